@@ -99,6 +99,44 @@ const SCENES: readonly Scene[] = [
     },
   },
   {
+    name: "ask",
+    steps: [
+      calls("ask_user", {
+        questions: [
+          {
+            question: "How should 250ms be told from 250m?",
+            options: [
+              { label: "By order", description: "The longer units are tried first. One line changes." },
+              { label: "By a table", description: "Units in a map; an unknown one is an error." },
+            ],
+          },
+          { question: "Which tests?", options: [{ label: "unit" }, { label: "property" }], multiple: true },
+        ],
+      }),
+      says("Done."),
+    ],
+    play: async (program) => {
+      program.type("fix the parser, ask me what is mine to decide\r");
+      await program.shows("esc no answer");
+    },
+  },
+  {
+    name: "plan",
+    light: true,
+    args: ["--permission-mode", "plan"],
+    steps: [
+      calls("read", { path: "src/parse-duration.js" }),
+      calls("present_plan", {
+        plan: "## Plan\n\n1. Put `ms` before `m` in the pattern of `src/parse-duration.js`.\n2. Add a test for `1m 250ms`.\n3. Run `node --test`.",
+      }),
+      says("Done."),
+    ],
+    play: async (program) => {
+      program.type("fix the parser\r");
+      await program.shows("esc keep planning");
+    },
+  },
+  {
     name: "work",
     rows: 30,
     args: ["--extra-tools", "todo", "--allowed-tools", "bash(sleep *)"],

@@ -42,6 +42,7 @@ export type {
   Question,
   QuestionListener,
   QuestionReply,
+  QuestionScope,
 } from "../view/question.ts";
 export {
   type AnswerItem,

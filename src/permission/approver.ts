@@ -46,11 +46,13 @@ export interface ApprovalQuestion {
 /**
  * A person's answer. `once`: this call · `edits`: it, and every edit inside the workspace until the session
  * ends · `always`: it, and the rule is saved · `no`: refused, with a reason for the model if there is one ·
- * `stop`: refused, and the run ends. `fails`: no one was asked, for the call can only end with this error.
+ * `stop`: refused, and the run ends · `answered`: it runs with this input, which holds what they said.
+ * `fails`: no one was asked, for the call can only end with this error.
  */
 export type ApprovalReply =
   | { readonly choice: "once" | "edits" | "always" }
   | { readonly choice: "no" | "stop"; readonly reason?: string }
+  | { readonly choice: "answered"; readonly input: ToolInput }
   | { readonly choice: "fails"; readonly error: string };
 
 /**
@@ -131,6 +133,7 @@ async function answerFor(
     request.signal.throwIfAborted();
     if ("byMode" in given) return given.byMode;
     if (given.choice === "once") return true;
+    if (given.choice === "answered") return { approved: true, input: given.input };
     if (given.choice === "edits" && question.offersEdits) {
       session.allowEdits();
       return true;

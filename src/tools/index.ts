@@ -15,6 +15,7 @@ export type {
   ToolUpdate,
 } from "../core/tool/tool.ts";
 export { applyEdits } from "./apply-edits.ts";
+export { type AskAnswers, type AskedQuestion, createAskTool } from "./ask-tool.ts";
 export { type BashTools, createBashTools } from "./bash-tools.ts";
 export { createBatchTool } from "./batch-tool.ts";
 export { createEditTool } from "./edit-tool.ts";

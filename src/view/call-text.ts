@@ -1,15 +1,19 @@
 import type { ToolResultEntry } from "../core/agent/entries.ts";
+import { isRecord } from "../core/base/json.ts";
 import { counted, utf8Length } from "../core/base/text.ts";
 import type { ToolInput } from "../core/message/block.ts";
 import { textOf } from "../core/message/message.ts";
 
 const MAX_TITLE = 200;
 
-/** The argument a person would look for, on one line: command, pattern, path; else all of them. */
+/** The argument a person would look for, on one line: command, pattern, path, question; else all of them. */
 export function callTitle(input: ToolInput): string {
-  const value = ["command", "pattern", "path", "file_path", "url", "query", "agent", "name"]
-    .map((key) => input[key])
-    .find((each) => typeof each === "string");
+  const { questions } = input;
+  const [asked] = Array.isArray(questions) ? questions : [];
+  const named = ["command", "pattern", "path", "file_path", "url", "query", "agent", "name"];
+  const value = [...named.map((key) => input[key]), isRecord(asked) ? asked["question"] : undefined].find(
+    (each) => typeof each === "string",
+  );
   const text =
     typeof value === "string" ? value : Object.keys(input).length === 0 ? "" : JSON.stringify(input);
   return oneLine(text, MAX_TITLE);

@@ -9,11 +9,12 @@ import type {
 } from "../core/agent/entries.ts";
 import { defined } from "../core/base/defined.ts";
 import { GrowingText } from "../core/base/growing-text.ts";
-import type { ToolUseBlock } from "../core/message/block.ts";
+import type { ToolInput, ToolUseBlock } from "../core/message/block.ts";
 import { type AssistantMessage, textOf } from "../core/message/message.ts";
 import { SpendingTally } from "../journal/session-usage.ts";
 import { briefResult, callTitle } from "./call-text.ts";
 import { parseUnifiedDiff } from "./file-diff.ts";
+import { PLAN_TOOL } from "./question-kind.ts";
 import { type AnswerItem, MAX_TAIL_CHARS, type ThinkingItem, type ToolItem, type ViewItem } from "./view.ts";
 
 type ShownCall = Pick<ToolItem, "callId" | "name" | "input" | "time" | "parentCallId">;
@@ -208,8 +209,14 @@ export class ItemFold {
   }
 
   #written({ id, name, input }: ToolUseBlock, place: number | undefined, time: number): void {
-    const fields = { id, time, callId: id, name, input, title: callTitle(input), state: "writing" as const };
-    if (place === undefined) this.#calls.set(id, this.list.add({ type: "tool", ...fields }));
+    const shown = shownInput(name, input);
+    const fields = { id, time, callId: id, name, ...shown, state: "writing" as const };
+    if (name === PLAN_TOOL && typeof input["plan"] === "string") {
+      // A plan is for reading: it stands as a text, and the decision about it behind that.
+      if (place !== undefined) this.list.change<ToolItem>(place, { state: "aborted", isVoid: true });
+      this.list.add({ type: "answer", id: `plan_${id}`, time, text: input["plan"], state: "done" });
+      this.#calls.set(id, this.list.add({ type: "tool", ...fields }));
+    } else if (place === undefined) this.#calls.set(id, this.list.add({ type: "tool", ...fields }));
     else this.list.change<ToolItem>(place, fields);
   }
 
@@ -231,7 +238,7 @@ export class ItemFold {
   /** Changes a call; one that nothing was heard of yet, such as one inside another call, is added. */
   #call(call: ShownCall, fields: Partial<ToolItem>): void {
     const { callId, name, input, time, parentCallId } = call;
-    const shown = { input, title: callTitle(input), ...fields };
+    const shown = { ...shownInput(name, input), ...fields };
     const place = this.#calls.get(callId);
     if (place !== undefined) return this.list.change<ToolItem>(place, shown);
     const item = { id: callId, type: "tool", time, callId, name, state: "running", ...shown } as const;
@@ -261,6 +268,10 @@ export class ItemFold {
   #newId(type: "answer" | "thinking"): string {
     return `${type}_${this.list.items.length}`;
   }
+}
+
+function shownInput(name: string, input: ToolInput): Pick<ToolItem, "input" | "title"> {
+  return name === PLAN_TOOL ? { input: {}, title: "" } : { input, title: callTitle(input) };
 }
 
 function resultFields(

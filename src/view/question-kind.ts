@@ -1,5 +1,9 @@
+import { ASK_TOOL } from "../tools/ask-tool.ts";
 import { type CallSubject, callSubject } from "./call-subject.ts";
 import type { Question } from "./question.ts";
+
+/** The tool that hands in a plan, for approval. */
+export const PLAN_TOOL = "present_plan";
 
 /** The kind of a question, as its heading says. `value`: no call, but a value or a choice. */
 export type QuestionKind =
@@ -14,11 +18,13 @@ export type QuestionKind =
   | "read_outside"
   | "fetch"
   | "call"
+  | "ask"
+  | "plan"
   | "value";
 
 /** The kind of a question. */
 export function questionKind({ type, tool, runs, outside }: Question): QuestionKind {
-  if (type !== "permission") return "value";
+  if (type !== "permission") return tool === PLAN_TOOL ? "plan" : tool === ASK_TOOL ? "ask" : "value";
   switch (tool) {
     case "bash":
       return runs === "network" ? "network" : runs === "outside" ? "unsandboxed" : "run";

@@ -2,6 +2,7 @@ import { homedir } from "node:os";
 import type { OfferedChoice, Question } from "./question.ts";
 import { type QuestionKind, questionKind } from "./question-kind.ts";
 import { pathLine } from "./safe-text.ts";
+import { valueFields } from "./value-fields.ts";
 
 /** The heading of a question, without the size of its change. */
 export interface QuestionHeading {
@@ -25,17 +26,27 @@ const TITLES: { readonly [kind in QuestionKind]: string } = {
   read_outside: "Read outside the folder",
   fetch: "Fetch",
   call: "Call",
+  ask: "Question",
+  plan: "Go ahead with this plan?",
   value: "Question",
 };
 
 /** Their heading is their title: the call stands below it. */
-const UNTARGETED: ReadonlySet<QuestionKind> = new Set(["run", "network", "unsandboxed", "value"]);
+const UNTARGETED: ReadonlySet<QuestionKind> = new Set([
+  "run",
+  "network",
+  "unsandboxed",
+  "ask",
+  "plan",
+  "value",
+]);
 
 /** The heading of a question. Nothing in it is made safe for a terminal. */
 export function questionHeading(question: Question): QuestionHeading {
   const { tool = "", input = {}, agent, outside, runs, diff } = question;
   const kind = questionKind(question);
-  const title = `${agent === undefined ? "" : `${agent}: `}${TITLES[kind]}`;
+  const asked = kind === "ask" ? valueFields(question.schema ?? {})[0]?.label : undefined;
+  const title = `${agent === undefined ? "" : `${agent}: `}${asked ?? TITLES[kind]}`;
   if (kind === "run" && runs === "inside") return { title, note: "in the sandbox" };
   if (UNTARGETED.has(kind)) return { title };
   if (kind === "call") return { title, target: tool };
@@ -67,6 +78,7 @@ const REACHED: { readonly [kind in QuestionKind]?: string } = {
 /** The words of an answer. */
 export function choiceText({ choice, rule }: OfferedChoice, question: Question): string {
   const isCommand = question.tool === "bash";
+  const kind = questionKind(question);
   switch (choice) {
     case "once":
       return isCommand ? "Run once" : "Allow once";
@@ -75,11 +87,17 @@ export function choiceText({ choice, rule }: OfferedChoice, question: Question):
     case "always":
       return alwaysText(rule ?? "");
     case "no":
-      return "No, and say why";
+      return NO[kind] ?? "No, and say why";
     case "stop":
-      return "No, and stop";
+      return kind === "plan" ? "Keep planning" : "No, and stop";
   }
 }
+
+const NO: { readonly [kind in QuestionKind]?: string } = {
+  ask: "No answer",
+  plan: "Change it: say what",
+  value: "None of these",
+};
 
 function alwaysText(rule: string): string {
   const [, tool = "", pattern] = /^([^(]+)\(([\s\S]*)\)$/.exec(rule) ?? [];

@@ -20,7 +20,11 @@ export interface OfferedChoice {
 export interface Question {
   /** Names it in {@link import("../coding/session/coding-session.ts").CodingSession.answer}. */
   readonly id: string;
-  /** `permission`: may this call run? `elicitation`: a value for `schema`. `choice`: one of `options`. */
+  /**
+   * `permission`: may this call run? `elicitation`: a value for `schema`; of `ask_user` an answer to each of
+   * its questions, which may be left out. `choice`: one of `options`; of `present_plan` the mode to begin in,
+   * or `no` with what to change, or `stop` to go on planning.
+   */
   readonly type: "permission" | "elicitation" | "choice";
   /** When it was asked, in milliseconds since the epoch. */
   readonly time: number;
@@ -59,6 +63,12 @@ export type QuestionReply =
 
 /** A question for a value or a choice as it is asked: its id and time are given by the session. */
 export type NewQuestion = Omit<Question, "id" | "time" | "choices">;
+
+/** Which questions a listener takes. */
+export interface QuestionScope {
+  /** False: those about calls, that a yes or no answers. Default true. */
+  readonly values?: boolean;
+}
 
 /** Hears of a question. The signal is aborted when nobody waits for the answer any more. */
 export type QuestionListener = (question: Question, signal: AbortSignal) => void | Promise<void>;

@@ -1,6 +1,6 @@
 import { defined } from "../core/base/defined.ts";
 import type { Json } from "../core/base/errors.ts";
-import { type Fields, isRecord, ownValue } from "../core/base/json.ts";
+import { equalJson, type Fields, isRecord, ownValue } from "../core/base/json.ts";
 import type { JsonSchema } from "../core/base/schema.ts";
 
 /** A value that a field offers. */
@@ -8,6 +8,8 @@ export interface ValueOption {
   readonly value: Json;
   /** Its name for people. */
   readonly label: string;
+  /** Said about it in a sentence. */
+  readonly note?: string;
 }
 
 /** A part of a value that a person fills in. */
@@ -20,6 +22,8 @@ export interface ValueField {
   /** `one` of {@link options}, `several` of them, or `json`: anything else, written as JSON. */
   readonly kind: "text" | "number" | "boolean" | "one" | "several" | "json";
   readonly options: readonly ValueOption[];
+  /** True when any other text is taken beside them. */
+  readonly isOpen: boolean;
   readonly isRequired: boolean;
   /** Taken where nothing is filled in. */
   readonly initial: Json | undefined;
@@ -63,13 +67,13 @@ function fieldOf(name: string | undefined, schema: JsonSchema, isRequired: boole
   };
 }
 
-function choiceOf(schema: JsonSchema): Pick<ValueField, "kind" | "options"> {
+function choiceOf(schema: JsonSchema): Pick<ValueField, "kind" | "options" | "isOpen"> {
   const { type, items } = schema;
   const one = optionsOf(schema);
-  if (one.length > 0) return { kind: "one", options: one };
-  const several = type === "array" && isRecord(items) ? optionsOf(items) : [];
-  if (several.length > 0) return { kind: "several", options: several };
-  return { kind: KINDS.get(type) ?? "json", options: [] };
+  if (one.options.length > 0) return { kind: "one", ...one };
+  const several = type === "array" && isRecord(items) ? optionsOf(items) : one;
+  if (several.options.length > 0) return { kind: "several", ...several };
+  return { kind: KINDS.get(type) ?? "json", options: [], isOpen: false };
 }
 
 const KINDS: ReadonlyMap<unknown, ValueField["kind"]> = new Map([
@@ -80,20 +84,36 @@ const KINDS: ReadonlyMap<unknown, ValueField["kind"]> = new Map([
   ["boolean", "boolean"],
 ]);
 
-function optionsOf({ enum: values, enumNames, oneOf, anyOf }: Fields): readonly ValueOption[] {
+function optionsOf({
+  enum: values,
+  enumNames,
+  oneOf,
+  anyOf,
+}: Fields): Pick<ValueField, "options" | "isOpen"> {
   const names: readonly unknown[] = Array.isArray(enumNames) ? enumNames : [];
   if (Array.isArray(values))
-    return (values as readonly Json[]).map((value, index) => ({
-      value,
-      label: labelOf(names[index], value),
-    }));
-  const branches = [oneOf, anyOf].find(Array.isArray) as readonly unknown[] | undefined;
-  const options = (branches ?? []).map((each) => {
-    const { const: value, title } = isRecord(each) ? each : {};
-    return value === undefined ? undefined : { value: value as Json, label: labelOf(title, value) };
+    return {
+      options: (values as readonly Json[]).map((value, index) => ({
+        value,
+        label: labelOf(names[index], value),
+      })),
+      isOpen: false,
+    };
+  const branches = ([oneOf, anyOf].find(Array.isArray) ?? []) as readonly unknown[];
+  const offered = branches.filter((each) => !equalJson(each, ANY_TEXT));
+  const options = offered.flatMap((each): readonly ValueOption[] => {
+    const { const: value, title, description } = isRecord(each) ? each : {};
+    if (value === undefined) return [];
+    const note = typeof description === "string" && description.trim() !== "" ? description : undefined;
+    return [{ value: value as Json, label: labelOf(title, value), ...defined({ note }) }];
   });
-  return options.every((each) => each !== undefined) ? options : [];
+  // A branch of another form can only be written as JSON.
+  const isChoice = options.length === offered.length;
+  return { options: isChoice ? options : [], isOpen: isChoice && offered.length < branches.length };
 }
+
+/** The branch that takes words of a person's own. */
+const ANY_TEXT = { type: "string" };
 
 function labelOf(name: unknown, value: unknown): string {
   if (typeof name === "string" && name !== "") return name;

@@ -101,7 +101,7 @@ test("a whole that does not fit begins anew, a field before can be taken again",
 
 test("a field says what can be written into it", () => {
   const hint = (property: JsonSchema, required?: readonly string[]): string | undefined =>
-    new ValueForm(objectOf(property, required)).fields.map(fieldHint)[0];
+    new ValueForm(objectOf(property, required)).fields.map((field) => fieldHint(field))[0];
   expect([
     hint({ type: "string" }),
     hint({ type: "string" }, []),

@@ -2,6 +2,8 @@ import { compileSchema } from "../core/base/compile-schema.ts";
 import type { Json } from "../core/base/errors.ts";
 import { safeParse } from "../core/base/json.ts";
 import type { JsonSchema } from "../core/base/schema.ts";
+import type { Question, QuestionReply } from "./question.ts";
+import { questionKind } from "./question-kind.ts";
 import { numberOf, type ValueField, type ValueOption, valueFields } from "./value-fields.ts";
 
 interface Fault {
@@ -38,9 +40,24 @@ export class ValueForm {
     const { field } = this;
     if (field !== undefined) {
       const read = readField(field, text.trim());
-      if ("fault" in read) return read;
-      this.#values.push(read.value);
+      return "fault" in read ? read : this.give(read.value);
     }
+    return this.#end();
+  }
+
+  /** Takes the value of the field that is due as {@link take} does; `undefined` leaves it out. */
+  give(value: Json | undefined): Fault | { readonly value: Json } | undefined {
+    this.#values.push(value);
+    return this.#end();
+  }
+
+  /** The answer of somebody who goes no further: what the model asked is answered as far as it goes. */
+  leave(question: Question): QuestionReply {
+    const isAnswered = questionKind(question) === "ask" && this.at > 0;
+    return isAnswered ? { value: this.#whole() } : { choice: "no" };
+  }
+
+  #end(): Fault | { readonly value: Json } | undefined {
     if (this.at < this.fields.length) return undefined;
     const fitted = fittedTo(this.#schema, this.#whole());
     if ("fault" in fitted) this.#values.length = 0;
@@ -96,11 +113,13 @@ const READERS: { readonly [kind in ValueField["kind"]]: Reader } = {
       : { fault: "Write yes or no." },
   one: (text, field) => {
     const found = optionOf(text, field);
+    if (found === undefined && field.isOpen) return { value: text };
     return found === undefined ? { fault: `Write one of: ${labelsOf(field)}.` } : { value: found.value };
   },
   several: (text, field) => {
     const texts = optionOf(text, field) === undefined ? text.split(",") : [text];
     const found = texts.map((each) => optionOf(each.trim(), field));
+    if (field.isOpen && found.includes(undefined)) return { value: [text] };
     return found.every((each) => each !== undefined)
       ? { value: found.map(({ value }) => value) }
       : { fault: `Write some of these, with commas between them: ${labelsOf(field)}.` };
@@ -111,13 +130,13 @@ const READERS: { readonly [kind in ValueField["kind"]]: Reader } = {
   },
 };
 
-function optionOf(text: string, { options }: ValueField): ValueOption | undefined {
+function optionOf(text: string, { options, isOpen }: ValueField): ValueOption | undefined {
   const wanted = text.toLowerCase();
   return (
     options.find(({ label }) => label === text) ??
     options.find(({ value }) => value === text) ??
     options.find(({ label }) => label.toLowerCase() === wanted) ??
-    (isNumbered(options) ? options[Number(text) - 1] : undefined)
+    (isOpen || isNumbered(options) ? options[Number(text) - 1] : undefined)
   );
 }
 
@@ -131,9 +150,11 @@ function isNumbered(options: readonly ValueOption[]): boolean {
   return options.some(({ label }) => label.includes(","));
 }
 
-/** The texts that a field takes, in words; `undefined` where any will do. */
-export function fieldHint(field: ValueField): string | undefined {
-  const { kind, initial, isRequired } = field;
+/** The texts that a field takes, in words; `undefined` where any will do. `isListed`: its options are seen. */
+export function fieldHint(field: ValueField, isListed = false): string | undefined {
+  const { kind, initial, isRequired, isOpen } = field;
+  if (isOpen)
+    return isListed ? undefined : `${kind === "several" ? "numbers" : "a number"}, or your own words`;
   const empty =
     initial !== undefined
       ? `empty: ${shownValue(field, initial)}`
@@ -141,7 +162,7 @@ export function fieldHint(field: ValueField): string | undefined {
         ? undefined
         : "empty: leave it out";
   const what = { ...HINTS, one: `one of: ${labelsOf(field)}`, several: `some of: ${labelsOf(field)}` };
-  const parts = [what[kind], empty].filter((each) => each !== undefined);
+  const parts = [isListed ? undefined : what[kind], empty].filter((each) => each !== undefined);
   return parts.length === 0 ? undefined : parts.join("; ");
 }
 

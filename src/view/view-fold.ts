@@ -19,6 +19,7 @@ import type { TodoItem } from "../tools/todo-tool.ts";
 import { ItemFold } from "./items.ts";
 import type { Notice } from "./notice.ts";
 import type { Outcome } from "./outcome.ts";
+import { PLAN_TOOL } from "./question-kind.ts";
 import { parseShellNote, sharedText } from "./shell-note.ts";
 import type { JobView, RunView, SessionView, ToolItem, ViewChange, ViewItem } from "./view.ts";
 import { circleNotice, phaseNotice } from "./words.ts";
@@ -66,6 +67,7 @@ export class ViewFold {
   /** Tokens of the answers of the run that are complete. */
   #answeredTokens = 0;
   #todo: readonly TodoItem[] = [];
+  #plan: string | undefined;
   #jobs: readonly JobView[] = [];
   /** When something was last said of each job. */
   readonly #heardOf = new Map<string, number>();
@@ -266,7 +268,11 @@ export class ViewFold {
   }
 
   #facts({ name, metadata = {}, callId, time }: ToolResultEntry): void {
-    const { todos, jobId } = metadata;
+    const { todos, plan, jobId } = metadata;
+    if (name === PLAN_TOOL && typeof plan === "string") {
+      this.#plan = plan;
+      this.#changed();
+    }
     if (name === "todo" && Array.isArray(todos)) {
       this.#todo = todos;
       this.#changed();
@@ -320,7 +326,7 @@ export class ViewFold {
     const { windowTokens: _window, endedJobs, effort, ...host } = this.#host;
     return {
       ...host,
-      ...defined({ effort, run: this.#run }),
+      ...defined({ effort, run: this.#run, plan: this.#plan }),
       items: this.#main.list.items,
       todo: this.#todo,
       jobs: this.#jobs.map((job) => {

@@ -27,6 +27,8 @@ export interface SessionView {
   readonly steering: readonly QueuedMessage[];
   readonly questions: readonly Question[];
   readonly todo: readonly TodoItem[];
+  /** The newest plan that a person has approved, as Markdown. */
+  readonly plan?: string;
   readonly jobs: readonly JobView[];
   /** `provider/id`. */
   readonly model: string;

@@ -17,6 +17,17 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
   ["tutorial/main", ["Noted: tea.", "4 messages in this session"]],
   ["tutorial/check", ["ℹ pass 2"]],
   ["39-sandbox", ["Done."]],
+  [
+    "40-ask-and-plan",
+    [
+      "? Where do the notes go?",
+      "plan 1: Start in auto · Start in ask",
+      "plan 2: Start in auto · Start in ask",
+      "default: notes.md is there.",
+      "approved: 1. Create notes.md.",
+      "One file it is.",
+    ],
+  ],
   ["02-stream", ['> time {"place":"Lima"}', "< time (ok)", "200 tokens in, 40 out, cost unknown"]],
   ["03-schemas", ["total: expected number, got string", "structured_output 318 2 × lamp, 1 × desk"]],
   [

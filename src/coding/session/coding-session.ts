@@ -20,7 +20,13 @@ import type { ShellPort } from "../../tools/shell/shell-port.ts";
 import type { MessageQueue } from "../../view/message-queue.ts";
 import type { ModelReason, Notice, OnNotice } from "../../view/notice.ts";
 import type { Outcome } from "../../view/outcome.ts";
-import type { NewQuestion, Question, QuestionListener, QuestionReply } from "../../view/question.ts";
+import type {
+  NewQuestion,
+  Question,
+  QuestionListener,
+  QuestionReply,
+  QuestionScope,
+} from "../../view/question.ts";
 import type { SessionView, ViewChange } from "../../view/view.ts";
 import type { ConfigFile } from "../settings/config-schema.ts";
 import type { McpSources } from "../settings/settings.ts";
@@ -294,9 +300,10 @@ export interface CodingSession extends AsyncDisposable {
   readonly questions: readonly Question[];
   /**
    * Hears each question. Without a listener when a run begins, every question of that run is answered with
-   * no. When a listener throws or rejects, the call is refused.
+   * no. When a listener throws or rejects, the call is refused. With `values: false` it hears of questions
+   * about calls alone, and the model is offered no tool that asks for more.
    */
-  onQuestion(listener: QuestionListener): () => void;
+  onQuestion(listener: QuestionListener, scope?: QuestionScope): () => void;
   /** Answers a question. Throws `invalid_argument` when it is not open or does not offer that answer. */
   answer(id: string, reply: QuestionReply): void;
   /**

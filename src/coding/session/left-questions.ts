@@ -7,6 +7,7 @@ import type { SessionContent } from "../../session/read-session.ts";
 import type { Question } from "../../view/question.ts";
 import type { UserPaths } from "../settings/paths.ts";
 import type { Settings } from "../settings/settings.ts";
+import { askedValue } from "./asked-value.ts";
 import type { ShownChange } from "./question-diff.ts";
 import { contentOf } from "./shown-content.ts";
 
@@ -43,6 +44,8 @@ export function leftQuestion(
   settings: Pick<Settings, "cwd" | "paths">,
 ): Question {
   const { id, time, callId, name, input } = asked;
+  const value = askedValue(name, input);
+  if (value !== undefined) return { ...value.question, id, time, callId, tool: name, input };
   const now = contentOf(change);
   // Where nobody can say what the file is now, nobody can say that it has changed.
   const isChanged = now !== undefined && (asked.content ?? now) !== now;

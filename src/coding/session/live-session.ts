@@ -8,10 +8,17 @@ import type { Effort } from "../../core/model/model.ts";
 import type { Tool, ToolResult } from "../../core/tool/tool.ts";
 import type { CompactionPreview } from "../../memory/context/compactor.ts";
 import { assertPermissionMode, type PermissionMode } from "../../permission/permission-mode.ts";
+import { createAskTool } from "../../tools/ask-tool.ts";
 import { removeStaleTemporaryFiles } from "../../tools/files/temporary-file.ts";
 import type { Notice, OnNotice } from "../../view/notice.ts";
 import type { Outcome } from "../../view/outcome.ts";
-import type { NewQuestion, Question, QuestionListener, QuestionReply } from "../../view/question.ts";
+import type {
+  NewQuestion,
+  Question,
+  QuestionListener,
+  QuestionReply,
+  QuestionScope,
+} from "../../view/question.ts";
 import type { SessionView, ViewChange } from "../../view/view.ts";
 import type { HostView } from "../../view/view-fold.ts";
 import type {
@@ -32,6 +39,7 @@ import { commandIn } from "./intake.ts";
 import { LiveView } from "./live-view.ts";
 import { ModelControl } from "./model-control.ts";
 import { fault, Listeners } from "./notice-board.ts";
+import { createPlanTool } from "./plan-tool.ts";
 import { RunControl } from "./run-control.ts";
 import { runUserCommand } from "./run-user-command.ts";
 import { rewindPoints, sessionInfo, sessionStats } from "./session-info.ts";
@@ -48,6 +56,12 @@ export class LiveSession implements CodingSession {
   readonly #onFault = (error: unknown): void => this.#parts.notices.add(fault(error));
   readonly #events = new Listeners<[event: AgentEvent]>(this.#onFault);
   readonly #lateTools = new Map<string, Tool>();
+  readonly #askTool = createAskTool();
+  readonly #planTool = createPlanTool({
+    mode: () => this.#mode,
+    isAttended: () => this.#parts.desk.takesValues,
+    setMode: (mode) => this.setMode(mode),
+  });
   readonly #runs: RunControl;
   #agent: Agent;
   #mode: PermissionMode;
@@ -68,7 +82,10 @@ export class LiveSession implements CodingSession {
     this.#runs = new RunControl({
       parts,
       agent: () => this.#agent,
-      beforeRun: () => this.#recordMode(),
+      beforeRun: () => {
+        this.#offerQuestions();
+        return this.#recordMode();
+      },
       onEvent: (event) => this.#onEvent(event),
       onChange: () => this.changed(),
       onFailure: (outcome) => this.#view.failed(outcome),
@@ -96,6 +113,7 @@ export class LiveSession implements CodingSession {
     composed.hooks?.start(session.goOn() === undefined ? "startup" : "resume");
     await this.#runs.takeUpQuestions();
     this.queue.restore(session);
+    this.#offerQuestions();
   }
 
   get id(): string {
@@ -153,8 +171,11 @@ export class LiveSession implements CodingSession {
     return this.#parts.desk.questions;
   }
 
-  onQuestion(listener: QuestionListener): () => void {
-    return this.#parts.desk.onQuestion(listener);
+  onQuestion(listener: QuestionListener, scope?: QuestionScope): () => void {
+    const end = this.#parts.desk.onQuestion(listener, scope);
+    // The tools of a run stay as they are.
+    if (!this.#runs.isRunning) this.#offerQuestions();
+    return end;
   }
 
   answer(id: string, reply: QuestionReply): void {
@@ -289,6 +310,21 @@ export class LiveSession implements CodingSession {
 
   changed(): void {
     this.#view.changed();
+  }
+
+  /** Offers what asks a person where one can answer, and plans where they are the answer of the run. */
+  #offerQuestions(): void {
+    const { composed, desk } = this.#parts;
+    const { tools } = this.#agent;
+    const offers = [
+      [this.#askTool, desk.takesValues],
+      [this.#planTool, desk.takesValues || this.#mode === "plan"],
+    ] as const;
+    for (const [tool, isWanted] of offers) {
+      const known = tools.get(tool.name);
+      if (isWanted && known === undefined && !composed.permission.gate.forbids(tool.name)) tools.add(tool);
+      if (!isWanted && known === tool) tools.remove(tool.name);
+    }
   }
 
   async #recordMode(): Promise<void> {

@@ -6,7 +6,7 @@ const NEVER = new AbortController().signal;
 test("a page that a server wants opened is named by the host a browser would ask, and is one of the web", async () => {
   const asked: string[] = [];
   const desk: Parameters<typeof elicitAt>[0] = {
-    isAttended: true,
+    takesValues: true,
     askValue: async ({ reason }) => {
       asked.push(reason);
       return "opened";

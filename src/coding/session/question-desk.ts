@@ -19,9 +19,11 @@ import type {
   Question,
   QuestionListener,
   QuestionReply,
+  QuestionScope,
 } from "../../view/question.ts";
 import { fittedTo } from "../../view/value-form.ts";
 import type { Settings } from "../settings/settings.ts";
+import { type AskedValue, askedValue } from "./asked-value.ts";
 import { leftQuestion, linkOf, sentences, whyAsked } from "./left-questions.ts";
 import type { NoticeBoard } from "./notice-board.ts";
 import type { QuestionedCall, ShownChange } from "./question-diff.ts";
@@ -63,7 +65,8 @@ interface ShownFile {
 export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
   readonly #options: QuestionDeskOptions;
   readonly #ids = createIds();
-  readonly #listeners = new Set<QuestionListener>();
+  /** Each with whether it can also answer with a value. */
+  readonly #listeners = new Map<QuestionListener, boolean>();
   /** The files that people saw and agreed to change, by call. */
   readonly #shown = new Map<string, ShownFile>();
   #open: readonly OpenQuestion[] = [];
@@ -77,14 +80,19 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
     return this.#listeners.size > 0;
   }
 
+  /** True when somebody listens who can say more than yes or no. */
+  get takesValues(): boolean {
+    return [...this.#listeners.values()].includes(true);
+  }
+
   get questions(): readonly Question[] {
     return this.#questions;
   }
 
-  onQuestion(listener: QuestionListener): () => void {
+  onQuestion(listener: QuestionListener, { values = true }: QuestionScope = {}): () => void {
     assertIs("The listener", listener, "function");
     const own: QuestionListener = (question, signal) => listener(question, signal);
-    this.#listeners.add(own);
+    this.#listeners.set(own, values);
     return () => {
       this.#listeners.delete(own);
     };
@@ -151,6 +159,8 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
   async ask(asked: ApprovalQuestion): Promise<ApprovalReply> {
     const { tool, input, agent, callId, place, runs, outside, signal } = asked;
     if (!this.isAttended) throw misuse("there is nobody to ask");
+    const value = askedValue(tool, input);
+    if (value !== undefined) return this.#askedFor(value, asked);
     const change = await this.#changeOf(tool, input, { signal, place, known: this.#knownFor(asked) });
     if (change?.fails !== undefined) return { choice: "fails", error: change.fails };
     const content = contentOf(change);
@@ -172,6 +182,15 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
     if (choice === "no" || choice === "stop") return { choice, ...defined({ reason: why }) };
     if (content !== undefined) this.#shown.set(callId, { content, isCarried: false });
     return { choice };
+  }
+
+  async #askedFor({ question, inputAfter }: AskedValue, asked: ApprovalQuestion): Promise<ApprovalReply> {
+    const { tool, input, agent, callId, signal } = asked;
+    const id = await this.#record(asked, undefined);
+    const call = { callId, tool, input, ...defined({ agent }) };
+    const reply = await this.#wait({ ...question, id, time: Date.now(), ...call }, signal);
+    const answered = inputAfter(reply);
+    return answered === undefined ? { choice: "stop" } : { choice: "answered", input: answered };
   }
 
   /**
@@ -218,7 +237,7 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
 
   /** Asks for a value or a choice for a server or a tool. `undefined`: declined, or nobody listens. */
   async askValue(asked: NewQuestion, signal: AbortSignal): Promise<Json | undefined> {
-    if (!this.isAttended) return undefined;
+    if (!this.takesValues) return undefined;
     const reply = await this.#wait(
       { ...asked, id: this.#ids("question"), time: Date.now(), choices: [{ choice: "no" }] },
       signal,
@@ -258,7 +277,7 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
     try {
       // An error that a listener throws at once is a rejection too.
       const hear = async (listener: QuestionListener): Promise<void> => listener(question, over.signal);
-      for (const listener of this.#listeners) hear(listener).catch(answered.reject);
+      for (const listener of this.#listeners.keys()) hear(listener).catch(answered.reject);
       return await answered.promise;
     } finally {
       signal.removeEventListener("abort", onAbort);
@@ -335,13 +354,13 @@ function fittingValue({ schema }: Question, value: Json): Json {
  * an address that is none of the web.
  */
 export function elicitAt(
-  desk: Pick<QuestionDesk, "isAttended" | "askValue">,
+  desk: Pick<QuestionDesk, "takesValues" | "askValue">,
   onAsk: (message: string) => Promise<void>,
 ): Elicit {
   return async (elicitation, signal) => {
     const asked = questionOf(elicitation);
     if (asked === undefined) return { action: "decline" };
-    if (desk.isAttended) await onAsk(asked.reason);
+    if (desk.takesValues) await onAsk(asked.reason);
     const value = await desk.askValue(asked, signal);
     if (value === undefined) return { action: "decline" };
     return isRecord(value) ? { action: "accept", content: value } : { action: "accept" };

@@ -18,6 +18,7 @@ import {
 import type { QuestionReply } from "../../view/question.ts";
 import { withGoneFolder } from "../settings/paths.ts";
 import type { ComposedPermission } from "../setup/compose-permission.ts";
+import { askedValue } from "./asked-value.ts";
 import type { SendOptions } from "./coding-session.ts";
 import { type Intake, type IntakeOptions, takeIn } from "./intake.ts";
 import { openApprovals } from "./left-questions.ts";
@@ -174,8 +175,8 @@ export class RunControl {
   }
 
   /** Takes an answer to a question of an earlier process. */
-  #answerLeft({ callId, id: question }: ApprovalRequestEntry, reply: QuestionReply): void {
-    this.#approvals.set(callId, { ...approvalOf(reply), question });
+  #answerLeft(asked: ApprovalRequestEntry, reply: QuestionReply): void {
+    this.#approvals.set(asked.callId, { ...approvalOf(asked, reply), question: asked.id });
     this.#goOnAnswered();
   }
 
@@ -303,7 +304,9 @@ export class RunControl {
   }
 }
 
-function approvalOf(reply: QuestionReply): LeftAnswer {
+function approvalOf({ name, input }: ApprovalRequestEntry, reply: QuestionReply): LeftAnswer {
+  const answered = askedValue(name, input)?.inputAfter(reply);
+  if (answered !== undefined) return { approved: true, input: answered };
   if (!("choice" in reply)) return { approved: false };
   const { choice, reason } = reply;
   return {

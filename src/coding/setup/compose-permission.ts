@@ -6,6 +6,8 @@ import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { SessionRules } from "../../permission/rule.ts";
 import { variable } from "../../system/env.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
+import { ASK_TOOL } from "../../tools/ask-tool.ts";
+import { PLAN_TOOL } from "../../view/question-kind.ts";
 import type { SessionHooks } from "../plugins/session-hooks.ts";
 import { EXTRA_TOOLS } from "../settings/config-schema.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -46,7 +48,7 @@ export function composePermission(
     mode: permissionMode,
     session,
     // Rules about tools that are not there in every run hold, and are no mistake, where they are not.
-    known: [...new Set([...own, ...MEMORY_TOOLS, ...EXTRA_TOOLS, FIND_TOOLS, "skill", "task"])],
+    known: [...new Set([...own, ...MEMORY_TOOLS, ...EXTRA_TOOLS, ...AT_TIMES])],
     // It only offers what is judged when it is called.
     allowed: [...allowedTools, ...memory.toolNames, FIND_TOOLS],
     disallowed: disallowedTools,
@@ -84,6 +86,9 @@ export function composePermission(
     lendRules: (rules) => session.lend(rules),
   };
 }
+
+/** Tools that only some runs have. */
+const AT_TIMES: readonly string[] = [FIND_TOOLS, "skill", "task", ASK_TOOL, PLAN_TOOL];
 
 /** The file a setting comes from; `undefined` for one of the command line. */
 function fileOf({ config }: Settings, key: string): string | undefined {

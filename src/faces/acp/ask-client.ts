@@ -10,8 +10,9 @@ import type { Json } from "../../core/base/errors.ts";
 import { fenced } from "../../core/base/text.ts";
 import { withHiddenShown } from "../../permission/hidden-characters.ts";
 import type { AnswerChoice, OfferedChoice, Question, QuestionReply } from "../../view/question.ts";
-import { questionSubject } from "../../view/question-kind.ts";
+import { questionKind, questionSubject } from "../../view/question-kind.ts";
 import { choiceText, questionHeading, questionNotes } from "../../view/question-text.ts";
+import { ValueForm } from "../../view/value-form.ts";
 import { diffContent, isShownAsDiff, toolFacts } from "./tool-facts.ts";
 
 /** Whom to ask, and about what. */
@@ -36,41 +37,113 @@ export async function askClient(
   place: QuestionPlace,
 ): Promise<QuestionReply | undefined> {
   try {
-    return question.type === "permission"
-      ? await askPermission(question, place)
-      : await askValue(question, place);
+    switch (questionKind(question)) {
+      case "plan":
+        return await askPlan(question, place);
+      case "ask":
+        return place.capabilities?.elicitation?.form == null
+          ? await askOneByOne(question, place)
+          : await askValue(question, place);
+      case "value":
+        return await askValue(question, place);
+      default:
+        return await askPermission(question, place);
+    }
   } catch {
     // An editor that cannot ask, or went away, has not said yes.
     return REFUSED;
   }
 }
 
-async function askPermission(
-  question: Question,
-  { client, sessionId, cwd, signal }: QuestionPlace,
-): Promise<QuestionReply | undefined> {
-  const { callId = question.id, tool = "", input = {}, agent, choices, diff } = question;
+async function askPermission(question: Question, place: QuestionPlace): Promise<QuestionReply | undefined> {
+  const { tool = "", input = {}, agent, choices, diff } = question;
   const named = agent === undefined ? "" : `${agent}: `;
+  const chosen = await choose(question, place, {
+    title: `${named}${questionTitle(question)}`,
+    content: [...diffContent({ name: tool, input, diff }, place.cwd), ...noteContent(question)],
+    options: choices.map((each) => toOption(each, question)),
+  });
+  if (chosen === undefined) return undefined;
+  const offered = choices.find(({ choice }) => choice === chosen);
+  if (offered === undefined) return REFUSED;
+  return { choice: offered.choice, ...defined({ rule: offered.rule }) };
+}
+
+interface Offer {
+  readonly title: string;
+  readonly content: readonly ToolCallContent[];
+  readonly options: readonly PermissionOption[];
+}
+
+/** Has the person choose an option, and resolves to its id; `undefined`: the prompt is cancelled. */
+async function choose(
+  { callId, id, tool = "", input = {} }: Question,
+  { client, sessionId, cwd, signal }: QuestionPlace,
+  { title, content, options }: Offer,
+): Promise<string | undefined> {
   const { outcome } = await client.request(
     methods.client.session.requestPermission,
     {
       sessionId,
       toolCall: {
-        toolCallId: callId,
-        title: withHiddenShown(`${named}${questionTitle(question)}`),
+        toolCallId: callId ?? id,
+        title: withHiddenShown(title),
         status: "pending",
         rawInput: input,
         ...toolFacts(tool, input, cwd),
-        content: [...diffContent({ name: tool, input, diff }, cwd), ...noteContent(question)],
+        content: [...content],
       },
-      options: choices.map((each) => toOption(each, question)),
+      options: [...options],
     },
     { cancellationSignal: signal, stopWaitingOnCancel: true },
   );
-  if (outcome.outcome === "cancelled") return undefined;
-  const chosen = choices.find(({ choice }) => choice === outcome.optionId);
-  if (chosen === undefined) return REFUSED;
-  return { choice: chosen.choice, ...defined({ rule: chosen.rule }) };
+  return outcome.outcome === "cancelled" ? undefined : outcome.optionId;
+}
+
+/** A plan below its title. What is to change is said with the next message: an editor has no field for it. */
+async function askPlan(question: Question, place: QuestionPlace): Promise<QuestionReply | undefined> {
+  const { options = [], input = {} } = question;
+  const chosen = await choose(question, place, {
+    title: questionHeading(question).title,
+    content: [textContent(String(input["plan"]))],
+    options: [
+      ...options.map(
+        ({ value, label }): PermissionOption => ({ optionId: value, name: label, kind: "allow_once" }),
+      ),
+      { optionId: "stop", name: choiceText({ choice: "stop" }, question), kind: "reject_once" },
+    ],
+  });
+  if (chosen === undefined) return undefined;
+  return options.some(({ value }) => value === chosen) ? { value: chosen } : { choice: "stop" };
+}
+
+/** The questions of the model for an editor that has no forms: one option of each can be chosen. */
+async function askOneByOne(question: Question, place: QuestionPlace): Promise<QuestionReply | undefined> {
+  const form = new ValueForm(question.schema ?? {});
+  for (let field = form.field; field !== undefined; field = form.field) {
+    const { label, kind, options } = field;
+    const notes = options.flatMap((each) => (each.note === undefined ? [] : [`${each.label}: ${each.note}`]));
+    const chosen = await choose(question, place, {
+      title: label,
+      content: notes.length === 0 ? [] : [textContent(notes.join("\n\n"))],
+      options: [
+        ...options.map((each, at): PermissionOption => {
+          return { optionId: String(at), name: withHiddenShown(each.label), kind: "allow_once" };
+        }),
+        { optionId: "no", name: choiceText({ choice: "no" }, question), kind: "reject_once" },
+      ],
+    });
+    if (chosen === undefined) return undefined;
+    const value = options[Number(chosen)]?.value;
+    if (value === undefined) return form.leave(question);
+    const taken = form.give(kind === "several" ? [value] : value);
+    if (taken !== undefined) return "value" in taken ? taken : REFUSED;
+  }
+  return REFUSED;
+}
+
+function textContent(text: string): ToolCallContent {
+  return { type: "content", content: { type: "text", text: withHiddenShown(text) } };
 }
 
 /** A longer text, and one of several lines, stands below the title as well. */
@@ -142,6 +215,7 @@ async function askValue(
   const form = capabilities?.elicitation?.form;
   if (form === undefined || form === null) return REFUSED;
   const { schema, options, reason } = question;
+  const { title } = questionHeading(question);
   const requestedSchema = schema ?? {
     type: "object",
     properties: { choice: { type: "string", enum: (options ?? []).map(({ value }) => value) } },
@@ -149,7 +223,7 @@ async function askValue(
   };
   const answer = await client.request<{ readonly action: string; readonly content?: Json }>(
     methods.client.elicitation.create,
-    { sessionId, mode: "form", message: withHiddenShown(reason), requestedSchema },
+    { sessionId, mode: "form", message: withHiddenShown(reason || title), requestedSchema },
     { cancellationSignal: signal, stopWaitingOnCancel: true },
   );
   if (answer.action !== "accept" || answer.content === undefined) return REFUSED;

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import type { CodingSession } from "../../coding/session/coding-session.ts";
 import type { FoundModel } from "../../coding/setup/found-model.ts";
+import type { QuestionListener } from "../../view/question.ts";
 import { terminalLine } from "../../view/safe-text.ts";
 import type { LinePlace } from "../terminal/line-drawer.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -25,9 +26,7 @@ interface Asking extends LinePlace {
 
 /** Lets a person answer the questions of a session, as they come. What asks is loaded with the first one. */
 export function answerQuestions(session: CodingSession, { hold, ...place }: Asking): void {
-  session.onQuestion(async (question, signal) => {
-    // A form for a value is for the screen.
-    if (question.type !== "permission") return void session.answer(question.id, { choice: "no" });
+  const answer: QuestionListener = async (question, signal) => {
     const { askInLines } = await import("../terminal/ask-in-lines.ts");
     const release = hold();
     // While the terminal is given back, nothing else may keep the process alive.
@@ -42,7 +41,9 @@ export function answerQuestions(session: CodingSession, { hold, ...place }: Aski
       clearInterval(alive);
       release();
     }
-  });
+  };
+  // A form for a value is for the screen.
+  session.onQuestion(answer, { values: false });
 }
 
 /** Asks whether a local server that was found is to get the prompt. */

@@ -146,7 +146,8 @@ export class RunTeller {
     this.#options.waiting?.clear();
     this.#drawer?.end(this.#session?.view.items ?? []);
     if (this.#reporter !== undefined) this.#reporter.end(outcome);
-    else if (!this.#isLive && outcome.text !== "")
+    // What a tool ended the run with was not written by the model.
+    else if ((!this.#isLive || outcome.stopReason === "finish_tool") && outcome.text !== "")
       this.#options.context.stdout.write(this.#shownText(outcome.text));
   }
 

@@ -6,7 +6,7 @@ import type { Input } from "../../core/message/input.ts";
 import { EXIT } from "../../view/exit-code.ts";
 import { nextMode } from "./commands/choose-mode.ts";
 import type { Control, ControlPorts } from "./commands/control.ts";
-import { openDetails } from "./commands/pages.ts";
+import { openDetails, showPlan } from "./commands/pages.ts";
 import { pasteImage } from "./commands/paste-image.ts";
 import { openRewind } from "./commands/rewind.ts";
 import { openHistorySearch } from "./commands/session-pickers.ts";
@@ -57,6 +57,7 @@ export class Controller implements Control {
     complete: () => void this.screen.input.accept(),
     mode: () => this.#soon(() => nextMode(this)),
     details: () => openDetails(this),
+    plan: () => showPlan(this),
     "search-history": () => openHistorySearch(this),
     redraw: () => this.screen.redraw(),
     suspend: () => this.ports.suspend(),

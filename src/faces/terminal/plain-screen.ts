@@ -2,6 +2,7 @@ import type { CodingSession } from "../../coding/session/coding-session.ts";
 import { withHiddenShown } from "../../permission/hidden-characters.ts";
 import { isFinal } from "../../view/blocks.ts";
 import type { Question, QuestionReply } from "../../view/question.ts";
+import { questionKind } from "../../view/question-kind.ts";
 import { fieldHint, ValueForm } from "../../view/value-form.ts";
 import { InputLine } from "./input-line.ts";
 import { type Line, line, shownText } from "./paint/line.ts";
@@ -183,14 +184,22 @@ export class PlainScreen implements ScreenFace {
     this.#askedAt = this.#options.clock.elapsed();
     const { type, schema = {} } = question;
     this.#form = type === "elicitation" ? new ValueForm(schema) : undefined;
-    const whole = wholeQuestion(
-      type === "elicitation" ? { ...question, choices: [] } : question,
-      this.context,
-    );
     if (this.#form === undefined)
-      this.#write([...whole, line("Number (for a refusal with a reason: its number, a blank, the reason):")]);
+      this.#write([
+        ...wholeQuestion(question, this.context),
+        line("Number (for a refusal with a reason: its number, a blank, the reason):"),
+      ]);
+    else if (questionKind(question) === "ask")
+      this.#write([
+        line("(/no gives no answer, /back goes back to the question before)"),
+        ...this.#fieldRows,
+      ]);
     else
-      this.#write([...whole, line("(/no refuses, /back goes back to the field before)"), ...this.#fieldRows]);
+      this.#write([
+        ...wholeQuestion({ ...question, choices: [] }, this.context),
+        line("(/no refuses, /back goes back to the field before)"),
+        ...this.#fieldRows,
+      ]);
   }
 
   get #fieldRows(): readonly Line[] {
@@ -198,7 +207,12 @@ export class PlainScreen implements ScreenFace {
     if (field === undefined) return [line("An empty line says yes:")];
     const notes = [field.note, fieldHint(field)].filter((each) => each !== undefined);
     const text = `${field.label}${notes.length === 0 ? "" : ` (${notes.join("; ")})`}:`;
-    return [line(withHiddenShown(text).replaceAll(/\s+/g, " "))];
+    const rows = field.isOpen
+      ? field.options.map(
+          (each, at) => `${at + 1}. ${each.label}${each.note === undefined ? "" : `: ${each.note}`}`,
+        )
+      : [];
+    return [text, ...rows].map((row) => line(withHiddenShown(row).replaceAll(/\s+/g, " ")));
   }
 
   /** Asks for a line once nothing more comes: what was typed last may have begun something. */
@@ -275,7 +289,7 @@ export class PlainScreen implements ScreenFace {
     const word = text.trim();
     const taken = word === "/back" || word === "/no" ? undefined : form.take(text);
     if (word === "/back") form.back();
-    if (word === "/no") this.#reply(question, { choice: "no" });
+    if (word === "/no") this.#reply(question, form.leave(question));
     else if (taken !== undefined && "value" in taken) this.#reply(question, taken);
     else
       this.#write([...(taken === undefined ? [] : [line(withHiddenShown(taken.fault))]), ...this.#fieldRows]);
@@ -284,7 +298,8 @@ export class PlainScreen implements ScreenFace {
   #answer(question: Question, text: string): void {
     const [, number = "", reason = ""] = /^(\d+)(?:\s+(.*))?$/.exec(text) ?? [];
     const reply = offeredReply(question, Number(number) - 1);
-    const takesWords = question.type === "permission" && reply !== undefined && "choice" in reply;
+    const isPlan = questionKind(question) === "plan";
+    const takesWords = (question.type === "permission" || isPlan) && reply !== undefined && "choice" in reply;
     // A sentence that begins with a number may be meant for the model: only a no takes words.
     if (reply === undefined || (reason !== "" && !(takesWords && reply.choice === "no")))
       this.#write([line("(write the number of one of the answers)")]);

@@ -8,6 +8,7 @@ const NOW = Date.UTC(2026, 10, 21);
 const TAG = fc.constantFrom(
   "<summary>",
   "</todo_list>",
+  "</approved_plan>",
   "<files_touched>",
   "</conversation_summary>",
   "- read: x",
@@ -28,13 +29,14 @@ test("whatever stands in its parts, a note is read as it was written", () => {
   const facts = fc.record({
     summary: TEXT,
     todo: TEXT,
+    plan: TEXT,
     files: fc.array(fc.tuple(PATH, ACTIONS), { maxLength: 4 }),
   });
   fc.assert(
-    fc.property(facts, ({ summary, todo, files }) => {
+    fc.property(facts, ({ summary, todo, plan, files }) => {
       const touched = new Map(files.map(([path, actions]) => [path, new Set(actions)] as const));
-      const note = readNote(noteMessage({ now: NOW, leftOut: 3, summary, todo, files: touched }));
-      expect(note).toEqual({ summary: held(summary), todo: held(todo), files: touched });
+      const note = readNote(noteMessage({ now: NOW, leftOut: 3, summary, todo, plan, files: touched }));
+      expect(note).toEqual({ summary: held(summary), todo: held(todo), plan: held(plan), files: touched });
     }),
   );
 });
@@ -49,6 +51,7 @@ test("a path with a line break is quoted, and the files touched last are named w
       leftOut: 1,
       summary: undefined,
       todo: undefined,
+      plan: undefined,
       files: new Map([...files, ["a\nb", new Set<FileAction>(["edited"])]]),
     }),
   );

@@ -6,6 +6,8 @@ export interface Note {
   /** By the model; undefined when there is none. */
   readonly summary: string | undefined;
   readonly todo: string | undefined;
+  /** As the user has approved it. */
+  readonly plan: string | undefined;
   readonly files: TouchedFiles;
 }
 
@@ -27,7 +29,7 @@ const MAX_FILES = 200;
  * The message that stands for what was left out, in the name of the user, since several providers refuse a
  * conversation that begins with the model. It is read again by the next compaction.
  */
-export function noteMessage({ now, leftOut, summary, todo, files }: NoteFacts): UserMessage {
+export function noteMessage({ now, leftOut, summary, todo, plan, files }: NoteFacts): UserMessage {
   const lead =
     summary === undefined
       ? "They could not be summarised: what is needed of them must be found out again."
@@ -37,6 +39,7 @@ export function noteMessage({ now, leftOut, summary, todo, files }: NoteFacts): 
       OPEN,
       `On ${new Date(now).toISOString().slice(0, 10)} ${leftOut} older messages of this conversation were left out to make room. What the user wrote stands above word for word. ${lead}`,
       ...section("summary", summary),
+      ...section("approved_plan", plan),
       ...section("todo_list", todo),
       ...section("files_touched", filesText(files)),
       CLOSE,
@@ -52,12 +55,13 @@ export function readNote(message: Message): Note | undefined {
   return {
     summary: sectionOf(text, "summary"),
     todo: sectionOf(text, "todo_list"),
+    plan: sectionOf(text, "approved_plan"),
     files: filesIn(sectionOf(text, "files_touched") ?? ""),
   };
 }
 
 /** Tags of a note inside a text, which a model repeats that has seen one, would mislead the next reader. */
-const TAGS = /^<(\/?(?:conversation_summary|summary|todo_list|files_touched)>)/gm;
+const TAGS = /^<(\/?(?:conversation_summary|summary|approved_plan|todo_list|files_touched)>)/gm;
 
 function section(name: string, text: string | undefined): readonly string[] {
   if (text === undefined || text.trim() === "") return [];

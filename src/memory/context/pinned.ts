@@ -16,16 +16,20 @@ export interface PinnedMessages {
   readonly userMessages: readonly UserMessage[];
   /** The todo list as it was last written; undefined when there is none. */
   readonly todo: string | undefined;
+  /** The newest plan that the user has approved. */
+  readonly plan: string | undefined;
   readonly files: TouchedFiles;
 }
 
 const TODO_TOOL = "todo";
+const PLAN_TOOL = "present_plan";
 
 /** Collects what is pinned of `messages`; what an earlier compaction pinned is taken over from its note. */
 export function pinnedOf(messages: readonly Message[]): PinnedMessages {
   const userMessages: UserMessage[] = [];
   const files = new Map<string, Set<FileAction>>();
   let todo: string | undefined;
+  let plan: string | undefined;
   let open = new Map<string, ToolUseBlock>();
   for (const message of messages) {
     if (message.role === "assistant") {
@@ -35,6 +39,7 @@ export function pinnedOf(messages: readonly Message[]): PinnedMessages {
     const note = readNote(message);
     if (note !== undefined) {
       todo = note.todo ?? todo;
+      plan = note.plan ?? plan;
       for (const [path, actions] of note.files) for (const action of actions) touch(files, path, action);
       continue;
     }
@@ -42,12 +47,13 @@ export function pinnedOf(messages: readonly Message[]): PinnedMessages {
       const call = block.type === "tool_result" ? open.get(block.tool_use_id) : undefined;
       if (block.type !== "tool_result" || call === undefined || block.is_error === true) continue;
       if (call.name === TODO_TOOL) todo = todoText(call, textOf(block.content));
+      if (call.name === PLAN_TOOL) plan = approvedPlan(call, textOf(block.content)) ?? plan;
       for (const { path, action } of touchedBy(call)) touch(files, path, action);
     }
     const own = ownWords(message);
     if (own !== undefined) userMessages.push(own);
   }
-  return { userMessages, todo, files };
+  return { userMessages, todo, plan, files };
 }
 
 /** The message without results of calls; undefined when nothing of the user is left. */
@@ -69,6 +75,12 @@ function todoText({ input }: ToolUseBlock, result: string): string | undefined {
     return undefined;
   const list = JSON.stringify(input);
   return result.trim().length > list.length / 4 ? result.trim() : list;
+}
+
+/** The plan of a call whose result says that it was approved. */
+function approvedPlan({ input }: ToolUseBlock, result: string): string | undefined {
+  const { plan } = input;
+  return typeof plan === "string" && result.startsWith("Approved") ? plan : undefined;
 }
 
 /** True when a message answers tool calls. */

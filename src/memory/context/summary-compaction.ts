@@ -36,9 +36,10 @@ export interface SummaryCompactionOptions {
 
 /**
  * Keeps a conversation within its window: near the limit the model writes a summary of the older part. The
- * user's own messages, the todo list and the files touched are taken over word for word, the newest messages
- * stay as they are. When the summary fails, is empty or saves nothing, the conversation stays as it is, or,
- * when it could not be sent, its older part is left out without one; a `warning` event says so.
+ * user's own messages, the todo list, the plan they approved and the files touched are taken over word for
+ * word, the newest messages stay as they are. When the summary fails, is empty or saves nothing, the
+ * conversation stays as it is, or, when it could not be sent, its older part is left out without one; a
+ * `warning` event says so.
  */
 export function summaryCompaction(options: SummaryCompactionOptions = {}): Compactor {
   assertOptions(options);
@@ -235,8 +236,8 @@ class SummaryCompactor implements Compactor {
   }
 
   #note({ replaced, pinned }: CompactionPlan, summary: string | undefined): Message {
-    const { todo, files } = pinned;
-    return noteMessage({ now: this.#now(), leftOut: replaced.length, summary, todo, files });
+    const { todo, plan, files } = pinned;
+    return noteMessage({ now: this.#now(), leftOut: replaced.length, summary, todo, plan, files });
   }
 
   #now(): number {

@@ -3,6 +3,7 @@ import type { FileDiff } from "../../../view/file-diff.ts";
 import { MODE_EFFECTS, modeName } from "../../../view/mode-names.ts";
 import type { ViewItem } from "../../../view/view.ts";
 import { ACTIONS, type KeyAction } from "../editor/keymap.ts";
+import { markdownRows } from "../markdown/markdown-stream.ts";
 import { type Line, line, span, textLines, wrapLine } from "../paint/line.ts";
 import { diffLines } from "../views/diff-lines.ts";
 import { wholeQuestion } from "../views/question-lines.ts";
@@ -82,6 +83,20 @@ export function showDiff(control: Control): void {
     title: "Changes",
     rows: (context) =>
       changes.flatMap((diff): readonly Line[] => [headOf(diff), ...diffLines(diff, context), []]),
+  });
+}
+
+/** Shows the plan that a person has approved in this session. */
+export function showPlan(control: Control): void {
+  const plan = control.screen.session?.view.plan;
+  if (plan === undefined) {
+    control.say("No plan was approved in this session. /mode plan begins one.", "muted");
+    return;
+  }
+  control.page({
+    title: "Plan",
+    rows: ({ width, marks }) =>
+      markdownRows(plan, width - 2, { marks }).map((row): Line => [span("  "), ...row]),
   });
 }
 

@@ -7,7 +7,7 @@ import { THEME_NAMES } from "../paint/theme.ts";
 import { chooseMode } from "./choose-mode.ts";
 import { chooseModel } from "./choose-model.ts";
 import type { Control } from "./control.ts";
-import { openHelp, showDiff, showPermissions } from "./pages.ts";
+import { openHelp, showDiff, showPermissions, showPlan } from "./pages.ts";
 import { openRewind, redo, undo } from "./rewind.ts";
 import { openSessions } from "./session-pickers.ts";
 import { showContext, showCost } from "./show-context.ts";
@@ -55,6 +55,7 @@ const COMMANDS: { readonly [name: string]: OwnCommand } = {
   },
   redo: { note: "take the newest undo back", waits: true, run: redo },
   diff: { note: "what this session changed in files", run: showDiff },
+  plan: { note: "the plan that was approved", run: showPlan },
   permissions: { note: "mode and rules in force", run: showPermissions },
   mcp: { note: "servers of tools and their state", run: showServers },
   agents: {

@@ -13,6 +13,7 @@ export const ACTIONS = {
   complete: { keys: ["tab"], does: "complete" },
   "search-history": { keys: ["ctrl+r"], does: "search what was typed before" },
   details: { keys: ["ctrl+o"], does: "details of calls and thinking" },
+  plan: { keys: ["alt+p"], does: "the plan that was approved" },
   editor: { keys: ["ctrl+g"], does: "write in $VISUAL or $EDITOR" },
   image: { keys: ["ctrl+v"], does: "attach the image of the clipboard" },
   interrupt: { keys: ["ctrl+c"], does: "clear the input, stop the run; twice: leave" },

@@ -1,5 +1,6 @@
 import type { CodingSession } from "../../../coding/session/coding-session.ts";
 import type { Question, QuestionReply } from "../../../view/question.ts";
+import { questionKind } from "../../../view/question-kind.ts";
 import { type Editor, EMPTY_EDITOR } from "../editor/editor.ts";
 import { type EditorRows, editorRows } from "../editor/editor-rows.ts";
 import { editLine } from "../editor/keymap.ts";
@@ -66,8 +67,13 @@ export class QuestionPanel implements Panel {
   /** The reason, in the place of the answer that it goes with. */
   #reasonRows(reason: Editor, { width, marks }: ViewContext): EditorRows {
     const number = questionOptions(this.question).length;
-    const prompt = span(`${marks.chosen} ${number}  No: `, { role: "warning" });
+    const word = this.#isPlan ? "Change" : "No";
+    const prompt = span(`${marks.chosen} ${number}  ${word}: `, { role: "warning" });
     return editorRows(reason, { width, maxRows: 4, prompt, placeholder: "", marks });
+  }
+
+  get #isPlan(): boolean {
+    return questionKind(this.question) === "plan";
   }
 
   /** A key came for something else: the quiet begins anew. */
@@ -100,6 +106,7 @@ export class QuestionPanel implements Panel {
     else if (key === "down" || key === "tab") this.#marked = at === undefined ? 0 : (at + 1) % count;
     else if (key === "up") this.#marked = at === undefined ? count - 1 : (at + count - 1) % count;
     else if (key === "enter" && at !== undefined) this.#choose(at);
+    else if (key === "escape" && this.#isPlan) this.#answer({ choice: "stop" });
     else if (key === "escape" || key === "ctrl+c") this.#options.onStop();
   }
 
@@ -109,7 +116,7 @@ export class QuestionPanel implements Panel {
     // A yes covers what was shown.
     if (reply === undefined || this.#cut?.has(index) !== false) return;
     const isRefusal = "choice" in reply && reply.choice === "no";
-    if (isRefusal && question.type === "permission") this.#reason = EMPTY_EDITOR;
+    if (isRefusal && (question.type === "permission" || this.#isPlan)) this.#reason = EMPTY_EDITOR;
     else this.#answer(reply);
   }
 
@@ -118,6 +125,8 @@ export class QuestionPanel implements Panel {
     if (key === "escape" || key === "ctrl+c") this.#reason = undefined;
     else if (key === "enter") {
       const text = reason.text.trim();
+      // Nobody can change a plan that they were not told how.
+      if (text === "" && this.#isPlan) return;
       this.#answer({ choice: "no", ...(text === "" ? {} : { reason: text }) });
     } else this.#reason = editLine(reason, event);
   }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { askForm } from "../../../tools/ask-tool.ts";
 import type { QuestionReply } from "../../../view/question.ts";
 import { marksOf } from "../paint/theme.ts";
 import type { TerminalEvent } from "../tty/key.ts";
@@ -26,6 +27,7 @@ function opened() {
     answer: (_id, reply) => replies.push(reply),
     onTyped: (event) => early.push(event),
     onWhole: () => undefined,
+    onStop: () => undefined,
     now: () => clock.now,
   });
   const type = (...texts: readonly string[]): void => {
@@ -80,7 +82,7 @@ test("up goes back to what was written into the field before", () => {
   const { replies, type, shown, seen, panel } = opened();
   seen();
   type("Ann", "7");
-  panel.handle({ type: "key", key: "up" });
+  panel.handle({ type: "key", key: "left" });
   panel.handle({ type: "key", key: "up" });
   expect(shown()).toContain("name ❯ Ann");
   panel.handle({ type: "text", text: "a" });
@@ -95,13 +97,78 @@ test("who asks stays on the screen, however much is said", () => {
     answer: () => undefined,
     onTyped: () => undefined,
     onWhole: () => undefined,
+    onStop: () => undefined,
     now: () => 0,
   });
   const rows = panel.draw(CONTEXT, 10).rows.map((row) => row.map(({ text }) => text).join(""));
   expect([rows.length, rows[0], rows[1], rows[7]]).toEqual([
     10,
-    expect.stringMatching(/^\? docs asks: x/),
+    expect.stringMatching(/^── ◆ docs asks: x/),
     expect.stringMatching(/^ {2}… 6\d more rows, ctrl\+o shows them$/),
     expect.stringMatching(/for you:$/),
   ]);
+});
+
+/** The two questions of a model, with the keys that were typed; what is on the screen at the end. */
+function asks(...keys: readonly string[]): {
+  readonly replies: readonly QuestionReply[];
+  readonly rows: string;
+} {
+  const replies: QuestionReply[] = [];
+  const clock = { now: 0 };
+  const option = (label: string, description?: string) => ({ label, ...(description && { description }) });
+  const schema = askForm([
+    { question: "What about the rest?", options: [option("Stop", "As today."), option("Go on")] },
+    { question: "Which tests?", options: [option("unit"), option("e2e")], multiple: true },
+  ]);
+  const panel = new ValuePanel({
+    question: { id: "q", type: "elicitation", time: 0, tool: "ask_user", reason: "", choices: [], schema },
+    answer: (_id, reply) => replies.push(reply),
+    onTyped: () => undefined,
+    onWhole: () => undefined,
+    onStop: () => undefined,
+    now: () => clock.now,
+  });
+  panel.draw(CONTEXT, 20);
+  clock.now += QUIET_MS;
+  for (const key of keys) panel.handle(key.length === 1 ? { type: "text", text: key } : { type: "key", key });
+  const rows = panel.draw(CONTEXT, 20).rows.map((row) =>
+    row
+      .map(({ text }) => text)
+      .join("")
+      .trimEnd(),
+  );
+  return { replies, rows: rows.join("\n") };
+}
+
+const value = (rest: string, ...tests: readonly string[]) => ({
+  value: { "What about the rest?": rest, ...(tests.length > 0 && { "Which tests?": tests }) },
+});
+
+test.each<[string, readonly string[], QuestionReply | undefined]>([
+  ["numbers choose", ["2", "1", "2", "enter"], value("Go on", "unit", "e2e")],
+  ["an arrow and Enter choose, space marks", ["down", "enter", "down", " ", "enter"], value("Stop", "unit")],
+  ["a mark is taken back", ["1", "1", "1", "2", "enter"], value("Stop", "e2e")],
+  ["what is typed is an answer", ["n", "o", "enter", "1", "3", "x", "enter"], value("no", "unit", "x")],
+  ["the last row is for own words", ["3", "y", "enter", "escape"], value("y")],
+  ["Escape leaves the words, then says no answer", ["x", "escape", "escape"], { choice: "no" }],
+  ["left goes back", ["1", "left", "2", "1", "enter"], value("Go on", "unit")],
+  ["Enter alone is no answer", ["enter", "enter", " "], undefined],
+])("of the model's questions: %s", (_, keys, reply) => {
+  expect(asks(...keys).replies).toEqual(reply === undefined ? [] : [reply]);
+});
+
+test("a question of the model stands in the rule, its options with their sentences below", () => {
+  expect(asks().rows).toBe(
+    [
+      "── ◆ What about the rest? ──────────────────────── 1 of 2 ──",
+      "",
+      "  1  Stop",
+      "     As today.",
+      "  2  Go on",
+      "  3  Something else: write it",
+      "",
+      "  ↑↓ enter choose · esc no answer",
+    ].join("\n"),
+  );
 });

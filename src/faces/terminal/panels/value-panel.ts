@@ -1,12 +1,16 @@
+import type { Json } from "../../../core/base/errors.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { Question, QuestionReply } from "../../../view/question.ts";
+import type { ValueField } from "../../../view/value-fields.ts";
 import { fieldHint, ValueForm } from "../../../view/value-form.ts";
 import { type Editor, EMPTY_EDITOR, insertText } from "../editor/editor.ts";
-import { editorRows } from "../editor/editor-rows.ts";
+import { type EditorRows, editorRows } from "../editor/editor-rows.ts";
 import { editLine } from "../editor/keymap.ts";
-import { fitLine, line, span, wrapLine } from "../paint/line.ts";
+import { fitLine, type Line, line, span, wrapLine } from "../paint/line.ts";
+import type { Role } from "../paint/theme.ts";
 import type { TerminalEvent } from "../tty/key.ts";
 import { keysLine } from "../views/list-lines.ts";
+import { titleRule } from "../views/question-lines.ts";
 import type { ViewContext } from "../views/view-context.ts";
 import type { Panel, PanelRows } from "./panel.ts";
 import { Quiet } from "./quiet.ts";
@@ -16,13 +20,18 @@ export interface ValuePanelOptions {
   readonly question: Question;
   readonly answer: (id: string, reply: QuestionReply) => void;
   readonly onWhole: (question: Question) => void;
+  /** Stops the run: the question goes with it. */
+  readonly onStop: () => void;
   /** Takes what was on its way before the question could be seen. */
   readonly onTyped: (event: TerminalEvent) => void;
   /** Milliseconds from some moment on. */
   readonly now: () => number;
 }
 
-/** Asks for a value that fits a schema, one field after the other. Escape refuses, up goes back. */
+/**
+ * Asks for a value that fits a schema, one field after the other. What a field offers is chosen by number or
+ * arrow; everything else is written. Escape answers no further.
+ */
 export class ValuePanel implements Panel {
   readonly question: Question;
   readonly #options: ValuePanelOptions;
@@ -32,7 +41,12 @@ export class ValuePanel implements Panel {
   readonly #form: ValueForm;
   /** The text of each field as it was written. */
   readonly #texts: string[] = [];
-  #editor: Editor = EMPTY_EDITOR;
+  /** `undefined`: nothing is written, for the field offers values. */
+  #editor: Editor | undefined;
+  /** The row of the field that an arrow has gone to. */
+  #marked: number | undefined;
+  /** Places of the values that are chosen, where several may be. */
+  #chosen: ReadonlySet<number> = new Set();
   #fault = "";
 
   constructor(options: ValuePanelOptions) {
@@ -40,46 +54,87 @@ export class ValuePanel implements Panel {
     this.question = options.question;
     this.#quiet = new Quiet(options.now);
     this.#form = new ValueForm(this.question.schema ?? {});
+    this.#show();
   }
 
-  draw({ width, marks }: ViewContext, maxRows: number): PanelRows {
+  draw(context: ViewContext, maxRows: number): PanelRows {
     this.#quiet.begin();
+    const { width } = context;
     const { field, at, fields } = this.#form;
-    const head = wrapLine([span(withHiddenShown(this.question.reason), { role: "warning", bold: true })], {
-      width,
-      first: line("? "),
+    const { reason } = this.question;
+    const isAsked = reason === "";
+    const title = span(withHiddenShown(isAsked ? (field?.label ?? "") : reason), {
+      role: "warning",
+      bold: true,
     });
-    const hint = field === undefined ? undefined : fieldHint(field);
-    const notes = [field?.note, hint].flatMap((note) =>
-      note === undefined
+    const right = fields.length < 2 ? {} : { right: `${at + 1} of ${fields.length}` };
+    const head = titleRule({ title: [title], role: "warning", ...right }, context);
+    const text = (note: string | undefined, role: Role): readonly Line[] =>
+      note === undefined || note === ""
         ? []
-        : wrapLine([span(withHiddenShown(note), { role: "muted" })], { width, first: line("  ") }),
+        : wrapLine([span(withHiddenShown(note), { role })], { width, first: line("  "), rest: line("  ") });
+    const isOffered = (field?.options.length ?? 0) > 0;
+    const label = isOffered && !isAsked ? text(field?.label, "accent") : [];
+    const hint = field === undefined ? undefined : fieldHint(field, isOffered);
+    const notes = [
+      ...label,
+      ...text(field?.note, "muted"),
+      ...text(hint, "muted"),
+      ...text(this.#fault, "bad"),
+    ];
+    const { rows: writing, caret } = this.#written(context, isAsked);
+    const offer = field === undefined ? [] : offerRows(field, this, context);
+    const least = head.length + notes.length + writing.length + 1;
+    const gap: readonly Line[] = isOffered && least + offer.length + 2 <= maxRows ? [[]] : [];
+    const offered = least + offer.length <= maxRows ? offer : offer.filter(({ isNote }) => !isNote);
+    const keys = keysLine(this.#keys(width), context);
+    const last = [...gap, ...offered.map(({ row }) => row), ...writing, ...gap, keys];
+    // Who asks stays, however long the text of a server is.
+    const [first = [], ...more] = [...head, ...notes];
+    const room = Math.max(0, maxRows - last.length - 1);
+    const left = more.length - room + 1;
+    const cut = fitLine(
+      line(`  ${context.marks.more} ${left} more rows, ctrl+o shows them`, { role: "bad" }),
+      width,
     );
-    const fault =
-      this.#fault === ""
-        ? []
-        : wrapLine([span(withHiddenShown(this.#fault), { role: "bad" })], { width, first: line("  ") });
-    const label = withHiddenShown(field?.label ?? "").slice(0, MAX_LABEL);
-    const { rows, caret } = editorRows(this.#editor, {
+    const above = [first, ...(more.length <= room ? more : [cut, ...more.slice(left)].slice(0, room))];
+    const rows = [...above, ...last];
+    if (caret === undefined) return { rows };
+    const row = rows.length - 1 - gap.length - writing.length + caret.row;
+    return { rows, caret: { row, column: caret.column } };
+  }
+
+  /** True for a value that is chosen, or the row that an arrow is at. */
+  looks(index: number): { readonly isMarked: boolean; readonly isChosen: boolean } {
+    return { isMarked: this.#marked === index, isChosen: this.#chosen.has(index) };
+  }
+
+  /** What is written into the field; its row stands where the offer to write stood. */
+  #written({ width, marks }: ViewContext, isAsked: boolean): Partial<EditorRows> & Pick<EditorRows, "rows"> {
+    const { field } = this.#form;
+    if (this.#editor === undefined) return { rows: [] };
+    const label =
+      isAsked || isOffering(field) ? "" : `${withHiddenShown(field?.label ?? "").slice(0, MAX_LABEL)} `;
+    return editorRows(this.#editor, {
       width,
       maxRows: 4,
-      prompt: span(`${label} ${marks.prompt} `, { role: "accent" }),
+      prompt: span(`${label}${marks.prompt} `, { role: "accent" }),
       placeholder: field === undefined ? "enter says yes" : "",
       marks,
     });
-    // Who asks stays, however long the text of a server is.
-    const [first = [], ...more] = [...head, ...notes, ...fault];
-    const room = Math.max(0, maxRows - rows.length - 2);
-    const left = more.length - room + 1;
-    const cut = fitLine(line(`  ${marks.more} ${left} more rows, ctrl+o shows them`, { role: "bad" }), width);
-    const above = [first, ...(more.length <= room ? more : [cut, ...more.slice(left)].slice(0, room))];
-    const place = fields.length < 2 ? [] : [`${at + 1} of ${fields.length}`];
-    const back = at === 0 ? [] : ["up goes back"];
-    const keys = keysLine([...place, "enter goes on", ...back, "esc refuses"], { marks, width });
-    return {
-      rows: [...above, ...rows, keys],
-      caret: { row: above.length + caret.row, column: caret.column },
-    };
+  }
+
+  #keys(width: number): readonly string[] {
+    const { field, at } = this.#form;
+    const leaves = this.question.reason === "" ? "esc no answer" : "esc refuses";
+    if (field === undefined || !isOffering(field))
+      return ["enter goes on", ...(at === 0 ? [] : ["up goes back"]), leaves];
+    if (this.#editor !== undefined) return ["enter sends it", "esc back"];
+    const back = at === 0 ? [] : ["left goes back"];
+    const choose = field.kind === "several" ? ["space marks", "enter sends"] : ["\u2191\u2193 enter choose"];
+    const keys = [...choose, ...back, leaves];
+    const count = field.options.length + (field.isOpen ? 1 : 0);
+    return keys.join(" . ").length + 2 <= width ? keys : [`1-${count}`, leaves];
   }
 
   disturb(): void {
@@ -87,28 +142,85 @@ export class ValuePanel implements Panel {
   }
 
   handle(event: TerminalEvent): void {
+    if (event.type === "reply") return;
     this.#isTaken ||= this.#quiet.isOver;
     if (!this.#isTaken) {
       this.#quiet.disturb();
       if (event.type !== "key" || event.key === "backspace") this.#options.onTyped(event);
       return;
     }
-    const key = event.type === "key" ? event.key : "";
-    if (key === "escape" || key === "ctrl+c") this.#answer({ choice: "no" });
+    const key = event.type === "key" ? event.key : event.type === "text" ? event.text : "";
+    const { field } = this.#form;
+    if (key === "ctrl+c") this.#options.onStop();
     else if (key === "ctrl+o") this.#options.onWhole(this.question);
+    else if (this.#editor === undefined && field !== undefined) this.#choose(field, key, event);
+    else if (key === "escape" && isOffering(field)) this.#list();
+    else if (key === "escape") this.#answer(this.#form.leave(this.question));
     else if (key === "enter") this.#take();
-    else if (key === "up" && this.#form.at > 0) this.#back();
-    else this.#editor = editLine(this.#editor, event);
+    else if (key === "up" && this.#form.at > 0 && !isOffering(field)) this.#back();
+    else this.#editor = editLine(this.#editor ?? EMPTY_EDITOR, event);
+  }
+
+  /** Goes from words of the person's own to what is offered. */
+  #list(): void {
+    this.#editor = undefined;
+    this.#fault = "";
+  }
+
+  /** A key for a field that offers values. Text that is no number begins words of the person's own. */
+  #choose(field: ValueField, key: string, event: TerminalEvent): void {
+    const { options, isOpen, kind } = field;
+    const count = options.length + (isOpen ? 1 : 0);
+    const at = this.#marked;
+    if (key === "escape") this.#answer(this.#form.leave(this.question));
+    else if (key === "down" || key === "tab") this.#marked = at === undefined ? 0 : (at + 1) % count;
+    else if (key === "up") this.#marked = at === undefined ? count - 1 : (at + count - 1) % count;
+    else if (key === "left" && this.#form.at > 0) this.#back();
+    else if (/^[1-9]$/.test(key) && Number(key) <= count) this.#pick(field, Number(key) - 1);
+    else if (key === " " && kind === "several") this.#pick(field, at ?? count);
+    else if (key === "enter") this.#enter(field);
+    else if (event.type === "text" || event.type === "paste") this.#editor = editLine(EMPTY_EDITOR, event);
+  }
+
+  #pick({ kind, options }: ValueField, index: number): void {
+    const option = options[index];
+    if (option === undefined) {
+      if (index === options.length) this.#editor = EMPTY_EDITOR;
+    } else if (kind === "one") this.#given(this.#form.give(option.value));
+    else {
+      this.#marked = index;
+      this.#chosen = toggled(this.#chosen, index);
+    }
+  }
+
+  #enter(field: ValueField): void {
+    const at = this.#marked;
+    const isSending = field.kind === "several" && this.#chosen.size > 0 && at !== field.options.length;
+    if (isSending) this.#given(this.#form.give(this.#chosenValues(field)));
+    else if (at !== undefined) this.#pick(field, at);
+    // Nothing is chosen: where it is the model that asks, that is no answer yet.
+    else if (!field.isOpen) this.#take();
+  }
+
+  #chosenValues({ options }: ValueField): readonly Json[] {
+    return options.flatMap(({ value }, index) => (this.#chosen.has(index) ? [value] : []));
   }
 
   #take(): void {
-    const { at } = this.#form;
-    const { text } = this.#editor;
-    this.#texts[at] = text;
-    const taken = this.#form.take(text);
+    const { field } = this.#form;
+    const { text } = this.#editor ?? EMPTY_EDITOR;
+    if (field?.isOpen === true && text.trim() === "") return;
+    this.#texts[this.#form.at] = text;
+    const isAdded = field?.isOpen === true && field.kind === "several" && this.#chosen.size > 0;
+    this.#given(
+      isAdded ? this.#form.give([...this.#chosenValues(field), text.trim()]) : this.#form.take(text),
+    );
+  }
+
+  #given(taken: ReturnType<ValueForm["take"]>): void {
     this.#fault = taken !== undefined && "fault" in taken ? taken.fault : "";
     if (taken !== undefined && "value" in taken) this.#answer(taken);
-    else if (this.#form.at !== at) this.#show();
+    else if (this.#fault === "") this.#show();
   }
 
   #answer(reply: QuestionReply): void {
@@ -116,7 +228,7 @@ export class ValuePanel implements Panel {
   }
 
   #back(): void {
-    this.#texts[this.#form.at] = this.#editor.text;
+    this.#texts[this.#form.at] = this.#editor?.text ?? "";
     this.#form.back();
     this.#fault = "";
     this.#show();
@@ -124,8 +236,52 @@ export class ValuePanel implements Panel {
 
   /** Puts back the text of the field that is due, if it was there before. */
   #show(): void {
-    this.#editor = insertText(EMPTY_EDITOR, this.#texts[this.#form.at] ?? "");
+    const { field, at } = this.#form;
+    const text = this.#texts[at] ?? "";
+    this.#marked = undefined;
+    this.#chosen = new Set();
+    this.#editor = isOffering(field) && text === "" ? undefined : insertText(EMPTY_EDITOR, text);
   }
 }
 
 const MAX_LABEL = 60;
+
+function isOffering(field: ValueField | undefined): boolean {
+  return field !== undefined && field.options.length > 0;
+}
+
+function toggled(chosen: ReadonlySet<number>, index: number): ReadonlySet<number> {
+  const next = new Set(chosen);
+  if (!next.delete(index)) next.add(index);
+  return next;
+}
+
+interface OfferRow {
+  readonly row: Line;
+  /** A sentence about an option, which goes first where rows are scarce. */
+  readonly isNote: boolean;
+}
+
+/** The values that a field offers, and the offer to write something else. */
+function offerRows(
+  { kind, options, isOpen }: ValueField,
+  panel: Pick<ValuePanel, "looks">,
+  { width, marks }: ViewContext,
+): readonly OfferRow[] {
+  const offers = [...options, ...(isOpen ? [{ label: OWN_WORDS, note: undefined }] : [])];
+  return offers.flatMap(({ label, note }, index) => {
+    const { isMarked, isChosen } = panel.looks(index);
+    const box = kind === "several" && index < options.length ? (isChosen ? "[x] " : "[ ] ") : "";
+    const number = span(`${isMarked ? marks.chosen : " "} ${index + 1}  `, { role: "warning" });
+    const text = span(withHiddenShown(`${box}${label}`), isMarked ? { bold: true } : {});
+    const rest = line("     ");
+    const rows = wrapLine([text], { width, first: [number], rest });
+    const notes =
+      note === undefined
+        ? []
+        : wrapLine([span(withHiddenShown(note), { role: "muted" })], { width, first: rest, rest });
+    return [...rows.map((row) => ({ row, isNote: false })), ...notes.map((row) => ({ row, isNote: true }))];
+  });
+}
+
+const OWN_WORDS = "Something else: write it";

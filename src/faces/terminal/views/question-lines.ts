@@ -30,11 +30,10 @@ export interface QuestionOption {
 /** The answers of a question, in the order of their numbers. Stopping is a key of its own. */
 export function questionOptions(question: Question): readonly QuestionOption[] {
   const plain = (label: string): QuestionOption => ({ label, hasRule: false });
-  if (question.type === "choice")
-    return [...(question.options ?? []).map(({ label }) => plain(label)), plain("None of these")];
-  return question.choices
+  const offered = question.choices
     .filter(({ choice }) => choice !== "stop")
     .map((each) => ({ label: choiceText(each, question), hasRule: each.rule !== undefined }));
+  return [...(question.options ?? []).map(({ label }) => plain(label)), ...offered];
 }
 
 /** How a question stands on the screen. */
@@ -89,11 +88,17 @@ export function questionLines(
   const keys = (isCut: boolean): Line => keyRow(question, { state, context, isCut });
   // The key row goes before what is asked does.
   const isCut = rest > room || shownNotes.length < notes.length;
-  const keyRows = take([keys(isCut)], question.choices.length > 0 || question.type === "choice");
+  const keyRows = take([keys(isCut)], question.choices.length > 0);
   const gaps = Math.max(0, Math.min(3, room - rest));
   const shown = shortened(subject, Math.min(subject.length, 2) + room - gaps, context);
   const gap = (wanted: number): readonly Line[] => (gaps >= wanted ? [[]] : []);
-  const above = [...head, ...(question.diff === undefined ? gap(3) : []), ...shown, ...shownNotes, ...gap(1)];
+  const above = [
+    ...head,
+    ...(question.diff === undefined && subject.length > 0 ? gap(3) : []),
+    ...shown,
+    ...shownNotes,
+    ...gap(1),
+  ];
   const rows = [...above, ...answers, ...gap(2), ...keyRows];
   const reasonRow = above.length + answers.length - (state.reason?.length ?? 0);
   return { rows, cut, reasonRow };
@@ -304,10 +309,13 @@ function keyRow(
   { state, context, isCut }: OptionLook & { readonly isCut: boolean },
 ): Line {
   const { marks, width } = context;
-  if (state.reason !== undefined) return keysLine(["enter say no", "esc back"], context);
+  const isPlan = questionKind(question) === "plan";
+  if (state.reason !== undefined)
+    return keysLine([isPlan ? "enter send it back" : "enter say no", "esc back"], context);
   const count = questionOptions(question).length;
   const whole = question.diff !== undefined ? ["v whole change"] : isCut ? ["v whole call"] : [];
-  const long = [`${marks.up}${marks.down} enter choose`, ...whole, "esc stop"];
+  const leave = isPlan ? "esc keep planning" : "esc stop";
+  const long = [`${marks.up}${marks.down} enter choose`, ...whole, leave];
   const fits = long.join(" . ").length + 2 <= width;
-  return keysLine(fits ? long : [`1-${count}`, ...(whole.length > 0 ? ["v all"] : []), "esc stop"], context);
+  return keysLine(fits ? long : [`1-${count}`, ...(whole.length > 0 ? ["v all"] : []), leave], context);
 }

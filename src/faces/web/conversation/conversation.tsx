@@ -39,6 +39,9 @@ export function Conversation({ id, session, actions, work, entry }: Conversation
   }, [entry]);
   const send = async (text: string, when: "now" | "after"): Promise<boolean> =>
     (await work.attempt(() => reader.send(id, { text, when }).then(() => true))) ?? false;
+  // The question shows the plan that it is about.
+  const asked = questions[0]?.callId;
+  const items = asked === undefined ? view.items : view.items.filter((item) => item.id !== `plan_${asked}`);
   const isWritable = detail?.readOnly === false;
   const end = view.items.findLast((item) => item.type === "run_end");
   const actionsAtEnd = { end: end?.id, isWritable: isWritable && state === "idle", actions };
@@ -48,7 +51,7 @@ export function Conversation({ id, session, actions, work, entry }: Conversation
         <div class="scroll">
           <section aria-label={words.conversation}>
             <EndActionsContext.Provider value={actionsAtEnd}>
-              <ItemList key={`${id} ${entry ?? ""}`} items={view.items} place={place} />
+              <ItemList key={`${id} ${entry ?? ""}`} items={items} place={place} />
             </EndActionsContext.Provider>
           </section>
         </div>

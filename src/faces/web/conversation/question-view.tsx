@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { ownValue } from "../../../core/base/json.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { QuestionAnswer } from "../../../server/server-api.ts";
 import type { OfferedChoice, Question } from "../../../view/question.ts";
@@ -7,7 +8,9 @@ import { questionKind, questionSubject } from "../../../view/question-kind.ts";
 import { useWords } from "../language/language.ts";
 import { DiffView, LineCounts } from "../text/diff-view.tsx";
 import { StateMark } from "../text/icons.tsx";
-import { isTyping } from "../use-keys.ts";
+import { Markdown } from "../text/markdown.tsx";
+import { AskForm } from "./ask-form.tsx";
+import { useAnswerKeys } from "./use-answer-keys.ts";
 import { useLateClicks } from "./use-late-clicks.ts";
 import { ValueForm } from "./value-form.tsx";
 
@@ -24,20 +27,32 @@ interface QuestionProps {
 /** An open question with all that is asked, why, and the answers it takes. None is preselected. */
 export function QuestionView({ question, all = 1, isWritable = true, answer }: QuestionProps): VNode {
   const { id, type } = question;
+  const kind = questionKind(question);
   const [isSending, setSending] = useState(false);
   const lateClicks = useLateClicks();
   const send = (given: QuestionAnswer): void => {
     setSending(true);
     void answer(given).finally(() => setSending(false));
   };
+  if (kind === "ask")
+    return (
+      <section class="ask" aria-labelledby={`question-${id}`} {...lateClicks}>
+        <AskForm question={question} isWritable={isWritable && !isSending} send={send} />
+      </section>
+    );
   return (
     <section class="ask" aria-labelledby={`question-${id}`}>
       <Head question={question} all={all} />
       <Subject question={question} />
       {isWritable && (
-        <fieldset class={type === "permission" ? "acts" : undefined} disabled={isSending} {...lateClicks}>
+        <fieldset
+          class={type === "permission" || kind === "plan" ? "acts" : undefined}
+          disabled={isSending}
+          {...lateClicks}
+        >
           {type === "permission" && <Choices question={question} send={send} />}
-          {type === "choice" && <Options question={question} send={send} />}
+          {kind === "plan" && <PlanChoices question={question} send={send} />}
+          {type === "choice" && kind !== "plan" && <Options question={question} send={send} />}
           {type === "elicitation" && <ValueForm schema={question.schema ?? {}} send={send} />}
         </fieldset>
       )}
@@ -48,6 +63,7 @@ export function QuestionView({ question, all = 1, isWritable = true, answer }: Q
 function Head({ question, all }: { readonly question: Question; readonly all: number }): VNode {
   const words = useWords();
   const { id, diff, outside, tool = "" } = question;
+  const steps = planOf(question)?.match(/^\d+[.)]\s/gm)?.length ?? 0;
   const target = outside ?? diff?.path ?? (questionKind(question) === "call" ? tool : undefined);
   return (
     <header>
@@ -61,7 +77,8 @@ function Head({ question, all }: { readonly question: Question; readonly all: nu
           <LineCounts lines={diff} />
         </span>
       )}
-      {all > 1 && <span class="end num">{words.questionAt(all)}</span>}
+      {all > 1 && <span class="end num">{words.questionAt(1, all)}</span>}
+      {all === 1 && steps > 0 && <span class="end num">{words.planSteps(steps)}</span>}
     </header>
   );
 }
@@ -73,11 +90,18 @@ function Title({ question }: { readonly question: Question }): VNode {
   return <>{agent === undefined ? what : `${words.questionOf(withHiddenShown(agent))}: ${what}`}</>;
 }
 
+function planOf(question: Question): string | undefined {
+  const plan = questionKind(question) === "plan" ? question.input?.["plan"] : undefined;
+  return typeof plan === "string" ? plan : undefined;
+}
+
 /** Nothing of it is cut: the end of a command is where the danger may be. */
 function Subject({ question }: { readonly question: Question }): VNode {
   const { input, tool, reason, diff } = question;
   const words = useWords();
   const kind = questionKind(question);
+  const plan = planOf(question);
+  if (plan !== undefined) return <Markdown text={withHiddenShown(plan)} />;
   const reached = kind === "network" || kind === "unsandboxed" ? words.reached[kind] : "";
   const { reason: wanted } = tool === "bash" && input !== undefined ? input : {};
   const given = typeof wanted === "string" && wanted.trim() !== "" ? words.reasonGiven(wanted) : "";
@@ -113,29 +137,6 @@ interface AnswerProps {
   readonly send: (answer: QuestionAnswer) => void;
 }
 
-/** Keys that were pressed this soon were meant for something else. */
-const EARLY_KEY_MS = 200;
-
-/** Has the digits choose, from 1 on, and Escape leave. */
-function useAnswerKeys(choose: readonly (() => void)[], leave: () => void): void {
-  const [shownAt] = useState(() => performance.now());
-  const newest = useRef({ choose, leave });
-  newest.current = { choose, leave };
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      const { key, ctrlKey, metaKey, altKey, repeat, timeStamp } = event;
-      if (ctrlKey || metaKey || altKey || repeat || timeStamp - shownAt < EARLY_KEY_MS) return;
-      if (isTyping(event)) return;
-      const chosen = key === "Escape" ? newest.current.leave : newest.current.choose[Number(key) - 1];
-      if (chosen === undefined) return;
-      event.preventDefault();
-      chosen();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, []);
-}
-
 function Choices({ question: { tool, choices }, send }: AnswerProps): VNode {
   const words = useWords();
   const [isRefusing, setRefusing] = useState(false);
@@ -148,7 +149,7 @@ function Choices({ question: { tool, choices }, send }: AnswerProps): VNode {
   };
   const leave = (): void => (isRefusing ? back() : stop && give(stop));
   useAnswerKeys(isRefusing ? [] : numbered.map((offered) => () => give(offered)), leave);
-  if (isRefusing) return <Refusal send={send} back={back} />;
+  if (isRefusing) return <Refusal asks={words.reason} says={words.sayNo} send={send} back={back} />;
   return (
     <>
       {numbered.map((offered, index) => (
@@ -175,14 +176,57 @@ function Choices({ question: { tool, choices }, send }: AnswerProps): VNode {
   );
 }
 
+function PlanChoices({ question: { options = [] }, send }: AnswerProps): VNode {
+  const words = useWords();
+  const [isChanging, setChanging] = useState(false);
+  const back = (): void => setChanging(false);
+  const keep = (): void => send({ choice: "stop" });
+  const starts = options.map(
+    ({ value }) =>
+      () =>
+        send({ choice: "once", value }),
+  );
+  const change = (): void => setChanging(true);
+  useAnswerKeys(isChanging ? [] : [...starts, change], isChanging ? back : keep);
+  if (isChanging)
+    return <Refusal asks={words.whatToChange} says={words.sendValue} needsWords send={send} back={back} />;
+  return (
+    <>
+      {options.map(({ value, label }, at) => (
+        <button key={value} type="button" class={at === 0 ? "btn main" : "btn"} onClick={starts[at]}>
+          <kbd>{at + 1}</kbd>
+          {ownValue(words.planStart, value) ?? label}
+        </button>
+      ))}
+      <button type="button" class="btn" onClick={change}>
+        <kbd>{options.length + 1}</kbd>
+        {words.changePlan}
+      </button>
+      <button type="button" class="btn bare last" onClick={keep}>
+        {words.keepPlanning}
+        <kbd>Esc</kbd>
+      </button>
+    </>
+  );
+}
+
+interface RefusalProps extends Pick<AnswerProps, "send"> {
+  readonly asks: string;
+  readonly says: string;
+  /** True where nothing can come of a no without words. */
+  readonly needsWords?: boolean;
+  readonly back: () => void;
+}
+
 /** The row of answers once somebody says no: why, if they want to say. */
-function Refusal({ send, back }: Pick<AnswerProps, "send"> & { readonly back: () => void }): VNode {
+function Refusal({ asks, says, needsWords = false, send, back }: RefusalProps): VNode {
   const words = useWords();
   const [reason, setReason] = useState("");
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
   const sayNo = (): void => {
     const said = reason.trim();
+    if (needsWords && said === "") return;
     send({ choice: "no", ...(said === "" ? {} : { reason: said }) });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -196,15 +240,15 @@ function Refusal({ send, back }: Pick<AnswerProps, "send"> & { readonly back: ()
       <input
         ref={field}
         class="field"
-        aria-label={words.reason}
-        placeholder={words.reason}
+        aria-label={asks}
+        placeholder={asks}
         value={reason}
         autocomplete="off"
         onKeyDown={onKeyDown}
         onInput={({ currentTarget }) => setReason(currentTarget.value)}
       />
       <button type="button" class="btn" onClick={sayNo}>
-        {words.sayNo}
+        {says}
         <kbd>↵</kbd>
       </button>
       <button type="button" class="btn bare last" onClick={back}>

@@ -8,6 +8,7 @@ import { hrefOf } from "../route.ts";
 import { CopyButton } from "../text/copy-button.tsx";
 import { LineCounts } from "../text/diff-view.tsx";
 import { Icon, StateMark } from "../text/icons.tsx";
+import { Markdown } from "../text/markdown.tsx";
 import type { OpenSession } from "./use-session.ts";
 
 /** The column beside a conversation: what is to do, what has changed, and the figures of the session. */
@@ -21,6 +22,14 @@ export function SessionSide({ session }: { readonly session: OpenSession }): VNo
   return (
     <aside class="side" aria-label={words.details}>
       <TodoList session={session} />
+      {view.plan !== undefined && (
+        <section>
+          <details>
+            <summary>{words.plan}</summary>
+            <Markdown text={view.plan} />
+          </details>
+        </section>
+      )}
       <FilesChanged session={session} />
       {usedTokens > 0 && (
         <section>

@@ -1,0 +1,63 @@
+import { defineTool, type Tool, type ToolResult } from "../../core/tool/tool.ts";
+import { errorResult } from "../../core/tool/tool-output.ts";
+import type { PermissionMode } from "../../permission/permission-mode.ts";
+import { modeName } from "../../view/mode-names.ts";
+import { PLAN_TOOL } from "../../view/question-kind.ts";
+
+/** A longer plan is not read by a person, and is kept whole by every compaction. */
+const MAX_PLAN_CHARS = 20_000;
+
+/** The session whose plans are approved. */
+export interface PlanToolOptions {
+  readonly mode: () => PermissionMode;
+  /** True when somebody can say yes. */
+  readonly isAttended: () => boolean;
+  /** Begins the work in the mode that the person has chosen. */
+  readonly setMode: (mode: PermissionMode) => Promise<void>;
+}
+
+/** The decision of a person, as it is put into the input of the call. `keep`: the planning goes on. */
+export interface PlanDecision {
+  readonly decision?: "auto" | "default" | "keep";
+  /** The changes they want first. */
+  readonly changes?: string;
+}
+
+/**
+ * The `present_plan` tool, which ends the planning: the person begins the work or says what to change. Where
+ * nobody is asked the plan is the answer of the run. An approved plan is `metadata.plan` of its result.
+ */
+export function createPlanTool({ mode, isAttended, setMode }: PlanToolOptions): Tool {
+  return defineTool({
+    name: PLAN_TOOL,
+    description: "In plan mode, when the plan is complete: hand it in whole, as Markdown, for approval.",
+    parameters: {
+      type: "object",
+      properties: { plan: { type: "string", minLength: 1, maxLength: MAX_PLAN_CHARS } },
+      required: ["plan"],
+    },
+    readOnly: true,
+    needsApproval: () => mode() === "plan" && isAttended(),
+    execute: async (input): Promise<ToolResult> => {
+      const { plan } = input;
+      const { decision, changes } = input as PlanDecision;
+      if (decision === "auto" || decision === "default") {
+        await setMode(decision);
+        const how = decision === "auto" ? "" : " The user is asked before each change.";
+        const title = `approved, ${modeName(decision)}`;
+        return { content: `Approved: carry out the plan now.${how}`, title, metadata: { plan } };
+      }
+      if (changes !== undefined) {
+        const said =
+          changes.trim() === "" ? "The user did not say why: ask them." : `The user says: ${changes}`;
+        return { content: `Not yet. ${said}\nChange the plan and present it again.`, title: "to be changed" };
+      }
+      if (decision === undefined && mode() !== "plan")
+        return errorResult(
+          `The mode is ${modeName(mode())} and not plan: no plan needs approval, do the work.`,
+        );
+      const title = decision === undefined ? "presented" : "planning goes on";
+      return { content: "Not approved yet: wait for what the user says.", title, finish: { text: plan } };
+    },
+  });
+}

@@ -1,0 +1,140 @@
+import type { Json } from "../core/base/errors.ts";
+import { isRecord, ownValue } from "../core/base/json.ts";
+import type { JsonSchema, SchemaIssue } from "../core/base/schema.ts";
+import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
+
+/** The name of the tool. */
+export const ASK_TOOL = "ask_user";
+
+/** A question of the model, with the answers it offers; any other text is an answer too. */
+export interface AskedQuestion {
+  readonly question: string;
+  readonly options: readonly { readonly label: string; readonly description?: string }[];
+  /** True when several options may be chosen. Default false. */
+  readonly multiple?: boolean;
+}
+
+/** The answers by question: a label, words of the person's own, or several of these. */
+export interface AskAnswers {
+  readonly [question: string]: string | readonly string[];
+}
+
+/**
+ * The `ask_user` tool: the model asks a person up to four questions. Its call is asked about like one that
+ * needs approval, and the answer is given as its input: `{ approved: true, input: { questions, answers } }`
+ * with {@link AskAnswers}, at once or later, in another process too. A plain yes means that there is no
+ * answer: the model is told to go on with its best judgment. Offer it only where somebody can answer.
+ */
+export function createAskTool(): Tool {
+  const tool = defineTool({
+    name: ASK_TOOL,
+    description:
+      "Ask the user when a choice is theirs and the files do not answer it. They can also answer in their own words.",
+    parameters: {
+      type: "object",
+      properties: {
+        questions: {
+          type: "array",
+          minItems: 1,
+          maxItems: 4,
+          items: {
+            type: "object",
+            properties: {
+              question: { type: "string" },
+              options: {
+                type: "array",
+                minItems: 2,
+                maxItems: 5,
+                items: {
+                  type: "object",
+                  properties: { label: { type: "string" }, description: { type: "string" } },
+                  required: ["label"],
+                },
+              },
+              multiple: { type: "boolean" },
+            },
+            required: ["question", "options"],
+          },
+        },
+      },
+      required: ["questions"],
+    },
+    readOnly: true,
+    needsApproval: true,
+    execute: (input) => answered(input.questions, (input as { readonly answers?: unknown }).answers),
+  });
+  const { jsonSchema, validate } = tool.schema;
+  return {
+    ...tool,
+    schema: {
+      jsonSchema,
+      validate: async (value) => {
+        const checked = await validate(value);
+        if (!checked.ok) return checked;
+        const { questions } = checked.value as { readonly questions: readonly AskedQuestion[] };
+        const issues = faults(questions);
+        return issues.length === 0 ? checked : { ok: false, issues };
+      },
+    },
+  };
+}
+
+/** What no person could answer: texts that are empty, and ones that nothing tells apart. */
+function faults(questions: readonly AskedQuestion[]): readonly SchemaIssue[] {
+  return questions.flatMap(({ question, options }, at) => [
+    ...faultOf(
+      question,
+      questions.slice(0, at).map((each) => each.question),
+      `questions[${at}].question`,
+    ),
+    ...options.flatMap(({ label }, index) =>
+      faultOf(
+        label,
+        options.slice(0, index).map((each) => each.label),
+        `questions[${at}].options[${index}].label`,
+      ),
+    ),
+  ]);
+}
+
+function faultOf(text: string, before: readonly string[], path: string): readonly SchemaIssue[] {
+  const isSame = (other: string): boolean => other.trim().toLowerCase() === text.trim().toLowerCase();
+  if (text.trim() === "") return [{ path, message: "must not be empty" }];
+  return before.some(isSame) ? [{ path, message: `stands there twice: ${JSON.stringify(text)}` }] : [];
+}
+
+function answered(questions: readonly AskedQuestion[], given: unknown): ToolResult {
+  const answers = questions.map(({ question }) => answerTo(question, given));
+  const said = answers.filter((each) => each.length > 0);
+  if (said.length === 0) return { content: "No answer: go on with your best judgment.", title: "no answer" };
+  const lines = questions.map(({ question }, at) => {
+    const answer = answers[at] ?? [];
+    return `${question}\n${answer.length === 0 ? "No answer: use your best judgment." : `Answer: ${answer.join("; ")}`}`;
+  });
+  return { content: lines.join("\n\n"), title: said.map((each) => each.join(", ")).join(" · ") };
+}
+
+function answerTo(question: string, given: unknown): readonly string[] {
+  const answer = isRecord(given) ? ownValue(given, question) : undefined;
+  const texts: readonly unknown[] = Array.isArray(answer) ? answer : [answer];
+  return texts.flatMap((each) => (typeof each === "string" && each.trim() !== "" ? [each.trim()] : []));
+}
+
+/** The form that a person fills in: one field a question, named by it, which takes other texts too. */
+export function askForm(questions: readonly AskedQuestion[]): JsonSchema {
+  const field = ({ question, options, multiple = false }: AskedQuestion): JsonSchema => {
+    const offered = options.map(
+      ({ label, description }): JsonSchema => ({
+        const: label,
+        ...(description === undefined ? {} : { description }),
+      }),
+    );
+    const one: JsonSchema = { anyOf: [...offered, { type: "string" }] as Json[] };
+    return { title: question, ...(multiple ? { type: "array", items: one } : one) };
+  };
+  return {
+    type: "object",
+    properties: Object.fromEntries(questions.map((each) => [each.question, field(each)])),
+    additionalProperties: false,
+  };
+}
