@@ -25,7 +25,9 @@ export function SessionSide({ session }: { readonly session: OpenSession }): VNo
       {view.plan !== undefined && (
         <section>
           <details>
-            <summary>{words.plan}</summary>
+            <summary>
+              <h2>{words.plan}</h2>
+            </summary>
             <Markdown text={view.plan} />
           </details>
         </section>
