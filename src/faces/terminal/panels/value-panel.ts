@@ -83,7 +83,10 @@ export class ValuePanel implements Panel {
       ...text(this.#fault, "bad"),
     ];
     const { rows: writing, caret } = this.#written(context, isAsked);
-    const offer = field === undefined ? [] : offerRows(field, this, context);
+    // Words that are written stand in the place of the offer to write them.
+    const isWriting = this.#editor !== undefined;
+    const shown = field && { ...field, isOpen: field.isOpen && !isWriting };
+    const offer = shown === undefined ? [] : offerRows(shown, this, context);
     const least = head.length + notes.length + writing.length + 1;
     const gap: readonly Line[] = isOffered && least + offer.length + 2 <= maxRows ? [[]] : [];
     const offered = least + offer.length <= maxRows ? offer : offer.filter(({ isNote }) => !isNote);
@@ -113,12 +116,15 @@ export class ValuePanel implements Panel {
   #written({ width, marks }: ViewContext, isAsked: boolean): Partial<EditorRows> & Pick<EditorRows, "rows"> {
     const { field } = this.#form;
     if (this.#editor === undefined) return { rows: [] };
-    const label =
-      isAsked || isOffering(field) ? "" : `${withHiddenShown(field?.label ?? "").slice(0, MAX_LABEL)} `;
+    const label = isAsked ? "" : `${withHiddenShown(field?.label ?? "").slice(0, MAX_LABEL)} `;
+    const prompt =
+      field?.isOpen === true
+        ? span(`${marks.chosen} ${field.options.length + 1}  `, { role: "warning" })
+        : span(`${isOffering(field) ? "" : label}${marks.prompt} `, { role: "accent" });
     return editorRows(this.#editor, {
       width,
       maxRows: 4,
-      prompt: span(`${label}${marks.prompt} `, { role: "accent" }),
+      prompt,
       placeholder: field === undefined ? "enter says yes" : "",
       marks,
     });
