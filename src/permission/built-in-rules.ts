@@ -32,7 +32,7 @@ export const SECRET_FILES: readonly string[] = [
     **/.env **/.env.* **/.envrc **/*.pem **/*.key **/*.p12 **/*.pfx **/*.jks **/*.keystore
     **/id_rsa **/id_dsa **/id_ecdsa **/id_ed25519 **/.ssh/** **/.gnupg/** **/.aws/** **/.azure/**
     **/.kube/config **/.docker/config.json **/.config/gcloud/** **/.netrc **/_netrc **/.npmrc **/.pypirc
-    **/.pgpass **/.git-credentials **/.htpasswd **/.vault-token
+    **/.pgpass **/.git-credentials **/.htpasswd **/.vault-token **/nano-agent/keys.json
     /proc/**/environ /etc/shadow /etc/gshadow`),
 ];
 

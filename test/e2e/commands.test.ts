@@ -143,6 +143,7 @@ test("doctor passes with a model and fails without", async () => {
   const good = await runCommand(["doctor"], { env: serverEnv(server) });
   expect(good.code).toBe(0);
   expect(good.stdout).toContain("Model: openai/gpt-5, because of NANO_AGENT_MODEL");
+  expect(good.stdout).toMatch(/\n\n(?:Nothing is missing|Missing: .*)\.\n$/);
   const bad = await runCommand(["doctor", "--json"], { env: { NANO_AGENT_MODEL: "anthropic/x" } });
   expect(bad.code).toBe(1);
   expect(JSON.parse(bad.stdout)).toContainEqual({
@@ -156,9 +157,10 @@ test("doctor names variables that look like settings and are none", async () => 
   const { stdout } = await runCommand(["doctor"], {
     env: { NANO_AGENT_MODLE: "a/b", NANO_AGENT_PLAIN: "1" },
   });
-  expect(stdout.split("\n").filter((line) => line.includes("NANO_AGENT_"))).toContain(
-    "! Settings: NANO_AGENT_MODLE has no effect: there is no such variable. Did you mean NANO_AGENT_MODEL?",
+  expect(stdout).toContain(
+    "! Settings: NANO_AGENT_MODLE has no effect: there is no such variable.\n    → Did you mean NANO_AGENT_MODEL?\n",
   );
+  expect(stdout).toMatch(/^Missing: .*Settings.*Model\.$/m);
   expect(stdout).not.toContain("NANO_AGENT_PLAIN has no effect");
 });
 
@@ -166,9 +168,11 @@ test("doctor says where sessions cannot be kept", async () => {
   const server = await modelServer([]);
   const XDG_STATE_HOME = join(tempFolder({ file: "" }), "file/below");
   const { code, stdout } = await runCommand(["doctor"], { env: { ...serverEnv(server), XDG_STATE_HOME } });
-  expect([code, /Sessions: (.*)/.exec(stdout)?.[1]]).toEqual([
+  expect([code, /Sessions: (.*\n {4}→ .*)/.exec(stdout)?.[1]]).toEqual([
     1,
-    expect.stringMatching(/^cannot be kept in .*\/file\/below\/nano-agent\/sessions: ENOTDIR.*--no-session$/),
+    expect.stringMatching(
+      /^cannot be kept in .*\/file\/below\/nano-agent\/sessions: ENOTDIR[^]*→ Make room for them, or run with --no-session$/,
+    ),
   ]);
 });
 

@@ -248,7 +248,7 @@ test("doctor and auth check say that the chosen server loads its model, and do n
   const chosen = { ...env, NANO_AGENT_MODEL: "local" };
   const { code, stdout } = await runCommand(["doctor"], { env: chosen });
   expect(stdout).toContain(`llamacpp: answers at ${env["LLAMACPP_BASE_URL"]}, and is loading its model`);
-  expect([code, stdout.includes("(llamacpp) is loading its model. Try again when it has")]).toEqual([
+  expect([code, stdout.includes("(llamacpp) is loading its model.\n    → Try again when it has")]).toEqual([
     1,
     true,
   ]);

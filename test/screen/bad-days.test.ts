@@ -132,7 +132,7 @@ test("without UTF-8 everything of ours is ASCII, NO_COLOR leaves colours out, an
   await program.typeUntil("go\r", "* one");
   for (const [typed, shown] of [
     ["/help\r", "Help"],
-    ["q/context\r", "system prompt"],
+    ["q/context\r", "instructions and tools"],
     ["test\r", "No, and say why"],
   ] as const) {
     await program.typeUntil(typed, shown);
@@ -230,17 +230,17 @@ test("a session that another screen has is not taken up by /resume: what stood o
   const env = modelEnv(server);
   const second = openTerminal({ home, cwd, env });
   await second.shows(READY);
-  await second.typeUntil("/resume\r", "Go on with");
+  await second.typeUntil("/resume\r", "── Resume");
   await second.typeUntil("\r", "--fork-session");
   await second.typeUntil("another\r", "Still here.");
   expect(await leave(second)).toBe(0);
   // Without a session to stay in, the list stands there again.
   const third = openTerminal({ home, cwd, env, args: ["-r"] });
-  await third.shows("Go on with");
+  await third.shows("── Resume");
   third.type(`${KEYS.down}\r`);
   await third.shows(
     (screen) =>
-      screen.indexOf("Go on with") > screen.indexOf("--fork-session") && screen.includes("--fork-session"),
+      screen.indexOf("── Resume") > screen.indexOf("--fork-session") && screen.includes("--fork-session"),
   );
   await third.typeUntil("\r", "Still here.");
   expect(await leave(third)).toBe(0);

@@ -54,7 +54,7 @@ test("/export writes the conversation, /clear begins another one, which the mode
   await program.typeUntil("/export talk.md\r", "written to talk.md");
   await program.typeUntil("/clear\r", READY);
   await program.typeUntil("second question\r", "Second answer.");
-  await program.typeUntil("/resume\r", "Go on with");
+  await program.typeUntil("/resume\r", "── Resume");
   await program.typeUntil(
     "\r",
     (screen) => screen.lastIndexOf("First answer.") > screen.indexOf("Second answer."),
@@ -75,7 +75,7 @@ test("/fork goes on in a copy, which has the conversation and leaves the session
   await program.typeUntil("/fork\r", "This is a copy now.");
   await program.typeUntil("second question\r", "In the copy.");
   await program.hides("esc stops");
-  await program.typeUntil("/resume\r", "Go on with");
+  await program.typeUntil("/resume\r", "── Resume");
   await program.typeUntil(
     "\r",
     (screen) => screen.lastIndexOf("First answer.") > screen.indexOf("In the copy."),
@@ -160,9 +160,9 @@ test("/init asks the model for an AGENTS.md, /permissions lists mode and rules, 
   await program.hides("esc stops");
   await program.typeUntil(
     "/context\r",
-    (screen) => screen.includes("system prompt") && screen.includes("free"),
+    (screen) => screen.includes("instructions and tools") && screen.includes("your messages"),
   );
-  await program.typeUntil("/cost\r", "for 1 run, 1 request, 0 calls");
+  await program.typeUntil("/cost\r", "1 run · 1 request · 0 calls");
   expect(JSON.stringify(server.requests[0]?.body)).toContain("AGENTS.md at its root");
 });
 

@@ -54,6 +54,7 @@ export const KEYS = {
   escape: "\u001B",
   up: "\u001B[A",
   down: "\u001B[B",
+  right: "\u001B[C",
   altUp: "\u001B[1;3A",
   altEnter: "\u001B\r",
   shiftTab: "\u001B[Z",

@@ -247,8 +247,14 @@ export interface SessionStats {
 export interface ContextStats {
   readonly usedTokens: number;
   readonly windowTokens?: number;
-  /** Estimates. */
-  readonly parts: { readonly system: number; readonly tools: number; readonly messages: number };
+  /** Estimates; `results` of tools and `answers` of the model are parts of `messages`. */
+  readonly parts: {
+    readonly system: number;
+    readonly tools: number;
+    readonly messages: number;
+    readonly results: number;
+    readonly answers: number;
+  };
 }
 
 /**

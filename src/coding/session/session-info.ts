@@ -1,7 +1,7 @@
 import type { Agent } from "../../agent/agent.ts";
 import type { FileChange, JournalEntry } from "../../core/agent/entries.ts";
 import { defined } from "../../core/base/defined.ts";
-import { textOf } from "../../core/message/message.ts";
+import { type Message, textOf } from "../../core/message/message.ts";
 import { estimateTokens, InputEstimates } from "../../core/model/estimate.ts";
 import type { Effort } from "../../core/model/model.ts";
 import { isOffered } from "../../core/tool/tool.ts";
@@ -58,10 +58,19 @@ export function sessionStats(
     if (inputTokens > 0) measured = inputTokens + outputTokens;
   }
   const estimates = new InputEstimates();
+  const { messages } = agent.getState();
+  const results = messages.map(({ content, ...message }) => ({
+    ...message,
+    content: content.filter(({ type }) => type === "tool_result"),
+  }));
   const parts = {
     system: estimateTokens(composed.systemPrompt),
     tools: estimates.ofRequest({ tools: agent.tools.specs(), messages: [] }),
-    messages: estimates.ofRequest({ messages: agent.getState().messages }),
+    messages: estimates.ofRequest({ messages }),
+    results: estimates.ofRequest({
+      messages: results.filter(({ content }) => content.length > 0) as Message[],
+    }),
+    answers: estimates.ofRequest({ messages: messages.filter(({ role }) => role === "assistant") }),
   };
   return {
     usage: total.usage,

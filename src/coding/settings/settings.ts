@@ -5,6 +5,7 @@ import type { ConfigFile } from "./config-schema.ts";
 import { loadConfigFile, loadProjectConfig } from "./load-config.ts";
 import { type EffectiveConfig, mergeConfig } from "./merge-config.ts";
 import { configPath, projectFolders, type UserPaths, userPaths } from "./paths.ts";
+import { withSavedKeys } from "./saved-keys.ts";
 
 /** The words of the command line about MCP servers. */
 export interface McpSources {
@@ -18,7 +19,10 @@ export interface McpSources {
 
 /** Everything that is settled before a model is chosen. */
 export interface Settings {
+  /** With the keys that were saved by then. */
   readonly environment: Environment;
+  /** The same with those that have been saved since. */
+  readonly freshEnvironment: () => Environment;
   readonly cwd: string;
   readonly paths: UserPaths;
   /** Folders whose files speak for the project, root first. */
@@ -42,13 +46,15 @@ export interface SettingsOptions {
 
 /** Merges the settings that hold in a folder. Throws `invalid_config` for files that cannot be used. */
 export async function loadSettings(options: SettingsOptions): Promise<Settings> {
-  const { environment, cwd, flags = {} } = options;
-  const own = userPaths(environment);
+  const { cwd, flags = {} } = options;
+  const own = userPaths(options.environment);
   const paths = { ...own, historyFolder: options.historyFolder ?? own.historyFolder };
+  const freshEnvironment = (): Environment => withSavedKeys(options.environment, paths);
+  const environment = freshEnvironment();
   const folders = projectFolders(cwd);
   const user = await loadConfigFile(configPath(paths));
   const project = await loadProjectConfig(folders);
   const trust = openTrustedProject(folders[0] ?? cwd, paths);
   const config = mergeConfig({ flags, environment, project, user, cwd, projectTrust: trust });
-  return { environment, cwd, paths, folders, config, trust, mcp: options.mcp };
+  return { environment, freshEnvironment, cwd, paths, folders, config, trust, mcp: options.mcp };
 }

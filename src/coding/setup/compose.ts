@@ -316,11 +316,18 @@ function compactionOf(config: ConfigFile, hooks: SessionHooks | undefined): Comp
 }
 
 function modelOpener(
-  { environment, config }: Settings,
+  { environment, freshEnvironment, config }: Settings,
   onNotice: (message: string) => void,
 ): (name: string) => Promise<Model> {
   for (const entry of unreadableNoProxy(config.values.network, environment))
     onNotice(`NO_PROXY: "${entry}" cannot be read and covers nothing. Write it like ${NO_PROXY_FORMS}.`);
   const shared = { pauses: new RatePauses(), learned: new LearnedModels() };
-  return (name) => openModel(name, { environment, config: config.values, onNotice, ...shared, waits: true });
+  return (name) =>
+    openModel(name, {
+      environment: freshEnvironment(),
+      config: config.values,
+      onNotice,
+      ...shared,
+      waits: true,
+    });
 }

@@ -4,6 +4,7 @@ import type { OpenedSandbox } from "../../permission/sandbox/open-sandbox.ts";
 import { loginFolder } from "../mcp/login-store.ts";
 import type { SandboxMode } from "../settings/config-schema.ts";
 import { configPath } from "../settings/paths.ts";
+import { keysPath } from "../settings/saved-keys.ts";
 import type { Settings } from "../settings/settings.ts";
 
 /** The user's wish for a sandbox. Default `auto`: where it works. */
@@ -31,7 +32,7 @@ export async function openSettingsSandbox(
       join(tmpdir(), "node-compile-cache"),
     ],
     // Keys and tokens of our own.
-    denyRead: [configPath(paths), loginFolder(paths), ...denyRead],
+    denyRead: [configPath(paths), keysPath(paths), loginFolder(paths), ...denyRead],
     ...limits,
   });
 }

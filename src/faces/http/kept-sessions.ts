@@ -2,12 +2,11 @@ import { lstatSync, type Stats } from "node:fs";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { type Clock, startTimer } from "../../core/base/clock.ts";
 import type { Redaction } from "../../core/base/redaction.ts";
-import { FactsFold, type SessionFacts } from "../../server/session-facts.ts";
+import { FactsReader } from "../../server/facts-reader.ts";
+import type { SessionFacts } from "../../server/session-facts.ts";
 import type { ListQuery } from "../../server/session-host.ts";
 import { cut } from "../../server/session-page-of.ts";
 import { lockPath } from "../../session/inspect-session.ts";
-import { JournalTail } from "../../session/journal-tail.ts";
-import { type SessionSummary, summarizeSession } from "../../session/read-session.ts";
 import { findSessions, indexSessions } from "../../session/search/find-sessions.ts";
 import { isSessionId } from "../../session/session-id.ts";
 import { isLocked, lockHolder } from "../../session/session-lock.ts";
@@ -158,40 +157,5 @@ function statsOf(path: string): Stats | undefined {
     return lstatSync(path);
   } catch {
     return undefined;
-  }
-}
-
-class FactsReader {
-  readonly #path: string;
-  readonly #redaction: Redaction | undefined;
-  #summary: SessionSummary | undefined;
-  #tail: JournalTail;
-  #fold: FactsFold | undefined;
-
-  constructor(path: string, redaction: Redaction | undefined) {
-    this.#path = path;
-    this.#redaction = redaction;
-    this.#tail = new JournalTail(path);
-  }
-
-  read(): SessionFacts {
-    try {
-      // A session has nothing in its file until its first record.
-      if (this.#summary?.cwd === undefined) this.#summary = summarizeSession(this.#path);
-      this.#fold ??= this.#newFold();
-      for (const entry of this.#tail.read())
-        if (entry === "reset") this.#fold = this.#newFold();
-        else this.#fold.apply(entry);
-    } catch {
-      // A list shows what is there; whoever opens the session is told what is wrong with it.
-      this.#tail = new JournalTail(this.#path);
-      this.#fold = undefined;
-    }
-    return (this.#fold ?? this.#newFold()).facts(this.#summary?.cwd ?? "");
-  }
-
-  #newFold(): FactsFold {
-    const { copiedAt = Number.NEGATIVE_INFINITY } = this.#summary ?? {};
-    return new FactsFold({ redaction: this.#redaction, isOfOther: ({ time }) => time <= copiedAt });
   }
 }

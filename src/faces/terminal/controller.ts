@@ -6,7 +6,7 @@ import type { Input } from "../../core/message/input.ts";
 import { EXIT } from "../../view/exit-code.ts";
 import { nextMode } from "./commands/choose-mode.ts";
 import type { Control, ControlPorts } from "./commands/control.ts";
-import { openDetails, showPlan } from "./commands/pages.ts";
+import { openDetails, openHelp, showPlan } from "./commands/pages.ts";
 import { pasteImage } from "./commands/paste-image.ts";
 import { openRewind } from "./commands/rewind.ts";
 import { openHistorySearch } from "./commands/session-pickers.ts";
@@ -15,7 +15,7 @@ import type { KeyAction, Keymap } from "./editor/keymap.ts";
 import { type Line, line, oneLine, span } from "./paint/line.ts";
 import { type ChoiceOptions, ChoicePanel } from "./panels/choice-panel.ts";
 import { type PageOptions, Pager } from "./panels/pager.ts";
-import { Picker, type PickOptions } from "./panels/picker.ts";
+import { type FieldOptions, FieldPanel, Picker, type PickOptions } from "./panels/picker.ts";
 import { QueuePanel } from "./panels/queue-panel.ts";
 import { QueueEditing } from "./queue-editing.ts";
 import type { ScreenFace } from "./screen.ts";
@@ -101,7 +101,7 @@ export class Controller implements Control {
     this.#isOffered &&= event.type === "reply";
     this.#trying(() => {
       if (event.type === "text" && event.text === "?" && this.screen.input.isEmpty && !this.screen.hasPanel)
-        runSlashCommand(this, "help", "");
+        openHelp(this);
       else this.screen.handle(event);
     });
     if (event.type !== "reply") this.screen.draw();
@@ -131,17 +131,35 @@ export class Controller implements Control {
     const { screen } = this;
     const panel: Picker<T> = new Picker({
       ...options,
-      onChoose: (value) => {
+      onChoose: (value, answer) => {
         screen.close(panel);
-        options.onChoose(value);
+        options.onChoose(value, answer);
       },
       onCancel: () => {
         screen.close(panel);
         options.onCancel?.();
       },
+      onTab:
+        options.onTab &&
+        (() => {
+          screen.close(panel);
+          options.onTab?.();
+        }),
       onChange: () => screen.draw(),
     });
     screen.open(panel);
+  }
+
+  ask(options: Omit<FieldOptions, "onEnter" | "onCancel">): Promise<string | undefined> {
+    const { screen } = this;
+    return new Promise((resolve) => {
+      const close = (text?: string): void => {
+        screen.close(panel);
+        resolve(text);
+      };
+      const panel: FieldPanel = new FieldPanel({ ...options, onEnter: close, onCancel: close });
+      screen.open(panel);
+    });
   }
 
   choose<T>(options: Omit<ChoiceOptions<T>, "now">): void {

@@ -3,6 +3,7 @@ import type { CodingSession, ResumeOptions } from "../../coding/session/coding-s
 import { userPaths } from "../../coding/settings/paths.ts";
 import type { FoundModel } from "../../coding/setup/found-model.ts";
 import { LOCAL_MODEL } from "../../coding/setup/model-choice.ts";
+import type { NewModel } from "../../coding/setup/model-setup.ts";
 import { errorMessage, misuse, toNanoAgentError } from "../../core/base/errors.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { sessionTitle } from "../../session/read-session.ts";
@@ -10,8 +11,9 @@ import type { SessionStore } from "../../session/session-store.ts";
 import { type Environment, variable } from "../../system/env.ts";
 import { CALL_VARIABLE } from "../../system/process-watcher.ts";
 import type { KnownSession, UntrustedNotice } from "./commands/control.ts";
-import { askForMode, askForServer, offerTrust, openSetUp, untrustedIn } from "./commands/first-minutes.ts";
+import { askForMode, askForServer, offerTrust, untrustedIn } from "./commands/first-minutes.ts";
 import { openSessions } from "./commands/session-pickers.ts";
+import { openSetUp } from "./commands/set-up.ts";
 import { slashCommands } from "./commands/slash-commands.ts";
 import { Controller } from "./controller.ts";
 import { FileIndex } from "./editor/file-index.ts";
@@ -151,7 +153,14 @@ class ScreenProgram {
       clipboardImage,
       end: () => void this.#end(),
       setTheme: (name) => this.#setTheme(name),
-      listSessions: () => this.#sessions(),
+      listSessions: (all) => this.#sessions(all),
+      modelSetUp: async () => {
+        const { localServerLines, modelsAt, ownersOf, setUpModel } = await import(
+          "../../coding/setup/model-setup.ts"
+        );
+        const setUp = (model: NewModel): Promise<string> => setUpModel(model, options);
+        return { ownersOf, modelsAt, setUp, localServers: () => localServerLines(options) };
+      },
       saveModel: options.saveModel,
       approve: (untrusted) => this.#approve(untrusted),
       command: (words) => ownCommand(words, options),
@@ -392,11 +401,13 @@ class ScreenProgram {
     await this.#terminal.leave();
   }
 
-  #sessions(): readonly KnownSession[] {
+  #sessions(all = false): readonly KnownSession[] {
     const { store, cwd } = this.#options;
-    const files = store.list(cwd).slice(0, MAX_SESSIONS);
-    return files.map(({ sessionId, path, changedAt }) => ({
+    const files = store.list(all ? undefined : cwd).slice(0, MAX_SESSIONS);
+    return files.map(({ sessionId, path, bytes, changedAt }) => ({
       id: sessionId,
+      path,
+      bytes,
       title: sessionTitle(path) ?? "(no text)",
       changedAt,
     }));

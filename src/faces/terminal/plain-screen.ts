@@ -133,7 +133,11 @@ export class PlainScreen implements ScreenFace {
 
   open(panel: Panel): void {
     this.#panel = panel;
-    const choices = panel.choices;
+    const { choices, field } = panel;
+    if (field !== undefined) {
+      this.print([line(`${field.title} (an empty line goes back)`)]);
+      return;
+    }
     const rows =
       choices === undefined
         ? (panel.page?.(this.context) ?? panel.draw(this.context, Number.MAX_SAFE_INTEGER).rows)
@@ -262,7 +266,8 @@ export class PlainScreen implements ScreenFace {
     const isStale = this.#isStale;
     this.#isStale = false;
     const isCommand = this.#form === undefined ? text.startsWith("/") : SCREEN_COMMANDS.test(text);
-    if (panel?.choices !== undefined) {
+    if (panel?.field !== undefined) panel.field.take(text);
+    else if (panel?.choices !== undefined) {
       const index = Number(text.trim()) - 1;
       if (Number.isInteger(index) && index >= 0 && index < panel.choices.labels.length)
         panel.choices.choose(index);

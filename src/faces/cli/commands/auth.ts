@@ -1,11 +1,8 @@
 import type { Settings } from "../../../coding/settings/settings.ts";
 import { onlyModelOf } from "../../../coding/setup/local-servers.ts";
 import { chooseModel, keyVariableOf, LOCAL_MODEL, namedModel } from "../../../coding/setup/model-choice.ts";
-import { openModel } from "../../../coding/setup/open-model.ts";
+import { tryModel } from "../../../coding/setup/model-setup.ts";
 import { misuse, toNanoAgentError } from "../../../core/base/errors.ts";
-import { userMessage } from "../../../core/message/message.ts";
-import { collect } from "../../../core/model/answer.ts";
-import type { StreamPart } from "../../../core/model/model.ts";
 import { findPreset, PRESETS } from "../../../providers/catalog.ts";
 import { LOCAL_BASE_URLS } from "../../../providers/local/probe-local.ts";
 import { knownModelIds } from "../../../providers/model-info.ts";
@@ -36,27 +33,13 @@ export async function auth(context: CommandContext, call: CommandCall): Promise<
     });
   };
   try {
-    const values = {
-      ...config.values,
-      network: { ...config.values.network, maxRetries: 0 },
-      fallbackModels: [],
-    };
-    const model = await openModel(name, { environment, config: values, onNotice: () => undefined });
-    await collect(atOnce(model.stream({ messages: [userMessage("Say ok.")], maxOutputTokens: 16 })));
+    await tryModel(name, settings);
     report(true, key === undefined ? "it answers." : `the key from ${key} is accepted.`);
     return EXIT.done;
   } catch (thrown) {
     const error = toNanoAgentError(thrown);
     report(false, explainError(error, { settings, model: name }));
     return exitCodeOfError(error.code);
-  }
-}
-
-/** Without the wait for a server that loads its model: without retries, nothing else is asked again. */
-async function* atOnce(parts: AsyncIterable<StreamPart>): AsyncGenerator<StreamPart> {
-  for await (const part of parts) {
-    if (part.type === "retry") throw part.error;
-    yield part;
   }
 }
 

@@ -2,19 +2,27 @@ import { delimiter, dirname } from "node:path";
 import type { CodingSession, CodingSessionOptions } from "../../../coding/session/coding-session.ts";
 import { createCodingSession } from "../../../coding/session/prepare-coding-session.ts";
 import { systemClock } from "../../../core/base/clock.ts";
+import { defined } from "../../../core/base/defined.ts";
 import type { Model } from "../../../core/model/model.ts";
+import { SessionStore } from "../../../session/session-store.ts";
 import type { Environment } from "../../../system/env.ts";
+import { says } from "../../../testing/script.ts";
 import { ScriptedModel } from "../../../testing/scripted-model.ts";
 import { EXIT, SIGNAL_EXITS } from "../../../view/exit-code.ts";
+import type { Notice } from "../../../view/notice.ts";
 import { noticeText } from "../../../view/notice-text.ts";
 import { terminalLine, terminalText } from "../../../view/safe-text.ts";
+import type { OpenScreenOptions } from "../../terminal/open-screen.ts";
 import type { CommandCall } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";
 import { DEMO_PROJECT, DEMO_PROMPT } from "../demo/demo-project.ts";
 import { DEMO_SCRIPT } from "../demo/demo-script.ts";
 import { ScratchProject, type TestReport } from "../demo/scratch-project.ts";
 import { EndingSignals } from "../ending-signals.ts";
+import { isTerminal } from "../standard-output.ts";
 import { type Style, styleFor } from "../style.ts";
+
+declare const NANO_AGENT_VERSION: string;
 
 /** Requests a real model may make; the scripted one needs five. */
 const MAX_TURNS = 40;
@@ -24,8 +32,8 @@ const DELAY_MS = 25;
 const COLUMNS = 100;
 
 /**
- * `nano-agent demo`: lets the agent mend a small project in a scratch folder, then runs the project's tests
- * and shows what changed. The model is scripted unless one is named; everything else is what a run has. Exit
+ * `nano-agent demo`: lets the agent mend a small project in a scratch folder, on the screen where there is a
+ * terminal, then runs the project's tests and shows what changed. The model is scripted unless one is named; everything else is what a run has. Exit
  * 0 only when the tests pass at the end.
  */
 export async function demo(context: CommandContext, call: CommandCall): Promise<number> {
@@ -78,22 +86,22 @@ class DemoRun {
   }
 
   async #perform(): Promise<number> {
-    const session = await createCodingSession({
-      ...this.#source,
-      cwd: this.#project.folder,
-      keep: false,
-      settings: { permissionMode: "auto", allowedTools: ["bash"], maxTurns: MAX_TURNS, undo: false },
-      onNotice: (notice) => {
+    const { stdout, environment } = this.#context;
+    const { openScreen, wantsPlain } = await import("../../terminal/open-screen.ts");
+    const hasScreen = stdout.isTerminal && isTerminal(0) && !wantsPlain(environment);
+    if (hasScreen) {
+      this.#opening(true);
+      await this.#onScreen(openScreen);
+    } else {
+      const session = await this.#open((notice) => {
         if (notice.code !== "model_chosen") say(this.#context, noticeText(notice));
-      },
-    });
-    this.#session = session;
-    this.#signals.allowGrace();
-    this.#opening();
-    try {
-      await this.#watch(session);
-    } finally {
-      await session.close();
+      });
+      this.#opening(false);
+      try {
+        await this.#watch(session);
+      } finally {
+        await session.close();
+      }
     }
     const changes = await this.#project.changes();
     this.#diff([...changes.values()].join(""));
@@ -103,6 +111,43 @@ class DemoRun {
     this.#closing();
     const done = report.ok && touchedTests.length === 0 && !this.#stop.aborted;
     return done ? EXIT.done : EXIT.failed;
+  }
+
+  async #open(onNotice?: (notice: Notice) => void): Promise<CodingSession> {
+    this.#session = await createCodingSession({
+      ...this.#source,
+      cwd: this.#project.folder,
+      keep: false,
+      settings: { permissionMode: "auto", allowedTools: ["bash"], maxTurns: MAX_TURNS, undo: false },
+      ...defined({ onNotice }),
+    });
+    this.#signals.allowGrace();
+    return this.#session;
+  }
+
+  /** The screen as in any other folder, with the prompt sent; it stays until the person leaves. */
+  async #onScreen(openScreen: (options: OpenScreenOptions) => Promise<number>): Promise<void> {
+    const nothing = async (): Promise<void> => undefined;
+    const signals = this.#signals;
+    await openScreen({
+      environment: this.#context.environment,
+      cwd: this.#project.folder,
+      prompt: DEMO_PROMPT,
+      picks: false,
+      isResumed: false,
+      version: NANO_AGENT_VERSION,
+      openSession: () => this.#open(),
+      takesError: () => false,
+      settings: async () => ({}),
+      needsMode: () => false,
+      isModeAsked: () => true,
+      saveMode: nothing,
+      saveModel: nothing,
+      store: new SessionStore(this.#project.aside),
+      isPlain: false,
+      endings: signals,
+      signalExit: () => SIGNAL_EXITS[signals.received ?? "SIGTERM"],
+    });
   }
 
   async #watch(session: CodingSession): Promise<void> {
@@ -138,7 +183,7 @@ class DemoRun {
     };
   }
 
-  #opening(): void {
+  #opening(hasScreen: boolean): void {
     const { bold, dim, yellow } = this.#style;
     const about =
       this.#model === undefined
@@ -148,7 +193,10 @@ class DemoRun {
           ]
         : [`The model is ${terminalLine(this.#model, 200)}, and its requests cost what its provider asks.`];
     const place = dim(`A scratch copy of a small project with a failing test: ${this.#project.folder}`);
-    this.#write(bold("nano-agent demo"), ...about, place, "", `${bold(">")} ${DEMO_PROMPT}`, "");
+    const how = hasScreen
+      ? ["This is the screen as it is in any folder. Look around; ctrl+d leaves."]
+      : ["", `${bold(">")} ${DEMO_PROMPT}`];
+    this.#write(bold("nano-agent demo"), ...about, place, ...how, "");
   }
 
   #diff(text: string): void {
@@ -181,7 +229,7 @@ class DemoRun {
     this.#write("", this.#keep ? `The project stays in ${folder}` : left);
     if (this.#model !== undefined) return;
     this.#write(dim("With a real model: nano-agent demo --model PROVIDER/ID"));
-    this.#write(dim('In your own project: nano-agent --permission-mode auto -p "…"'));
+    this.#write(dim("In your own project: nano-agent"));
   }
 
   #write(...lines: readonly string[]): void {
@@ -189,9 +237,16 @@ class DemoRun {
   }
 }
 
+/** A person on the screen may go on talking. */
+const AFTERWARDS = Array.from({ length: 100 }, () =>
+  says(
+    "My words are written beforehand, and these are the last. With a model of your own I can answer: leave with ctrl+d, and start `nano-agent` in a project of yours.",
+  ),
+);
+
 /** Its answers come no faster than a person reads: a pause before each piece of text or reasoning. */
 function scriptedModel(delayMs: number): Model {
-  const model = new ScriptedModel(DEMO_SCRIPT, { provider: "scripted", id: "demo" });
+  const model = new ScriptedModel([...DEMO_SCRIPT, ...AFTERWARDS], { provider: "scripted", id: "demo" });
   return {
     provider: model.provider,
     id: model.id,

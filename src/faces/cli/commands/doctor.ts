@@ -37,24 +37,37 @@ async function report(context: CommandContext, call: CommandCall): Promise<numbe
   const checks = await runChecks(context);
   const { style } = lookOf(context);
   const marks = { ok: style.green("✓"), warn: style.yellow("!"), bad: style.red("✗") };
-  const lines = checks.map(
-    ({ name, state, message }) => `${marks[state]} ${name}: ${terminalLine(message, 1_000)}\n`,
-  );
-  answer(context, call, { json: () => checks, text: () => lines.join("") });
+  const lines = checks.map(({ name, state, message }) => {
+    // What is wrong on one line, what to do about it on the next.
+    const [what = "", ...todo] = terminalLine(message, 1_000).split(/(?<=\.) (?=[A-Z])/);
+    const rest =
+      state === "ok" || todo.length === 0 ? todo.join(" ") : `\n    ${style.bold("→")} ${todo.join(" ")}`;
+    return `${marks[state]} ${name}: ${what}${rest === "" || rest.startsWith("\n") ? "" : " "}${rest}\n`;
+  });
+  const missing = checks.filter(({ state }) => state !== "ok").map(({ name }) => name);
+  const end =
+    missing.length === 0 ? "Nothing is missing.\n" : `Missing: ${[...new Set(missing)].join(", ")}.\n`;
+  answer(context, call, { json: () => checks, text: () => `${lines.join("")}\n${end}` });
   return checks.some(({ state }) => state === "bad") ? EXIT.failed : EXIT.done;
 }
 
 async function runChecks(context: CommandContext): Promise<readonly Check[]> {
-  const { environment } = context;
   const checks: Check[] = [
     { name: "Node", state: "ok", message: `${process.versions.node} (${process.execPath})` },
     programCheck(
       "bash",
-      environment["PATH"],
-      "commands run in sh instead. Install bash for the syntax that models write",
+      context.environment["PATH"],
+      "Commands run in sh instead. Install bash for the syntax that models write.",
     ),
-    programCheck("git", environment["PATH"], "the agent cannot look at the history of projects. Install git"),
-    programCheck("rg", environment["PATH"], "the search that comes with nano-agent is used"),
+    programCheck(
+      "git",
+      context.environment["PATH"],
+      "Install git, so that the agent can look at the history of a project.",
+    ),
+    {
+      ...programCheck("rg", context.environment["PATH"], "The search that comes with nano-agent is used."),
+      state: "ok",
+    },
   ];
   const check = (name: string, state: Check["state"], message: string): number =>
     checks.push({ name, state, message });
@@ -65,6 +78,7 @@ async function runChecks(context: CommandContext): Promise<readonly Check[]> {
     check("Settings", "bad", errorMessage(error));
     return checks;
   }
+  const { environment } = settings;
   const { notices, sources, values } = settings.config;
   check("Settings", "ok", `${counted(sources.size, "value")} set; see nano-agent config`);
   check("Commands", "ok", variablesSeen(settings));
@@ -145,5 +159,5 @@ function programCheck(program: string, path: string | undefined, otherwise: stri
       // Not in this folder.
     }
   }
-  return { name: program, state: "warn", message: `not on PATH: ${otherwise}` };
+  return { name: program, state: "warn", message: `not on PATH. ${otherwise}` };
 }

@@ -1,12 +1,11 @@
 import type { Settings } from "../../../coding/settings/settings.ts";
 import { findLocalServers } from "../../../coding/setup/local-servers.ts";
 import { keyVariableOf } from "../../../coding/setup/model-choice.ts";
+import { modelsAt } from "../../../coding/setup/model-setup.ts";
 import { providerAddress } from "../../../coding/setup/provider-address.ts";
-import { isRecord } from "../../../core/base/json.ts";
 import type { ModelInfo } from "../../../core/model/model.ts";
 import { findPreset, PRESETS, type Preset } from "../../../providers/catalog.ts";
 import type { LocalServer } from "../../../providers/local/probe-local.ts";
-import { askServer, serverRoot } from "../../../providers/local/server-facts.ts";
 import { knownModelIds, knownModelInfo } from "../../../providers/model-info.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import type { CommandCall } from "../command-call.ts";
@@ -25,15 +24,15 @@ interface ProviderRow {
 
 /** `nano-agent models [PROVIDER]`: what can be named with `-m`, and what is missing for it. */
 export async function models(context: CommandContext, call: CommandCall): Promise<number> {
-  const { environment } = context;
   const settings = await settingsHere(context);
+  const { environment } = settings;
   const custom = Object.entries(settings.config.values.providers ?? {});
   const [only] = call.words;
   const chosen = only === undefined || custom.some(([name]) => name === only) ? only : findPreset(only).name;
   const servers = await findLocalServers({ environment, config: settings.config.values });
   const asked = PRESETS.filter(({ name }) => chosen === undefined || name === chosen);
   const listed = new Map(
-    await Promise.all(asked.map(async (preset) => [preset.name, await modelsAt(preset, settings)] as const)),
+    await Promise.all(asked.map(async (preset) => [preset.name, await listedBy(preset, settings)] as const)),
   );
   const rows = [
     ...custom.map(
@@ -64,19 +63,14 @@ interface RowFacts {
   readonly listed: readonly string[];
 }
 
-/** Time a server gets to list its models. */
-const LIST_MS = 3_000;
-
 /** The models that a server of another address than the provider's own lists; none where it says nothing. */
-async function modelsAt(preset: Preset, { environment, config }: Settings): Promise<readonly string[]> {
+async function listedBy(preset: Preset, { environment, config }: Settings): Promise<readonly string[]> {
   const baseUrl = providerAddress(preset.name, { environment, config: config.values });
-  if (preset.local === true || baseUrl === undefined || baseUrl === preset.baseUrl) return [];
-  const variable = keyVariableOf(preset, environment);
-  const apiKey = variable === undefined ? undefined : environment[variable];
-  const ask = askServer({ root: serverRoot(baseUrl), fetch: globalThis.fetch, timeoutMs: LIST_MS, apiKey });
-  const answer = await ask("/v1/models");
-  const rows: readonly unknown[] = isRecord(answer) && Array.isArray(answer["data"]) ? answer["data"] : [];
-  return rows.flatMap((row) => (isRecord(row) && typeof row["id"] === "string" ? [row["id"]] : []));
+  const isProbed = preset.local === true && preset.name !== "custom";
+  if (isProbed || baseUrl === undefined || baseUrl === preset.baseUrl) return [];
+  const name = keyVariableOf(preset, environment);
+  const listed = await modelsAt(baseUrl, name === undefined ? undefined : environment[name]);
+  return "models" in listed ? listed.models : [];
 }
 
 function rowOf(preset: Preset, { variable, servers, listed }: RowFacts): ProviderRow {

@@ -1,18 +1,31 @@
 import type { CodingSession } from "../../../coding/session/coding-session.ts";
+import type { NewModel, ServerModels } from "../../../coding/setup/model-setup.ts";
 import { type Fields, isRecord, safeParse } from "../../../core/base/json.ts";
 import type { Notice } from "../../../view/notice.ts";
 import type { KeyAction, Keymap } from "../editor/keymap.ts";
 import type { Line } from "../paint/line.ts";
 import type { ChoiceOptions } from "../panels/choice-panel.ts";
 import type { PageOptions } from "../panels/pager.ts";
-import type { PickOptions } from "../panels/picker.ts";
+import type { FieldOptions, PickOptions } from "../panels/picker.ts";
 import type { ScreenFace } from "../screen.ts";
 
 /** A session that can be gone on with. */
 export interface KnownSession {
   readonly id: string;
+  readonly path: string;
+  readonly bytes: number;
   readonly title: string;
   readonly changedAt: number;
+}
+
+/** The ways to a model; loaded when a person wants one. */
+export interface ModelSetUp {
+  readonly ownersOf: (key: string) => readonly string[];
+  readonly modelsAt: (baseUrl: string, key?: string) => Promise<ServerModels>;
+  /** Tries it and keeps it; see `setUpModel`. */
+  readonly setUp: (model: NewModel) => Promise<string>;
+  /** What was looked for on this machine, and what answered. */
+  readonly localServers: () => Promise<readonly string[]>;
 }
 
 /** The actions that reach beyond the screen; the program brings them. */
@@ -31,7 +44,9 @@ export interface ControlPorts {
   readonly elapsed: () => number;
   readonly setTheme: (name: string) => void;
   readonly cwd: string;
-  readonly listSessions: () => readonly KnownSession[];
+  /** Those of the folder, or of `all` folders, the newest first. */
+  readonly listSessions: (all?: boolean) => readonly KnownSession[];
+  readonly modelSetUp: () => Promise<ModelSetUp>;
   /** Approves what a project brings, as it was when the session was opened. */
   readonly approve: (untrusted: UntrustedNotice) => Promise<void>;
   /** Makes a model the default of the next start. */
@@ -57,6 +72,8 @@ export interface Control {
   readonly print: (lines: readonly (string | Line)[]) => void;
   /** Lets a person choose from a list; it is closed before the choice counts. */
   readonly pick: <T>(options: PickOptions<T>) => void;
+  /** Asks for a line of text; it is closed before the text counts. Undefined: the person went back. */
+  readonly ask: (options: Omit<FieldOptions, "onEnter" | "onCancel">) => Promise<string | undefined>;
   /** Asks something that must not be answered by accident; it is closed before the answer counts. */
   readonly choose: <T>(options: Omit<ChoiceOptions<T>, "now">) => void;
   /** Shows text to scroll through. */

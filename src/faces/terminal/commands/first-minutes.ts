@@ -6,69 +6,20 @@ import type { PermissionMode } from "../../../permission/permission-mode.ts";
 import { columnsOf } from "../../text/columns.ts";
 import type { Control, UntrustedNotice } from "./control.ts";
 
-/** Ways to set up where no model was found. */
-export interface SetUp {
-  readonly again: () => void;
-  readonly demo: () => void;
-  readonly leave: () => void;
-}
-
-/** Keys that most people have one of. */
-const VARIABLES = [
-  "ANTHROPIC_API_KEY",
-  "OPENAI_API_KEY",
-  "GEMINI_API_KEY",
-  "DEEPSEEK_API_KEY",
-  "OPENROUTER_API_KEY",
-];
-
-/** Ways on without a model: the variables for keys, where a local server is looked for, the demo. */
-export function openSetUp(control: Control, setUp: SetUp): void {
-  control.pick<() => void>({
-    title: "No model was found",
-    items: [
-      {
-        label: "Set a key and start again",
-        note: "export one of these variables",
-        value: () => {
-          control.print([
-            "Set one of these and start nano-agent again:",
-            ...VARIABLES.map((name) => `  export ${name}=...`),
-          ]);
-          setUp.leave();
-        },
-        preview: () => VARIABLES,
-      },
-      {
-        label: "Look again for a local server",
-        note: "Ollama, LM Studio, llama.cpp",
-        value: setUp.again,
-        preview: () => [
-          "http://127.0.0.1:11434  Ollama",
-          "http://127.0.0.1:1234   LM Studio",
-          "http://127.0.0.1:8080   llama.cpp",
-        ],
-      },
-      { label: "Watch the demo", note: "needs no key", value: setUp.demo },
-      { label: "Leave", value: setUp.leave },
-    ],
-    onChoose: (choose) => {
-      choose();
-      if (choose === setUp.demo) openSetUp(control, setUp);
-    },
-    onCancel: setUp.leave,
-  });
-}
-
 /** Asks whether a local server that was found, and not chosen, gets what is said. */
 export function askForServer(control: Control, { name, baseUrl, isLoading }: FoundModel): Promise<boolean> {
   return new Promise((resolve) => {
     control.pick({
       title: `No model was chosen; a local server ${isLoading === true ? "is loading its model" : "answers"}`,
       items: [
-        { label: "Do not use it", note: "a key can be set instead", value: false },
-        { label: `Use ${name}`, note: `what you say goes to ${baseUrl}`, value: true },
+        { label: "Do not use it", note: "a key can be pasted instead", value: false },
+        {
+          label: `Use ${name}`,
+          note: `what you say goes to ${baseUrl}, also at the next start`,
+          value: true,
+        },
       ],
+      isSearched: false,
       onChoose: resolve,
       onCancel: () => resolve(false),
     });
@@ -111,6 +62,7 @@ export function offerTrust(control: Control, untrusted: UntrustedNotice): void {
   const isCut = rows.length > 5 || rows.some((row) => columnsOf(row) + 4 > width);
   control.pick<"no" | "yes" | "look">({
     title: `This project brings ${counted(items.length, "thing")} that can act`,
+    isSearched: false,
     items: [
       {
         label: "Leave them out",

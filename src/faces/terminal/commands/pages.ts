@@ -4,7 +4,7 @@ import { MODE_EFFECTS, modeName } from "../../../view/mode-names.ts";
 import type { ViewItem } from "../../../view/view.ts";
 import { ACTIONS, type KeyAction } from "../editor/keymap.ts";
 import { markdownRows } from "../markdown/markdown-stream.ts";
-import { type Line, line, span, textLines, wrapLine } from "../paint/line.ts";
+import { fitLine, type Line, line, lineColumns, span, textLines, wrapLine } from "../paint/line.ts";
 import { diffLines } from "../views/diff-lines.ts";
 import { wholeQuestion } from "../views/question-lines.ts";
 import { detailRows } from "../views/rows.ts";
@@ -19,42 +19,88 @@ export interface HelpCommand {
   readonly hint?: string | undefined;
 }
 
-/** Shows keys and commands. */
-export function openHelp(control: Control, commands: readonly HelpCommand[]): void {
-  control.page({ title: "Help", rows: (context) => helpLines(control, commands, context) });
+/** Shows the keys that hold; below them, where `commands` are given, those, and the keys for writing. */
+export function openHelp(control: Control, commands: readonly HelpCommand[] = []): void {
+  control.page({
+    title: commands.length === 0 ? "Keys" : "Help",
+    right: commands.length === 0 ? "/help commands" : "",
+    rows: (context) => helpLines(control, commands, context),
+  });
 }
+
+/** The keys that a person needs from the first day on, in few words, in two columns. */
+const FIRST_KEYS: readonly (readonly [KeyAction | "escape escape", string])[] = [
+  ["send", "send, or steer the run"],
+  ["queue", "queue for after it"],
+  ["escape", "stop the run"],
+  ["escape escape", "rewind to a message"],
+  ["mode", "auto, ask, plan"],
+  ["details", "expand calls and thinking"],
+  ["take-back", "edit what is queued"],
+  ["queue-list", "show the queue"],
+  ["newline", "new line"],
+  ["editor", "write in $EDITOR"],
+  ["up", "previous input"],
+  ["search-history", "search it"],
+  ["image", "paste an image"],
+  ["interrupt", "clear, stop, leave"],
+];
+
+const INPUTS = [
+  ["@file", "mention a file"],
+  ["!command", "run it and show the model"],
+  ["#text", "remember it in AGENTS.md"],
+  ["!!command", "run it for yourself alone"],
+] as const;
+
+const PAIRS_FROM = 80;
 
 function helpLines(
   control: Control,
   commands: readonly HelpCommand[],
   { width }: ViewContext,
 ): readonly Line[] {
-  const row = (left: string, right: string, column: number): readonly Line[] =>
+  const { keysOf } = control.keymap;
+  const named = (action: KeyAction | "escape escape"): string =>
+    action === "escape escape" ? "esc esc" : (keysOf.get(action)?.[0] ?? "").replace("escape", "esc");
+  const keys = FIRST_KEYS.map(([action, does]) => [named(action), does] as const).filter(
+    ([key]) => key !== "",
+  );
+  const pairs = (rows: readonly (readonly [string, string])[]): readonly Line[] => {
+    const isPaired = width >= PAIRS_FROM;
+    const cells = rows.map(([key, does], index): Line => {
+      const isSecond = isPaired && index % 2 === 1;
+      return [span(isSecond ? key.padEnd(11) : `  ${key.padEnd(13)}`, { bold: true }), span(does)];
+    });
+    if (!isPaired) return cells.map((cell) => fitLine(cell, width));
+    return cells.flatMap((cell, index): readonly Line[] => {
+      const gap = span(" ".repeat(Math.max(1, 43 - lineColumns(cell))));
+      return index % 2 === 0 ? [[...cell, gap, ...(cells[index + 1] ?? [])]] : [];
+    });
+  };
+  const row = (left: string, right: string): readonly Line[] =>
     wrapLine([span(right, { role: "muted" })], {
       width,
-      first: line(`  ${left.padEnd(column)}  `),
-      rest: line(" ".repeat(Math.min(column + 4, Math.floor(width / 2)))),
+      first: line(`  ${left.padEnd(24)}  `),
+      rest: line(" ".repeat(Math.min(28, Math.floor(width / 2)))),
     });
+  const first = [[], ...pairs(keys), [], ...pairs(INPUTS)];
+  if (commands.length === 0) return [...first, []];
   const actions = Object.keys(ACTIONS) as KeyAction[];
-  const keys = actions.flatMap((action) => {
-    const names = control.keymap.keysOf.get(action) ?? [];
-    return names.length === 0 ? [] : row(names.slice(0, 3).join(", "), ACTIONS[action].does, 24);
-  });
-  const named = commands.flatMap(({ name, note, hint }) =>
-    row(`/${name}${hint === undefined ? "" : ` ${hint}`}`, note, 24),
-  );
   const title = (text: string): Line => line(text, { role: "heading", bold: true });
   return [
-    title("Input"),
-    ...row("@file", "names a file of the project", 24),
-    ...row("!command", "runs it; the model sees it with your next message (!!: it does not)", 24),
-    ...row("#text", "remembers it in AGENTS.md", 24),
-    [],
-    title("Keys"),
-    ...keys,
+    ...first,
     [],
     title("Commands"),
-    ...named,
+    ...commands.flatMap(({ name, note, hint }) =>
+      row(`/${name}${hint === undefined ? "" : ` ${hint}`}`, note),
+    ),
+    [],
+    title("All keys"),
+    ...actions.flatMap((action) => {
+      const names = keysOf.get(action) ?? [];
+      return names.length === 0 ? [] : row(names.slice(0, 3).join(", "), ACTIONS[action].does);
+    }),
   ];
 }
 

@@ -2,7 +2,7 @@ import type { RewindPoint } from "../../../coding/session/coding-session.ts";
 import { counted } from "../../../core/base/text.ts";
 import { rollbackText } from "../../text/rollback-text.ts";
 import { textLines } from "../paint/line.ts";
-import { agoText } from "../views/amounts.ts";
+import { ageText } from "../views/amounts.ts";
 import type { Control } from "./control.ts";
 
 /** Lets a person choose a message to go back to, and what goes back: conversation, files, or both. */
@@ -15,16 +15,22 @@ export function openRewind(control: Control): void {
     control.say("There is nothing to go back to.", "muted");
     return;
   }
-  const { now } = control.screen.context;
+  const { now, marks } = control.screen.context;
   control.pick<RewindPoint>({
-    title: "Back to before",
+    title: "Rewind to before",
+    isSearched: false,
     items: points.map((point) => ({
       label: point.text.slice(0, 300),
-      note: `${agoText(now - point.time)}${point.files.length === 0 ? "" : `, ${counted(point.files.length, "file")} changed since`}`,
+      note: point.files.length === 0 ? "" : `${counted(point.files.length, "file")} since`,
+      end: ageText(now - point.time),
       value: point,
-      preview: () => [...textLines(point.text).slice(0, 3), ...point.files.slice(0, 3)],
     })),
-    onChoose: (point) => chooseWhat(control, point),
+    answers: ({ files }) => (files.length === 0 ? WAYS.slice(1, 2) : WAYS).map(({ label }) => label),
+    keys: [`${marks.up}${marks.down} pick a message, 1-3 what to rewind`],
+    onChoose: (point, answer) => {
+      const way = WAYS[point.files.length === 0 ? 1 : answer];
+      if (way !== undefined) control.run(rewind(control, point, way));
+    },
   });
 }
 
@@ -33,27 +39,20 @@ interface RewindParts {
   readonly files: boolean;
 }
 
-function chooseWhat(control: Control, point: RewindPoint): void {
-  const files = point.files.length === 0 ? "no file was changed since" : point.files.slice(0, 4).join(", ");
-  control.pick<RewindParts>({
-    title: "What goes back",
-    items: [
-      { label: "Conversation and files", note: files, value: { conversation: true, files: true } },
-      { label: "Conversation only", value: { conversation: true, files: false } },
-      { label: "Files only", note: files, value: { conversation: false, files: true } },
-    ],
-    marked: point.files.length === 0 ? 1 : 0,
-    onChoose: (what) => control.run(rewind(control, point, what)),
-  });
-}
+const WAYS = [
+  { label: "Files and conversation", conversation: true, files: true },
+  { label: "Conversation only", conversation: true, files: false },
+  { label: "Files only", conversation: false, files: true },
+] as const;
 
 async function rewind(control: Control, point: RewindPoint, what: RewindParts): Promise<void> {
   const { session, input } = control.screen;
   if (session === undefined) return;
-  const report = await session.rewind(point.entryId, what);
+  const { conversation, files } = what;
+  const report = await session.rewind(point.entryId, { conversation, files });
   if (report.files !== undefined) printRollback(control, report.files);
   if (report.status === "refused") control.say("Nothing was changed.", "bad");
-  else if (what.conversation && input.isEmpty) input.replace(report.text);
+  else if (conversation && input.isEmpty) input.replace(report.text);
   control.screen.draw();
 }
 

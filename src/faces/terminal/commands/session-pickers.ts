@@ -1,30 +1,66 @@
+import { basename } from "node:path";
 import { defined } from "../../../core/base/defined.ts";
-import { textLines } from "../paint/line.ts";
+import { counted } from "../../../core/base/text.ts";
+import { messageText } from "../../../core/message/message.ts";
+import { FactsReader } from "../../../server/facts-reader.ts";
+import type { SessionFacts } from "../../../server/session-facts.ts";
+import { lockPath } from "../../../session/inspect-session.ts";
+import { readSession } from "../../../session/read-session.ts";
+import { isLocked } from "../../../session/session-lock.ts";
+import { type Line, line, oneLine, type Span, span, textLines } from "../paint/line.ts";
+import type { Marks, Role } from "../paint/theme.ts";
 import type { PickerItem } from "../panels/picker.ts";
-import { agoText } from "../views/amounts.ts";
+import { dayText, timeText } from "../views/amounts.ts";
+import { traceLine } from "../views/trace-line.ts";
 import { type Control, type KnownSession, recordsIn } from "./control.ts";
 
 /** The ways on after {@link openSessions}. */
 interface AfterChoice {
   readonly onOpened?: () => void;
   readonly onCancel?: () => void;
+  /** True: sessions of all folders. */
+  readonly all?: boolean;
 }
 
-/** Lets a person choose a session of the folder to go on with; typing also searches what was said in them. */
+/** Lets a person choose a session to resume; typing also searches what was said in them. */
 export function openSessions(control: Control, after: AfterChoice = {}): void {
-  const { now } = control.screen.context;
+  const { now, marks } = control.screen.context;
+  const { all = false } = after;
   const current = control.screen.session?.id;
-  const items = control.ports.listSessions().filter(({ id }) => id !== current);
-  if (items.length === 0) {
+  const sessions = control.ports.listSessions(all).filter(({ id }) => id !== current);
+  if (sessions.length === 0) {
     control.say("There is no other session of this folder.", "muted");
     after.onCancel?.();
     return;
   }
+  const rows = sessions.map((session) => new SessionRow(session, now, marks));
+  let isOpen = true;
+  const closing = (): void => {
+    isOpen = false;
+  };
+  const here = basename(control.ports.cwd);
+  const scope = all ? ["all folders", `tab ${here}`] : [here, "tab all folders"];
   control.pick({
-    title: "Go on with",
-    items: items.map((session) => itemOf(session, now)),
-    search: async (query) => found(await control.ports.command(["sessions", "find", query, "--json"]), now),
-    onChoose: (id) =>
+    title: "Resume",
+    right: scope.join(` ${marks.dot} `),
+    items: rows,
+    search: async (query) => {
+      const json = await control.ports.command([
+        "sessions",
+        "find",
+        query,
+        "--json",
+        ...(all ? ["--all"] : []),
+      ]);
+      return found(json, rows, now);
+    },
+    keys: ["enter open"],
+    onTab: () => {
+      closing();
+      openSessions(control, { ...after, all: !all });
+    },
+    onChoose: (id) => {
+      closing();
       control.run(
         control
           .switchTo(() => control.ports.openSession({ id }), true)
@@ -33,30 +69,158 @@ export function openSessions(control: Control, after: AfterChoice = {}): void {
             if (control.screen.session === undefined) openSessions(control, after);
             throw error;
           }),
-      ),
-    ...defined({ onCancel: after.onCancel }),
+      );
+    },
+    ...defined({
+      onCancel:
+        after.onCancel &&
+        (() => {
+          closing();
+          after.onCancel?.();
+        }),
+    }),
   });
-}
-
-function itemOf({ id, title, changedAt }: KnownSession, now: number): PickerItem<string> {
-  return {
-    label: title.slice(0, 200),
-    note: agoText(now - changedAt),
-    value: id,
-    preview: () => [...textLines(title).slice(0, 4), id],
+  // The list is there at once; what its files say comes row by row, and keys are heard in between.
+  const readOn = (index: number): void => {
+    const row = rows[index];
+    if (row === undefined || !isOpen) return;
+    row.read();
+    if (index % ROWS_PER_FRAME === 0 || index === rows.length - 1) control.screen.later();
+    setImmediate(() => readOn(index + 1));
   };
+  setImmediate(() => readOn(0));
 }
 
-function found(json: string, now: number): readonly PickerItem<string>[] {
+const ROWS_PER_FRAME = 8;
+/** Larger files are not read for a list. */
+const MAX_BYTES = 20_000_000;
+
+/** A session in the list. */
+class SessionRow implements PickerItem<string> {
+  readonly label: string;
+  readonly value: string;
+  readonly group: string;
+  readonly end: string;
+  readonly #session: KnownSession;
+  readonly #marks: Marks;
+  #facts: SessionFacts | undefined;
+  #isHeld = false;
+  #lastSaid: string | undefined;
+
+  constructor(session: KnownSession, now: number, marks: Marks) {
+    const { id, title, changedAt } = session;
+    this.label = oneLine(title).slice(0, 200);
+    this.value = id;
+    this.group = dayText(changedAt, now);
+    this.end = timeText(changedAt, now);
+    this.#session = session;
+    this.#marks = marks;
+  }
+
+  read(): void {
+    const { path, bytes } = this.#session;
+    if (bytes > MAX_BYTES) return;
+    this.#facts = new FactsReader(path, undefined).read();
+    try {
+      this.#isHeld = isLocked(lockPath(path));
+    } catch {
+      // Whoever opens it is told what is wrong with its lock.
+      this.#isHeld = true;
+    }
+  }
+
+  get find(): string {
+    return this.label;
+  }
+
+  get mark(): Span {
+    const { mark, role } = this.#state;
+    return span(this.#marks[mark], { role });
+  }
+
+  get note(): Line {
+    const { added = 0, removed = 0 } = this.#facts?.lines ?? {};
+    const parts: readonly Line[] = [
+      added === 0 ? [] : [span(`+${added}`, { role: "added" })],
+      removed === 0 ? [] : [span(`${this.#marks.minus}${removed}`, { role: "removed" })],
+      this.#state.word === "" ? [] : [span(this.#state.word, { role: "muted" })],
+    ];
+    return parts
+      .filter((part) => part.length > 0)
+      .flatMap((part, index) => [span(index === 0 ? "" : " "), ...part]);
+  }
+
+  readonly preview = (): readonly Line[] => {
+    if (this.#facts === undefined) return [];
+    this.#lastSaid ??= lastSaidIn(this.#session.path);
+    const quote = this.#lastSaid === "" ? "" : `\u201C${this.#lastSaid}\u201D  `;
+    return [
+      [
+        span(`  ${quote}`),
+        span(`${counted(this.#facts.messageCount, "message")}   `, { role: "muted" }),
+        ...traceLine(this.#facts.trace, this.#marks),
+      ],
+    ];
+  };
+
+  get #state(): State {
+    const { run = "ended", end } = this.#facts ?? {};
+    if (this.#isHeld) return { mark: "tool", role: "accent", word: "in another window" };
+    if (run === "waiting") return { mark: "ask", role: "warning", word: "waiting for you" };
+    if (run === "open") return { mark: "cut", role: "plan", word: "interrupted" };
+    return (end && ENDED[end.reason]) ?? { mark: "ok", role: "good", word: "" };
+  }
+}
+
+interface State {
+  readonly mark: keyof Marks;
+  readonly role: Role;
+  readonly word: string;
+}
+
+const LIMIT: State = { mark: "alert", role: "warning", word: "limit" };
+const FAILED: State = { mark: "bad", role: "bad", word: "failed" };
+
+/** Ends that are not well. */
+const ENDED: { readonly [reason: string]: State | undefined } = {
+  aborted: { mark: "stopped", role: "muted", word: "stopped" },
+  budget: LIMIT,
+  max_iterations: LIMIT,
+  denied: { mark: "refused", role: "muted", word: "refused" },
+  error: FAILED,
+  output_limit: FAILED,
+  refusal: FAILED,
+  loop_detected: FAILED,
+};
+
+function lastSaidIn(path: string): string {
+  try {
+    const entry = readSession(path).entries.findLast(
+      ({ type, scope }) => type === "user_message" && scope === undefined,
+    );
+    return entry?.type === "user_message" ? oneLine(messageText(entry.message)).slice(0, 60) : "";
+  } catch {
+    // Whoever opens it is told what is wrong with it.
+    return "";
+  }
+}
+
+function found(json: string, rows: readonly SessionRow[], now: number): readonly PickerItem<string>[] {
   return recordsIn(json).flatMap((row) => {
-    if (typeof row["session_id"] !== "string") return [];
+    const id = row["session_id"];
+    if (typeof id !== "string") return [];
     const excerpt = typeof row["excerpt"] === "string" ? row["excerpt"] : "";
+    const known = rows.find(({ value }) => value === id);
     const changed = typeof row["changed_at"] === "string" ? Date.parse(row["changed_at"]) : now;
     return [
       {
-        label: excerpt === "" ? row["session_id"] : excerpt,
-        note: agoText(now - changed),
-        value: row["session_id"],
+        label: excerpt === "" ? (known?.label ?? id) : excerpt,
+        end: known?.end ?? timeText(changed, now),
+        value: id,
+        ...defined({ mark: known?.mark }),
+        preview: () => [
+          ...(known === undefined ? [] : [line(`  ${known.label}`, { role: "muted" }), ...known.preview()]),
+        ],
       },
     ];
   });

@@ -8,6 +8,8 @@ import type { Panel, PanelRows } from "./panel.ts";
 /** The contents of a {@link Pager}. */
 export interface PageOptions {
   readonly title: string;
+  /** At the right end of the title's rule, where all rows are shown. */
+  readonly right?: string;
   readonly rows: (context: ViewContext) => readonly Line[];
   readonly onClose?: () => void;
   readonly fromEnd?: boolean;
@@ -44,7 +46,7 @@ export class Pager implements Panel {
     const last = Math.min(this.#count, this.#first + this.#height);
     const title = line(this.#options.title, { bold: true });
     const isWhole = shown.length === this.#count;
-    const right = isWhole ? "" : `${this.#first + 1}-${last} of ${this.#count}`;
+    const right = isWhole ? (this.#options.right ?? "") : `${this.#first + 1}-${last} of ${this.#count}`;
     const head = titleRule({ title, right, role: "rule" }, context);
     const { up, down } = context.marks;
     const keys = keysLine(

@@ -26,4 +26,6 @@ export interface Panel {
   readonly choices?: PanelChoices;
   /** All its text, where it is only read: for a screen of lines, on which nothing scrolls. */
   readonly page?: (context: ViewContext) => readonly Line[];
+  /** The one line it asks for, if it does: for a screen of lines. */
+  readonly field?: { readonly title: string; readonly take: (text: string) => void };
 }

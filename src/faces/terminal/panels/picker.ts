@@ -1,33 +1,48 @@
 import { columnsOf } from "../../text/columns.ts";
 import { type Editor, EMPTY_EDITOR } from "../editor/editor.ts";
+import { editorRows } from "../editor/editor-rows.ts";
 import { candidatesOf, fuzzyBest } from "../editor/fuzzy.ts";
 import { editLine } from "../editor/keymap.ts";
-import { fitLine, type Line, line, span } from "../paint/line.ts";
+import { fitLine, type Line, line, span, wrapLine } from "../paint/line.ts";
 import type { TerminalEvent } from "../tty/key.ts";
-import { keysLine, listLines } from "../views/list-lines.ts";
+import { keysLine, type ListRow, listLines } from "../views/list-lines.ts";
 import { titleRule } from "../views/question-lines.ts";
 import type { ViewContext } from "../views/view-context.ts";
 import type { Panel, PanelChoices, PanelRows } from "./panel.ts";
 
-/** Something to choose. */
-export interface PickerItem<T> {
-  readonly label: string;
-  readonly note?: string;
+/** Something to choose. Fields may be getters: each frame reads them anew. */
+export interface PickerItem<T> extends ListRow {
   readonly value: T;
+  /** Searched in the place of label and note. */
+  readonly find?: string;
   /** Rows shown below the list while the item is marked. */
-  readonly preview?: () => readonly string[];
+  readonly preview?: () => readonly (string | Line)[];
 }
 
 /** The choices in a list. */
 export interface PickOptions<T> {
   readonly title: string;
+  /** At the right end of the title's rule. */
+  readonly right?: string;
   readonly items: readonly PickerItem<T>[];
-  readonly onChoose: (value: T) => void;
+  /** `answer`: the place of the one of `answers` that was chosen. */
+  readonly onChoose: (value: T, answer: number) => void;
   readonly onCancel?: () => void;
   /** Further items for what was typed, found elsewhere. */
   readonly search?: (query: string) => Promise<readonly PickerItem<T>[]>;
   /** Place of the item that is marked first. Default 0. */
   readonly marked?: number;
+  /** False: nothing can be typed, for the list is short. */
+  readonly isSearched?: boolean;
+  /** What can be done with the marked item, by number; Enter does the first. */
+  readonly answers?: (item: T) => readonly string[];
+  /** A row below the list that left and right change. */
+  readonly side?: { readonly row: () => Line; readonly turn: (by: 1 | -1) => void };
+  readonly onTab?: (() => void) | undefined;
+  /** Takes what is pasted where nothing can be typed. */
+  readonly onPaste?: (text: string) => void;
+  /** What keys do. Default: Enter chooses. */
+  readonly keys?: readonly string[];
 }
 
 /** Options of a {@link Picker}. */
@@ -37,7 +52,7 @@ export interface PickerOptions<T> extends PickOptions<T> {
 }
 
 const PREVIEW_ROWS = 5;
-const LIST_ROWS = 12;
+const LIST_ROWS = 15;
 /** Elsewhere is searched when nothing was typed for so long. */
 const PAUSE_MS = 120;
 
@@ -50,6 +65,7 @@ const STEPS: { readonly [key: string]: number } = {
   pageup: -LIST_ROWS,
   pagedown: LIST_ROWS,
 };
+const CANCELS: ReadonlySet<string> = new Set(["escape", "ctrl+c", "ctrl+d"]);
 
 /** A list to choose from; typing narrows it. */
 export class Picker<T> implements Panel {
@@ -66,58 +82,96 @@ export class Picker<T> implements Panel {
   }
 
   get choices(): PanelChoices {
-    const { title, items, onChoose } = this.#options;
+    const { title, items, answers, onChoose } = this.#options;
+    const all = items.flatMap((item) =>
+      (answers?.(item.value) ?? [""]).map((answer, index) => ({ item, answer, index })),
+    );
     return {
       title,
-      labels: items.map(({ label, note }) =>
-        note === undefined || note === "" ? label : `${label}  ${note}`,
-      ),
-      choose: (index) => {
-        const item = items[index];
-        if (item !== undefined) onChoose(item.value);
+      labels: all.map(({ item: { label, note = "", end = "" }, answer }) => {
+        const about = typeof note === "string" ? note : note.map(({ text }) => text).join("");
+        return [label, about, end, answer].filter((text) => text !== "").join("  ");
+      }),
+      choose: (place) => {
+        const chosen = all[place];
+        if (chosen !== undefined) onChoose(chosen.item.value, chosen.index);
       },
     };
   }
 
   draw(context: ViewContext, maxRows: number): PanelRows {
     const { width, marks } = context;
+    const { title, right = "", isSearched = true, side, answers, keys = ["enter choose"] } = this.#options;
     const items = this.#shown();
     this.#marked = Math.max(0, Math.min(this.#marked, items.length - 1));
-    const title = line(this.#options.title, { bold: true });
-    const label = `${marks.prompt} `;
-    const { text, caret: at } = this.#filter;
-    const typed = text === "" ? span("type to search", { role: "muted" }) : span(text);
-    const head = [
-      ...titleRule({ title, role: "rule" }, context),
-      fitLine([span(label, { role: "accent" }), typed], width - 1),
-    ];
-    const lines = (items[this.#marked]?.preview?.() ?? []).slice(0, PREVIEW_ROWS);
-    const preview: readonly Line[] =
-      maxRows >= 10 && lines.length > 0
-        ? [[], ...lines.map((each) => fitLine(line(`    ${each}`, { role: "muted" }), width)), []]
-        : [];
-    const room = Math.max(1, Math.min(LIST_ROWS, maxRows - 1 - head.length - preview.length));
+    const marked = items[this.#marked];
+    const head = titleRule({ title: line(title, { bold: true }), right, role: "rule" }, context);
+    const lines = (marked?.preview?.() ?? []).slice(0, PREVIEW_ROWS);
+    const preview = lines.map((each) =>
+      fitLine(typeof each === "string" ? line(`  ${each}`, { role: "muted" }) : each, width),
+    );
+    const done =
+      answers === undefined || marked === undefined ? [] : answerRows(answers(marked.value), width);
+    const below = [side === undefined ? [] : [side.row()], done, preview].filter(
+      (rows) => rows.length > 0 && maxRows >= 10,
+    );
+    const isLoose = maxRows >= head.length + items.length + below.flat().length + below.length + 4;
+    const gap: readonly Line[] = isLoose ? [[]] : [];
+    const foot = [...below.flatMap((rows) => [...gap, ...rows]), ...(below.length > 0 ? gap : [])];
+    const search = isSearched ? [this.#searchRow(context)] : [];
+    const used = head.length + search.length + gap.length + foot.length + 1;
+    const room = Math.max(1, Math.min(LIST_ROWS, maxRows - used));
     const list =
       items.length === 0
         ? [line(this.#isSearching ? "  searching" : "  no match", { role: "muted" })]
         : listLines(items, { marked: this.#marked, maxRows: room, width, marks });
-    const keys = keysLine(["enter choose", "esc back"], context);
-    const caret = {
-      row: head.length - 1,
-      column: Math.min(width - 1, columnsOf(label + text.slice(0, at))),
-    };
-    return { rows: [...head, ...list, ...preview, keys].slice(0, maxRows), caret };
+    const { text, caret } = this.#filter;
+    const rows = [
+      ...head,
+      ...search,
+      ...gap,
+      ...list,
+      ...foot,
+      keysLine([...keys, "esc back"], context),
+    ].slice(0, maxRows);
+    if (!isSearched) return { rows };
+    const column = Math.min(width - 1, columnsOf(`${marks.prompt} ${text.slice(0, caret)}`));
+    return { rows, caret: { row: head.length, column } };
+  }
+
+  #searchRow({ width, marks }: ViewContext): Line {
+    const { text } = this.#filter;
+    const typed = text === "" ? span("type to search", { role: "muted" }) : span(text);
+    return fitLine([span(`${marks.prompt} `, { role: "accent" }), typed], width - 1);
   }
 
   handle(event: TerminalEvent): void {
+    const { isSearched = true, onTab, onPaste, onCancel, side } = this.#options;
     const key = event.type === "key" ? event.key : "";
     const step = STEPS[key];
-    if (step !== undefined) this.#move(step);
-    else if (["escape", "ctrl+c", "ctrl+d"].includes(key)) this.#options.onCancel();
-    else if (key === "enter") {
-      const item = this.#shown()[this.#marked];
-      if (item !== undefined) this.#options.onChoose(item.value);
-    } else this.#type(editLine(this.#filter, event));
+    if (key === "tab" && onTab !== undefined) onTab();
+    else if (step !== undefined) this.#move(step);
+    else if (CANCELS.has(key)) onCancel();
+    else if (key === "enter") this.#choose(0);
+    else if (side !== undefined && (key === "left" || key === "right")) side.turn(key === "left" ? -1 : 1);
+    else if (isSearched) this.#type(editLine(this.#filter, event));
+    else if (event.type === "paste") onPaste?.(event.text);
+    else if (event.type === "text" && /^[1-9]$/.test(event.text)) this.#number(Number(event.text) - 1);
+  }
+
+  /** A number names an answer where there are some, else a row. */
+  #number(index: number): void {
+    if (this.#options.answers !== undefined) this.#choose(index);
+    else if (index < this.#options.items.length) {
+      this.#marked = index;
+      this.#choose(0);
+    }
+  }
+
+  #choose(answer: number): void {
+    const { answers, onChoose } = this.#options;
+    const item = this.#shown()[this.#marked];
+    if (item !== undefined && answer < (answers?.(item.value).length ?? 1)) onChoose(item.value, answer);
   }
 
   #move(by: number): void {
@@ -152,9 +206,93 @@ export class Picker<T> implements Panel {
     const { items } = this.#options;
     const query = this.#filter.text.trim();
     if (query === "") return items;
-    const byText = new Map(items.map((item) => [`${item.label} ${item.note ?? ""}`, item]));
+    const byText = new Map(items.map((item) => [item.find ?? `${item.label} ${textOf(item.note)}`, item]));
     const { best } = fuzzyBest(query, candidatesOf([...byText.keys()]), 200);
-    const own = best.flatMap((text) => byText.get(text) ?? []);
-    return [...own, ...this.#found.filter((item) => !own.some((each) => each.value === item.value))];
+    // In the order of quality a heading would stand over what is not below it.
+    const own = best.flatMap((text) => byText.get(text) ?? []).map((item) => ungrouped(item));
+    const all = [...own.filter(({ isDim }) => isDim !== true), ...own.filter(({ isDim }) => isDim === true)];
+    return [...all, ...this.#found.filter((item) => !own.some((each) => each.value === item.value))];
+  }
+}
+
+function textOf(note: ListRow["note"]): string {
+  return typeof note === "string" ? note : (note ?? []).map(({ text }) => text).join("");
+}
+
+function ungrouped<T>({ label, mark, note, end, isDim, value, preview }: PickerItem<T>): PickerItem<T> {
+  return { label, mark, note, end, isDim, value, ...(preview === undefined ? {} : { preview }) };
+}
+
+/** Answers in a row, each behind its number. */
+function answerRows(answers: readonly string[], width: number): readonly Line[] {
+  const spans = answers.flatMap((text, index) => [
+    span(index === 0 ? "  " : "     "),
+    span(`${index + 1}`, { role: "accent" }),
+    span(`  ${text}`),
+  ]);
+  return wrapLine(spans, { width, rest: line("  ") });
+}
+
+/** A line of text to write. */
+export interface FieldOptions {
+  readonly title: string;
+  readonly notes: readonly string[];
+  /** What went wrong with the line before. */
+  readonly fault?: string | undefined;
+  /** True: what is written is not shown. */
+  readonly isSecret?: boolean;
+  /** What Enter does, in a word or two. */
+  readonly enter: string;
+  readonly onEnter: (text: string) => void;
+  readonly onCancel: () => void;
+}
+
+/** Asks for one line. */
+export class FieldPanel implements Panel {
+  readonly #options: FieldOptions;
+  #editor: Editor = EMPTY_EDITOR;
+
+  constructor(options: FieldOptions) {
+    this.#options = options;
+  }
+
+  get field(): { readonly title: string; readonly take: (text: string) => void } {
+    const { title, notes, fault = "", onEnter, onCancel } = this.#options;
+    return {
+      title: [title, ...notes, fault].filter((text) => text !== "").join(" "),
+      take: (text) => (text.trim() === "" ? onCancel() : onEnter(text.trim())),
+    };
+  }
+
+  draw(context: ViewContext, maxRows: number): PanelRows {
+    const { width, marks } = context;
+    const { title, notes, fault = "", isSecret = false, enter } = this.#options;
+    const head = titleRule({ title: line(title, { bold: true }), role: "rule" }, context);
+    const { text, caret } = this.#editor;
+    const hidden = marks.bullet.repeat(text.length);
+    const { rows, caret: at } = editorRows(isSecret ? { text: hidden, caret } : { text, caret }, {
+      width,
+      maxRows: 3,
+      prompt: span(`${marks.prompt} `, { role: "accent" }),
+      placeholder: "",
+      marks,
+    });
+    const about = [
+      ...notes.map((each) => line(each, { role: "muted" })),
+      ...(fault === "" ? [] : [line(fault, { role: "bad" })]),
+    ];
+    const wrapped = about.flatMap((each) => wrapLine(each, { width, first: line("  ") }));
+    const shown = wrapped.slice(0, Math.max(0, maxRows - head.length - rows.length - 3));
+    const keys = keysLine([`enter ${enter}`, "esc back"], context);
+    const all = [...head, ...rows, ...(shown.length === 0 ? [] : [[], ...shown]), [], keys];
+    return { rows: all.slice(0, maxRows), caret: { row: head.length + at.row, column: at.column } };
+  }
+
+  handle(event: TerminalEvent): void {
+    const key = event.type === "key" ? event.key : "";
+    if (CANCELS.has(key)) this.#options.onCancel();
+    else if (key === "enter" && this.#editor.text.trim() !== "")
+      this.#options.onEnter(this.#editor.text.trim());
+    else this.#editor = editLine(this.#editor, event);
   }
 }

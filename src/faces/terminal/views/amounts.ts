@@ -26,11 +26,29 @@ export function secondsText(ms: number): string {
   return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
 }
 
-/** How long ago a moment was: `just now`, `5 min ago`, `3 days ago`. */
-export function agoText(ms: number): string {
+/** How long ago a moment was, in few letters: `now`, `5 min`, `3 h`, `2 days`. */
+export function ageText(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
-  if (minutes < 1) return "just now";
-  if (minutes < 60) return `${minutes} min ago`;
-  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ago`;
-  return `${Math.floor(minutes / 1_440)} days ago`;
+  if (minutes < 1) return "now";
+  if (minutes < 60) return `${minutes} min`;
+  return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 1_440)} days`;
+}
+
+/** A moment in a list of days: its age in the last hour, else the time of the day. */
+export function timeText(time: number, now: number): string {
+  if (now - time < 3_600_000) return ageText(now - time);
+  const date = new Date(time);
+  return [date.getHours(), date.getMinutes()].map((part) => String(part).padStart(2, "0")).join(":");
+}
+
+/** The day of a moment: `Today`, `Yesterday`, `Wednesday, 25 November`. */
+export function dayText(time: number, now: number): string {
+  const midnight = (ms: number): number => new Date(ms).setHours(0, 0, 0, 0);
+  const days = Math.round((midnight(now) - midnight(time)) / 86_400_000);
+  if (days < 2) return days < 1 ? "Today" : "Yesterday";
+  const date = new Date(time);
+  const weekday = date.toLocaleDateString("en", { weekday: "long" });
+  const month = date.toLocaleDateString("en", { month: "long" });
+  const year = date.getFullYear() === new Date(now).getFullYear() ? "" : ` ${date.getFullYear()}`;
+  return `${weekday}, ${date.getDate()} ${month}${year}`;
 }

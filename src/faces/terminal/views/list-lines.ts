@@ -1,10 +1,18 @@
-import { fitLine, type Line, line, lineColumns, oneLine, span } from "../paint/line.ts";
+import { columnsOf } from "../../text/columns.ts";
+import { fitLine, type Line, line, lineColumns, oneLine, type Span, span } from "../paint/line.ts";
 import type { Marks } from "../paint/theme.ts";
 
 /** One row of a list. */
 export interface ListRow {
   readonly label: string;
-  readonly note?: string | undefined;
+  /** Stands before the label. */
+  readonly mark?: Span | undefined;
+  readonly note?: string | Line | undefined;
+  /** Stands at the right end. */
+  readonly end?: string | undefined;
+  /** The heading of the rows from here on that have the same. */
+  readonly group?: string | undefined;
+  readonly isDim?: boolean | undefined;
 }
 
 /** How a list is shown. */
@@ -20,28 +28,69 @@ export function keysLine(keys: readonly string[], { marks, width }: Pick<ListLoo
   return fitLine(line(`  ${keys.join(` ${marks.dot} `)}`, { role: "muted" }), width);
 }
 
-/** Rows around the marked one, each with its note where there is room, and how many are beside them. */
+/** Wider lists are harder to read across. */
+const MOST_COLUMNS = 100;
+
+/** Rows around the marked one, under the headings of their groups, and how many there are where not all fit. */
 export function listLines(
   rows: readonly ListRow[],
   { marked, maxRows, width, marks }: ListLook,
 ): readonly Line[] {
-  const room = Math.max(1, rows.length > maxRows ? maxRows - 1 : maxRows);
-  const first = Math.max(0, Math.min(marked - Math.floor(room / 2), rows.length - room));
-  const shown = rows.slice(first, first + room);
-  const column = Math.min(
-    Math.floor(width / 2),
-    Math.max(0, ...shown.map(({ label }) => lineColumns(line(label)))) + 2,
-  );
-  const lines = shown.map(({ label, note }, index): Line => {
-    const isMarked = first + index === marked;
+  const whole = layOut(rows, { marked, width: Math.min(width, MOST_COLUMNS), marks });
+  if (whole.length <= maxRows) return whole.map(({ row }) => row);
+  const room = Math.max(1, maxRows - 1);
+  const at = whole.findIndex(({ index }) => index === marked);
+  const first = Math.max(0, Math.min(at - Math.floor(room / 2), whole.length - room));
+  const count = line(`  ${marked + 1} of ${rows.length}`, { role: "muted" });
+  return [...whole.slice(first, first + room).map(({ row }) => row), count];
+}
+
+interface PlacedRow {
+  readonly row: Line;
+  /** Undefined for a heading. */
+  readonly index?: number;
+}
+
+function layOut(
+  rows: readonly ListRow[],
+  { marked, width, marks }: Omit<ListLook, "maxRows">,
+): readonly PlacedRow[] {
+  const ends = Math.max(0, ...rows.map(({ end = "" }) => columnsOf(end)));
+  const column = columnOfNotes(rows, width, ends);
+  return rows.flatMap((row, index): readonly PlacedRow[] => {
+    const { group, isDim } = row;
+    const isNew = group !== undefined && group !== rows[index - 1]?.group;
+    const heading = isNew
+      ? [...(index === 0 ? [] : [{ row: [] }]), { row: line(`  ${group}`, { role: "muted" }) }]
+      : [];
+    const isMarked = index === marked;
+    const mark = row.mark === undefined ? [] : [row.mark, span(" ")];
+    const role = isDim === true ? ({ role: "muted" } as const) : {};
     const head: Line = [
-      span(`${isMarked ? marks.prompt : " "} `, { role: "accent" }),
-      span(oneLine(label), isMarked ? { bold: true } : {}),
+      span(`${isMarked ? marks.chosen : " "} `, { role: "accent" }),
+      ...mark,
+      span(oneLine(row.label), isMarked ? { bold: true } : role),
     ];
-    if (note === undefined || note === "") return fitLine(head, width);
-    const gap = Math.max(2, column - lineColumns(head) + 2);
-    return fitLine([...head, span(" ".repeat(gap)), span(oneLine(note), { role: "muted" })], width);
+    const note =
+      typeof row.note === "string" ? [span(oneLine(row.note), { role: "muted" })] : (row.note ?? []);
+    const hasNote = lineColumns(note) > 0 && column < width - 4;
+    const left = hasNote ? [...padded(head, column), ...note] : head;
+    if (ends === 0 || width < ends + 20) return [...heading, { row: fitLine(left, width), index }];
+    const end = span((row.end ?? "").padStart(ends), { role: "muted" });
+    return [...heading, { row: [...padded(left, width - ends - 2), end], index }];
   });
-  if (rows.length <= maxRows) return lines;
-  return [...lines, line(`  ${marked + 1} of ${rows.length}`, { role: "muted" })];
+}
+
+/** Notes stand below each other, behind the longest label or in the middle. */
+function columnOfNotes(rows: readonly ListRow[], width: number, ends: number): number {
+  const labels = rows.map(({ label, mark }) => columnsOf(oneLine(label)) + (mark === undefined ? 0 : 2));
+  const notes = rows.map(({ note = "" }) => (typeof note === "string" ? columnsOf(note) : lineColumns(note)));
+  const room = width - Math.max(...notes, 0) - (ends === 0 ? 0 : ends + 4);
+  return Math.min(Math.max(...labels, 0) + 4, Math.max(Math.floor(width / 2), room));
+}
+
+/** A row of exactly that many columns, the last two free. */
+function padded(row: Line, columns: number): Line {
+  const fitted = fitLine(row, Math.max(1, columns - 2));
+  return [...fitted, span(" ".repeat(Math.max(0, columns - lineColumns(fitted))))];
 }

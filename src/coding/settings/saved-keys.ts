@@ -1,0 +1,51 @@
+import { join } from "node:path";
+import { invalidConfig } from "../../core/base/errors.ts";
+import { isRecord, safeParse } from "../../core/base/json.ts";
+import { type Environment, variable } from "../../system/env.ts";
+import type { UserPaths } from "./paths.ts";
+import { changePrivateFile, readPrivateFile } from "./private-file.ts";
+
+type Place = Pick<UserPaths, "configFolder">;
+
+/** Keys and addresses of providers are the only variables that are saved. */
+const NAME = /^[A-Z][A-Z0-9_]*_(?:API_KEY|BASE_URL)$/;
+
+/** The user's file of keys and addresses that were given on the screen, by variable. */
+export function keysPath({ configFolder }: Place): string {
+  return join(configFolder, "keys.json");
+}
+
+/**
+ * Variables with the saved keys behind them: a variable that is set wins. Throws `invalid_config`, naming the
+ * file, when it cannot be read.
+ */
+export function withSavedKeys(environment: Environment, place: Place): Environment {
+  const path = keysPath(place);
+  const saved = Object.entries(keysIn(readPrivateFile(path), path)).filter(
+    ([name]) => variable(environment, name) === undefined,
+  );
+  return saved.length === 0 ? environment : { ...environment, ...Object.fromEntries(saved) };
+}
+
+/** Saves keys and addresses, readable by the user alone. Throws as {@link withSavedKeys}. */
+export function saveKeys(values: Readonly<Record<string, string>>, place: Place): Promise<void> {
+  const path = keysPath(place);
+  return changePrivateFile(
+    path,
+    (text) => `${JSON.stringify({ ...keysIn(text, path), ...values }, undefined, 2)}\n`,
+  );
+}
+
+function keysIn(text: string | undefined, path: string): Readonly<Record<string, string>> {
+  if (text === undefined) return {};
+  const parsed = safeParse(text);
+  const entries = parsed.ok && isRecord(parsed.value) ? Object.entries(parsed.value) : [["", 0] as const];
+  const values: Record<string, string> = {};
+  for (const [name, value] of entries)
+    if (NAME.test(name) && typeof value === "string") values[name] = value;
+    else
+      throw invalidConfig(
+        `${path} does not hold keys and addresses by variable, such as {"OPENAI_API_KEY": "…"}. Repair or remove it.`,
+      );
+  return values;
+}

@@ -1,0 +1,184 @@
+import { misuse } from "../../core/base/errors.ts";
+import { isRecord } from "../../core/base/json.ts";
+import { userMessage } from "../../core/message/message.ts";
+import { collect } from "../../core/model/answer.ts";
+import type { StreamPart } from "../../core/model/model.ts";
+import { apiAddress } from "../../providers/api-address.ts";
+import { findPreset, PRESETS } from "../../providers/catalog.ts";
+import type { ServerFetch } from "../../providers/local/server-facts.ts";
+import { knownModelIds } from "../../providers/model-info.ts";
+import { variable } from "../../system/env.ts";
+import { saveKeys } from "../settings/saved-keys.ts";
+import { saveModel } from "../settings/saved-rules.ts";
+import { loadSettings, type Settings, type SettingsOptions } from "../settings/settings.ts";
+import { findLocalServers } from "./local-servers.ts";
+import { openModel } from "./open-model.ts";
+import { providerAddress } from "./provider-address.ts";
+
+/** Time a server gets to list its models, and a model to answer a word. */
+const LIST_MS = 5_000;
+const TRY_MS = 60_000;
+
+/** The models a server lists at `baseUrl`, or why there are none. */
+export type ServerModels =
+  | { readonly baseUrl: string; readonly models: readonly string[] }
+  | { readonly problem: string; readonly wantsKey: boolean };
+
+/** Asks a server of the OpenAI kind for its models, at the address given or below its `/v1`. Never rejects. */
+export async function modelsAt(
+  given: string,
+  apiKey?: string,
+  {
+    fetch = globalThis.fetch,
+    timeoutMs = LIST_MS,
+  }: { readonly fetch?: ServerFetch; readonly timeoutMs?: number } = {},
+): Promise<ServerModels> {
+  const { baseUrl } = apiAddress(given);
+  const headers: Record<string, string> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+  const signal = AbortSignal.timeout(timeoutMs);
+  let problem = `Nothing answers at ${baseUrl}. Is the server running, and the address right?`;
+  for (const base of /\/v\d+\w*$/.test(baseUrl) ? [baseUrl] : [`${baseUrl}/v1`, baseUrl]) {
+    try {
+      const response = await fetch(`${base}/models`, { method: "GET", headers, signal });
+      const { status } = response;
+      if (status === 401 || status === 403)
+        return {
+          problem: `${base}/models wants ${apiKey === undefined ? "a" : "another"} key (${status}).`,
+          wantsKey: true,
+        };
+      const answer: unknown = await response.json();
+      const rows =
+        isRecord(answer) && Array.isArray(answer["data"]) ? (answer["data"] as unknown[]) : undefined;
+      if (response.ok && rows !== undefined)
+        return {
+          baseUrl: base,
+          models: rows.flatMap((row) => (isRecord(row) && typeof row["id"] === "string" ? [row["id"]] : [])),
+        };
+      problem = `${base}/models answers ${status} and lists no models.`;
+    } catch (error) {
+      if (error instanceof SyntaxError) problem = `${base}/models answers, but not as a model server does.`;
+    }
+  }
+  return { problem, wantsKey: false };
+}
+
+/** The providers that a key may be of, by how it begins; all that have a key where that tells nothing. */
+export function ownersOf(key: string): readonly string[] {
+  const known = KEY_BEGINNINGS.find(([shape]) => shape.test(key))?.[1];
+  return (
+    known ??
+    PRESETS.filter(({ keyVariables, local }) => local !== true && keyVariables.length > 0).flatMap(
+      ({ name }) => (name === "openai-chat" || name === "openai-responses" ? [] : [name]),
+    )
+  );
+}
+
+const KEY_BEGINNINGS: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/^sk-ant-/, ["anthropic"]],
+  [/^sk-or-/, ["openrouter"]],
+  [/^sk-(?:proj|svcacct|admin)-/, ["openai"]],
+  [/^AIza/, ["google"]],
+  [/^gsk_/, ["groq"]],
+  [/^xai-/, ["xai"]],
+  [/^csk-/, ["cerebras"]],
+  [/^fw_/, ["fireworks"]],
+  [/^sk-/, ["openai", "deepseek", "moonshot", "qwen"]],
+];
+
+/** One request of a few tokens to a model. Throws what its provider says against it. */
+export async function tryModel(
+  name: string,
+  { environment, config }: Pick<Settings, "environment" | "config">,
+): Promise<void> {
+  const { network, ...values } = config.values;
+  const model = await openModel(name, {
+    environment,
+    config: { ...values, network: { ...network, maxRetries: 0 }, fallbackModels: [] },
+    onNotice: () => undefined,
+  });
+  const request = { messages: [userMessage("Say ok.")], maxOutputTokens: 16 };
+  await collect(atOnce(model.stream(request, { signal: AbortSignal.timeout(TRY_MS) })));
+}
+
+/** Without the wait for a server that loads its model: without retries, nothing else is asked again. */
+async function* atOnce(parts: AsyncIterable<StreamPart>): AsyncGenerator<StreamPart> {
+  for await (const part of parts) {
+    if (part.type === "retry") throw part.error;
+    yield part;
+  }
+}
+
+/** A model that a person sets up: the key of a provider, or a server with the key it may want. */
+export type NewModel =
+  | { readonly provider: string; readonly key: string; readonly id?: string | undefined }
+  | { readonly baseUrl: string; readonly key?: string | undefined; readonly id: string };
+
+/**
+ * Tries a model with one request, then keeps its key and address for the user alone and makes it the default
+ * of the next start. Resolves to its name. Throws what its provider says, and for a variable that is set and
+ * would win; nothing is kept then.
+ */
+export async function setUpModel(given: NewModel, options: SettingsOptions): Promise<string> {
+  const settings = await loadSettings(options);
+  const { name, values } = "provider" in given ? await ofProvider(given) : ofServer(given);
+  const taken = Object.keys(values).find(
+    (each) => (variable(options.environment, each) ?? values[each]) !== values[each],
+  );
+  if (taken !== undefined)
+    throw misuse(
+      `${taken} is set in the environment, which wins over what is saved here. Unset it, or set it to this.`,
+    );
+  await tryModel(name, { ...settings, environment: { ...settings.environment, ...values } });
+  await saveKeys(values, settings.paths);
+  await saveModel(name, settings.paths);
+  return name;
+}
+
+interface Saved {
+  readonly name: string;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+async function ofProvider({
+  provider,
+  key,
+  id,
+}: Extract<NewModel, { readonly provider: string }>): Promise<Saved> {
+  const preset = findPreset(provider);
+  let model = id ?? preset.defaultModel ?? knownModelIds(preset.name)[0];
+  if (model === undefined) {
+    const listed = await modelsAt(preset.baseUrl, key);
+    if ("problem" in listed) throw misuse(listed.problem);
+    [model] = listed.models;
+  }
+  if (model === undefined) throw misuse(`${preset.name} lists no models for this key.`);
+  return { name: `${preset.name}/${model}`, values: { [preset.keyVariables[0] ?? ""]: key } };
+}
+
+function ofServer({ baseUrl, key, id }: Extract<NewModel, { readonly baseUrl: string }>): Saved {
+  const [keyName = ""] = findPreset("custom").keyVariables;
+  return {
+    name: `custom/${id}`,
+    values: { CUSTOM_BASE_URL: baseUrl, ...(key === undefined ? {} : { [keyName]: key }) },
+  };
+}
+
+/** Each local server that is looked for, its address, and what it answers, in a line. */
+export async function localServerLines(options: SettingsOptions): Promise<readonly string[]> {
+  const { environment, config } = await loadSettings(options);
+  const place = { environment, config: config.values };
+  const found = await findLocalServers(place);
+  return PRESETS.filter(({ local, name }) => local === true && name !== "custom").map(({ name }) => {
+    const server = found.find(({ provider }) => provider === name);
+    const models = server?.models ?? [];
+    const answer =
+      server === undefined
+        ? "no answer"
+        : server.isLoading === true
+          ? "is loading its model"
+          : models.length === 0
+            ? "answers, and has no model"
+            : models.slice(0, 3).join(", ");
+    return `${name.padEnd(9)} ${providerAddress(name, place) ?? ""}  ${answer}`;
+  });
+}
