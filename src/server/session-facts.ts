@@ -12,9 +12,9 @@ import type { Redaction } from "../core/base/redaction.ts";
 import { isWaiting } from "../core/base/stop-reason.ts";
 import { messageText } from "../core/message/message.ts";
 import { NO_USAGE, type Usage } from "../core/message/usage.ts";
+import { SessionTrace } from "../view/session-trace.ts";
 import type { ListedSession, ServerStats, SessionEnd, StatsBy, StatsRow } from "./server-api.ts";
 import { isOfFile, shownPath } from "./session-changes.ts";
-import { SessionTrace } from "./session-trace.ts";
 
 /** The use of one model on one day. */
 export interface UseOfDay {

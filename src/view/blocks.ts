@@ -1,3 +1,4 @@
+import { defined } from "../core/base/defined.ts";
 import type { ToolInput } from "../core/message/block.ts";
 import { withoutEnding } from "./call-text.ts";
 import type { FileDiff } from "./file-diff.ts";
@@ -63,7 +64,7 @@ export type Block =
   | CallBlock
   | ({ readonly kind: "shell" } & Pick<ShellItem, "command" | "output" | "exitCode" | "shared">)
   | { readonly kind: "note"; readonly level: Level; readonly phrase: Phrase }
-  | {
+  | ({
       readonly kind: "end";
       readonly reason: EndReason;
       readonly error: string | undefined;
@@ -71,7 +72,7 @@ export type Block =
       readonly level: Level;
       readonly durationMs: number;
       readonly costUsd: number | undefined;
-    };
+    } & Pick<Extract<ViewItem, { type: "run_end" }>, "changes" | "trace">);
 
 /** The block of an item; `undefined` for what a failed attempt wrote. `details`: all of a subagent's work. */
 export function blockOf(item: ViewItem, { details }: { readonly details: boolean }): Block | undefined {
@@ -102,12 +103,12 @@ export function blockOf(item: ViewItem, { details }: { readonly details: boolean
       return { kind: "note", level: "info", phrase: { code: "compacted", before, after, method } };
     }
     case "run_end": {
-      const { stopReason, limit, durationMs, costUsd } = item;
+      const { stopReason, limit, durationMs, costUsd, changes, trace } = item;
       const reason = limit === "wall_time" ? limit : stopReason;
       // Who stopped a run knows why.
       const error = stopReason === "aborted" ? undefined : item.error?.message;
       const level = error !== undefined ? "error" : QUIET.has(reason) ? "info" : "warning";
-      return { kind: "end", reason, error, level, durationMs, costUsd };
+      return { kind: "end", reason, error, level, durationMs, costUsd, ...defined({ changes, trace }) };
     }
   }
 }

@@ -16,10 +16,12 @@ import { estimateTokens } from "../core/model/estimate.ts";
 import { Scopes } from "../journal/scopes.ts";
 import { SpendingTally } from "../journal/session-usage.ts";
 import type { TodoItem } from "../tools/todo-tool.ts";
+import type { FileDiff } from "./file-diff.ts";
 import { ItemFold } from "./items.ts";
 import type { Notice } from "./notice.ts";
 import type { Outcome } from "./outcome.ts";
 import { PLAN_TOOL } from "./question-kind.ts";
+import { SessionTrace } from "./session-trace.ts";
 import { parseShellNote, sharedText } from "./shell-note.ts";
 import type { JobView, RunView, SessionView, ToolItem, ViewChange, ViewItem } from "./view.ts";
 import { circleNotice, phaseNotice } from "./words.ts";
@@ -62,6 +64,9 @@ export class ViewFold {
   #host: HostView;
   #run: RunView | undefined;
   #lastRun: RunView | undefined;
+  /** The steps of the run, and the place of its first item. */
+  #trace = new SessionTrace();
+  #firstItem = 0;
   /** When the newest run was heard of. */
   #lastTime = 0;
   /** Tokens of the answers of the run that are complete. */
@@ -128,6 +133,7 @@ export class ViewFold {
 
   #own(event: AgentEvent): void {
     this.#progress(event);
+    this.#trace.apply(event);
     if (this.#run !== undefined && "time" in event && event.type !== "run_resume")
       this.#lastTime = event.time;
     switch (event.type) {
@@ -185,7 +191,11 @@ export class ViewFold {
     const { turn = 0, outputTokens = 0 } = before ?? {};
     this.#run = { startedAt: time - workedMs, turn, outputTokens, phase: "waiting" };
     this.#answeredTokens = outputTokens;
-    if (before === undefined) this.#spentBefore = this.#spent.total;
+    if (before === undefined) {
+      this.#spentBefore = this.#spent.total;
+      this.#trace = new SessionTrace();
+      this.#firstItem = this.#main.list.items.length;
+    }
     this.#changed();
   }
 
@@ -217,6 +227,10 @@ export class ViewFold {
       ...defined({ limit, error: error && { code: error.code, message: error.message } }),
       durationMs: time - (this.#run?.startedAt ?? time),
       costUsd: costUsd === undefined || before === undefined ? undefined : costUsd - before,
+      ...defined({
+        changes: changesIn(this.#main.list.items.slice(this.#firstItem)),
+        trace: this.#trace.text === "" ? undefined : this.#trace.text,
+      }),
     });
     this.#lastRun = this.#run;
     this.#run = undefined;
@@ -347,4 +361,20 @@ const REMARKS: { readonly [T in "rollback_end" | "compaction_undone"]: Notice } 
 
 function contextOf(usedTokens: number, windowTokens: number | undefined): SessionView["context"] {
   return { usedTokens, ...defined({ windowTokens }) };
+}
+
+function changesIn(items: readonly ViewItem[]): Extract<ViewItem, { type: "run_end" }>["changes"] {
+  const diffs = diffsIn(items);
+  if (diffs.length === 0) return undefined;
+  const sum = (side: "added" | "removed"): number => diffs.reduce((all, diff) => all + diff[side], 0);
+  return { files: new Set(diffs.map(({ path }) => path)).size, added: sum("added"), removed: sum("removed") };
+}
+
+/** The changes that calls have made, in their order, those of subagents included. */
+export function diffsIn(items: readonly ViewItem[]): readonly FileDiff[] {
+  return items.flatMap((item) => {
+    if (item.type !== "tool") return [];
+    const own = item.diff !== undefined && item.state === "ok" ? [item.diff] : [];
+    return [...own, ...diffsIn(item.agent?.items ?? [])];
+  });
 }

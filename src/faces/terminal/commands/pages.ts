@@ -1,7 +1,7 @@
 import { ownValue } from "../../../core/base/json.ts";
 import type { FileDiff } from "../../../view/file-diff.ts";
 import { MODE_EFFECTS, modeName } from "../../../view/mode-names.ts";
-import type { ViewItem } from "../../../view/view.ts";
+import { diffsIn } from "../../../view/view-fold.ts";
 import { ACTIONS, type KeyAction } from "../editor/keymap.ts";
 import { markdownRows } from "../markdown/markdown-stream.ts";
 import { fitLine, type Line, line, lineColumns, span, textLines, wrapLine } from "../paint/line.ts";
@@ -120,7 +120,7 @@ export function openDetails(control: Control): void {
 /** Shows every change that calls of this session made, subagents' included, in the order they were made. */
 export function showDiff(control: Control): void {
   const { session } = control.screen;
-  const changes = changesIn(session?.view.items ?? []);
+  const changes = diffsIn(session?.view.items ?? []);
   if (changes.length === 0) {
     control.say("No call of this session has changed a file.", "muted");
     return;
@@ -153,14 +153,6 @@ function headOf({ path, added, removed, isNew }: FileDiff): Line {
     span(`+${added}`, { role: "added" }),
     span(` -${removed}`, { role: "removed" }),
   ];
-}
-
-function changesIn(items: readonly ViewItem[]): readonly FileDiff[] {
-  return items.flatMap((item) => {
-    if (item.type !== "tool") return [];
-    const own = item.diff !== undefined && item.state === "ok" ? [item.diff] : [];
-    return [...own, ...changesIn(item.agent?.items ?? [])];
-  });
 }
 
 /** Shows what runs, asks and is refused: the mode, the rules of the settings, the built-in ones. */

@@ -7,10 +7,11 @@ import { fitLine, type Line, line, lineColumns, oneLine, span, textLines, wrapLi
 import type { Role, Style } from "../paint/theme.ts";
 import { costText, durationText, secondsText, tokensText } from "./amounts.ts";
 import { diffLines } from "./diff-lines.ts";
+import { traceLine } from "./trace-line.ts";
 import type { ViewContext } from "./view-context.ts";
 
 /** Rows of a text before its middle is left out: what a person said, a command's output, a change, a call's end. */
-const SAID_ROWS = 60;
+const SAID_ROWS = 16;
 const SHELL_ROWS = 30;
 const DIFF_ROWS = 40;
 const END_ROWS = 4;
@@ -153,16 +154,42 @@ function lastRows(text: string, most: number, sign: string): readonly string[] {
 }
 
 function endRows(block: BlockOf<"end">, context: ViewContext): readonly Line[] {
-  const { reason, error, level, durationMs, costUsd } = block;
+  const { reason, error, level, durationMs, costUsd, changes } = block;
   const { marks } = context;
   if (error !== undefined) return noteRows(error, { level, mark: marks.bad }, context);
-  const isPlain = level === "info";
-  if (isPlain && durationMs < LONG_RUN_MS) return [];
-  const facts = [durationText(durationMs), ...(costUsd === undefined ? [] : [costText(costUsd)])].join(
-    ` ${marks.dot} `,
-  );
-  const how = isPlain ? [] : [`${ENDED[reason]}.`, AFTER_END[reason] ?? ""].filter((each) => each !== "");
-  return noteRows([...how, facts].join(" "), { level, mark: isPlain ? marks.dot : "!" }, context);
+  const facts = [durationText(durationMs), ...(costUsd === undefined ? [] : [costText(costUsd)])];
+  if (level === "info")
+    return durationMs < LONG_RUN_MS && changes === undefined ? [] : [doneRow(block, context)];
+  const how = [`${ENDED[reason]}.`, AFTER_END[reason] ?? ""].filter((each) => each !== "");
+  return noteRows([...how, facts.join(` ${marks.dot} `)].join(" "), { level, mark: "!" }, context);
+}
+
+/** What a run took and changed, how to take it back, and its trace where there is room for it. */
+function doneRow(
+  { durationMs, costUsd, changes, trace = "", reason }: BlockOf<"end">,
+  { width, marks }: ViewContext,
+): Line {
+  const dot = span(` ${marks.dot} `);
+  const isDone = ENDED[reason] === ENDED.completed;
+  const changed: Line =
+    changes === undefined
+      ? []
+      : [
+          dot,
+          span(counted(changes.files, "file")),
+          span(changes.added === 0 ? "" : ` +${changes.added}`, { role: "added" }),
+          span(changes.removed === 0 ? "" : ` ${marks.minus}${changes.removed}`, { role: "removed" }),
+        ];
+  const facts: Line = [
+    span(`${isDone ? marks.ok : marks.dot} `, { role: isDone ? "good" : "muted" }),
+    span(`${ENDED[reason]}  `, { bold: true }),
+    span(durationText(durationMs)),
+    ...changed,
+    ...(costUsd === undefined || costUsd === 0 ? [] : [dot, span(costText(costUsd))]),
+    ...(changes === undefined ? [] : [dot, span("/undo", { role: "muted" })]),
+  ];
+  const whole: Line = [...facts, span("     "), ...traceLine(trace, marks)];
+  return lineColumns(whole) <= width ? whole : fitLine(facts, width);
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { JournalEntry } from "../core/agent/entries.ts";
+import type { AgentEvent } from "../core/agent/entries.ts";
 
 /** Kinds of a step, the weakest first: looked, ran a command, changed a file, waited for a person, failed. */
 const KINDS = "lbewf";
@@ -23,8 +23,8 @@ export class SessionTrace {
       .join("");
   }
 
-  apply(entry: JournalEntry): void {
-    if (entry.scope !== undefined) return;
+  apply(entry: AgentEvent): void {
+    if ("scope" in entry && entry.scope !== undefined) return;
     if (entry.type === "assistant_message") {
       this.#steps.push({ kind: "l", ms: Math.max(0, entry.durationMs) });
       if (this.#steps.length > MAX_STEPS) this.#steps.shift();
