@@ -72,7 +72,7 @@ export type Block =
       readonly level: Level;
       readonly durationMs: number;
       readonly costUsd: number | undefined;
-    } & Pick<Extract<ViewItem, { type: "run_end" }>, "changes" | "trace">);
+    } & Pick<Extract<ViewItem, { type: "run_end" }>, "changes" | "trace" | "evidence">);
 
 /** The block of an item; `undefined` for what a failed attempt wrote. `details`: all of a subagent's work. */
 export function blockOf(item: ViewItem, { details }: { readonly details: boolean }): Block | undefined {
@@ -103,12 +103,13 @@ export function blockOf(item: ViewItem, { details }: { readonly details: boolean
       return { kind: "note", level: "info", phrase: { code: "compacted", before, after, method } };
     }
     case "run_end": {
-      const { stopReason, limit, durationMs, costUsd, changes, trace } = item;
+      const { stopReason, limit, durationMs, costUsd, changes, trace, evidence } = item;
       const reason = limit === "wall_time" ? limit : stopReason;
       // Who stopped a run knows why.
       const error = stopReason === "aborted" ? undefined : item.error?.message;
       const level = error !== undefined ? "error" : QUIET.has(reason) ? "info" : "warning";
-      return { kind: "end", reason, error, level, durationMs, costUsd, ...defined({ changes, trace }) };
+      const work = defined({ changes, trace, evidence });
+      return { kind: "end", reason, error, level, durationMs, costUsd, ...work };
     }
   }
 }

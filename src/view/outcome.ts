@@ -10,6 +10,7 @@ import type { Usage } from "../core/message/usage.ts";
 import type { BudgetLimit } from "../core/model/budget.ts";
 import { type ModelSpending, SpendingTally } from "../journal/session-usage.ts";
 import { callTitle } from "./call-text.ts";
+import { type Evidence, NO_EVIDENCE } from "./evidence.ts";
 import { type EndingSignal, EXIT, exitCodeOfError, exitCodeOfRun, SIGNAL_EXITS } from "./exit-code.ts";
 
 /** A call that was refused. */
@@ -38,6 +39,7 @@ export type OutcomeCode =
   | "error_output_limit"
   | "error_refusal"
   | "error_denied"
+  | "error_until"
   | "error_interrupted";
 
 /** One line for people: what stopped the run and how to go on. */
@@ -58,6 +60,8 @@ export interface Outcome {
   /** Which limit, when `stopReason` is `budget`. */
   readonly limit?: BudgetLimit;
   readonly denials: readonly Denial[];
+  /** The files that changed, and what was run since to check them. */
+  readonly evidence: Evidence;
   /** USD of the run; `undefined` when a price is unknown. */
   readonly cost: number | undefined;
   /** Tokens of the run, subagents included. */
@@ -86,6 +90,8 @@ export interface OutcomeFacts extends TalliedFacts {
   /** True when commands can be confined, so that `auto` lets them run. */
   readonly hasSandbox?: boolean;
   readonly durationMs: number;
+  /** Default: nothing was done. */
+  readonly evidence?: Evidence;
 }
 
 /** The outcome of a run that came to a result. */
@@ -98,6 +104,14 @@ export function outcomeOf(result: RunResult, facts: OutcomeFacts): Outcome {
   const advice = adviceFor({ result, facts, code });
   const exitCode = exitCodeOfRun(ending);
   return outcome(facts, { stopReason, code, exitCode, text, output, limit, error, advice });
+}
+
+/** The outcome of a run whose answer the command it is held to does not let stand. `wrong`: why not. */
+export function unheldOutcome(result: RunResult, wrong: string, facts: OutcomeFacts): Outcome {
+  if (facts.signal !== undefined) return outcomeOf(result, facts);
+  const { stopReason, text, output } = result;
+  const advice = `${wrong} What was changed so far is kept; ${nextStep(facts, "run again to go on")}.`;
+  return outcome(facts, { stopReason, code: "error_until", exitCode: EXIT.failed, text, output, advice });
 }
 
 /** The outcome of a run that threw, was given up, or never began. */
@@ -136,6 +150,7 @@ function outcome(
     wantsOutput: _wantsOutput,
     hasSandbox: _hasSandbox,
     lastFailure: _lastFailure,
+    evidence = NO_EVIDENCE,
     goOn,
     ...tallied
   }: OutcomeFacts,
@@ -145,6 +160,7 @@ function outcome(
   return {
     ...tallied,
     ...ending,
+    evidence,
     exitCode: signal === undefined ? exitCode : SIGNAL_EXITS[signal],
     ...defined({ output, limit, error, goOn, advice }),
   };
@@ -213,6 +229,7 @@ function adviceFor({ result, facts, code }: RunEnd): string | undefined {
       return `The model refused, or a filter of its provider did.${refusalWords(result)} Rephrase the prompt or use another model.${goOn}`;
     case "error_interrupted":
       return interrupted(facts);
+    case "error_until":
     case "error_during_execution":
       return result.error?.message ?? "The run failed.";
   }

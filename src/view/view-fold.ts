@@ -16,6 +16,7 @@ import { estimateTokens } from "../core/model/estimate.ts";
 import { Scopes } from "../journal/scopes.ts";
 import { SpendingTally } from "../journal/session-usage.ts";
 import type { TodoItem } from "../tools/todo-tool.ts";
+import { EvidenceFold, evidenceText } from "./evidence.ts";
 import type { FileDiff } from "./file-diff.ts";
 import { ItemFold } from "./items.ts";
 import type { Notice } from "./notice.ts";
@@ -23,8 +24,11 @@ import type { Outcome } from "./outcome.ts";
 import { PLAN_TOOL } from "./question-kind.ts";
 import { SessionTrace } from "./session-trace.ts";
 import { parseShellNote, sharedText } from "./shell-note.ts";
+import { parseUntilNote, roundText, type UntilNote } from "./until-note.ts";
 import type { JobView, RunView, SessionView, ToolItem, ViewChange, ViewItem } from "./view.ts";
 import { circleNotice, phaseNotice } from "./words.ts";
+
+type RunEndItem = Extract<ViewItem, { readonly type: "run_end" }>;
 
 type RunFacts = Pick<RunEndEntry, "id" | "time" | "scope" | "stopReason" | "limit"> & {
   readonly error?: { readonly code: string; readonly message: string } | undefined;
@@ -36,6 +40,8 @@ export type HostView = Pick<
   "state" | "queue" | "queueHeld" | "steering" | "questions" | "model" | "mode"
 > & {
   readonly effort: SessionView["effort"] | undefined;
+  /** The command that runs are held to: it says more about the end of a run than its last answer. */
+  readonly until?: string | undefined;
   readonly windowTokens: number | undefined;
   /** Exit codes of the jobs of this process that ended by themselves: no entry says so. */
   readonly endedJobs: ReadonlyMap<string, number | null>;
@@ -67,6 +73,7 @@ export class ViewFold {
   /** The steps of the run, and the place of its first item. */
   #trace = new SessionTrace();
   #firstItem = 0;
+  readonly #evidence = new EvidenceFold();
   /** When the newest run was heard of. */
   #lastTime = 0;
   /** Tokens of the answers of the run that are complete. */
@@ -126,9 +133,17 @@ export class ViewFold {
     const before = this.#spent.total;
     this.#spent.add(event);
     if (this.#spent.total !== before) this.#changed();
+    this.#proves(event);
     const published = this.#scopes.published(event);
     if (published.type === "subagent") this.#main.apply(published);
     else this.#own(published);
+  }
+
+  /** What subagents do counts; what they are told begins no run. */
+  #proves(event: AgentEvent): void {
+    let inner = event;
+    while (inner.type === "subagent") inner = inner.event;
+    if (inner === event || inner.type !== "user_message") this.#evidence.add(inner);
   }
 
   #own(event: AgentEvent): void {
@@ -167,7 +182,7 @@ export class ViewFold {
   /** True for what was shown already: a shared command's note, and what is said inside a pattern. */
   #wasShown({ source, message, scope }: UserEntry): boolean {
     if (scope !== undefined) return true;
-    return source === "observed" && this.#told.delete(textOf(message.content));
+    return source !== "input" && this.#told.delete(textOf(message.content));
   }
 
   #compaction({ id, time, tokensBefore, tokensAfter, method }: CompactionEntry): void {
@@ -177,10 +192,22 @@ export class ViewFold {
   }
 
   #note(entry: NoteEntry): void {
+    const round = parseUntilNote(entry);
+    if (round !== undefined) return this.#round(entry, round);
     const note = parseShellNote(entry);
     if (note === undefined) return;
     this.#main.list.add({ id: entry.id, time: entry.time, type: "shell", ...note });
     if (note.shared) this.#told.add(sharedText(note));
+  }
+
+  /** The model is told what the call of the command shows already. */
+  #round({ id, time }: NoteEntry, round: UntilNote): void {
+    if (round.told !== undefined) this.#told.add(round.told);
+    const { evidence } = this.#evidence;
+    const ended = this.#main.list.items.findLastIndex(({ type }) => type === "run_end");
+    if (ended !== -1) this.#main.list.change<RunEndItem>(ended, { evidence });
+    const message = roundText(round, evidenceText(evidence));
+    this.#notice(id, time, { level: round.exitCode === 0 ? "info" : "warning", code: "other", message });
   }
 
   /** A run that goes on has its turns, tokens, cost and the time it was at work behind it. */
@@ -230,6 +257,7 @@ export class ViewFold {
       ...defined({
         changes: changesIn(this.#main.list.items.slice(this.#firstItem)),
         trace: this.#trace.text === "" ? undefined : this.#trace.text,
+        evidence: this.#host.until === undefined ? this.#evidence.evidence : undefined,
       }),
     });
     this.#lastRun = this.#run;
@@ -337,7 +365,7 @@ export class ViewFold {
   }
 
   #build(): SessionView {
-    const { windowTokens: _window, endedJobs, effort, ...host } = this.#host;
+    const { windowTokens: _window, endedJobs, effort, until: _until, ...host } = this.#host;
     return {
       ...host,
       ...defined({ effort, run: this.#run, plan: this.#plan }),

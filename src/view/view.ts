@@ -6,6 +6,7 @@ import type { BudgetLimit } from "../core/model/budget.ts";
 import type { Effort } from "../core/model/model.ts";
 import type { PermissionMode } from "../permission/permission-mode.ts";
 import type { TodoItem } from "../tools/todo-tool.ts";
+import type { Evidence } from "./evidence.ts";
 import type { FileDiff } from "./file-diff.ts";
 import type { QueuedMessage } from "./message-queue.ts";
 import type { Notice } from "./notice.ts";
@@ -167,6 +168,8 @@ export type ViewItem =
       readonly changes?: { readonly files: number; readonly added: number; readonly removed: number };
       /** Its newest steps, two letters each: what was done, and how long it took. */
       readonly trace?: string;
+      /** Absent where a command that the run is held to has yet to run. */
+      readonly evidence?: Evidence;
     });
 
 /** A change of a view. */

@@ -257,3 +257,20 @@ test("a background command of an earlier process is not shown as running", async
   await second.program.typeUntil("again\r", "Yes.");
   expect(rowsOf(second.program).some((row) => row.includes("background job_1"))).toBe(false);
 });
+
+test("/until holds runs to a command, and the screen says after each round how it stands", async () => {
+  const steps = [
+    calls("write", { path: "a.txt", content: "bad" }),
+    says("Done."),
+    calls("write", { path: "a.txt", content: "good" }),
+    says("Now it is good."),
+  ];
+  const { program } = await openScreen(steps, EDITS);
+  await program.typeUntil("/until\r", "No command is to pass before a run ends.");
+  await program.typeUntil("/until grep good a.txt\r", "A run ends when this passes: grep good a.txt");
+  await program.typeUntil("go\r", "1 file changed · grep good a.txt passed after the last change");
+  const screen = rowsOf(program).join("\n");
+  expect(screen).toContain("grep good a.txt does not pass yet: exit code 1 · round 1 of 10");
+  expect(screen).not.toContain("nothing was run");
+  expect(await leave(program)).toBe(0);
+});

@@ -117,6 +117,12 @@ export interface SendOptions {
   readonly signal?: AbortSignal;
   /** Schema of a value wanted as `outcome.output`. */
   readonly schema?: JsonSchema;
+  /**
+   * A shell command that the answer must hold to: it runs in the sandbox when the run has answered, and what
+   * is not exit code 0 goes back to the model, as often as `untilMax` of the settings says. Default: that of
+   * {@link CodingSession.setUntil}.
+   */
+  readonly until?: string;
 }
 
 /**
@@ -322,6 +328,10 @@ export interface CodingSession extends AsyncDisposable {
   setModel(name: string): Promise<void>;
   /** Another permission mode, from the next call on. */
   setMode(mode: PermissionMode): Promise<void>;
+  /** The command that runs are held to; see {@link SendOptions.until}. Default: `until` of the settings. */
+  readonly until: string | undefined;
+  /** Another one, from the next run on; `undefined`: none. Throws `invalid_argument` for an empty one. */
+  setUntil(command: string | undefined): void;
   /** Another effort, from the next request on; `undefined`: the provider's default. */
   setEffort(effort: Effort | undefined): Promise<void>;
   /** Adds tools, from the next model request on. */

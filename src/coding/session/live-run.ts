@@ -8,7 +8,7 @@ import type { SessionRun } from "./coding-session.ts";
 /** The session that a run belongs to. */
 interface LiveRunHost {
   /** Facts of the run beside its events, asked when it is over. */
-  readonly facts: () => Pick<OutcomeFacts, "goOn" | "wantsOutput" | "hasSandbox">;
+  readonly facts: () => Pick<OutcomeFacts, "goOn" | "wantsOutput" | "hasSandbox" | "evidence">;
   /** Told of the outcome before whoever awaits it, or reads the events. */
   readonly onOutcome: (outcome: Outcome) => void;
 }

@@ -94,6 +94,8 @@ export class LiveSession implements CodingSession {
       isCommand: (text) => commandIn(text, parts.composed.commands()) !== undefined,
     });
     this.queue = this.#runs.queue;
+    assertUntil(parts.settings.config.values.until);
+    this.#runs.until = parts.settings.config.values.until;
     this.#endedJobs = parts.composed.builtin.watchJobs(() => this.changed());
     this.#view = new LiveView({
       entries: () => parts.session.journal.entries(),
@@ -147,6 +149,7 @@ export class LiveSession implements CodingSession {
 
   send(input?: Input, options: SendOptions = {}): SessionRun {
     this.#assertIdle("send()");
+    assertUntil(options.until);
     return this.#runs.start({ input, options }).handle;
   }
 
@@ -206,6 +209,17 @@ export class LiveSession implements CodingSession {
     this.#mode = mode;
     if (this.#agent.getState().messages.length > 0) await this.#agent.setMode(mode);
     else this.#unrecordedMode = mode;
+    this.changed();
+  }
+
+  get until(): string | undefined {
+    return this.#runs.until;
+  }
+
+  setUntil(command: string | undefined): void {
+    this.#assertOpen();
+    assertUntil(command);
+    this.#runs.until = command;
     this.changed();
   }
 
@@ -389,6 +403,7 @@ export class LiveSession implements CodingSession {
       model: view.name,
       effort,
       mode: this.#mode,
+      until: this.#runs.until,
       windowTokens: view.windowTokens,
       endedJobs: this.#endedJobs,
     };
@@ -429,4 +444,11 @@ export class LiveSession implements CodingSession {
 /** Removes what killed runs left half written. Bounded, for a workspace may be a whole disk. */
 async function tidy(cwd: string): Promise<void> {
   await removeStaleTemporaryFiles(cwd, { recursive: true, maxEntries: 20_000 }).catch(() => []);
+}
+
+function assertUntil(command: string | undefined): void {
+  if (command === undefined || (typeof command === "string" && command.trim() !== "")) return;
+  throw misuse(
+    `until is ${JSON.stringify(command)}: pass a shell command, such as "npm test", or leave it out.`,
+  );
 }

@@ -2,11 +2,13 @@ import type { Agent } from "../../agent/agent.ts";
 import type { RunOptions } from "../../agent/options.ts";
 import type { AgentEvent, ApprovalRequestEntry } from "../../core/agent/entries.ts";
 import type { ApprovalAnswer, Approvals } from "../../core/agent/ports.ts";
+import type { RunResult } from "../../core/agent/result.ts";
 import { defined } from "../../core/base/defined.ts";
 import { NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
 import type { ToolInput } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/input.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
+import { type Evidence, evidenceOf } from "../../view/evidence.ts";
 import { EXIT } from "../../view/exit-code.ts";
 import {
   doneOutcome,
@@ -14,8 +16,10 @@ import {
   type OutcomeFacts,
   outcomeOf,
   refusedOutcome,
+  unheldOutcome,
 } from "../../view/outcome.ts";
 import type { QuestionReply } from "../../view/question.ts";
+import { parseDuration } from "../settings/duration.ts";
 import { withGoneFolder } from "../settings/paths.ts";
 import type { ComposedPermission } from "../setup/compose-permission.ts";
 import { askedValue } from "./asked-value.ts";
@@ -54,6 +58,14 @@ const GOES_ON: ReadonlySet<Outcome["stopReason"]> = new Set([
 /** Times in a row that hooks may keep a run from ending. */
 const MAX_STOP_BLOCKS = 3;
 
+/** Times that the model is told that a command does not hold. */
+const DEFAULT_ROUNDS = 10;
+
+/** True for a run that has come to an answer of its own. */
+function hasAnswered({ stopReason }: RunResult): boolean {
+  return stopReason === "completed" || stopReason === "finish_tool" || stopReason === "structured_output";
+}
+
 interface RunStart {
   readonly input?: Input | undefined;
   readonly options?: SendOptions;
@@ -71,6 +83,8 @@ export class RunControl {
   #run: LiveRun | undefined;
   lastOutcome: Outcome | undefined;
   isStopping = false;
+  /** The command that each run is held to. */
+  until: string | undefined;
   /** Answers to questions of earlier processes, by call. */
   readonly #approvals = new Map<string, LeftAnswer>();
   readonly #closing = new AbortController();
@@ -132,6 +146,7 @@ export class RunControl {
         wantsOutput: schema !== undefined,
         goOn: this.#goOn(),
         hasSandbox: this.#options.parts.composed.sandbox !== "off",
+        evidence: this.#evidence(),
       }),
       onOutcome: (outcome) => {
         this.lastOutcome = outcome;
@@ -208,7 +223,7 @@ export class RunControl {
   async #perform(run: LiveRun, begun: RunStart): Promise<void> {
     const { input, options = {}, approvals } = begun;
     const { parts, beforeRun, onEvent, onChange } = this.#options;
-    const { schema } = options;
+    const { schema, until = this.until } = options;
     const releases: (() => void | Promise<void>)[] = [];
     let isStored = false;
     onChange();
@@ -228,11 +243,8 @@ export class RunControl {
       const approver = this.approver;
       const onEnd = (release: () => void | Promise<void>): number => releases.push(release);
       const taken = await takeIn(input, { ...this.#options, ...told, approver, onEnd });
-      const settled = await this.#answered(taken, {
-        ...told,
-        ...approver,
-        ...defined({ schema, approvals }),
-      });
+      const runs = { ...told, ...approver, ...defined({ schema, approvals }) };
+      const settled = await this.#answered(taken, runs, until);
       for (const release of releases.splice(0)) await release();
       const outcome = settled(run.facts);
       if (approvals !== undefined || outcome.stopReason === "awaiting_approval") await this.takeUpQuestions();
@@ -268,31 +280,69 @@ export class RunControl {
     this.#options.onChange();
   }
 
-  /** Runs until an answer that hooks let stand. Resolves to what makes the outcome of it. */
+  /** Runs until an answer that hooks and the command let stand. Resolves to what makes the outcome of it. */
   async #answered(
     taken: Intake,
-    options: RunOptions & { readonly signal: AbortSignal },
+    options: RunOptions & { readonly signal: AbortSignal; readonly onEvent: (event: AgentEvent) => void },
+    until: string | undefined,
   ): Promise<(facts: OutcomeFacts) => Outcome> {
     if ("refused" in taken) return (facts) => refusedOutcome(taken.refused, facts);
     if ("done" in taken) return doneOutcome;
     const { agent, parts } = this.#options;
-    const { hooks } = parts.composed;
-    let result = await agent().run(taken.input, options);
+    const { maxTurns, maxWallTime, untilMax: most = DEFAULT_ROUNDS } = parts.settings.config.values;
     const { approvals: _approvals, ...again } = options;
-    const most = parts.settings.config.values.maxTurns ?? Number.POSITIVE_INFINITY;
-    let left = most - result.iterations;
-    for (let count = 0; count < MAX_STOP_BLOCKS; count++) {
-      if (hooks?.hasStop !== true) break;
-      if (!GOES_ON.has(result.stopReason) || left < 1 || options.signal.aborted) break;
-      const reason = await hooks.stop(count > 0, options.signal);
-      if (reason === undefined || options.signal.aborted) break;
+    const wallTimeMs =
+      (maxWallTime === undefined ? undefined : parseDuration(maxWallTime)) ?? Number.POSITIVE_INFINITY;
+    const deadline = performance.now() + wallTimeMs;
+    let left = maxTurns ?? Number.POSITIVE_INFINITY;
+    const counts = (result: RunResult): RunResult => {
+      left -= result.iterations;
+      return result;
+    };
+    const goOn = async (reason: string, signal: AbortSignal): Promise<RunResult | undefined> => {
+      if (left < 1) return undefined;
       const id = agent().steer(reason);
-      result = await agent().run(undefined, { ...again, maxIterations: left });
+      const next = counts(await agent().run(undefined, { ...again, signal, maxIterations: left }));
       // It belongs to this run alone, should that have ended before it was taken.
       agent().unsteer(id);
-      left -= result.iterations;
+      return next;
+    };
+    const first = await this.#throughHooks(counts(await agent().run(taken.input, options)), options, goOn);
+    if (until === undefined || !hasAnswered(first)) return (facts) => outcomeOf(first, facts);
+    const { holdUntil } = await import("./hold-until.ts");
+    const { signal, onEvent } = options;
+    const { result, wrong } = await holdUntil(first, {
+      ...{ command: until, most, deadline, agent: agent(), signal, onEvent, hasAnswered },
+      goOn: async (reason, limit) => {
+        const next = await goOn(reason, limit);
+        return next && this.#throughHooks(next, { signal: limit }, goOn);
+      },
+    });
+    return (facts) => (wrong === undefined ? outcomeOf(result, facts) : unheldOutcome(result, wrong, facts));
+  }
+
+  /** The result once hooks let it stand. */
+  async #throughHooks(
+    first: RunResult,
+    { signal }: { readonly signal: AbortSignal },
+    goOn: (reason: string, signal: AbortSignal) => Promise<RunResult | undefined>,
+  ): Promise<RunResult> {
+    const { hooks } = this.#options.parts.composed;
+    let result = first;
+    for (let count = 0; count < MAX_STOP_BLOCKS; count++) {
+      if (hooks?.hasStop !== true || !GOES_ON.has(result.stopReason) || signal.aborted) break;
+      const reason = await hooks.stop(count > 0, signal);
+      if (reason === undefined || signal.aborted) break;
+      const next = await goOn(reason, signal);
+      if (next === undefined) break;
+      result = next;
     }
-    return (facts) => outcomeOf(result, facts);
+    return result;
+  }
+
+  #evidence(): Evidence {
+    const { session, settings } = this.#options.parts;
+    return evidenceOf(session.journal.entries(), settings.cwd);
   }
 
   /** The command that goes on with the session, as long as something of it is stored. */

@@ -138,6 +138,10 @@ export interface ConfigFile {
   readonly maxTurns?: number;
   readonly maxBudgetUsd?: number;
   readonly maxWallTime?: string;
+  /** A shell command that must end with exit code 0 before a run ends. */
+  readonly until?: string;
+  /** Times that the model is told that it does not. Default 10. */
+  readonly untilMax?: number;
   /** Calls of one answer that are looked at. Default 128. */
   readonly maxCallsPerAnswer?: number;
   /** `text`: calls stand in the text of the answer, for models that have no other way. Default `native`. */

@@ -220,6 +220,29 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     project: "up to yours",
     help: "Time a run may take.",
   },
+  until: {
+    type: "string",
+    flag: {
+      name: "until",
+      value: "CMD",
+      group: "Limits",
+      help: "When the run has answered, run CMD in the sandbox; what is not exit code 0 goes back to the model.",
+    },
+    project: "never",
+    help: "Shell command that must end with exit code 0 before a run ends.",
+  },
+  untilMax: {
+    ...FROM_ONE,
+    default: "10",
+    flag: {
+      name: "until-max",
+      value: "N",
+      group: "Limits",
+      help: "Times that --until goes back to the model.",
+    },
+    project: "never",
+    help: "Times that a failure of `until` goes back to the model.",
+  },
   maxCallsPerAnswer: {
     ...FROM_ONE,
     default: "128",

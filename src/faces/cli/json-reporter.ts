@@ -103,6 +103,7 @@ function resultLine({ code, error, output, text, turns, cost, ...outcome }: Outc
       tool_input: input,
       reason,
     })),
+    evidence: outcome.evidence,
     // An undefined value has no place in JSON.
     structured_output: output,
     error: error && { code: error.code, message: error.message },

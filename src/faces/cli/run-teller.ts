@@ -6,6 +6,7 @@ import { counted } from "../../core/base/text.ts";
 import { withHiddenShown } from "../../permission/hidden-characters.ts";
 import type { LogSink } from "../../telemetry/run-log.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
+import { evidenceText } from "../../view/evidence.ts";
 import type { Notice } from "../../view/notice.ts";
 import { noticeText } from "../../view/notice-text.ts";
 import { goOnText, type Outcome } from "../../view/outcome.ts";
@@ -163,6 +164,8 @@ export class RunTeller {
   /** Tells a person about an end beside its result. */
   advise(outcome: Outcome, model: string | undefined): void {
     this.#summarise(outcome);
+    const proof = evidenceText(outcome.evidence);
+    if (this.#reporter === undefined && proof !== "") this.say(terminalLine(proof, 500));
     if (outcome.error !== undefined && outcome.code === "error_during_execution") {
       const place = { settings: this.#options.prepared()?.settings, model };
       this.say(`${explainError(outcome.error, place)}${goOnText(outcome.goOn)}`);

@@ -34,6 +34,10 @@ const COMMANDS: { readonly [name: string]: OwnCommand } = {
   help: { note: "keys and commands", run: (control) => openHelp(control, slashCommands(control)) },
   model: { note: "choose the model", run: chooseModel },
   mode: { note: "auto, ask, plan: what runs without asking", run: chooseMode },
+  until: {
+    note: "/until npm test: a command that must pass before a run ends; off: none",
+    run: holdUntil,
+  },
   clear: {
     note: "begin a new conversation; this one stays in /resume",
     run: (control) => control.switchTo(() => control.ports.openSession(), false),
@@ -121,6 +125,19 @@ export function runSlashCommand(control: Control, name: string, args: string): v
   }
   const work = async (): Promise<void> => command?.run(control, args);
   control.run(work());
+}
+
+function holdUntil(control: Control, args: string): void {
+  const { session } = control.screen;
+  if (session === undefined) return;
+  if (args === "off") session.setUntil(undefined);
+  else if (args !== "") session.setUntil(args);
+  const { until } = session;
+  const text =
+    until === undefined
+      ? "No command is to pass before a run ends."
+      : `A run ends when this passes: ${until}`;
+  control.say(text, args === "" ? "muted" : "good");
 }
 
 async function compact(control: Control, args: string): Promise<void> {

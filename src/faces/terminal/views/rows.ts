@@ -1,5 +1,6 @@
 import { counted } from "../../../core/base/text.ts";
 import { type AgentBlock, type Block, blockOf, type CallBlock, type Level } from "../../../view/blocks.ts";
+import { evidenceText } from "../../../view/evidence.ts";
 import type { ToolItem, ViewItem } from "../../../view/view.ts";
 import { AFTER_END, CALL_STATES, ENDED, phraseText } from "../../../view/words.ts";
 import { markdownRows } from "../markdown/markdown-stream.ts";
@@ -157,34 +158,45 @@ function endRows(block: BlockOf<"end">, context: ViewContext): readonly Line[] {
   const { reason, error, level, durationMs, costUsd, changes } = block;
   const { marks } = context;
   if (error !== undefined) return noteRows(error, { level, mark: marks.bad }, context);
-  const facts = [durationText(durationMs), ...(costUsd === undefined ? [] : [costText(costUsd)])];
-  if (level === "info")
-    return durationMs < LONG_RUN_MS && changes === undefined ? [] : [doneRow(block, context)];
+  const proof = proofOf(block, marks);
+  if (level === "info") {
+    const isShort = durationMs < LONG_RUN_MS && changes === undefined && proof === "";
+    return isShort ? [] : [doneRow(block, context)];
+  }
+  const cost = costUsd === undefined ? [] : [costText(costUsd)];
+  const facts = [durationText(durationMs), ...cost, ...(proof === "" ? [] : [proof])];
   const how = [`${ENDED[reason]}.`, AFTER_END[reason] ?? ""].filter((each) => each !== "");
   return noteRows([...how, facts.join(` ${marks.dot} `)].join(" "), { level, mark: "!" }, context);
 }
 
-/** What a run took and changed, how to take it back, and its trace where there is room for it. */
-function doneRow(
-  { durationMs, costUsd, changes, trace = "", reason }: BlockOf<"end">,
-  { width, marks }: ViewContext,
-): Line {
+/** The files that a run changed, and what was checked since. */
+function proofOf({ changes, evidence }: BlockOf<"end">, { dot }: ViewContext["marks"]): string {
+  const said = evidence === undefined ? "" : evidenceText(evidence);
+  if (said === "" && changes !== undefined) return `${counted(changes.files, "file")} changed`;
+  return said.replaceAll(" · ", ` ${dot} `);
+}
+
+/** What a run took, changed and checked, how to take it back, and its trace where there is room for it. */
+function doneRow(block: BlockOf<"end">, { width, marks }: ViewContext): Line {
+  const { durationMs, costUsd, changes, trace = "", reason } = block;
   const dot = span(` ${marks.dot} `);
   const isDone = ENDED[reason] === ENDED.completed;
-  const changed: Line =
-    changes === undefined
+  const proof = proofOf(block, marks);
+  const lines: Line =
+    changes === undefined || changes.added + changes.removed === 0
       ? []
       : [
           dot,
-          span(counted(changes.files, "file")),
-          span(changes.added === 0 ? "" : ` +${changes.added}`, { role: "added" }),
-          span(changes.removed === 0 ? "" : ` ${marks.minus}${changes.removed}`, { role: "removed" }),
+          span(changes.added === 0 ? "" : `+${changes.added}`, { role: "added" }),
+          span(changes.added === 0 || changes.removed === 0 ? "" : " "),
+          span(changes.removed === 0 ? "" : `${marks.minus}${changes.removed}`, { role: "removed" }),
         ];
   const facts: Line = [
     span(`${isDone ? marks.ok : marks.dot} `, { role: isDone ? "good" : "muted" }),
     span(`${ENDED[reason]}  `, { bold: true }),
     span(durationText(durationMs)),
-    ...changed,
+    ...lines,
+    ...(proof === "" ? [] : [dot, span(proof)]),
     ...(costUsd === undefined || costUsd === 0 ? [] : [dot, span(costText(costUsd))]),
     ...(changes === undefined ? [] : [dot, span("/undo", { role: "muted" })]),
   ];

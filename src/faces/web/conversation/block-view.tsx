@@ -1,6 +1,7 @@
 import { Component, type VNode } from "preact";
 import { useContext } from "preact/hooks";
 import { type AgentBlock, type Block, blockOf, type CallBlock, type Level } from "../../../view/blocks.ts";
+import { evidenceText } from "../../../view/evidence.ts";
 import { noticeText } from "../../../view/notice-text.ts";
 import { terminalLine, terminalText } from "../../../view/safe-text.ts";
 import type { ToolItem, ViewItem } from "../../../view/view.ts";
@@ -271,11 +272,12 @@ function Agent({ agent }: { readonly agent: AgentBlock }): VNode {
 }
 
 function End({ block, id }: BlockProps<"end"> & { readonly id: string }): VNode {
-  const { reason, error, durationMs, costUsd } = block;
+  const { reason, error, durationMs, costUsd, evidence } = block;
   const words = useWords();
   const { duration, money } = useFormats();
   const { end, isWritable, actions } = useContext(EndActionsContext);
   const mark = markOf(reason);
+  const proof = evidence === undefined ? "" : evidenceText(evidence, words.evidence);
   const facts = [duration(durationMs), ...(costUsd === undefined ? [] : [money(costUsd)])].join(" · ");
   return (
     <div class="done">
@@ -284,6 +286,7 @@ function End({ block, id }: BlockProps<"end"> & { readonly id: string }): VNode 
         <b>{words.ended[reason]}</b>
         {error !== undefined && <span class="bad">: {terminalText(error)}</span>}
         <span class="num"> · {facts}</span>
+        {proof !== "" && <span> · {terminalLine(proof, 500)}</span>}
       </span>
       {id === end && actions !== undefined && (
         <span class="end">

@@ -213,3 +213,34 @@ describe("an item", () => {
       expect(text).toContain(part);
   });
 });
+
+test("the end of a run says what was checked since the last change, in both languages", () => {
+  const check = { command: "npm test", exitCode: 0, ms: 5 };
+  const ends = [[], [{ ...check, afterLastChange: false }], [{ ...check, afterLastChange: true }]].map(
+    (checks, at): ViewItem => ({
+      id: `e${at}`,
+      version: 1,
+      time: 1,
+      type: "run_end",
+      stopReason: "completed",
+      durationMs: 1,
+      costUsd: undefined,
+      evidence: { changed: ["a.ts", "b.ts"], checks },
+    }),
+  );
+  const shown = (language: "en" | "zh"): readonly string[] =>
+    ends.map((item) =>
+      plain(
+        renderToString(
+          <LanguageContext.Provider value={language}>
+            <Items items={[item]} />
+          </LanguageContext.Provider>,
+        ),
+      ).replaceAll(/\s+/g, " "),
+    );
+  const [none, before, after] = shown("en");
+  expect(none).toContain("2 files changed · nothing was run since the last change");
+  expect(before).toContain("nothing was run since the last change; before it npm test passed");
+  expect(after).toContain("2 files changed · npm test passed after the last change");
+  expect(shown("zh")[2]).toContain("改动了 2 个文件 · 最后一次改动之后：npm test 通过");
+});

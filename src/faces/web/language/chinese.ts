@@ -117,6 +117,15 @@ export const CHINESE: Words = {
   compacted: (before, after, how) => `已压缩：${before} 个 token 变为 ${after} 个：${how}。`,
   methods: { summary: "较早的部分已总结", shortening: "旧结果已缩短", truncation: "较早的消息已省略" },
   notice: { info: "提示", warning: "警告", error: "错误" },
+  evidence: {
+    files: (count) => `改动了 ${count} 个文件`,
+    passed: (commands) => `${commands} 通过`,
+    failed: (commands) => `${commands} 未通过`,
+    ran: (commands) => `运行过 ${commands}，结果未知`,
+    after: (what) => `最后一次改动之后：${what}`,
+    before: (what) => `最后一次改动之后未运行任何检查；此前：${what}`,
+    nothing: "最后一次改动之后未运行任何检查",
+  },
   ended: {
     completed: "完成",
     finish_tool: "完成",

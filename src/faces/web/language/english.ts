@@ -1,3 +1,4 @@
+import { EVIDENCE_WORDS } from "../../../view/evidence.ts";
 import { type CompactionMethod, compactedText, ENDED, type EndReason, METHODS } from "../../../view/words.ts";
 
 /** The page's words in English. Every other language has the same keys. */
@@ -121,6 +122,7 @@ export const ENGLISH = {
   compacted: (before: string, after: string, how: string): string => compactedText(before, after, how),
   methods: METHODS as { readonly [M in CompactionMethod]: string },
   notice: { info: "Note", warning: "Warning", error: "Error" },
+  evidence: EVIDENCE_WORDS,
   ended: ENDED as { readonly [R in EndReason]: string },
   phase: {
     waiting: "Waiting for the model",

@@ -1,0 +1,156 @@
+import type { Agent } from "../../agent/agent.ts";
+import type { RunOptions } from "../../agent/options.ts";
+import type { ToolResultEntry } from "../../core/agent/entries.ts";
+import type { RunResult } from "../../core/agent/result.ts";
+import { counted } from "../../core/base/text.ts";
+import { textOf } from "../../core/message/message.ts";
+import { oneLine } from "../../view/call-text.ts";
+import { LOST, UNTIL_NOTE, type UntilNote } from "../../view/until-note.ts";
+
+/** What a run is held to. */
+export interface UntilOptions {
+  readonly command: string;
+  /** Times that the model is told it does not hold. */
+  readonly most: number;
+  /** When the time of the run is over, of `performance.now`; `Infinity`: it has no limit. */
+  readonly deadline: number;
+  readonly agent: Agent;
+  readonly signal: AbortSignal;
+  readonly onEvent: NonNullable<RunOptions["onEvent"]>;
+  /** Has the model go on; `undefined` where its requests are used up. */
+  readonly goOn: (reason: string, signal: AbortSignal) => Promise<RunResult | undefined>;
+  /** True for the end of a run that has answered. */
+  readonly hasAnswered: (result: RunResult) => boolean;
+}
+
+/** How a run that was held to a command ended. */
+export interface HeldRun {
+  readonly result: RunResult;
+  /** What is still wrong, in a sentence; absent where it holds, or where the run ended otherwise. */
+  readonly wrong?: string;
+}
+
+/** Bytes of the end of the output that the model is told. */
+const MAX_TOLD = 4_000;
+const MAX_COMMAND_MS = 600_000;
+
+/**
+ * Runs the command after an answer, as a call of `bash` through gate, sandbox, hooks, undo and journal, and
+ * has the model go on until it ends with 0. The one who gave the command has said yes to it: what would ask
+ * about it does not; what forbids it holds.
+ */
+export async function holdUntil(first: RunResult, options: UntilOptions): Promise<HeldRun> {
+  const { command, most, deadline, agent, hasAnswered } = options;
+  let result = first;
+  for (let round = 1; hasAnswered(result); round++) {
+    const left = deadline - performance.now();
+    if (left < 1) return { result: outOfTime(result) };
+    using limit = endingAfter(left, options.signal);
+    const ran = await runOnce(options, Math.min(left, MAX_COMMAND_MS), limit.signal);
+    if (options.signal.aborted) return { result: endedBy(result, "aborted") };
+    if (limit.signal.aborted) return { result: outOfTime(result) };
+    // It was refused, which the outcome says by itself.
+    if (ran === undefined || ran.status === "denied") return { result };
+    const { ended, exitCode, output, ms, changes } = ran;
+    const told =
+      exitCode === 0 || LOST[exitCode ?? 0] !== undefined || round > most
+        ? undefined
+        : wordsFor(command, ended, output);
+    const note: UntilNote = { command, callId: ran.callId, round, most, exitCode, ms, ended, changes };
+    const entry = await agent.note(UNTIL_NOTE, { ...note, ...(told !== undefined && { told }) });
+    options.onEvent(entry);
+    if (exitCode === 0) return { result };
+    if (told === undefined) return { result, wrong: stillWrong(note, output) };
+    const next = await options.goOn(told, limit.signal);
+    if (next === undefined) return { result: endedBy(result, "max_iterations") };
+    result = limit.signal.aborted && !options.signal.aborted ? outOfTime(next) : next;
+  }
+  return { result };
+}
+
+interface Ran {
+  readonly callId: string;
+  readonly status: ToolResultEntry["status"];
+  readonly ended: string;
+  readonly exitCode: number | null;
+  readonly output: string;
+  readonly ms: number;
+  /** Files that it changed itself. */
+  readonly changes: number;
+}
+
+async function runOnce(
+  { command, agent, onEvent }: UntilOptions,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Ran | undefined> {
+  let ended: ToolResultEntry | undefined;
+  let changes = 0;
+  await agent.callTool(
+    "bash",
+    { command, timeout_ms: Math.ceil(timeoutMs) },
+    {
+      signal,
+      approve: () => true,
+      onEvent: (event) => {
+        if (event.type === "tool_result") ended = event;
+        if (event.type === "checkpoint") changes += event.changes.length;
+        onEvent(event);
+      },
+    },
+  );
+  if (ended === undefined) return undefined;
+  const { callId, status, title, durationMs: ms, metadata = {}, result } = ended;
+  const code = metadata["exitCode"];
+  const output = typeof result.content === "string" ? result.content : textOf(result.content ?? []);
+  const exitCode = typeof code === "number" ? code : null;
+  return { callId, status, ended: title ?? "not started", exitCode, output: output.trim(), ms, changes };
+}
+
+function wordsFor(command: string, ended: string, output: string): string {
+  return `This run ends when the command below ends with exit code 0, and it does not: ${ended}. Go on until it does; what it checks is to hold, not to be weakened.\n$ ${command}\n${tailOf(output)}`;
+}
+
+/** The end of a text, from the beginning of a line where there is one. */
+function tailOf(text: string): string {
+  if (text.length <= MAX_TOLD) return text;
+  const tail = text.slice(-MAX_TOLD);
+  return `[…]\n${tail.slice(tail.indexOf("\n") + 1)}`.toWellFormed();
+}
+
+function stillWrong({ command, ended, exitCode, round }: UntilNote, output: string): string {
+  const name = oneLine(command, 200);
+  const lost = LOST[exitCode ?? 0];
+  if (lost !== undefined)
+    return `${name} ${lost} (exit code ${exitCode}), so nothing was checked: correct the command, or install what it needs.`;
+  const rounds = round > 1 ? ` after ${counted(round - 1, "round")}` : "";
+  const lines = output.split("\n").filter((line) => line.trim() !== "" && !/^\[.*\]$/.test(line));
+  const last = lines.length === 0 ? "" : ` It says: ${oneLine(lines.slice(-3).join(" · "), 300)}`;
+  return `${name} still fails${rounds}: ${ended}.${last}`;
+}
+
+/** The result of a run that ended behind its answer. */
+function endedBy(
+  { error: _error, ...result }: RunResult,
+  stopReason: "aborted" | "max_iterations" | "budget",
+): RunResult {
+  return { ...result, stopReason };
+}
+
+function outOfTime(result: RunResult): RunResult {
+  return { ...endedBy(result, "budget"), limit: "wall_time" };
+}
+
+/** A signal that follows another one, and ends by itself after a time. */
+function endingAfter(ms: number, signal: AbortSignal): Disposable & { readonly signal: AbortSignal } {
+  if (!Number.isFinite(ms)) return { signal, [Symbol.dispose]: () => undefined };
+  const time = new AbortController();
+  const timer = setTimeout(
+    () => time.abort(new Error("the time of the run is over")),
+    Math.min(ms, 2 ** 31 - 1),
+  );
+  return {
+    signal: AbortSignal.any([signal, time.signal]),
+    [Symbol.dispose]: () => clearTimeout(timer),
+  };
+}

@@ -1,0 +1,233 @@
+import type {
+  AgentEvent,
+  CheckpointEntry,
+  FileVersion,
+  JournalEntry,
+  ToolResultEntry,
+} from "../core/agent/entries.ts";
+import { counted } from "../core/base/text.ts";
+import type { ToolInput } from "../core/message/block.ts";
+import { oneLine } from "./call-text.ts";
+import { checkLine } from "./check-commands.ts";
+import { parseUntilNote } from "./until-note.ts";
+
+/** A test, build, lint or type-check command that was run. */
+export interface EvidenceCheck {
+  readonly command: string;
+  /** `null`: it was ended, or the rest of its line hides how it ended, as a pipe does. */
+  readonly exitCode: number | null;
+  readonly ms: number;
+  /** True when no file has changed since it began, other than by the command itself. */
+  readonly afterLastChange: boolean;
+}
+
+/** The changes of a run, and what was run to check them. Nothing stands here that was not run. */
+export interface Evidence {
+  /** Paths of the files that differ, those below the working folder relative to it. */
+  readonly changed: readonly string[];
+  /** In the order in which they ended. */
+  readonly checks: readonly EvidenceCheck[];
+}
+
+/** The evidence of a run that did nothing. */
+export const NO_EVIDENCE: Evidence = { changed: [], checks: [] };
+
+interface Check extends Omit<EvidenceCheck, "afterLastChange"> {
+  readonly callId: string;
+  /** The count of changes that it holds for. */
+  readonly stamp: number;
+}
+
+/** A command at work. */
+interface Begun {
+  readonly input: ToolInput;
+  /** Changes before it. */
+  readonly stamp: number;
+  /** Changes of its own. */
+  own: number;
+}
+
+type Versions = { first: FileVersion | null | undefined; now: FileVersion | null | undefined };
+
+const WRITING: ReadonlySet<string> = new Set(["write", "edit"]);
+
+/**
+ * The fold from journal entries to evidence. Begins anew with each message that starts a run: what was checked
+ * for an earlier one says nothing of this.
+ */
+export class EvidenceFold {
+  readonly #cwd: string;
+  #changes = 0;
+  #files = new Map<string, Versions>();
+  #checks: Check[] = [];
+  /** Calls whose changes a checkpoint has told. */
+  readonly #told = new Set<string>();
+  readonly #calls = new Map<string, Begun>();
+
+  /** `cwd`: paths below it are shown relative to it. Default: absolute as they are recorded. */
+  constructor(cwd = "") {
+    this.#cwd = cwd;
+  }
+
+  get evidence(): Evidence {
+    const isChanged = ({ first, now }: Versions): boolean =>
+      first === undefined || JSON.stringify(first) !== JSON.stringify(now);
+    return {
+      changed: [...this.#files].flatMap(([path, versions]) => (isChanged(versions) ? [path] : [])),
+      checks: this.#checks.map(({ command, exitCode, ms, stamp }) => ({
+        command,
+        exitCode,
+        ms,
+        afterLastChange: stamp === this.#changes,
+      })),
+    };
+  }
+
+  /** Other events are of no interest. */
+  add(entry: AgentEvent): void {
+    switch (entry.type) {
+      case "user_message":
+        if (entry.source === "input" && entry.scope === undefined) this.#restart();
+        return;
+      case "tool_intent":
+        if (entry.name === "bash" || WRITING.has(entry.name))
+          this.#calls.set(entry.callId, { input: entry.input, stamp: this.#changes, own: 0 });
+        return;
+      case "checkpoint":
+        return this.#changed(entry);
+      case "rollback":
+        this.#changes++;
+        for (const { path } of entry.changes) this.#files.delete(this.#shown(`${entry.root}/${path}`));
+        return;
+      case "tool_result":
+        return this.#ended(entry);
+      case "note": {
+        const note = parseUntilNote(entry);
+        if (note === undefined) return;
+        const { callId, command, exitCode, ms } = note;
+        const known = this.#checks.find((check) => check.callId === callId);
+        this.#checks = this.#checks.filter((check) => check !== known);
+        const stamp = known?.stamp ?? this.#changes;
+        this.#checks.push({ callId, command, exitCode, ms, stamp });
+        return;
+      }
+      default:
+    }
+  }
+
+  #restart(): void {
+    this.#files = new Map();
+    this.#checks = [];
+    this.#changes = 0;
+    this.#calls.clear();
+    this.#told.clear();
+  }
+
+  #changed({ callId, root, changes, omitted = [] }: CheckpointEntry): void {
+    this.#told.add(callId);
+    const files = changes.filter(
+      ({ before, after }) => before?.type !== "folder" && after?.type !== "folder",
+    );
+    if (files.length === 0 && !omitted.some(({ changed }) => changed === true)) return;
+    this.#count(callId);
+    for (const { path, before, after } of files) this.#file(`${root}/${path}`, before, after);
+    for (const { path, changed, reason } of omitted)
+      if (changed === true && reason === "outside") this.#file(path, undefined, undefined);
+  }
+
+  #count(callId: string): void {
+    this.#changes++;
+    const call = this.#calls.get(callId);
+    if (call !== undefined) call.own++;
+  }
+
+  #file(path: string, before: FileVersion | null | undefined, now: FileVersion | null | undefined): void {
+    const shown = this.#shown(path);
+    const known = this.#files.get(shown);
+    this.#files.set(shown, { first: known === undefined ? before : known.first, now });
+  }
+
+  #shown(path: string): string {
+    return this.#cwd !== "" && path.startsWith(`${this.#cwd}/`) ? path.slice(this.#cwd.length + 1) : path;
+  }
+
+  #ended({ callId, name, status, metadata = {}, durationMs }: ToolResultEntry): void {
+    const call = this.#calls.get(callId);
+    this.#calls.delete(callId);
+    if (call === undefined || status === "denied") return;
+    const { path, command, background } = call.input;
+    if (WRITING.has(name)) {
+      // Where nothing is kept for undo, the tools themselves say what they changed.
+      if (status !== "ok" || this.#told.has(callId) || typeof path !== "string") return;
+      this.#count(callId);
+      return this.#file(path, undefined, undefined);
+    }
+    const line = typeof command === "string" && background !== true ? checkLine(command) : undefined;
+    if (line === undefined || metadata["durationMs"] === undefined) return;
+    const code = metadata["exitCode"];
+    const exitCode = line.isTold && status !== "aborted" && typeof code === "number" ? code : null;
+    // What the line changed behind the check is not checked.
+    const isLatest = this.#changes === call.stamp + call.own && (line.isLast || call.own === 0);
+    const ms = Math.round(typeof metadata["durationMs"] === "number" ? metadata["durationMs"] : durationMs);
+    this.#checks.push({ callId, command: line.command, exitCode, ms, stamp: isLatest ? this.#changes : -1 });
+  }
+}
+
+/** The evidence of the newest run of a journal. */
+export function evidenceOf(entries: Iterable<JournalEntry>, cwd: string): Evidence {
+  const fold = new EvidenceFold(cwd);
+  for (const entry of entries) fold.add(entry);
+  return fold.evidence;
+}
+
+/** Words of {@link evidenceText}. */
+export interface EvidenceWords {
+  readonly files: (count: number) => string;
+  readonly passed: (commands: string) => string;
+  readonly failed: (commands: string) => string;
+  readonly ran: (commands: string) => string;
+  readonly after: (what: string) => string;
+  readonly before: (what: string) => string;
+  readonly nothing: string;
+}
+
+/** The words in English. */
+export const EVIDENCE_WORDS: EvidenceWords = {
+  files: (count) => `${counted(count, "file")} changed`,
+  passed: (commands) => `${commands} passed`,
+  failed: (commands) => `${commands} failed`,
+  ran: (commands) => `${commands} was run, its result not seen`,
+  after: (what) => `${what} after the last change`,
+  before: (what) => `nothing was run since the last change; before it ${what}`,
+  nothing: "nothing was run since the last change",
+};
+
+const MOST_SHOWN = 3;
+
+/** Evidence in one line; empty where nothing was changed and nothing checked. */
+export function evidenceText({ changed, checks }: Evidence, words: EvidenceWords = EVIDENCE_WORDS): string {
+  const latest = new Map(checks.map((check) => [check.command, check]));
+  const all = [...latest.values()];
+  const after = all.filter(({ afterLastChange }) => afterLastChange);
+  if (changed.length === 0) return resultsText(all, words);
+  const since = resultsText(after, words);
+  const before = resultsText(all, words);
+  const checked = since !== "" ? words.after(since) : before !== "" ? words.before(before) : words.nothing;
+  return `${words.files(changed.length)} · ${checked}`;
+}
+
+function resultsText(checks: readonly EvidenceCheck[], words: EvidenceWords): string {
+  const named = (fits: (code: number | null) => boolean): string => {
+    const found = checks.filter(({ exitCode }) => fits(exitCode)).map(({ command }) => oneLine(command, 60));
+    const more = found.length - MOST_SHOWN;
+    return [...found.slice(0, MOST_SHOWN), ...(more > 0 ? [`+${more}`] : [])].join(", ");
+  };
+  const failed = named((code) => code !== null && code !== 0);
+  const passed = named((code) => code === 0);
+  const ran = named((code) => code === null);
+  return [
+    ...(failed === "" ? [] : [words.failed(failed)]),
+    ...(passed === "" ? [] : [words.passed(passed)]),
+    ...(ran === "" ? [] : [words.ran(ran)]),
+  ].join(", ");
+}
