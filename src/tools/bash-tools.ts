@@ -84,7 +84,7 @@ function createBashTool(session: ShellSession): Tool {
   return defineTool({
     name: "bash",
     description:
-      "Run a shell command in the working folder. No stdin, no terminal. Long output is cut in the middle, a file keeps all of it. For files use read, edit, write, grep and glob.",
+      "Run a shell command in the working folder. No stdin, no terminal. Long output is cut in the middle, a file keeps all of it. For files use their own tools.",
     parameters: PARAMETERS,
     access: "exclusive",
     timeoutMs: 0,
@@ -99,11 +99,8 @@ const PARAMETERS = {
     command: { type: "string" },
     timeout_ms: { type: "integer", description: "Default 120000, at most 600000" },
     background: { type: "boolean", description: "Return at once with a job id" },
-    access: {
-      type: "string",
-      description: '"network", or "full": outside the sandbox. Asks the user; only when needed',
-    },
-    reason: { type: "string", description: "Why access is needed, for the user" },
+    access: { type: "string", description: '"network", or "full": no sandbox' },
+    reason: { type: "string" },
   },
   required: ["command"],
 } as const;

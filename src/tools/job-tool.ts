@@ -20,7 +20,7 @@ export interface JobInput {
 export function createJobTool(session: ShellSession): Tool {
   return defineTool({
     name: "job",
-    description: "Look at background commands: list them, show output since the last look, or kill one.",
+    description: "Background commands: list them, show output since the last look, or kill one.",
     parameters: {
       type: "object",
       properties: { action: { type: "string", enum: ["list", "output", "kill"] }, id: { type: "string" } },

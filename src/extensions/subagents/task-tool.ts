@@ -61,7 +61,7 @@ export function createTaskTool(options: TaskToolOptions = {}): Tool {
   assertCount("maxReportChars", options.maxReportChars ?? DEFAULT_REPORT_CHARS, 1);
   return defineTool({
     name: "task",
-    description: `Hand a part of the work to a subagent and get its report. It sees only the prompt: say what to do, what you know, what to report. Several in one answer run together if they only read.\n${offeredList([...agents.values()], LIST)}`,
+    description: `Hand a part of the work to a subagent and get its report. It sees only the prompt: say what to do, what you know, what to report.\n${offeredList([...agents.values()], LIST)}`,
     parameters: {
       type: "object",
       properties: { agent: { type: "string" }, prompt: { type: "string" } },
