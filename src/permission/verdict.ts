@@ -44,26 +44,16 @@ export function byRule(rule: OriginRule, part: string): Verdict {
   const { action, origin } = rule;
   const text = ruleText(rule);
   const said = { allow: "allows", ask: "asks before", deny: "forbids" }[action];
-  return {
-    decision: action,
-    part: clipped(part, 2000),
-    rule: text,
-    reason: `The rule ${shown(text)} ${said} ${shown(part)}.`,
-    code: `${action}_rule`,
-    ...(origin === "built-in" ? {} : { isFirm: true }),
-  };
+  const reason = `The rule ${shown(text)} ${said} ${shown(part)}.`;
+  const firm = origin === "built-in" ? {} : ({ isFirm: true } as const);
+  return { decision: action, part: clipped(part, 2000), rule: text, reason, code: `${action}_rule`, ...firm };
 }
 
 /** A question about a part that a built-in rule for files with keys speaks of. */
 export function secretVerdict(part: string, pattern: string, does: string): Verdict {
   const reason = `${shown(part)} ${does} (${pattern}).`;
-  return {
-    decision: "ask",
-    part: clipped(part, 2000),
-    rule: `built-in: ${pattern}`,
-    reason,
-    code: "ask_rule",
-  };
+  const rule = `built-in: ${pattern}`;
+  return { decision: "ask", part: clipped(part, 2000), rule, reason, code: "ask_rule" };
 }
 
 /** The permission of the mode that asks no questions. */
@@ -85,12 +75,8 @@ export function noRule(reason: string, part: string, suggestion?: string): Verdi
 
 /** A question about a call that cannot be judged. */
 export function notJudged(reason: string, part?: string): Verdict {
-  return {
-    decision: "ask",
-    reason,
-    code: "not_judged",
-    ...(part === undefined ? {} : { part: clipped(part, 2000) }),
-  };
+  const where = part === undefined ? {} : { part: clipped(part, 2000) };
+  return { decision: "ask", reason, code: "not_judged", ...where };
 }
 
 /** A text as it stands in a sentence: in one line, and not too long. */

@@ -359,7 +359,7 @@ async function authorized(run: Run, request: GateRequest): Promise<FinishedCall 
   return run.signal.aborted ? NOT_STARTED : permit;
 }
 
-/** What a person wrote runs as it is, unless the tool cannot take it or a rule forbids it. */
+/** The input a person gave runs as it is, unless the tool cannot take it or a rule forbids it. */
 async function judgeGiven(
   run: Run,
   request: GateRequest,

@@ -149,62 +149,49 @@ async function outputOf(start: ConfinedStart): Promise<string> {
   }
 }
 
-interface Cause {
-  readonly says: RegExp;
-  readonly why: string;
-  readonly todo: string;
-  readonly when?: () => boolean;
-}
-
 const APPARMOR = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
+const hasAppArmor = (): boolean => textOf(APPARMOR) === "1";
+const isFirstWsl = (): boolean => /Microsoft(?!.*WSL2)/.test(textOf("/proc/version"));
 
-const CAUSES: readonly Cause[] = [
-  {
-    says: /uid map: Read-only file system/,
-    why: "this runs in a sandbox already",
-    todo: "nothing is needed",
-  },
-  {
-    says: /uid map|RTM_NEWADDR/,
-    when: () => textOf(APPARMOR) === "1",
-    why: "AppArmor takes all power from user namespaces",
-    todo: "allow them for bubblewrap alone with an AppArmor profile for it (Ubuntu: the package apparmor-profiles has bwrap-userns-restrict)",
-  },
-  {
-    says: /RTM_NEWADDR/,
-    why: "this kernel makes no network namespaces",
-    todo: "run it in a container of its own and choose --yolo there",
-  },
-  {
-    says: /No permissions to create new namespace|Creating new namespace failed: Operation not permitted/,
-    why: "user namespaces are forbidden here (a container, or kernel.unprivileged_userns_clone=0)",
-    todo: "in a container choose --yolo, for it is the wall, or start it with --security-opt seccomp=unconfined; elsewhere sysctl kernel.unprivileged_userns_clone=1",
-  },
-  {
-    says: /namespaces exceeded|ENOSPC/,
-    why: "user.max_user_namespaces allows no more",
-    todo: "sysctl user.max_user_namespaces=15000",
-  },
-  {
-    says: /mount proc/,
-    why: "/proc is partly covered here",
-    todo: "in a container start it with --security-opt systempaths=unconfined, in a systemd unit without ProtectKernelTunables",
-  },
-  {
-    says: /Invalid argument/,
-    when: () => /Microsoft(?!.*WSL2)/.test(textOf("/proc/version")),
-    why: "WSL 1 has no namespaces",
-    todo: "wsl --set-version NAME 2",
-  },
+/** Words of bubblewrap, why there is no sandbox then, and what to do; for some only `when` this is so. */
+const CAUSES: readonly (readonly [says: RegExp, why: string, todo: string, when?: () => boolean])[] = [
+  [/uid map: Read-only file system/, "this runs in a sandbox already", "nothing is needed"],
+  [
+    /uid map|RTM_NEWADDR/,
+    "AppArmor takes all power from user namespaces",
+    "allow them for bubblewrap alone with an AppArmor profile for it (Ubuntu: the package apparmor-profiles has bwrap-userns-restrict)",
+    hasAppArmor,
+  ],
+  [
+    /RTM_NEWADDR/,
+    "this kernel makes no network namespaces",
+    "run it in a container of its own and choose --yolo there",
+  ],
+  [
+    /No permissions to create new namespace|Creating new namespace failed: Operation not permitted/,
+    "user namespaces are forbidden here (a container, or kernel.unprivileged_userns_clone=0)",
+    "in a container choose --yolo, for it is the wall, or start it with --security-opt seccomp=unconfined; elsewhere sysctl kernel.unprivileged_userns_clone=1",
+  ],
+  [
+    /namespaces exceeded|ENOSPC/,
+    "user.max_user_namespaces allows no more",
+    "sysctl user.max_user_namespaces=15000",
+  ],
+  [
+    /mount proc/,
+    "/proc is partly covered here",
+    "in a container start it with --security-opt systempaths=unconfined, in a systemd unit without ProtectKernelTunables",
+  ],
+  [/Invalid argument/, "WSL 1 has no namespaces", "wsl --set-version NAME 2", isFirstWsl],
 ];
 
 const PACKAGES: { readonly [program: string]: string } = { bwrap: "bubblewrap", nsenter: "util-linux" };
 
 /** The one line that says so, from what bubblewrap or our own trial said. */
 export function noSandbox(problem: string): string {
-  const cause = CAUSES.find(({ says, when }) => says.test(problem) && when?.() !== false);
+  const [, why, todo] = CAUSES.find(([says, , , when]) => says.test(problem) && when?.() !== false) ?? [];
   const said = problem.trim().split("\n").at(-1)?.slice(0, 300) ?? "";
-  return whyNone(cause?.why ?? said, cause?.todo ?? "nano-agent doctor tries it again");
+  return whyNone(why ?? said, todo ?? "nano-agent doctor tries it again");
 }
 
 export function missingPrograms(names: readonly string[]): string {

@@ -108,7 +108,7 @@ const KEYS =
   ".ssh .aws .gnupg .kube .docker .config/gh .config/gcloud .netrc .Xauthority Library/Keychains".split(" ");
 const KEYS_OF_ROOT = ["shadow", "shadow-", "gshadow", "gshadow-"].map((name) => join("/etc", name));
 
-/** What does not exist limits nothing until it does. */
+/** Finds the limits. A key that does not exist limits nothing until it does. */
 export function sandboxLimits(options: SandboxOptions): SandboxLimits {
   const home = realPath(options.home ?? homedir());
   const workspace = options.workspace.map((folder) => realPath(resolve(folder)));
