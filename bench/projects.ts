@@ -149,7 +149,9 @@ const questions = (results: readonly string[]): number =>
 
 async function main(): Promise<void> {
   if (spawnSync("bwrap", ["--version"]).status !== 0) throw new Error("needs bubblewrap");
-  console.log("| work | commands | questions in `auto`, sandbox | in `default`, no sandbox |\n|---|--:|--:|--:|");
+  console.log(
+    "| work | commands | questions in `auto`, sandbox | in `default`, no sandbox |\n|---|--:|--:|--:|",
+  );
   const lines = [...EVERYDAY_LINES, ...LINES_WITH_CD];
   const asked = (options: Parameters<typeof policyIn>[1]): number => {
     const policy = policyIn(import.meta.dirname, options);

@@ -251,6 +251,10 @@ const STEERING: readonly Attack[] = [
   ),
   steers("a repository made of the root itself", BARE, () => undefined),
   steers(
+    "a repository made of a folder below",
+    `mkdir -p a/b/c && cd a/b/c && ${BARE.replace('"$PWD"', '"$OLDPWD"')}`,
+  ),
+  steers(
     "one made of the root, in the place of one that is spoiled",
     `${BARE}; echo x > .git/HEAD; rm -rf .git/objects .git/refs`,
   ),
