@@ -78,9 +78,17 @@ export class LinuxWall implements Wall {
       ...(process.getuid?.() === 0 ? FIXED_SETTINGS : []),
       ...planned.flatMap(optionsOf),
       // Inside only: bubblewrap itself may be started by a script.
-      ...["--setenv", "BASH_ENV", join(folders.own, "gate")],
-      ...["--seccomp", FILTER_DESCRIPTOR, "--chdir", command.cwd],
-      ...["--", bash, "-c", command.command],
+      "--setenv",
+      "BASH_ENV",
+      join(folders.own, "gate"),
+      "--seccomp",
+      FILTER_DESCRIPTOR,
+      "--chdir",
+      command.cwd,
+      "--",
+      bash,
+      "-c",
+      command.command,
     ];
     const refusals = this.#namespaces.refusals();
     const filter = openSync(filterFile(folders.own, network), "r");

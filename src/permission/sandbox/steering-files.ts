@@ -117,7 +117,15 @@ export function mayChange(
   const { kind, text } = now;
   if (before?.kind === kind && before.text === text) return true;
   if (kind === "folder") return IS_NEW_FOLDER.test(path);
-  if (kind !== "file") return false;
+  return kind === "file" && mayWrite(path, text, before, guarded);
+}
+
+function mayWrite(
+  path: string,
+  text: string,
+  before: SteeringState | undefined,
+  guarded: readonly string[],
+): boolean {
   switch (basename(path)) {
     case ".git":
       return leadsInside(path, text, guarded);
