@@ -28,23 +28,18 @@ export interface AskAnswers {
 export function createAskTool(): Tool {
   const tool = defineTool({
     name: ASK_TOOL,
-    description:
-      "Ask the user when a choice is theirs and the files do not answer it. They can also answer in their own words.",
+    description: "Ask the user what only they can decide: 1 to 4 questions, 2 to 5 options each.",
     parameters: {
       type: "object",
       properties: {
         questions: {
           type: "array",
-          minItems: 1,
-          maxItems: 4,
           items: {
             type: "object",
             properties: {
               question: { type: "string" },
               options: {
                 type: "array",
-                minItems: 2,
-                maxItems: 5,
                 items: {
                   type: "object",
                   properties: { label: { type: "string" }, description: { type: "string" } },
@@ -81,7 +76,11 @@ export function createAskTool(): Tool {
 
 /** What no person could answer: texts that are empty, and ones that nothing tells apart. */
 function faults(questions: readonly AskedQuestion[]): readonly SchemaIssue[] {
+  const tooMany = countFault(questions, { path: "questions", least: 1, most: 4 });
+  // Of twenty options one sentence is enough.
+  if (tooMany.length > 0) return tooMany;
   return questions.flatMap(({ question, options }, at) => [
+    ...countFault(options, { path: `questions[${at}].options`, least: 2, most: 5 }),
     ...faultOf(
       question,
       questions.slice(0, at).map((each) => each.question),
@@ -95,6 +94,17 @@ function faults(questions: readonly AskedQuestion[]): readonly SchemaIssue[] {
       ),
     ),
   ]);
+}
+
+interface Bounds {
+  readonly path: string;
+  readonly least: number;
+  readonly most: number;
+}
+
+function countFault({ length }: readonly unknown[], { path, least, most }: Bounds): readonly SchemaIssue[] {
+  const message = `must have ${least} to ${most} items, got ${length}`;
+  return length < least || length > most ? [{ path, message }] : [];
 }
 
 function faultOf(text: string, before: readonly string[], path: string): readonly SchemaIssue[] {

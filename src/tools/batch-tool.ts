@@ -61,7 +61,6 @@ export function createBatchTool(): Tool {
         },
       },
       required: ["calls"],
-      additionalProperties: false,
     },
     timeoutMs: 0,
     abortGraceMs: ABORT_GRACE_MS,

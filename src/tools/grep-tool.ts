@@ -25,7 +25,7 @@ export function createGrepTool(options: SearchToolOptions = {}): Tool {
   return defineTool({
     name: "grep",
     description:
-      "Searches file contents by regular expression (ripgrep). Ignored files are left out. mode: files by default.",
+      "Searches file contents by regular expression (ripgrep). Ignored files are left out. Default mode: files.",
     parameters: PARAMETERS,
     readOnly: true,
     access: "read_all",

@@ -20,12 +20,11 @@ export interface JobInput {
 export function createJobTool(session: ShellSession): Tool {
   return defineTool({
     name: "job",
-    description: "Background commands: list them, show output since the last look, or kill one.",
+    description: "Background commands: list them, their output since the last look, kill one.",
     parameters: {
       type: "object",
       properties: { action: { type: "string", enum: ["list", "output", "kill"] }, id: { type: "string" } },
       required: ["action"],
-      additionalProperties: false,
     },
     access: "none",
     changesFiles: false,

@@ -231,3 +231,36 @@ test("a stop to one of two calls that a killed agent had asked about lets neithe
   expect(await prompt(editor, id, "Go on")).toEqual({ stopReason: "end_turn" });
   expect([readdirSync(cwd), server.requests.length]).toEqual([[], 2]);
 });
+
+test("questions of the model come one by one with their options, and a plan with its ways to begin", async () => {
+  const questions = [
+    { question: "What about the rest?", options: [{ label: "Stop" }, { label: "Go on" }] },
+    { question: "Which tests?", options: [{ label: "unit" }, { label: "e2e" }], multiple: true },
+  ];
+  const server = await modelServer([
+    calls("ask_user", { questions }),
+    calls("present_plan", { plan: "1. Add retry.ts" }),
+    says("Done."),
+  ]);
+  const seen: unknown[] = [];
+  const editor = await startEditor({
+    server,
+    args: ["--permission-mode", "plan"],
+    answer: ({ toolCall, options }) => {
+      seen.push([toolCall.title, ...options.map(({ name }) => name)]);
+      return options[1]?.optionId ?? "";
+    },
+  });
+  const { stopReason } = await prompt(editor, await newSession(editor), "Plan it");
+  const asked = JSON.stringify(server.requests.at(-1)?.body);
+  expect([seen, stopReason, asked.includes("Answer: Go on"), asked.includes("Answer: e2e")]).toEqual([
+    [
+      ["What about the rest?", "Stop", "Go on", "No answer"],
+      ["Which tests?", "unit", "e2e", "No answer"],
+      ["Go ahead with this plan?", "Start in auto", "Start in ask", "Keep planning"],
+    ],
+    "end_turn",
+    true,
+    true,
+  ]);
+});

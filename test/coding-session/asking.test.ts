@@ -107,14 +107,18 @@ test("an answer that is none of the form is refused with a word, and the questio
 
 const options = (...labels: readonly string[]) => labels.map((label) => ({ label }));
 test.each<[string, unknown, string]>([
-  ["no questions", [], "at least 1 item"],
+  ["no questions", [], "questions: must have 1 to 4 items, got 0"],
   [
     "five questions",
     Array.from({ length: 5 }, (_, at) => ({ question: `${at}?`, options: options("a", "b") })),
-    "at most 4 items",
+    "must have 1 to 4 items, got 5",
   ],
-  ["no options", [{ question: "a?", options: [] }], "at least 2 items"],
-  ["twenty options", [{ question: "a?", options: options(..."abcdefghijklmnopqrst") }], "at most 5 items"],
+  ["no options", [{ question: "a?", options: [] }], "questions[0].options: must have 2 to 5 items, got 0"],
+  [
+    "twenty options",
+    [{ question: "a?", options: options(..."abcdefghijklmnopqrst") }],
+    "must have 2 to 5 items, got 20",
+  ],
   [
     "an empty label",
     [{ question: "a?", options: options("x", "  ") }],
@@ -221,7 +225,7 @@ test("a plan in another mode, and one too long to be read, are errors that say w
   expect([asked, results(working), results(planning), planning.questions]).toEqual([
     [],
     ["Error: The mode is ask and not plan: no plan needs approval, do the work."],
-    [expect.stringContaining("plan: must have at most 20000 characters, got 200000")],
+    [expect.stringContaining("The plan has 200000 characters, and a person reads 20000: write it shorter")],
     [],
   ]);
 });

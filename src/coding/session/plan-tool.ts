@@ -30,17 +30,15 @@ export interface PlanDecision {
 export function createPlanTool({ mode, isAttended, setMode }: PlanToolOptions): Tool {
   return defineTool({
     name: PLAN_TOOL,
-    description: "In plan mode, when the plan is complete: hand it in whole, as Markdown, for approval.",
-    parameters: {
-      type: "object",
-      properties: { plan: { type: "string", minLength: 1, maxLength: MAX_PLAN_CHARS } },
-      required: ["plan"],
-    },
+    description: "Ends plan mode: the whole plan, as Markdown, for the user to approve.",
+    parameters: { type: "object", properties: { plan: { type: "string" } }, required: ["plan"] },
     readOnly: true,
-    needsApproval: () => mode() === "plan" && isAttended(),
+    needsApproval: ({ plan }) => mode() === "plan" && isAttended() && faultOf(plan) === undefined,
     execute: async (input): Promise<ToolResult> => {
       const { plan } = input;
       const { decision, changes } = input as PlanDecision;
+      const fault = faultOf(plan);
+      if (fault !== undefined) return errorResult(fault);
       if (decision === "auto" || decision === "default") {
         await setMode(decision);
         const how = decision === "auto" ? "" : " The user is asked before each change.";
@@ -60,4 +58,11 @@ export function createPlanTool({ mode, isAttended, setMode }: PlanToolOptions): 
       return { content: "Not approved yet: wait for what the user says.", title, finish: { text: plan } };
     },
   });
+}
+
+/** Why nobody is asked about a plan. */
+function faultOf(plan: string): string | undefined {
+  if (plan.trim() === "") return "The plan is empty.";
+  if (plan.length <= MAX_PLAN_CHARS) return undefined;
+  return `The plan has ${plan.length} characters, and a person reads ${MAX_PLAN_CHARS}: write it shorter and present it again.`;
 }

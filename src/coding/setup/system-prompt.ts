@@ -44,7 +44,7 @@ export const CODING_PROMPT = `You are nano-agent, a coding agent in a terminal. 
 - Answer in the user's language, plainly, naming files as path:line.`;
 
 const SANDBOX_PROMPT =
-  "Commands run in a sandbox where the system has one: they write only in the working folder and temporary folders, and have no network. Only when one fails for that, repeat it with access and a short reason; the user is asked.";
+  "Commands run in a sandbox where the system has one: they write only in the working folder and temporary folders, and have no network. When one fails for that, call bash again with access and a short reason.";
 
 /** Bytes of instructions that are read of one file, and of all files together. */
 const MAX_FILE_BYTES = 32_768;

@@ -66,7 +66,6 @@ export function createTaskTool(options: TaskToolOptions = {}): Tool {
       type: "object",
       properties: { agent: { type: "string" }, prompt: { type: "string" } },
       required: ["agent", "prompt"],
-      additionalProperties: false,
     },
     // Its own requests and calls have time limits, and the budget of the run holds.
     timeoutMs: 0,

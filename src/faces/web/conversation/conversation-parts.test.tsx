@@ -1,6 +1,7 @@
 import { options, type VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { describe, expect, test } from "vitest";
+import { askForm } from "../../../tools/ask-tool.ts";
 import type { OfferedChoice, Question } from "../../../view/question.ts";
 import type { ToolItem, ViewItem } from "../../../view/view.ts";
 import { LanguageContext, WORDS } from "../language/language.ts";
@@ -32,6 +33,34 @@ function asked(fields: Partial<Question>): string {
 }
 
 describe("a question", () => {
+  test("of the model shows one field at a time, with its options and room for own words", () => {
+    const questions = [
+      {
+        question: "What about the rest?",
+        options: [{ label: "Stop", description: "As today." }, { label: "Go on" }],
+      },
+      { question: "Which tests?", options: [{ label: "unit" }, { label: "e2e" }] },
+    ];
+    const fields = { type: "elicitation", tool: "ask_user", input: { questions }, reason: "" } as const;
+    const html = asked({ ...fields, schema: askForm(questions) });
+    expect(plain(html).replaceAll(/\s+/g, " ").trim()).toBe(
+      "What about the rest? 1 of 2 1 Stop As today. 2 Go on No answer Esc",
+    );
+    expect(html).toContain(`placeholder="${WORDS.en.ownAnswer}"`);
+  });
+
+  test("about a plan shows all of it, and the ways to begin", () => {
+    const plan = "1. Add `retry.ts`\n2. Use <b>it</b>";
+    const options = [
+      { value: "auto", label: "Start in auto" },
+      { value: "default", label: "Start in ask" },
+    ];
+    const text = plain(asked({ type: "choice", tool: "present_plan", input: { plan }, reason: "", options }));
+    expect(text.replaceAll(/\s+/g, " ").trim()).toBe(
+      "Go ahead with this plan? 2 steps Add retry.ts Use <b>it</b> 1 Start in auto 2 Start in ask 3 Change it Keep planning Esc",
+    );
+  });
+
   test("says what is special, what it reaches and why, and offers each choice with the rule it adds", () => {
     const choices: readonly OfferedChoice[] = [
       { choice: "once" },
