@@ -74,7 +74,7 @@ export function createAskTool(): Tool {
   };
 }
 
-/** What no person could answer: texts that are empty, and ones that nothing tells apart. */
+/** Faults that no person could answer: texts that are empty, and ones that nothing tells apart. */
 function faults(questions: readonly AskedQuestion[]): readonly SchemaIssue[] {
   const tooMany = countFault(questions, { path: "questions", least: 1, most: 4 });
   // Of twenty options one sentence is enough.

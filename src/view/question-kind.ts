@@ -1,3 +1,4 @@
+import { ownValue } from "../core/base/json.ts";
 import { ASK_TOOL } from "../tools/ask-tool.ts";
 import { type CallSubject, callSubject } from "./call-subject.ts";
 import type { Question } from "./question.ts";
@@ -22,9 +23,14 @@ export type QuestionKind =
   | "plan"
   | "value";
 
+const OF_VALUES: { readonly [tool: string]: QuestionKind | undefined } = {
+  [PLAN_TOOL]: "plan",
+  [ASK_TOOL]: "ask",
+};
+
 /** The kind of a question. */
 export function questionKind({ type, tool, runs, outside }: Question): QuestionKind {
-  if (type !== "permission") return tool === PLAN_TOOL ? "plan" : tool === ASK_TOOL ? "ask" : "value";
+  if (type !== "permission") return ownValue(OF_VALUES, tool) ?? "value";
   switch (tool) {
     case "bash":
       return runs === "network" ? "network" : runs === "outside" ? "unsandboxed" : "run";

@@ -45,14 +45,19 @@ const UNTARGETED: ReadonlySet<QuestionKind> = new Set([
 export function questionHeading(question: Question): QuestionHeading {
   const { tool = "", input = {}, agent, outside, runs, diff } = question;
   const kind = questionKind(question);
-  const asked = kind === "ask" ? valueFields(question.schema ?? {})[0]?.label : undefined;
-  const title = `${agent === undefined ? "" : `${agent}: `}${asked ?? TITLES[kind]}`;
+  const title = `${agent === undefined ? "" : `${agent}: `}${titleOf(question)}`;
   if (kind === "run" && runs === "inside") return { title, note: "in the sandbox" };
   if (UNTARGETED.has(kind)) return { title };
   if (kind === "call") return { title, target: tool };
   const named = kind === "fetch" ? input["url"] : (diff?.path ?? input["path"]);
   const target = outside === undefined ? named : tilde(outside);
   return typeof target === "string" ? { title, target: pathLine(target) } : { title };
+}
+
+function titleOf(question: Question): string {
+  const kind = questionKind(question);
+  const [first] = kind === "ask" ? valueFields(question.schema ?? {}) : [];
+  return first?.label ?? TITLES[kind];
 }
 
 /** The facts a person needs besides the call: what it reaches, why the model wants it, why it is asked. */

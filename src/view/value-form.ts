@@ -150,7 +150,7 @@ function isNumbered(options: readonly ValueOption[]): boolean {
   return options.some(({ label }) => label.includes(","));
 }
 
-/** The texts that a field takes, in words; `undefined` where any will do. `isListed`: its options are seen. */
+/** The texts that a field takes, in words; `undefined` where any will do. `isListed`: options are seen. */
 export function fieldHint(field: ValueField, isListed = false): string | undefined {
   const { kind, initial, isRequired, isOpen } = field;
   if (isOpen)

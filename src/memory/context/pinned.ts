@@ -1,3 +1,4 @@
+import { defined } from "../../core/base/defined.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { ContentBlock, ToolUseBlock, UserBlock } from "../../core/message/block.ts";
 import {
@@ -38,8 +39,7 @@ export function pinnedOf(messages: readonly Message[]): PinnedMessages {
     }
     const note = readNote(message);
     if (note !== undefined) {
-      todo = note.todo ?? todo;
-      plan = note.plan ?? plan;
+      ({ todo, plan } = { todo, plan, ...defined({ todo: note.todo, plan: note.plan }) });
       for (const [path, actions] of note.files) for (const action of actions) touch(files, path, action);
       continue;
     }
@@ -47,7 +47,7 @@ export function pinnedOf(messages: readonly Message[]): PinnedMessages {
       const call = block.type === "tool_result" ? open.get(block.tool_use_id) : undefined;
       if (block.type !== "tool_result" || call === undefined || block.is_error === true) continue;
       if (call.name === TODO_TOOL) todo = todoText(call, textOf(block.content));
-      if (call.name === PLAN_TOOL) plan = approvedPlan(call, textOf(block.content)) ?? plan;
+      plan = approvedPlan(call, textOf(block.content)) ?? plan;
       for (const { path, action } of touchedBy(call)) touch(files, path, action);
     }
     const own = ownWords(message);
@@ -78,9 +78,10 @@ function todoText({ input }: ToolUseBlock, result: string): string | undefined {
 }
 
 /** The plan of a call whose result says that it was approved. */
-function approvedPlan({ input }: ToolUseBlock, result: string): string | undefined {
+function approvedPlan({ name, input }: ToolUseBlock, result: string): string | undefined {
   const { plan } = input;
-  return typeof plan === "string" && result.startsWith("Approved") ? plan : undefined;
+  const isApproved = name === PLAN_TOOL && result.startsWith("Approved");
+  return isApproved && typeof plan === "string" ? plan : undefined;
 }
 
 /** True when a message answers tool calls. */

@@ -69,19 +69,8 @@ export class ValuePanel implements Panel {
     });
     const right = fields.length < 2 ? {} : { right: `${at + 1} of ${fields.length}` };
     const head = titleRule({ title: [title], role: "warning", ...right }, context);
-    const text = (note: string | undefined, role: Role): readonly Line[] =>
-      note === undefined || note === ""
-        ? []
-        : wrapLine([span(withHiddenShown(note), { role })], { width, first: line("  "), rest: line("  ") });
-    const isOffered = (field?.options.length ?? 0) > 0;
-    const label = isOffered && !isAsked ? text(field?.label, "accent") : [];
-    const hint = field === undefined ? undefined : fieldHint(field, isOffered);
-    const notes = [
-      ...label,
-      ...text(field?.note, "muted"),
-      ...text(hint, "muted"),
-      ...text(this.#fault, "bad"),
-    ];
+    const isOffered = isOffering(field);
+    const notes = this.#notes(width, isOffered && !isAsked);
     const { rows: writing, caret } = this.#written(context, isAsked);
     // Words that are written stand in the place of the offer to write them.
     const isWriting = this.#editor !== undefined;
@@ -92,15 +81,7 @@ export class ValuePanel implements Panel {
     const offered = least + offer.length <= maxRows ? offer : offer.filter(({ isNote }) => !isNote);
     const keys = keysLine(this.#keys(width), context);
     const last = [...gap, ...offered.map(({ row }) => row), ...writing, ...gap, keys];
-    // Who asks stays, however long the text of a server is.
-    const [first = [], ...more] = [...head, ...notes];
-    const room = Math.max(0, maxRows - last.length - 1);
-    const left = more.length - room + 1;
-    const cut = fitLine(
-      line(`  ${context.marks.more} ${left} more rows, ctrl+o shows them`, { role: "bad" }),
-      width,
-    );
-    const above = [first, ...(more.length <= room ? more : [cut, ...more.slice(left)].slice(0, room))];
+    const above = cutAbove([...head, ...notes], Math.max(0, maxRows - last.length - 1), context);
     const rows = [...above, ...last];
     if (caret === undefined) return { rows };
     const row = rows.length - 1 - gap.length - writing.length + caret.row;
@@ -112,7 +93,23 @@ export class ValuePanel implements Panel {
     return { isMarked: this.#marked === index, isChosen: this.#chosen.has(index) };
   }
 
-  /** What is written into the field; its row stands where the offer to write stood. */
+  /** Sentences about the field that is due. */
+  #notes(width: number, isNamed: boolean): readonly Line[] {
+    const { field } = this.#form;
+    const text = (note: string | undefined, role: Role): readonly Line[] =>
+      note === undefined || note === ""
+        ? []
+        : wrapLine([span(withHiddenShown(note), { role })], { width, first: line("  "), rest: line("  ") });
+    const hint = field === undefined ? undefined : fieldHint(field, isOffering(field));
+    return [
+      ...text(isNamed ? field?.label : undefined, "accent"),
+      ...text(field?.note, "muted"),
+      ...text(hint, "muted"),
+      ...text(this.#fault, "bad"),
+    ];
+  }
+
+  /** Words that are written into the field; their row stands where the offer to write stood. */
   #written({ width, marks }: ViewContext, isAsked: boolean): Partial<EditorRows> & Pick<EditorRows, "rows"> {
     const { field } = this.#form;
     if (this.#editor === undefined) return { rows: [] };
@@ -160,10 +157,15 @@ export class ValuePanel implements Panel {
     if (key === "ctrl+c") this.#options.onStop();
     else if (key === "ctrl+o") this.#options.onWhole(this.question);
     else if (this.#editor === undefined && field !== undefined) this.#choose(field, key, event);
-    else if (key === "escape" && isOffering(field)) this.#list();
+    else this.#write(key, event);
+  }
+
+  #write(key: string, event: TerminalEvent): void {
+    const isListed = isOffering(this.#form.field);
+    if (key === "escape" && isListed) this.#list();
     else if (key === "escape") this.#answer(this.#form.leave(this.question));
     else if (key === "enter") this.#take();
-    else if (key === "up" && this.#form.at > 0 && !isOffering(field)) this.#back();
+    else if (key === "up" && this.#form.at > 0 && !isListed) this.#back();
     else this.#editor = editLine(this.#editor ?? EMPTY_EDITOR, event);
   }
 
@@ -177,13 +179,11 @@ export class ValuePanel implements Panel {
   #choose(field: ValueField, key: string, event: TerminalEvent): void {
     const { options, isOpen, kind } = field;
     const count = options.length + (isOpen ? 1 : 0);
-    const at = this.#marked;
     if (key === "escape") this.#answer(this.#form.leave(this.question));
-    else if (key === "down" || key === "tab") this.#marked = at === undefined ? 0 : (at + 1) % count;
-    else if (key === "up") this.#marked = at === undefined ? count - 1 : (at + count - 1) % count;
+    else if (isArrow(key)) this.#marked = nextRow(this.#marked, key, count);
     else if (key === "left" && this.#form.at > 0) this.#back();
     else if (/^[1-9]$/.test(key) && Number(key) <= count) this.#pick(field, Number(key) - 1);
-    else if (key === " " && kind === "several") this.#pick(field, at ?? count);
+    else if (key === " " && kind === "several") this.#pick(field, this.#marked ?? count);
     else if (key === "enter") this.#enter(field);
     else if (event.type === "text" || event.type === "paste") this.#editor = editLine(EMPTY_EDITOR, event);
   }
@@ -248,6 +248,26 @@ export class ValuePanel implements Panel {
     this.#chosen = new Set();
     this.#editor = isOffering(field) && text === "" ? undefined : insertText(EMPTY_EDITOR, text);
   }
+}
+
+/** Rows in a window that may be too small for them; who asks stays, however long the text of a server is. */
+function cutAbove(
+  [first = [], ...more]: readonly Line[],
+  room: number,
+  { marks, width }: ViewContext,
+): readonly Line[] {
+  if (more.length <= room) return [first, ...more];
+  const left = more.length - room + 1;
+  const cut = line(`  ${marks.more} ${left} more rows, ctrl+o shows them`, { role: "bad" });
+  return [first, ...[fitLine(cut, width), ...more.slice(left)].slice(0, room)];
+}
+
+function isArrow(key: string): boolean {
+  return key === "up" || key === "down" || key === "tab";
+}
+
+function nextRow(at: number | undefined, key: string, count: number): number {
+  return key === "up" ? ((at ?? count) + count - 1) % count : ((at ?? -1) + 1) % count;
 }
 
 const MAX_LABEL = 60;
