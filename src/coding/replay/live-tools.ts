@@ -19,9 +19,8 @@ import type { PatternName } from "../settings/config-schema.ts";
 import type { Settings } from "../settings/settings.ts";
 import { createBuiltinTools } from "../setup/builtin-tools.ts";
 import { type Confinement, confine } from "../setup/confine.ts";
-import { FileGuard } from "../setup/file-guard.ts";
 import { createPatternAgent } from "../setup/pattern-agent.ts";
-import { createPermissionGate } from "../setup/permission-gate.ts";
+import { createPermissionGate, FileGuard } from "../setup/permission-gate.ts";
 
 /** The tools of the terminal agent at work in a copy of a workspace. */
 export interface LiveTools {

@@ -10,8 +10,8 @@ import { createTodoTool } from "../../tools/todo-tool.ts";
 import { createWebFetchTool, type WebFetchOptions } from "../../tools/web-fetch-tool.ts";
 import type { ExtraTool } from "../settings/config-schema.ts";
 import type { Settings } from "../settings/settings.ts";
-import { FileGuard } from "./file-guard.ts";
 import { webFetchOptions } from "./network-options.ts";
+import { FileGuard } from "./permission-gate.ts";
 
 export interface BuiltinTools {
   readonly tools: readonly Tool[];

@@ -30,12 +30,12 @@ import {
 import { type Checkpoints, openCheckpoints } from "./checkpoints.ts";
 import { type ComposedPermission, composePermission } from "./compose-permission.ts";
 import { type Confinement, confine } from "./confine.ts";
-import { FileGuard } from "./file-guard.ts";
 import { chooseModel, type ModelChoice } from "./model-choice.ts";
 import { NO_PROXY_FORMS, unreadableNoProxy } from "./network-options.ts";
 import { openMemory } from "./open-memory.ts";
 import { openModel } from "./open-model.ts";
 import type { OpenSession } from "./open-session.ts";
+import { FileGuard } from "./permission-gate.ts";
 import { type ComposedExtensions, composeExtensions } from "./subagents-and-skills.ts";
 import { type Instructions, readInstructions, systemPrompt } from "./system-prompt.ts";
 

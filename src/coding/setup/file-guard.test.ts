@@ -5,8 +5,7 @@ import type { ToolInput } from "../../core/message/block.ts";
 import type { Tool, ToolContext } from "../../core/tool/tool.ts";
 import { fileTools } from "../../tools/file-tools.ts";
 import type { ConfigFile } from "../settings/config-schema.ts";
-import { FileGuard } from "./file-guard.ts";
-import { createPermissionGate } from "./permission-gate.ts";
+import { createPermissionGate, FileGuard } from "./permission-gate.ts";
 
 const FILES = {
   "a.txt": "needle",

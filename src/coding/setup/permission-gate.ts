@@ -15,8 +15,8 @@ import {
   type SessionRules,
   toToolName,
 } from "../../permission/rule.ts";
+import type { PermittedCall, PermittedPlaces } from "../../tools/files/permitted-path.ts";
 import type { PermissionConfig } from "../settings/config-schema.ts";
-import type { FileGuard } from "./file-guard.ts";
 
 /** The parts the gate of the command decides by. */
 export interface PermissionGateOptions
@@ -65,8 +65,8 @@ export interface PermissionGate extends Gate {
  */
 export function createPermissionGate(options: PermissionGateOptions): PermissionGate {
   const { known, listsFrom } = options;
-  const allowed = readList(options.allowed, { action: "allow", from: listsFrom?.allowed, known });
-  const denied = readList(options.disallowed, { action: "deny", from: listsFrom?.disallowed, known });
+  const allowed = readList(options.allowed, "allow", known, listsFrom?.allowed);
+  const denied = readList(options.disallowed, "deny", known, listsFrom?.disallowed);
   const configured = parseRules(options.permissions ?? {}, "permissions");
   const denials = denied.names.map((tool): Rule => ({ tool, action: "deny" }));
   const forbidding = [...denials, ...denied.rules, ...configured].filter(isWholeDenial);
@@ -141,16 +141,14 @@ interface ToolList {
   readonly rules: readonly Rule[];
 }
 
-interface ListPlace {
-  readonly action: "allow" | "deny";
-  readonly known: readonly string[];
-  readonly from: string | undefined;
-}
-
-function readList(list: readonly string[], place: ListPlace): ToolList {
-  const { from } = place;
+function readList(
+  list: readonly string[],
+  action: "allow" | "deny",
+  known: readonly string[],
+  from: string | undefined,
+): ToolList {
   try {
-    return readItems(list, place);
+    return readItems(list, action, known);
   } catch (error) {
     if (!isNanoAgentError(error, "invalid_argument", "invalid_config")) throw error;
     // A mistake in a file is the file's fault, one in an option is wrong use.
@@ -160,7 +158,7 @@ function readList(list: readonly string[], place: ListPlace): ToolList {
   }
 }
 
-function readItems(list: readonly string[], { action, known }: ListPlace): ToolList {
+function readItems(list: readonly string[], action: "allow" | "deny", known: readonly string[]): ToolList {
   const option = action === "allow" ? "allowed tool" : "disallowed tool";
   const items = list.flatMap(itemsOf);
   const isRule = (item: string): boolean => item.includes("(") || isOfServer(item);
@@ -206,4 +204,45 @@ function withHint(decision: GateDecision, name: string, mode: PermissionMode): G
     ...decision,
     reason: `${(reason ?? "no rule allows it").replace(/\.$/, "")} (${flags} would allow it)`,
   };
+}
+
+/** Calls whose place is kept until they run; the oldest go first. One without its place is refused. */
+const MAX_PLACES = 50_000;
+
+/**
+ * Tells file tools what the permission layer knows: the place each call was judged by, so that a link that is
+ * swapped between judging and opening changes nothing, and the files that searching does not show.
+ */
+export class FileGuard {
+  readonly #places = new Map<string, string>();
+  #hides: ((path: string) => boolean) | undefined;
+
+  note({ callId, sessionId, input }: GateRequest, place: string): void {
+    const path = input["path"];
+    this.#places.set(keyOf({ callId, sessionId, path: typeof path === "string" ? path : "." }), place);
+    for (const oldest of this.#places.keys()) {
+      if (this.#places.size <= MAX_PLACES) return;
+      this.#places.delete(oldest);
+    }
+  }
+
+  /** Says which files a search leaves out, by absolute path. */
+  hide(hides: (path: string) => boolean): void {
+    this.#hides = hides;
+  }
+
+  /** The place a call was judged by, once. */
+  readonly permitted: PermittedPlaces = (call) => {
+    const key = keyOf(call);
+    const place = this.#places.get(key);
+    this.#places.delete(key);
+    return place;
+  };
+
+  /** True when a file is left out of what a search shows. Before anything was judged: every file. */
+  readonly excludes = (path: string): boolean => this.#hides?.(path) ?? true;
+}
+
+function keyOf({ callId, sessionId, path }: PermittedCall): string {
+  return `${sessionId}\0${callId}\0${path}`;
 }
