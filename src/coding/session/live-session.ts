@@ -113,7 +113,7 @@ export class LiveSession implements CodingSession {
     if (await this.#models.resume(session, notices)) await this.#renew();
     notices.add(this.#models.notice);
     composed.hooks?.start(session.goOn() === undefined ? "startup" : "resume");
-    await this.#runs.takeUpQuestions();
+    await this.#parts.desk.restore();
     this.queue.restore(session);
     this.#offerQuestions();
   }
@@ -341,6 +341,11 @@ export class LiveSession implements CodingSession {
     }
   }
 
+  /** A restored question was answered. */
+  answered(): void {
+    this.#runs.resumeAnswered();
+  }
+
   async #recordMode(): Promise<void> {
     if (this.#unrecordedMode !== undefined) await this.#agent.setMode(this.#unrecordedMode);
     this.#unrecordedMode = undefined;
@@ -388,7 +393,7 @@ export class LiveSession implements CodingSession {
     this.#agent = await composed.renew(this.#models.choice);
     for (const tool of this.#lateTools.values()) this.#agent.tools.add(tool);
     desk.clear("The conversation was changed meanwhile.");
-    await this.#runs.takeUpQuestions();
+    await desk.restore();
     this.#view.reset();
   }
 

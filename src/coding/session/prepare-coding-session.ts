@@ -17,7 +17,7 @@ import { assertSessionOptions } from "./check-session-options.ts";
 import type { CodingSession, CodingSessionOptions } from "./coding-session.ts";
 import { LiveSession } from "./live-session.ts";
 import { NoticeBoard } from "./notice-board.ts";
-import { elicitAt, QuestionDesk } from "./question-desk.ts";
+import { elicitAt, PendingQuestions } from "./pending-questions.ts";
 import type { CopyOptions } from "./session-parts.ts";
 
 /** A coding session whose settings are read and which is not open yet. */
@@ -98,14 +98,14 @@ async function openSession(
   const found = findSession(options, { paths, cwd, newId: opened.sessionId, entries });
   opened.sessionId = found.sessionId;
   const state = new FileState();
-  const desk = new QuestionDesk({
+  const desk = new PendingQuestions({
     settings,
     files: ports?.files,
     read: state,
-    journal: () => opened.session?.journal,
-    newestAnswer: () => opened.session?.newestOf("assistant_message"),
+    session: () => opened.session,
     notices,
     onChange: () => opened.live?.changed(),
+    onAnswer: () => opened.live?.answered(),
   });
   const composed = await compose({
     ...options,

@@ -1,7 +1,7 @@
 import type { Agent } from "../../agent/agent.ts";
 import type { RunOptions } from "../../agent/options.ts";
-import type { AgentEvent, ApprovalRequestEntry } from "../../core/agent/entries.ts";
-import type { ApprovalAnswer, Approvals } from "../../core/agent/ports.ts";
+import type { AgentEvent } from "../../core/agent/entries.ts";
+import type { Approvals } from "../../core/agent/ports.ts";
 import type { RunResult } from "../../core/agent/result.ts";
 import { defined } from "../../core/base/defined.ts";
 import { NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
@@ -18,14 +18,11 @@ import {
   refusedOutcome,
   unheldOutcome,
 } from "../../view/outcome.ts";
-import type { QuestionReply } from "../../view/question.ts";
 import { parseDuration } from "../settings/duration.ts";
 import { withGoneFolder } from "../settings/paths.ts";
 import type { ComposedPermission } from "../setup/compose-permission.ts";
-import { askedValue } from "./asked-value.ts";
 import type { SendOptions } from "./coding-session.ts";
 import { type Intake, type IntakeOptions, takeIn } from "./intake.ts";
-import { openApprovals } from "./left-questions.ts";
 import { LiveRun } from "./live-run.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { SessionQueue } from "./session-queue.ts";
@@ -74,8 +71,6 @@ interface RunStart {
   readonly isQueued?: boolean;
 }
 
-type LeftAnswer = Extract<ApprovalAnswer, object>;
-
 /** The runs of a session, one at a time, and the messages that wait for them. */
 export class RunControl {
   readonly queue: SessionQueue;
@@ -85,8 +80,6 @@ export class RunControl {
   isStopping = false;
   /** The command that each run is held to. */
   until: string | undefined;
-  /** Answers to questions of earlier processes, by call. */
-  readonly #approvals = new Map<string, LeftAnswer>();
   readonly #closing = new AbortController();
   /** Calls outside of a run. */
   readonly #calls = new Set<Promise<unknown>>();
@@ -171,46 +164,18 @@ export class RunControl {
   /** Sends the messages that came too late for the run that has ended, then the queue. */
   sendWaiting(): void {
     const { agent, isBlocked } = this.#options;
-    if (this.#goOnAnswered() || this.#run !== undefined || isBlocked()) return;
+    if (this.resumeAnswered() || this.#run !== undefined || isBlocked()) return;
     const input = agent().pendingSteering.length > 0 ? undefined : this.queue.next();
     if (input !== undefined || agent().pendingSteering.length > 0) this.start({ input, isQueued: true });
   }
 
-  /** Takes up the questions that the session was left with. */
-  async takeUpQuestions(): Promise<void> {
-    const { desk, session } = this.#options.parts;
-    const isAsked = session.newestOf("approval_request") !== undefined;
-    const asked = isAsked ? openApprovals(session.journal.entries()) : [];
-    for (const [call, { question }] of this.#approvals)
-      if (!asked.some(({ callId, id }) => callId === call && id === question)) this.#approvals.delete(call);
-    await desk.leave(
-      asked.filter(({ callId }) => !this.#approvals.has(callId)),
-      (question, reply) => this.#answerLeft(question, reply),
-    );
-  }
-
-  /** Takes an answer to a question of an earlier process. */
-  #answerLeft(asked: ApprovalRequestEntry, reply: QuestionReply): void {
-    this.#approvals.set(asked.callId, { ...approvalOf(asked, reply), question: asked.id });
-    this.#goOnAnswered();
-  }
-
-  /** A call of an earlier process has ended: nobody need answer for it any more. */
-  #closeLeft(callId: string): void {
-    this.#approvals.delete(callId);
-    this.#options.parts.desk.withdraw(callId);
-  }
-
-  /** Goes on with the answers to left questions, once all are there, or one is a no. True if it does. */
-  #goOnAnswered(): boolean {
+  /** Resumes with the answers to restored questions, once they are there. True when it does. */
+  resumeAnswered(): boolean {
     const { parts, isBlocked } = this.#options;
-    const answers = [...this.#approvals.values()];
-    if (answers.length === 0 || this.#run !== undefined || isBlocked()) return false;
-    if (parts.desk.hasLeft && answers.every(({ approved }) => approved)) return false;
-    const approvals = Object.fromEntries(this.#approvals);
-    this.#approvals.clear();
-    this.start({ approvals });
-    return true;
+    if (this.#run !== undefined || isBlocked()) return false;
+    const approvals = parts.desk.takeAnswers();
+    if (approvals !== undefined) this.start({ approvals });
+    return approvals !== undefined;
   }
 
   /** Gives the run at work its outcome without waiting for it. */
@@ -235,7 +200,7 @@ export class RunControl {
         onEvent: (event: AgentEvent): void => {
           if (run.isOver) return;
           isStored ||= event.type === "user_message";
-          if (event.type === "tool_result") this.#closeLeft(event.callId);
+          if (event.type === "tool_result") parts.desk.endCall(event.callId);
           run.add(event);
           onEvent(event);
         },
@@ -247,12 +212,12 @@ export class RunControl {
       const settled = await this.#answered(taken, runs, until);
       for (const release of releases.splice(0)) await release();
       const outcome = settled(run.facts);
-      if (approvals !== undefined || outcome.stopReason === "awaiting_approval") await this.takeUpQuestions();
+      if (approvals !== undefined || outcome.stopReason === "awaiting_approval") await parts.desk.restore();
       this.#end(run, () => run.settle(outcome));
     } catch (error) {
       for (const release of releases) await release();
       const failure = toNanoAgentError(withGoneFolder(error), "internal");
-      if (approvals !== undefined) await this.takeUpQuestions();
+      if (approvals !== undefined) await parts.desk.restore();
       this.#end(run, () => run.fail(failure));
     }
     await this.#afterRun(run, begun, isStored);
@@ -261,7 +226,7 @@ export class RunControl {
   /** Goes on with what waits for the end of a run. */
   async #afterRun(run: LiveRun, { input, isQueued }: RunStart, isStored: boolean): Promise<void> {
     const { stopReason, exitCode } = await run.outcome;
-    if (this.#run !== undefined || this.#goOnAnswered()) return;
+    if (this.#run !== undefined || this.resumeAnswered()) return;
     if (GOES_ON.has(stopReason)) this.sendWaiting();
     else {
       this.queue.holdAll();
@@ -352,16 +317,4 @@ export class RunControl {
     const words = session.goOn();
     return words === undefined ? undefined : goOnCommand(words);
   }
-}
-
-function approvalOf({ name, input }: ApprovalRequestEntry, reply: QuestionReply): LeftAnswer {
-  const answered = askedValue(name, input)?.inputAfter(reply);
-  if (answered !== undefined) return { approved: true, input: answered };
-  if (!("choice" in reply)) return { approved: false };
-  const { choice, reason } = reply;
-  return {
-    approved: choice === "once",
-    ...(reason !== undefined && { reason: `the user said: ${reason}` }),
-    ...(choice === "stop" && { stop: true }),
-  };
 }

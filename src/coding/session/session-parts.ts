@@ -5,14 +5,14 @@ import type { OpenSession } from "../setup/open-session.ts";
 import type { Telemetry } from "../setup/open-telemetry.ts";
 import type { CodingSession, CodingSessionOptions } from "./coding-session.ts";
 import type { NoticeBoard } from "./notice-board.ts";
-import type { QuestionDesk } from "./question-desk.ts";
+import type { PendingQuestions } from "./pending-questions.ts";
 
 export interface SessionParts {
   readonly options: CodingSessionOptions;
   readonly settings: Settings;
   readonly composed: Composition;
   readonly session: OpenSession;
-  readonly desk: QuestionDesk;
+  readonly desk: PendingQuestions;
   readonly notices: NoticeBoard;
   /** Who is told what runs do beside those who listen, by configuration. */
   readonly telemetry: Telemetry | undefined;

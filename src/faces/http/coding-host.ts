@@ -1,7 +1,7 @@
 import { isAbsolute } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { CodingSessionOptions } from "../../coding/session/coding-session.ts";
-import { openQuestions } from "../../coding/session/left-questions.ts";
+import { openQuestions } from "../../coding/session/pending-questions.ts";
 import { createCodingSession } from "../../coding/session/prepare-coding-session.ts";
 import type { UndoLimits } from "../../coding/settings/config-schema.ts";
 import { existingFolder, type UserPaths } from "../../coding/settings/paths.ts";

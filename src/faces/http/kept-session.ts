@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { openQuestions } from "../../coding/session/left-questions.ts";
+import { openQuestions } from "../../coding/session/pending-questions.ts";
 import { storedMessages } from "../../coding/session/session-queue.ts";
 import type { UndoLimits } from "../../coding/settings/config-schema.ts";
 import type { UserPaths } from "../../coding/settings/paths.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { elicitAt } from "./question-desk.ts";
+import { elicitAt } from "./pending-questions.ts";
 
 const NEVER = new AbortController().signal;
 

@@ -1,5 +1,8 @@
-import type { ApprovalRequestEntry, AssistantEntry } from "../../core/agent/entries.ts";
-import type { Journal } from "../../core/agent/journal.ts";
+import { createHash } from "node:crypto";
+import { resolve } from "node:path";
+import type { ApprovalRequestEntry, JournalEntry } from "../../core/agent/entries.ts";
+import type { ApprovalAnswer, Approvals } from "../../core/agent/ports.ts";
+import { SessionState } from "../../core/agent/state.ts";
 import { assertIs } from "../../core/base/check-option.ts";
 import { compileSchema } from "../../core/base/compile-schema.ts";
 import { defined } from "../../core/base/defined.ts";
@@ -10,6 +13,7 @@ import type { JsonSchema } from "../../core/base/schema.ts";
 import type { ToolInput, ToolUseBlock } from "../../core/message/block.ts";
 import type { Elicit, Elicitation } from "../../extensions/mcp/connection.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../permission/approver.ts";
+import type { SessionContent } from "../../session/read-session.ts";
 import type { AgreedChanges, FileContent, FilePort } from "../../tools/files/file-port.ts";
 import type { FileState } from "../../tools/files/read-files.ts";
 import { resolvePath } from "../../tools/resolve-path.ts";
@@ -22,33 +26,35 @@ import type {
   QuestionScope,
 } from "../../view/question.ts";
 import { fittedTo } from "../../view/value-form.ts";
+import type { UserPaths } from "../settings/paths.ts";
 import type { Settings } from "../settings/settings.ts";
+import type { OpenSession } from "../setup/open-session.ts";
 import { type AskedValue, askedValue } from "./asked-value.ts";
-import { leftQuestion, linkOf, sentences, whyAsked } from "./left-questions.ts";
 import type { NoticeBoard } from "./notice-board.ts";
 import type { QuestionedCall, ShownChange } from "./question-diff.ts";
-import { contentOf, digestOf, NO_FILE } from "./shown-content.ts";
 
-/** Options of a {@link QuestionDesk}. */
-export interface QuestionDeskOptions {
+/** The parts of a session that its questions are about. */
+interface QuestionHost {
   readonly settings: Settings;
   readonly files: FilePort | undefined;
   /** The files that the session has read. */
   readonly read: FileState;
-  /** The newest answer of the model, whose calls are asked about. */
-  readonly newestAnswer: () => AssistantEntry | undefined;
-  /** Where a question is kept, so that another process finds it. */
-  readonly journal: () => Journal | undefined;
+  /** Stores a question, so that another process finds it; undefined until it is open. */
+  readonly session: () => OpenSession | undefined;
   readonly notices: NoticeBoard;
   readonly onChange: () => void;
+  /** Called when a restored question was answered. */
+  readonly onAnswer: () => void;
 }
 
 interface OpenQuestion {
   readonly question: Question;
   readonly reply: (reply: QuestionReply) => void;
-  /** Fails whoever waits for the answer; absent for a question that an earlier process left. */
+  /** Fails the caller that waits for the answer; absent for a restored question, for which none waits. */
   readonly fail?: (reason: unknown) => void;
 }
+
+type CallAnswer = Extract<ApprovalAnswer, object>;
 
 /** A file as a person was shown it who agreed to a change of it. */
 interface ShownFile {
@@ -59,21 +65,23 @@ interface ShownFile {
 }
 
 /**
- * The questions of a session as data: whoever asks waits, whoever listens answers, at any time. What a
- * listener throws, or rejects with, refuses the question.
+ * The open questions of a session, those of earlier processes included. A listener answers at any time; what
+ * it throws, or rejects with, refuses the question.
  */
-export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
-  readonly #options: QuestionDeskOptions;
+export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
+  readonly #host: QuestionHost;
   readonly #ids = createIds();
   /** Each with whether it can also answer with a value. */
   readonly #listeners = new Map<QuestionListener, boolean>();
   /** The files that people saw and agreed to change, by call. */
   readonly #shown = new Map<string, ShownFile>();
+  /** Answers to restored questions, by call, until a run takes them. */
+  readonly #answers = new Map<string, CallAnswer>();
   #open: readonly OpenQuestion[] = [];
   #questions: readonly Question[] = [];
 
-  constructor(options: QuestionDeskOptions) {
-    this.#options = options;
+  constructor(host: QuestionHost) {
+    this.#host = host;
   }
 
   get isAttended(): boolean {
@@ -109,44 +117,55 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
   }
 
   /**
-   * Puts the questions of earlier processes here, with the changes they are about where the file is as it was
-   * then, and takes back those whose calls have ended otherwise. `onReply` gets an answer with its question.
+   * Restores the questions that the session holds open, with the changes they are about when the file is as
+   * it was then, and removes those whose calls have ended otherwise.
    */
-  async leave(
-    asked: readonly ApprovalRequestEntry[],
-    onReply: (asked: ApprovalRequestEntry, reply: QuestionReply) => void,
-  ): Promise<void> {
-    const waiting = new Set(asked.map(({ id }) => id));
-    const kept = this.#open.filter((open) => !isLeft(open) || waiting.has(open.question.id));
+  async restore(): Promise<void> {
+    const session = this.#host.session();
+    const isAsked = session?.newestOf("approval_request") !== undefined;
+    const asked = isAsked ? openApprovals(session.journal.entries()) : [];
+    for (const [call, { question }] of this.#answers)
+      if (!asked.some(({ callId, id }) => callId === call && id === question)) this.#answers.delete(call);
+    const open = asked.filter(({ callId }) => !this.#answers.has(callId));
+    const ids = new Set(open.map(({ id }) => id));
+    const kept = this.#open.filter((each) => !isRestored(each) || ids.has(each.question.id));
     if (kept.length < this.#open.length) this.#set(kept);
     const isNew = ({ id }: ApprovalRequestEntry): boolean =>
       !this.#open.some(({ question }) => question.id === id);
-    const added = asked.filter(isNew);
+    const added = open.filter(isNew);
     const changes = await Promise.all(added.map(({ name, input }) => this.#changeOf(name, input)));
     for (const [at, entry] of added.entries()) {
       if (!isNew(entry)) continue;
-      const change = changes[at];
-      // A digest: the files themselves may be large.
-      const content = entry.content ?? contentOf(change);
-      const reply = (answer: QuestionReply): void => {
-        const isCarried = entry.content !== undefined;
-        if (content !== undefined && "choice" in answer && answer.choice === "once")
-          this.#shown.set(entry.callId, { content, isCarried });
-        onReply(entry, answer);
-      };
-      this.#add({ question: leftQuestion(entry, change, this.#options.settings), reply });
+      const question = restoredQuestion(entry, changes[at], this.#host.settings);
+      this.#add({ question, reply: (reply) => this.#answerRestored(entry, changes[at], reply) });
     }
   }
 
-  /** Takes the question of an earlier process about a call back: the call has ended otherwise. */
-  withdraw(callId: string): void {
-    const isOver = (open: OpenQuestion): boolean => isLeft(open) && open.question.callId === callId;
-    if (this.#open.some(isOver)) this.#set(this.#open.filter((open) => !isOver(open)));
+  #answerRestored(entry: ApprovalRequestEntry, change: ShownChange | undefined, reply: QuestionReply): void {
+    const { id: question, callId, content: before } = entry;
+    const content = before ?? contentOf(change);
+    const answer = answerOf(entry, reply);
+    if (content !== undefined && answer.approved)
+      this.#shown.set(callId, { content, isCarried: before !== undefined });
+    this.#answers.set(callId, { ...answer, question });
+    this.#host.onAnswer();
   }
 
-  /** True while questions of earlier processes are open. */
-  get hasLeft(): boolean {
-    return this.#open.some(isLeft);
+  /** Takes the answers to restored questions, once all are there or one is a no; undefined before. */
+  takeAnswers(): Approvals | undefined {
+    const answers = [...this.#answers.values()];
+    const isDecided = !this.#open.some(isRestored) || answers.some(({ approved }) => !approved);
+    if (answers.length === 0 || !isDecided) return undefined;
+    const approvals = Object.fromEntries(this.#answers);
+    this.#answers.clear();
+    return approvals;
+  }
+
+  /** A call has ended: its restored question needs no answer any more. */
+  endCall(callId: string): void {
+    this.#answers.delete(callId);
+    const isOver = (open: OpenQuestion): boolean => isRestored(open) && open.question.callId === callId;
+    if (this.#open.some(isOver)) this.#set(this.#open.filter((open) => !isOver(open)));
   }
 
   /** Takes all questions back; those who wait for an answer get `reason` instead. */
@@ -165,7 +184,7 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
     if (change?.fails !== undefined) return { choice: "fails", error: change.fails };
     const content = contentOf(change);
     const id = await this.#record(asked, content);
-    const reason = sentences(whyAsked(asked), linkOf(asked, this.#options.settings), change?.replaces);
+    const reason = sentences(whyAsked(asked), linkOf(asked, this.#host.settings), change?.replaces);
     const call = { callId, tool, input, reason, choices: choicesOf(asked) };
     const reply = await this.#wait(
       {
@@ -198,10 +217,11 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
    * when an earlier one may read or change the same file, nor for a call inside another one.
    */
   #knownFor({ callId, parentCallId, place }: ApprovalQuestion): QuestionedCall["known"] {
-    const { settings, read, newestAnswer, journal } = this.#options;
-    const transcriptId = journal()?.sessionId;
+    const { settings, read, session } = this.#host;
+    const transcriptId = session()?.journal.sessionId;
     if (transcriptId === undefined || parentCallId !== undefined) return undefined;
-    const calls = newestAnswer()?.message.content.filter((block) => block.type === "tool_use") ?? [];
+    const newest = session()?.newestOf("assistant_message");
+    const calls = newest?.message.content.filter((block) => block.type === "tool_use") ?? [];
     const earlier = calls.slice(
       0,
       Math.max(
@@ -230,7 +250,7 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
     input: ToolInput,
     how: Pick<QuestionedCall, "known" | "place"> & { readonly signal?: AbortSignal } = {},
   ): Promise<ShownChange | undefined> {
-    const { settings, files } = this.#options;
+    const { settings, files } = this.#host;
     const { questionDiff } = await import("./question-diff.ts");
     return questionDiff({ signal: new AbortController().signal, ...how, tool, input, settings, files });
   }
@@ -246,7 +266,7 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
   }
 
   tell(message: string): void {
-    this.#options.notices.add({ level: "info", code: "permission", message });
+    this.#host.notices.add({ level: "info", code: "permission", message });
   }
 
   /**
@@ -256,9 +276,9 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
    */
   async #record(asked: ApprovalQuestion, shown: string | undefined): Promise<string> {
     const { callId, parentCallId, tool: name, input, reason, code, part, rule, cwd, place } = asked;
-    const { read } = this.#options;
-    const journal = this.#options.journal();
-    const isNested = parentCallId !== undefined || this.#options.settings.config.values.pattern !== undefined;
+    const { read } = this.#host;
+    const journal = this.#host.session()?.journal;
+    const isNested = parentCallId !== undefined || this.#host.settings.config.values.pattern !== undefined;
     if (journal === undefined || isNested) return this.#ids("question");
     const isRead = shown === NO_FILE || read.recall(journal.sessionId, place ?? "")?.sha256 === shown;
     const content = isRead ? shown : undefined;
@@ -297,14 +317,13 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
   #set(open: readonly OpenQuestion[]): void {
     this.#open = open;
     this.#questions = open.map(({ question }) => question);
-    this.#options.onChange();
+    this.#host.onChange();
   }
 }
 
 const FILE_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit", "glob", "grep"]);
 
-/** True for a question that an earlier process left. */
-function isLeft({ fail }: OpenQuestion): boolean {
+function isRestored({ fail }: OpenQuestion): boolean {
   return fail === undefined;
 }
 
@@ -354,7 +373,7 @@ function fittingValue({ schema }: Question, value: Json): Json {
  * an address that is none of the web.
  */
 export function elicitAt(
-  desk: Pick<QuestionDesk, "takesValues" | "askValue">,
+  desk: Pick<PendingQuestions, "takesValues" | "askValue">,
   onAsk: (message: string) => Promise<void>,
 ): Elicit {
   return async (elicitation, signal) => {
@@ -380,4 +399,102 @@ function questionOf({ server, message, schema, url }: Elicitation): NewQuestion 
   // As a browser reads them, letters of other scripts and what stands before an @ mislead nobody.
   const reason = `${server} asks you to open a page of ${page.host}, ${page.href}: ${message}`;
   return { type: "choice", reason, options: [{ value: "opened", label: "I have opened it" }] };
+}
+
+function answerOf({ name, input }: ApprovalRequestEntry, reply: QuestionReply): CallAnswer {
+  const answered = askedValue(name, input)?.inputAfter(reply);
+  if (answered !== undefined) return { approved: true, input: answered };
+  if (!("choice" in reply)) return { approved: false };
+  const { choice, reason } = reply;
+  return {
+    approved: choice === "once",
+    ...(reason !== undefined && { reason: `the user said: ${reason}` }),
+    ...(choice === "stop" && { stop: true }),
+  };
+}
+
+/** The questions that a session on disk holds open. */
+export async function openQuestions(
+  { entries, header }: Pick<SessionContent, "entries" | "header">,
+  paths: UserPaths,
+): Promise<readonly Question[]> {
+  const settings = { cwd: header?.cwd ?? "", paths };
+  const { questionDiff } = await import("./question-diff.ts");
+  const signal = new AbortController().signal;
+  return Promise.all(
+    openApprovals(entries).map(async (asked) => {
+      const { name: tool, input } = asked;
+      const isKnown = settings.cwd !== "";
+      const change = isKnown ? await questionDiff({ tool, input, settings, signal }) : undefined;
+      return restoredQuestion(asked, change, settings);
+    }),
+  );
+}
+
+function openApprovals(entries: Iterable<JournalEntry>): readonly ApprovalRequestEntry[] {
+  const state = new SessionState();
+  for (const entry of entries) state.apply(entry);
+  const waiting = new Set(state.transcript.pending.map(({ id }) => id));
+  return [...state.approvals.values()].filter(({ callId }) => waiting.has(callId));
+}
+
+/** The question of an earlier process: the rules it offered ended with that. */
+function restoredQuestion(
+  asked: ApprovalRequestEntry,
+  change: ShownChange | undefined,
+  settings: Pick<Settings, "cwd" | "paths">,
+): Question {
+  const { id, time, callId, name, input } = asked;
+  const value = askedValue(name, input);
+  if (value !== undefined) return { ...value.question, id, time, callId, tool: name, input };
+  const now = contentOf(change);
+  // Where nobody can say what the file is now, nobody can say that it has changed.
+  const isChanged = now !== undefined && (asked.content ?? now) !== now;
+  const link = linkOf({ tool: name, input, place: asked.place }, settings);
+  const reason = sentences(whyAsked(asked), link, isChanged ? CHANGED : undefined, change?.replaces);
+  const call = { callId, tool: name, input, reason };
+  return {
+    id,
+    type: "permission",
+    time,
+    ...call,
+    ...defined({ diff: isChanged ? undefined : change?.diff }),
+    choices: [{ choice: "once" }, { choice: "no" }, { choice: "stop" }],
+  };
+}
+
+const CHANGED = "The file has changed since: a yes to this leaves it alone, and the model has to ask again.";
+
+/** Why a call is asked about; nothing when the mode asks about every call of its kind. */
+function whyAsked({ code, reason }: Pick<ApprovalRequestEntry, "code" | "reason">): string | undefined {
+  return code === "no_rule" ? undefined : reason;
+}
+
+/** Where a path leads that is a link, or goes through one. */
+function linkOf(
+  { tool, input, place }: Pick<ApprovalQuestion, "tool" | "input"> & { readonly place?: string | undefined },
+  { cwd, paths }: Pick<Settings, "cwd" | "paths">,
+): string | undefined {
+  const { path } = input;
+  if (!FILE_TOOLS.has(tool) || typeof path !== "string" || place === undefined) return undefined;
+  const written = resolve(cwd, path.replace(/^~(?=\/|$)/, paths.home));
+  return written === place ? undefined : `${path} leads to ${place}.`;
+}
+
+function sentences(...parts: readonly (string | undefined)[]): string {
+  return parts.filter((each) => each !== undefined).join(" ");
+}
+
+/** The digest of the file that a change was made from; `undefined` where nobody can say. */
+function contentOf(change: ShownChange | undefined): string | undefined {
+  return change?.file && digestOf(change.file.content);
+}
+
+/** The digest of a file that is not there. */
+const NO_FILE = "none";
+
+/** The digest of a file. */
+function digestOf(content: FileContent): string {
+  if (content === undefined || content === "too large") return content ?? NO_FILE;
+  return createHash("sha256").update(content).digest("hex");
 }
