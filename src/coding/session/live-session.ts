@@ -1,5 +1,5 @@
 import type { Agent } from "../../agent/agent.ts";
-import type { AgentEvent } from "../../core/agent/entries.ts";
+import type { AgentEvent, JournalEntry } from "../../core/agent/entries.ts";
 import { defined } from "../../core/base/defined.ts";
 import { type Json, misuse } from "../../core/base/errors.ts";
 import type { ToolInput } from "../../core/message/block.ts";
@@ -19,8 +19,9 @@ import type {
   QuestionReply,
   QuestionScope,
 } from "../../view/question.ts";
+import { SHELL_NOTE, sharedText } from "../../view/shell-note.ts";
 import type { SessionView, ViewChange } from "../../view/view.ts";
-import type { HostView } from "../../view/view-fold.ts";
+import { type HostView, ViewFold } from "../../view/view-fold.ts";
 import type {
   CodingSession,
   CompactionResult,
@@ -36,12 +37,10 @@ import type {
   UndoReport,
 } from "./coding-session.ts";
 import { commandIn } from "./intake.ts";
-import { LiveView } from "./live-view.ts";
 import { ModelControl } from "./model-control.ts";
 import { fault, Listeners } from "./notice-board.ts";
 import { createPlanTool } from "./plan-tool.ts";
 import { RunControl } from "./run-control.ts";
-import { runUserCommand } from "./run-user-command.ts";
 import { rewindPoints, sessionInfo, sessionStats } from "./session-info.ts";
 import type { SessionParts } from "./session-parts.ts";
 import type { SessionQueue } from "./session-queue.ts";
@@ -286,16 +285,17 @@ export class LiveSession implements CodingSession {
 
   async shell(
     command: string,
-    { shared = false, signal }: Abortable & { readonly shared?: boolean } = {},
+    { shared = false, signal = new AbortController().signal }: Abortable & { readonly shared?: boolean } = {},
   ): Promise<ShellOutcome> {
     this.#assertOpen();
-    return runUserCommand(this.#parts, command, {
-      shared,
-      signal,
-      agent: this.#agent,
-      // A run at work publishes what is noted beside it.
-      onEntry: (entry) => (this.#runs.isRunning ? undefined : this.#onEvent(entry)),
-    });
+    const { composed, settings } = this.#parts;
+    const outcome = await composed.builtin.runShell(command, { cwd: settings.cwd, signal });
+    const note = { command, ...outcome, shared };
+    const entry = await this.#agent.note(SHELL_NOTE, note);
+    // A running run publishes what is noted outside of it.
+    if (!this.#runs.isRunning) this.#onEvent(entry);
+    if (shared) await this.#agent.observe(sharedText(note));
+    return outcome;
   }
 
   status(): readonly string[] {
@@ -456,4 +456,84 @@ function assertUntil(command: string | undefined): void {
   throw misuse(
     `until is ${JSON.stringify(command)}: pass a shell command, such as "npm test", or leave it out.`,
   );
+}
+
+interface ViewSource {
+  readonly entries: () => Iterable<JournalEntry>;
+  readonly host: () => HostView;
+  readonly notices: () => readonly Notice[];
+  readonly onFault: (error: unknown) => void;
+}
+
+/** The view of a session that is at work. Costs nothing until somebody looks at it. */
+class LiveView {
+  readonly #source: ViewSource;
+  readonly #listeners: Listeners<[change: ViewChange]>;
+  /** Background commands that were started before ended with the process that started them. */
+  readonly #since = Date.now();
+  #fold: ViewFold | undefined;
+
+  constructor(source: ViewSource) {
+    this.#source = source;
+    this.#listeners = new Listeners(source.onFault);
+  }
+
+  get view(): SessionView {
+    return this.#opened().view;
+  }
+
+  listen(listener: (change: ViewChange) => void): () => void {
+    this.#opened();
+    return this.#listeners.add(listener);
+  }
+
+  apply(event: AgentEvent): void {
+    this.#change((fold) => {
+      fold.apply(event);
+      // It may have been a message that waited until now.
+      if (event.type === "user_message") fold.host(this.#source.host());
+    });
+  }
+
+  notice(notice: Notice): void {
+    this.#change((fold) => fold.notice(notice));
+  }
+
+  /** Something beside events changed. */
+  changed(): void {
+    this.#change((fold) => fold.host(this.#source.host()));
+  }
+
+  /** A run ended, and no event will say so. */
+  failed(outcome: Outcome): void {
+    this.#change((fold) => fold.fail(outcome));
+  }
+
+  reset(): void {
+    if (this.#fold === undefined) return;
+    this.#fold = this.#folded([]);
+    this.#listeners.call({ items: [], rest: true, reset: true });
+  }
+
+  #opened(): ViewFold {
+    return (this.#fold ??= this.#folded(this.#source.notices()));
+  }
+
+  #folded(notices: readonly Notice[]): ViewFold {
+    const { entries, host } = this.#source;
+    const fold = new ViewFold(host());
+    for (const entry of entries()) fold.apply(entry);
+    fold.endJobs(this.#since);
+    if (host().state === "idle") fold.leaveRun();
+    for (const notice of notices) fold.notice(notice);
+    fold.take();
+    return fold;
+  }
+
+  #change(work: (fold: ViewFold) => void): void {
+    if (this.#fold === undefined) return;
+    work(this.#fold);
+    const change = this.#fold.take();
+    if (change.items.length > 0 || change.rest) this.#listeners.call(change);
+  }
 }
