@@ -28,7 +28,7 @@ import { clientPorts } from "./client-ports.ts";
 import { changeOption, configOptions, modeState, toMode } from "./config-options.ts";
 import { mcpConfigs } from "./mcp-configs.ts";
 import { inProtocol } from "./protocol-error.ts";
-import { sessionName } from "./publish-view.ts";
+import { sessionName } from "./updates.ts";
 
 /** Options that an editor's sessions have in common. */
 export interface AcpAgentOptions {

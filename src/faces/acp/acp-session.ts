@@ -17,7 +17,7 @@ import type { ToolItem, ViewItem } from "../../view/view.ts";
 import { askClient, REFUSED } from "./ask-client.ts";
 import { promptInput } from "./prompt-input.ts";
 import { protocolError } from "./protocol-error.ts";
-import { ViewPublisher } from "./publish-view.ts";
+import { ViewPublisher } from "./updates.ts";
 
 /** Options of {@link AcpSession}. */
 export interface AcpSessionOptions {

@@ -13,7 +13,7 @@ import type { AnswerChoice, OfferedChoice, Question, QuestionReply } from "../..
 import { questionKind, questionSubject } from "../../view/question-kind.ts";
 import { choiceText, questionHeading, questionNotes } from "../../view/question-text.ts";
 import { ValueForm } from "../../view/value-form.ts";
-import { diffContent, isShownAsDiff, toolFacts } from "./tool-facts.ts";
+import { diffContent, isShownAsDiff, toolFacts } from "./updates.ts";
 
 /** Whom to ask, and about what. */
 export interface QuestionPlace {

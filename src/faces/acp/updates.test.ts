@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { NO_USAGE } from "../../core/message/usage.ts";
 import type { SessionView, ToolItem, ViewItem } from "../../view/view.ts";
-import { ViewPublisher } from "./publish-view.ts";
+import { ViewPublisher } from "./updates.ts";
 
 const VIEW: SessionView = {
   state: "idle",
@@ -133,7 +133,7 @@ test("calls of a subagent are shown under its name, its words are not", () => {
   publish.item(call({ name: "task", agent: { name: "explore", outputTokens: 1, costUsd: 0, items } }));
   expect(sent.map((update) => ("title" in update ? update.title : update.sessionUpdate))).toEqual([
     "read src/a.ts",
-    "explore: read src/a.ts",
+    "explore: src/a.ts",
   ]);
 });
 
