@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import type { AgentEvent } from "../core/agent/entries.ts";
 import { type Block, blockOf, type CallBlock, isFinal } from "./blocks.ts";
 import type { ToolItem, ViewItem } from "./view.ts";
-import { AFTER_END, circleNotice, ENDED, phaseNotice, phraseText, retryText } from "./words.ts";
+import { AFTER_END, ENDED, noticeOf, phraseText, retryText } from "./words.ts";
 
 const BASE = { id: "i", version: 1, time: 0 };
 const brief = { details: false };
@@ -149,11 +150,12 @@ test("what a failed attempt wrote is not drawn", () => {
 
 test("compaction, a repeated circle, phases and a retry have their words", () => {
   const compacted = { code: "compacted", before: 9_000, after: 1_000, method: "summary" } as const;
+  const phase = { type: "phase", phase: "execution", step: 1, plan: ["look", "write"] };
   const told = [
-    circleNotice({ tools: ["read"], calls: 3 }),
-    phaseNotice({ type: "phase", phase: "reflection", round: 2 }),
-    phaseNotice({ type: "phase", phase: "execution", step: 1, plan: ["look", "write"] }),
-  ];
+    { type: "user_message", circle: { tools: ["read"], calls: 3 } },
+    { type: "phase", phase: "reflection", round: 2 },
+    phase,
+  ].flatMap((event) => noticeOf(event as AgentEvent) ?? []);
   expect([
     phraseText(compacted, (count) => `${count / 1_000}k`),
     ...told.map((notice) => `${notice.level}: ${phraseText({ code: "notice", notice }, String)}`),

@@ -78,11 +78,8 @@ export type Block =
 export function blockOf(item: ViewItem, { details }: { readonly details: boolean }): Block | undefined {
   if (item.isVoid === true) return undefined;
   switch (item.type) {
-    case "user": {
-      const { source: by, time } = item;
-      const images = item.text.includes("[image") ? 0 : item.images;
-      return { kind: "said", by, text: item.text.trim(), images, time };
-    }
+    case "user":
+      return saidBlock(item);
     case "answer":
       return { kind: "answer", markdown: item.text, state: item.state };
     case "thinking": {
@@ -102,16 +99,23 @@ export function blockOf(item: ViewItem, { details }: { readonly details: boolean
       const { before, after, method } = item;
       return { kind: "note", level: "info", phrase: { code: "compacted", before, after, method } };
     }
-    case "run_end": {
-      const { stopReason, limit, durationMs, costUsd, changes, trace, evidence } = item;
-      const reason = limit === "wall_time" ? limit : stopReason;
-      // Who stopped a run knows why.
-      const error = stopReason === "aborted" ? undefined : item.error?.message;
-      const level = error !== undefined ? "error" : QUIET.has(reason) ? "info" : "warning";
-      const work = defined({ changes, trace, evidence });
-      return { kind: "end", reason, error, level, durationMs, costUsd, ...work };
-    }
+    case "run_end":
+      return endBlock(item);
   }
+}
+
+function saidBlock({ source: by, text, images, time }: UserItem): Block {
+  return { kind: "said", by, text: text.trim(), images: text.includes("[image") ? 0 : images, time };
+}
+
+function endBlock(item: Extract<ViewItem, { readonly type: "run_end" }>): Block {
+  const { stopReason, limit, durationMs, costUsd, changes, trace, evidence } = item;
+  const reason = limit === "wall_time" ? limit : stopReason;
+  // Who stopped a run knows why.
+  const error = stopReason === "aborted" ? undefined : item.error?.message;
+  const level = error !== undefined ? "error" : QUIET.has(reason) ? "info" : "warning";
+  const work = defined({ changes, trace, evidence });
+  return { kind: "end", reason, error, level, durationMs, costUsd, ...work };
 }
 
 /** Endings that need no words. */

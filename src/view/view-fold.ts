@@ -26,7 +26,7 @@ import { SessionTrace } from "./session-trace.ts";
 import { parseShellNote, sharedText } from "./shell-note.ts";
 import { parseUntilNote, roundText, type UntilNote } from "./until-note.ts";
 import type { JobView, RunView, SessionView, ToolItem, ViewChange, ViewItem } from "./view.ts";
-import { circleNotice, phaseNotice } from "./words.ts";
+import { noticeOf } from "./words.ts";
 
 type RunEndItem = Extract<ViewItem, { readonly type: "run_end" }>;
 
@@ -151,12 +151,12 @@ export class ViewFold {
     this.#trace.apply(event);
     if (this.#run !== undefined && "time" in event && event.type !== "run_resume")
       this.#lastTime = event.time;
+    this.#remark(event);
     switch (event.type) {
       case "run_start":
       case "run_resume":
         return this.#begin(event);
       case "user_message":
-        if (event.circle !== undefined) this.#notice(event.id, event.time, circleNotice(event.circle));
         return this.#wasShown(event) ? undefined : this.#main.apply(event);
       case "tool_result":
         this.#main.apply(event);
@@ -167,16 +167,15 @@ export class ViewFold {
         return this.#compaction(event);
       case "note":
         return this.#note(event);
-      case "phase":
-        return this.notice(phaseNotice(event));
-      case "warning":
-        return this.notice({ level: "warning", code: "other", message: event.message });
-      case "rollback_end":
-      case "compaction_undone":
-        return this.#notice(event.id, event.time, REMARKS[event.type]);
       default:
         this.#main.apply(event);
     }
+  }
+
+  #remark(event: AgentEvent): void {
+    const notice = noticeOf(event);
+    if (notice !== undefined && "id" in event && "time" in event) this.#notice(event.id, event.time, notice);
+    else if (notice !== undefined) this.notice(notice);
   }
 
   /** True for what was shown already: a shared command's note, and what is said inside a pattern. */
@@ -381,11 +380,6 @@ export class ViewFold {
     };
   }
 }
-
-const REMARKS: { readonly [T in "rollback_end" | "compaction_undone"]: Notice } = {
-  rollback_end: { level: "info", code: "undo", message: "Files were put back." },
-  compaction_undone: { level: "info", code: "other", message: "The newest compaction was taken back." },
-};
 
 function contextOf(usedTokens: number, windowTokens: number | undefined): SessionView["context"] {
   return { usedTokens, ...defined({ windowTokens }) };

@@ -1,5 +1,4 @@
-import type { CompactionEntry, PhaseEvent } from "../core/agent/entries.ts";
-import type { LoopCircle } from "../core/agent/result.ts";
+import type { AgentEvent, CompactionEntry, PhaseEvent } from "../core/agent/entries.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
 import { circleText } from "../hooks/loop-guard-plugin.ts";
 import { oneLine } from "./call-text.ts";
@@ -72,20 +71,32 @@ export function phraseText(phrase: Phrase, tokens: (count: number) => string): s
   return compactedText(tokens(phrase.before), tokens(phrase.after), METHODS[phrase.method]);
 }
 
-/** The notice that the model was warned because its calls repeat. */
-export function circleNotice(circle: LoopCircle): Notice {
-  const message = `The model is repeating itself and has been warned. ${circleText(circle)}`;
-  return { level: "warning", code: "other", message };
+/** The notice that an event is; undefined for most events. */
+export function noticeOf(event: AgentEvent): Notice | undefined {
+  switch (event.type) {
+    case "warning":
+      return { level: "warning", code: "other", message: event.message };
+    case "user_message": {
+      if (event.circle === undefined) return undefined;
+      const message = `The model is repeating itself and has been warned. ${circleText(event.circle)}`;
+      return { level: "warning", code: "other", message };
+    }
+    case "phase":
+      return { level: "info", code: "other", message: phaseText(event) };
+    case "rollback_end":
+      return { level: "info", code: "undo", message: "Files were put back." };
+    case "compaction_undone":
+      return { level: "info", code: "other", message: "The newest compaction was taken back." };
+    default:
+      return undefined;
+  }
 }
 
-/** The notice that a pattern begins another phase. */
-export function phaseNotice({ phase, round = 1, step, plan = [] }: PhaseEvent): Notice {
+function phaseText({ phase, round = 1, step, plan = [] }: PhaseEvent): string {
   const name = phase.replace("_", " ");
-  const message =
-    step === undefined
-      ? `${name.charAt(0).toUpperCase()}${name.slice(1)}${round === 1 ? "" : ` ${round}`}`
-      : `Step ${step} of ${Math.max(step, plan.length)}: ${oneLine(plan[step - 1] ?? "", 200)}`;
-  return { level: "info", code: "other", message };
+  if (step !== undefined)
+    return `Step ${step} of ${Math.max(step, plan.length)}: ${oneLine(plan[step - 1] ?? "", 200)}`;
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}${round === 1 ? "" : ` ${round}`}`;
 }
 
 /** The things that a run waits for. */

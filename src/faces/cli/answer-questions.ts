@@ -34,9 +34,11 @@ export function answerQuestions(session: CodingSession, { hold, ...place }: Aski
     try {
       const { stdin: input, stderr: output } = process;
       const reply = await askInLines(question, signal, { ...place, input, output });
-      if (reply !== undefined) return void session.answer(question.id, reply);
-      process.kill(process.pid, "SIGINT");
-      await once(signal, "abort");
+      if (reply !== undefined) session.answer(question.id, reply);
+      else {
+        process.kill(process.pid, "SIGINT");
+        await once(signal, "abort");
+      }
     } finally {
       clearInterval(alive);
       release();

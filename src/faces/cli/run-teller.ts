@@ -11,7 +11,7 @@ import type { Notice } from "../../view/notice.ts";
 import { noticeText } from "../../view/notice-text.ts";
 import { goOnText, type Outcome } from "../../view/outcome.ts";
 import { terminalLine, terminalText } from "../../view/safe-text.ts";
-import { circleNotice, phraseText } from "../../view/words.ts";
+import { noticeOf, phraseText } from "../../view/words.ts";
 import type { LineDrawer, LinePlace } from "../terminal/line-drawer.ts";
 import { answerQuestions, canAsk } from "./answer-questions.ts";
 import { type CommandContext, say } from "./command-context.ts";
@@ -136,7 +136,7 @@ export class RunTeller {
       this.#beat ??= setInterval(() => {
         if (!this.#isHeld) waiting.draw();
       }, BEAT_MS).unref();
-    const note = context.stderr.isTerminal ? undefined : noteOf(event);
+    const note = context.stderr.isTerminal ? undefined : lineOf(event);
     if (note !== undefined) this.say(note);
     this.#reporter?.event(event);
   }
@@ -218,10 +218,9 @@ export class RunTeller {
 }
 
 /** A note that is told wherever standard error goes; undefined for most events. */
-function noteOf(event: AgentEvent): string | undefined {
-  if (event.type === "warning") return event.message;
-  if (event.type === "user_message" && event.circle !== undefined)
-    return noticeText(circleNotice(event.circle));
+function lineOf(event: AgentEvent): string | undefined {
+  const notice = noticeOf(event);
+  if (notice?.level === "warning") return noticeText(notice);
   if (event.type !== "compaction") return undefined;
   const { tokensBefore: before, tokensAfter: after, method } = event;
   return phraseText({ code: "compacted", before, after, method }, count);

@@ -84,18 +84,6 @@ export function firstColumns(text: string, width: number, measure: Measure = col
   return text.slice(0, end);
 }
 
-/** The end of a text, as much of it as fits `width` columns. */
-export function lastColumns(text: string, width: number): string {
-  let columns = 0;
-  let from = text.length;
-  for (const cluster of graphemes(text.slice(-(width + 1) * MAX_CLUSTER)).toReversed()) {
-    columns += graphemeColumns(cluster);
-    if (columns > width) break;
-    from -= cluster.length;
-  }
-  return text.slice(from);
-}
-
 /** A text that fits `width` columns, with `…` in place of what does not. */
 export function fitColumns(text: string, width: number): string {
   if (columnsOf(text.slice(0, width * MAX_CLUSTER + 1)) <= width && text.length <= width * MAX_CLUSTER)

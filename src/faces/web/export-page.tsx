@@ -41,7 +41,7 @@ type RenderOptions = typeof options & { readonly errorBoundaries?: boolean };
 
 /** Markup of what cannot act, without control characters: buttons that name something become text, other controls go. */
 function still(node: VNode): string {
-  const { vnode: before, errorBoundaries } = options as RenderOptions;
+  const before = { ...(options as RenderOptions) };
   Object.assign(options, { errorBoundaries: true });
   options.vnode = (vnode) => {
     const { type, props } = vnode as VNode<{ readonly class?: string; readonly children?: unknown }>;
@@ -49,12 +49,12 @@ function still(node: VNode): string {
       Object.assign(vnode, { type: "span", props: { children: props.children } });
     else if (type === "button" || type === "input" || type === "select")
       Object.assign(vnode, { type: Fragment, props: {} });
-    before?.(vnode);
+    before.vnode?.(vnode);
   };
   try {
     return terminalText(renderToString(<StillContext.Provider value={true}>{node}</StillContext.Provider>));
   } finally {
-    Object.assign(options, { vnode: before, errorBoundaries });
+    Object.assign(options, { errorBoundaries: undefined, vnode: undefined, ...before });
   }
 }
 
@@ -114,7 +114,7 @@ function Heading({
           value === undefined || value === "" ? null : (
             <>
               <dt>{name}</dt>
-              <dd>{terminalLine(String(value), 500)}</dd>
+              <dd>{terminalLine(value, 500)}</dd>
             </>
           ),
         )}

@@ -120,10 +120,10 @@ export const ENGLISH = {
   exitCode: (code: number | null): string => (code === null ? "stopped" : `exit code ${code}`),
   notShared: "The model is not told",
   compacted: (before: string, after: string, how: string): string => compactedText(before, after, how),
-  methods: METHODS as { readonly [M in CompactionMethod]: string },
+  methods: METHODS as Readonly<Record<CompactionMethod, string>>,
   notice: { info: "Note", warning: "Warning", error: "Error" },
   evidence: EVIDENCE_WORDS,
-  ended: ENDED as { readonly [R in EndReason]: string },
+  ended: ENDED as Readonly<Record<EndReason, string>>,
   phase: {
     waiting: "Waiting for the model",
     thinking: "Thinking",
