@@ -26,7 +26,9 @@ const COLORS: { readonly [code: string]: string | undefined } = {
   "31": "#ff7b72",
   "32": "#7ee787",
   "33": "#e3b341",
+  "35": "#d2a8ff",
   "36": "#79c0ff",
+  "90": "#7f8ea3",
 };
 
 /** A stretch of one line in one look. */
@@ -64,9 +66,12 @@ function spansOf(line: string): readonly Span[] {
 }
 
 function after(look: Look, code: string): Look {
-  if (code === "1") return { ...look, bold: true };
-  const color = COLORS[code];
-  return color === undefined ? PLAIN : { ...look, color };
+  return code.split(";").reduce((now, each) => {
+    if (each === "1") return { ...now, bold: true };
+    if (each === "3") return now;
+    const color = COLORS[each];
+    return color === undefined ? PLAIN : { ...now, color };
+  }, look);
 }
 
 /** Lines of at most {@link COLUMNS} characters. */
