@@ -40,7 +40,13 @@ const root = join(import.meta.dirname, "..");
 const run = spawnSync("script", ["-qec", `"${process.execPath}" dist/bin.mjs demo`, "/dev/null"], {
   cwd: root,
   encoding: "utf8",
-  env: { ...process.env, NANO_AGENT_PLAIN: "1", TERM: "xterm-256color", FORCE_COLOR: undefined, NO_COLOR: undefined },
+  env: {
+    ...process.env,
+    NANO_AGENT_PLAIN: "1",
+    TERM: "xterm-256color",
+    FORCE_COLOR: undefined,
+    NO_COLOR: undefined,
+  },
 });
 if (run.error !== undefined) throw run.error;
 if (run.status !== 0) throw new Error(`The demo ended with ${String(run.status)}:\n${run.stdout}`);

@@ -111,7 +111,7 @@ function Heading({
       <h1>{`${words.sessionViews} ${terminalLine(sessionId, 200)}`}</h1>
       <dl class="facts num">
         {facts.map(([name, value]) =>
-          value === undefined || value === "" ? null : (
+          typeof value !== "string" || value === "" ? null : (
             <>
               <dt>{name}</dt>
               <dd>{terminalLine(value, 500)}</dd>
