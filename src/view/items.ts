@@ -2,6 +2,7 @@ import type {
   AgentEvent,
   AssistantEntry,
   HistoryEntry,
+  PermissionEntry,
   SubagentEvent,
   ToolResultEntry,
   ToolUpdateEvent,
@@ -87,7 +88,7 @@ export class ItemFold {
       case "approval_request":
         return this.#call(event, { state: "asking" });
       case "permission_decision":
-        return event.action === "deny" ? this.#call(event, { state: "denied" }) : undefined;
+        return this.#decided(event);
       case "tool_update":
         return this.#update(event);
       case "tool_result":
@@ -243,6 +244,10 @@ export class ItemFold {
     if (place !== undefined) return this.list.change<ToolItem>(place, shown);
     const item = { id: callId, type: "tool", time, callId, name, state: "running", ...shown } as const;
     this.#calls.set(callId, this.list.add({ ...item, ...defined({ parentCallId }) }));
+  }
+
+  #decided(entry: PermissionEntry): void {
+    if (entry.action === "deny") this.#call(entry, { state: "denied" });
   }
 
   #update({ callId, text = "" }: ToolUpdateEvent): void {

@@ -39,7 +39,10 @@ export function exportPage(content: SessionContent, pageStyle: string): string {
 
 type RenderOptions = typeof options & { readonly errorBoundaries?: boolean };
 
-/** Markup of what cannot act, without control characters: buttons that name something become text, other controls go. */
+/**
+ * Markup of what cannot act, without control characters: buttons that name something become text, other
+ * controls go.
+ */
 function still(node: VNode): string {
   const before = { ...(options as RenderOptions) };
   Object.assign(options, { errorBoundaries: true });

@@ -11,7 +11,7 @@ import { diffLines } from "./diff-lines.ts";
 import { traceLine } from "./trace-line.ts";
 import type { ViewContext } from "./view-context.ts";
 
-/** Rows of a text before its middle is left out: what a person said, a command's output, a change, a call's end. */
+/** Rows that are shown of what a person said, a command's output, a change, and the end of a call's output. */
 const SAID_ROWS = 16;
 const SHELL_ROWS = 30;
 const DIFF_ROWS = 40;
