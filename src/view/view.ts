@@ -164,7 +164,7 @@ export type ViewItem =
       readonly error?: { readonly code: string; readonly message: string };
       readonly durationMs: number;
       readonly costUsd: number | undefined;
-      /** What its calls changed in files, those of subagents included. */
+      /** The changes that its calls made in files, those of subagents included. */
       readonly changes?: { readonly files: number; readonly added: number; readonly removed: number };
       /** Its newest steps, two letters each: what was done, and how long it took. */
       readonly trace?: string;

@@ -1,4 +1,4 @@
-import { EventLines } from "../../src/faces/cli/event-lines.ts";
+import { EventLines } from "../../src/faces/cli/json-lines.ts";
 import {
   Agent,
   type AgentEvent,

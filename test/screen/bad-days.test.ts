@@ -107,7 +107,7 @@ test("what is printed in the middle of an answer shows at once, fits the window,
   const { program } = await openScreen([[says("One. "), waits(gate.promise), says("Two.")]], { columns: 36 });
   await program.typeUntil("go\r", "One.");
   await program.typeUntil("/undo\r", "esc stops it");
-  await program.typeUntil("/context\r", "messages  ~");
+  await program.typeUntil("/context\r", "your messages");
   gate.resolve();
   await program.shows("One. Two.");
   expect(await leave(program)).toBe(0);
@@ -115,12 +115,14 @@ test("what is printed in the middle of an answer shows at once, fits the window,
   expect(rows.slice(rows.indexOf("❯ go"), -1)).toEqual([
     "❯ go",
     "One. Two.",
-    ...Array.from({ length: 5 }, () => expect.stringMatching(/^ {2}[█░]{20}$/)),
-    expect.stringMatching(/^ {2}.* of 400k tokens \(0%\)$/),
-    expect.stringMatching(/^ {2}█ system prompt {2}~/),
-    expect.stringMatching(/^ {2}█ tools {2}~/),
-    expect.stringMatching(/^ {2}█ messages {2}~/),
-    expect.stringMatching(/^ {2}░ free {2}/),
+    expect.stringMatching(/^Context {2}.* of 400k tokens, 0%$/),
+    expect.stringMatching(/^█+░+$/),
+    expect.stringMatching(/^█ instructions and tools +[\d.]+k$/),
+    expect.stringMatching(/^█ tool results +0$/),
+    expect.stringMatching(/^█ your messages +\d+$/),
+    expect.stringMatching(/^█ answers +\d+$/),
+    "/compact frees space; it runs by",
+    "itself near the end.",
   ]);
 });
 
@@ -313,7 +315,7 @@ test("a yes to what a project brings leaves the conversation that goes on meanwh
   const server = await modelServer([says("The answer.")]);
   const program = openTerminal({ cwd, env: modelEnv(server), args: ["do it"] });
   await program.shows("The answer.");
-  await program.typeUntil(KEYS.down, "❯ Trust them");
+  await program.typeUntil(KEYS.down, "▸ Trust them");
   await program.typeUntil("\r", "trusted: it counts from the next start");
   expect(program.emulator.screen.join("\n")).toContain("The answer.");
   expect(await leave(program)).toBe(0);
@@ -327,10 +329,10 @@ test("what a person trusts is what was shown, not what the project has become", 
   const program = openTerminal({ cwd, env: modelEnv(await modelServer([])) });
   await program.shows("Leave them out");
   writeFileSync(join(cwd, "nano-agent.json"), rulesFor("evil"));
-  await program.typeUntil(KEYS.down, "❯ Trust them");
-  const isOver = (screen: string): boolean => /❯ Leave them out|trusted: it counts/.test(screen);
+  await program.typeUntil(KEYS.down, "▸ Trust them");
+  const isOver = (screen: string): boolean => /▸ Leave them out|trusted: it counts/.test(screen);
   await program.typeUntil("\r", isOver);
-  expect(program.emulator.screen.join("\n")).toContain("❯ Leave them out");
+  expect(program.emulator.screen.join("\n")).toContain("▸ Leave them out");
   await program.typeUntil(KEYS.escape, READY);
   expect(await leave(program)).toBe(0);
 });

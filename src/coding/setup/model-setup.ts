@@ -1,11 +1,10 @@
 import { misuse } from "../../core/base/errors.ts";
-import { isRecord } from "../../core/base/json.ts";
 import { userMessage } from "../../core/message/message.ts";
 import { collect } from "../../core/model/answer.ts";
 import type { StreamPart } from "../../core/model/model.ts";
 import { apiAddress } from "../../providers/api-address.ts";
 import { findPreset, PRESETS } from "../../providers/catalog.ts";
-import type { ServerFetch } from "../../providers/local/server-facts.ts";
+import { idsIn, type ServerFetch } from "../../providers/local/server-facts.ts";
 import { knownModelIds } from "../../providers/model-info.ts";
 import { variable } from "../../system/env.ts";
 import { saveKeys } from "../settings/saved-keys.ts";
@@ -24,42 +23,40 @@ export type ServerModels =
   | { readonly baseUrl: string; readonly models: readonly string[] }
   | { readonly problem: string; readonly wantsKey: boolean };
 
-/** Asks a server of the OpenAI kind for its models, at the address given or below its `/v1`. Never rejects. */
+/** How a server is asked. */
+export interface AskModelsOptions {
+  readonly fetch?: ServerFetch;
+  readonly timeoutMs?: number;
+}
+
+/** Asks a server of the OpenAI kind for its models, at the address or below its `/v1`. Never rejects. */
 export async function modelsAt(
   given: string,
   apiKey?: string,
-  {
-    fetch = globalThis.fetch,
-    timeoutMs = LIST_MS,
-  }: { readonly fetch?: ServerFetch; readonly timeoutMs?: number } = {},
+  { fetch = globalThis.fetch, timeoutMs = LIST_MS }: AskModelsOptions = {},
 ): Promise<ServerModels> {
   const { baseUrl } = apiAddress(given);
-  const headers: Record<string, string> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
   const signal = AbortSignal.timeout(timeoutMs);
+  const headers: Record<string, string> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
   let problem = `Nothing answers at ${baseUrl}. Is the server running, and the address right?`;
   for (const base of /\/v\d+\w*$/.test(baseUrl) ? [baseUrl] : [`${baseUrl}/v1`, baseUrl]) {
-    try {
-      const response = await fetch(`${base}/models`, { method: "GET", headers, signal });
-      const { status } = response;
-      if (status === 401 || status === 403)
-        return {
-          problem: `${base}/models wants ${apiKey === undefined ? "a" : "another"} key (${status}).`,
-          wantsKey: true,
-        };
-      const answer: unknown = await response.json();
-      const rows =
-        isRecord(answer) && Array.isArray(answer["data"]) ? (answer["data"] as unknown[]) : undefined;
-      if (response.ok && rows !== undefined)
-        return {
-          baseUrl: base,
-          models: rows.flatMap((row) => (isRecord(row) && typeof row["id"] === "string" ? [row["id"]] : [])),
-        };
-      problem = `${base}/models answers ${status} and lists no models.`;
-    } catch (error) {
-      if (error instanceof SyntaxError) problem = `${base}/models answers, but not as a model server does.`;
+    const response = await fetch(`${base}/models`, { method: "GET", headers, signal }).catch(() => undefined);
+    if (response === undefined) continue;
+    const { status } = response;
+    if (status === 401 || status === 403) {
+      const wanted = apiKey === undefined ? "a" : "another";
+      return { problem: `${base}/models wants ${wanted} key (${status}).`, wantsKey: true };
     }
+    const models = response.ok ? await modelIds(response) : undefined;
+    if (models !== undefined) return { baseUrl: base, models };
+    problem = `${base}/models answers ${status}, and not with a list of models.`;
   }
   return { problem, wantsKey: false };
+}
+
+async function modelIds(response: Response): Promise<readonly string[] | undefined> {
+  const answer: unknown = await response.json().catch(() => undefined);
+  return idsIn(answer, "data", "id");
 }
 
 /** The providers that a key may be of, by how it begins; all that have a key where that tells nothing. */
@@ -134,7 +131,7 @@ export async function setUpModel(given: NewModel, options: SettingsOptions): Pro
   return name;
 }
 
-interface Saved {
+interface NamedModel {
   readonly name: string;
   readonly values: Readonly<Record<string, string>>;
 }
@@ -143,7 +140,7 @@ async function ofProvider({
   provider,
   key,
   id,
-}: Extract<NewModel, { readonly provider: string }>): Promise<Saved> {
+}: Extract<NewModel, { readonly provider: string }>): Promise<NamedModel> {
   const preset = findPreset(provider);
   let model = id ?? preset.defaultModel ?? knownModelIds(preset.name)[0];
   if (model === undefined) {
@@ -155,7 +152,7 @@ async function ofProvider({
   return { name: `${preset.name}/${model}`, values: { [preset.keyVariables[0] ?? ""]: key } };
 }
 
-function ofServer({ baseUrl, key, id }: Extract<NewModel, { readonly baseUrl: string }>): Saved {
+function ofServer({ baseUrl, key, id }: Extract<NewModel, { readonly baseUrl: string }>): NamedModel {
   const [keyName = ""] = findPreset("custom").keyVariables;
   return {
     name: `custom/${id}`,

@@ -1,46 +1,13 @@
 import { misuse } from "../../core/base/errors.ts";
 import { editDistance, shellArgument } from "../../core/base/text.ts";
-import { PRESETS } from "../../providers/catalog.ts";
 import type { CommandAction, CommandSpec } from "./command-spec.ts";
 import { COMMANDS } from "./commands.ts";
 
-/** Words that people type for something that has another name here, or none. */
-const MEANT: { readonly [word: string]: string } = {
-  version: "nano-agent --version",
-  help: "nano-agent --help",
-  chat: "nano-agent alone, which opens the screen",
-  start: "nano-agent alone, which opens the screen",
-  web: "nano-agent serve",
-  server: "nano-agent serve",
-  login: "nano-agent models, which names the variable for the key of each provider",
-  keys: "nano-agent models, which names the variable for the key of each provider",
-  logout: "to take the key out of your environment: nano-agent keeps none",
-  init: "the screen's /init, which writes an AGENTS.md: start nano-agent without a prompt",
-  update: "npm install -g nano-agent@latest",
-  upgrade: "npm install -g nano-agent@latest",
-  install: "npm install -g nano-agent@latest",
-  uninstall: "npm uninstall -g nano-agent",
-  settings: "nano-agent config",
-  resume: "nano-agent -r [ID]",
-  continue: 'nano-agent -c "…"',
-  fork: 'nano-agent -c --fork-session "…"',
-  list: "nano-agent sessions list",
-  history: "nano-agent sessions list",
-  export: "nano-agent sessions export [ID]",
-  import: "nano-agent sessions import FILE…",
-  replay: "nano-agent sessions replay [ID]",
-  compact: "nano-agent sessions compact [ID]",
-  stats: "nano-agent sessions show --stats",
-  plugins: "nano-agent extensions",
-  status: "nano-agent doctor",
-  completions: "nano-agent completion bash|zsh|fish",
-};
-
 /**
- * Stops a prompt that is most likely a mistyped command, before it becomes a paid request: a word that is a
- * known name of something else or one slip away from a command, alone or with an action of that command
- * behind it, and a command that stands behind an option. Throws `invalid_argument` with what was probably
- * meant. `isForced`: the words stand behind `--`, and are a prompt whatever they look like.
+ * Stops a prompt that is most likely a mistyped command, before it becomes a paid request: a word one slip
+ * away from a command, alone or with an action of that command behind it, and a command that stands behind an
+ * option. Throws `invalid_argument` with what was probably meant. `isForced`: the words
+ * stand behind `--`, and are a prompt whatever they look like.
  */
 export function assertNoCommand(words: readonly string[], isForced: boolean): void {
   const hint = isForced ? undefined : meantBy(words);
@@ -58,24 +25,14 @@ function meantBy(words: readonly string[]): string | undefined {
   const asked = isHelp ? words.slice(1) : words;
   // A slash command, or a question, is no slip.
   if (!/^[a-z-]+$/i.test(asked[0] ?? "")) return undefined;
-  const other = otherName(asked);
-  const command = other === asked[0]?.toLowerCase() ? undefined : commandMeant(asked);
-  if (command !== undefined) return `nano-agent ${isHelp ? "help " : ""}${command}`;
-  return other === undefined ? undefined : MEANT[other];
+  const [only = ""] = asked.map((word) => word.toLowerCase());
+  if (asked.length === 1 && (only === "version" || isOneLetterOff(only, "version")))
+    return "nano-agent --version";
+  const command = commandMeant(asked);
+  return command === undefined ? undefined : `nano-agent ${isHelp ? "help " : ""}${command}`;
 }
 
-/** The name of something else that words are, or are one slip away from. */
-function otherName(words: readonly string[]): string | undefined {
-  const [first = "", second] = words.map((word) => word.toLowerCase());
-  const names = Object.keys(MEANT);
-  const name =
-    names.find((each) => each === first) ??
-    names.find((each) => each.length > MAX_SHORT && isSlip(first, each));
-  const isLogin = words.length === 2 && name === "login" && PRESETS.some((preset) => preset.name === second);
-  return words.length === 1 || isLogin ? name : undefined;
-}
-
-/** Other names of so few letters are too near to words of a prompt to take slips for them. */
+/** Shorter names are too near to words of a prompt. */
 const MAX_SHORT = 4;
 
 /** The command line that words are, or nearly are; undefined where they may be a sentence. */

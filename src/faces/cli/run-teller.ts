@@ -16,7 +16,7 @@ import type { LineDrawer, LinePlace } from "../terminal/line-drawer.ts";
 import { answerQuestions, canAsk } from "./answer-questions.ts";
 import { type CommandContext, say } from "./command-context.ts";
 import { explainError } from "./explain-error.ts";
-import { JsonReporter } from "./json-reporter.ts";
+import { JsonReporter } from "./json-lines.ts";
 import type { RunFlags } from "./run-flags.ts";
 import { type Style, styleFor } from "./style.ts";
 import type { WaitingLine } from "./waiting-line.ts";

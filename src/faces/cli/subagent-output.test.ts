@@ -6,7 +6,7 @@ import { defineTool } from "../../core/tool/tool.ts";
 import { calls, says } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";
 import { RunTally } from "../../view/outcome.ts";
-import { EventLines } from "./event-lines.ts";
+import { EventLines } from "./json-lines.ts";
 
 /** The events of a run in which a subagent reads, asks another subagent, and is refused a call. */
 async function events(): Promise<readonly AgentEvent[]> {

@@ -4,14 +4,15 @@ import { editDistance } from "../../core/base/text.ts";
 import type { ImageBlock } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/input.ts";
 import { EXIT } from "../../view/exit-code.ts";
-import { nextMode } from "./commands/choose-mode.ts";
 import type { Control, ControlPorts } from "./commands/control.ts";
+import { nextMode } from "./commands/first-minutes.ts";
 import { openDetails, openHelp, showPlan } from "./commands/pages.ts";
-import { pasteImage } from "./commands/paste-image.ts";
 import { openRewind } from "./commands/rewind.ts";
 import { openHistorySearch } from "./commands/session-pickers.ts";
 import { findCommand, runSlashCommand, slashCommands } from "./commands/slash-commands.ts";
+import { imageBlock } from "./editor/attachments.ts";
 import type { KeyAction, Keymap } from "./editor/keymap.ts";
+import { canContinue } from "./input-line.ts";
 import { type Line, line, oneLine, span } from "./paint/line.ts";
 import { type ChoiceOptions, ChoicePanel } from "./panels/choice-panel.ts";
 import { type PageOptions, Pager } from "./panels/pager.ts";
@@ -259,6 +260,8 @@ export class Controller implements Control {
     const text = whole.trim();
     if (text === "") {
       this.#editing.end();
+      const view = this.screen.session?.view;
+      if (view !== undefined && canContinue(view)) this.send("Continue.");
       return;
     }
     const submit = (): boolean => this.#submit(text, () => this.send(whole, images));
@@ -402,4 +405,18 @@ function suggestion(name: string, names: readonly string[]): string {
 /** Id of the newest message of the person. */
 function lastSaid({ view }: CodingSession): string | undefined {
   return view.items.findLast(({ type }) => type === "user")?.id;
+}
+
+/** Puts the image of the clipboard into the input. */
+async function pasteImage(control: Control): Promise<void> {
+  const bytes = await control.ports.clipboardImage();
+  const image = bytes === undefined ? undefined : imageBlock(bytes);
+  if (image === undefined)
+    control.say(
+      "There is no image in the clipboard, or no program that reads it (wl-paste, xclip, pngpaste).",
+    );
+  else {
+    control.screen.input.addImage(image);
+    control.screen.draw();
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Hint } from "./hint.ts";
+import { Hint } from "./screen.ts";
 
 test("a hint stays four seconds from when it is drawn, however late that is", () => {
   const hint = new Hint();

@@ -6,12 +6,13 @@ import {
   caretLine,
   type EditCommand,
   type Editor,
+  type EditorRows,
   EMPTY_EDITOR,
+  editorRows,
   insertText,
   replaceRange,
   replaceText,
 } from "./editor/editor.ts";
-import { type EditorRows, editorRows } from "./editor/editor-rows.ts";
 import type { History } from "./editor/history.ts";
 import { fitLine, type Line, line, span, textLines } from "./paint/line.ts";
 import type { Role } from "./paint/theme.ts";
@@ -217,6 +218,7 @@ export function placeholderOf(
 ): string {
   if (view === undefined) return "";
   const isRunning = view.run !== undefined;
+  if (canContinue(view)) return "enter continues, or say what to do instead".slice(0, Math.max(0, width - 3));
   if (!isRunning && view.items.some(({ type }) => type !== "notice")) return "";
   const parts = isRunning
     ? ["enter steers", "alt+enter queues", ...(view.queue.length > 0 ? ["alt+up edits the queue"] : [])]
@@ -224,3 +226,12 @@ export function placeholderOf(
   const text = parts.join(` ${marks.dot} `);
   return text.length < width - 2 ? text : (parts[0]?.replace(/ {3}.*/, "") ?? "");
 }
+
+/** True when the newest run ended before it was done, so that Enter alone goes on with it. */
+export function canContinue({ run, queue, state, items }: SessionView): boolean {
+  const last = items.findLast(({ type }) => type !== "notice");
+  if (run !== undefined || state !== "idle" || queue.length > 0 || last?.type !== "run_end") return false;
+  return UNFINISHED.has(last.stopReason);
+}
+
+const UNFINISHED: ReadonlySet<string> = new Set(["aborted", "error", "max_iterations", "output_limit"]);

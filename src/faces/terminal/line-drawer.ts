@@ -5,12 +5,11 @@ import { blockOf, isFinal } from "../../view/blocks.ts";
 import type { Notice } from "../../view/notice.ts";
 import type { AnswerItem, ToolItem, ViewItem } from "../../view/view.ts";
 import { EMPTY_HOST, ViewFold } from "../../view/view-fold.ts";
-import { lookFor } from "./look.ts";
 import { highlighterFor } from "./markdown/highlight.ts";
 import { MarkdownStream } from "./markdown/markdown-stream.ts";
 import { type Line, line, shownText, span } from "./paint/line.ts";
 import { paintLine } from "./paint/paint-line.ts";
-import { type Look, type Marks, marksOf } from "./paint/theme.ts";
+import { type Look, lookFor, type Marks, marksOf } from "./paint/theme.ts";
 import { BROKEN_OFF, INTERRUPTED, itemRows, rowsOf } from "./views/rows.ts";
 import type { ViewContext } from "./views/view-context.ts";
 

@@ -10,29 +10,31 @@ import { sessionTitle } from "../../session/read-session.ts";
 import type { SessionStore } from "../../session/session-store.ts";
 import { type Environment, variable } from "../../system/env.ts";
 import { CALL_VARIABLE } from "../../system/process-watcher.ts";
-import type { KnownSession, UntrustedNotice } from "./commands/control.ts";
+import type { KnownSession, ModelSetUp, UntrustedNotice } from "./commands/control.ts";
 import { askForMode, askForServer, offerTrust, untrustedIn } from "./commands/first-minutes.ts";
 import { openSessions } from "./commands/session-pickers.ts";
 import { openSetUp } from "./commands/set-up.ts";
 import { slashCommands } from "./commands/slash-commands.ts";
 import { Controller } from "./controller.ts";
-import { FileIndex } from "./editor/file-index.ts";
+import { FileIndex } from "./editor/complete-input.ts";
 import { History, typedBefore } from "./editor/history.ts";
 import { type KeyConfig, keymapOf } from "./editor/keymap.ts";
-import { placeIn } from "./git-branch.ts";
-import { lookFor, reflowOf, reflowOfNamed, themeForBackground } from "./look.ts";
-import { clipboardImage, ownCommand, ownCommandOnTerminal, writeInEditor } from "./other-programs.ts";
-import { watchOutsideEnds } from "./outside-ends.ts";
+import {
+  clipboardImage,
+  ownCommand,
+  ownCommandOnTerminal,
+  placeIn,
+  writeInEditor,
+} from "./other-programs.ts";
 import { type Line, line, textLines, wrapLine } from "./paint/line.ts";
-import { THEME_NAMES } from "./paint/theme.ts";
+import { lookFor, reflowOf, reflowOfNamed, THEME_NAMES, themeForBackground } from "./paint/theme.ts";
 import { PlainScreen } from "./plain-screen.ts";
 import { Screen, type ScreenFace, type ScreenOptions } from "./screen.ts";
 import { Attention } from "./tty/attention.ts";
 import type { TerminalListener } from "./tty/key.ts";
 import { LineTerminal } from "./tty/line-terminal.ts";
-import { type ScreenTerminal, TtyTerminal } from "./tty/tty-terminal.ts";
-import { goOnLines } from "./views/go-on-lines.ts";
-import { headerLines, markLines } from "./views/header-lines.ts";
+import { type ScreenTerminal, TtyTerminal, watchOutsideEnds } from "./tty/tty-terminal.ts";
+import { goOnLines, headerLines, markLines } from "./views/header-lines.ts";
 import type { ViewContext } from "./views/view-context.ts";
 
 /** The ways in which the program is ended from outside. */
@@ -154,13 +156,7 @@ class ScreenProgram {
       end: () => void this.#end(),
       setTheme: (name) => this.#setTheme(name),
       listSessions: (all) => this.#sessions(all),
-      modelSetUp: async () => {
-        const { localServerLines, modelsAt, ownersOf, setUpModel } = await import(
-          "../../coding/setup/model-setup.ts"
-        );
-        const setUp = (model: NewModel): Promise<string> => setUpModel(model, options);
-        return { ownersOf, modelsAt, setUp, localServers: () => localServerLines(options) };
-      },
+      modelSetUp: () => loadModelSetUp(options),
       saveModel: options.saveModel,
       approve: (untrusted) => this.#approve(untrusted),
       command: (words) => ownCommand(words, options),
@@ -429,6 +425,14 @@ class ScreenProgram {
       rows: ({ width }) => rows.flatMap((row) => wrapLine(line(row), { width, first: [], rest: inner(row) })),
     });
   }
+}
+
+async function loadModelSetUp(options: OpenScreenOptions): Promise<ModelSetUp> {
+  const { localServerLines, modelsAt, ownersOf, setUpModel } = await import(
+    "../../coding/setup/model-setup.ts"
+  );
+  const setUp = (model: NewModel): Promise<string> => setUpModel(model, options);
+  return { ownersOf, modelsAt, setUp, localServers: () => localServerLines(options) };
 }
 
 const HANGUP = 129;

@@ -93,7 +93,7 @@ export class PlainScreen implements ScreenFace {
     this.#isStale = false;
     this.#scroll.now = new Scroll();
     this.#scroll.now.print(this.#options.header?.(session, this.context, isResumed) ?? []);
-    if (isResumed) this.#scroll.now.open(session.view.items);
+    if (isResumed) this.#scroll.now.open(session.view.items, this.context);
     this.#detach = [
       session.onChange(({ reset }) => {
         if (reset === true) this.#scroll.now.restart(session.view.items);
@@ -267,12 +267,8 @@ export class PlainScreen implements ScreenFace {
     this.#isStale = false;
     const isCommand = this.#form === undefined ? text.startsWith("/") : SCREEN_COMMANDS.test(text);
     if (panel?.field !== undefined) panel.field.take(text);
-    else if (panel?.choices !== undefined) {
-      const index = Number(text.trim()) - 1;
-      if (Number.isInteger(index) && index >= 0 && index < panel.choices.labels.length)
-        panel.choices.choose(index);
-      else panel.handle({ type: "key", key: "escape" });
-    } else if (isCommand || question === undefined) {
+    else if (panel?.choices !== undefined) choosePlain(panel, text);
+    else if (isCommand || question === undefined) {
       if (!isCommand && this.#isTooSoon(isStale)) return;
       if (SCREEN_COMMANDS.test(text)) this.#settled = question?.id;
       this.input.replace(text);
@@ -330,6 +326,13 @@ export class PlainScreen implements ScreenFace {
     this.#options.terminal.write(`${this.#isPrompting ? "\n" : ""}${text}`);
     this.#isPrompting = false;
   }
+}
+
+function choosePlain(panel: Panel, text: string): void {
+  const { labels = [], choose } = panel.choices ?? {};
+  const index = Number(text.trim()) - 1;
+  if (Number.isInteger(index) && index >= 0 && index < labels.length) choose?.(index);
+  else panel.handle({ type: "key", key: "escape" });
 }
 
 function nothing(): void {

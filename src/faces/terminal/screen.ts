@@ -4,23 +4,20 @@ import type { QuestionReply } from "../../view/question.ts";
 import { terminalLine } from "../../view/safe-text.ts";
 import type { SessionView } from "../../view/view.ts";
 import { graphemes } from "../text/columns.ts";
-import { composeFrame } from "./compose-frame.ts";
 import { isEditCommand } from "./editor/editor.ts";
 import type { KeyAction, Keymap } from "./editor/keymap.ts";
-import { Floor } from "./floor.ts";
-import { Hint } from "./hint.ts";
 import { InputLine, type InputLineOptions, placeholderOf, roleOf } from "./input-line.ts";
 import type { LoadHighlighter } from "./markdown/code-highlighter.ts";
-import { type Line, line } from "./paint/line.ts";
-import { type Look, marksOf, type Role } from "./paint/theme.ts";
+import { type Line, line, span, wrapLine } from "./paint/line.ts";
+import { type Look, marksOf, type Reflow, type Role } from "./paint/theme.ts";
 import type { Panel, PanelRows } from "./panels/panel.ts";
 import { panelForQuestion } from "./panels/panel-for-question.ts";
 import type { Size, TerminalEvent } from "./tty/key.ts";
-import { type Reflow, Renderer } from "./tty/renderer.ts";
+import { type Frame, Renderer } from "./tty/renderer.ts";
 import type { ScreenTerminal } from "./tty/tty-terminal.ts";
 import { Scroll, type ScrollRows } from "./views/scroll.ts";
-import type { RunningShell } from "./views/side-lines.ts";
-import { statusLine } from "./views/status-line.ts";
+import { jobLines, queueLines, type RunningShell, shellLines, todoLines } from "./views/side-lines.ts";
+import { inputRule, statusLine } from "./views/status-line.ts";
 import type { ViewContext } from "./views/view-context.ts";
 
 /** Options of a {@link Screen}. */
@@ -118,7 +115,7 @@ export class Screen {
     this.#session = session;
     this.#scroll = new Scroll();
     this.#scroll.print(this.#options.header?.(session, this.context, isResumed) ?? []);
-    if (isResumed) this.#scroll.open(session.view.items);
+    if (isResumed) this.#scroll.open(session.view.items, this.context);
     this.#detach = [
       session.onChange(({ reset }) => {
         if (reset === true) this.#scroll.restart(session.view.items);
@@ -415,3 +412,123 @@ export type ScreenFace = Pick<Screen, keyof Screen>;
 
 /** Keys that work whatever has the others. */
 const ALWAYS: ReadonlySet<string> = new Set(["suspend", "redraw"]);
+
+/** The parts of the lower screen, each already laid out. */
+export interface FrameParts {
+  readonly live: readonly Line[];
+  /** Rows to fill at least. */
+  readonly least: number;
+  readonly view: SessionView | undefined;
+  readonly shells: readonly RunningShell[];
+  /** Input, question or list, at most `size.rows - 1` rows. */
+  readonly bottom: {
+    readonly rows: readonly Line[];
+    readonly caret: { readonly row: number; readonly column: number };
+  };
+  /** True when it stands below its own title. */
+  readonly isPanel: boolean;
+  readonly popup: readonly Line[];
+  /** The effect a key would have now, or what went wrong. */
+  readonly notice: readonly Line[];
+  readonly status: readonly Line[];
+  readonly size: Size;
+}
+
+/**
+ * Puts the lower screen together so that it fits: the input always, then the status, a notice, what goes on,
+ * what waits, and of the items that may still change as many of their last rows as there is room for.
+ */
+export function composeFrame(parts: FrameParts, context: ViewContext): Pick<Frame, "live" | "caret"> {
+  const { size, view, shells, bottom, isPanel } = parts;
+  const rows = Math.max(1, size.rows);
+  const input = bottom.rows.slice(0, rows);
+  let room = rows - input.length;
+  const take = (lines: readonly Line[], most = room): readonly Line[] => {
+    const taken = lines.slice(0, Math.max(0, Math.min(room, most)));
+    room -= taken.length;
+    return taken;
+  };
+  const status = room > 1 ? take(parts.status) : [];
+  const notice = take(parts.notice, room - 1);
+  const popup = take(parts.popup, room - 1);
+  const isRuled = !isPanel || view?.state === "running";
+  const rule = room > 2 && isRuled ? take([inputRule(view, context)]) : [];
+  // Half of what is left for lists: the answer needs a place too.
+  const half = Math.ceil(room / 2);
+  const queue = view === undefined ? [] : take(queueLines(view, context), half);
+  const lists =
+    view === undefined
+      ? []
+      : [...shellLines(shells, context), ...todoLines(view, context), ...jobLines(view, context)];
+  const side = take(lists, half - queue.length);
+  // A free row stands between the conversation and what is below it.
+  const gap = room > 3 ? take([[]]) : [];
+  const live = room <= 0 ? [] : parts.live.slice(-room);
+  const top = side.length > 0 && live.length + 1 < room ? [...side, []] : side;
+  const below = [...gap, ...top, ...rule, ...queue];
+  const behind = [...popup, ...notice, ...status];
+  const used = live.length + below.length + input.length + behind.length;
+  const fill = Array.from(
+    { length: isPanel ? 0 : Math.max(0, Math.min(parts.least, rows) - used) },
+    (): Line => [],
+  );
+  const above = [...live, ...fill, ...below];
+  return {
+    live: [...above, ...input, ...behind],
+    caret: {
+      row: above.length + Math.min(bottom.caret.row, input.length - 1),
+      column: Math.min(bottom.caret.column, Math.max(0, size.columns - 1)),
+    },
+  };
+}
+
+const HINT_MS = 4_000;
+const MAX_ROWS = 3;
+
+/** A line above the status, for a moment that begins when it is drawn: busy machines draw late. */
+export class Hint {
+  #line: Line | undefined;
+  #until: number | undefined;
+
+  say(text: string, role: Role): void {
+    const isAlarm = role === "warning" || role === "bad";
+    this.#line = isAlarm ? [span("! ", { role }), span(text)] : line(text, { role });
+    this.#until = undefined;
+  }
+
+  clear(): void {
+    this.#line = undefined;
+  }
+
+  /** The rows to draw now; none when nothing is said, or its time is over. */
+  rowsAt(ms: number, width: number): readonly Line[] {
+    if (this.#line === undefined) return [];
+    this.#until ??= ms + HINT_MS;
+    return ms < this.#until ? wrapLine(this.#line, { width, first: line("  ") }).slice(0, MAX_ROWS) : [];
+  }
+
+  /** Milliseconds until it has to go; 0 where nothing stands. */
+  leftAt(ms: number): number {
+    return this.#line === undefined ? 0 : Math.max(0, (this.#until ?? ms) - ms);
+  }
+}
+
+/** Keeps the input where a tall panel ended: what is said next fills the rows between. */
+export class Floor {
+  #rows = 0;
+
+  /** Rows that the lower part takes at least, now that so many were printed above it. */
+  after(printed: number): number {
+    this.#rows = Math.max(0, this.#rows - printed);
+    return this.#rows;
+  }
+
+  /** So many rows were drawn. */
+  settle(rows: number, isPanel: boolean): void {
+    if (isPanel || rows > this.#rows) this.#rows = isPanel ? rows : 0;
+  }
+
+  reset(): void {
+    this.#rows = 0;
+  }
+}

@@ -12,7 +12,6 @@ import { EXIT, SIGNAL_EXITS } from "../../../view/exit-code.ts";
 import type { Notice } from "../../../view/notice.ts";
 import { noticeText } from "../../../view/notice-text.ts";
 import { terminalLine, terminalText } from "../../../view/safe-text.ts";
-import type { OpenScreenOptions } from "../../terminal/open-screen.ts";
 import type { CommandCall } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";
 import { DEMO_PROJECT, DEMO_PROMPT } from "../demo/demo-project.ts";
@@ -33,8 +32,8 @@ const COLUMNS = 100;
 
 /**
  * `nano-agent demo`: lets the agent mend a small project in a scratch folder, on the screen where there is a
- * terminal, then runs the project's tests and shows what changed. The model is scripted unless one is named; everything else is what a run has. Exit
- * 0 only when the tests pass at the end.
+ * terminal, then runs the project's tests and shows what changed. The model is scripted unless one is named;
+ * everything else is what a run has. Exit 0 only when the tests pass at the end.
  */
 export async function demo(context: CommandContext, call: CommandCall): Promise<number> {
   const project = new ScratchProject(DEMO_PROJECT);
@@ -87,11 +86,11 @@ class DemoRun {
 
   async #perform(): Promise<number> {
     const { stdout, environment } = this.#context;
-    const { openScreen, wantsPlain } = await import("../../terminal/open-screen.ts");
+    const { wantsPlain } = await import("../../terminal/open-screen.ts");
     const hasScreen = stdout.isTerminal && isTerminal(0) && !wantsPlain(environment);
     if (hasScreen) {
       this.#opening(true);
-      await this.#onScreen(openScreen);
+      await this.#onScreen();
     } else {
       const session = await this.#open((notice) => {
         if (notice.code !== "model_chosen") say(this.#context, noticeText(notice));
@@ -126,7 +125,8 @@ class DemoRun {
   }
 
   /** The screen as in any other folder, with the prompt sent; it stays until the person leaves. */
-  async #onScreen(openScreen: (options: OpenScreenOptions) => Promise<number>): Promise<void> {
+  async #onScreen(): Promise<void> {
+    const { openScreen } = await import("../../terminal/open-screen.ts");
     const nothing = async (): Promise<void> => undefined;
     const signals = this.#signals;
     await openScreen({

@@ -24,7 +24,7 @@ export interface ModelSetUp {
   readonly modelsAt: (baseUrl: string, key?: string) => Promise<ServerModels>;
   /** Tries it and keeps it; see `setUpModel`. */
   readonly setUp: (model: NewModel) => Promise<string>;
-  /** What was looked for on this machine, and what answered. */
+  /** Each server that was looked for on this machine, and its answer. */
   readonly localServers: () => Promise<readonly string[]>;
 }
 

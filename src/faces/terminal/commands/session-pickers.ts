@@ -11,7 +11,7 @@ import { type Line, line, oneLine, type Span, span, textLines } from "../paint/l
 import type { Marks, Role } from "../paint/theme.ts";
 import type { PickerItem } from "../panels/picker.ts";
 import { dayText, timeText } from "../views/amounts.ts";
-import { traceLine } from "../views/trace-line.ts";
+import { traceLine } from "../views/list-lines.ts";
 import { type Control, type KnownSession, recordsIn } from "./control.ts";
 
 /** The ways on after {@link openSessions}. */
@@ -71,24 +71,23 @@ export function openSessions(control: Control, after: AfterChoice = {}): void {
           }),
       );
     },
-    ...defined({
-      onCancel:
-        after.onCancel &&
-        (() => {
-          closing();
-          after.onCancel?.();
-        }),
-    }),
+    onCancel: () => {
+      closing();
+      after.onCancel?.();
+    },
   });
-  // The list is there at once; what its files say comes row by row, and keys are heard in between.
-  const readOn = (index: number): void => {
+  readOn(control, rows, () => isOpen);
+}
+
+/** The list is there at once; what its files say comes row by row, and keys are heard in between. */
+function readOn(control: Control, rows: readonly SessionRow[], isOpen: () => boolean, index = 0): void {
+  setImmediate(() => {
     const row = rows[index];
-    if (row === undefined || !isOpen) return;
+    if (row === undefined || !isOpen()) return;
     row.read();
     if (index % ROWS_PER_FRAME === 0 || index === rows.length - 1) control.screen.later();
-    setImmediate(() => readOn(index + 1));
-  };
-  setImmediate(() => readOn(0));
+    readOn(control, rows, isOpen, index + 1);
+  });
 }
 
 const ROWS_PER_FRAME = 8;
@@ -218,9 +217,8 @@ function found(json: string, rows: readonly SessionRow[], now: number): readonly
         end: known?.end ?? timeText(changed, now),
         value: id,
         ...defined({ mark: known?.mark }),
-        preview: () => [
-          ...(known === undefined ? [] : [line(`  ${known.label}`, { role: "muted" }), ...known.preview()]),
-        ],
+        preview: () =>
+          known === undefined ? [] : [line(`  ${known.label}`, { role: "muted" }), ...known.preview()],
       },
     ];
   });

@@ -64,7 +64,7 @@ async function lookAgain(control: Control, setUp: SetUp): Promise<void> {
   else openSetUp(control, setUp, lines);
 }
 
-/** What is known of a key before it is asked for. */
+/** Facts about a key before it is asked for. */
 interface KeyHints {
   readonly key?: string;
   readonly provider?: string;

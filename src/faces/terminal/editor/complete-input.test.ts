@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../../test/temp-folder.ts";
 import { Attachments, cleanPaste } from "./attachments.ts";
-import { completionFor } from "./complete-input.ts";
-import { candidatesOf, fuzzyBest } from "./fuzzy.ts";
+import { candidatesOf, completionFor, fuzzyBest } from "./complete-input.ts";
 import { History } from "./history.ts";
 import { ACTIONS, keymapOf } from "./keymap.ts";
 

@@ -1,5 +1,6 @@
+import { listFiles } from "../../../tools/search/list-files.ts";
+import { RipgrepLocator } from "../../../tools/search/ripgrep.ts";
 import type { Editor } from "./editor.ts";
-import { candidatesOf, fuzzyBest } from "./fuzzy.ts";
 
 /** Something that can stand in the place of what was typed. */
 export interface CompletionItem {
@@ -59,4 +60,178 @@ function commandsFor(
 
 function endOfWord(text: string, caret: number): number {
   return caret + (/^[^\s]*/.exec(text.slice(caret))?.[0].length ?? 0);
+}
+
+/** A text of a list, prepared for being searched. */
+export interface Candidate {
+  readonly text: string;
+  readonly folded: string;
+  /** Where its last part begins: behind the last `/`. */
+  readonly base: number;
+  /** Which letters are in it, one bit for each or for several. */
+  readonly letters: number;
+}
+
+/** A list prepared for {@link fuzzyBest}. */
+export function candidatesOf(texts: readonly string[]): readonly Candidate[] {
+  return texts.map((text) => {
+    const folded = text.toLowerCase();
+    return { text, folded, base: text.lastIndexOf("/", text.length - 2) + 1, letters: lettersOf(folded) };
+  });
+}
+
+function lettersOf(text: string): number {
+  let letters = 0;
+  for (let at = 0; at < text.length; at++) letters |= 1 << (text.charCodeAt(at) & 31);
+  return letters;
+}
+
+/** The result of a search: the best ones first, and all that fit, in which a longer query can go on. */
+export interface FuzzyResult {
+  readonly best: readonly string[];
+  readonly fitting: readonly Candidate[];
+}
+
+/**
+ * The texts that hold the letters of a query in their order, the best first: those with the letters side by
+ * side, at the beginnings of words and in the name of the file, and of equals the shorter one.
+ */
+export function fuzzyBest(query: string, candidates: readonly Candidate[], limit: number): FuzzyResult {
+  const wanted = query.toLowerCase().replaceAll(/\s+/g, "");
+  if (wanted === "") return { best: candidates.slice(0, limit).map(({ text }) => text), fitting: candidates };
+  const letters = lettersOf(wanted);
+  const fitting: Candidate[] = [];
+  const best: { readonly text: string; readonly score: number }[] = [];
+  let worst = Number.NEGATIVE_INFINITY;
+  for (const candidate of candidates) {
+    if ((candidate.letters & letters) !== letters) continue;
+    const score = scoreOf(wanted, candidate);
+    if (score === undefined) continue;
+    fitting.push(candidate);
+    if (best.length >= limit && score <= worst) continue;
+    let at = best.length;
+    while (at > 0 && (best[at - 1]?.score ?? 0) < score) at--;
+    best.splice(at, 0, { text: candidate.text, score });
+    if (best.length > limit) best.pop();
+    worst = best.at(-1)?.score ?? worst;
+  }
+  return { best: best.map(({ text }) => text), fitting };
+}
+
+function scoreOf(wanted: string, { folded, base }: Candidate): number | undefined {
+  const whole = folded.indexOf(wanted, base);
+  if (whole >= 0) return 1_000 + (whole === base ? 500 : startsWord(folded, whole) ? 200 : 0) - folded.length;
+  const inPath = folded.indexOf(wanted);
+  if (inPath >= 0) return 600 + (startsWord(folded, inPath) ? 100 : 0) - folded.length;
+  return holds(wanted, folded)
+    ? (scattered(wanted, folded, base) ?? scattered(wanted, folded, 0))
+    : undefined;
+}
+
+function holds(wanted: string, folded: string): boolean {
+  let at = -1;
+  for (let index = 0; index < wanted.length; index++) {
+    at = folded.indexOf(wanted[index] ?? "", at + 1);
+    if (at < 0) return false;
+  }
+  return true;
+}
+
+function scattered(wanted: string, folded: string, from: number): number | undefined {
+  let score = from > 0 ? 100 : 0;
+  let at = from;
+  for (let index = 0; index < wanted.length; index++) {
+    const next = folded.indexOf(wanted[index] ?? "", at);
+    if (next < 0) return undefined;
+    if (startsWord(folded, next)) score += 20;
+    else score -= Math.min(10, next - at);
+    at = next + 1;
+  }
+  return score - folded.length / 4;
+}
+
+function startsWord(text: string, at: number): boolean {
+  if (at === 0) return true;
+  const before = text.charCodeAt(at - 1);
+  // Slash, dash, dot, underline, blank.
+  return before === 0x2f || before === 0x2d || before === 0x2e || before === 0x5f || before === 0x20;
+}
+
+const MAX_FILES = 200_000;
+/** A list older than this is made anew in the background when it is needed again. */
+const FRESH_MS = 15_000;
+
+/** The working folder's files that are not ignored, for completion. Read in the background when asked for. */
+export class FileIndex {
+  readonly #folder: string;
+  readonly #onChange: () => void;
+  readonly #ended = new AbortController();
+  #candidates: readonly Candidate[] = [];
+  #readAt: number | undefined;
+  #isReading = false;
+  #last: { readonly query: string; readonly fitting: readonly Candidate[] } | undefined;
+
+  /** `onChange` is called when more files are known. */
+  constructor(folder: string, onChange: () => void) {
+    this.#folder = folder;
+    this.#onChange = onChange;
+  }
+
+  /** The paths that fit a query best, relative to the folder. Folders end with `/`. */
+  find(query: string, limit: number): readonly string[] {
+    this.#refresh();
+    const last = this.#last;
+    // Whoever goes on typing searches in what fitted so far.
+    const from = last !== undefined && query.startsWith(last.query) ? last.fitting : this.#candidates;
+    const { best, fitting } = fuzzyBest(query, from, limit);
+    this.#last = { query, fitting };
+    return best;
+  }
+
+  close(): void {
+    this.#ended.abort();
+  }
+
+  #refresh(): void {
+    const isFresh = this.#readAt !== undefined && performance.now() - this.#readAt < FRESH_MS;
+    if (this.#isReading || isFresh) return;
+    this.#isReading = true;
+    void this.#read()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#isReading = false;
+        this.#readAt = performance.now();
+      });
+  }
+
+  async #read(): Promise<void> {
+    const files: string[] = [];
+    const folders = new Set<string>();
+    await listFiles(this.#folder, {
+      ripgrep: new RipgrepLocator(),
+      withNodeModules: false,
+      signal: this.#ended.signal,
+      onFile: (path) => {
+        files.push(path);
+        for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) {
+          const folder = path.slice(0, at + 1);
+          if (folders.has(folder)) break;
+          folders.add(folder);
+        }
+        return files.length < MAX_FILES;
+      },
+    });
+    if (this.#ended.signal.aborted) return;
+    // The shorter ones first: without a query they are what is offered.
+    const all = [...files, ...folders].sort((a, b) => depth(a) - depth(b) || (a < b ? -1 : 1));
+    this.#candidates = candidatesOf(all);
+    this.#last = undefined;
+    this.#onChange();
+  }
+}
+
+function depth(path: string): number {
+  let count = 0;
+  for (let at = path.indexOf("/"); at >= 0; at = path.indexOf("/", at + 1)) count++;
+  return count;
 }

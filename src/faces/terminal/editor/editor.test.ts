@@ -9,10 +9,10 @@ import {
   type EditCommand,
   type Editor,
   EMPTY_EDITOR,
+  editorRows,
   insertText,
   isEditCommand,
 } from "./editor.ts";
-import { editorRows } from "./editor-rows.ts";
 import { ACTIONS } from "./keymap.ts";
 
 /** An editor after a text, in which `|` is the caret, and commands; shown in the same way. */

@@ -1,3 +1,5 @@
+import { type Environment, variable } from "../../../system/env.ts";
+
 /** Names of the themes, in the order of {@link COLOURS}. */
 export const THEME_NAMES = ["dark", "light", "ansi"] as const;
 /** Name of a theme. */
@@ -33,6 +35,7 @@ const COLOURS = {
   removed: ["38;5;210", "38;5;160", "31"],
   "added-part": ["38;5;231;48;5;28", "38;5;16;48;5;157", "7;32"],
   "removed-part": ["38;5;231;48;5;124", "38;5;16;48;5;217", "7;31"],
+  alert: ["38;5;16;48;5;210", "38;5;231;48;5;160", "30;41"],
   plan: ["38;5;141", "38;5;61", "35"],
   rule: ["38;5;238", "38;5;251", "90"],
   own: ["48;5;234", "48;5;255", "1"],
@@ -63,6 +66,7 @@ export function styleCodes(style: Style, { theme, colour }: Look): string {
   if (style.strike === true) codes.push("9");
   if (style.role !== undefined && colour) codes.push(COLOURS[style.role][THEME_NAMES.indexOf(theme)] ?? "");
   else if (style.role === "added-part" || style.role === "removed-part") codes.push("4");
+  else if (style.role === "alert") codes.push("7");
   else if (style.role === "own" || style.role === "own-mark") codes.push("1");
   return codes.join(";");
 }
@@ -108,4 +112,63 @@ const ASCII = marksAt(1);
 
 function marksAt(index: 0 | 1): Marks {
   return Object.fromEntries(Object.entries(MARKS).map(([name, marks]) => [name, marks[index]])) as Marks;
+}
+
+/**
+ * The way of a terminal that becomes narrower: `none`: it cuts its lines. `exact`: it breaks them anew and
+ * keeps the cursor on its character. `counting`: it breaks them anew and moves the cursor by every row that
+ * came to be, those behind it too.
+ */
+export type Reflow = "none" | "exact" | "counting";
+
+/** How the screen is dressed until the terminal tells its background. `theme`: what the settings say. */
+export function lookFor(environment: Environment, theme?: string): Look {
+  const term = variable(environment, "TERM") ?? "";
+  const has256 =
+    term.includes("256") || term.includes("kitty") || variable(environment, "COLORTERM") !== undefined;
+  const forced = variable(environment, "FORCE_COLOR");
+  return {
+    theme: THEME_NAMES.find((name) => name === theme) ?? (has256 ? themeOfVariable(environment) : "ansi"),
+    colour: variable(environment, "NO_COLOR") === undefined && forced !== "0" && forced !== "false",
+    unicode: speaksUnicode(environment),
+    links: term !== "linux",
+  };
+}
+
+/** Some terminals that name no background on request say in `COLORFGBG` which palette colour it is. */
+function themeOfVariable(environment: Environment): ThemeName {
+  const background = /;(\d+)$/.exec(variable(environment, "COLORFGBG") ?? "")?.[1];
+  return background === "7" || background === "15" ? "light" : "dark";
+}
+
+/** True when the terminal shows more than ASCII: by the locale, and without one unless a bare console. */
+function speaksUnicode(environment: Environment): boolean {
+  const locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+    .map((name) => variable(environment, name))
+    .find((value) => value !== undefined);
+  return locale === undefined ? variable(environment, "TERM") !== "linux" : /utf-?8/i.test(locale);
+}
+
+/** The terminal's way with its lines when it becomes narrower, as far as the environment tells. */
+export function reflowOf(environment: Environment): Reflow {
+  const term = variable(environment, "TERM") ?? "";
+  const isScreen = term.startsWith("screen") && variable(environment, "TMUX") === undefined;
+  return term === "linux" || isScreen || variable(environment, "XTERM_VERSION") !== undefined
+    ? "none"
+    : "exact";
+}
+
+/** The same by a terminal's answer: `[>0;276;0c` is xterm.js, as in many editors. Undefined: not told. */
+export function reflowOfNamed(reply: string): Reflow | undefined {
+  return reply === "[>0;276;0c" ? "counting" : undefined;
+}
+
+/** The theme for a named background (`]11;rgb:ffff/ffff/ffff`); undefined when none was named. */
+export function themeForBackground(reply: string): ThemeName | undefined {
+  const found = /^\]11;rgba?:([\da-f]{1,4})\/([\da-f]{1,4})\/([\da-f]{1,4})/i.exec(reply);
+  if (found === null) return undefined;
+  const [red = 0, green = 0, blue = 0] = found
+    .slice(1)
+    .map((hex) => Number.parseInt(hex, 16) / (16 ** hex.length - 1));
+  return 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 ? "light" : "dark";
 }

@@ -1,7 +1,6 @@
 import { columnsOf } from "../../text/columns.ts";
-import { type Editor, EMPTY_EDITOR } from "../editor/editor.ts";
-import { editorRows } from "../editor/editor-rows.ts";
-import { candidatesOf, fuzzyBest } from "../editor/fuzzy.ts";
+import { candidatesOf, fuzzyBest } from "../editor/complete-input.ts";
+import { type Editor, EMPTY_EDITOR, editorRows } from "../editor/editor.ts";
 import { editLine } from "../editor/keymap.ts";
 import { fitLine, type Line, line, span, wrapLine } from "../paint/line.ts";
 import type { TerminalEvent } from "../tty/key.ts";
@@ -34,14 +33,14 @@ export interface PickOptions<T> {
   readonly marked?: number;
   /** False: nothing can be typed, for the list is short. */
   readonly isSearched?: boolean;
-  /** What can be done with the marked item, by number; Enter does the first. */
+  /** Ways to use the marked item, by number; Enter takes the first. */
   readonly answers?: (item: T) => readonly string[];
   /** A row below the list that left and right change. */
   readonly side?: { readonly row: () => Line; readonly turn: (by: 1 | -1) => void };
   readonly onTab?: (() => void) | undefined;
   /** Takes what is pasted where nothing can be typed. */
   readonly onPaste?: (text: string) => void;
-  /** What keys do. Default: Enter chooses. */
+  /** The effect of keys. Default: Enter chooses. */
   readonly keys?: readonly string[];
 }
 
@@ -101,20 +100,12 @@ export class Picker<T> implements Panel {
 
   draw(context: ViewContext, maxRows: number): PanelRows {
     const { width, marks } = context;
-    const { title, right = "", isSearched = true, side, answers, keys = ["enter choose"] } = this.#options;
+    const { title, right = "", isSearched = true, keys = ["enter choose"] } = this.#options;
     const items = this.#shown();
     this.#marked = Math.max(0, Math.min(this.#marked, items.length - 1));
     const marked = items[this.#marked];
     const head = titleRule({ title: line(title, { bold: true }), right, role: "rule" }, context);
-    const lines = (marked?.preview?.() ?? []).slice(0, PREVIEW_ROWS);
-    const preview = lines.map((each) =>
-      fitLine(typeof each === "string" ? line(`  ${each}`, { role: "muted" }) : each, width),
-    );
-    const done =
-      answers === undefined || marked === undefined ? [] : answerRows(answers(marked.value), width);
-    const below = [side === undefined ? [] : [side.row()], done, preview].filter(
-      (rows) => rows.length > 0 && maxRows >= 10,
-    );
+    const below = this.#below(marked, width).filter((rows) => rows.length > 0 && maxRows >= 10);
     const isLoose = maxRows >= head.length + items.length + below.flat().length + below.length + 4;
     const gap: readonly Line[] = isLoose ? [[]] : [];
     const foot = [...below.flatMap((rows) => [...gap, ...rows]), ...(below.length > 0 ? gap : [])];
@@ -139,6 +130,20 @@ export class Picker<T> implements Panel {
     return { rows, caret: { row: head.length, column } };
   }
 
+  /** The rows below the list: what left and right change, the ways to use the marked item, its preview. */
+  #below(marked: PickerItem<T> | undefined, width: number): readonly (readonly Line[])[] {
+    const { side, answers } = this.#options;
+    const preview = (marked?.preview?.() ?? [])
+      .slice(0, PREVIEW_ROWS)
+      .map((each) => fitLine(typeof each === "string" ? line(`  ${each}`, { role: "muted" }) : each, width));
+    const ways = marked === undefined ? [] : (answers?.(marked.value) ?? []);
+    return [
+      side === undefined ? [] : [side.row()],
+      ways.length === 0 ? [] : answerRows(ways, width),
+      preview,
+    ];
+  }
+
   #searchRow({ width, marks }: ViewContext): Line {
     const { text } = this.#filter;
     const typed = text === "" ? span("type to search", { role: "muted" }) : span(text);
@@ -146,17 +151,24 @@ export class Picker<T> implements Panel {
   }
 
   handle(event: TerminalEvent): void {
-    const { isSearched = true, onTab, onPaste, onCancel, side } = this.#options;
-    const key = event.type === "key" ? event.key : "";
+    const { isSearched = true, onPaste } = this.#options;
+    if (event.type === "key" && this.#key(event.key)) return;
+    if (isSearched) this.#type(editLine(this.#filter, event));
+    else if (event.type === "paste") onPaste?.(event.text);
+    else if (event.type === "text" && /^[1-9]$/.test(event.text)) this.#number(Number(event.text) - 1);
+  }
+
+  /** False for a key that only edits what is typed. */
+  #key(key: string): boolean {
+    const { onTab, onCancel, side } = this.#options;
     const step = STEPS[key];
     if (key === "tab" && onTab !== undefined) onTab();
     else if (step !== undefined) this.#move(step);
     else if (CANCELS.has(key)) onCancel();
     else if (key === "enter") this.#choose(0);
     else if (side !== undefined && (key === "left" || key === "right")) side.turn(key === "left" ? -1 : 1);
-    else if (isSearched) this.#type(editLine(this.#filter, event));
-    else if (event.type === "paste") onPaste?.(event.text);
-    else if (event.type === "text" && /^[1-9]$/.test(event.text)) this.#number(Number(event.text) - 1);
+    else return false;
+    return true;
   }
 
   /** A number names an answer where there are some, else a row. */
@@ -237,11 +249,11 @@ function answerRows(answers: readonly string[], width: number): readonly Line[] 
 export interface FieldOptions {
   readonly title: string;
   readonly notes: readonly string[];
-  /** What went wrong with the line before. */
+  /** The fault of the line before. */
   readonly fault?: string | undefined;
   /** True: what is written is not shown. */
   readonly isSecret?: boolean;
-  /** What Enter does, in a word or two. */
+  /** The effect of Enter, in a word or two. */
   readonly enter: string;
   readonly onEnter: (text: string) => void;
   readonly onCancel: () => void;

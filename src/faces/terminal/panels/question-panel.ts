@@ -1,8 +1,7 @@
 import type { CodingSession } from "../../../coding/session/coding-session.ts";
 import type { Question, QuestionReply } from "../../../view/question.ts";
 import { questionKind } from "../../../view/question-kind.ts";
-import { type Editor, EMPTY_EDITOR } from "../editor/editor.ts";
-import { type EditorRows, editorRows } from "../editor/editor-rows.ts";
+import { type Editor, type EditorRows, EMPTY_EDITOR, editorRows } from "../editor/editor.ts";
 import { editLine } from "../editor/keymap.ts";
 import { span } from "../paint/line.ts";
 import type { TerminalEvent } from "../tty/key.ts";

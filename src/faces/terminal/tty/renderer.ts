@@ -1,7 +1,7 @@
 import { columnsOf } from "../../text/columns.ts";
 import { type Line, lineColumns, type Span } from "../paint/line.ts";
 import { paintLine } from "../paint/paint-line.ts";
-import type { Look, Style } from "../paint/theme.ts";
+import type { Look, Reflow, Style } from "../paint/theme.ts";
 import type { Size } from "./key.ts";
 
 /** The contents of the screen now: lines that are final, and the rows below them that may still change. */
@@ -22,13 +22,6 @@ export interface RendererOptions {
   readonly reflow: () => Reflow;
   readonly rows: number;
 }
-
-/**
- * The way of a terminal that becomes narrower: `none`: it cuts its lines. `exact`: it breaks them anew and
- * keeps the cursor on its character. `counting`: it breaks them anew and moves the cursor by every row that
- * came to be, those behind it too.
- */
-export type Reflow = "none" | "exact" | "counting";
 
 /**
  * Draws on the main screen of a terminal: final lines go into its scrollback once, the rows below are drawn

@@ -1,9 +1,9 @@
 import { homedir } from "node:os";
 import { join, relative } from "node:path";
-import type { SessionInfo } from "../../../coding/session/coding-session.ts";
+import type { CodingSession, SessionInfo } from "../../../coding/session/coding-session.ts";
 import { counted } from "../../../core/base/text.ts";
 import { MODE_EFFECTS, modeName } from "../../../view/mode-names.ts";
-import { fitLine, type Line, line, span, wrapLine } from "../paint/line.ts";
+import { fitLine, type Line, line, span, textLines, wrapLine } from "../paint/line.ts";
 import { tokensText } from "./amounts.ts";
 import { titleRule } from "./question-lines.ts";
 import { modelShort } from "./status-line.ts";
@@ -72,4 +72,18 @@ function shownPath(path: string, cwd?: string): string {
 function listed(names: readonly string[]): string {
   const last = names.at(-1) ?? "";
   return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;
+}
+
+/** How to go on with a session that said something, and what still waits; `isStored`: it is kept. */
+export function goOnLines(
+  session: CodingSession | undefined,
+  { isStored, width }: { readonly isStored: boolean; readonly width: number },
+): readonly Line[] {
+  const goOn = session?.info.goOn;
+  if (session === undefined || !session.view.items.some(({ type }) => type === "user")) return [];
+  const waiting = session.view.queue.flatMap(({ text }) => textLines(text));
+  const unsent = waiting.flatMap((text) => wrapLine([span(`  ${text}`)], { width }));
+  const title = isStored ? "Still queued when you go on:" : "Was not sent, and is not kept:";
+  const head = unsent.length === 0 ? [] : [[], line(title, { role: "warning" }), ...unsent];
+  return goOn === undefined ? head : [...head, [], line(`To go on: nano-agent ${goOn}`, { role: "muted" })];
 }

@@ -1,6 +1,6 @@
 import { columnsOf } from "../../text/columns.ts";
 import { fitLine, type Line, line, lineColumns, oneLine, type Span, span } from "../paint/line.ts";
-import type { Marks } from "../paint/theme.ts";
+import type { Marks, Role } from "../paint/theme.ts";
 
 /** One row of a list. */
 export interface ListRow {
@@ -31,7 +31,7 @@ export function keysLine(keys: readonly string[], { marks, width }: Pick<ListLoo
 /** Wider lists are harder to read across. */
 const MOST_COLUMNS = 100;
 
-/** Rows around the marked one, under the headings of their groups, and how many there are where not all fit. */
+/** Rows around the marked one, below the headings of their groups; a count where not all of them fit. */
 export function listLines(
   rows: readonly ListRow[],
   { marked, maxRows, width, marks }: ListLook,
@@ -58,27 +58,37 @@ function layOut(
   const ends = Math.max(0, ...rows.map(({ end = "" }) => columnsOf(end)));
   const column = columnOfNotes(rows, width, ends);
   return rows.flatMap((row, index): readonly PlacedRow[] => {
-    const { group, isDim } = row;
-    const isNew = group !== undefined && group !== rows[index - 1]?.group;
-    const heading = isNew
-      ? [...(index === 0 ? [] : [{ row: [] }]), { row: line(`  ${group}`, { role: "muted" }) }]
-      : [];
-    const isMarked = index === marked;
-    const mark = row.mark === undefined ? [] : [row.mark, span(" ")];
-    const role = isDim === true ? ({ role: "muted" } as const) : {};
-    const head: Line = [
-      span(`${isMarked ? marks.chosen : " "} `, { role: "accent" }),
-      ...mark,
-      span(oneLine(row.label), isMarked ? { bold: true } : role),
-    ];
-    const note =
-      typeof row.note === "string" ? [span(oneLine(row.note), { role: "muted" })] : (row.note ?? []);
-    const hasNote = lineColumns(note) > 0 && column < width - 4;
-    const left = hasNote ? [...padded(head, column), ...note] : head;
-    if (ends === 0 || width < ends + 20) return [...heading, { row: fitLine(left, width), index }];
+    const left = leftPart(row, { isMarked: index === marked, column, width, marks });
     const end = span((row.end ?? "").padStart(ends), { role: "muted" });
-    return [...heading, { row: [...padded(left, width - ends - 2), end], index }];
+    const whole =
+      ends === 0 || width < ends + 20 ? fitLine(left, width) : [...padded(left, width - ends - 2), end];
+    return [...heading(rows, index), { row: whole, index }];
   });
+}
+
+function heading(rows: readonly ListRow[], index: number): readonly PlacedRow[] {
+  const group = rows[index]?.group;
+  if (group === undefined || group === rows[index - 1]?.group) return [];
+  return [...(index === 0 ? [] : [{ row: [] }]), { row: line(`  ${group}`, { role: "muted" }) }];
+}
+
+/** Mark and label, and the note in its column. */
+function leftPart(
+  { label, mark, note, isDim = false }: ListRow,
+  {
+    isMarked,
+    column,
+    width,
+    marks,
+  }: Pick<ListLook, "width" | "marks"> & { readonly isMarked: boolean; readonly column: number },
+): Line {
+  const head: Line = [
+    span(`${isMarked ? marks.chosen : " "} `, { role: "accent" }),
+    ...(mark === undefined ? [] : [mark, span(" ")]),
+    span(oneLine(label), isMarked ? { bold: true } : isDim ? { role: "muted" } : {}),
+  ];
+  const text = typeof note === "string" ? [span(oneLine(note), { role: "muted" })] : (note ?? []);
+  return lineColumns(text) > 0 && column < width - 4 ? [...padded(head, column), ...text] : head;
 }
 
 /** Notes stand below each other, behind the longest label or in the middle. */
@@ -93,4 +103,25 @@ function columnOfNotes(rows: readonly ListRow[], width: number, ends: number): n
 function padded(row: Line, columns: number): Line {
   const fitted = fitLine(row, Math.max(1, columns - 2));
   return [...fitted, span(" ".repeat(Math.max(0, columns - lineColumns(fitted))))];
+}
+
+/** Bars by height. */
+const BARS = "▁▂▅█";
+const ROLES: { readonly [kind: string]: Role } = {
+  l: "muted",
+  b: "trace-ran",
+  e: "trace-edit",
+  w: "warning",
+  f: "bad",
+};
+
+/**
+ * The trace of a session: a bar for each step, its height the time, its colour what was done. Of `trace`, two
+ * letters a step. Nothing where there are no such characters.
+ */
+export function traceLine(trace: string, marks: Marks): Line {
+  if (marks.full !== "█") return [];
+  return [...trace.matchAll(/([a-z])(\d)/g)].map(([, kind = "l", height = "1"]) =>
+    span(BARS[Number(height) - 1] ?? "▁", { role: ROLES[kind] ?? "muted" }),
+  );
 }

@@ -8,10 +8,10 @@ import { fitLine, type Line, line, lineColumns, oneLine, span, textLines, wrapLi
 import type { Role, Style } from "../paint/theme.ts";
 import { costText, durationText, secondsText, tokensText } from "./amounts.ts";
 import { diffLines } from "./diff-lines.ts";
-import { traceLine } from "./trace-line.ts";
+import { traceLine } from "./list-lines.ts";
 import type { ViewContext } from "./view-context.ts";
 
-/** Rows that are shown of what a person said, a command's output, a change, and the end of a call's output. */
+/** Most rows of what a person said, of a command's output, a change, and the end of a call. */
 const SAID_ROWS = 16;
 const SHELL_ROWS = 30;
 const DIFF_ROWS = 40;
@@ -176,7 +176,7 @@ function proofOf({ changes, evidence }: BlockOf<"end">, { dot }: ViewContext["ma
   return said.replaceAll(" · ", ` ${dot} `);
 }
 
-/** What a run took, changed and checked, how to take it back, and its trace where there is room for it. */
+/** The end of a run: its time, changes, checks and cost, and its trace where there is room for it. */
 function doneRow(block: BlockOf<"end">, { width, marks }: ViewContext): Line {
   const { durationMs, costUsd, changes, trace = "", reason } = block;
   const dot = span(` ${marks.dot} `);

@@ -1,11 +1,13 @@
+import { counted } from "../../../core/base/text.ts";
 import { isFinal } from "../../../view/blocks.ts";
 import type { ViewItem } from "../../../view/view.ts";
 import { MarkdownStream } from "../markdown/markdown-stream.ts";
 import { type Line, line, lineColumns, wrapLine } from "../paint/line.ts";
+import { dayText, timeText } from "./amounts.ts";
 import { BROKEN_OFF, INTERRUPTED, itemRows, standsApart } from "./rows.ts";
 import type { ViewContext } from "./view-context.ts";
 
-/** Items of a conversation opened again that are shown; the rest is a line that says where it is. */
+/** Most items of a conversation opened again that are shown. */
 const SHOWN_AGAIN = 60;
 
 /** Rows of a conversation: those that are final, each given out once, and those that may still change. */
@@ -26,13 +28,20 @@ export class Scroll {
   #stream: { readonly id: string; readonly markdown: MarkdownStream; chars: number } | undefined;
   #extra: Line[] = [];
 
-  /** Skips what was shown in a run before this one, but for its end. */
-  open(items: readonly ViewItem[]): void {
-    const skipped = items.length - SHOWN_AGAIN;
-    if (skipped <= 0) return;
+  /** Skips what was said before the last message of the person, and tells how much that is. */
+  open(items: readonly ViewItem[], { marks, now }: ViewContext): void {
+    const last = items.findLastIndex(({ type }) => type === "user");
+    const skipped = Math.max(last, items.length - SHOWN_AGAIN);
+    const earlier = items.slice(0, Math.max(0, skipped));
+    const said = earlier.filter(({ type }) => type === "user" || type === "answer");
+    const [first] = said;
+    if (first === undefined) return;
     this.#next = skipped;
-    this.#said = items.slice(0, skipped).filter(({ type }) => type === "user").length;
-    this.#extra.push(line(`${skipped} earlier entries: nano-agent sessions show`, { role: "muted" }));
+    this.#said = earlier.filter(({ type }) => type === "user").length;
+    const day = dayText(first.time, now);
+    const since = day === "Today" ? timeText(first.time, first.time + 3_600_000) : day;
+    const text = `${marks.dot} ${counted(said.length, "earlier message")} since ${since}`;
+    this.#extra.push(line(text, { role: "muted" }), []);
   }
 
   /**

@@ -61,7 +61,7 @@ const MODES: { readonly [mode in SessionView["mode"]]: Style } = {
   auto: { role: "accent" },
   plan: { role: "plan" },
   dontAsk: { role: "warning" },
-  bypassPermissions: { role: "bad", bold: true },
+  bypassPermissions: { role: "alert", bold: true },
 };
 
 function isNearEnd({ usedTokens, windowTokens }: SessionView["context"]): boolean {
@@ -76,10 +76,16 @@ export function inputRule(view: SessionView | undefined, { now, marks, width }: 
   const facts = view === undefined ? undefined : activityOf(view, now, marks);
   const role = view?.mode === "plan" ? "plan" : view?.mode === "bypassPermissions" ? "bad" : "rule";
   const rule = (columns: number): Span => span(marks.rule.repeat(Math.max(0, columns)), { role });
-  if (facts === undefined) return [rule(width)];
-  const head: Line = [rule(2), span(" "), ...fitLine(facts, Math.max(1, width - 6)), span(" ")];
-  return fitLine([...head, rule(width - lineColumns(head))], width);
+  const warning = view?.mode === "bypassPermissions" && width >= WARNING_FROM ? BYPASS : "";
+  const tail: Line = warning === "" ? [] : [span(warning, { role, bold: true }), rule(2)];
+  const room = width - lineColumns(tail);
+  if (facts === undefined) return [rule(room), ...tail];
+  const head: Line = [rule(2), span(" "), ...fitLine(facts, Math.max(1, room - 6)), span(" ")];
+  return fitLine([...head, rule(room - lineColumns(head)), ...tail], width);
 }
+
+const BYPASS = " bypass asks nothing ";
+const WARNING_FROM = 50;
 
 type RuleLook = { readonly now: number; readonly marks: Marks; readonly width: number };
 

@@ -6,7 +6,7 @@ import { NanoAgentError, recordedError } from "../../core/base/errors.ts";
 import { defineTool } from "../../core/tool/tool.ts";
 import { calls, says, thinks } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";
-import { EventLines } from "./event-lines.ts";
+import { EventLines } from "./json-lines.ts";
 
 async function eventsOf(model: ScriptedModel): Promise<readonly AgentEvent[]> {
   const events: AgentEvent[] = [];

@@ -1,0 +1,384 @@
+import type {
+  AgentEvent,
+  CompactionEntry,
+  SubagentEvent,
+  ToolIntentEntry,
+  ToolResultEntry,
+} from "../../core/agent/entries.ts";
+import { newUuid } from "../../core/base/ids.ts";
+import type { ContentBlock } from "../../core/message/block.ts";
+import { toolCallsOf } from "../../core/message/message.ts";
+import { NO_USAGE, type Usage } from "../../core/message/usage.ts";
+import type { FinishReason } from "../../core/model/model.ts";
+import { CallOrder } from "../../journal/call-order.ts";
+import type { RepairReport } from "../../session/repair-report.ts";
+import type { LeftOut } from "../../view/notice.ts";
+import type { Outcome } from "../../view/outcome.ts";
+import type { Output } from "./standard-output.ts";
+
+/**
+ * Turns the events of a run into the lines of `stream-json`, the first and the last left out. Results of tool
+ * calls come in the order of the calls, each as soon as those before it are there. Keeps what it needs for
+ * that, so one instance per run.
+ */
+export class EventLines {
+  readonly #partial: PartialEvents | undefined;
+  readonly #order = new CallOrder<ToolResultEntry>();
+  #model = "";
+  /** One for each call that started a subagent. */
+  readonly #subagents = new Map<string, EventLines>();
+
+  constructor(options: { readonly partial: boolean }) {
+    this.#partial = options.partial ? new PartialEvents() : undefined;
+  }
+
+  lines(event: AgentEvent): readonly OutputLine[] {
+    return [...(this.#partial?.lines(event, this.#model) ?? []), ...this.#whole(event)];
+  }
+
+  #whole(event: AgentEvent): readonly OutputLine[] {
+    switch (event.type) {
+      case "subagent":
+        return this.#ofSubagent(event);
+      case "run_start":
+      case "run_resume":
+        this.#model = event.model;
+        return [];
+      case "assistant_message": {
+        this.#order.begin(toolCallsOf(event.message).map(({ id }) => id));
+        const content = lineBlocks(event.message.content);
+        const [stop_reason, usage] = [stopReasonOf(event.finishReason), lineUsage(event.usage)];
+        const id = event.responseId ?? event.id;
+        return [assistantLine({ id, model: event.model, content, stop_reason, usage }, null)];
+      }
+      case "tool_intent":
+        return event.parentCallId === undefined ? [] : [this.#nestedCall(event, event.parentCallId)];
+      case "tool_result":
+        return event.parentCallId === undefined
+          ? this.#order.add(event.callId, event).map(resultLine)
+          : [resultLine(event)];
+      case "compaction":
+        return [compactLine(event)];
+      case "retry": {
+        const { code, message } = event.error;
+        const { attempt, delayMs: retry_delay_ms } = event;
+        return [{ type: "system", subtype: "api_retry", attempt, retry_delay_ms, error: { code, message } }];
+      }
+      default:
+        return [];
+    }
+  }
+
+  /** Whole messages only: pieces of several subagents at once could not be told apart. */
+  #ofSubagent({ callId, event }: SubagentEvent): readonly OutputLine[] {
+    const inner = this.#subagents.get(callId) ?? new EventLines({ partial: false });
+    this.#subagents.set(callId, inner);
+    if (event.type === "run_end") this.#subagents.delete(callId);
+    return inner
+      .lines(event)
+      .map((line) => (line["parent_tool_use_id"] === null ? { ...line, parent_tool_use_id: callId } : line));
+  }
+
+  #nestedCall({ id, callId, name, input }: ToolIntentEntry, parent: string): OutputLine {
+    const content = [{ type: "tool_use", id: callId, name, input }];
+    const usage = lineUsage(NO_USAGE);
+    return assistantLine({ id, model: this.#model, content, stop_reason: "tool_use", usage }, parent);
+  }
+}
+
+function compactLine({ reason, method, tokensBefore, tokensAfter }: CompactionEntry): OutputLine {
+  const trigger = reason === "manual" ? "manual" : "auto";
+  const sizes = { pre_tokens: tokensBefore, post_tokens: tokensAfter };
+  const compact_metadata = { trigger, ...sizes, reason, method };
+  return { type: "system", subtype: "compact_boundary", compact_metadata };
+}
+
+interface AnswerFacts {
+  readonly id: string;
+  readonly model: string;
+  readonly content: readonly object[];
+  readonly stop_reason: string | null;
+  readonly usage: object;
+}
+
+function assistantLine({ id, ...facts }: AnswerFacts, parent_tool_use_id: string | null): OutputLine {
+  const message = { id, type: "message", role: "assistant", stop_sequence: null, ...facts };
+  return { type: "assistant", message, parent_tool_use_id };
+}
+
+function resultLine(entry: ToolResultEntry): OutputLine {
+  return {
+    type: "user",
+    message: { role: "user", content: lineBlocks([entry.result]) },
+    parent_tool_use_id: entry.parentCallId ?? null,
+  };
+}
+
+/** A line for programs without its `session_id` and `uuid`; `schema/events.json` says what each one holds. */
+export interface OutputLine {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** Content blocks with the fields of the Anthropic Messages API alone: none that providers want back. */
+export function lineBlocks(blocks: readonly ContentBlock[]): readonly object[] {
+  return blocks.map((block) => {
+    switch (block.type) {
+      case "text":
+        return { type: "text", text: block.text };
+      case "thinking": {
+        const { thinking, signature, redacted } = block;
+        return redacted === undefined
+          ? { type: "thinking", thinking, signature }
+          : { type: "redacted_thinking", data: redacted };
+      }
+      case "image":
+        return { type: "image", source: block.source };
+      case "tool_use":
+        return { type: "tool_use", id: block.id, name: block.name, input: block.input };
+      case "tool_result": {
+        const { tool_use_id, content, is_error } = block;
+        const told = typeof content === "string" ? content : lineBlocks(content);
+        return {
+          type: "tool_result",
+          tool_use_id,
+          content: told,
+          ...(is_error === true ? { is_error } : {}),
+        };
+      }
+    }
+  });
+}
+
+/** Tokens in the words of lines. */
+export interface LineUsage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cache_read_input_tokens: number;
+  readonly cache_creation_input_tokens: number;
+}
+
+/** Tokens as the Anthropic Messages API counts them: `input_tokens` are those outside the prompt cache. */
+export function lineUsage(usage: Usage): LineUsage {
+  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+  return {
+    input_tokens: Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens),
+    output_tokens: outputTokens,
+    cache_read_input_tokens: cacheReadTokens,
+    cache_creation_input_tokens: cacheWriteTokens,
+  };
+}
+
+/** The Anthropic words for finish reasons, whatever the wire; others mean an answer that was cut. */
+const STOP_REASONS: { readonly [reason in FinishReason["unified"]]?: string } = {
+  stop: "end_turn",
+  tool_use: "tool_use",
+  length: "max_tokens",
+  refusal: "refusal",
+  pause: "pause_turn",
+};
+
+/** Why an answer ended, in the words of lines; `null` for one that was cut. */
+export function stopReasonOf({ unified }: FinishReason): string | null {
+  return STOP_REASONS[unified] ?? null;
+}
+
+/**
+ * Tells the deltas of an answer in the events of the Anthropic streaming format, whatever wire they came
+ * over: `message_start`, for each block `content_block_start`, `content_block_delta`s and
+ * `content_block_stop`, then `message_delta`, `message_stop`. After a retry a new `message_start` voids what
+ * came before.
+ */
+export class PartialEvents {
+  #begun = false;
+  /** The open block: its index in the answer, and its place among the blocks told so far. */
+  #block: { readonly index: number; readonly place: number } | undefined;
+  #blocks = 0;
+
+  lines(event: AgentEvent, model: string): readonly OutputLine[] {
+    return this.#events(event, model).map((wireEvent) => ({
+      type: "stream_event",
+      event: wireEvent,
+      parent_tool_use_id: null,
+    }));
+  }
+
+  #events(event: AgentEvent, model: string): readonly OutputLine[] {
+    switch (event.type) {
+      case "text_delta":
+        return this.#piece(event.index, model, {
+          start: { type: "text", text: "" },
+          delta: { type: "text_delta", text: event.text },
+        });
+      case "thinking_delta":
+        return this.#piece(event.index, model, {
+          start: { type: "thinking", thinking: "", signature: "" },
+          delta: { type: "thinking_delta", thinking: event.text },
+        });
+      case "tool_call_start":
+        return this.#piece(event.index, model, {
+          start: { type: "tool_use", id: event.id, name: event.name, input: {} },
+        });
+      case "tool_call_delta":
+        return this.#block?.index === event.index
+          ? [this.#delta({ type: "input_json_delta", partial_json: event.json })]
+          : [];
+      case "retry":
+        this.#reset();
+        return [];
+      case "assistant_message": {
+        if (!this.#begun) return [];
+        const end = {
+          type: "message_delta",
+          delta: { stop_reason: stopReasonOf(event.finishReason), stop_sequence: null },
+          usage: lineUsage(event.usage),
+        };
+        const events = [...this.#closeBlock(), end, { type: "message_stop" }];
+        this.#reset();
+        return events;
+      }
+      default:
+        return [];
+    }
+  }
+
+  #piece(
+    index: number,
+    model: string,
+    { start, delta }: { readonly start: object; readonly delta?: object },
+  ): readonly OutputLine[] {
+    const events: OutputLine[] = [];
+    if (!this.#begun) {
+      this.#begun = true;
+      const answer = { type: "message", role: "assistant", model, content: [] };
+      const end = { stop_reason: null, stop_sequence: null, usage: lineUsage(NO_USAGE) };
+      events.push({ type: "message_start", message: { ...answer, ...end } });
+    }
+    if (this.#block?.index !== index) {
+      events.push(...this.#closeBlock());
+      this.#block = { index, place: this.#blocks++ };
+      events.push({ type: "content_block_start", index: this.#block.place, content_block: start });
+    }
+    if (delta !== undefined) events.push(this.#delta(delta));
+    return events;
+  }
+
+  #delta(delta: object): OutputLine {
+    return { type: "content_block_delta", index: this.#block?.place ?? 0, delta };
+  }
+
+  #closeBlock(): readonly OutputLine[] {
+    const open = this.#block;
+    this.#block = undefined;
+    return open === undefined ? [] : [{ type: "content_block_stop", index: open.place }];
+  }
+
+  #reset(): void {
+    this.#begun = false;
+    this.#block = undefined;
+    this.#blocks = 0;
+  }
+}
+
+/** Options of {@link JsonReporter}. */
+export interface JsonReporterOptions {
+  readonly stdout: Output;
+  /** Asked for each line: a session to go on with is found after the reporter is made. */
+  readonly sessionId: () => string;
+  /** True: a line for whatever happens (`stream-json`); false: the result alone (`json`). */
+  readonly stream: boolean;
+  readonly partial: boolean;
+}
+
+/** Tells programs what a run does, in the lines of `schema/events.json`. */
+export class JsonReporter {
+  readonly #options: JsonReporterOptions;
+  #events: EventLines;
+  #begun = false;
+
+  constructor(options: JsonReporterOptions) {
+    this.#options = options;
+    this.#events = new EventLines(options);
+  }
+
+  /** Before the first event; later calls are ignored. */
+  begin(facts: object): void {
+    if (!this.#begun) this.#tell({ type: "system", subtype: "init", ...facts });
+    this.#begun = true;
+  }
+
+  /** Tells what had to be put right to go on with the session kept at `file`. */
+  repair({ damaged, droppedResults, interrupted }: RepairReport, file: string): void {
+    this.#tell({
+      type: "system",
+      subtype: "journal_repair",
+      file,
+      damaged,
+      dropped_results: droppedResults,
+      interrupted: interrupted.map(({ callId, name, outcome }) => ({ tool_use_id: callId, name, outcome })),
+    });
+  }
+
+  /** Tells what of the project may not act, for it is not trusted. */
+  untrusted(folder: string, leftOut: readonly LeftOut[]): void {
+    const left = leftOut.map(({ kind, path, does }) => ({ kind, path, does }));
+    this.#tell({ type: "system", subtype: "untrusted", folder, left_out: left });
+  }
+
+  event(event: AgentEvent): void {
+    if (this.#options.stream) for (const line of this.#events.lines(event)) this.#write(line);
+  }
+
+  /** Once for each input: how it ended. */
+  end(outcome: Outcome): void {
+    this.#write(endLine(outcome));
+    this.#events = new EventLines(this.#options);
+  }
+
+  #tell(line: OutputLine): void {
+    if (this.#options.stream) this.#write(line);
+  }
+
+  /** One LF line. U+2028 and U+2029 are escaped: some readers split lines at them. */
+  #write(line: OutputLine): void {
+    const text = JSON.stringify({ ...line, session_id: this.#options.sessionId(), uuid: newUuid() });
+    const safe = text.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
+    this.#options.stdout.write(`${safe}\n`);
+  }
+}
+
+function endLine({ code, error, output, text, turns, cost, ...outcome }: Outcome): OutputLine {
+  const models = outcome.models.map(({ model, usage, costUsd }) => {
+    const words = lineUsage(usage);
+    const used = {
+      inputTokens: words.input_tokens,
+      outputTokens: words.output_tokens,
+      cacheReadInputTokens: words.cache_read_input_tokens,
+      cacheCreationInputTokens: words.cache_creation_input_tokens,
+      costUSD: costUsd ?? null,
+    };
+    return [model, used];
+  });
+  return {
+    type: "result",
+    subtype: code,
+    is_error: code !== "success",
+    result: text,
+    duration_ms: Math.round(outcome.durationMs),
+    duration_api_ms: outcome.apiDurationMs,
+    num_turns: turns,
+    total_cost_usd: cost ?? null,
+    usage: lineUsage(outcome.usage),
+    modelUsage: Object.fromEntries(models),
+    permission_denials: outcome.denials.map(({ callId, name, input, reason }) => ({
+      tool_name: name,
+      tool_use_id: callId,
+      tool_input: input,
+      reason,
+    })),
+    evidence: outcome.evidence,
+    // An undefined value has no place in JSON.
+    structured_output: output,
+    error: error && { code: error.code, message: error.message },
+  };
+}
