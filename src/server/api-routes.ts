@@ -8,6 +8,7 @@ import type {
   QuestionAnswer,
   SessionRequest,
   StatsBy,
+  StatsFilter,
   UndoRequest,
 } from "./server-api.ts";
 import { statsOver } from "./session-facts.ts";
@@ -164,8 +165,8 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     query: QUERIES.stats,
     answer: "Stats",
     handle: async ({ host, query, presenter }) => {
-      const { by = "day" } = query as { readonly by?: StatsBy };
-      return { value: presenter.value(await statsOver(host.facts(), by)) };
+      const { by = "day", ...filter } = query as StatsFilter & { readonly by?: StatsBy };
+      return { value: presenter.value(await statsOver(host.facts(), by, filter)) };
     },
   }),
 ];

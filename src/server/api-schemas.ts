@@ -138,20 +138,28 @@ const OF_SOME_QUESTIONS = [
 ];
 
 const kind: JsonSchema = { enum: ["created", "changed", "deleted"] };
-const row = having({
-  key: text(),
-  sessions: count,
-  runs: count,
-  turns: count,
-  inputTokens: count,
-  outputTokens: count,
-  cacheReadTokens: count,
-  cacheWriteTokens: count,
-  cacheShare: { type: "number", minimum: 0, maximum: 1 },
-  cost,
-  unpriced: count,
-  failures: count,
-});
+const row = having(
+  {
+    key: text(),
+    sessions: count,
+    runs: count,
+    turns: count,
+    inputTokens: count,
+    outputTokens: count,
+    cacheReadTokens: count,
+    cacheWriteTokens: count,
+    cacheShare: { type: "number", minimum: 0, maximum: 1 },
+    cost,
+    unpriced: count,
+    failures: count,
+    added: count,
+    removed: count,
+    asked: count,
+    askedMs: time,
+    models: listOf(having({ model: text(), runs: count, tokens: count, cost })),
+  },
+  ["models"],
+);
 
 /** The parts of answers. */
 export const COMPONENTS: { readonly [name in AnswerName]: JsonSchema } = {
@@ -238,7 +246,15 @@ export const COMPONENTS: { readonly [name in AnswerName]: JsonSchema } = {
   }),
   Files: {
     oneOf: [
-      having({ files: listOf(having({ path: text(), kind })) }),
+      having({
+        files: listOf(
+          having({ path: text(), kind, diff: ref("FileDiff"), added: count, removed: count }, [
+            "diff",
+            "added",
+            "removed",
+          ]),
+        ),
+      }),
       { ...having({ path: text(), text: text() }), description: "With path." },
     ],
   },
@@ -284,6 +300,12 @@ export const QUERIES: { readonly [name in QueryName]: JsonSchema } = {
     at: text("Id of the entry right after which. Default: the newest."),
     path: text("The text of this file instead of the list."),
   }),
-  stats: exactly({ by: { enum: ["day", "model", "cwd"], description: "Default day." } }),
+  stats: exactly({
+    by: { enum: ["day", "model", "cwd"], description: "Default day." },
+    from: text("First day: 2026-01-31. Default: the first of all."),
+    to: text("Last day. Default: the last of all."),
+    model: text("Only this model."),
+    cwd: text("Only sessions of this folder."),
+  }),
   nothing: exactly({}),
 };

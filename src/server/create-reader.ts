@@ -11,6 +11,7 @@ import type {
   SessionPage,
   SessionRequest,
   StatsBy,
+  StatsFilter,
   StreamItem,
   UndoRequest,
   UndoResult,
@@ -56,7 +57,7 @@ export interface Reader {
   files(id: string, at?: string): Promise<readonly SessionFileState[]>;
   /** The text of one of them. */
   fileText(id: string, path: string, at?: string): Promise<string>;
-  stats(by: StatsBy): Promise<ServerStats>;
+  stats(by: StatsBy, filter?: StatsFilter): Promise<ServerStats>;
 }
 
 /** A client of the server at `baseUrl`, for the browser and everything else that has `fetch`. */
@@ -90,6 +91,6 @@ export function createReader(options: ReaderOptions = {}): Reader {
     fileText: async (id, path, moment) =>
       (await link.get<{ readonly text: string }>(at(id, "/files"), { path, ...defined({ at: moment }) }))
         .text,
-    stats: (by) => link.get("stats", { by }),
+    stats: (by, filter = {}) => link.get("stats", { by, ...filter }),
   };
 }

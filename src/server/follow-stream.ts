@@ -12,7 +12,14 @@ export interface FollowOptions {
   /** Ends the reading: the iteration ends then, without an error. */
   readonly signal?: AbortSignal;
   /** Hears of the connection: `open` once it stands, `lost` when it broke and is made again. */
-  readonly onConnection?: (state: "open" | "lost") => void;
+  readonly onConnection?: (state: "open" | "lost", retry?: ConnectionRetry) => void;
+}
+
+/** The next attempt after a connection was lost. */
+export interface ConnectionRetry {
+  readonly inMs: number;
+  /** Makes it at once. */
+  readonly now: () => void;
 }
 
 /** A server says something every 30 s: one that was silent for longer is gone. */
@@ -43,8 +50,10 @@ export async function* followStream(
       if (error instanceof ServerProblem && error.status < 500) throw error;
     }
     if (signal.aborted) return;
-    onConnection?.("lost");
-    await link.clock.sleep(Math.min(MAX_WAIT_MS, 250 * 2 ** failures++), signal).catch(() => undefined);
+    const hurry = new AbortController();
+    const inMs = Math.min(MAX_WAIT_MS, 250 * 2 ** failures++);
+    onConnection?.("lost", { inMs, now: () => hurry.abort() });
+    await link.clock.sleep(inMs, AbortSignal.any([signal, hurry.signal])).catch(() => undefined);
   }
 }
 

@@ -1,7 +1,7 @@
 export type { AgentMaker, AgentSeat, AgentStore } from "./agent-sessions.ts";
 export { createHandler } from "./create-handler.ts";
 export { createReader, type Reader, type SessionQuery } from "./create-reader.ts";
-export type { FollowOptions } from "./follow-stream.ts";
+export type { ConnectionRetry, FollowOptions } from "./follow-stream.ts";
 export type { HandlerOptions, WebAsset } from "./handler-options.ts";
 export type {
   ChangeKind,
@@ -20,6 +20,7 @@ export type {
   SessionRequest,
   SessionState,
   StatsBy,
+  StatsFilter,
   StatsRow,
   StreamItem,
   UndoRequest,

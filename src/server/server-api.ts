@@ -180,10 +180,23 @@ export interface SessionFileState {
   readonly path: string;
   /** `deleted`: it was gone then. */
   readonly kind: ChangeKind;
+  /** All changes up to then as one. Absent where the contents are not kept, or are no text. */
+  readonly diff?: FileDiff;
+  readonly added?: number;
+  readonly removed?: number;
 }
 
 /** The groups that statistics can be made by. */
 export type StatsBy = "day" | "model" | "cwd";
+
+/** The part of the sessions that statistics are about. Default: all. */
+export interface StatsFilter {
+  /** First and last day: `2026-01-31`. */
+  readonly from?: string;
+  readonly to?: string;
+  readonly model?: string;
+  readonly cwd?: string;
+}
 
 /** One row of statistics. */
 export interface StatsRow {
@@ -205,6 +218,19 @@ export interface StatsRow {
   readonly unpriced: number;
   /** Runs that ended with an error. */
   readonly failures: number;
+  /** Lines that calls have added and removed. */
+  readonly added: number;
+  readonly removed: number;
+  /** Questions that were answered, and the milliseconds that they waited. */
+  readonly asked: number;
+  readonly askedMs: number;
+  /** Of a day: its models, the one with most tokens first. */
+  readonly models?: readonly {
+    readonly model: string;
+    readonly runs: number;
+    readonly tokens: number;
+    readonly cost: number | null;
+  }[];
 }
 
 /** Statistics over sessions. */

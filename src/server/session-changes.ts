@@ -17,6 +17,8 @@ export interface FoundFile {
   readonly kind: ChangeKind;
   /** `null`: it was gone. */
   readonly version: FileVersion | null;
+  /** As it was before the session; `null`: there was no such file. */
+  readonly origin: FileVersion | null;
 }
 
 /** The changes that calls made to files, oldest first. Paths are below `cwd` where the files are. */
@@ -61,7 +63,7 @@ export function filesAt(
         const path = shownPath(key, entry.root, cwd);
         const origin = first.get(path) ?? (first.has(path) ? null : before);
         first.set(path, origin);
-        files.set(path, { root: entry.root, path, kind: kindOf(origin, after), version: after });
+        files.set(path, { root: entry.root, path, kind: kindOf(origin, after), version: after, origin });
       }
     if (entry.id !== at) continue;
     isThere = true;

@@ -1,4 +1,4 @@
-import type { JournalEntry, RunEndEntry, ToolResultEntry } from "../core/agent/entries.ts";
+import type { JournalEntry, PermissionEntry, RunEndEntry, ToolResultEntry } from "../core/agent/entries.ts";
 import {
   addSpending,
   isSpending,
@@ -13,7 +13,7 @@ import { isWaiting } from "../core/base/stop-reason.ts";
 import { messageText } from "../core/message/message.ts";
 import { NO_USAGE, type Usage } from "../core/message/usage.ts";
 import { SessionTrace } from "../view/session-trace.ts";
-import type { ListedSession, ServerStats, SessionEnd, StatsBy, StatsRow } from "./server-api.ts";
+import type { ListedSession, ServerStats, SessionEnd, StatsBy, StatsFilter, StatsRow } from "./server-api.ts";
 import { isOfFile, shownPath } from "./session-changes.ts";
 
 /** The use of one model on one day. */
@@ -29,6 +29,10 @@ export interface UseOfDay {
   readonly cost: number;
   readonly priced: number;
   readonly unpriced: number;
+  readonly added: number;
+  readonly removed: number;
+  readonly asked: number;
+  readonly askedMs: number;
 }
 
 /** The facts of a session that lists and statistics show. */
@@ -65,7 +69,8 @@ export interface FactsFoldOptions {
 export class FactsFold {
   readonly #use = new Map<string, UseOfDay>();
   readonly #files = new Map<string, readonly [path: string, root: string]>();
-  readonly #asked = new Set<string>();
+  /** When each open question was asked, by its call. */
+  readonly #asked = new Map<string, number>();
   #title: string | undefined;
   #model: string | undefined;
   #createdAt: number | undefined;
@@ -144,7 +149,10 @@ export class FactsFold {
         this.#messageCount++;
         return;
       case "approval_request":
-        this.#asked.add(entry.callId);
+        this.#asked.set(entry.callId, entry.time);
+        return;
+      case "permission_decision":
+        this.#answered(entry);
         return;
       case "tool_intent":
       case "tool_result":
@@ -166,14 +174,18 @@ export class FactsFold {
     this.#asked.clear();
   }
 
-  #countLines({ metadata: { diff } = {} }: ToolResultEntry): void {
+  #answered({ callId, time, by }: PermissionEntry): void {
+    const asked = this.#asked.get(callId);
+    if (asked === undefined || by !== "person") return;
+    this.#count(dayOf(time), this.#model ?? "", { asked: 1, askedMs: Math.max(0, time - asked) });
+  }
+
+  #countLines({ metadata: { diff } = {}, time }: ToolResultEntry): void {
     if (typeof diff !== "string") return;
     const count = (mark: RegExp): number => diff.match(mark)?.length ?? 0;
-    const { added, removed } = this.#lines;
-    this.#lines = {
-      added: added + count(/^\+(?!\+\+ )/gm),
-      removed: removed + count(/^-(?!-- )/gm),
-    };
+    const [added, removed] = [count(/^\+(?!\+\+ )/gm), count(/^-(?!-- )/gm)];
+    this.#lines = { added: this.#lines.added + added, removed: this.#lines.removed + removed };
+    this.#count(dayOf(time), this.#model ?? "", { added, removed });
   }
 
   #end({ stopReason, time, limit, detail, error }: RunEndEntry): void {
@@ -194,12 +206,7 @@ export class FactsFold {
   #count(
     day: string,
     model: string,
-    more: {
-      readonly runs?: number;
-      readonly turns?: number;
-      readonly failures?: number;
-      readonly entry?: SpendingEntry;
-    },
+    more: { readonly [name in Counted]?: number } & { readonly entry?: SpendingEntry },
   ): void {
     if (more.runs !== undefined) this.#runKey = [day, model];
     if (this.#isCopied) return;
@@ -208,9 +215,7 @@ export class FactsFold {
     this.#use.set(key, {
       day,
       model,
-      runs: before.runs + (more.runs ?? 0),
-      turns: before.turns + (more.turns ?? 0),
-      failures: before.failures + (more.failures ?? 0),
+      ...sums(before, more),
       ...withPrice(before, more.entry),
     });
   }
@@ -249,7 +254,16 @@ export function listedOf({
   };
 }
 
-const NO_USE = { runs: 0, turns: 0, failures: 0, usage: NO_USAGE, cost: 0, priced: 0, unpriced: 0 };
+const COUNTED = ["runs", "turns", "failures", "added", "removed", "asked", "askedMs"] as const;
+type Counted = (typeof COUNTED)[number];
+type Counts = { readonly [name in Counted]: number };
+
+function sums(left: Counts, right: { readonly [name in Counted]?: number }): Counts {
+  return Object.fromEntries(COUNTED.map((name) => [name, left[name] + (right[name] ?? 0)])) as Counts;
+}
+
+const NOTHING_COUNTED = Object.fromEntries(COUNTED.map((name) => [name, 0])) as Counts;
+const NO_USE = { ...NOTHING_COUNTED, usage: NO_USAGE, cost: 0, priced: 0, unpriced: 0 };
 
 type PriceCount = Pick<UseOfDay, "usage" | "cost" | "priced" | "unpriced">;
 
@@ -292,23 +306,36 @@ function dayOf(time: number): string {
 export async function statsOver(
   sessions: AsyncIterable<SessionFacts> | Iterable<SessionFacts>,
   by: StatsBy,
+  filter: StatsFilter = {},
 ): Promise<ServerStats> {
   const rows = new Map<string, RowSum>();
   const total = new RowSum();
   for await (const { cwd, use } of sessions) {
-    const touched = new Set([total]);
+    const touched = new Set<RowSum>();
     for (const part of use) {
+      if (!isWanted(part, cwd, filter)) continue;
       const key = by === "cwd" ? cwd : part[by];
-      let row = rows.get(key);
-      if (row === undefined) rows.set(key, (row = new RowSum()));
-      touched.add(row);
-      row.add(part);
-      total.add(part);
+      const row = rows.get(key) ?? new RowSum();
+      rows.set(key, row);
+      for (const each of [row, total]) {
+        each.add(part);
+        touched.add(each);
+      }
     }
-    if (use.length > 0) for (const row of touched) row.sessions++;
+    for (const row of touched) row.sessions++;
   }
-  const all = [...rows].map(([key, row]) => row.toRow(key));
-  return { by, rows: all.sort(by === "day" ? newestFirst : dearestFirst), total: total.toRow("total") };
+  const all = [...rows].map(([key, row]) => row.toRow(key, by === "day"));
+  return {
+    by,
+    rows: all.sort(by === "day" ? newestFirst : dearestFirst),
+    total: total.toRow("total", false),
+  };
+}
+
+function isWanted({ day, model }: UseOfDay, cwd: string, filter: StatsFilter): boolean {
+  const { from = day, to = day } = filter;
+  const isOf = (wanted: string | undefined, is: string): boolean => wanted === undefined || wanted === is;
+  return day >= from && day <= to && isOf(filter.model, model) && isOf(filter.cwd, cwd);
 }
 
 function newestFirst(left: StatsRow, right: StatsRow): number {
@@ -325,9 +352,7 @@ function dearestFirst(left: StatsRow, right: StatsRow): number {
 
 class RowSum {
   sessions = 0;
-  #runs = 0;
-  #turns = 0;
-  #failures = 0;
+  #counts: Counts = NOTHING_COUNTED;
   #input = 0;
   #output = 0;
   #read = 0;
@@ -335,11 +360,17 @@ class RowSum {
   #cost = 0;
   #priced = 0;
   #unpriced = 0;
+  readonly #models = new Map<string, RowSum>();
 
-  add({ runs, turns, failures, usage, cost, priced, unpriced }: UseOfDay): void {
-    this.#runs += runs;
-    this.#turns += turns;
-    this.#failures += failures;
+  add(part: UseOfDay): void {
+    this.#addOwn(part);
+    const model = this.#models.get(part.model) ?? new RowSum();
+    this.#models.set(part.model, model);
+    model.#addOwn(part);
+  }
+
+  #addOwn({ usage, cost, priced, unpriced, ...counts }: UseOfDay): void {
+    this.#counts = sums(this.#counts, counts);
     this.#input += usage.inputTokens;
     this.#output += usage.outputTokens;
     this.#read += usage.cacheReadTokens ?? 0;
@@ -349,20 +380,30 @@ class RowSum {
     this.#unpriced += unpriced;
   }
 
-  toRow(key: string): StatsRow {
+  get #tokens(): number {
+    return this.#input + this.#output;
+  }
+
+  get #known(): number | null {
+    return this.#priced === 0 && this.#unpriced > 0 ? null : this.#cost;
+  }
+
+  toRow(key: string, withModels: boolean): StatsRow {
+    const models = [...this.#models]
+      .sort(([, left], [, right]) => right.#tokens - left.#tokens)
+      .map(([model, row]) => ({ model, runs: row.#counts.runs, tokens: row.#tokens, cost: row.#known }));
     return {
       key,
       sessions: this.sessions,
-      runs: this.#runs,
-      turns: this.#turns,
+      ...this.#counts,
       inputTokens: this.#input,
       outputTokens: this.#output,
       cacheReadTokens: this.#read,
       cacheWriteTokens: this.#written,
       cacheShare: this.#input === 0 ? 0 : Math.min(1, this.#read / this.#input),
-      cost: this.#priced === 0 && this.#unpriced > 0 ? null : this.#cost,
+      cost: this.#known,
       unpriced: this.#unpriced,
-      failures: this.#failures,
+      ...(withModels ? { models } : {}),
     };
   }
 }

@@ -166,8 +166,7 @@ export class KeptSession implements HostedSession {
   }
 
   async files(at: string | undefined): Promise<readonly SessionFileState[]> {
-    const { entries, cwd } = this.#work();
-    return [...filesAt(entries, cwd, at).values()].map(({ path, kind }) => ({ path, kind }));
+    return keptFiles(this.#work(), at, this.#host.options.redaction);
   }
 
   async fileText(path: string, at: string | undefined): Promise<string | undefined> {
@@ -271,26 +270,45 @@ async function keptChanges(
   using contents = new KeptContents(folder);
   const changes: SessionChange[] = [];
   for (const { root, before, after, change } of changesIn(entries, cwd)) {
-    const [old, now] = [before, after].map((version) => {
-      const text = version === null ? "" : contents.text(root, version);
-      return text && (redaction?.text(text) ?? text);
-    });
+    const [old, now] = contents.shown(root, [before, after], redaction);
     changes.push(await withDiff(change, old, now));
     await setImmediate();
   }
   return changes;
 }
 
-/** The text of a file as it was right after an entry; `undefined` where it was gone, or no text is kept. */
+/** The files that were changed by an entry, each with all its changes as one diff. */
+async function keptFiles(
+  { entries, cwd, folder }: WorkOfSession,
+  at: string | undefined,
+  redaction: Redaction | undefined,
+): Promise<readonly SessionFileState[]> {
+  using contents = new KeptContents(folder);
+  const files: SessionFileState[] = [];
+  for (const { root, path, kind, origin, version } of filesAt(entries, cwd, at).values()) {
+    const [old, now] = contents.shown(root, [origin, version], redaction);
+    const diff = old === undefined || now === undefined ? undefined : await diffOf({ path, kind }, old, now);
+    files.push({ path, kind, ...(diff && { diff, added: diff.added, removed: diff.removed }) });
+    await setImmediate();
+  }
+  return files;
+}
+
+/**
+ * The text of a file as it was right after an entry, also of one that was changed only later; `undefined`
+ * when it was gone, or no text is kept.
+ */
 function keptText(
   { entries, cwd, folder }: WorkOfSession,
   path: string,
   at: string | undefined,
 ): string | undefined {
-  const file = filesAt(entries, cwd, at).get(path);
-  if (file === undefined || file.version === null) return undefined;
+  const then = filesAt(entries, cwd, at).get(path);
+  const file = then ?? filesAt(entries, cwd, undefined).get(path);
+  const version = then === undefined ? file?.origin : then.version;
+  if (file === undefined || version === undefined || version === null) return undefined;
   using contents = new KeptContents(folder);
-  return contents.text(file.root, file.version);
+  return contents.text(file.root, version);
 }
 
 /** A file longer than this is told as changed, without how. */
@@ -307,7 +325,7 @@ async function withDiff(
 }
 
 async function diffOf(
-  { path, kind }: SessionChange,
+  { path, kind }: Pick<SessionChange, "path" | "kind">,
   before: string,
   after: string,
 ): Promise<FileDiff | undefined> {
@@ -322,6 +340,18 @@ class KeptContents {
 
   constructor(folder: string) {
     this.#folder = folder;
+  }
+
+  /** The texts of two versions without secrets; empty for a file that was not there. */
+  shown(
+    root: string,
+    versions: readonly [before: FileVersion | null, after: FileVersion | null],
+    redaction: Redaction | undefined,
+  ): readonly (string | undefined)[] {
+    return versions.map((version) => {
+      const text = version === null ? "" : this.text(root, version);
+      return text && (redaction?.text(text) ?? text);
+    });
   }
 
   /** The text of a version; `undefined` where it is not kept or is not text. */

@@ -46,6 +46,19 @@ export function useWork(): Work {
   };
 }
 
+/** Grey bars in place of what is loading; they show only when it takes a while. */
+export function Skeleton(): VNode {
+  const words = useWords();
+  return (
+    <div class="bones" role="status" aria-busy="true">
+      <span class="hide">{words.loading}</span>
+      {Array.from({ length: 6 }, (_none, at) => (
+        <i key={at} aria-hidden="true" />
+      ))}
+    </div>
+  );
+}
+
 /** Shows what came of the work. */
 export function WorkLine({ work: { said, dismiss } }: { readonly work: Work }): VNode | null {
   const words = useWords();

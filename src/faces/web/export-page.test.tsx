@@ -121,7 +121,7 @@ function session(hostile: string): readonly JournalEntry[] {
 }
 
 const ELEMENTS = new Set(
-  "html head meta title style body main header section article h1 h2 h3 h4 h5 h6 dl dt dd table thead tbody tr th td div p span b strong em del hr blockquote pre code details summary ol ul li a br time label figure figcaption mark svg g rect path circle line text polyline desc".split(
+  "html head meta title style body main header section article h1 h2 h3 h4 h5 h6 dl dt dd table thead tbody tr th td div p span b strong em del hr blockquote pre code details summary ol ul li a br time label figure figcaption mark svg g rect path circle line text polyline desc abbr small tspan".split(
     " ",
   ),
 );

@@ -8,9 +8,9 @@ import { SessionFeed } from "./conversation/session-feed.ts";
 import { useFormats } from "./language/formats.ts";
 import { useWords } from "./language/language.ts";
 import { ContextPicture } from "./pictures/context-view.tsx";
+import { StillContext } from "./pictures/figures.ts";
 import { FilesView } from "./pictures/files-view.tsx";
-import { TimelinePicture } from "./pictures/timeline-picture.tsx";
-import { StillContext } from "./pictures/use-width.ts";
+import { TimelinePicture } from "./pictures/timeline-view.tsx";
 
 /** Takes the place of the frame that fills a window. */
 const STYLE =

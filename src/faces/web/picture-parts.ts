@@ -3,4 +3,4 @@ export { ContextPicture } from "./pictures/context-view.tsx";
 export { FilesView } from "./pictures/files-view.tsx";
 export { ReplayView } from "./pictures/replay-view.tsx";
 export { StatsView } from "./pictures/stats-view.tsx";
-export { TimelinePicture } from "./pictures/timeline-picture.tsx";
+export { TimelinePicture } from "./pictures/timeline-view.tsx";

@@ -13,12 +13,13 @@ import { startNew } from "./use-keys.ts";
 interface Opens {
   readonly find: () => void;
   readonly settings: () => void;
+  readonly keys: () => void;
 }
 
 const SHOWN_IN_RAIL = 8;
 
 /** The left edge of a wide page: where one can go from anywhere. */
-export function Rail({ route, find, settings }: Opens & { readonly route: Route }): VNode {
+export function Rail({ route, find, settings, keys }: Opens & { readonly route: Route }): VNode {
   const words = useWords();
   return (
     <nav class="rail" aria-label={words.mainMenu}>
@@ -47,6 +48,11 @@ export function Rail({ route, find, settings }: Opens & { readonly route: Route 
         <button type="button" class="item" onClick={settings}>
           <Icon name="settings" />
           <span>{words.settings}</span>
+        </button>
+        <button type="button" class="item" onClick={keys}>
+          <Icon name="keys" />
+          <span>{words.keys}</span>
+          <kbd>?</kbd>
         </button>
       </div>
     </nav>

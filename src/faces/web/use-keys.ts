@@ -1,26 +1,30 @@
 import { useEffect } from "preact/hooks";
+import { useSettings } from "./settings.tsx";
 
 /** True where a key writes, or belongs to what has the focus. */
 export function isTyping({ target }: KeyboardEvent): boolean {
   return target instanceof Element && target.closest("input, textarea, select, [role=dialog]") !== null;
 }
 
-/** Single keys for going about: `/` and Ctrl+K search, `n` begins a session, `b` leads back to the list. */
-export function useKeys({ find }: { readonly find: () => void }): void {
+/** What single keys do; a letter in capitals needs Shift. */
+export type KeyActions = { readonly [key: string]: () => void };
+
+/** Single keys outside of fields, as long as the component is shown. They can be turned off, but for search. */
+export function useKeys(actions: KeyActions): void {
+  const { keys } = useSettings();
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      const { key, ctrlKey, metaKey, altKey } = event;
+      const { key, ctrlKey, metaKey, altKey, defaultPrevented } = event;
       const isSearch = (ctrlKey || metaKey) && key === "k";
-      if (!isSearch && (ctrlKey || metaKey || altKey || isTyping(event))) return;
-      if (isSearch || key === "/") find();
-      else if (key === "n") startNew();
-      else if (key === "b") location.hash = "#/";
-      else return;
+      if (defaultPrevented || (!isSearch && (ctrlKey || metaKey || altKey || isTyping(event)))) return;
+      const action = actions[isSearch ? "/" : key];
+      if (action === undefined || (keys === "off" && !isSearch)) return;
       event.preventDefault();
+      action();
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
-  }, []);
+  });
 }
 
 /** Leads to the box for a new session. */
@@ -32,4 +36,20 @@ export function startNew(): void {
     else if (left > 0) requestAnimationFrame(() => focus(left - 1));
   };
   requestAnimationFrame(() => focus(30));
+}
+
+/** Moves the focus along the rows of the page: sessions, or items of a conversation. */
+export function moveRow(step: 1 | -1): void {
+  const rows = [...document.querySelectorAll<HTMLElement>(".card, .sess, .talk > li")];
+  const at = rows.findIndex((row) => row.contains(document.activeElement));
+  const row = rows[at < 0 ? (step > 0 ? 0 : rows.length - 1) : at + step];
+  row?.focus();
+  row?.scrollIntoView({ block: "nearest" });
+}
+
+/** Opens all calls of a conversation, or folds them where the first one stands open. */
+export function toggleCalls(): void {
+  const calls = [...document.querySelectorAll<HTMLDetailsElement>(".talk details.step")];
+  const isOpen = calls.every(({ open }) => open);
+  for (const call of calls) call.open = !isOpen;
 }

@@ -1,79 +1,62 @@
-import type { ComponentChildren, VNode } from "preact";
+import type { VNode } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { terminalLine } from "../../view/safe-text.ts";
 import { SessionPage } from "./conversation/session-page.tsx";
-import { useKeptChoice } from "./kept-choice.ts";
-import {
-  LANGUAGES,
-  type Language,
-  LanguageContext,
-  languageFor,
-  useWords,
-  WORDS,
-} from "./language/language.ts";
+import { LanguageContext, useWords } from "./language/language.ts";
 import { Rail, Sheet, TopBar } from "./rail.tsx";
 import { useReader } from "./reader.ts";
-import type { Route } from "./route.ts";
+import { hrefOf, type Route } from "./route.ts";
 import { Find } from "./sessions/find.tsx";
-import { LiveSessionsContext, usePolledSessions } from "./sessions/live-sessions.ts";
+import { type LiveSessions, LiveSessionsContext, usePolledSessions } from "./sessions/live-sessions.ts";
 import { SessionList } from "./sessions/session-list.tsx";
 import { Statistics } from "./sessions/statistics.tsx";
+import { KeyList, SettingsContext, SettingsForm, useSettings, useStoredSettings } from "./settings.tsx";
 import { tokenIn, useSignIn } from "./sign-in.ts";
 import { Logo } from "./text/icons.tsx";
-import { useKeys } from "./use-keys.ts";
+import { moveRow, startNew, useKeys } from "./use-keys.ts";
 import { useRoute } from "./use-route.ts";
-
-const THEMES = ["auto", "light", "dark"] as const;
-type Theme = (typeof THEMES)[number];
 
 /** The whole page. */
 export function WebPage(): VNode {
-  const [language, setLanguage] = useKeptChoice("language", LANGUAGES, languageFor(navigator.languages));
-  const [theme, setTheme] = useKeptChoice<Theme>("theme", THEMES, "auto");
-  useLayoutEffect(() => {
-    document.documentElement.lang = language === "zh" ? "zh-CN" : language;
-    if (theme === "auto") delete document.documentElement.dataset["theme"];
-    else document.documentElement.dataset["theme"] = theme;
-  }, [language, theme]);
+  const { settings, language } = useStoredSettings();
   return (
-    <LanguageContext.Provider value={language}>
-      <Frame>
-        <Choice
-          label={WORDS[language].languageLabel}
-          options={LANGUAGES}
-          value={language}
-          nameOf={(each) => WORDS[each].language}
-          change={setLanguage}
-        />
-        <Choice
-          label={WORDS[language].themeLabel}
-          options={THEMES}
-          value={theme}
-          nameOf={(each) => WORDS[language].theme[each]}
-          change={setTheme}
-        />
-      </Frame>
-    </LanguageContext.Provider>
+    <SettingsContext.Provider value={settings}>
+      <LanguageContext.Provider value={language}>
+        <Frame />
+      </LanguageContext.Provider>
+    </SettingsContext.Provider>
   );
 }
 
-/** Everything inside of the language. `children` are the settings. */
-function Frame({ children }: { readonly children: ComponentChildren }): VNode {
+/** Everything inside of the language. */
+function Frame(): VNode {
   const words = useWords();
   const reader = useReader();
   const route = useRoute();
   const { access, enter } = useSignIn(reader);
-  const [open, setOpen] = useState<"find" | "settings">();
+  const [open, setOpen] = useState<"find" | "settings" | "keys">();
+  const close = (): void => setOpen(undefined);
   const main = useRef<HTMLElement>(null);
   useFocusOnChange(main, route);
   const live = usePolledSessions(access === "granted", route.type === "sessions" ? route.cwd : undefined);
-  useKeys({ find: () => setOpen("find") });
-  const waiting = new Set(live.approvals.map(({ sessionId }) => sessionId)).size;
-  useEffect(() => {
-    if (waiting > 0) document.documentElement.dataset["state"] = "wait";
-    else delete document.documentElement.dataset["state"];
-  }, [waiting]);
+  useKeys({
+    "/": () => setOpen("find"),
+    "?": () => setOpen("keys"),
+    n: startNew,
+    b: () => goTo({ type: "sessions" }),
+    a: () => goToQuestion(live, route),
+    ArrowDown: () => moveRow(1),
+    ArrowUp: () => moveRow(-1),
+    j: () => moveRow(1),
+    k: () => moveRow(-1),
+  });
+  const waiting = useWaiting(live);
   if (access === "refused") return <SignIn enter={enter} />;
-  const opens = { find: () => setOpen("find"), settings: () => setOpen("settings") };
+  const opens = {
+    find: () => setOpen("find"),
+    settings: () => setOpen("settings"),
+    keys: () => setOpen("keys"),
+  };
   return (
     <LiveSessionsContext.Provider value={live}>
       <a class="skip" href="#main" onClick={(event) => focusMain(event, main.current)}>
@@ -86,14 +69,54 @@ function Frame({ children }: { readonly children: ComponentChildren }): VNode {
           {access === "granted" && <Place route={route} />}
         </main>
       </div>
-      {open === "find" && <Find close={() => setOpen(undefined)} />}
+      {open === "find" && <Find close={close} />}
       {open === "settings" && (
-        <Sheet name={words.settings} close={() => setOpen(undefined)}>
-          {children}
+        <Sheet name={words.settings} close={close}>
+          <SettingsForm />
+        </Sheet>
+      )}
+      {open === "keys" && (
+        <Sheet name={words.keys} close={close} look="find keys-of">
+          <KeyList />
         </Sheet>
       )}
     </LiveSessionsContext.Provider>
   );
+}
+
+function goTo(route: Route): void {
+  location.hash = hrefOf(route);
+}
+
+/** Leads to the next session that waits for an answer, behind the one that is open. */
+function goToQuestion({ approvals }: LiveSessions, route: Route): void {
+  const ids = [...new Set(approvals.map(({ sessionId }) => sessionId))];
+  const here = route.type === "session" ? ids.indexOf(route.id) : -1;
+  const next = ids[(here + 1) % Math.max(1, ids.length)];
+  if (next !== undefined) goTo({ type: "session", id: next, view: "chat" });
+}
+
+/** How many sessions wait. The mark of the page shows it, and the browser tells who asked for that. */
+function useWaiting({ page, approvals }: LiveSessions): number {
+  const words = useWords();
+  const { notify } = useSettings();
+  const ids = new Set(approvals.map(({ sessionId }) => sessionId));
+  const before = useRef(ids);
+  const newest = [...ids].find((id) => !before.current.has(id));
+  useEffect(() => {
+    before.current = ids;
+    if (ids.size > 0) document.documentElement.dataset["state"] = "wait";
+    else delete document.documentElement.dataset["state"];
+    if (newest === undefined || notify === "off" || !document.hidden) return;
+    if (!("Notification" in globalThis) || Notification.permission !== "granted") return;
+    const title = page?.sessions.find(({ id }) => id === newest)?.title ?? "";
+    const notice = new Notification(words.marks.wait, { body: terminalLine(title, 120), tag: newest });
+    notice.onclick = () => {
+      focus();
+      goTo({ type: "session", id: newest, view: "chat" });
+    };
+  }, [ids.size, newest]);
+  return ids.size;
 }
 
 /** The form for somebody without a token. */
@@ -164,33 +187,4 @@ function Place({ route }: { readonly route: Route }): VNode {
     case "session":
       return <SessionPage key={route.id} route={route} />;
   }
-}
-
-interface ChoiceProps<T extends string> {
-  readonly label: string;
-  readonly options: readonly T[];
-  readonly value: T;
-  readonly nameOf: (option: T) => string;
-  readonly change: (option: T) => void;
-}
-
-function Choice<T extends Theme | Language>({
-  label,
-  options,
-  value,
-  nameOf,
-  change,
-}: ChoiceProps<T>): VNode {
-  return (
-    <div class="set" role="group" aria-label={label}>
-      <span>{label}</span>
-      <span class="seg">
-        {options.map((option) => (
-          <button key={option} type="button" aria-pressed={option === value} onClick={() => change(option)}>
-            {nameOf(option)}
-          </button>
-        ))}
-      </span>
-    </div>
-  );
 }

@@ -237,7 +237,7 @@ describe("an item", () => {
       "a.txt",
       words.thoughts(2),
       "Warning : Careful".replace(" :", ":"),
-      "Compacted from 90K to 1,000 tokens",
+      "Compacted from 90k to 1k tokens",
     ])
       expect(text).toContain(part);
   });

@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { ConnectionRetry } from "../../../server/follow-stream.ts";
 import type { SessionDetail } from "../../../server/server-api.ts";
 import { modeName } from "../../../view/mode-names.ts";
 import type { Question } from "../../../view/question.ts";
@@ -32,7 +33,7 @@ export function Conversation({ id, session, actions, work, entry }: Conversation
   const words = useWords();
   const reader = useReader();
   const [draft, setDraft] = useState("");
-  const { view, entries, state, questions, detail, isConnected } = session;
+  const { view, entries, state, questions, detail, retry } = session;
   const place = useMemo(() => {
     const wanted = entries.find((each) => each.id === entry);
     return wanted === undefined ? undefined : placeOfEntry(view.items, wanted);
@@ -57,12 +58,8 @@ export function Conversation({ id, session, actions, work, entry }: Conversation
         </div>
         <div class="dock">
           <WorkLine work={work} />
-          {!isConnected && (
-            <p class="note warn" role="status">
-              {words.connectionLost}
-            </p>
-          )}
-          {view.run !== undefined && state === "running" && isConnected && <RunLine run={view.run} />}
+          {retry !== undefined && <ConnectionLost retry={retry} />}
+          {view.run !== undefined && state === "running" && retry === undefined && <RunLine run={view.run} />}
           <Questions id={id} questions={questions} work={work} isWritable={isWritable} />
           <Queue session={session} />
           {isWritable && questions.length === 0 && (
@@ -81,6 +78,28 @@ export function Conversation({ id, session, actions, work, entry }: Conversation
       </div>
       <SessionSide session={session} />
     </div>
+  );
+}
+
+/** Says when the next attempt follows, and makes it at once when asked. */
+function ConnectionLost({ retry }: { readonly retry: ConnectionRetry }): VNode {
+  const words = useWords();
+  const [left, setLeft] = useState(0);
+  useEffect(() => {
+    const end = Date.now() + retry.inMs;
+    const count = (): void => setLeft(Math.max(1, Math.ceil((end - Date.now()) / 1_000)));
+    count();
+    const timer = setInterval(count, 1_000);
+    return () => clearInterval(timer);
+  }, [retry]);
+  return (
+    <p class="note warn">
+      <span role="status">{words.connectionLost}</span>
+      <span class="num">{words.retryingIn(left)}</span>
+      <button type="button" class="btn small" onClick={retry.now}>
+        {words.retryNow}
+      </button>
+    </p>
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Reader } from "../../../server/create-reader.ts";
 import type { UndoRequest, UndoResult } from "../../../server/server-api.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
 import type { Work } from "../announce.tsx";
 import type { Words } from "../language/english.ts";
 import { hrefOf } from "../route.ts";
@@ -23,9 +24,9 @@ interface Around {
 
 /** The actions on one session. Their outcomes are said by `work`. */
 export function sessionActions({ id, reader, work, words, goTo }: Around): SessionActions {
-  const putBack = async (result: Promise<UndoResult>): Promise<void> => {
+  const move = async (what: "undo" | "redo", result: Promise<UndoResult>): Promise<void> => {
     const done = await work.attempt(() => result);
-    if (done !== undefined) work.say(undoText(done, words));
+    if (done !== undefined) work.say(undoText(what, done, words));
   };
   return {
     stop: () => void work.attempt(() => reader.stop(id)),
@@ -34,13 +35,19 @@ export function sessionActions({ id, reader, work, words, goTo }: Around): Sessi
         const made = await reader.fork(id, entryId);
         goTo(hrefOf({ type: "session", id: made.id, view: "chat" }));
       }),
-    undo: (request) => void putBack(reader.undo(id, request)),
-    redo: () => void putBack(reader.redo(id)),
+    undo: (request) => void move("undo", reader.undo(id, request)),
+    redo: () => void move("redo", reader.redo(id)),
   };
 }
 
-/** The outcome of an undo in words. */
-export function undoText({ changes, failed }: UndoResult, words: Words): string {
-  const done = changes.length === 0 ? words.nothingToUndo : words.undone(changes.length);
+/** Files that are named; of more their count follows. */
+const NAMED = 3;
+
+/** The outcome of an undo or a redo in words, with the files. */
+export function undoText(what: "undo" | "redo", { changes, failed }: UndoResult, words: Words): string {
+  const paths = changes.map(({ path }) => terminalLine(path, 120));
+  const more = paths.length - NAMED;
+  const named = [...paths.slice(0, NAMED), ...(more > 0 ? [words.moreFiles(more)] : [])].join(", ");
+  const done = paths.length === 0 ? words.nothingTo[what] : words.broughtBack[what](named);
   return failed.length === 0 ? done : `${done} ${words.notPutBack(failed.join(", "))}`;
 }

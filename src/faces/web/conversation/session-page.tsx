@@ -1,17 +1,22 @@
 import type { VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { ServerProblem } from "../../../server/server-problem.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import { faultText, useWork, type Work, WorkLine } from "../announce.tsx";
+import { faultText, Skeleton, useWork, type Work } from "../announce.tsx";
 import { useFormats } from "../language/formats.ts";
 import { useWords } from "../language/language.ts";
+import { Sheet } from "../rail.tsx";
 import { useReader } from "../reader.ts";
 import { hrefOf, type Route, SESSION_VIEWS } from "../route.ts";
 import { folderName, markOf } from "../sessions/session-outcome.ts";
 import { Icon, StateMark } from "../text/icons.tsx";
 import { Menu } from "../text/menu.tsx";
+import { Strip, stripOf } from "../text/strip.tsx";
+import { toggleCalls, useKeys } from "../use-keys.ts";
 import { Conversation } from "./conversation.tsx";
 import { type SessionActions, sessionActions } from "./session-actions.ts";
 import { SessionPictures } from "./session-pictures.tsx";
+import { SessionSide } from "./session-side.tsx";
 import { type OpenSession, useSession } from "./use-session.ts";
 
 type SessionRoute = Extract<Route, { readonly type: "session" }>;
@@ -32,13 +37,20 @@ export function SessionPage({ route }: { readonly route: SessionRoute }): VNode 
       location.hash = href;
     },
   });
+  const [isOpen, setOpen] = useState(false);
+  const showDetails = (): void => {
+    const column = document.querySelector<HTMLElement>(".cols > .side:not(.then)");
+    if (column?.checkVisibility() === true) column.focus();
+    else setOpen(true);
+  };
+  useSessionKeys(session, actions, { route, showDetails });
   useTitle(terminalLine(session.detail?.title ?? "", 60), session.state === "waiting" ? "◆" : "");
   if (session.fault !== undefined)
     return (
       <div class="scroll">
         <p class="wide bad" role="alert">
           <span>
-            {terminalLine(faultText(session.fault, words), 500)}{" "}
+            {isGone(session.fault) ? words.gone : terminalLine(faultText(session.fault, words), 500)}{" "}
             <a class="link" href="#/">
               {words.backToSessions}
             </a>
@@ -48,32 +60,58 @@ export function SessionPage({ route }: { readonly route: SessionRoute }): VNode 
     );
   return (
     <>
-      <Heading session={session} actions={actions} route={route} />
+      <Heading session={session} actions={actions} route={route} showDetails={showDetails} />
       {session.isReady ? (
         <View route={route} session={session} actions={actions} work={work} />
       ) : (
-        <p class="talk soft" aria-busy="true">
-          {words.loading}
-        </p>
+        <div class="talk">
+          <Skeleton />
+        </div>
+      )}
+      {isOpen && (
+        <Sheet name={words.details} close={() => setOpen(false)} look="details">
+          <SessionSide session={session} />
+        </Sheet>
       )}
     </>
   );
 }
 
-interface ViewProps extends HeadingProps {
+interface ViewProps {
+  readonly route: SessionRoute;
+  readonly session: OpenSession;
+  readonly actions: SessionActions;
   readonly work: Work;
 }
 
 function View({ route: { id, view, entry }, ...rest }: ViewProps): VNode {
   if (view === "chat") return <Conversation id={id} entry={entry} {...rest} />;
-  return (
-    <div class="scroll">
-      <div class="wide">
-        <WorkLine work={rest.work} />
-        <SessionPictures id={id} view={view} {...rest} />
-      </div>
-    </div>
-  );
+  return <SessionPictures key={view} id={id} view={view} path={entry} {...rest} />;
+}
+
+/** True for a session that the server does not know. */
+function isGone(fault: unknown): boolean {
+  return fault instanceof ServerProblem && fault.status === 404;
+}
+
+/** The keys of an open session. */
+function useSessionKeys(
+  { detail, state }: OpenSession,
+  actions: SessionActions,
+  { route, showDetails }: { readonly route: SessionRoute; readonly showDetails: () => void },
+): void {
+  const canUndo = detail?.readOnly === false && state === "idle";
+  const turnTo = (step: number): void => {
+    const view = SESSION_VIEWS[SESSION_VIEWS.indexOf(route.view) + step];
+    if (view !== undefined) location.hash = hrefOf({ type: "session", id: route.id, view });
+  };
+  useKeys({
+    "[": () => turnTo(-1),
+    "]": () => turnTo(1),
+    d: showDetails,
+    o: toggleCalls,
+    ...(canUndo ? { u: () => actions.undo(), U: () => actions.redo() } : {}),
+  });
 }
 
 function useTitle(title: string, state: string): void {
@@ -93,9 +131,10 @@ interface HeadingProps {
   readonly session: OpenSession;
   readonly actions: SessionActions;
   readonly route: SessionRoute;
+  readonly showDetails: () => void;
 }
 
-function Heading({ session, actions, route: { id, view: here } }: HeadingProps): VNode {
+function Heading({ session, actions, route: { id, view: here }, showDetails }: HeadingProps): VNode {
   const words = useWords();
   const { detail } = session;
   const cwd = detail?.cwd ?? "";
@@ -126,23 +165,43 @@ function Heading({ session, actions, route: { id, view: here } }: HeadingProps):
           ))}
         </nav>
         <Menu look="btn bare icon more" place="left" name={words.actions} label={<Icon name="dots" />}>
-          {(close) => <Actions session={session} actions={actions} close={close} />}
+          {(close) => <Actions {...{ session, actions, showDetails, close }} />}
         </Menu>
       </div>
+      {session.isReady && here !== "replay" && <SessionStrip id={id} session={session} />}
       {detail?.damaged !== undefined && <p class="note bad">{words.damaged(linesOf(detail.damaged))}</p>}
     </header>
   );
 }
 
-function Actions({
-  session: { detail, state },
-  actions,
-  close,
+/** All steps of the session in one line: each leads to its place in the conversation. */
+function SessionStrip({
+  id,
+  session: { entries },
 }: {
+  readonly id: string;
   readonly session: OpenSession;
-  readonly actions: SessionActions;
-  readonly close: () => void;
 }): VNode {
+  const words = useWords();
+  const { duration } = useFormats();
+  const data = useMemo(() => stripOf(entries), [entries, entries.length]);
+  return (
+    <Strip
+      data={data}
+      height={4}
+      nameOf={({ kind, from, to }) => `${words.stripKinds[kind] ?? ""} ${duration(to - from)}`}
+      onChoose={(entry) => {
+        location.hash = hrefOf({ type: "session", id, view: "chat", entry });
+      }}
+    />
+  );
+}
+
+interface ActionsProps extends Pick<HeadingProps, "session" | "actions" | "showDetails"> {
+  readonly close: () => void;
+}
+
+function Actions({ session: { detail, state }, actions, showDetails, close }: ActionsProps): VNode {
   const words = useWords();
   const item = (name: string, hint: string, act: () => void): VNode => (
     <button
@@ -154,7 +213,7 @@ function Actions({
       }}
     >
       <b>{name}</b>
-      <span>{hint}</span>
+      {hint !== "" && <span>{hint}</span>}
     </button>
   );
   const { goOn } = detail ?? {};
@@ -167,6 +226,7 @@ function Actions({
           {item(words.redo, words.redoHint, () => actions.redo())}
         </>
       )}
+      {item(words.details, "", showDetails)}
       {goOn !== undefined &&
         item(words.goOn, terminalLine(goOn, 500), () => void navigator.clipboard.writeText(goOn))}
     </>

@@ -1,8 +1,7 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { SessionChange } from "../../../server/server-api.ts";
-import type { Work } from "../announce.tsx";
-import { useWords } from "../language/language.ts";
+import type { SessionChange, SessionFileState } from "../../../server/server-api.ts";
+import { Skeleton, type Work, WorkLine } from "../announce.tsx";
 import { useReader } from "../reader.ts";
 import { hrefOf, type SessionViewName } from "../route.ts";
 import { usePictures } from "../use-pictures.ts";
@@ -13,50 +12,61 @@ import type { OpenSession } from "./use-session.ts";
 interface SessionPicturesProps {
   readonly id: string;
   readonly view: Exclude<SessionViewName, "chat">;
+  /** The file that was asked for. */
+  readonly path: string | undefined;
   readonly session: OpenSession;
   readonly actions: SessionActions;
   readonly work: Work;
 }
 
 /** A session as a whole, in one of its pictures. */
-export function SessionPictures({ id, view, session, actions, work }: SessionPicturesProps): VNode {
-  const words = useWords();
+export function SessionPictures(props: SessionPicturesProps): VNode {
+  const { view, work } = props;
+  const isWide = view === "timeline" || view === "context";
+  return (
+    <>
+      {work.said !== undefined && (
+        <div class="wide said">
+          <WorkLine work={work} />
+        </div>
+      )}
+      {isWide ? (
+        <div class="scroll">
+          <div class="wide">
+            <Picture {...props} />
+          </div>
+        </div>
+      ) : (
+        <Picture {...props} />
+      )}
+    </>
+  );
+}
+
+function Picture(props: SessionPicturesProps): VNode {
+  const { id, view, session, actions, work } = props;
   const reader = useReader();
   const pictures = usePictures(work);
-  if (pictures === undefined)
-    return (
-      <p class="soft" aria-busy="true">
-        {words.loading}
-      </p>
-    );
+  if (pictures === undefined) return <Skeleton />;
   const { entries, state, detail } = session;
   const { TimelinePicture, ContextPicture, ReplayView } = pictures;
   const onChoose = (entry: string): void => {
     location.hash = hrefOf({ type: "session", id, view: "chat", entry });
   };
+  const now = state === "idle" ? undefined : entries.at(-1)?.time;
+  const windowTokens = detail?.windowTokens;
   switch (view) {
     case "timeline":
-      return (
-        <TimelinePicture
-          entries={entries}
-          onChoose={onChoose}
-          {...(state === "idle" ? {} : { now: entries.at(-1)?.time ?? 0 })}
-        />
-      );
+      return <TimelinePicture {...{ entries, now, windowTokens, onChoose }} />;
     case "context":
-      return (
-        <ContextPicture
-          entries={entries}
-          onChoose={onChoose}
-          {...(detail?.windowTokens === undefined ? {} : { windowTokens: detail.windowTokens })}
-        />
-      );
+      return <ContextPicture {...{ entries, windowTokens, onChoose }} />;
     case "files":
-      return <Files {...{ id, session, actions, work, onChoose, pictures }} />;
+      return <Files {...props} onChoose={onChoose} pictures={pictures} />;
     case "replay":
       return (
         <ReplayView
           entries={entries}
+          cwd={detail?.cwd}
           renderItems={(items) => <Items items={items} />}
           loadText={(path, entryId) => reader.fileText(id, path, entryId)}
           {...(detail === undefined ? {} : { onFork: actions.fork })}
@@ -65,27 +75,33 @@ export function SessionPictures({ id, view, session, actions, work }: SessionPic
   }
 }
 
-interface FilesProps extends Omit<SessionPicturesProps, "view"> {
+interface FilesProps extends SessionPicturesProps {
   readonly onChoose: (entry: string) => void;
   readonly pictures: NonNullable<ReturnType<typeof usePictures>>;
 }
 
-/** The server knows more of the changes than the entries say: contents that calls did not tell. */
-function Files({ id, session, actions, work, onChoose, pictures: { FilesView } }: FilesProps): VNode {
+/** The server knows more of the changes than the entries say: contents that are in no result of a call. */
+function Files({ id, path, session, actions, work, onChoose, pictures: { FilesView } }: FilesProps): VNode {
   const reader = useReader();
   const [changes, setChanges] = useState<readonly SessionChange[]>();
+  const [net, setNet] = useState<readonly SessionFileState[]>();
   const { entries, state, detail } = session;
   const newest = entries.findLast(({ type }) => type === "checkpoint" || type === "rollback_end")?.id;
   useEffect(() => {
-    void work.attempt(() => reader.changes(id)).then(setChanges);
+    void work
+      .attempt(() => Promise.all([reader.changes(id), reader.files(id)]))
+      .then((found) => {
+        setChanges(found?.[0]);
+        setNet(found?.[1]);
+      });
   }, [id, newest]);
   const canUndo = detail?.readOnly === false && state === "idle";
   return (
     <FilesView
-      entries={entries}
-      onChoose={onChoose}
-      {...(changes === undefined ? {} : { changes })}
-      {...(canUndo ? { onUndo: (place) => actions.undo({ to: place }) } : {})}
+      {...{ entries, changes, net, path, onChoose }}
+      cwd={detail?.cwd}
+      loadText={(file, entryId) => reader.fileText(id, file, entryId)}
+      {...(canUndo ? { onRestore: (file, to) => actions.undo({ to, paths: [file] }) } : {})}
     />
   );
 }

@@ -20,7 +20,7 @@ export function SessionSide({ session }: { readonly session: OpenSession }): VNo
   const windowTokens = detail?.windowTokens;
   const share = windowTokens === undefined ? undefined : Math.min(1, usedTokens / windowTokens);
   return (
-    <aside class="side" aria-label={words.details}>
+    <aside class="side" tabIndex={-1} aria-label={words.details}>
       <TodoList session={session} />
       {view.plan !== undefined && (
         <section>
@@ -39,7 +39,8 @@ export function SessionSide({ session }: { readonly session: OpenSession }): VNo
             {words.contextWindow}
             <span class="num">
               {count(usedTokens)}
-              {share !== undefined && ` / ${count(windowTokens ?? 0)} · ${Math.round(100 * share)}%`}
+              {share !== undefined &&
+                ` ${words.ofWindow(count(windowTokens ?? 0))} · ${Math.round(100 * share)}%`}
             </span>
           </h2>
           {share !== undefined && (
@@ -95,7 +96,7 @@ function TodoList({ session }: { readonly session: OpenSession }): VNode | null 
       <h2>
         {words.todo}
         <span class="num">
-          {todo.filter(({ status }) => status === "completed").length} / {todo.length}
+          {words.countOf(todo.filter(({ status }) => status === "completed").length, todo.length)}
         </span>
       </h2>
       <ul class="todo">
@@ -124,7 +125,11 @@ function FilesChanged({ session: { view, detail } }: { readonly session: OpenSes
         </span>
       </h2>
       {files.map((file) => (
-        <a key={file.path} class="fl" href={hrefOf({ type: "session", id: detail?.id ?? "", view: "files" })}>
+        <a
+          key={file.path}
+          class="fl"
+          href={hrefOf({ type: "session", id: detail?.id ?? "", view: "files", entry: file.path })}
+        >
           <span class={`ab ${file.isNew ? "A" : "M"}`}>{file.isNew ? "A" : "M"}</span>
           <span class="mono cut grow">{terminalLine(file.path, 200)}</span>
           <span class="num">

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { createReader, type Reader } from "../../../server/create-reader.ts";
+import type { FollowOptions } from "../../../server/follow-stream.ts";
 import type { SessionDetail, StreamItem } from "../../../server/server-api.ts";
 import { ServerProblem } from "../../../server/server-problem.ts";
 import { followSession, type OpenSession } from "./use-session.ts";
@@ -37,7 +38,7 @@ const running: StreamItem = { type: "passing", passing: { type: "state", state: 
 
 /** A client that plays a stream, and counts how often the details are asked for. */
 function playing(
-  stream: (tell: (state: "open" | "lost") => void) => AsyncIterable<StreamItem>,
+  stream: (tell: NonNullable<FollowOptions["onConnection"]>) => AsyncIterable<StreamItem>,
   session: Reader["session"] = async () => DETAIL,
 ): Reader {
   return {
@@ -101,7 +102,7 @@ test("a connection that breaks is told, and what passed meanwhile is asked for w
       async function* (tell) {
         tell("open");
         yield ready;
-        tell("lost");
+        tell("lost", { inMs: 4_000, now: () => undefined });
         tell("open");
         yield ready;
       },
@@ -112,10 +113,10 @@ test("a connection that breaks is told, and what passed meanwhile is asked for w
     ),
   );
   expect([
-    all.map(({ isConnected }) => isConnected).includes(false),
-    all.at(-1)?.isConnected,
+    all.find(({ retry }) => retry !== undefined)?.retry?.inMs,
+    all.at(-1)?.retry === undefined,
     asked >= 2,
-  ]).toEqual([true, true, true]);
+  ]).toEqual([4_000, true, true]);
 });
 
 test("a refusal is told as it is", async () => {

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Reader } from "../../../server/create-reader.ts";
+import type { ConnectionRetry } from "../../../server/follow-stream.ts";
 import type { SessionDetail } from "../../../server/server-api.ts";
 import { useReader } from "../reader.ts";
 import { type FeedState, SessionFeed } from "./session-feed.ts";
@@ -8,7 +9,8 @@ import { type FeedState, SessionFeed } from "./session-feed.ts";
 export interface OpenSession extends FeedState {
   /** Undefined until it has come. */
   readonly detail: SessionDetail | undefined;
-  readonly isConnected: boolean;
+  /** Undefined while the connection stands. */
+  readonly retry: ConnectionRetry | undefined;
   /** The refusal of the server, such as for an id that it does not know. */
   readonly fault: unknown;
 }
@@ -34,7 +36,7 @@ export function useSession(id: string): OpenSession {
 }
 
 function notOpened(): OpenSession {
-  return { ...new SessionFeed().now, detail: undefined, isConnected: true, fault: undefined };
+  return { ...new SessionFeed().now, detail: undefined, retry: undefined, fault: undefined };
 }
 
 interface FollowedSession {
@@ -54,11 +56,11 @@ export async function followSession(
 ): Promise<void> {
   const feed = new SessionFeed();
   let detail: SessionDetail | undefined;
-  let isConnected = true;
+  let retry: ConnectionRetry | undefined;
   let fault: unknown;
   // An answer that is older than what the stream has told since would take that back.
   let told = 0;
-  const now = (): OpenSession => ({ ...feed.now, detail, isConnected, fault });
+  const now = (): OpenSession => ({ ...feed.now, detail, retry, fault });
   const tell = (): void => {
     if (!signal.aborted) changed(now);
   };
@@ -75,8 +77,8 @@ export async function followSession(
     feed.detail(detail);
     tell();
   };
-  const onConnection = (state: "open" | "lost"): void => {
-    isConnected = state === "open";
+  const onConnection = (_state: "open" | "lost", next?: ConnectionRetry): void => {
+    retry = next;
     tell();
   };
   try {

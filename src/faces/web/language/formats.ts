@@ -3,16 +3,20 @@ import { type Language, useLanguage } from "./language.ts";
 
 /** Writes amounts and moments as the readers of a language expect them. */
 export interface Formats {
-  /** `1,234`, and from ten thousand on `12.3K`. */
+  /** `123`, and from a thousand on `12.3k`. */
   readonly count: (value: number) => string;
   /** US dollars: `$0.08`, `<$0.01`. */
   readonly money: (usd: number) => string;
   /** `12 ms`, `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`. */
   readonly duration: (milliseconds: number) => string;
+  /** `0:40`, `3:44`, `1:02:03`: for figures and axes. */
+  readonly stopwatch: (milliseconds: number) => string;
   /** The same in whole seconds, from one on: for what counts on. */
   readonly seconds: (milliseconds: number) => string;
   /** Day and time; of today the time alone. */
   readonly moment: (time: number, now: number) => string;
+  /** A day of the calendar that is given by its midnight in UTC: `29 Oct`. */
+  readonly date: (day: number) => string;
   /** The time of the day. */
   readonly clock: (time: number) => string;
   /** Today, yesterday, or the date. */
@@ -21,12 +25,17 @@ export interface Formats {
 
 /** The formats of a language. */
 export function formatsFor(language: Language): Formats {
-  const whole = new Intl.NumberFormat(language);
   const short = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 });
   const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
   const day = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
   const date = new Intl.DateTimeFormat(language, { weekday: "long", day: "numeric", month: "long" });
+  const ofYear = new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, {
+    day: "numeric",
+    month: "short",
+    timeZone: "UTC",
+  });
   return {
+    date: (at) => (Number.isFinite(at) ? ofYear.format(at) : ""),
     clock: (at) => (Number.isFinite(at) ? time.format(at) : ""),
     day: (at, now, { today, yesterday }) => {
       if (!Number.isFinite(at)) return "";
@@ -35,9 +44,10 @@ export function formatsFor(language: Language): Formats {
       if (name === day.format(new Date(now).setHours(-12))) return yesterday;
       return Math.abs(now - at) < HALF_YEAR_MS ? date.format(at) : name;
     },
-    count: (value) => (Math.abs(value) < 10_000 ? whole : short).format(value),
+    count: (value) => short.format(value < 1_000 ? Math.round(value) : value).replace("K", "k"),
     money: (usd) => moneyText(usd),
     duration: (milliseconds) => durationText(milliseconds, UNITS[language]),
+    stopwatch: (milliseconds) => stopwatchText(Math.round(Math.max(0, milliseconds) / 1_000)),
     seconds: (milliseconds) =>
       durationText(Math.max(1_000, Math.round(milliseconds / 1_000) * 1_000), UNITS[language]),
     moment: (at, now) => {
@@ -78,6 +88,13 @@ function durationText(milliseconds: number, { millisecond, second, minute, hour 
   const minutes = Math.floor(whole / 60);
   if (minutes < 60) return `${minutes}${minute} ${whole % 60}${second}`;
   return `${Math.floor(minutes / 60)}${hour} ${minutes % 60}${minute}`;
+}
+
+function stopwatchText(seconds: number): string {
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes}:${two(seconds % 60)}`;
+  return `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(seconds % 60)}`;
 }
 
 function moneyText(usd: number): string {

@@ -33,8 +33,9 @@ test.each([
 });
 
 test("amounts are written as people read them", () => {
-  const { count, money, duration } = formatsFor("en");
-  expect([count(0), count(9_999), count(12_345), count(3_400_000)]).toEqual(["0", "9,999", "12.3K", "3.4M"]);
+  const { count, money, duration, stopwatch } = formatsFor("en");
+  expect([count(0), count(999), count(12_345), count(3_400_000)]).toEqual(["0", "999", "12.3k", "3.4M"]);
+  expect([400, 104_000, 3_723_000].map(stopwatch)).toEqual(["0:00", "1:44", "1:02:03"]);
   expect([money(0), money(0.00013), money(0.0123), money(12.5)]).toEqual([
     "$0.00",
     "<$0.01",

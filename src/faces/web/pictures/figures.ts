@@ -1,8 +1,13 @@
-/** A part of a whole: `12 %`. */
+import { createContext } from "preact";
+
+/** True when a picture is drawn once, for a file: all of it, without what a person could choose. */
+export const StillContext: ReturnType<typeof createContext<boolean>> = createContext(false);
+
+/** A part of a whole: `12%`. */
 export function percentText(part: number, whole: number): string {
-  if (whole <= 0) return "0 %";
+  if (whole <= 0) return "0%";
   const percent = (part / whole) * 100;
-  return percent > 0 && percent < 0.95 ? "<1 %" : `${Math.round(percent)} %`;
+  return percent > 0 && percent < 0.95 ? "<1%" : `${Math.round(percent)}%`;
 }
 
 const STEPS = [1, 2, 5];
@@ -16,28 +21,7 @@ export function ticksUpTo(most: number, wanted: number): readonly number[] {
   return Array.from({ length: Math.floor(most / step) + 1 }, (_none, at) => at * step);
 }
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const TIME_STEPS = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400].map(
-  (seconds) => seconds * SECOND,
-);
-
-/** Moments on an axis between two places, at round distances, about as many as `wanted`. */
-export function timeTicks(from: number, to: number, wanted: number): readonly number[] {
-  const rough = (to - from) / Math.max(1, wanted);
-  const step =
-    rough < SECOND
-      ? (ticksUpTo(to - from, wanted)[1] ?? to - from)
-      : (TIME_STEPS.find((each) => each >= rough) ?? Math.ceil(rough / (24 * HOUR)) * 24 * HOUR);
-  const first = Math.ceil(from / step);
-  return Array.from(
-    { length: Math.max(0, Math.floor(to / step) - first + 1) },
-    (_none, at) => (first + at) * step,
-  );
-}
-
-/** Values one behind the other: where each begins and ends. */
+/** Values one after the other: where each begins and ends. */
 export function stacked(values: readonly number[]): readonly (readonly [from: number, to: number])[] {
   let sum = 0;
   return values.map((value) => {
@@ -45,4 +29,9 @@ export function stacked(values: readonly number[]): readonly (readonly [from: nu
     sum += value;
     return [from, sum];
   });
+}
+
+/** A place in a picture, as SVG has it: at most two digits after the point. */
+export function place(value: number): string {
+  return `${Number(value.toFixed(2))}%`;
 }

@@ -1,238 +1,341 @@
 import type { VNode } from "preact";
-import { useContext, useMemo, useState } from "preact/hooks";
+import { useContext, useEffect, useMemo, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
-import type { SessionChange } from "../../../server/server-api.ts";
+import type { SessionChange, SessionFileState } from "../../../server/server-api.ts";
 import type { FileDiff } from "../../../view/file-diff.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
 import { useFormats } from "../language/formats.ts";
-import { type ChangedFile, type FileMoment, type FilesPicture, filesPicture } from "./file-changes.ts";
-import { FilesDrawing } from "./files-drawing.tsx";
-import { usePictureWords } from "./picture-words.ts";
-import { StillContext } from "./use-width.ts";
+import { useWords } from "../language/language.ts";
+import { CopyButton } from "../text/copy-button.tsx";
+import { DiffView, LineCounts } from "../text/diff-view.tsx";
+import { Icon } from "../text/icons.tsx";
+import { StillContext } from "./figures.ts";
+import { type ChangedFile, changedFiles, type FileMoment, patchOf } from "./files-data.ts";
 
-/** Rows that are shown at first, and how many more each time. */
-const SHOWN = 100;
-
-/** A place that files can be put back to: before this request of this run. */
-export interface UndoPlace {
+/** A place that one file can be put back to: before this request of this run. */
+export interface RestorePoint {
   readonly run: number;
   readonly turn: number;
 }
 
-/** The files of a session: what changed when, as diffs. */
-export function FilesView({
-  entries,
-  changes,
-  onChoose,
-  onUndo,
-}: {
+/** Options of {@link FilesView}. */
+export interface FilesProps {
   readonly entries: readonly JournalEntry[];
-  /** The changes as the server knows them. Default: none; diffs are those that calls told. */
-  readonly changes?: readonly SessionChange[];
+  readonly cwd?: string | undefined;
+  /** The changes as the server knows them. Default: none; diffs are those in the results of calls. */
+  readonly changes?: readonly SessionChange[] | undefined;
+  /** All changes of each file together, as the server knows them. Default: one change after the other. */
+  readonly net?: readonly SessionFileState[] | undefined;
+  /** The file to open first. Default: the first one. */
+  readonly path?: string | undefined;
+  /** The text of a file right after an entry. Absent: whole files cannot be looked at. */
+  readonly loadText?: (path: string, entryId: string) => Promise<string>;
   /** Shows an entry in the conversation. */
   readonly onChoose?: (entryId: string) => void;
-  /** Puts files back. Absent where nothing can be put back. */
-  readonly onUndo?: (place: UndoPlace) => void;
-}): VNode {
-  const words = usePictureWords();
+  /** Puts a file back. Absent when nothing can be put back. */
+  readonly onRestore?: (path: string, to: RestorePoint) => void;
+}
+
+/** The files of a session: what changed when, as diffs. */
+export function FilesView(props: FilesProps): VNode {
+  const { entries, cwd, changes, net = [] } = props;
+  const words = useWords();
   const count = entries.length;
-  const picture = useMemo(() => filesPicture(entries.slice(0, count), changes), [entries, count, changes]);
-  const [path, setPath] = useState<string>();
-  const [open, setOpen] = useState<number>();
-  const [most, setMost] = useState(useContext(StillContext) ? Number.MAX_SAFE_INTEGER : SHOWN);
-  if (picture.moments.length === 0) return <p class="soft">{words.noChanges}</p>;
-  const shown = [...picture.moments.keys()].filter(
-    (at) => path === undefined || picture.moments[at]?.path === path,
+  const files = useMemo(
+    () => changedFiles(entries.slice(0, count), { cwd, ...(changes && { known: changes }) }),
+    [entries, count, cwd, changes],
   );
+  const [choice, choose] = useState(props.path);
+  const file = files.find(({ path }) => path === choice) ?? files[0];
+  if (file === undefined) return <p class="wide dim">{words.noChanges}</p>;
+  const stateOf = ({ path }: ChangedFile): SessionFileState | undefined =>
+    net.find((each) => each.path === path);
+  if (useContext(StillContext))
+    return (
+      <section class="picture" aria-label={words.views.files}>
+        {files.map((each) => (
+          <OneFile key={each.path} file={each} state={stateOf(each)} {...props} />
+        ))}
+      </section>
+    );
+  const patch = patchOf(net.flatMap(({ diff, kind }) => (diff === undefined ? [] : [{ diff, kind }])));
   return (
-    <section class="picture" aria-label={words.files}>
-      <FilesDrawing
-        picture={picture}
-        chosen={open}
-        onChoose={(at) => {
-          setPath(picture.moments[at]?.path);
-          setOpen(at);
-        }}
-      />
-      <FileChoice picture={picture} path={path} onChoose={setPath} />
-      <ol class="moments">
-        {shown.slice(0, most).map((at) => {
-          const moment = picture.moments[at];
-          if (moment === undefined) return null;
-          const toggle = (isOpen: boolean): void => setOpen(isOpen ? at : undefined);
-          return (
-            <li key={at}>
-              <MomentRow
-                moment={moment}
-                isOpen={open === at}
-                onToggle={toggle}
-                onChoose={onChoose}
-                onUndo={onUndo}
-              />
-            </li>
-          );
-        })}
-      </ol>
-      {shown.length > most && (
-        <button type="button" onClick={() => setMost(most + SHOWN)}>
-          {words.rowsOf(1, most, shown.length)} · {words.next}
-        </button>
+    <section class="fpanes picture" aria-label={words.views.files}>
+      <div class="ftree">
+        <div class="hd">
+          {words.files(files.length)}
+          <span class="num dim">
+            <LineCounts lines={sumOf(files.map((each) => linesOf(each, stateOf(each))))} />
+          </span>
+          <span class="end">
+            {patch !== "" && (
+              <CopyButton text={patch} look="btn bare small">
+                {words.copyPatch}
+              </CopyButton>
+            )}
+          </span>
+        </div>
+        {files.map((each) => (
+          <FileLine
+            key={each.path}
+            file={each}
+            lines={linesOf(each, stateOf(each))}
+            isHere={each === file}
+            choose={() => choose(each.path)}
+          />
+        ))}
+      </div>
+      <OneFile key={file.path} file={file} state={stateOf(file)} {...props} />
+    </section>
+  );
+}
+
+interface Lines {
+  readonly added: number;
+  readonly removed: number;
+}
+
+/** Lines of all changes together: the server's count, else the sum of the changes. */
+function linesOf(file: ChangedFile, state: SessionFileState | undefined): Lines {
+  const { added = file.added, removed = file.removed } = state ?? {};
+  return { added, removed };
+}
+
+function sumOf(all: readonly Lines[]): Lines {
+  return all.reduce(
+    (sum, { added, removed }) => ({ added: sum.added + added, removed: sum.removed + removed }),
+    { added: 0, removed: 0 },
+  );
+}
+
+const LETTERS = { created: "A", changed: "M", deleted: "D", unchanged: "·" } as const;
+
+/** A file in a list: how it was changed, its path, its lines. */
+export function FileLine({
+  file: { path, kind },
+  lines,
+  isHere,
+  choose,
+}: {
+  readonly file: Pick<ChangedFile, "path" | "kind">;
+  readonly lines: Lines;
+  readonly isHere: boolean;
+  readonly choose: () => void;
+}): VNode {
+  const words = useWords();
+  return (
+    <button type="button" class="fl" aria-current={isHere ? "true" : undefined} onClick={choose}>
+      <span class={`ab ${LETTERS[kind]}`} role="img" aria-label={words.changeKinds[kind]}>
+        {LETTERS[kind]}
+      </span>
+      <span class="mono cut grow">{terminalLine(path, 300)}</span>
+      <span class="num">
+        <LineCounts lines={lines} />
+      </span>
+    </button>
+  );
+}
+
+/** A stop in the history of a file: a change, all of them, or the time before the first. */
+type Stop = number | "all" | "before";
+
+interface OneFileProps extends FilesProps {
+  readonly file: ChangedFile;
+  readonly state: SessionFileState | undefined;
+}
+
+function OneFile(props: OneFileProps): VNode {
+  const { file, state, entries, loadText, onChoose, onRestore } = props;
+  const words = useWords();
+  const [stop, setStop] = useState<Stop>("all");
+  const [isWhole, setWhole] = useState(false);
+  const isStill = useContext(StillContext);
+  const { path, moments } = file;
+  const moment = typeof stop === "number" ? moments[stop] : undefined;
+  const shown = moment ?? linesOf(file, state);
+  const entryId = stop === "before" ? entries[0]?.id : (moment ?? moments.at(-1))?.entryId;
+  return (
+    <section class="fview" aria-label={terminalLine(path, 300)}>
+      <header>
+        <span class="mono cut">{terminalLine(path, 300)}</span>
+        <span class="num">
+          <LineCounts lines={stop === "before" ? { added: 0, removed: 0 } : shown} />
+        </span>
+        <span class="grow" />
+        {loadText !== undefined && (
+          <span class="seg" role="group" aria-label={words.show}>
+            {[false, true].map((whole) => (
+              <button
+                key={String(whole)}
+                type="button"
+                aria-pressed={whole === isWhole}
+                onClick={() => setWhole(whole)}
+              >
+                {whole ? words.wholeFile : words.change}
+              </button>
+            ))}
+          </span>
+        )}
+        {moment !== undefined && onChoose !== undefined && (
+          <button type="button" class="btn bare" onClick={() => onChoose(moment.entryId)}>
+            {words.openInChat}
+          </button>
+        )}
+        {onRestore !== undefined && file.kind !== "unchanged" && (
+          <Restore
+            path={path}
+            point={moment?.by === "call" ? moment : moments[0]}
+            time={moment?.by === "call" ? moment.time : undefined}
+            onRestore={onRestore}
+          />
+        )}
+      </header>
+      {!isStill && <History moments={moments} stop={stop} setStop={setStop} />}
+      {loadText !== undefined && (isWhole || stop === "before") && entryId !== undefined ? (
+        <WholeFile key={entryId} path={path} entryId={entryId} loadText={loadText} />
+      ) : (
+        <Changes
+          moments={moment === undefined ? moments : [moment]}
+          state={stop === "all" ? state : undefined}
+        />
       )}
     </section>
   );
 }
 
-function FileChoice({
-  picture: { files },
-  path,
-  onChoose,
+function History({
+  moments,
+  stop,
+  setStop,
 }: {
-  readonly picture: FilesPicture;
-  readonly path: string | undefined;
-  readonly onChoose: (path: string | undefined) => void;
+  readonly moments: readonly FileMoment[];
+  readonly stop: Stop;
+  readonly setStop: (stop: Stop) => void;
 }): VNode {
-  const words = usePictureWords();
-  return (
-    <label class="picture-row">
-      {words.files}
-      <select
-        value={path ?? ""}
-        onChange={({ currentTarget: { value } }) => onChoose(value === "" ? undefined : value)}
-      >
-        <option value="">{words.allFiles}</option>
-        {files.map((file) => (
-          <option key={file.path} value={file.path}>
-            {fileLabel(file, words.kinds[file.kind])}
-          </option>
-        ))}
-      </select>
-    </label>
+  const words = useWords();
+  const { clock } = useFormats();
+  const button = (each: Stop, content: VNode | string): VNode => (
+    <button key={each} type="button" aria-pressed={stop === each} onClick={() => setStop(each)}>
+      {content}
+    </button>
   );
-}
-
-function fileLabel({ path, added, removed }: ChangedFile, kind: string): string {
-  return `${path} (${kind}, +${added} −${removed})`;
-}
-
-function MomentRow({
-  moment,
-  isOpen,
-  onToggle,
-  onChoose,
-  onUndo,
-}: {
-  readonly moment: FileMoment;
-  readonly isOpen: boolean;
-  readonly onToggle: (isOpen: boolean) => void;
-  readonly onChoose: ((entryId: string) => void) | undefined;
-  readonly onUndo: ((place: UndoPlace) => void) | undefined;
-}): VNode {
-  const words = usePictureWords();
-  const formats = useFormats();
-  const isStill = useContext(StillContext);
-  const { path, kind, by, tool, run, turn, time, added, removed } = moment;
-  const state = moment.isFailed ? words.failedBack : moment.isUndone ? words.undone : words.by[by];
   return (
-    <details
-      open={isOpen}
-      class={moment.isUndone ? "moment undone" : "moment"}
-      onToggle={({ currentTarget }) => {
-        if (currentTarget.open !== isOpen) onToggle(currentTarget.open);
-      }}
-    >
-      <summary>
-        <span class={`swatch back-${kind}`} aria-hidden="true" />
-        <code>{path}</code> <span>{words.kinds[kind]}</span>{" "}
-        {by === "call" && (
+    <div class="hist" role="group" aria-label={words.history}>
+      {button("before", words.beforeIt)}
+      <i />
+      {moments.map((moment, at) => [
+        button(
+          at,
           <>
-            <span class="plus">+{added}</span> <span class="minus">−{removed}</span>{" "}
-          </>
-        )}
-        <span class="soft">
-          {by === "call" && `${tool} · ${words.place(run, turn)} · `}
-          {formats.moment(time, 0)}
-        </span>{" "}
-        {state !== "" && <b>{state}</b>}
-      </summary>
-      {(isOpen || isStill) && (
-        <>
-          {by === "call" && <MomentDiff moment={moment} />}
-          <p class="picture-row">
-            {onChoose !== undefined && (
-              <button type="button" onClick={() => onChoose(moment.entryId)}>
-                {words.show}
-              </button>
-            )}
-            {onUndo !== undefined && by === "call" && !moment.isUndone && (
-              <UndoButton place={{ run, turn }} onUndo={onUndo} />
-            )}
-          </p>
-        </>
-      )}
-    </details>
+            {clock(moment.time)} {moment.by !== "call" && words.madeBy[moment.by]}
+            {moment.isFailed && <span class="bad">{words.restoreFailed}</span>}
+            <LineCounts lines={moment} />
+          </>,
+        ),
+        <i key={`${at}-`} />,
+      ])}
+      {button("all", words.allChanges)}
+    </div>
   );
 }
 
-/** Asks once more before files change. */
-function UndoButton({
-  place,
-  onUndo,
+/** Changes as diffs: all together when that is known, else one after the other. */
+function Changes({
+  moments,
+  state,
 }: {
-  readonly place: UndoPlace;
-  readonly onUndo: (place: UndoPlace) => void;
+  readonly moments: readonly FileMoment[];
+  readonly state: SessionFileState | undefined;
 }): VNode {
-  const words = usePictureWords();
-  const [isAsking, setAsking] = useState(false);
-  if (!isAsking)
+  const words = useWords();
+  const isStill = useContext(StillContext);
+  const diffs: readonly FileDiff[] =
+    state?.diff === undefined ? moments.flatMap(({ diff }) => diff ?? []) : [state.diff];
+  if (diffs.length === 0)
     return (
-      <button type="button" onClick={() => setAsking(true)}>
-        {words.undoFrom}
-      </button>
+      <p class="empty">
+        {moments.some(({ isBinary }) => isBinary)
+          ? words.binary
+          : moments.every(({ by }) => by !== "call")
+            ? words.putBackHere
+            : words.noDiff}
+      </p>
     );
   return (
-    <fieldset class="picture-row">
-      <legend>{words.undoQuestion(place.run, place.turn)}</legend>
-      <button
-        type="button"
-        onClick={() => {
-          setAsking(false);
-          onUndo(place);
-        }}
-      >
-        {words.yes}
-      </button>
-      <button type="button" onClick={() => setAsking(false)}>
-        {words.no}
-      </button>
-    </fieldset>
+    <>
+      {diffs.map((diff, at) => (
+        <DiffView key={at} diff={diff} whole={isStill} />
+      ))}
+    </>
   );
 }
 
-function MomentDiff({ moment: { diff, isBinary } }: { readonly moment: FileMoment }): VNode {
-  const words = usePictureWords();
-  if (diff === undefined) return <p class="soft">{isBinary ? words.binary : words.noDiff}</p>;
-  return <DiffLines diff={diff} label={words.lines(diff.added, diff.removed)} />;
-}
-
-/** A diff, line by line, with the numbers its parts begin with. */
-function DiffLines({ diff, label }: { readonly diff: FileDiff; readonly label: string }): VNode {
+/** Asks before the file changes. */
+function Restore({
+  path,
+  point,
+  time,
+  onRestore,
+}: {
+  readonly path: string;
+  readonly point: RestorePoint | undefined;
+  readonly time: number | undefined;
+  readonly onRestore: NonNullable<FilesProps["onRestore"]>;
+}): VNode | null {
+  const words = useWords();
+  const { clock } = useFormats();
+  const [isAsking, setAsking] = useState(false);
+  if (point === undefined) return null;
+  const { run, turn } = point;
+  if (!isAsking)
+    return (
+      <button type="button" class="btn" onClick={() => setAsking(true)}>
+        <Icon name="undo" />
+        {words.restore}
+      </button>
+    );
+  const restore = (): void => {
+    setAsking(false);
+    onRestore(path, { run, turn });
+  };
   return (
-    <figure class="picture-diff">
-      <figcaption class="soft">{label}</figcaption>
-      <pre>
-        {diff.hunks.map((hunk) => (
-          <span key={`${hunk.oldStart} ${hunk.newStart}`}>
-            <span class="hunk">{`@@ −${hunk.oldStart} +${hunk.newStart} @@\n`}</span>
-            {hunk.lines.map((line, at) => (
-              <span
-                key={at}
-                class={line.startsWith("+") ? "plus" : line.startsWith("-") ? "minus" : undefined}
-              >
-                {`${line}\n`}
-              </span>
-            ))}
-          </span>
-        ))}
-      </pre>
-    </figure>
+    <span class="note warn" role="group">
+      {words.restoreQuestion(terminalLine(path, 100), time === undefined ? "" : clock(time))}
+      <button type="button" class="btn main" onClick={restore}>
+        {words.restore}
+      </button>
+      <button type="button" class="btn" onClick={() => setAsking(false)}>
+        {words.cancel}
+      </button>
+    </span>
   );
+}
+
+/** A file as it was; `loadText` rejects when there is no text of it. */
+export function WholeFile({
+  path,
+  entryId,
+  loadText,
+}: {
+  readonly path: string;
+  readonly entryId: string;
+  readonly loadText: NonNullable<FilesProps["loadText"]>;
+}): VNode {
+  const words = useWords();
+  const [text, setText] = useState<string | null>();
+  useEffect(() => {
+    let isLeft = false;
+    loadText(path, entryId).then(
+      (found) => !isLeft && setText(found),
+      () => !isLeft && setText(null),
+    );
+    return () => {
+      isLeft = true;
+    };
+  }, [path, entryId]);
+  if (text === undefined) return <p class="empty" aria-busy="true" />;
+  if (text === null) return <p class="empty">{words.noText}</p>;
+  const lines = text.replace(/\n$/, "").split("\n");
+  const hunk = { oldStart: 1, newStart: 1, lines: lines.map((line) => ` ${line}`) };
+  return <DiffView diff={{ path, hunks: [hunk], added: 0, removed: 0, isNew: false }} />;
 }

@@ -1,204 +1,257 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
 import type { ViewItem } from "../../../view/view.ts";
 import { useFormats } from "../language/formats.ts";
-import { filesAt } from "./file-changes.ts";
-import { usePictureWords } from "./picture-words.ts";
-import { ReplayCursor, type ReplayMoment, replayMoments } from "./replay-moments.ts";
+import { useWords } from "../language/language.ts";
+import { LineCounts } from "../text/diff-view.tsx";
+import { Icon } from "../text/icons.tsx";
+import { Strip, stripOf } from "../text/strip.tsx";
+import { isTyping } from "../use-keys.ts";
+import { place } from "./figures.ts";
+import { changedFiles } from "./files-data.ts";
+import { FileLine, WholeFile } from "./files-view.tsx";
+import { ReplayCursor, type ReplayMoment, replayMoments } from "./replay-data.ts";
 
 /** Items that are shown of the conversation: the newest ones at that moment. */
 const SHOWN_ITEMS = 30;
-const PLAY_MS = 400;
+const SPEEDS = [1, 4, 16] as const;
+/** Waits longer than this are shortened to it. */
+const LONGEST_WAIT_MS = 2_000;
+const SHORTEST_WAIT_MS = 30;
 
-/** A slider through a session: the conversation and the files as they were at any moment. */
-export function ReplayView({
-  entries,
-  renderItems,
-  loadText,
-  onFork,
-}: {
+/** Options of {@link ReplayView}. */
+export interface ReplayProps {
   readonly entries: readonly JournalEntry[];
+  readonly cwd?: string | undefined;
   /** Draws items of the conversation. */
   readonly renderItems: (items: readonly ViewItem[]) => ComponentChildren;
   /** The text of a changed file right after an entry. Absent: files cannot be looked at. */
   readonly loadText?: (path: string, entryId: string) => Promise<string>;
   /** Makes a new session of all up to an entry. */
   readonly onFork?: (entryId: string) => void;
-}): VNode {
-  const words = usePictureWords();
+}
+
+/** A player of a session: the conversation and the files as they were at any moment. */
+export function ReplayView(props: ReplayProps): VNode {
+  const { entries, renderItems } = props;
+  const words = useWords();
   const total = entries.length;
   const moments = useMemo(() => replayMoments(entries.slice(0, total)), [entries, total]);
   const cursor = useMemo(() => new ReplayCursor(entries), [entries]);
-  const [place, setPlace] = useState(0);
-  const at = Math.min(place, moments.length - 1);
+  const [wanted, setPlace] = useState(0);
+  const at = Math.min(wanted, moments.length - 1);
   const moment = moments[at];
-  const box = useRef<HTMLElement>(null);
+  const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     // What has just happened stands at the end.
     box.current?.scrollTo({ top: box.current.scrollHeight });
   }, [at]);
-  if (moment === undefined) return <p class="soft">{words.nothing}</p>;
-  const { items, usage, costUsd } = cursor.moveTo(moment.count);
+  if (moment === undefined) return <p class="wide dim">{words.nothingYet}</p>;
+  const view = cursor.moveTo(moment.count);
   return (
-    <section class="picture" aria-label={words.replay}>
-      <ReplayControls moments={moments} at={at} onMove={setPlace} />
-      <MomentLine moment={moment} tokens={usage.inputTokens + usage.outputTokens} costUsd={costUsd} />
-      {onFork !== undefined && (
-        <p class="picture-row">
-          <button type="button" disabled={moment.isNested} onClick={() => onFork(moment.entryId)}>
-            {words.forkHere}
-          </button>
-          {moment.isNested && <span class="soft">{words.forkNested}</span>}
-        </p>
-      )}
-      <section class="replay-conversation" ref={box} aria-label={words.conversation}>
-        {renderItems(items.slice(-SHOWN_ITEMS))}
+    <>
+      <Player entries={entries} moments={moments} at={at} move={setPlace} />
+      <section class="cols picture" aria-label={words.views.replay}>
+        <div class="mid">
+          <div class="scroll" ref={box}>
+            {renderItems(view.items.slice(-SHOWN_ITEMS))}
+          </div>
+        </div>
+        <aside class="side then" aria-label={words.atThisPoint}>
+          <FilesThen {...props} moment={moment} />
+          <SoFar view={view} at={at} count={moments.length} />
+          {props.onFork !== undefined && (
+            <section>
+              <button
+                type="button"
+                class="btn"
+                disabled={moment.isNested}
+                title={moment.isNested ? words.forkNested : undefined}
+                onClick={() => props.onFork?.(moment.entryId)}
+              >
+                <Icon name="fork" />
+                {words.forkHere}
+              </button>
+            </section>
+          )}
+        </aside>
       </section>
-      <FilesThen entries={entries} moment={moment} loadText={loadText} />
-    </section>
+    </>
   );
 }
 
-function ReplayControls({
-  moments,
-  at,
-  onMove,
-}: {
+interface PlayerProps {
+  readonly entries: readonly JournalEntry[];
   readonly moments: readonly ReplayMoment[];
   readonly at: number;
-  readonly onMove: (at: number) => void;
-}): VNode {
-  const words = usePictureWords();
+  readonly move: (at: number) => void;
+}
+
+/** Plays, steps, and goes to a moment. Space plays; the arrows step. */
+function Player({ entries, moments, at, move }: PlayerProps): VNode {
+  const words = useWords();
+  const { stopwatch } = useFormats();
+  const count = entries.length;
+  const strip = useMemo(() => stripOf(entries.slice(0, count)), [entries, count]);
   const [isPlaying, setPlaying] = useState(false);
+  const [speed, setSpeed] = useState<number>(1);
   const last = moments.length - 1;
+  const worked = strip.workedAt[(moments[at]?.count ?? 1) - 1] ?? 0;
+  const next = strip.workedAt[(moments[at + 1]?.count ?? 1) - 1] ?? worked;
+  const step = (by: number): void => move(Math.max(0, Math.min(last, at + by)));
+  const toggle = (): void => {
+    if (at >= last && !isPlaying) move(0);
+    setPlaying(!isPlaying);
+  };
   useEffect(() => {
     if (!isPlaying) return undefined;
     if (at >= last) {
       setPlaying(false);
       return undefined;
     }
-    const timer = setTimeout(() => onMove(at + 1), PLAY_MS);
+    const wait = Math.max(SHORTEST_WAIT_MS, Math.min(LONGEST_WAIT_MS, next - worked) / speed);
+    const timer = setTimeout(() => move(at + 1), wait);
     return () => clearTimeout(timer);
-  }, [isPlaying, at, last, onMove]);
-  const moment = moments[at];
-  const text = `${words.moment(at + 1, moments.length)}: ${moment === undefined ? "" : words.types[moment.type]}`;
+  }, [isPlaying, at, last, speed]);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const isButton = event.target instanceof Element && event.target.closest("button, a, summary") !== null;
+      if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === " " && !isButton) toggle();
+      else if (event.key === "ArrowLeft") step(-1);
+      else if (event.key === "ArrowRight") step(1);
+      else return;
+      event.preventDefault();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  });
+  const past = place((100 * worked) / strip.length);
+  const time = words.atOf(stopwatch(worked), stopwatch(strip.length));
   return (
-    <>
-      <input
-        class="replay-slider"
-        type="range"
-        aria-label={words.replay}
-        aria-valuetext={text}
-        min={0}
-        max={last}
-        value={at}
-        onInput={(event) => onMove(Number(event.currentTarget.value))}
-      />
-      <p class="picture-row">
-        <button type="button" disabled={at <= 0} onClick={() => onMove(0)}>
-          {words.first}
-        </button>
-        <button type="button" disabled={at <= 0} onClick={() => onMove(at - 1)}>
-          {words.previous}
-        </button>
-        <button type="button" disabled={at >= last && !isPlaying} onClick={() => setPlaying(!isPlaying)}>
-          {isPlaying ? words.stopPlay : words.play}
-        </button>
-        <button type="button" disabled={at >= last} onClick={() => onMove(at + 1)}>
-          {words.next}
-        </button>
-        <button type="button" disabled={at >= last} onClick={() => onMove(last)}>
-          {words.last}
-        </button>
-        <span>{words.moment(at + 1, moments.length)}</span>
-      </p>
-    </>
-  );
-}
-
-function MomentLine({
-  moment: { type, label, time },
-  tokens,
-  costUsd,
-}: {
-  readonly moment: ReplayMoment;
-  readonly tokens: number;
-  readonly costUsd: number | undefined;
-}): VNode {
-  const words = usePictureWords();
-  const formats = useFormats();
-  const cost = costUsd === undefined ? words.unknown : formats.money(costUsd);
-  return (
-    <p class="picture-chosen">
-      <b>{words.types[type]}</b> <span dir="auto">{label}</span> ·{" "}
-      <span class="soft">
-        {formats.moment(time, 0)} · {words.soFar(formats.count(tokens), cost)}
+    <div class="player" role="group" aria-label={words.player}>
+      <button
+        type="button"
+        class="btn main round"
+        aria-label={isPlaying ? words.pause : words.play}
+        onClick={toggle}
+      >
+        <Icon name={isPlaying ? "pause" : "play"} />
+      </button>
+      <button type="button" class="btn bare icon" aria-label={words.stepBack} onClick={() => step(-1)}>
+        <Icon name="back" />
+      </button>
+      <button type="button" class="btn bare icon" aria-label={words.stepOn} onClick={() => step(1)}>
+        <Icon name="right" />
+      </button>
+      <div class="scrub">
+        <Strip data={strip} height={20} />
+        <svg class="head-l" width="100%" height="32" aria-hidden="true">
+          <rect class="past" x={past} width="100%" height="32" />
+          <line x1={past} x2={past} y1="0" y2="32" />
+        </svg>
+        <input
+          type="range"
+          aria-label={words.step}
+          aria-valuetext={`${words.stepOf(at + 1, moments.length)}, ${time}`}
+          min={0}
+          max={Math.round(strip.length)}
+          value={Math.round(worked)}
+          onKeyDown={(event) => {
+            const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
+            if (by === undefined) return;
+            event.preventDefault();
+            step(by);
+          }}
+          onInput={({ currentTarget }) =>
+            move(momentAt(moments, strip.workedAt, Number(currentTarget.value)))
+          }
+        />
+      </div>
+      <span class="num dim">{time}</span>
+      <span class="seg" role="group" aria-label={words.speed}>
+        {SPEEDS.map((each) => (
+          <button key={each} type="button" aria-pressed={each === speed} onClick={() => setSpeed(each)}>
+            {each}×
+          </button>
+        ))}
       </span>
-    </p>
+    </div>
   );
 }
 
-interface ShownText {
-  readonly path: string;
-  readonly entryId: string;
-  /** `undefined` while it is on its way; `null`: there is none to show. */
-  readonly text: string | null | undefined;
+/** The last moment when so many milliseconds were worked. */
+function momentAt(moments: readonly ReplayMoment[], workedAt: readonly number[], worked: number): number {
+  const found = moments.findLastIndex(({ count }) => (workedAt[count - 1] ?? 0) <= worked);
+  return Math.max(0, found);
 }
 
+function SoFar({
+  view: { usage, costUsd },
+  at,
+  count: all,
+}: {
+  readonly view: ReturnType<ReplayCursor["moveTo"]>;
+  readonly at: number;
+  readonly count: number;
+}): VNode {
+  const words = useWords();
+  const { count, money } = useFormats();
+  return (
+    <section>
+      <h2>{words.soFarTitle}</h2>
+      <dl class="facts num">
+        <dt>{words.step}</dt>
+        <dd>{words.countOf(at + 1, all)}</dd>
+        <dt>{words.tokensColumn}</dt>
+        <dd>{count(usage.inputTokens + usage.outputTokens)}</dd>
+        <dt>{words.cost}</dt>
+        <dd>{costUsd === undefined ? <abbr title={words.costUnknown}>—</abbr> : money(costUsd)}</dd>
+      </dl>
+    </section>
+  );
+}
+
+/** The files changed by then; one that is chosen is shown as it was. */
 function FilesThen({
   entries,
+  cwd,
   moment: { count, entryId },
   loadText,
-}: {
-  readonly entries: readonly JournalEntry[];
-  readonly moment: ReplayMoment;
-  readonly loadText: ((path: string, entryId: string) => Promise<string>) | undefined;
-}): VNode {
-  const words = usePictureWords();
-  const files = useMemo(() => filesAt(entries, count), [entries, count]);
-  const [shown, setShown] = useState<ShownText>();
-  const show = async (path: string): Promise<void> => {
-    const asked = { path, entryId };
-    const settle = (text: string | null): void =>
-      setShown((now) => (now?.path === path && now.entryId === entryId ? { ...asked, text } : now));
-    setShown({ ...asked, text: undefined });
-    await loadText?.(path, entryId).then(settle, () => settle(null));
-  };
-  const isCurrent = shown !== undefined && shown.entryId === entryId;
+}: ReplayProps & { readonly moment: ReplayMoment }): VNode {
+  const words = useWords();
+  const files = useMemo(
+    () => changedFiles(entries.slice(0, count), { cwd }).filter(({ kind }) => kind !== "unchanged"),
+    [entries, count, cwd],
+  );
+  const [path, choose] = useState<string>();
+  const isThere = files.some((file) => file.path === path && file.kind !== "deleted");
+  const sum = (name: "added" | "removed"): number => files.reduce((all, file) => all + file[name], 0);
   return (
-    <>
-      <h3>{words.filesThen}</h3>
-      {files.length === 0 ? (
-        <p class="soft">{words.noChanges}</p>
-      ) : (
-        <ul class="picture-list">
-          {files.map(({ path, kind }) => (
-            <li key={path}>
-              <span class={`swatch back-${kind}`} aria-hidden="true" />
-              {loadText === undefined || kind === "deleted" ? (
-                <code>{path}</code>
-              ) : (
-                <button type="button" class="link" title={words.readFile} onClick={() => void show(path)}>
-                  <code>{path}</code>
-                </button>
-              )}{" "}
-              <span class="soft">{words.kinds[kind]}</span>
-            </li>
-          ))}
-        </ul>
-      )}
-      {isCurrent && shown.text !== undefined && (
-        <div class="file-then">
-          <p class="picture-row">
-            <code>{shown.path}</code>
-            <button type="button" onClick={() => setShown(undefined)}>
-              {words.close}
-            </button>
-          </p>
-          {shown.text === null ? <p class="soft">{words.noText}</p> : <pre>{shown.text}</pre>}
+    <section>
+      <h2>
+        {words.filesThen}
+        <span class="num">
+          <LineCounts lines={{ added: sum("added"), removed: sum("removed") }} />
+        </span>
+      </h2>
+      {files.length === 0 && <p class="dim">{words.noneYet}</p>}
+      {files.map((file) => (
+        <FileLine
+          key={file.path}
+          file={file}
+          lines={file}
+          isHere={file.path === path}
+          choose={() => choose(file.path === path ? undefined : file.path)}
+        />
+      ))}
+      {loadText !== undefined && path !== undefined && isThere && (
+        <div class="pane" role="group" aria-label={terminalLine(path, 200)}>
+          <WholeFile key={`${entryId} ${path}`} path={path} entryId={entryId} loadText={loadText} />
         </div>
       )}
-    </>
+    </section>
   );
 }

@@ -1,43 +1,60 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { ServerStats, StatsBy } from "../../../server/server-api.ts";
-import { useWork, WorkLine } from "../announce.tsx";
-import { useWords } from "../language/language.ts";
+import type { StatsFilter } from "../../../server/server-api.ts";
+import { Skeleton, useWork, WorkLine } from "../announce.tsx";
+import type { Period, PeriodStats } from "../pictures/stats-view.tsx";
 import { useReader } from "../reader.ts";
 import { usePictures } from "../use-pictures.ts";
 
-/** Statistics over all sessions. */
+/** Statistics over all sessions of a period. */
 export function Statistics(): VNode {
-  const words = useWords();
   const reader = useReader();
   const work = useWork();
   const pictures = usePictures(work);
-  const [by, setBy] = useState<StatsBy>("day");
-  const [stats, setStats] = useState<ServerStats>();
+  const [period, setPeriod] = useState<Period>(30);
+  const [filter, setFilter] = useState<Pick<StatsFilter, "model" | "cwd">>({});
+  const [stats, setStats] = useState<PeriodStats>();
+  const span = period === 0 ? undefined : ([dayBefore(period - 1), dayBefore(0)] as const);
   useEffect(() => {
     let isLeft = false;
-    void work
-      .attempt(() => reader.stats(by))
-      .then((next) => {
-        if (!isLeft && next !== undefined) setStats(next);
-      });
+    const load = async (): Promise<PeriodStats> => {
+      const own = { ...filter, ...(span && { from: span[0] }) };
+      const { model: _model, ...byModel } = own;
+      const { cwd: _cwd, ...byFolder } = own;
+      const earlier = { ...filter, from: dayBefore(2 * period - 1), to: dayBefore(period) };
+      const [days, models, folders, before] = await Promise.all([
+        reader.stats("day", own),
+        reader.stats("model", byModel),
+        reader.stats("cwd", byFolder),
+        span && reader.stats("day", earlier),
+      ]);
+      return { days, models, folders, before: before?.total };
+    };
+    void work.attempt(load).then((next) => {
+      if (!isLeft && next !== undefined) setStats(next);
+    });
     return () => {
       isLeft = true;
     };
-  }, [by]);
+  }, [period, filter]);
   return (
     <div class="scroll">
       <div class="wide">
-        <h1 class="hd big">{words.statistics}</h1>
         <WorkLine work={work} />
         {stats === undefined || pictures === undefined ? (
-          <p class="soft" aria-busy={work.said === undefined}>
-            {work.said === undefined && words.loading}
-          </p>
+          work.said === undefined && <Skeleton />
         ) : (
-          <pictures.StatsView stats={stats} onGroup={setBy} />
+          <pictures.StatsView {...{ stats, period, span, filter, setPeriod, setFilter }} />
         )}
       </div>
     </div>
   );
+}
+
+/** The day that was so many days ago, as statistics name it. */
+function dayBefore(days: number): string {
+  const date = new Date();
+  date.setDate(date.getDate() - days);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }

@@ -17,12 +17,15 @@ export interface DiffRow {
   readonly text: string;
 }
 
-/** The lines of a diff with their numbers; a `gap` stands between stretches that are apart. */
+/** The lines of a diff with their numbers; a `gap` with their count stands for lines left out in between. */
 export function diffRows({ hunks }: FileDiff): readonly DiffRow[] {
-  return hunks.flatMap((hunk, index) => [
-    ...(index === 0 ? [] : [{ kind: "gap", text: "⋯" } as const]),
-    ...hunkRows(hunk),
-  ]);
+  let next = 1;
+  return hunks.flatMap((hunk, index) => {
+    const skipped = hunk.oldStart - next;
+    next = hunk.oldStart + hunk.lines.filter((line) => !line.startsWith("+")).length;
+    const gap = { kind: "gap", text: String(skipped) } as const;
+    return [...(index === 0 || skipped <= 0 ? [] : [gap]), ...hunkRows(hunk)];
+  });
 }
 
 function hunkRows({ oldStart, newStart, lines }: DiffHunk): readonly DiffRow[] {
@@ -117,7 +120,11 @@ function Line({ row: { kind, before, after, text }, language, changed }: LinePro
         </span>
       </td>
       <td class="cd">
-        <Code text={withHiddenShown(text)} language={language} changed={changed} />
+        {kind === "gap" ? (
+          words.linesUnchanged(Number(text))
+        ) : (
+          <Code text={withHiddenShown(text)} language={language} changed={changed} />
+        )}
       </td>
     </tr>
   );

@@ -1,9 +1,11 @@
 import type { AssistantEntry, JournalEntry } from "../../../core/agent/entries.ts";
 import { SessionState } from "../../../core/agent/state.ts";
+import { defined } from "../../../core/base/defined.ts";
 import type { ContentBlock } from "../../../core/message/block.ts";
 import type { Message } from "../../../core/message/message.ts";
 import { cleanUsage } from "../../../core/message/usage.ts";
 import { estimateTokens, PART_TOKENS, promptText } from "../../../core/model/estimate.ts";
+import { callTitle } from "../../../view/call-text.ts";
 
 /**
  * The parts that fill the window of a model. `fixed`: instructions, tools and all else that no message holds
@@ -80,6 +82,12 @@ export interface LargePiece {
   readonly tokens: number;
   /** Its beginning, or the name of the tool. */
   readonly label: string;
+  /** Of a call: its command, path or pattern. */
+  readonly detail: string;
+  /** The entry that brought it; absent for what another conversation left. */
+  readonly entryId?: string;
+  /** The request that it was first part of, from 1. */
+  readonly since: number;
 }
 
 /** The largest messages in the window at one request, largest first. */
@@ -101,6 +109,10 @@ class ContextFold {
   readonly #state = new SessionState();
   /** Tokens of each message that was sent, as they were counted. */
   #sent = new WeakMap<Message, Weights>();
+  /** Number of the request that each message was first part of. */
+  readonly #since = new WeakMap<Message, number>();
+  /** The entry of each message, and of each call by its id. */
+  readonly #entryOf = new Map<Message | string, string>();
   readonly #origins = new WeakMap<Message, "remarks" | "summary">();
   /** Sums of the messages that were sent; `fixed` is what no message holds. */
   #sums: { [part in ContextPart]: number } = emptySums();
@@ -117,13 +129,16 @@ class ContextFold {
 
   /** The pieces in the window now, largest first. */
   pieces(): readonly LargePiece[] {
-    const names = new Map<string, string>();
+    const calls: Calls = new Map();
     return this.#state.transcript.messages
       .flatMap((message) => {
         const own = this.#sent.get(message);
         const total = sumOf(own ?? this.#weigh(message));
-        return piecesOf(message, this.#origins.get(message), names).map(({ weight, ...piece }) => ({
+        const since = this.#since.get(message) ?? this.turns.length + 1;
+        return piecesOf(message, this.#origins.get(message), calls).map(({ weight, callId, ...piece }) => ({
           ...piece,
+          ...defined({ entryId: this.#entryOf.get(callId ?? message) ?? this.#entryOf.get(message) }),
+          since,
           tokens: Math.round((total * weight) / Math.max(1, sumOf(this.#weigh(message)))),
         }));
       })
@@ -132,11 +147,15 @@ class ContextFold {
 
   #learn(entry: JournalEntry): void {
     const { messages } = this.#state.transcript;
+    const newest = messages.at(-1);
+    if (newest !== undefined && !this.#entryOf.has(newest)) this.#entryOf.set(newest, entry.id);
     switch (entry.type) {
+      case "tool_result":
+        this.#entryOf.set(entry.callId, entry.id);
+        return;
       case "user_message":
         if (entry.source === "input" || entry.source === "steering") return;
-        if (messages.at(-1) !== undefined) this.#mark(messages.at(-1), "remarks");
-        return;
+        return this.#mark(newest, "remarks");
       case "history":
         return;
       case "compaction":
@@ -219,6 +238,7 @@ class ContextFold {
     for (const { message, weights } of fresh) {
       const own = scaled(weights, scale);
       this.#sent.set(message, own);
+      this.#since.set(message, this.turns.length + 1);
       this.#add(own);
     }
     if (counted === undefined) return;
@@ -242,31 +262,38 @@ class ContextFold {
 interface Piece {
   readonly part: ContextPart;
   readonly label: string;
+  readonly detail: string;
+  readonly callId?: string;
   readonly weight: number;
 }
 
-/** The blocks of a message; `names` has those of the tools whose calls were seen. */
+type Calls = Map<string, Pick<Piece, "label" | "detail">>;
+
+/** The blocks of a message; `calls` has the calls that were seen before. */
 function piecesOf(
   { role, content }: Message,
   origin: "remarks" | "summary" | undefined,
-  names: Map<string, string> = new Map(),
+  calls: Calls = new Map(),
 ): readonly Piece[] {
   return (content as readonly ContentBlock[]).flatMap((block): readonly Piece[] => {
     const weight = weightOf(block);
     switch (block.type) {
       case "image":
-        return [{ part: "images", label: "", weight }];
-      case "tool_use":
-        names.set(block.id, block.name);
-        return [{ part: "calls", label: block.name, weight }];
-      case "tool_result":
-        return [{ part: "results", label: names.get(block.tool_use_id) ?? "", weight }];
-      case "thinking":
-        return [{ part: "answers", label: block.thinking.slice(0, 80), weight }];
-      default:
-        return [
-          { part: origin ?? (role === "user" ? "input" : "answers"), label: block.text.slice(0, 80), weight },
-        ];
+        return [{ part: "images", label: "", detail: "", weight }];
+      case "tool_use": {
+        const call = { label: block.name, detail: callTitle(block.input) };
+        calls.set(block.id, call);
+        return [{ part: "calls", ...call, weight }];
+      }
+      case "tool_result": {
+        const { label, detail } = calls.get(block.tool_use_id) ?? { label: "", detail: "" };
+        return [{ part: "results", label, detail, callId: block.tool_use_id, weight }];
+      }
+      default: {
+        const text = block.type === "thinking" ? block.thinking : block.text;
+        const own = block.type === "thinking" || role === "assistant" ? "answers" : "input";
+        return [{ part: origin ?? own, label: text.slice(0, 80), detail: "", weight }];
+      }
     }
   });
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { countReads, JournalMaker } from "../../../../test/web/made-journal.ts";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
-import { CONTEXT_PARTS, type ContextTurn, contextTurns, largestPieces } from "./context-picture.ts";
+import { CONTEXT_PARTS, type ContextTurn, contextTurns, largestPieces } from "./context-data.ts";
 
 const total = ({ parts }: ContextTurn): number => CONTEXT_PARTS.reduce((sum, part) => sum + parts[part], 0);
 
@@ -108,7 +108,7 @@ test("where no provider counted, the texts are estimated", () => {
   expect([turn?.isEstimated, rounded(turn)]).toEqual([true, { input: 8 }]);
 });
 
-test("the largest pieces of a request come first, under the names of their tools", () => {
+test("the largest pieces of a request come first, with the calls and entries that brought them", () => {
   const entries = [
     input("Read it"),
     answer([call("a")], { inputTokens: 1_000 }),
@@ -116,8 +116,8 @@ test("the largest pieces of a request come first, under the names of their tools
     answer([{ type: "text", text: "Done" }], { inputTokens: 1_700 }),
   ];
   const pieces = largestPieces(entries, entries[3]?.id ?? "", 2);
-  expect(pieces.map(({ part, label }) => [part, label])).toEqual([
-    ["results", "read"],
-    ["calls", "read"],
+  expect(pieces.map(({ tokens: _tokens, ...piece }) => piece)).toEqual([
+    { part: "results", label: "read", detail: "a", entryId: entries[2]?.id, since: 2 },
+    { part: "calls", label: "read", detail: "a", entryId: entries[1]?.id, since: 2 },
   ]);
 });

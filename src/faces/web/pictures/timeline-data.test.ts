@@ -3,16 +3,15 @@ import { expect, test } from "vitest";
 import { countReads, JournalMaker } from "../../../../test/web/made-journal.ts";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { addSpending, isSpending, NO_SPENDING } from "../../../core/agent/state.ts";
-import { drawnBars } from "./drawn-bars.ts";
-import { runTimeline, type Timeline } from "./run-timeline.ts";
-import { placeOf, placeOfWork, workUpTo } from "./time-axis.ts";
+import { drawnBars, placeOf, placeOfWork, workUpTo } from "./time-axis.ts";
+import { runTimeline, type Timeline } from "./timeline-data.ts";
 
 const journals = fc
   .record({ seed: fc.integer({ min: 0, max: 2 ** 31 }), size: fc.integer({ min: 0, max: 300 }) })
   .map(({ seed, size }) => new JournalMaker(seed).make(size));
 
-function overlaps({ rows }: Timeline): readonly unknown[] {
-  return rows.flatMap(({ bars }) =>
+function overlaps({ lanes }: Timeline): readonly unknown[] {
+  return lanes.flatMap(({ bars }) =>
     bars.flatMap((bar, at) => {
       const before = bars[at - 1];
       return bar.to < bar.from || (before !== undefined && bar.from < before.to) ? [[before, bar]] : [];
@@ -34,12 +33,11 @@ test("tokens and cost of the requests add up to those of the journal", () => {
     fc.property(journals, (entries) => {
       const { requests, total } = runTimeline(entries);
       const journal = entries.filter(isSpending).reduce(addSpending, NO_SPENDING);
-      const sum = (field: "inputTokens" | "outputTokens" | "cacheReadTokens"): number =>
+      const sum = (field: "inputTokens" | "cacheReadTokens"): number =>
         requests.reduce((all, request) => all + request[field], 0);
-      expect(total).toEqual(journal);
-      expect([sum("inputTokens"), sum("outputTokens"), sum("cacheReadTokens")]).toEqual([
+      expect([total, requests.at(-1)?.spent ?? NO_SPENDING]).toEqual([journal, journal]);
+      expect([sum("inputTokens"), sum("cacheReadTokens")]).toEqual([
         journal.usage.inputTokens,
-        journal.usage.outputTokens,
         journal.usage.cacheReadTokens ?? 0,
       ]);
     }),
@@ -60,8 +58,8 @@ test("every moment of every run counts once", () => {
 test("later moments never stand further left on the axis", () => {
   fc.assert(
     fc.property(journals, (entries) => {
-      const { axis, rows } = runTimeline(entries);
-      const times = rows.flatMap(({ bars }) => bars.flatMap(({ from, to }) => [from, to]));
+      const { axis, lanes } = runTimeline(entries);
+      const times = lanes.flatMap(({ bars }) => bars.flatMap(({ from, to }) => [from, to]));
       const places = times.sort((left, right) => left - right).map((time) => placeOf(axis, time));
       expect(places).toEqual(places.toSorted((left, right) => left - right));
       expect(places.every((place) => place >= 0 && place <= axis.length)).toBe(true);
@@ -83,8 +81,8 @@ test("pauses together take little of the axis, and work is found at its place", 
 test("drawn bars never overlap, stand for every bar, and are never more than pixels", () => {
   fc.assert(
     fc.property(journals, fc.integer({ min: 1, max: 400 }), (entries, pixels) => {
-      const { axis, rows } = runTimeline(entries);
-      for (const { bars } of rows) {
+      const { axis, lanes } = runTimeline(entries);
+      for (const { bars } of lanes) {
         const drawn = drawnBars(bars, axis, { from: 0, to: axis.length * 1.000001, pixels });
         expect(
           drawn.every(
@@ -135,15 +133,15 @@ const ends = (time: number, callId: string, more: object = {}): JournalEntry =>
 const ended = (time: number, stopReason = "completed", more: object = {}): JournalEntry =>
   at(time, { type: "run_end", stopReason, iterations: 1, ...more });
 
-/** Rows as lines: `kind from-to status`. */
+/** Lanes as lines: `kind from-to status`. */
 function lines(entries: readonly JournalEntry[], now?: number): readonly string[] {
-  return runTimeline(entries, now).rows.map(
-    ({ kind, group, bars }) =>
-      `${group} ${kind}: ${bars.map((bar) => `${bar.kind} ${bar.from}-${bar.to} ${bar.status}`).join(", ")}`,
+  return runTimeline(entries, now).lanes.map(
+    ({ kind, names, bars }) =>
+      `${[kind, ...names].join(" ")}: ${bars.map((bar) => `${bar.kind} ${bar.from}-${bar.to} ${bar.status}`).join(", ")}`,
   );
 }
 
-test("a request is a wait for the first token and then a stream; calls that overlap have rows of their own", () => {
+test("a request is a wait for the first token and then a stream; calls that overlap have lanes of their own", () => {
   const entries = [
     start(0),
     said(1_000, { durationMs: 900, firstTokenMs: 400 }),
@@ -157,9 +155,9 @@ test("a request is a wait for the first token and then a stream; calls that over
     ended(3_100),
   ];
   expect(lines(entries)).toEqual([
-    "0 model: waiting 100-500 ok, streaming 500-1000 ok, waiting 1700-2000 ok, streaming 2000-3000 ok",
-    "0 tool: tool 1010-1500 ok, tool 3010-3020 error",
-    "0 tool: tool 1020-1600 ok",
+    "model: waiting 100-500 ok, streaming 500-1000 ok, waiting 1700-2000 ok, streaming 2000-3000 ok",
+    "tools: tool 1010-1500 ok, tool 3010-3020 error",
+    "tools: tool 1020-1600 ok",
   ]);
   expect(runTimeline(entries).shares).toEqual({
     streaming: 1_500,
@@ -184,14 +182,14 @@ test("failed attempts and the pauses behind them stand before the answer", () =>
       ended(1_000),
     ]),
   ).toEqual([
-    "0 model: failed 0-200 error, backoff 200-500 ok, failed 500-700 error, backoff 700-800 ok, waiting 800-900 ok, streaming 900-1000 ok",
+    "model: failed 0-200 error, backoff 200-500 ok, failed 500-700 error, backoff 700-800 ok, waiting 800-900 ok, streaming 900-1000 ok",
   ]);
   expect(lines([start(0), retry(200, 300), ended(900, "error")])).toEqual([
-    "0 model: failed 0-200 error, backoff 200-500 ok, failed 500-900 error",
+    "model: failed 0-200 error, backoff 200-500 ok, failed 500-900 error",
   ]);
 });
 
-test("subagents have rows of their own, which one after the other share", () => {
+test("a subagent has a lane of its own, which the next one shares", () => {
   const scope = { scope: "task/a" };
   const other = { scope: "task/b" };
   const entries = [
@@ -205,20 +203,19 @@ test("subagents have rows of their own, which one after the other share", () => 
     ends(140, "a", { name: "task" }),
     begins(200, "b", { name: "task" }),
     start(210, { agent: "scout", ...other }),
+    begins(215, "open", other),
     ended(230, "error", other),
     ends(240, "b", { name: "task" }),
     ended(300),
   ];
   expect(lines(entries)).toEqual([
-    "0 tool: tool 10-140 ok, tool 200-240 ok",
-    "1 agent: agent 20-130 ok, agent 210-230 error",
-    "1 model: waiting 40-60 ok, streaming 60-100 ok",
-    "1 tool: tool 110-120 ok",
+    "tools: tool 10-140 ok, tool 200-240 ok",
+    "agent scout: waiting 40-60 ok, streaming 60-100 ok, tool 110-120 ok, tool 215-230 cut",
   ]);
-  expect(runTimeline(entries).requests.map(({ agent, toolMs }) => [agent, toolMs])).toEqual([["scout", 5]]);
+  expect(runTimeline(entries).requests.map(({ isNested }) => isNested)).toEqual([true]);
 });
 
-test("the time in which a person is asked stands before the call; a refusal is a mark", () => {
+test("the time in which a person is asked is theirs; a refusal is a mark", () => {
   const asks = (time: number, callId: string): JournalEntry =>
     at(time, { type: "approval_request", callId, name: "bash", input: {}, reason: "" });
   const decides = (time: number, callId: string, action: string): JournalEntry =>
@@ -243,15 +240,15 @@ test("the time in which a person is asked stands before the call; a refusal is a
       ends(810, "b", { status: "denied" }),
       ended(900, "denied"),
     ]),
-  ).toEqual(["0 tool: asking 10-500 ok, tool 500-600 ok, asking 700-800 ok, tool 810-810 denied"]);
+  ).toEqual(["you: asking 10-500 ok, asking 700-800 ok", "tools: tool 500-600 ok, tool 810-810 denied"]);
 });
 
 test("what has no end was cut with the last entry of its run, or is at work now", () => {
   const entries = [start(0), begins(100, "a"), begins(200, "b")];
   expect([lines(entries), lines(entries, 900), lines([...entries, start(5_000), ended(5_100)])]).toEqual([
-    ["0 tool: tool 100-200 cut", "0 tool: tool 200-200 cut"],
-    ["0 tool: tool 100-900 running", "0 tool: tool 200-900 running"],
-    ["0 tool: tool 100-200 cut", "0 tool: tool 200-200 cut"],
+    ["tools: tool 100-200 cut", "tools: tool 200-200 cut"],
+    ["tools: tool 100-900 running", "tools: tool 200-900 running"],
+    ["tools: tool 100-200 cut", "tools: tool 200-200 cut"],
   ]);
 });
 

@@ -1,0 +1,170 @@
+import { createContext, type VNode } from "preact";
+import { useContext, useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { terminalLine } from "../../view/safe-text.ts";
+import { LANGUAGES, type Language, languageFor, useWords, WORDS } from "./language/language.ts";
+import { useReader } from "./reader.ts";
+import { useLiveSessions } from "./sessions/live-sessions.ts";
+
+interface Chosen {
+  readonly language: "system" | Language;
+  readonly theme: "system" | "light" | "dark";
+  readonly keys: "on" | "off";
+  readonly notify: "off" | "on";
+}
+
+type Setting = keyof Chosen;
+
+/** The choices of each setting, the usual one first. */
+const CHOICES: { readonly [S in Setting]: readonly [Chosen[S], ...Chosen[S][]] } = {
+  language: ["system", ...LANGUAGES],
+  theme: ["system", "light", "dark"],
+  keys: ["on", "off"],
+  notify: ["off", "on"],
+};
+
+/** What a person has chosen for the page, and how to choose something else. */
+export interface Settings extends Chosen {
+  readonly set: (setting: Setting, choice: string) => void;
+}
+
+/** The settings that all below follow. */
+export const SettingsContext: ReturnType<typeof createContext<Settings>> = createContext<Settings>({
+  language: "system",
+  theme: "system",
+  keys: "on",
+  notify: "off",
+  set: () => undefined,
+});
+
+/** The settings of the page. */
+export function useSettings(): Settings {
+  return useContext(SettingsContext);
+}
+
+/** The settings that the browser remembers, applied to the document, with the language they lead to. */
+export function useStoredSettings(): { readonly settings: Settings; readonly language: Language } {
+  const [chosen, setChosen] = useState<Chosen>(() => ({
+    language: chosenOf("language"),
+    theme: chosenOf("theme"),
+    keys: chosenOf("keys"),
+    notify: chosenOf("notify"),
+  }));
+  const language = chosen.language === "system" ? languageFor(navigator.languages) : chosen.language;
+  const { theme } = chosen;
+  useLayoutEffect(() => {
+    document.documentElement.lang = language === "zh" ? "zh-CN" : language;
+    if (theme === "system") delete document.documentElement.dataset["theme"];
+    else document.documentElement.dataset["theme"] = theme;
+  }, [language, theme]);
+  const set = (setting: Setting, choice: string): void => {
+    setChosen({ ...chosen, [setting]: choice });
+    try {
+      localStorage.setItem(setting, choice);
+    } catch {
+      // The browser keeps nothing for pages: the choice holds as long as the page is open.
+    }
+  };
+  return { settings: { ...chosen, set }, language };
+}
+
+function chosenOf<S extends Setting>(setting: S): Chosen[S] {
+  const [usual, ...others]: readonly [Chosen[S], ...Chosen[S][]] = CHOICES[setting];
+  try {
+    const stored = localStorage.getItem(setting);
+    return others.find((option) => option === stored) ?? usual;
+  } catch {
+    // The browser keeps nothing for pages.
+    return usual;
+  }
+}
+
+/** The settings as a form, and what the page is connected to. */
+export function SettingsForm(): VNode {
+  const words = useWords();
+  const reader = useReader();
+  const { isConnected } = useLiveSessions();
+  const settings = useSettings();
+  const [version, setVersion] = useState("");
+  useEffect(() => {
+    reader.health().then(
+      (health) => setVersion(health.version),
+      () => setVersion(""),
+    );
+  }, []);
+  const nameOf = (setting: Setting, option: string): string => {
+    if (setting === "language" && option !== "system") return WORDS[option as Language].language;
+    return words.settingOptions[option as keyof typeof words.settingOptions];
+  };
+  const choose = (setting: Setting, option: string): void => {
+    settings.set(setting, option);
+    if (setting === "notify" && option === "on") void Notification.requestPermission();
+  };
+  return (
+    <>
+      {(Object.keys(CHOICES) as Setting[]).map((setting) => (
+        <div key={setting} class="set" role="group" aria-label={words.settingNames[setting]}>
+          <span>{words.settingNames[setting]}</span>
+          <span class="seg">
+            {CHOICES[setting].map((option) => (
+              <button
+                key={option}
+                type="button"
+                aria-pressed={option === settings[setting]}
+                onClick={() => choose(setting, option)}
+              >
+                {nameOf(setting, option)}
+              </button>
+            ))}
+          </span>
+        </div>
+      ))}
+      <hr />
+      <p class="dim">
+        nano-agent {terminalLine(version, 40)} · {location.host} ·{" "}
+        {isConnected ? words.connected : words.connectionLost}
+      </p>
+    </>
+  );
+}
+
+const KEYS: readonly (readonly [key: string, action: keyof ReturnType<typeof useWords>["keyActions"]])[] = [
+  ["/", "search"],
+  ["N", "newSession"],
+  ["J K ↓ ↑", "rows"],
+  ["B", "back"],
+  ["A", "nextQuestion"],
+  ["1–9", "answer"],
+  ["Esc", "stop"],
+  ["[ ]", "tabs"],
+  ["O", "calls"],
+  ["D", "details"],
+  ["U", "undo"],
+  ["Shift U", "redo"],
+  ["Space ← →", "replay"],
+  ["?", "keys"],
+];
+
+/** All keys of the page. */
+export function KeyList(): VNode {
+  const words = useWords();
+  return (
+    <>
+      <h2>{words.keys}</h2>
+      <dl class="keylist">
+        {KEYS.map(([key, action]) => (
+          <div key={action}>
+            <dt>
+              {key.split(" ").map((each) => (
+                <kbd key={each}>{each}</kbd>
+              ))}
+            </dt>
+            <dd>{words.keyActions[action]}</dd>
+          </div>
+        ))}
+      </dl>
+      <button type="button" class="hide" autofocus>
+        {words.dismiss}
+      </button>
+    </>
+  );
+}
