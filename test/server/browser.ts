@@ -1,8 +1,7 @@
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { onTestFinished } from "vitest";
-import { tempFolder } from "../temp-folder.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
@@ -26,8 +25,19 @@ export interface BrowserPage {
   readonly type: (text: string) => Promise<void>;
   /** Presses keys, one after the other: `Tab`, `Enter`. */
   readonly press: (...keys: readonly ("Tab" | "Enter")[]) => Promise<void>;
+  /** What is shown now, as PNG. `scheme`: the colours that the reader prefers. */
+  readonly picture: (size: PictureSize) => Promise<Buffer>;
+  /** Ends the browser. */
+  readonly close: () => Promise<void>;
   /** Errors, refusals of the security policy among them. */
   readonly faults: readonly string[];
+}
+
+/** How large a picture of a page is, in pixels, and in which colours. */
+export interface PictureSize {
+  readonly width: number;
+  readonly height: number;
+  readonly scheme: "light" | "dark";
 }
 
 /** How the page is looked at. */
@@ -36,9 +46,9 @@ export interface BrowserOptions {
   readonly language?: string;
 }
 
-/** Opens an empty page. The browser ends with the test. */
-export async function openPage(program: string, options: BrowserOptions = {}): Promise<BrowserPage> {
-  const home = tempFolder();
+/** Opens an empty page in a browser of its own. Close it. */
+export async function startBrowser(program: string, options: BrowserOptions = {}): Promise<BrowserPage> {
+  const home = mkdtempSync(join(tmpdir(), "nano-agent-browser-"));
   const { width = 1280, language = "en-US" } = options;
   const child = spawn(
     program,
@@ -58,10 +68,11 @@ export async function openPage(program: string, options: BrowserOptions = {}): P
     },
   );
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-  onTestFinished(async () => {
+  const close = async (): Promise<void> => {
     child.kill("SIGKILL");
     await ended;
-  });
+    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  };
   const address = await new Promise<string>((resolve, reject) => {
     let said = "";
     child.once("exit", () => reject(new Error(`the browser ended: ${said}`)));
@@ -72,11 +83,13 @@ export async function openPage(program: string, options: BrowserOptions = {}): P
     });
   });
   const link = await DevTools.connect(address);
-  onTestFinished(() => link.close());
-  return pageOf(link);
+  return pageOf(link, async () => {
+    link.close();
+    await close();
+  });
 }
 
-async function pageOf(link: DevTools): Promise<BrowserPage> {
+async function pageOf(link: DevTools, close: BrowserPage["close"]): Promise<BrowserPage> {
   const { targetId } = await link.send<{ readonly targetId: string }>("Target.createTarget", {
     url: "about:blank",
   });
@@ -90,7 +103,20 @@ async function pageOf(link: DevTools): Promise<BrowserPage> {
   };
   return {
     evaluate,
+    close,
     faults: link.faults,
+    picture: async ({ width, height, scheme }) => {
+      const mobile = width < 900;
+      await link.send("Emulation.setDeviceMetricsOverride", { width, height, mobile, deviceScaleFactor: 1 });
+      const features = [
+        { name: "prefers-color-scheme", value: scheme },
+        { name: "prefers-reduced-motion", value: "reduce" },
+      ];
+      await link.send("Emulation.setEmulatedMedia", { features });
+      await evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+      const { data } = await link.send<{ readonly data: string }>("Page.captureScreenshot", {});
+      return Buffer.from(data, "base64");
+    },
     goTo: async (url) => {
       const loaded = link.next("Page.loadEventFired");
       await link.send("Page.navigate", { url });

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
-import { findChromium, openPage } from "./browser.ts";
+import { findChromium } from "./browser.ts";
+import { openPage } from "./open-page.ts";
 import { filesRoom, otherWriter, type ServedRoom, type Steps } from "./server-room.ts";
 
 const chromium = findChromium();

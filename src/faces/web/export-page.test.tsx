@@ -126,7 +126,7 @@ const ELEMENTS = new Set(
   ),
 );
 const ATTRIBUTES = new Set(
-  "lang charset http-equiv content name class id dir href open viewbox d r cx cy x y x1 x2 y1 y2 rx points width height preserveaspectratio tabindex datetime scope title role rel target start text-anchor dominant-baseline stroke-dasharray for".split(
+  "lang charset http-equiv content name class id dir href open viewbox d r cx cy x y x1 x2 y1 y2 rx points width height preserveaspectratio tabindex datetime scope title role rel target start text-anchor dominant-baseline stroke-dasharray for dx".split(
     " ",
   ),
 );
@@ -151,7 +151,7 @@ test("a page shows conversation, calls, diffs, time, tokens, cost and files, and
     "Compacted from 9 to 1 tokens",
     "The run failed: plain",
     "exit code 1",
-    "Where the time went",
+    "One run, 1 request, 1 call",
     "Damaged lines of its file are left out: 3.",
     "Not shown: 2 records of type <u>",
   ])

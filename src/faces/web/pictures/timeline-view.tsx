@@ -76,7 +76,7 @@ function Shares({ timeline: { shares, total } }: { readonly timeline: Timeline }
   const words = useWords();
   const { stopwatch, money, count } = useFormats();
   const all = TIME_SHARES.reduce((sum, share) => sum + shares[share], 0);
-  const shown = TIME_SHARES.filter((share) => shares[share] >= Math.min(500, all / 200)).sort(
+  const shown = TIME_SHARES.filter((share) => shares[share] > 0 && shares[share] >= Math.min(500, all / 200)).sort(
     (left, right) => shares[right] - shares[left],
   );
   return (
