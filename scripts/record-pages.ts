@@ -3,7 +3,7 @@
  * are given the times of a working day, served by the built page, and looked at in Chromium. Writes
  * docs/assets/page-*.png, or all views into FOLDER.
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createCodingSession } from "../src/coding/session/prepare-coding-session.ts";
@@ -235,6 +235,7 @@ async function make({ title, folder, model, steps, when, usd }: Made): Promise<s
     (entry) => encodeRecord(entry).bytes,
   );
   writeFileSync(sessionFile ?? "", Buffer.concat(bytes));
+  utimesSync(sessionFile ?? "", begin, begin);
   return sessionId;
 }
 
