@@ -76,9 +76,9 @@ function Shares({ timeline: { shares, total } }: { readonly timeline: Timeline }
   const words = useWords();
   const { stopwatch, money, count } = useFormats();
   const all = TIME_SHARES.reduce((sum, share) => sum + shares[share], 0);
-  const shown = TIME_SHARES.filter((share) => shares[share] > 0 && shares[share] >= Math.min(500, all / 200)).sort(
-    (left, right) => shares[right] - shares[left],
-  );
+  const shown = TIME_SHARES.filter(
+    (share) => shares[share] > 0 && shares[share] >= Math.min(500, all / 200),
+  ).sort((left, right) => shares[right] - shares[left]);
   return (
     <dl class="figs" aria-label={words.whereTime}>
       {shown.map((share, at) => (
