@@ -64,7 +64,7 @@ describe.skipIf(chromium === undefined)("the page in a browser (skipped where th
     for (const view of ["timeline", "context", "files", "replay"]) {
       await page.evaluate(`document.querySelector('.tabs a[href$="/${view}"]').click()`);
       await page.until(
-        `document.querySelector('.tabs a[href$="/${view}"][aria-current]') && document.querySelector('.picture, .wide > p.soft:not([aria-busy])')`,
+        `document.querySelector('.tabs a[href$="/${view}"][aria-current]') && document.querySelector('.picture, .wide.dim, .wide > .dim')`,
       );
       expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
     }
