@@ -1,7 +1,7 @@
 /**
  * Makes the pictures of the page: `node scripts/record-pages.ts [FOLDER]`. Real sessions of a scripted model
  * are given the times of a working day, served by the built page, and looked at in Chromium. Writes
- * docs/assets/page-*.png, or all views into FOLDER.
+ * page-*.png into docs/assets, or into FOLDER.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,6 @@ import { createCodingSession } from "../src/coding/session/prepare-coding-sessio
 import { loadSettings } from "../src/coding/settings/settings.ts";
 import type { JournalEntry } from "../src/core/agent/entries.ts";
 import { serveSessions } from "../src/faces/http/serve-sessions.ts";
-import { createReader } from "../src/server/create-reader.ts";
 import { encodeRecord } from "../src/session/record.ts";
 import { calls, finishes, says, thinks } from "../src/testing/script.ts";
 import { ScriptedModel } from "../src/testing/scripted-model.ts";
@@ -346,23 +345,10 @@ async function record(folder: string): Promise<void> {
     when: [0, 14],
     usd: 0.024,
   });
-  const asking = new ScriptedModel(
-    () => [
-      says("The limit is read in one place."),
-      calls("edit", {
-        path: "src/upload.ts",
-        edits: [
-          { old_string: "const LIMIT = 5;", new_string: "const LIMIT = Number(process.env.LIMIT ?? 5);" },
-        ],
-      }),
-    ],
-    { provider: "openai", id: "gpt-5", info: WINDOW },
-  );
-  writeFileSync(join(room, "ledger/src/upload.ts"), UPLOAD);
   const cwd = join(room, "ledger");
   const serving = await serveSessions({
     settings: await loadSettings({ environment, cwd }),
-    session: { environment, model: asking },
+    session: { environment, model: new ScriptedModel([]) },
     port: 0,
     host: "127.0.0.1",
     token: TOKEN,
@@ -372,14 +358,8 @@ async function record(folder: string): Promise<void> {
   });
   const browser = await startBrowser(chromium);
   try {
-    const reader = createReader({ baseUrl: serving.url.slice(0, -1), token: TOKEN });
-    const asks = await reader.start({
-      cwd,
-      prompt: "Read the limit from the environment",
-      permissionMode: "default",
-    });
     await browser.goTo(`${serving.url}#token=${TOKEN}`);
-    await browser.until("document.querySelector('.card.wait')");
+    await browser.until("document.querySelector('.sess')");
     const at = (view: string): string => `#/sessions/${id}${view}`;
     const picture = (view: string): string =>
       `document.querySelector('.tabs a[href$="/${view}"][aria-current]') && document.querySelector('.picture')`;
@@ -388,7 +368,6 @@ async function record(folder: string): Promise<void> {
       [
         { name: "home", hash: "#/", ready: "document.querySelector('.sess')" },
         { name: "session", hash: at(""), ready: "document.querySelector('.done')" },
-        { name: "question", hash: `#/sessions/${asks.id}`, ready: "document.querySelector('.ask .diff')" },
         { name: "timeline", hash: at("/timeline"), ready: picture("timeline") },
         { name: "context", hash: at("/context"), ready: picture("context") },
         {

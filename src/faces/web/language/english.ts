@@ -368,7 +368,7 @@ export const ENGLISH = {
   perQuestion: (time: string): string => `${time} per question`,
   costBefore: (isUp: boolean, cost: string): string => `${isUp ? "up" : "down"} from ${cost}`,
   noPrice: "No price is known for this model",
-  unpriced: (count: string): string => `without ${count} unpriced requests`,
+  unpriced: (count: string): string => `without ${count} unpriced`,
   unpricedNote: (count: number, cost: string): string =>
     count === 1
       ? `${cost} is what is known: the price of 1 request is not.`

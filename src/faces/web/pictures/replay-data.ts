@@ -13,7 +13,12 @@ export interface ReplayMoment {
 }
 
 /** Entries in which nothing happens that a person would see. */
-const UNSEEN: ReadonlySet<JournalEntry["type"]> = new Set(["model_usage", "rollback", "memory_edit"]);
+const UNSEEN: ReadonlySet<JournalEntry["type"]> = new Set([
+  "run_start",
+  "model_usage",
+  "rollback",
+  "memory_edit",
+]);
 
 /** The moments of a session, in order. */
 export function replayMoments(entries: readonly JournalEntry[]): readonly ReplayMoment[] {

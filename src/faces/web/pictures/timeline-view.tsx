@@ -261,9 +261,9 @@ function LaneRow({ lane, isFirst, timeline, window, chosen, choose }: LaneProps)
   const small = kind === "agent" ? words.subagentLane : terminalLine(model ?? "", 40);
   return (
     <div class="lane">
-      <span class={isFirst || kind === "agent" ? "cut" : "hide"}>
-        {name}
-        {small !== "" && <small class="cut">{small}</small>}
+      <span class="cut">
+        {(isFirst || kind === "agent") && name}
+        {isFirst && small !== "" && <small class="cut">{small}</small>}
       </span>
       <svg role="img" aria-label={`${name}: ${words.barCount(bars.length)}`}>
         <Grid height={40} />
