@@ -156,7 +156,7 @@ export const ENGLISH = {
   compacted: (before: string, after: string, how: string): string => compactedText(before, after, how),
   methods: METHODS as Readonly<Record<CompactionMethod, string>>,
   notice: { info: "Note", warning: "Warning", error: "Error" },
-  evidence: EVIDENCE_WORDS,
+  evidence: EVIDENCE_WORDS as typeof EVIDENCE_WORDS,
   ended: ENDED as Readonly<Record<EndReason, string>>,
   phase: {
     waiting: "Waiting for the model",
