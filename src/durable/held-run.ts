@@ -4,7 +4,6 @@ import type { ApprovalAnswer, Approvals } from "../core/agent/ports.ts";
 import { MaxIterationsError, type RunResult } from "../core/agent/result.ts";
 import { pendingCalls, type SessionState } from "../core/agent/state.ts";
 import { orAborted } from "../core/base/abort.ts";
-import { hasMethods } from "../core/base/check-option.ts";
 import { startTimer, systemClock } from "../core/base/clock.ts";
 import {
   errorMessage,
@@ -13,6 +12,7 @@ import {
   NanoAgentError,
   toNanoAgentError,
 } from "../core/base/errors.ts";
+import { hasMethods } from "../core/base/validate-json.ts";
 import type { UserBlock } from "../core/message/block.ts";
 import type { GivenMessage } from "../core/message/input.ts";
 import type { Message } from "../core/message/message.ts";

@@ -12,7 +12,7 @@ import {
   statSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { DURATION_FORM, parseDuration } from "../coding/settings/duration.ts";
+import { DURATION, parseDuration } from "../coding/settings/duration.ts";
 import { defined } from "../core/base/defined.ts";
 import { errorMessage, misuse } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
@@ -117,7 +117,7 @@ function readLimits(value: unknown, faults: string[]): TaskLimits {
   const duration = (name: string): number | undefined => {
     const text = given[name];
     if (text === undefined) return undefined;
-    return (typeof text === "string" ? parseDuration(text) : undefined) ?? wrong(name, DURATION_FORM);
+    return (typeof text === "string" ? parseDuration(text) : undefined) ?? wrong(name, DURATION["x-say"]);
   };
   return {
     timeMs: duration("time") ?? none.timeMs,

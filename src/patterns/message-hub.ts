@@ -1,7 +1,7 @@
 import type { Agent } from "../agent/agent.ts";
 import type { AgentEvent } from "../core/agent/entries.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import { assertCount } from "../core/base/check-option.ts";
+import { assertCount } from "../core/base/check.ts";
 import { defined } from "../core/base/defined.ts";
 import { misuse } from "../core/base/errors.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";

@@ -119,11 +119,3 @@ function labelOf(name: unknown, value: unknown): string {
   if (typeof name === "string" && name !== "") return name;
   return typeof value === "string" ? value : JSON.stringify(value);
 }
-
-/** The number that a text spells; `undefined` for none, and for a whole one that would lose digits. */
-export function numberOf(text: string): number | undefined {
-  const value = Number(text);
-  if (!Number.isFinite(value)) return undefined;
-  const whole = /^\s*\+?(-?\d+)(?:\.0*)?\s*$/.exec(text)?.[1];
-  return whole === undefined || BigInt(whole) === BigInt(value) ? value : undefined;
-}

@@ -35,9 +35,9 @@ test.each(PRESETS.map((preset) => [preset.name, preset] as const))(
 );
 
 const NETWORK_TEXTS: { readonly [name: string]: string | undefined } =
-  "fields" in NETWORK
+  "properties" in NETWORK
     ? Object.fromEntries(
-        placedSettings(NETWORK.fields).map(({ path, setting }) => [path.join("."), setting.default]),
+        placedSettings(NETWORK.properties).map(({ path, setting }) => [path.join("."), setting.default]),
       )
     : {};
 

@@ -1,6 +1,6 @@
 import type { ApprovalRequestEntry, AssistantEntry } from "../../core/agent/entries.ts";
 import type { Journal } from "../../core/agent/journal.ts";
-import { assertIs } from "../../core/base/check-option.ts";
+import { check, FUNCTION } from "../../core/base/check.ts";
 import { compileSchema } from "../../core/base/compile-schema.ts";
 import { defined } from "../../core/base/defined.ts";
 import { type Json, misuse, NanoAgentError } from "../../core/base/errors.ts";
@@ -90,7 +90,7 @@ export class QuestionDesk implements ApprovalPrompt, AgreedChanges {
   }
 
   onQuestion(listener: QuestionListener, { values = true }: QuestionScope = {}): () => void {
-    assertIs("The listener", listener, "function");
+    check(listener, FUNCTION, "The listener");
     const own: QuestionListener = (question, signal) => listener(question, signal);
     this.#listeners.set(own, values);
     return () => {

@@ -2,13 +2,14 @@ import type { Environment } from "../../system/env.ts";
 import type { NetworkConfig } from "./config-schema.ts";
 import { placedSettings, readVariables, type Setting, withSetting } from "./setting.ts";
 
+const CLOSED = { type: "object", additionalProperties: false } as const;
 const MILLISECONDS = { type: "number", minimum: 0 } as const;
 
 /** How model requests use the network. Apart, for models given by name read its variables in browsers. */
 export const NETWORK: Setting<NetworkConfig> = {
-  type: "object",
+  ...CLOSED,
   help: "How model requests use the network. Milliseconds; 0 switches a timeout off.",
-  fields: {
+  properties: {
     headerTimeoutMs: {
       ...MILLISECONDS,
       default: "120,000; on this machine that of `firstEventTimeoutMs`",
@@ -34,9 +35,8 @@ export const NETWORK: Setting<NetworkConfig> = {
       help: "One whole attempt.",
     },
     maxRetries: {
-      type: "number",
+      type: "integer",
       minimum: 0,
-      integer: true,
       default: "5",
       variable: "NANO_AGENT_MAX_RETRIES",
       help: "Attempts after the first.",
@@ -48,18 +48,17 @@ export const NETWORK: Setting<NetworkConfig> = {
       help: "Longest wait a provider may ask for; a longer one ends the request with an error that says so.",
     },
     maxAnswerChars: {
-      type: "number",
+      type: "integer",
       minimum: 1,
-      integer: true,
       default: "16,000,000",
       variable: "NANO_AGENT_MAX_ANSWER_CHARS",
       help: "Characters of text, reasoning, arguments and what a provider adds in one answer; a longer one ends the request.",
     },
     proxy: {
-      type: "object",
+      ...CLOSED,
       default: "`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`",
       help: "Proxies of your own; user and password may stand in the address.",
-      fields: {
+      properties: {
         http: { type: "string", help: "For `http:` addresses." },
         https: { type: "string", help: "For `https:` addresses." },
         noProxy: { type: "string", help: "Hosts to reach directly, with commas between them." },
@@ -70,7 +69,7 @@ export const NETWORK: Setting<NetworkConfig> = {
 
 /** The network settings of the environment. Throws `invalid_config` for a variable that does not fit. */
 export function networkVariables(environment: Environment): NetworkConfig {
-  return readVariables(placedSettings(NETWORK.fields), environment).reduce<NetworkConfig>(
+  return readVariables(placedSettings(NETWORK.properties), environment).reduce<NetworkConfig>(
     (config, { path, value }) => withSetting(config, path, value),
     {},
   );
@@ -78,5 +77,5 @@ export function networkVariables(environment: Environment): NetworkConfig {
 
 /** The variable of a network setting, such as `maxRetries`. */
 export function networkVariable(name: string): string | undefined {
-  return placedSettings(NETWORK.fields).find(({ path }) => path.join(".") === name)?.setting.variable;
+  return placedSettings(NETWORK.properties).find(({ path }) => path.join(".") === name)?.setting.variable;
 }

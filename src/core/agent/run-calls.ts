@@ -1,5 +1,5 @@
 import { LinkedAbort, orAborted } from "../base/abort.ts";
-import { assertIs } from "../base/check-option.ts";
+import { check, OBJECT } from "../base/check.ts";
 import { type Clock, startTimer } from "../base/clock.ts";
 import { defined } from "../base/defined.ts";
 import { errorMessage, misuse, NanoAgentError } from "../base/errors.ts";
@@ -445,7 +445,7 @@ export function callMaker(
     return id;
   };
   return async (name, input) => {
-    assertIs(`The input of ${name}`, input, "object");
+    check(input, OBJECT, `The input of ${name}`);
     const call: ToolUseBlock = { type: "tool_use", id: nextId(), name, input: ownCopy(name, input) };
     const own = admitted.then(() => prepareCall(run, call, { parentCallId }));
     admitted = own.catch(() => undefined);

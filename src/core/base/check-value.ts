@@ -1,7 +1,7 @@
 import { misuse, type NanoAgentError } from "./errors.ts";
 import type { ResolveRef } from "./expected-form.ts";
 import { equalJson, isRecord, safeParse } from "./json.ts";
-import type { JsonSchema, SchemaIssue } from "./schema.ts";
+import type { JsonSchema } from "./schema.ts";
 import { nearest } from "./text.ts";
 
 /** One schema object being compiled: its keywords, its place, and how the schemas in it are compiled. */
@@ -101,11 +101,20 @@ export const MAX_ISSUES = 10;
  */
 export type Check = (value: unknown, run: SchemaRun) => unknown;
 
-/** By `type` and `choice` {@link import("./check-value.ts").branchChecks} knows which branch was meant. */
-export type IssueKind = "type" | "choice" | "other";
+/** `type` and `choice` tell which branch of a schema was meant; `missing` and `unknown` are about a key. */
+export type IssueKind = "type" | "choice" | "missing" | "unknown" | "other";
 
-interface FoundIssue extends SchemaIssue {
+/** One thing that does not hold. */
+export interface FoundIssue {
+  readonly path: readonly (string | number)[];
   readonly kind: IssueKind;
+  /** For models. */
+  readonly message: string;
+  /** The key that is missing or unknown. */
+  readonly key?: string | undefined;
+  /** The innermost schema that does not hold, and the value there. */
+  readonly schema?: JsonSchema;
+  readonly value?: unknown;
 }
 
 /** The findings of a check about a value, to be remembered. */
@@ -147,10 +156,24 @@ export class SchemaRun {
   }
 
   /** Reports that the value at hand does not hold. `message` is only made when somebody will read it. */
-  fail(message: () => string, kind: IssueKind = "other"): void {
+  fail(message: () => string, kind: IssueKind = "other", key?: string): void {
     this.failures += 1;
     if (!this.quiet && this.issues.length < MAX_ISSUES)
-      this.issues.push({ path: "", message: message(), kind });
+      this.issues.push({ path: [], message: message(), kind, key });
+  }
+
+  /**
+   * Adds what the issues from `first` on are about: the innermost schema, or one around it that has words of
+   * its own for the same value, or alternatives.
+   */
+  explain(first: number, schema: JsonSchema, value: unknown): void {
+    const isWider = schema["x-say"] !== undefined || schema["anyOf"] !== undefined;
+    for (let at = first; at < this.issues.length; at += 1) {
+      const issue = this.issues[at];
+      if (issue === undefined) continue;
+      const isSame = issue.path.length === 0 && issue.key === undefined;
+      if (issue.schema === undefined || (isWider && isSame)) this.issues[at] = { ...issue, schema, value };
+    }
   }
 
   /** Runs a check on a part of the value, so that its issues carry the part's place. */
@@ -159,7 +182,7 @@ export class SchemaRun {
     const result = check(value, this);
     for (let at = before; at < this.issues.length; at += 1) {
       const issue = this.issues[at];
-      if (issue !== undefined) this.issues[at] = { ...issue, path: joinPath(key, issue.path) };
+      if (issue !== undefined) this.issues[at] = { ...issue, path: [key, ...issue.path] };
     }
     return result;
   }
@@ -226,10 +249,15 @@ export function typeName(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-function joinPath(key: string | number, rest: string): string {
-  const separator = rest === "" || rest.startsWith("[") ? "" : ".";
-  if (typeof key === "number") return `[${key}]${separator}${rest}`;
-  return `${/^[\w$-]+$/.test(key) ? key : `[${JSON.stringify(key)}]`}${separator}${rest}`;
+/** A place as people write it: `edits[0].old_string`. */
+export function pathText(path: readonly (string | number)[]): string {
+  let text = "";
+  for (const key of path) {
+    if (typeof key === "number") text += `[${key}]`;
+    else if (/^[\w$-]+$/.test(key)) text += text === "" ? key : `.${key}`;
+    else text += `[${JSON.stringify(key)}]`;
+  }
+  return text;
 }
 
 /**
@@ -253,7 +281,7 @@ export function typeCheck(node: SchemaNode): Check | undefined {
   return (value, run) => {
     if (
       typeof value === "number"
-        ? numbers || (integers && Number.isInteger(value))
+        ? (numbers && !Number.isNaN(value)) || (integers && Number.isInteger(value))
         : types.has(typeName(value))
     )
       return value;

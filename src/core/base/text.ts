@@ -97,6 +97,14 @@ export function didYouMean(word: string, candidates: Iterable<string>): string {
   return guess === undefined ? "" : ` Did you mean ${guess}?`;
 }
 
+/** The number that a text spells; `NaN` for none, and for a whole one that would lose digits. */
+export function numberOf(text: string): number {
+  const value = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isFinite(value)) return Number.NaN;
+  const whole = /^\s*\+?(-?\d+)(?:\.0*)?\s*$/.exec(text)?.[1];
+  return whole === undefined || BigInt(whole) === BigInt(value) ? value : Number.NaN;
+}
+
 const MAX_WORD = 64;
 const MAX_CANDIDATES = 1000;
 

@@ -1,4 +1,4 @@
-import { assertCount } from "../../core/base/check-option.ts";
+import { assertCount } from "../../core/base/check.ts";
 import { defined } from "../../core/base/defined.ts";
 import { misuse } from "../../core/base/errors.ts";
 import { counted, didYouMean, truncateMiddle } from "../../core/base/text.ts";
