@@ -1,5 +1,5 @@
 export { Agent } from "./agent/agent.ts";
-export { agentLoop } from "./agent/agent-loop.ts";
+export { agentLoop } from "./patterns/agent-loop.ts";
 export type { AgentState } from "./agent/agent-session.ts";
 export type { AgentStream } from "./agent/agent-stream.ts";
 export type { AgentOptions, RunOptions } from "./agent/options.ts";

@@ -16,10 +16,10 @@ import { ClassHooks, HookRegistry } from "../hooks/hook-registry.ts";
 import { undoNewestCompaction } from "../memory/context/compaction.ts";
 import type { CompactionPreview, CompactOptions } from "../memory/context/compactor.ts";
 import { InMemoryMemory } from "../memory/in-memory-memory.ts";
+import { namedModel } from "../providers/named-model.ts";
 import { AgentRuns, agentPlugins, chosenBy, modelChange, rechosen } from "./agent-runs.ts";
 import { AgentSession, type AgentState, type SteeringMessage, SteeringQueue } from "./agent-session.ts";
 import { type AgentStream, type Callbacks, callbackOptions, RunStream } from "./agent-stream.ts";
-import { namedModel } from "./named-model.ts";
 import {
   type AgentOptions,
   assertOptions,

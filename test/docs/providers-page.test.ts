@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { NETWORK } from "../../src/coding/settings/network-settings.ts";
+import { NETWORK } from "../../src/coding/settings/provider-settings.ts";
 import { placedSettings } from "../../src/coding/settings/setting.ts";
 import { PRESETS } from "../../src/providers/catalog.ts";
 import { NETWORK_DEFAULTS } from "../../src/providers/network.ts";

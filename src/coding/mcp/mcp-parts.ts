@@ -16,12 +16,12 @@ import {
 } from "../../extensions/mcp/mcp-hub.ts";
 import type { McpPrompt } from "../../extensions/mcp/mcp-prompt.ts";
 import type { McpServerDefinition } from "../../extensions/mcp/server-definition.ts";
+import { networkOptions } from "../../providers/network-options.ts";
 import { createProcessWatcher, type ProcessWatcher } from "../../system/process-watcher.ts";
 import { replaceFile } from "../../system/replace-file.ts";
 import type { SessionCommand } from "../session/session-command.ts";
 import type { UserPaths } from "../settings/paths.ts";
 import type { Settings } from "../settings/settings.ts";
-import { networkOptions } from "../setup/network-options.ts";
 import { commandVariables } from "../setup/secrets.ts";
 
 const VERSION = 1;

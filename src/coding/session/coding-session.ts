@@ -13,12 +13,14 @@ import type { AdoptErrors } from "../../extensions/modules/load-extensions.ts";
 import type { ModelSpending } from "../../journal/session-usage.ts";
 import type { CompactionPreview } from "../../memory/context/compactor.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
+import type { ModelReason } from "../../providers/choose-model.ts";
+import type { FoundModel } from "../../providers/provider-address.ts";
 import type { RollbackReport } from "../../session/undo/rollback.ts";
 import type { Environment } from "../../system/env.ts";
 import type { FilePort } from "../../tools/files/file-port.ts";
 import type { ShellPort } from "../../tools/shell/shell-port.ts";
 import type { MessageQueue } from "../../view/message-queue.ts";
-import type { ModelReason, Notice, OnNotice } from "../../view/notice.ts";
+import type { Notice, OnNotice } from "../../view/notice.ts";
 import type { Outcome } from "../../view/outcome.ts";
 import type {
   NewQuestion,
@@ -30,7 +32,6 @@ import type {
 import type { SessionView, ViewChange } from "../../view/view.ts";
 import type { ConfigFile } from "../settings/config-schema.ts";
 import type { McpSources } from "../settings/settings.ts";
-import type { FoundModel } from "../setup/found-model.ts";
 
 /** How a coding session is opened. */
 export interface CodingSessionOptions {

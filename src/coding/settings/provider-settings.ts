@@ -1,3 +1,5 @@
+import { NETWORK_FIGURES } from "../../providers/network.ts";
+import type { NetworkConfig } from "../../providers/network-options.ts";
 import type { ProviderConfig } from "./config-schema.ts";
 import type { Setting } from "./setting.ts";
 
@@ -109,6 +111,59 @@ export const PROVIDER: Setting<ProviderConfig> = {
             },
           },
         },
+      },
+    },
+  },
+};
+
+/** How model requests use the network. */
+export const NETWORK: Setting<NetworkConfig> = {
+  ...CLOSED,
+  help: "How model requests use the network. Milliseconds; 0 switches a timeout off.",
+  properties: {
+    headerTimeoutMs: {
+      ...NETWORK_FIGURES.headerTimeoutMs,
+      default: "120,000; on this machine that of `firstEventTimeoutMs`",
+      help: "Until the answer begins, connecting included.",
+    },
+    idleTimeoutMs: {
+      ...NETWORK_FIGURES.idleTimeoutMs,
+      default: "120,000",
+      help: "Before the first event without any sign of life, then between two events; comments and single bytes are not events.",
+    },
+    firstEventTimeoutMs: {
+      ...NETWORK_FIGURES.firstEventTimeoutMs,
+      default: "600,000; on this machine 1,800,000",
+      help: "From the head of the answer to its first event, while comments or bytes come.",
+    },
+    requestTimeoutMs: {
+      ...NETWORK_FIGURES.requestTimeoutMs,
+      default: "1,800,000",
+      help: "One whole attempt.",
+    },
+    maxRetries: {
+      ...NETWORK_FIGURES.maxRetries,
+      default: "5",
+      help: "Attempts after the first.",
+    },
+    maxRetryAfterMs: {
+      ...NETWORK_FIGURES.maxRetryAfterMs,
+      default: "60,000",
+      help: "Longest wait a provider may ask for; a longer one ends the request with an error that says so.",
+    },
+    maxAnswerChars: {
+      ...NETWORK_FIGURES.maxAnswerChars,
+      default: "16,000,000",
+      help: "Characters of text, reasoning, arguments and what a provider adds in one answer; a longer one ends the request.",
+    },
+    proxy: {
+      ...CLOSED,
+      default: "`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`",
+      help: "Proxies of your own; user and password may stand in the address.",
+      properties: {
+        http: { type: "string", help: "For `http:` addresses." },
+        https: { type: "string", help: "For `https:` addresses." },
+        noProxy: { type: "string", help: "Hosts to reach directly, with commas between them." },
       },
     },
   },

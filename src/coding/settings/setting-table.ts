@@ -9,7 +9,6 @@ import {
   SCREEN_THEMES,
 } from "./config-schema.ts";
 import { DURATION } from "./duration.ts";
-import { NETWORK } from "./network-settings.ts";
 import {
   allows,
   callParts,
@@ -22,7 +21,7 @@ import {
   serverParts,
   shown,
 } from "./project-rules.ts";
-import { PROVIDER, VARIABLE_NAME } from "./provider-settings.ts";
+import { NETWORK, PROVIDER, VARIABLE_NAME } from "./provider-settings.ts";
 import { jsonSchema, type PlacedSetting, placedSettings, type Setting } from "./setting.ts";
 
 /** A setting at the top of a config file. */

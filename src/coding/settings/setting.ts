@@ -1,8 +1,7 @@
-import { readText } from "../../core/base/check.ts";
-import { invalidConfig } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
-import { type Environment, variable } from "../../system/env.ts";
+import { readVariable } from "../../providers/network-options.ts";
+import type { Environment } from "../../system/env.ts";
 
 /** A setting as an option of a run. */
 export interface SettingFlag {
@@ -126,10 +125,7 @@ export function readVariables(
 ): readonly FromVariable[] {
   return settings.flatMap(({ path, setting }) => {
     const { variable: name } = setting;
-    const text = name === undefined ? undefined : variable(environment, name);
-    if (name === undefined || text === undefined) return [];
-    const read = readText(text, jsonSchema(setting));
-    if ("value" in read) return [{ path, value: read.value, name }];
-    throw invalidConfig(`${name} is ${JSON.stringify(text)}. It must be ${read.expected}.`);
+    const value = name === undefined ? undefined : readVariable(name, jsonSchema(setting), environment);
+    return name === undefined || value === undefined ? [] : [{ path, value, name }];
   });
 }

@@ -1,4 +1,3 @@
-import { LOCAL_MODEL } from "../../../coding/setup/model-choice.ts";
 import { isRecord } from "../../../core/base/json.ts";
 import { LOCAL_BASE_URLS } from "../../../providers/local/probe-local.ts";
 import { type Line, span } from "../paint/line.ts";

@@ -1,8 +1,8 @@
 import type { CodingSession } from "../../../coding/session/coding-session.ts";
-import type { FoundModel } from "../../../coding/setup/found-model.ts";
 import { counted } from "../../../core/base/text.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { PermissionMode } from "../../../permission/permission-mode.ts";
+import type { FoundModel } from "../../../providers/provider-address.ts";
 import { columnsOf } from "../../text/columns.ts";
 import type { Control, UntrustedNotice } from "./control.ts";
 
