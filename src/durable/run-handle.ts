@@ -1,13 +1,13 @@
 import type { JournalEntry } from "../core/agent/entries.ts";
 import type { ApprovalAnswer } from "../core/agent/ports.ts";
 import type { PendingCall, RunResult } from "../core/agent/result.ts";
+import { type Clock, startTimer, systemClock } from "../core/base/async.ts";
 import { check, ownSchema, type Properties } from "../core/base/check.ts";
-import { type Clock, startTimer, systemClock } from "../core/base/clock.ts";
 import { misuse, type NanoAgentError } from "../core/base/errors.ts";
 import { newUuid } from "../core/base/ids.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
-import type { UserBlock } from "../core/message/block.ts";
 import { spokenMessages } from "../core/message/input.ts";
+import type { UserBlock } from "../core/message/message.ts";
 import { writeSessionFile } from "../session/write-session-file.ts";
 import type { Sql } from "./database.ts";
 import type { DurableRun, RunStatus } from "./durable-run.ts";

@@ -13,9 +13,8 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { DURATION, parseDuration } from "../coding/settings/duration.ts";
-import { defined } from "../core/base/defined.ts";
 import { errorMessage, misuse } from "../core/base/errors.ts";
-import { isRecord } from "../core/base/json.ts";
+import { defined, isRecord } from "../core/base/json.ts";
 import { didYouMean } from "../core/base/text.ts";
 import { namesIn, textField } from "../extensions/markdown/fields.ts";
 import { parseMarkdown } from "../extensions/markdown/front-matter.ts";

@@ -1,5 +1,5 @@
+import { type Clock, systemClock } from "../core/base/async.ts";
 import { check, checkOptions, ownSchema, type Properties } from "../core/base/check.ts";
-import { type Clock, systemClock } from "../core/base/clock.ts";
 import type { Embedder } from "./embedder.ts";
 import { TermReader } from "./term-reader.ts";
 

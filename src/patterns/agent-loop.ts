@@ -1,7 +1,7 @@
 import { Agent } from "../agent/agent.ts";
 import { checkOptions, objectOf } from "../core/base/check.ts";
-import { defined } from "../core/base/defined.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
+import { defined } from "../core/base/json.ts";
 import type { Message } from "../core/message/message.ts";
 import type { Model } from "../core/model/model.ts";
 import type { Tool } from "../core/tool/tool.ts";

@@ -1,6 +1,6 @@
 import { readText } from "../core/base/check.ts";
-import { defined } from "../core/base/defined.ts";
 import { invalidConfig } from "../core/base/errors.ts";
+import { defined } from "../core/base/json.ts";
 import type { JsonSchema } from "../core/base/schema.ts";
 import { type Environment, variable } from "../system/env.ts";
 import { NETWORK_FIGURES, type NetworkOptions } from "./network.ts";

@@ -1,7 +1,7 @@
+import type { Clock } from "../core/base/async.ts";
 import { checkOptions, objectOf } from "../core/base/check.ts";
-import type { Clock } from "../core/base/clock.ts";
 import { misuse } from "../core/base/errors.ts";
-import type { Redaction } from "../core/base/redaction.ts";
+import type { Redaction } from "../core/base/text.ts";
 import type { AgentMaker, AgentStore } from "./agent-sessions.ts";
 import type { SessionHost } from "./session-host.ts";
 

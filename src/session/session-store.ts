@@ -1,8 +1,8 @@
 import { closeSync, lstatSync, readFileSync, renameSync, rmSync, type Stats } from "node:fs";
 import { basename, join } from "node:path";
 import { check, STRING } from "../core/base/check.ts";
-import { defined } from "../core/base/defined.ts";
 import { newUuid } from "../core/base/ids.ts";
+import { defined } from "../core/base/json.ts";
 import { replaceFile } from "../system/replace-file.ts";
 import { systemCode } from "../system/system-error.ts";
 import { checksum } from "./checksum.ts";

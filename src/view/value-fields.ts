@@ -1,4 +1,3 @@
-import { defined } from "../core/base/defined.ts";
 import type { Json } from "../core/base/errors.ts";
 import { equalJson, type Fields, isRecord, ownValue } from "../core/base/json.ts";
 import type { JsonSchema } from "../core/base/schema.ts";

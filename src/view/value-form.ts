@@ -1,8 +1,7 @@
 import { readText } from "../core/base/check.ts";
 import { compileSchema } from "../core/base/compile-schema.ts";
-import { defined } from "../core/base/defined.ts";
 import type { Json } from "../core/base/errors.ts";
-import { safeParse } from "../core/base/json.ts";
+import { defined, safeParse } from "../core/base/json.ts";
 import type { JsonSchema } from "../core/base/schema.ts";
 import type { Question, QuestionReply } from "./question.ts";
 import { questionKind } from "./question-kind.ts";

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isRecord } from "../../src/core/base/json.ts";
-import { calls, says, type ScriptPiece } from "../../src/testing/script.ts";
+import { calls, type ScriptPiece, says } from "../../src/testing/script.ts";
 import type { ScriptedServer } from "../../src/testing/scripted-server.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { modelServer, runCommand } from "./command.ts";

@@ -1,4 +1,4 @@
-import type { WireName } from "../../src/core/message/block.ts";
+import type { WireName } from "../../src/core/message/message.ts";
 import { piecesOf, type ScriptAnswer } from "../../src/testing/script.ts";
 import type { ScriptedServer } from "../../src/testing/scripted-server.ts";
 import type { ServerReply, ServerStep } from "../../src/testing/server-step.ts";

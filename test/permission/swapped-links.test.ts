@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { FileGuard } from "../../src/coding/setup/file-guard.ts";
 import { createPermissionGate } from "../../src/coding/setup/permission-gate.ts";
-import type { ToolInput } from "../../src/core/message/block.ts";
+import type { ToolInput } from "../../src/core/message/message.ts";
 import type { Tool, ToolContext } from "../../src/core/tool/tool.ts";
 import { fileTools } from "../../src/tools/file-tools.ts";
 import { tempFolder } from "../temp-folder.ts";

@@ -1,9 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { systemClock } from "../../core/base/clock.ts";
-import { defined } from "../../core/base/defined.ts";
+import { systemClock } from "../../core/base/async.ts";
 import { errorMessage, misuse } from "../../core/base/errors.ts";
-import { isRecord, safeParse } from "../../core/base/json.ts";
+import { defined, isRecord, safeParse } from "../../core/base/json.ts";
 import { messageText } from "../../core/message/message.ts";
 import { collect } from "../../core/model/answer.ts";
 import type { Model } from "../../core/model/model.ts";

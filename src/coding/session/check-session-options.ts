@@ -1,7 +1,7 @@
 import { isAbsolute } from "node:path";
 import { checkOptions, findProblem, objectOf } from "../../core/base/check.ts";
-import { defined } from "../../core/base/defined.ts";
 import { invalidConfig, misuse } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/json.ts";
 import { assertTool } from "../../core/tool/tool.ts";
 import { SETTINGS_SCHEMA } from "../settings/setting-table.ts";
 import type { CopyOptions } from "./session-parts.ts";

@@ -1,9 +1,8 @@
 import type { AgentEvent, CompactionEntry } from "../../core/agent/entries.ts";
 import type { Json } from "../../core/base/errors.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
-import type { ToolInput } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/input.ts";
-import type { Usage } from "../../core/message/usage.ts";
+import type { ToolInput, Usage } from "../../core/message/message.ts";
 import type { Budget } from "../../core/model/budget.ts";
 import type { Effort, Model } from "../../core/model/model.ts";
 import type { Tool, ToolResult } from "../../core/tool/tool.ts";

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { ApprovalRequestEntry, JournalEntry } from "../../core/agent/entries.ts";
 import { SessionState } from "../../core/agent/state.ts";
-import { defined } from "../../core/base/defined.ts";
+import { defined } from "../../core/base/json.ts";
 import type { ApprovalQuestion } from "../../permission/approver.ts";
 import type { SessionContent } from "../../session/read-session.ts";
 import type { Question } from "../../view/question.ts";

@@ -1,6 +1,6 @@
 import type { Agent } from "../../agent/agent.ts";
-import { defined } from "../../core/base/defined.ts";
 import { errorMessage, misuse } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/json.ts";
 import { EFFORTS, type Effort, type Model } from "../../core/model/model.ts";
 import { LOCAL_MODEL } from "../../providers/choose-model.ts";
 import { parseModelName } from "../../providers/model-name.ts";

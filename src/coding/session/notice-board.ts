@@ -1,6 +1,6 @@
 import { check, FUNCTION } from "../../core/base/check.ts";
 import { errorMessage } from "../../core/base/errors.ts";
-import type { Redaction } from "../../core/base/redaction.ts";
+import type { Redaction } from "../../core/base/text.ts";
 import type { Notice, OnNotice } from "../../view/notice.ts";
 
 /** The notices of a session, secrets taken out. */

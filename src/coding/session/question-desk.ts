@@ -2,12 +2,11 @@ import type { ApprovalRequestEntry, AssistantEntry } from "../../core/agent/entr
 import type { Journal } from "../../core/agent/journal.ts";
 import { check, FUNCTION } from "../../core/base/check.ts";
 import { compileSchema } from "../../core/base/compile-schema.ts";
-import { defined } from "../../core/base/defined.ts";
 import { type Json, misuse, NanoAgentError } from "../../core/base/errors.ts";
 import { createIds } from "../../core/base/ids.ts";
-import { isRecord } from "../../core/base/json.ts";
+import { defined, isRecord } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
-import type { ToolInput, ToolUseBlock } from "../../core/message/block.ts";
+import type { ToolInput, ToolUseBlock } from "../../core/message/message.ts";
 import type { Elicit, Elicitation } from "../../extensions/mcp/connection.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../permission/approver.ts";
 import type { AgreedChanges, FileContent, FilePort } from "../../tools/files/file-port.ts";

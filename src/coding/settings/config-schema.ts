@@ -1,4 +1,4 @@
-import type { WireName } from "../../core/message/block.ts";
+import type { WireName } from "../../core/message/message.ts";
 import type { SummaryCompactionOptions } from "../../memory/context/summary-compaction.ts";
 import type { LongTermMemoryMode } from "../../memory/long-term-memory.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";

@@ -1,8 +1,7 @@
 import type { Model } from "../../core/model/model.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import { networkOptions } from "../../providers/network-options.ts";
-import type { Environment } from "../../system/env.ts";
-import { variable } from "../../system/env.ts";
+import { type Environment, variable } from "../../system/env.ts";
 import { type BashTools, createBashTools } from "../../tools/bash-tools.ts";
 import { createBatchTool } from "../../tools/batch-tool.ts";
 import { fileTools } from "../../tools/file-tools.ts";

@@ -1,7 +1,7 @@
 import { Agent } from "../../agent/agent.ts";
 import type { AgentOptions } from "../../agent/options.ts";
-import { defined } from "../../core/base/defined.ts";
 import { invalidConfig } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/json.ts";
 import { atPace } from "../../core/model/answer.ts";
 import type { Effort, Model } from "../../core/model/model.ts";
 import { MCP_PREFIX } from "../../extensions/mcp/tool-name.ts";

@@ -1,5 +1,5 @@
-import { defined } from "../../core/base/defined.ts";
 import { isNanoAgentError } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/json.ts";
 import type { Model } from "../../core/model/model.ts";
 import { namedModel, readFacts } from "../../providers/choose-model.ts";
 import { createTransport } from "../../providers/create-transport.ts";

@@ -1,7 +1,12 @@
-import { orAborted } from "../base/abort.ts";
+import { orAborted } from "../base/async.ts";
 import { misuse, type NanoAgentError, toNanoAgentError } from "../base/errors.ts";
-import type { ToolUseBlock } from "../message/block.ts";
-import { type Message, messageText, toolCallsOf, type UserMessage } from "../message/message.ts";
+import {
+  type Message,
+  messageText,
+  type ToolUseBlock,
+  toolCallsOf,
+  type UserMessage,
+} from "../message/message.ts";
 import type { ToolChoice } from "../model/model.ts";
 import type { Finish, ToolRegistry } from "../tool/tool.ts";
 import { prepareCalls, prepareOpenCalls } from "./approvals.ts";

@@ -1,10 +1,9 @@
-import { LinkedAbort, orAborted } from "../base/abort.ts";
+import { type Clock, LinkedAbort, orAborted, startTimer } from "../base/async.ts";
 import { check, OBJECT } from "../base/check.ts";
-import { type Clock, startTimer } from "../base/clock.ts";
-import { defined } from "../base/defined.ts";
 import { errorMessage, misuse, NanoAgentError } from "../base/errors.ts";
-import { hashText } from "../base/hash-text.ts";
-import type { ToolInput, ToolUseBlock } from "../message/block.ts";
+import { defined } from "../base/json.ts";
+import { hashText } from "../base/text.ts";
+import type { ToolInput, ToolUseBlock } from "../message/message.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
 import type {
   Finish,

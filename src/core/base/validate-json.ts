@@ -1,6 +1,7 @@
 import {
   type Check,
   choiceChecks,
+  expectedForm,
   type FoundIssue,
   mapKeyword,
   namesKeyword,
@@ -8,6 +9,7 @@ import {
   numberKeyword,
   pathText,
   patternOf,
+  type ResolveRef,
   type SchemaNode,
   SchemaRun,
   schemaError,
@@ -19,7 +21,6 @@ import {
   typeCheck,
   typeName,
 } from "./check-value.ts";
-import { expectedForm, type ResolveRef } from "./expected-form.ts";
 import { canonicalJson, equalJson, type Fields, isRecord, MAX_JSON_DEPTH } from "./json.ts";
 import type { JsonSchema, SchemaResult } from "./schema.ts";
 import { nearest } from "./text.ts";

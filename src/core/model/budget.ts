@@ -1,7 +1,7 @@
-import { orAborted } from "../base/abort.ts";
+import { orAborted } from "../base/async.ts";
 import { misuse } from "../base/errors.ts";
 import type { JsonSchema } from "../base/schema.ts";
-import type { Usage } from "../message/usage.ts";
+import type { Usage } from "../message/message.ts";
 import { InputEstimates } from "./estimate.ts";
 import type { Model, ModelPrice, ModelRequest, TokenPrices } from "./model.ts";
 

@@ -1,6 +1,6 @@
 import type { ToolCallContent, ToolCallLocation, ToolCallStatus, ToolKind } from "@agentclientprotocol/sdk";
 import { isRecord, ownValue } from "../../core/base/json.ts";
-import type { ToolInput } from "../../core/message/block.ts";
+import type { ToolInput } from "../../core/message/message.ts";
 import { resolvePath } from "../../tools/resolve-path.ts";
 import type { FileDiff } from "../../view/file-diff.ts";
 import type { ToolItem } from "../../view/view.ts";

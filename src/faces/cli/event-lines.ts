@@ -5,8 +5,7 @@ import type {
   ToolIntentEntry,
   ToolResultEntry,
 } from "../../core/agent/entries.ts";
-import { toolCallsOf } from "../../core/message/message.ts";
-import { NO_USAGE } from "../../core/message/usage.ts";
+import { NO_USAGE, toolCallsOf } from "../../core/message/message.ts";
 import { CallOrder } from "../../journal/call-order.ts";
 import { lineBlocks, lineUsage, type OutputLine, stopReasonOf } from "./line-content.ts";
 import { PartialEvents } from "./partial-events.ts";

@@ -1,5 +1,4 @@
-import type { ContentBlock } from "../../core/message/block.ts";
-import type { Usage } from "../../core/message/usage.ts";
+import type { ContentBlock, Usage } from "../../core/message/message.ts";
 import type { FinishReason } from "../../core/model/model.ts";
 
 /** A line for programs without its `session_id` and `uuid`; `schema/events.json` says what each one holds. */

@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../../core/agent/entries.ts";
-import { NO_USAGE } from "../../core/message/usage.ts";
+import { NO_USAGE } from "../../core/message/message.ts";
 import { lineUsage, type OutputLine, stopReasonOf } from "./line-content.ts";
 
 /**

@@ -1,8 +1,6 @@
 import { changeTrust } from "../../coding/project/trust-file.ts";
 import type { CodingSession, ResumeOptions } from "../../coding/session/coding-session.ts";
 import { userPaths } from "../../coding/settings/paths.ts";
-import type { FoundModel } from "../../providers/provider-address.ts";
-import { LOCAL_MODEL } from "../../providers/choose-model.ts";
 import type { NewModel } from "../../coding/setup/model-setup.ts";
 import { errorMessage, misuse, toNanoAgentError } from "../../core/base/errors.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";

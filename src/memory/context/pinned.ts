@@ -1,10 +1,12 @@
 import { isRecord } from "../../core/base/json.ts";
-import type { ContentBlock, ToolUseBlock, UserBlock } from "../../core/message/block.ts";
 import {
+  type ContentBlock,
   LONG_TERM_MEMORY,
   type Message,
+  type ToolUseBlock,
   textOf,
   toolCallsOf,
+  type UserBlock,
   type UserMessage,
 } from "../../core/message/message.ts";
 import { readNote } from "./note.ts";

@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from "../../core/base/clock.ts";
-import { defined } from "../../core/base/defined.ts";
+import { type Clock, systemClock } from "../../core/base/async.ts";
 import { misuse } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/json.ts";
 import type { ModelInfo } from "../../core/model/model.ts";
 import { variable } from "../../system/env.ts";
 import { findPreset, presetNamed, standardVariables } from "../catalog.ts";

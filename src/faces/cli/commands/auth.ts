@@ -1,10 +1,8 @@
 import type { Settings } from "../../../coding/settings/settings.ts";
-import { onlyModelOf } from "../../../providers/local/local-servers.ts";
-import { chooseModel, keyVariableOf, LOCAL_MODEL, namedModel } from "../../../providers/choose-model.ts";
+import { LOCAL_MODEL, chooseModel, keyVariableOf, namedModel } from "../../../providers/choose-model.ts";
 import { tryModel } from "../../../coding/setup/model-setup.ts";
 import { misuse, toNanoAgentError } from "../../../core/base/errors.ts";
 import { findPreset, PRESETS } from "../../../providers/catalog.ts";
-import { chooseModel, keyVariableOf, LOCAL_MODEL, namedModel } from "../../../providers/choose-model.ts";
 import { onlyModelOf } from "../../../providers/local/local-servers.ts";
 import { LOCAL_BASE_URLS } from "../../../providers/local/probe-local.ts";
 import { knownModelIds } from "../../../providers/model-info.ts";

@@ -1,8 +1,5 @@
 import type { Settings } from "../../../coding/settings/settings.ts";
-import { findLocalServers } from "../../../providers/local/local-servers.ts";
-import { keyVariableOf } from "../../../providers/choose-model.ts";
 import { modelsAt } from "../../../coding/setup/model-setup.ts";
-import { providerAddress } from "../../../providers/provider-address.ts";
 import type { ModelInfo } from "../../../core/model/model.ts";
 import { findPreset, PRESETS, type Preset } from "../../../providers/catalog.ts";
 import { keyVariableOf } from "../../../providers/choose-model.ts";

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { loginStore, removeLogin } from "../../../coding/mcp/login-store.ts";
 import type { Settings } from "../../../coding/settings/settings.ts";
-import { systemClock } from "../../../core/base/clock.ts";
+import { systemClock } from "../../../core/base/async.ts";
 import { errorMessage, misuse } from "../../../core/base/errors.ts";
 import type { HttpServer, McpServerDefinition } from "../../../extensions/mcp/server-definition.ts";
 import { networkOptions } from "../../../providers/network-options.ts";

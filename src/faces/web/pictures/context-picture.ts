@@ -1,8 +1,6 @@
 import type { AssistantEntry, JournalEntry } from "../../../core/agent/entries.ts";
 import { SessionState } from "../../../core/agent/state.ts";
-import type { ContentBlock } from "../../../core/message/block.ts";
-import type { Message } from "../../../core/message/message.ts";
-import { cleanUsage } from "../../../core/message/usage.ts";
+import { type ContentBlock, cleanUsage, type Message } from "../../../core/message/message.ts";
 import { estimateTokens, PART_TOKENS, promptText } from "../../../core/model/estimate.ts";
 
 /**
