@@ -1,4 +1,5 @@
 export { Agent } from "./agent/agent.ts";
+export { agentLoop } from "./agent/agent-loop.ts";
 export type { AgentState } from "./agent/agent-session.ts";
 export type { AgentStream } from "./agent/agent-stream.ts";
 export type { AgentOptions, RunOptions } from "./agent/options.ts";
@@ -56,7 +57,6 @@ export { finishPrintHook } from "./hooks/finish-print.ts";
 export { HOOK_POINTS, type Hook, type HookOptions, type HookPoint } from "./hooks/hook.ts";
 export { HookRegistry } from "./hooks/hook-registry.ts";
 export { InMemoryMemory } from "./memory/in-memory-memory.ts";
-export { agentLoop } from "./patterns/agent-loop.ts";
 export { PlanAndSolveAgent } from "./patterns/plan-and-solve-agent.ts";
 export { ReActAgent } from "./patterns/react-agent.ts";
 export { ReflectionAgent } from "./patterns/reflection-agent.ts";

@@ -23,7 +23,7 @@ export type {
 export type { HookSettings } from "../hooks/hook-registry.ts";
 export type { LoopGuardOptions } from "../hooks/loop-guard.ts";
 export type { StopState, StopWhen } from "../hooks/stop-when.ts";
-export type { AgentLoopOptions } from "../patterns/agent-loop.ts";
+export type { AgentLoopOptions } from "./agent-loop.ts";
 export type { SteeringMessage } from "./agent-session.ts";
 export type { CallbackEvent, Callbacks } from "./agent-stream.ts";
 export type { OutputOf } from "./options.ts";

@@ -9,7 +9,7 @@ import { readNoProxy } from "./no-proxy.ts";
 /** Network options that a configuration can hold. */
 export type NetworkConfig = Omit<NetworkOptions, "ca">;
 
-/** The value a variable gives, if it is set. Throws `invalid_config`, naming it, for one that does not fit. */
+/** The value of a variable, if it is set. Throws `invalid_config`, naming it, for one that does not fit. */
 export function readVariable(name: string, schema: JsonSchema, environment: Environment): unknown {
   const text = variable(environment, name);
   if (text === undefined) return undefined;

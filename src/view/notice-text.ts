@@ -1,6 +1,6 @@
 import { withHiddenShown } from "../permission/hidden-characters.ts";
 import type { TrustItem } from "../permission/trusted-project.ts";
-import type { ModelReason } from "../providers/choose-model.ts";
+import type { ModelReason } from "../providers/model-choice.ts";
 import type { RepairReport } from "../session/repair-report.ts";
 import type { Notice } from "./notice.ts";
 

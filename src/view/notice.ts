@@ -1,5 +1,5 @@
 import type { TrustItem } from "../permission/trusted-project.ts";
-import type { ModelReason } from "../providers/choose-model.ts";
+import type { ModelReason } from "../providers/model-choice.ts";
 import type { RepairReport } from "../session/repair-report.ts";
 
 /** Something a project brings that may not act, for it is not trusted; its hash is what a yes approves. */

@@ -99,7 +99,7 @@ function readField(field: ValueField, text: string): Fault | { readonly value: J
 
 type Reader = (text: string, field: ValueField) => Fault | { readonly value: Json };
 
-/** What the type of a field says of a text; the rest of its schema is checked by itself. */
+/** The value of a text by the type of its field; the rest of the schema is checked later. */
 function readTyped(text: string, { schema }: ValueField): ReturnType<Reader> {
   const read = readText(text, defined({ type: schema["type"] }));
   return "value" in read ? { value: read.value as Json } : { fault: `Write ${read.expected}.` };

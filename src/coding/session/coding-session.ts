@@ -12,7 +12,7 @@ import type { AdoptErrors } from "../../extensions/modules/load-extensions.ts";
 import type { ModelSpending } from "../../journal/session-usage.ts";
 import type { CompactionPreview } from "../../memory/context/compactor.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
-import type { ModelReason } from "../../providers/choose-model.ts";
+import type { ModelReason } from "../../providers/model-choice.ts";
 import type { FoundModel } from "../../providers/provider-address.ts";
 import type { RollbackReport } from "../../session/undo/rollback.ts";
 import type { Environment } from "../../system/env.ts";

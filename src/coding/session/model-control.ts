@@ -2,7 +2,7 @@ import type { Agent } from "../../agent/agent.ts";
 import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { defined } from "../../core/base/json.ts";
 import { EFFORTS, type Effort, type Model } from "../../core/model/model.ts";
-import { LOCAL_MODEL } from "../../providers/choose-model.ts";
+import { LOCAL_MODEL } from "../../providers/model-choice.ts";
 import { parseModelName } from "../../providers/model-name.ts";
 import type { Notice } from "../../view/notice.ts";
 import type { ChosenModel, Composition } from "../setup/compose.ts";

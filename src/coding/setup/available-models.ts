@@ -1,5 +1,5 @@
 import { PRESETS } from "../../providers/catalog.ts";
-import { keyVariableOf } from "../../providers/choose-model.ts";
+import { keyVariableOf } from "../../providers/model-choice.ts";
 import { knownModelIds } from "../../providers/model-info.ts";
 import type { Environment } from "../../system/env.ts";
 import type { ConfigFile } from "../settings/config-schema.ts";

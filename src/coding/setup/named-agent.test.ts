@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { Agent } from "../../agent/agent.ts";
-import { agentLoop } from "../../patterns/agent-loop.ts";
+import { agentLoop } from "../../agent/agent-loop.ts";
 import { says } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";
 import { startScriptedServer } from "../../testing/scripted-server.ts";

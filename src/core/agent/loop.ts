@@ -89,7 +89,6 @@ export async function loop(run: Run): Promise<Ending> {
   }
 }
 
-/** True where the conversation keeps the answer alone. Calls that are open in it go on there. */
 function isSeparate({ shared, scope, state }: Run): boolean {
   return shared.setting.memory === "final-only" && scope === undefined && !state.transcript.hasPending;
 }

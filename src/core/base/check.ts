@@ -45,7 +45,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** The first problem of a value, if any. `name` is its own; `prefix` stands before the names of its fields. */
+/** The first problem of a value. `name` is its own; `prefix` stands before the names of its fields. */
 export function findProblem(
   value: unknown,
   { find }: OwnSchema,

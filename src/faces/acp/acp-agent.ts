@@ -19,7 +19,7 @@ import { availableModels } from "../../coding/setup/available-models.ts";
 import { sessionStore } from "../../coding/setup/open-session.ts";
 import { isNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import { chooseModel } from "../../providers/choose-model.ts";
+import { chooseModel } from "../../providers/model-choice.ts";
 import { summarizeSession } from "../../session/read-session.ts";
 import { type Environment } from "../../system/env.ts";
 import { noticeText } from "../../view/notice-text.ts";

@@ -2,7 +2,7 @@ import type { Settings } from "../../coding/settings/settings.ts";
 import type { NanoAgentError } from "../../core/base/errors.ts";
 import { nearest } from "../../core/base/text.ts";
 import { PRESETS } from "../../providers/catalog.ts";
-import { keyVariableOf } from "../../providers/choose-model.ts";
+import { keyVariableOf } from "../../providers/model-choice.ts";
 import { knownModelIds } from "../../providers/model-info.ts";
 import { NETWORK_FIGURES } from "../../providers/network.ts";
 

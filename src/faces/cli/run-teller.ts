@@ -3,7 +3,7 @@ import type { PreparedSession } from "../../coding/session/prepare-coding-sessio
 import type { AgentEvent } from "../../core/agent/entries.ts";
 import { counted } from "../../core/base/text.ts";
 import { withHiddenShown } from "../../permission/hidden-characters.ts";
-import { LOCAL_MODEL } from "../../providers/choose-model.ts";
+import { LOCAL_MODEL } from "../../providers/model-choice.ts";
 import type { LogSink } from "../../telemetry/run-log.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
 import { evidenceText } from "../../view/evidence.ts";

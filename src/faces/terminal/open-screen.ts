@@ -4,7 +4,7 @@ import { userPaths } from "../../coding/settings/paths.ts";
 import type { NewModel } from "../../coding/setup/model-setup.ts";
 import { errorMessage, misuse, toNanoAgentError } from "../../core/base/errors.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
-import { LOCAL_MODEL } from "../../providers/choose-model.ts";
+import { LOCAL_MODEL } from "../../providers/model-choice.ts";
 import type { FoundModel } from "../../providers/provider-address.ts";
 import { sessionTitle } from "../../session/read-session.ts";
 import type { SessionStore } from "../../session/session-store.ts";

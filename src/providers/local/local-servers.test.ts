@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { FakeClock } from "../../testing/fake-clock.ts";
-import { readFacts } from "../choose-model.ts";
+import { readFacts } from "../model-choice.ts";
 import { findLocalServers, firstLocalModel, localModelFacts, onlyModelOf } from "./local-servers.ts";
 
 const json = (body: unknown, status = 200): Response => Response.json(body, { status });

@@ -1,5 +1,5 @@
 import type { Settings } from "../../../coding/settings/settings.ts";
-import { LOCAL_MODEL, chooseModel, keyVariableOf, namedModel } from "../../../providers/choose-model.ts";
+import { LOCAL_MODEL, chooseModel, keyVariableOf, namedModel } from "../../../providers/model-choice.ts";
 import { tryModel } from "../../../coding/setup/model-setup.ts";
 import { misuse, toNanoAgentError } from "../../../core/base/errors.ts";
 import { findPreset, PRESETS } from "../../../providers/catalog.ts";

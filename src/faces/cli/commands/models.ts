@@ -2,7 +2,6 @@ import type { Settings } from "../../../coding/settings/settings.ts";
 import { modelsAt } from "../../../coding/setup/model-setup.ts";
 import type { ModelInfo } from "../../../core/model/model.ts";
 import { findPreset, PRESETS, type Preset } from "../../../providers/catalog.ts";
-import { keyVariableOf } from "../../../providers/choose-model.ts";
 import { findLocalServers } from "../../../providers/local/local-servers.ts";
 import type { LocalServer } from "../../../providers/local/probe-local.ts";
 import { knownModelIds, knownModelInfo } from "../../../providers/model-info.ts";

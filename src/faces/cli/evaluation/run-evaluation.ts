@@ -11,7 +11,7 @@ import { assertApart, type SuiteTasks } from "../../../evaluation/read-suites.ts
 import { conditionsOf, ResultsFolder } from "../../../evaluation/results-folder.ts";
 import type { Task } from "../../../evaluation/task.ts";
 import type { TaskScratch } from "../../../evaluation/task-scratch.ts";
-import { chooseModel, namedModel } from "../../../providers/choose-model.ts";
+import { chooseModel, namedModel } from "../../../providers/model-choice.ts";
 import { realPath } from "../../../system/real-path.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import type { Notice } from "../../../view/notice.ts";

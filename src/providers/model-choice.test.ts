@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { isNanoAgentError } from "../core/base/errors.ts";
-import { chooseModel, type ModelChoice, type ModelChoiceOptions } from "./choose-model.ts";
+import { chooseModel, type ModelChoice, type ModelChoiceOptions } from "./model-choice.ts";
 import type { FoundModel, ModelSearch } from "./provider-address.ts";
 
 const NOTHING = { values: {}, sources: new Map<string, string>() };

@@ -1,10 +1,10 @@
-import { Agent } from "../agent/agent.ts";
 import { checkOptions, objectOf } from "../core/base/check.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { defined } from "../core/base/json.ts";
 import type { Message } from "../core/message/message.ts";
 import type { Model } from "../core/model/model.ts";
 import type { Tool } from "../core/tool/tool.ts";
+import { Agent } from "./agent.ts";
 
 /** Options of {@link agentLoop}. */
 export interface AgentLoopOptions {
@@ -54,7 +54,7 @@ async function defaultModelName(): Promise<string> {
   const environment = readEnvironment();
   const id = variable(environment, "OPENAI_MODEL");
   if (id !== undefined && variable(environment, "OPENAI_API_KEY") !== undefined) return `openai/${id}`;
-  const { chooseModel } = await import("../providers/choose-model.ts");
+  const { chooseModel } = await import("../providers/model-choice.ts");
   const model = variable(environment, "NANO_AGENT_MODEL");
   const config = { values: model === undefined ? {} : { model }, sources: new Map() };
   return (await chooseModel({ config, environment, waits: true })).name;
