@@ -9,7 +9,8 @@ import {
 } from "../core/agent/state.ts";
 import { defined } from "../core/base/json.ts";
 import { isWaiting } from "../core/base/stop-reason.ts";
-import { NO_USAGE, messageText, type Usage } from "../core/message/message.ts";
+import type { Redaction } from "../core/base/text.ts";
+import { messageText, NO_USAGE, type Usage } from "../core/message/message.ts";
 import { SessionTrace } from "../view/session-trace.ts";
 import type { ListedSession, ServerStats, SessionEnd, StatsBy, StatsRow } from "./server-api.ts";
 import { isOfFile, shownPath } from "./session-changes.ts";

@@ -9,7 +9,7 @@ import type {
 } from "../core/agent/entries.ts";
 import { defined } from "../core/base/json.ts";
 import { GrowingText } from "../core/base/text.ts";
-import { textOf, type AssistantMessage, type ToolInput, type ToolUseBlock } from "../core/message/message.ts";
+import { type AssistantMessage, type ToolInput, type ToolUseBlock, textOf } from "../core/message/message.ts";
 import { SpendingTally } from "../journal/session-usage.ts";
 import { briefResult, callTitle } from "./call-text.ts";
 import { parseUnifiedDiff } from "./file-diff.ts";

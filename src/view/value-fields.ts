@@ -1,5 +1,5 @@
 import type { Json } from "../core/base/errors.ts";
-import { equalJson, type Fields, isRecord, ownValue } from "../core/base/json.ts";
+import { defined, equalJson, type Fields, isRecord, ownValue } from "../core/base/json.ts";
 import type { JsonSchema } from "../core/base/schema.ts";
 
 /** A value that a field offers. */

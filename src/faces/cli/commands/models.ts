@@ -4,6 +4,7 @@ import type { ModelInfo } from "../../../core/model/model.ts";
 import { findPreset, PRESETS, type Preset } from "../../../providers/catalog.ts";
 import { findLocalServers } from "../../../providers/local/local-servers.ts";
 import type { LocalServer } from "../../../providers/local/probe-local.ts";
+import { keyVariableOf } from "../../../providers/model-choice.ts";
 import { knownModelIds, knownModelInfo } from "../../../providers/model-info.ts";
 import { providerAddress } from "../../../providers/provider-address.ts";
 import { EXIT } from "../../../view/exit-code.ts";
