@@ -1,7 +1,7 @@
 import type { ProjectRule } from "../src/coding/settings/project-rules.ts";
-import type { DescribedShape } from "../src/coding/settings/setting.ts";
+import { type DescribedSchema, jsonSchema } from "../src/coding/settings/setting.ts";
 import { PLACED_SETTINGS, SETTINGS } from "../src/coding/settings/setting-table.ts";
-import { formOf } from "../src/coding/settings/shape.ts";
+import { formOf } from "../src/core/base/check.ts";
 
 /** Where the reference of settings is kept. */
 export const SETTINGS_REFERENCE = "docs/settings.md";
@@ -29,12 +29,19 @@ export function settingsReference(): string {
   ].join("\n");
 }
 
-function row(path: readonly string[], setting: DescribedShape): string {
+function row(path: readonly string[], setting: DescribedSchema): string {
   const { flag, variable, help = "" } = setting;
   const also = [flag === undefined ? undefined : `--${flag.name}`, variable];
   const named = also.filter((name) => name !== undefined).map((name) => `\`${name}\``);
   const top = path.length === 1 ? projectWords(path[0] as keyof typeof SETTINGS) : "";
-  const cells = [`\`${path.join(".")}\``, formOf(setting), setting.default ?? "", named.join(" "), top, help];
+  const cells = [
+    `\`${path.join(".")}\``,
+    formOf(jsonSchema(setting)),
+    setting.default ?? "",
+    named.join(" "),
+    top,
+    help,
+  ];
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 }
 

@@ -18,6 +18,7 @@ export { MaxIterationsError, type PendingCall, RunError, type RunResult } from "
 export { type ErrorCode, isNanoAgentError, type Json, NanoAgentError } from "./core/base/errors.ts";
 export type { JsonSchema } from "./core/base/schema.ts";
 export type { StopReason } from "./core/base/stop-reason.ts";
+export type { GivenMessage, Input } from "./core/message/input.ts";
 export type {
   ContentBlock,
   ImageBlock,
@@ -25,20 +26,21 @@ export type {
   ThinkingBlock,
   ToolResultBlock,
   ToolUseBlock,
-} from "./core/message/block.ts";
-export type { GivenMessage, Input } from "./core/message/input.ts";
+} from "./core/message/message.ts";
 export {
   type AssistantMessage,
+  addUsage,
   assistantMessage,
   type Message,
   messageText,
+  NO_USAGE,
   textOf,
   toolCallsOf,
+  type Usage,
   type UserMessage,
   userMessage,
 } from "./core/message/message.ts";
 export { repairTranscript, transcriptViolations } from "./core/message/transcript.ts";
-export { addUsage, NO_USAGE, type Usage } from "./core/message/usage.ts";
 export { collect } from "./core/model/answer.ts";
 export type { Budget } from "./core/model/budget.ts";
 export type { Effort, Model, ModelRequest, StreamPart, ToolChoice } from "./core/model/model.ts";

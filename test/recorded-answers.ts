@@ -1,4 +1,4 @@
-import type { AssistantBlock, WireName } from "../src/core/message/block.ts";
+import type { AssistantBlock, WireName } from "../src/core/message/message.ts";
 import type { FinishReason } from "../src/core/model/model.ts";
 
 /** A streamed answer in the shapes a vendor documents, and the message it is. */

@@ -68,7 +68,7 @@ export function assertPackages(what: string, { inputs }: Bundle, allowed: Readon
 
 /** Small modules that all entries share in part; the validator of schemas is neither. */
 const FOR_EVERY_ENTRY =
-  /[\\/]src[\\/]core[\\/](base[\\/](?!check-(?!option)|validate|compile|schema)|message[\\/]|model[\\/])/;
+  /[\\/]src[\\/]core[\\/](base[\\/](?!check|validate|compile|schema)|message[\\/]|model[\\/])/;
 
 /**
  * Bundles the terminal program with everything only it needs. What every start needs, `program` with all it

@@ -50,12 +50,6 @@ export const ROOM_RANKS: ReadonlyMap<string, number> = new Map([
 /** Imports between rooms of one rank that are allowed all the same, as `from -> to`. */
 export const ALLOWED_SIBLINGS: ReadonlySet<string> = new Set(["extensions/subagents -> patterns"]);
 
-/**
- * Imports of a higher room that are allowed where they are dynamic: what is loaded when it is asked for, as
- * `from -> to`.
- */
-export const LATE_IMPORTS: ReadonlySet<string> = new Set(["agent -> coding"]);
-
 /** Rooms that may load the other faces, with a dynamic import. */
 export const FACE_LOADER = "faces/cli";
 

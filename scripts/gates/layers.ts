@@ -2,14 +2,12 @@ import { isBuiltin } from "node:module";
 import { posix } from "node:path";
 import { Visitor } from "oxc-parser";
 import { findCycles } from "./cycles.ts";
-import type { GateReport } from "./gate.ts";
-import { runGate } from "./gate.ts";
+import { type GateReport, runGate } from "./gate.ts";
 import {
   ALLOWED_SIBLINGS,
   ENVIRONMENT_FILE,
   EXIT_FILES,
   FACE_LOADER,
-  LATE_IMPORTS,
   ROOM_RANKS,
   roomOf,
 } from "./layer-table.ts";
@@ -103,7 +101,6 @@ function roomProblem(path: string, target: string, request: ImportRequest): stri
   const to = roomOf(target);
   if (from === undefined || to === undefined || from === to) return undefined;
   if (rankOf(to) < rankOf(from) || ALLOWED_SIBLINGS.has(`${from} -> ${to}`)) return undefined;
-  if (request.dynamic && LATE_IMPORTS.has(`${from} -> ${to}`)) return undefined;
   if (from === FACE_LOADER && to.startsWith("faces/")) {
     return request.dynamic
       ? undefined

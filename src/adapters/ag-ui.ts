@@ -1,7 +1,7 @@
 import { type AgentEvent, type PhaseEvent, type SubagentEvent } from "../core/agent/entries.ts";
 import type { PendingCall, RunResult } from "../core/agent/result.ts";
-import { defined } from "../core/base/defined.ts";
 import type { Json } from "../core/base/errors.ts";
+import { defined } from "../core/base/json.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
 import { OpenSubagents } from "../journal/scopes.ts";
 import type { AgUiEvent, AgUiInterrupt, AgUiOutcome } from "./ag-ui-event.ts";

@@ -5,10 +5,9 @@ import {
   type UserEntry,
 } from "../core/agent/entries.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import { defined } from "../core/base/defined.ts";
 import { errorMessage, isNanoAgentError } from "../core/base/errors.ts";
-import type { ToolInput } from "../core/message/block.ts";
-import { textOf } from "../core/message/message.ts";
+import { defined } from "../core/base/json.ts";
+import { type ToolInput, textOf } from "../core/message/message.ts";
 import { OpenSubagents } from "../journal/scopes.ts";
 
 /** The data of each of the nine step events. */

@@ -1,5 +1,5 @@
 import type { RunResult } from "../core/agent/result.ts";
-import type { ToolInput } from "../core/message/block.ts";
+import type { ToolInput } from "../core/message/message.ts";
 
 /** Facts of the run in the finished message, as `message.metadata` of the page. */
 export interface UiMessageMetadata {

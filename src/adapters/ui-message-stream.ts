@@ -1,6 +1,6 @@
 import type { AgentEvent, ToolIntentEntry, ToolResultEntry } from "../core/agent/entries.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import { defined } from "../core/base/defined.ts";
+import { defined } from "../core/base/json.ts";
 import { textOf, toolCallsOf } from "../core/message/message.ts";
 import type { AgUiVoiceEvent } from "./ag-ui-event.ts";
 import { AgUiVoice } from "./ag-ui-voice.ts";

@@ -1,6 +1,6 @@
-import { assertKnown } from "../core/base/check-option.ts";
-import { defined } from "../core/base/defined.ts";
+import { checkOptions, objectOf } from "../core/base/check.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
+import { defined } from "../core/base/json.ts";
 import type { Message } from "../core/message/message.ts";
 import type { Model } from "../core/model/model.ts";
 import type { Tool } from "../core/tool/tool.ts";
@@ -20,6 +20,9 @@ export interface AgentLoopOptions {
 
 const PROMPT = "You are a helpful assistant. Use the tools you have where they help, and be concise.";
 
+/** The agent checks their values. */
+const OPTIONS = objectOf<AgentLoopOptions>({ model: {}, tools: {}, systemPrompt: {}, signal: {} });
+
 /**
  * The agent loop in one call: sends `input`, runs the tools the model calls, and returns the whole
  * conversation when the model has answered or `maxIterations` (default 20) requests were made. Throws what
@@ -30,7 +33,7 @@ export async function agentLoop(
   maxIterations: number = 20,
   options: AgentLoopOptions = {},
 ): Promise<readonly Message[]> {
-  assertKnown(options, ["model", "tools", "systemPrompt", "signal"], "option of agentLoop()");
+  checkOptions(options, OPTIONS);
   const agent = new Agent({
     model: options.model ?? (await defaultModelName()),
     systemPrompt: options.systemPrompt ?? PROMPT,
@@ -51,7 +54,7 @@ async function defaultModelName(): Promise<string> {
   const environment = readEnvironment();
   const id = variable(environment, "OPENAI_MODEL");
   if (id !== undefined && variable(environment, "OPENAI_API_KEY") !== undefined) return `openai/${id}`;
-  const { chooseModel } = await import("../coding/setup/model-choice.ts");
+  const { chooseModel } = await import("../providers/model-choice.ts");
   const model = variable(environment, "NANO_AGENT_MODEL");
   const config = { values: model === undefined ? {} : { model }, sources: new Map() };
   return (await chooseModel({ config, environment, waits: true })).name;

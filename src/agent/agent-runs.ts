@@ -11,16 +11,14 @@ import {
   type SharedParts,
 } from "../core/agent/run.ts";
 import { callMaker, Scheduler } from "../core/agent/run-calls.ts";
-import { LinkedAbort } from "../core/base/abort.ts";
-import { type Clock, startTimer, systemClock } from "../core/base/clock.ts";
+import { type Clock, LinkedAbort, startTimer, systemClock } from "../core/base/async.ts";
 import { compileSchema } from "../core/base/compile-schema.ts";
-import { defined } from "../core/base/defined.ts";
 import { misuse, NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import { newId } from "../core/base/ids.ts";
+import { defined } from "../core/base/json.ts";
 import type { CompiledSchema } from "../core/base/schema.ts";
 import { didYouMean } from "../core/base/text.ts";
-import type { ToolInput } from "../core/message/block.ts";
-import type { Message, UserMessage } from "../core/message/message.ts";
+import type { Message, ToolInput, UserMessage } from "../core/message/message.ts";
 import type { Effort, Model, RequestDefaults, ToolChoice } from "../core/model/model.ts";
 import type { Tool, ToolRegistry, ToolResult } from "../core/tool/tool.ts";
 import type { HookedAgent } from "../hooks/hook.ts";

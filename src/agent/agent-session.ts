@@ -14,8 +14,13 @@ import { foldsOf, type Recorder, type RunPlugin, record } from "../core/agent/ru
 import { pendingCalls, SessionState } from "../core/agent/state.ts";
 import { errorMessage, isNanoAgentError, misuse, NanoAgentError } from "../core/base/errors.ts";
 import { type NewId, newId } from "../core/base/ids.ts";
-import type { ToolResultBlock, UserBlock } from "../core/message/block.ts";
-import { type Message, toolCallsOf, type UserMessage } from "../core/message/message.ts";
+import {
+  type Message,
+  type ToolResultBlock,
+  toolCallsOf,
+  type UserBlock,
+  type UserMessage,
+} from "../core/message/message.ts";
 import { repairTranscript } from "../core/message/transcript.ts";
 import { isExternal, type ToolRegistry } from "../core/tool/tool.ts";
 import type { Hooks } from "../hooks/hooks.ts";

@@ -1,11 +1,10 @@
 import type { AgentEvent, ToolStatus } from "../core/agent/entries.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import { LinkedAbort } from "../core/base/abort.ts";
-import { defined } from "../core/base/defined.ts";
+import { LinkedAbort } from "../core/base/async.ts";
 import { errorMessage, NanoAgentError } from "../core/base/errors.ts";
 import { EventStream } from "../core/base/event-stream.ts";
-import type { ToolInput } from "../core/message/block.ts";
-import { textOf, toolCallsOf } from "../core/message/message.ts";
+import { defined } from "../core/base/json.ts";
+import { type ToolInput, textOf, toolCallsOf } from "../core/message/message.ts";
 import { CallOrder } from "../journal/call-order.ts";
 import type { RunOptions } from "./options.ts";
 

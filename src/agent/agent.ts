@@ -3,12 +3,12 @@ import { loop } from "../core/agent/loop.ts";
 import { endRun } from "../core/agent/perform.ts";
 import { RunError, type RunResult, type StructuredResult } from "../core/agent/result.ts";
 import { type ModelSelection, type Run, record } from "../core/agent/run.ts";
-import { LinkedAbort } from "../core/base/abort.ts";
+import { LinkedAbort } from "../core/base/async.ts";
 import type { Json } from "../core/base/errors.ts";
 import type { CompiledSchema, SchemaInput } from "../core/base/schema.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
-import type { ToolInput, UserBlock } from "../core/message/block.ts";
 import { type Input, runMessages, spokenMessages } from "../core/message/input.ts";
+import type { ToolInput, UserBlock } from "../core/message/message.ts";
 import type { Effort, Model } from "../core/model/model.ts";
 import { type Tool, ToolRegistry, type ToolResult } from "../core/tool/tool.ts";
 import { finishTool } from "../hooks/finish-tool.ts";
@@ -16,10 +16,10 @@ import { ClassHooks, HookRegistry } from "../hooks/hook-registry.ts";
 import { undoNewestCompaction } from "../memory/context/compaction.ts";
 import type { CompactionPreview, CompactOptions } from "../memory/context/compactor.ts";
 import { InMemoryMemory } from "../memory/in-memory-memory.ts";
+import { namedModel } from "../providers/named-model.ts";
 import { AgentRuns, agentPlugins, chosenBy, modelChange, rechosen } from "./agent-runs.ts";
 import { AgentSession, type AgentState, type SteeringMessage, SteeringQueue } from "./agent-session.ts";
 import { type AgentStream, type Callbacks, callbackOptions, RunStream } from "./agent-stream.ts";
-import { namedModel } from "./named-model.ts";
 import {
   type AgentOptions,
   assertOptions,

@@ -2,31 +2,14 @@ import type { AgentEvent } from "../core/agent/entries.ts";
 import type { Journal } from "../core/agent/journal.ts";
 import type { Approvals, Approver, Checkpointer, Gate } from "../core/agent/ports.ts";
 import type { ConversationMemory, OnMaxIterations } from "../core/agent/run.ts";
-import { assertEngine } from "../core/base/assert-engine.ts";
-import {
-  anything,
-  assertChoice,
-  assertCount,
-  assertEach,
-  assertKnown,
-  assertType,
-  type Check,
-  type Checks,
-  hasMethods,
-  having,
-  isOf,
-  oneOf,
-  orFalse,
-  texts,
-  within,
-} from "../core/base/check-option.ts";
-import type { Clock } from "../core/base/clock.ts";
-import { type Json, misuse } from "../core/base/errors.ts";
+import type { Clock } from "../core/base/async.ts";
+import { checkOptions, type OwnSchema, objectOf, type Properties } from "../core/base/check.ts";
+import { assertEngine, type Json, misuse } from "../core/base/errors.ts";
 import type { NewId } from "../core/base/ids.ts";
-import type { Redaction } from "../core/base/redaction.ts";
-import type { InferSchema, SchemaInput } from "../core/base/schema.ts";
+import type { InferSchema, JsonSchema, SchemaInput } from "../core/base/schema.ts";
+import type { Redaction } from "../core/base/text.ts";
 import type { GivenMessage } from "../core/message/input.ts";
-import { assertBudget, type Budget } from "../core/model/budget.ts";
+import { BUDGET, type Budget } from "../core/model/budget.ts";
 import { EFFORTS, type Effort, type Model, type ToolChoice } from "../core/model/model.ts";
 import type { Tool } from "../core/tool/tool.ts";
 import type { HookOptions } from "../hooks/hook.ts";
@@ -180,21 +163,27 @@ export type OutputOf<S extends SchemaInput> = InferSchema<S>;
 /** Throws `invalid_argument` for an unknown option and for an invalid value. */
 export function assertOptions(options: ResolvedOptions): void {
   assertEngine();
-  assertModel(options?.model);
-  assertEach(options, OPTIONS);
+  const model: unknown = options?.model;
+  if (typeof model === "object" && model !== null && "doStream" in model)
+    throw misuse(
+      "model is one of the AI SDK: pass fromAiSdk(model), with fromAiSdk of nano-agent/providers.",
+    );
+  checkOptions(options, AGENT_OPTIONS);
 }
 
-/** Throws `invalid_argument` for an option that neither the pattern nor every agent has. */
-export function assertPatternOptions(options: object, own: readonly string[]): void {
-  assertKnown(options, [...own, ...Object.keys(OPTIONS)]);
+/** The options of a pattern: its own, and those of every agent. */
+export function patternOptions<T extends AgentOptions>(
+  own: Properties<Omit<T, keyof AgentOptions>>,
+): OwnSchema {
+  return objectOf<AgentOptions>({ ...OPTIONS, model: {}, ...own });
 }
 
-/** The same for the options of a run. */
+/** {@link assertOptions} for the options of a run. */
 export function assertRunOptions(options: RunOptions): void {
-  assertEach(options, RUN_OPTIONS, "run option");
+  checkOptions(options, RUN_OPTIONS);
 }
 
-/** Throws `invalid_argument` for a budget in money where the price of a model that may answer is unknown. */
+/** Throws `invalid_argument` for a budget in money when the price of a model that may answer is unknown. */
 export function assertPriced({ budget, model }: Pick<ResolvedOptions, "budget" | "model">): void {
   if (budget?.usd === undefined && budget?.shared === undefined) return;
   const unknown = [model, ...(model.alternatives ?? [])].find(({ info }) => info?.price === undefined);
@@ -204,114 +193,108 @@ export function assertPriced({ budget, model }: Pick<ResolvedOptions, "budget" |
   );
 }
 
-/** Throws `invalid_argument` for what is no number of model requests: a whole one from 1, or `Infinity`. */
-export function assertIterations(value: unknown): void {
-  if (value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && Number(value) >= 1)) return;
-  throw misuse(
-    `maxIterations is ${String(value)}; it counts model requests and must be a whole number from 1, or Infinity.`,
-  );
+/** Throws `invalid_argument` for an iteration limit that cannot be. */
+export function assertIterations(maxIterations: number): void {
+  checkOptions({ maxIterations }, ITERATIONS);
 }
 
-function assertModel(model: unknown): void {
-  if (hasMethods(model, ["stream"])) return;
-  throw misuse(
-    typeof model === "object" && model !== null && "doStream" in model
-      ? "model is one of the AI SDK: pass fromAiSdk(model), with fromAiSdk of nano-agent/providers."
-      : `model is ${model === undefined ? "missing" : typeof model}: pass a Model, or a name such as "anthropic/claude-sonnet-4-5".`,
-  );
+const TEXT = { type: "string" } as const;
+const FUNCTION = { "x-function": true } as const;
+const OBJECT = { type: "object" } as const;
+const SWITCH = { type: "boolean" } as const;
+const COUNT = {
+  anyOf: [{ type: "integer", minimum: 1 }, { const: Number.POSITIVE_INFINITY }],
+  "x-say": "a whole number from 1, or Infinity",
+} as const;
+const ON_ASK = { enum: ["deny", "pause"] } as const;
+const OPEN_CALLS = { enum: ["close", "run"] } as const;
+const CLOCK = { "x-has": ["now", "elapsed", "sleep"] } as const;
+const MAX_ITERATIONS = { ...COUNT, "x-aka": ["maxSteps", "maxTurns", "recursionLimit"] } as const;
+const ITERATIONS = objectOf<{ maxIterations: number }>({ maxIterations: MAX_ITERATIONS });
+
+function orFalse(schema: JsonSchema, form: string): JsonSchema {
+  return { anyOf: [{ const: false }, schema], "x-say": `${form}, or false` };
 }
-
-const assertToolChoice: Check = (choice) => {
-  if (typeof choice !== "object" || choice === null)
-    return assertChoice("toolChoice", choice, ["auto", "none", "required"]);
-  const { type, name = null } = choice as { readonly type?: unknown; readonly name?: unknown };
-  assertChoice("toolChoice.type", type ?? null, ["tool"]);
-  assertType("toolChoice.name", name, "string");
-};
-
-const assertTools: Check = (tools) => {
-  if (!Array.isArray(tools)) throw misuse("tools is not a list: pass [defineTool({ … }), …].");
-};
-
-const assertProviderOptions: Check = (options, name) => {
-  assertType(name, options, "object");
-  for (const [wire, fields] of Object.entries(options as object))
-    assertType(`${name}.${wire}`, fields, "object");
-};
-
-const atLeastOne: Check = (value, name) => {
-  if (value !== Number.POSITIVE_INFINITY) assertCount(name, value as number, 1);
-};
 
 /** Options of an agent and of a run alike. */
 const SHARED = {
-  toolChoice: assertToolChoice,
-  approve: isOf("function"),
-  onAsk: oneOf("deny", "pause"),
-  openCalls: oneOf("close", "run"),
-  maxIterations: assertIterations,
-  stopWhen: isOf("function"),
-  context: anything,
+  toolChoice: {
+    anyOf: [
+      { enum: ["auto", "none", "required"] },
+      { type: "object", properties: { type: { const: "tool" }, name: TEXT }, required: ["type", "name"] },
+    ],
+    "x-say": '"auto", "none", "required" or { type: "tool", name }',
+  },
+  approve: FUNCTION,
+  onAsk: ON_ASK,
+  openCalls: OPEN_CALLS,
+  maxIterations: MAX_ITERATIONS,
+  stopWhen: FUNCTION,
+  context: {},
 } as const;
 
-const OPTIONS: Checks<AgentOptions> = {
+const OPTIONS: Properties<AgentOptions> = {
   ...SHARED,
-  model: anything,
-  tools: assertTools,
-  systemPrompt: isOf("string"),
-  onMaxIterations: (value, name) =>
-    typeof value === "function" ? undefined : assertChoice(name, value, ["summarize", "last", "throw"]),
-  budget: assertBudget,
-  loopGuard: orFalse(isOf("object")),
-  permission: having(["check"], "permission is not a Gate: pass an object with check(request)."),
-  checkpointer: having(
-    ["before", "after"],
-    "checkpointer is none: pass SessionCheckpoints of nano-agent/session, or an object with before() and after().",
-  ),
-  wrapModel: isOf("function"),
-  clock: having(["elapsed"], "clock is none: pass an object with now(), elapsed() and sleep()."),
-  newId: isOf("function"),
-  hooks: isOf("object"),
-  memory: oneOf("full", "final-only"),
-  longTermMemory: isOf("object"),
-  parallelToolCalls: isOf("boolean"),
-  maxParallelToolCalls: atLeastOne,
-  maxCallsPerAnswer: atLeastOne,
-  toolTimeoutMs: within({ least: 0 }),
-  maxToolResultChars: atLeastOne,
-  cwd: isOf("string"),
-  redact: having(["text", "stream"], "redact is none: pass createRedaction() of nano-agent/permission."),
-  compaction: orFalse(
-    having(
-      ["compact"],
-      "compaction must be a Compactor, such as summaryCompaction() of nano-agent/memory, or false.",
-    ),
-  ),
-  journal: having(
-    ["entries", "append"],
-    "journal is none: pass what SessionStore.start() of nano-agent/session resolves to, or a MemoryJournal.",
-  ),
-  messages: isOf("list"),
-  sessionId: (value, name) => {
-    assertType(name, value, "string");
-    if (value === "") throw misuse("sessionId is empty: leave it out, and one is made up.");
+  model: { "x-has": ["stream"], "x-say": 'a Model, or a name such as "anthropic/claude-sonnet-4-5"' },
+  tools: { type: "array", "x-say": "a list: [defineTool({ … }), …]" },
+  systemPrompt: { ...TEXT, "x-aka": ["instructions", "prompt"] },
+  onMaxIterations: {
+    anyOf: [{ enum: ["summarize", "last", "throw"] }, FUNCTION],
+    "x-say": '"summarize", "last", "throw" or a function',
   },
-  maxOutputTokens: atLeastOne,
-  temperature: within({ least: 0, most: Number.MAX_VALUE }),
-  topP: within({ least: 0, isAbove: true, most: 1 }),
-  stopSequences: texts,
-  effort: oneOf(...EFFORTS),
-  providerOptions: assertProviderOptions,
+  budget: BUDGET,
+  loopGuard: orFalse(OBJECT, "an object"),
+  permission: {
+    "x-has": ["check"],
+    "x-say": "a Gate: an object with check(request)",
+    "x-aka": ["needsApproval"],
+  },
+  checkpointer: {
+    "x-has": ["before", "after"],
+    "x-say": "SessionCheckpoints of nano-agent/session, or an object with before() and after()",
+  },
+  wrapModel: FUNCTION,
+  clock: CLOCK,
+  newId: FUNCTION,
+  hooks: OBJECT,
+  memory: { enum: ["full", "final-only"] },
+  longTermMemory: OBJECT,
+  parallelToolCalls: SWITCH,
+  maxParallelToolCalls: COUNT,
+  maxCallsPerAnswer: COUNT,
+  toolTimeoutMs: { type: "number", minimum: 0 },
+  maxToolResultChars: COUNT,
+  cwd: TEXT,
+  redact: { "x-has": ["text", "stream"], "x-say": "what createRedaction() of nano-agent/permission returns" },
+  compaction: orFalse(
+    { "x-has": ["compact"] },
+    "a Compactor, such as summaryCompaction() of nano-agent/memory",
+  ),
+  journal: {
+    "x-has": ["entries", "append"],
+    "x-say": "a journal: await new SessionStore(…).start(…) of nano-agent/session, or a MemoryJournal",
+    "x-aka": ["checkpointSaver"],
+  },
+  messages: { type: "array" },
+  sessionId: { type: "string", minLength: 1 },
+  maxOutputTokens: COUNT,
+  temperature: { type: "number", minimum: 0, maximum: Number.MAX_VALUE, "x-say": "a number from 0" },
+  topP: { type: "number", exclusiveMinimum: 0, maximum: 1 },
+  stopSequences: { type: "array", items: { type: "string", minLength: 1 } },
+  effort: { enum: EFFORTS },
+  providerOptions: { type: "object", additionalProperties: OBJECT },
 };
 
-const RUN_OPTIONS: Checks<RunOptions> = {
+const AGENT_OPTIONS = objectOf<AgentOptions>(OPTIONS, ["model"]);
+
+const RUN_OPTIONS = objectOf<RunOptions>({
   ...SHARED,
-  signal: having(
-    ["addEventListener"],
-    "signal is not an AbortSignal: of an AbortController pass its signal.",
-  ),
-  schema: anything,
-  approvals: isOf("object"),
-  onEvent: isOf("function"),
-  onToken: isOf("function"),
-};
+  signal: {
+    "x-has": ["throwIfAborted", "addEventListener"],
+    "x-say": "an AbortSignal: the signal of an AbortController",
+  },
+  schema: { "x-aka": ["output", "outputType", "responseFormat"] },
+  approvals: OBJECT,
+  onEvent: FUNCTION,
+  onToken: FUNCTION,
+});

@@ -23,16 +23,17 @@ export type {
 } from "../coding/session/coding-session.ts";
 export { createCodingSession } from "../coding/session/prepare-coding-session.ts";
 export type { ConfigFile } from "../coding/settings/config-schema.ts";
-export type { FoundModel } from "../coding/setup/found-model.ts";
 export { CODING_PROMPT } from "../coding/setup/system-prompt.ts";
 export type { ModelSpending } from "../journal/session-usage.ts";
 export type { PermissionMode } from "../permission/permission-mode.ts";
+export type { ModelReason } from "../providers/model-choice.ts";
+export type { FoundModel } from "../providers/provider-address.ts";
 export type { Environment } from "../system/env.ts";
 export type { FilePort } from "../tools/files/file-port.ts";
 export type { PortCommand, PortCommandEnd, ShellPort } from "../tools/shell/shell-port.ts";
 export type { DiffHunk, FileDiff } from "../view/file-diff.ts";
 export type { MessageQueue, QueuedMessage } from "../view/message-queue.ts";
-export type { LeftOut, ModelReason, Notice, NoticeTopic, OnNotice } from "../view/notice.ts";
+export type { LeftOut, Notice, NoticeTopic, OnNotice } from "../view/notice.ts";
 export { noticeText } from "../view/notice-text.ts";
 export type { Advice, Denial, Outcome, OutcomeCode } from "../view/outcome.ts";
 export type {

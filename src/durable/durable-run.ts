@@ -2,7 +2,7 @@ import type { JournalEntry } from "../core/agent/entries.ts";
 import type { ApprovalAnswer } from "../core/agent/ports.ts";
 import type { PendingCall, RunResult } from "../core/agent/result.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
-import type { UserBlock } from "../core/message/block.ts";
+import type { UserBlock } from "../core/message/message.ts";
 
 /** `queued`: for a worker · `working` · `waiting`: for a person or an answer from outside · `ended`. */
 export type DurableState = "queued" | "working" | "waiting" | "ended";

@@ -1,10 +1,9 @@
-import { assertCount, assertEach, type Checks, isOf, within } from "../core/base/check-option.ts";
+import { check, checkOptions, objectOf, ownSchema } from "../core/base/check.ts";
 import { invalidConfig, isNanoAgentError, misuse, NanoAgentError } from "../core/base/errors.ts";
 import { newUuid } from "../core/base/ids.ts";
-import { isRecord } from "../core/base/json.ts";
 import { didYouMean } from "../core/base/text.ts";
 import { type Input, runMessages } from "../core/message/input.ts";
-import { assertBudget, type Budget } from "../core/model/budget.ts";
+import { BUDGET_LIMITS } from "../core/model/budget.ts";
 import { assertSessionId } from "../session/session-id.ts";
 import type { DurableRun, DurableState, RunStatus } from "./durable-run.ts";
 import { EntryStore } from "./entry-store.ts";
@@ -16,7 +15,7 @@ import { RunHandle, type RunHandleHost } from "./run-handle.ts";
 import { RunQueue } from "./run-queue.ts";
 import { statusOf } from "./run-row.ts";
 import { type NewRun, RunStore } from "./run-store.ts";
-import { assertSchemaName, migrate } from "./run-tables.ts";
+import { migrate, SCHEMA_NAME } from "./run-tables.ts";
 import { RunWatch } from "./run-watch.ts";
 import { Worker } from "./worker.ts";
 
@@ -69,7 +68,7 @@ const CONNECTIONS = 10;
  * `invalid_argument` for options that do not fit, with `invalid_config` for a database that cannot be used.
  */
 export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
-  assertEach(options, CHECKS);
+  checkOptions(options, OPTIONS);
   assertTogether(options);
   const { schema = "nano_agent", onWarning = () => undefined, agents = {}, concurrency = 50 } = options;
   const database = await openDatabase({
@@ -183,7 +182,7 @@ class OpenFleet implements Fleet {
   }
 
   async startMany(agent: string, given: readonly NewDurableRun[]): Promise<readonly DurableRun[]> {
-    assertAgentName(agent);
+    check(agent, AGENT, "agent");
     const asked = given.map((run) => newRun(agent, run));
     // The first of one id is the run, the others are the same.
     const fresh = [...Map.groupBy(asked, ({ id }) => id).values()].flatMap(([first]) => first ?? []);
@@ -213,7 +212,7 @@ class OpenFleet implements Fleet {
   }
 
   async list(query: RunQuery = {}): Promise<readonly RunStatus[]> {
-    assertEach(query, QUERY_CHECKS);
+    checkOptions(query, QUERY, "query");
     const { state, agent, limit = 50, before } = query;
     const rows = await this.#host.patiently(() => this.#parts.runs.list({ state, agent, before, limit }));
     return rows.map(statusOf);
@@ -270,7 +269,7 @@ class OpenFleet implements Fleet {
 }
 
 function newRun(agent: string, { input, ...options }: NewDurableRun): NewRun {
-  assertEach(options, START_CHECKS);
+  checkOptions(options, START);
   const { id = newUuid(), priority = 0, deadline, budget, retries = 0 } = options;
   assertSessionId(id, "The id of a run");
   const messages = runMessages(input);
@@ -279,7 +278,7 @@ function newRun(agent: string, { input, ...options }: NewDurableRun): NewRun {
     id,
     agent,
     priority,
-    deadline: deadline === undefined ? null : Number(deadline),
+    deadline: deadlineOf(deadline),
     input: JSON.stringify(messages),
     budget: budget === undefined ? null : JSON.stringify(budget, finiteOnly),
     retries,
@@ -291,107 +290,82 @@ function finiteOnly(_name: string, value: unknown): unknown {
   return value === Number.POSITIVE_INFINITY ? undefined : value;
 }
 
-function assertAgentName(name: string): void {
-  if (typeof name === "string" && /^[\w.-]{1,80}$/.test(name)) return;
+function assertTogether({ databaseUrl, dataDir }: FleetOptions): void {
+  if (databaseUrl !== undefined && dataDir !== undefined)
+    throw misuse("databaseUrl and dataDir: a database is on a server or in a folder. Pass one of them.");
+}
+
+/** The date of a deadline. PostgreSQL writes later years with more than four digits. */
+function deadlineOf(deadline: Date | number | undefined): number | null {
+  if (deadline === undefined) return null;
+  const time = Number(deadline);
+  if (time >= 0 && time <= Date.UTC(9999, 11, 31)) return time;
   throw misuse(
-    `The name of an agent is ${JSON.stringify(name)}; it must be up to 80 letters, digits, _, - and dots.`,
+    `deadline is ${String(deadline)}; it must be a Date or milliseconds since the epoch, before the year 10000.`,
   );
 }
 
-function assertTogether({ databaseUrl, dataDir, agents = {}, rateLimits = {} }: FleetOptions): void {
-  if (databaseUrl !== undefined && dataDir !== undefined)
-    throw misuse("databaseUrl and dataDir: a database is on a server or in a folder. Pass one of them.");
-  if (dataDir !== undefined && /^[a-z]\w+:\/\//i.test(dataDir))
-    throw misuse(`dataDir is ${JSON.stringify(dataDir)}; it must be the path of a folder.`);
-  if (databaseUrl !== undefined && !/^postgres(?:ql)?:\/\//.test(databaseUrl))
-    throw misuse("databaseUrl must begin with postgres:// or postgresql://.");
-  for (const [name, make] of Object.entries(agents)) {
-    assertAgentName(name);
-    if (typeof make !== "function")
-      throw misuse(`agents.${name} is not a function: pass (host) => new Agent({ …, ...host }).`);
-  }
-  for (const [provider, limit] of Object.entries(rateLimits)) {
-    text(provider, "The name of a provider in rateLimits");
-    if (!isRecord(limit)) throw misuse(`rateLimits.${provider} must be { requests, perMs }.`);
-    const name = `rateLimits.${provider}.requests`;
-    if (assertCount(name, limit.requests, 1) > MAX_RATE)
-      throw misuse(`${name} is ${limit.requests}; it must be ${MAX_RATE} at most. Take a shorter perMs.`);
-    assertCount(`rateLimits.${provider}.perMs`, limit.perMs, 1);
-  }
-}
+const COUNT = { type: "integer", minimum: 1 } as const;
+/** Strings that a database can store: without NUL and without half a character. */
+const STORABLE = {
+  type: "string",
+  pattern: "^[^\\0\\ud800-\\udfff]*$",
+  "x-say": "a string without NUL and without half a character",
+} as const;
+const NAME = {
+  ...STORABLE,
+  minLength: 1,
+  "x-say": `a non-empty string, ${STORABLE["x-say"].slice(9)}`,
+} as const;
+const AGENT_NAME = {
+  type: "string",
+  pattern: "^[\\w.-]{1,80}$",
+  "x-say": "up to 80 letters, digits, _, - and dots",
+} as const;
+const AGENT = ownSchema(AGENT_NAME);
 
-/** Takes a text that a database can keep as it is. */
-function text(value: unknown, name: string): void {
-  isOf("string")(value, name);
-  if (isStorable(value as string)) return;
-  throw misuse(`${name} is ${JSON.stringify(value)}; it must have no NUL and no half of a character in it.`);
-}
-
-/** Takes such a text that says something. */
-function filled(value: unknown, name: string): void {
-  text(value, name);
-  if (value === "") throw misuse(`${name} is empty: write a text, or leave it out.`);
-}
-
-function isStorable(value: string): boolean {
-  return !value.includes("\0") && value.isWellFormed();
-}
-
-/** Neither JavaScript nor PostgreSQL writes later years with four digits. */
-const LAST_DEADLINE = Date.UTC(9999, 11, 31);
-/** Each is a row that requests look through. */
-const MAX_RATE = 100_000;
-/** The largest integer of the database is more than anybody needs. */
-const MAX_RETRIES = 1_000_000;
-
-const CHECKS: Checks<FleetOptions> = {
-  agents: isOf("object"),
-  databaseUrl: isOf("string"),
-  dataDir: filled,
-  schema: (value, name) => {
-    isOf("string")(value, name);
-    assertSchemaName(value as string);
+const OPTIONS = objectOf<FleetOptions>({
+  agents: {
+    type: "object",
+    propertyNames: AGENT_NAME,
+    additionalProperties: { "x-function": true, "x-say": "a function: (host) => new Agent({ …, ...host })" },
   },
-  concurrency: (value, name) => void assertCount(name, value as number, 0),
-  rateLimits: isOf("object"),
-  version: filled,
-  retentionMs: within({ least: 0, isAbove: true }),
-  closeGraceMs: within({ least: 0 }),
-  onWarning: isOf("function"),
-};
+  databaseUrl: {
+    type: "string",
+    pattern: "^postgres(?:ql)?://",
+    "x-say": "an address that begins with postgres:// or postgresql://",
+  },
+  dataDir: { ...NAME, not: { pattern: "^[A-Za-z]\\w+://" }, "x-say": "the path of a folder" },
+  schema: SCHEMA_NAME,
+  concurrency: { type: "integer", minimum: 0 },
+  rateLimits: {
+    type: "object",
+    propertyNames: STORABLE,
+    additionalProperties: {
+      type: "object",
+      // Each request is a row.
+      properties: { requests: { ...COUNT, maximum: 100_000 }, perMs: COUNT },
+      required: ["requests", "perMs"],
+      additionalProperties: false,
+    },
+  },
+  version: NAME,
+  retentionMs: { type: "number", exclusiveMinimum: 0 },
+  closeGraceMs: { type: "number", minimum: 0 },
+  onWarning: { "x-function": true },
+});
 
-const START_CHECKS: Checks<StartRunOptions> = {
-  id: isOf("string"),
-  priority: (value, name) => {
-    if (!Number.isSafeInteger(value) || Math.abs(value as number) > 1_000_000)
-      throw misuse(`${name} is ${String(value)}; it must be a whole number from -1000000 to 1000000.`);
-  },
-  deadline: (value, name) => {
-    const isTime = typeof value === "number" || value instanceof Date;
-    if (isTime && Number(value) >= 0 && Number(value) <= LAST_DEADLINE) return;
-    throw misuse(
-      `${name} is ${String(value)}; it must be a Date or milliseconds since the epoch, before the year 10000.`,
-    );
-  },
-  budget: (value, name) => {
-    assertBudget(value, name);
-    if ((value as Budget).shared !== undefined)
-      throw misuse(
-        `${name}.shared cannot be stored: what runs share stands in one process. Give each its own.`,
-      );
-  },
-  retries: (value, name) => {
-    if (assertCount(name, value as number, 0) <= MAX_RETRIES) return;
-    throw misuse(`${name} is ${String(value)}; it must be ${MAX_RETRIES} at most.`);
-  },
-};
+const START = objectOf<StartRunOptions>({
+  id: { type: "string" },
+  priority: { type: "integer", minimum: -1_000_000, maximum: 1_000_000 },
+  deadline: { anyOf: [{ type: "number" }, { "x-has": ["getTime"] }], "x-say": "a Date or milliseconds" },
+  budget: BUDGET_LIMITS,
+  retries: { type: "integer", minimum: 0, maximum: 1_000_000 },
+});
 
-const QUERY_CHECKS: Checks<RunQuery> = {
-  state: (value, name) => {
-    if (!["queued", "working", "waiting", "ended"].includes(String(value)))
-      throw misuse(`${name} is ${String(value)}; it must be queued, working, waiting or ended.`);
-  },
-  agent: text,
-  limit: (value, name) => void assertCount(name, value as number, 1),
-  before: text,
-};
+const QUERY = objectOf<RunQuery>({
+  state: { enum: ["queued", "working", "waiting", "ended"] },
+  agent: STORABLE,
+  limit: COUNT,
+  before: STORABLE,
+});

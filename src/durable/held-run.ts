@@ -3,9 +3,7 @@ import type { ApprovalRequestEntry, JournalEntry } from "../core/agent/entries.t
 import type { ApprovalAnswer, Approvals } from "../core/agent/ports.ts";
 import { MaxIterationsError, type RunResult } from "../core/agent/result.ts";
 import { pendingCalls, type SessionState } from "../core/agent/state.ts";
-import { orAborted } from "../core/base/abort.ts";
-import { hasMethods } from "../core/base/check-option.ts";
-import { startTimer, systemClock } from "../core/base/clock.ts";
+import { orAborted, startTimer, systemClock } from "../core/base/async.ts";
 import {
   errorMessage,
   isNanoAgentError,
@@ -13,9 +11,9 @@ import {
   NanoAgentError,
   toNanoAgentError,
 } from "../core/base/errors.ts";
-import type { UserBlock } from "../core/message/block.ts";
+import { hasMethods } from "../core/base/validate-json.ts";
 import type { GivenMessage } from "../core/message/input.ts";
-import type { Message } from "../core/message/message.ts";
+import type { Message, UserBlock } from "../core/message/message.ts";
 import type { Budget } from "../core/model/budget.ts";
 import type { Model } from "../core/model/model.ts";
 import { type EntryBatch, type EntryStore, entriesIn, type StoredRecord } from "./entry-store.ts";

@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import type { Transaction } from "@electric-sql/pglite";
 import type { PoolClient } from "pg";
 import type { Db } from "pg-boss";
-import { assertEngine } from "../core/base/assert-engine.ts";
 import {
+  assertEngine,
   errorMessage,
   invalidConfig,
   isNanoAgentError,

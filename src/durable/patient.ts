@@ -1,6 +1,5 @@
-import { type Clock, systemClock } from "../core/base/clock.ts";
+import { backoffDelayMs, type Clock, systemClock } from "../core/base/async.ts";
 import { errorMessage, isNanoAgentError, NanoAgentError } from "../core/base/errors.ts";
-import { backoffDelayMs } from "../core/base/retry.ts";
 
 /** How long one who waits for the database goes on trying. */
 export interface Patience {

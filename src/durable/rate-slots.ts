@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../core/base/clock.ts";
+import { type Clock, systemClock } from "../core/base/async.ts";
 import type { Model } from "../core/model/model.ts";
 import type { Sql } from "./database.ts";
 import type { RateLimit } from "./fleet-options.ts";

@@ -1,9 +1,9 @@
 import type { JournalEntry } from "../core/agent/entries.ts";
 import type { PendingCall, RunResult } from "../core/agent/result.ts";
 import { pendingCalls, SessionState } from "../core/agent/state.ts";
-import { defined } from "../core/base/defined.ts";
 import { NanoAgentError, recordedError } from "../core/base/errors.ts";
 import { createIds } from "../core/base/ids.ts";
+import { defined } from "../core/base/json.ts";
 import { encodeRecord } from "../session/record.ts";
 import type { Sql } from "./database.ts";
 import { type EntryStore, entriesIn } from "./entry-store.ts";

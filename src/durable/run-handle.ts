@@ -1,14 +1,13 @@
 import type { JournalEntry } from "../core/agent/entries.ts";
 import type { ApprovalAnswer } from "../core/agent/ports.ts";
 import type { PendingCall, RunResult } from "../core/agent/result.ts";
-import { assertEach, assertIs, type Checks, isOf } from "../core/base/check-option.ts";
-import { type Clock, startTimer, systemClock } from "../core/base/clock.ts";
+import { type Clock, startTimer, systemClock } from "../core/base/async.ts";
+import { check, ownSchema, type Properties } from "../core/base/check.ts";
 import { misuse, type NanoAgentError } from "../core/base/errors.ts";
 import { newUuid } from "../core/base/ids.ts";
-import { isRecord } from "../core/base/json.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
-import type { UserBlock } from "../core/message/block.ts";
 import { spokenMessages } from "../core/message/input.ts";
+import type { UserBlock } from "../core/message/message.ts";
 import { writeSessionFile } from "../session/write-session-file.ts";
 import type { Sql } from "./database.ts";
 import type { DurableRun, RunStatus } from "./durable-run.ts";
@@ -281,23 +280,25 @@ function notFailed(row: RunRow): NanoAgentError {
   return misuse(`The run ${row.id} has not failed (${stands}), so there is nothing to retry.`);
 }
 
-const CHOICE_CHECKS: Checks<Exclude<ApprovalAnswer, boolean | "later">> = {
-  approved: isOf("boolean"),
-  input: isOf("object"),
-  reason: isOf("string"),
-  stop: isOf("boolean"),
-  question: isOf("string"),
+const CHOICE_FIELDS: Properties<Exclude<ApprovalAnswer, boolean | "later">> = {
+  approved: { type: "boolean" },
+  input: { type: "object" },
+  reason: { type: "string" },
+  stop: { type: "boolean" },
+  question: { type: "string" },
 };
+const CHOICE = ownSchema({
+  type: "object",
+  properties: CHOICE_FIELDS,
+  required: ["approved"],
+  additionalProperties: false,
+  "x-say": "true, false, or { approved, reason?, input?, stop?, question? }",
+});
 
 /** The JSON of a choice. Throws `invalid_argument` for what is none. */
 function choiceJson(choice: unknown): string {
   if (typeof choice === "boolean") return String(choice);
-  if (!isRecord(choice))
-    throw misuse(
-      `The choice is ${jsonOf(choice) ?? typeof choice}: pass true, false, or { approved, reason?, input?, stop?, question? }.`,
-    );
-  assertIs("approved", choice["approved"], "boolean");
-  assertEach(choice, CHOICE_CHECKS, "field of a choice");
+  check(choice, CHOICE, "choice");
   const json = jsonOf(choice);
   if (json === undefined)
     throw misuse(

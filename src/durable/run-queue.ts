@@ -1,7 +1,7 @@
 import type { PgBoss } from "pg-boss";
 import { errorMessage } from "../core/base/errors.ts";
-import { hashText } from "../core/base/hash-text.ts";
 import { newUuid } from "../core/base/ids.ts";
+import { hashText } from "../core/base/text.ts";
 import type { Sql } from "./database.ts";
 import type { RunJob } from "./run-job.ts";
 import type { RunRow } from "./run-row.ts";

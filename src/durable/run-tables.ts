@@ -1,13 +1,12 @@
-import { invalidConfig, misuse } from "../core/base/errors.ts";
+import { invalidConfig } from "../core/base/errors.ts";
 import type { Database, Sql } from "./database.ts";
 
-/** Throws `invalid_argument` for a name that cannot be that of a schema beside its queue's. */
-export function assertSchemaName(name: string): void {
-  if (/^[a-z_][a-z0-9_]{0,40}$/.test(name)) return;
-  throw misuse(
-    `schema is ${JSON.stringify(name)}; it must be up to 41 lower-case letters, digits and _, no digit first.`,
-  );
-}
+/** The schema of the name of a database schema, which leaves room for the suffix of the queue's. */
+export const SCHEMA_NAME = {
+  type: "string",
+  pattern: "^[a-z_][a-z0-9_]{0,40}$",
+  "x-say": "up to 41 lower-case letters, digits and _, no digit first",
+} as const;
 
 /** The steps from an empty database to the newest tables. A step that was released never changes. */
 const STEPS: readonly ((schema: string) => readonly string[])[] = [

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../core/base/clock.ts";
+import { type Clock, systemClock } from "../core/base/async.ts";
 import { errorMessage, invalidConfig, misuse, NanoAgentError } from "../core/base/errors.ts";
 import type { RunRow } from "./run-row.ts";
 import type { RunStore } from "./run-store.ts";

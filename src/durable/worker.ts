@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../core/base/clock.ts";
+import { type Clock, systemClock } from "../core/base/async.ts";
 import { errorMessage } from "../core/base/errors.ts";
 import { endedByItself, isWaiting } from "../core/base/stop-reason.ts";
 import type { Sql } from "./database.ts";

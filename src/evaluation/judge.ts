@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
-import { systemClock } from "../core/base/clock.ts";
+import { systemClock } from "../core/base/async.ts";
 import { errorMessage, isNanoAgentError } from "../core/base/errors.ts";
 import { newId } from "../core/base/ids.ts";
 import { markedEnvironment, type ProcessWatcher } from "../system/process-watcher.ts";

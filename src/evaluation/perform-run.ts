@@ -2,9 +2,9 @@ import type { CodingSession, CodingSessionOptions } from "../coding/session/codi
 import { type PreparedSession, prepareCodingSession } from "../coding/session/prepare-coding-session.ts";
 import type { ConfigFile } from "../coding/settings/config-schema.ts";
 import { parseDuration } from "../coding/settings/duration.ts";
-import { defined } from "../core/base/defined.ts";
 import { type ErrorCode, misuse } from "../core/base/errors.ts";
 import { newUuid } from "../core/base/ids.ts";
+import { defined } from "../core/base/json.ts";
 import type { SharedBudget } from "../core/model/budget.ts";
 import type { Environment } from "../system/env.ts";
 import type { Outcome } from "../view/outcome.ts";

@@ -12,10 +12,9 @@ import {
   statSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { DURATION_FORM, parseDuration } from "../coding/settings/duration.ts";
-import { defined } from "../core/base/defined.ts";
+import { DURATION, parseDuration } from "../coding/settings/duration.ts";
 import { errorMessage, misuse } from "../core/base/errors.ts";
-import { isRecord } from "../core/base/json.ts";
+import { defined, isRecord } from "../core/base/json.ts";
 import { didYouMean } from "../core/base/text.ts";
 import { namesIn, textField } from "../extensions/markdown/fields.ts";
 import { parseMarkdown } from "../extensions/markdown/front-matter.ts";
@@ -117,7 +116,7 @@ function readLimits(value: unknown, faults: string[]): TaskLimits {
   const duration = (name: string): number | undefined => {
     const text = given[name];
     if (text === undefined) return undefined;
-    return (typeof text === "string" ? parseDuration(text) : undefined) ?? wrong(name, DURATION_FORM);
+    return (typeof text === "string" ? parseDuration(text) : undefined) ?? wrong(name, DURATION["x-say"]);
   };
   return {
     timeMs: duration("time") ?? none.timeMs,

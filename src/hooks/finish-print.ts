@@ -1,5 +1,5 @@
 import type { AgentEvent, AssistantEntry } from "../core/agent/entries.ts";
-import type { TextBlock, ToolInput } from "../core/message/block.ts";
+import type { TextBlock, ToolInput } from "../core/message/message.ts";
 import { FINISH_TOOL } from "./finish-tool.ts";
 import type { Hook } from "./hook.ts";
 

@@ -1,7 +1,6 @@
 import type { AgentEvent } from "../core/agent/entries.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import type { ToolInput } from "../core/message/block.ts";
-import type { AssistantMessage, Message, UserMessage } from "../core/message/message.ts";
+import type { AssistantMessage, Message, ToolInput, UserMessage } from "../core/message/message.ts";
 import type { FinishReason, ModelRequest } from "../core/model/model.ts";
 import type { ToolRegistry, ToolResult } from "../core/tool/tool.ts";
 

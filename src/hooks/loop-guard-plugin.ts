@@ -1,6 +1,6 @@
 import type { Ending, LoopCircle } from "../core/agent/result.ts";
 import { type Run, type RunPlugin, recordSystemMessage } from "../core/agent/run.ts";
-import { assertKnown } from "../core/base/check-option.ts";
+import { check, objectOf } from "../core/base/check.ts";
 import { misuse } from "../core/base/errors.ts";
 import { LoopGuard, type LoopGuardOptions, type LoopGuardSettings, type LoopVerdict } from "./loop-guard.ts";
 import { RepeatedText } from "./repeated-text.ts";
@@ -37,20 +37,17 @@ async function warnOrStop(run: Run, { type, circle }: LoopVerdict): Promise<Endi
   return undefined;
 }
 
+const OPTIONS = objectOf<LoopGuardOptions>({
+  warnAt: { type: "integer", minimum: 2 },
+  stopAt: { type: "integer", minimum: 3 },
+  window: { type: "integer", minimum: 0 },
+});
+
 /** The settings with defaults. Throws `invalid_argument`: whole numbers, and it warns before it stops. */
 export function loopGuardSettings(options: LoopGuardOptions): LoopGuardSettings {
-  assertKnown(options, ["warnAt", "stopAt", "window"], "setting of loopGuard");
+  check(options, OPTIONS, "loopGuard");
   const { warnAt, stopAt = 5, window = 12 } = options;
   const settings = { stopAt, warnAt: warnAt ?? Math.min(3, stopAt - 1), window };
-  for (const [name, least] of [
-    ["stopAt", 3],
-    ["warnAt", 2],
-    ["window", 0],
-  ] as const) {
-    const value = settings[name];
-    if (Number.isSafeInteger(value) && value >= least) continue;
-    throw misuse(`loopGuard.${name} is ${String(value)}; it must be a whole number from ${least}.`);
-  }
   if (settings.warnAt < settings.stopAt) return settings;
   throw misuse(
     `loopGuard.warnAt is ${settings.warnAt} and stopAt ${settings.stopAt}: the model must be warned before it is stopped. Pass a lower warnAt.`,

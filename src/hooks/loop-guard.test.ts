@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ToolResultEntry, ToolStatus } from "../core/agent/entries.ts";
-import type { ToolUseBlock } from "../core/message/block.ts";
+import type { ToolUseBlock } from "../core/message/message.ts";
 import { countsFor, LoopGuard, type LoopGuardSettings, type LoopVerdict } from "./loop-guard.ts";
 import { loopGuardSettings } from "./loop-guard-plugin.ts";
 

@@ -2,8 +2,7 @@ import type { JournalEntry, ToolResultEntry } from "../core/agent/entries.ts";
 import type { Fold } from "../core/agent/ports.ts";
 import type { LoopCircle } from "../core/agent/result.ts";
 import { equalJson } from "../core/base/json.ts";
-import type { ToolUseBlock } from "../core/message/block.ts";
-import { textOf, toolCallsOf } from "../core/message/message.ts";
+import { type ToolUseBlock, textOf, toolCallsOf } from "../core/message/message.ts";
 import { CallOrder } from "../journal/call-order.ts";
 
 /** When a model that repeats itself is warned and stopped. */

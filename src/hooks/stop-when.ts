@@ -1,10 +1,9 @@
 import type { Ending } from "../core/agent/result.ts";
 import type { Run, RunPlugin } from "../core/agent/run.ts";
-import { orAborted } from "../core/base/abort.ts";
+import { orAborted } from "../core/base/async.ts";
 import { misuse, toNanoAgentError } from "../core/base/errors.ts";
 import { counted } from "../core/base/text.ts";
-import type { Message } from "../core/message/message.ts";
-import type { Usage } from "../core/message/usage.ts";
+import type { Message, Usage } from "../core/message/message.ts";
 
 /** The state of a run, for {@link StopWhen}. */
 export interface StopState {

@@ -1,7 +1,5 @@
-import { abortError } from "../core/base/abort.ts";
-import type { Clock } from "../core/base/clock.ts";
+import { abortError, type Clock, inTime } from "../core/base/async.ts";
 import { errorMessage } from "../core/base/errors.ts";
-import { inTime } from "../core/base/in-time.ts";
 
 /**
  * The port to a model that turns texts into vectors, for search by meaning beside search by words. Whatever

@@ -2,11 +2,10 @@ import type { MemoryEditEntry } from "../core/agent/entries.ts";
 import { type LocalJournal, MemoryJournal } from "../core/agent/journal.ts";
 import { type Recorder, record } from "../core/agent/run.ts";
 import { SessionState } from "../core/agent/state.ts";
-import { defined } from "../core/base/defined.ts";
 import { misuse } from "../core/base/errors.ts";
-import type { UserBlock } from "../core/message/block.ts";
+import { defined } from "../core/base/json.ts";
 import { type Input, toMessages } from "../core/message/input.ts";
-import { type Message, toolCallsOf } from "../core/message/message.ts";
+import { type Message, toolCallsOf, type UserBlock } from "../core/message/message.ts";
 
 /** A message of a conversation, with what it is known by. */
 export interface MemoryItem {

@@ -1,5 +1,4 @@
-import { abortError } from "../core/base/abort.ts";
-import type { Clock } from "../core/base/clock.ts";
+import { abortError, type Clock } from "../core/base/async.ts";
 import type {
   LongTermMemory,
   Recollection,

@@ -195,7 +195,9 @@ test("a place that cannot be written is one sentence with the path", async () =>
     { recencyWeight: 2 },
     { recencyHalfLifeMs: Number.NaN },
   ])
-    expect(() => new SqliteLongTermMemory({ path: "x", ...wrong })).toThrow(/is out of range/);
+    expect(() => new SqliteLongTermMemory({ path: "x", ...wrong })).toThrow(
+      /; it must be a (?:whole )?number/,
+    );
 });
 
 test("a writer that holds the file is waited for, up to a limit, and an abort ends the waiting", async () => {

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { abortError } from "../core/base/abort.ts";
+import { abortError } from "../core/base/async.ts";
 import { errorMessage, isNanoAgentError, misuse, NanoAgentError } from "../core/base/errors.ts";
 import { inTransaction, isBusyDatabase } from "../system/sqlite.ts";
 import type {

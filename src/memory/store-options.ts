@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from "../core/base/clock.ts";
-import { misuse } from "../core/base/errors.ts";
+import { type Clock, systemClock } from "../core/base/async.ts";
+import { check, checkOptions, ownSchema, type Properties } from "../core/base/check.ts";
 import type { Embedder } from "./embedder.ts";
 import { TermReader } from "./term-reader.ts";
 
@@ -32,6 +32,7 @@ export interface StoreSettings extends Required<Omit<LongTermStoreOptions, "embe
 
 /** Fills in the defaults. Throws `invalid_argument` for a limit that is none. */
 export function storeSettings(options: LongTermStoreOptions): StoreSettings {
+  checkOptions(options, OPTIONS);
   const settings: StoreSettings = {
     maxRecords: options.maxRecords ?? 10_000,
     maxBytes: options.maxBytes ?? 16 * 1024 * 1024,
@@ -44,37 +45,40 @@ export function storeSettings(options: LongTermStoreOptions): StoreSettings {
     onNotice: options.onNotice ?? (() => undefined),
     terms: new TermReader(),
   };
-  for (const name of ["maxRecords", "maxBytes", "maxRecordChars"] as const)
-    assertNumber(name, settings[name], Number.isInteger(settings[name]) && settings[name] >= 1);
-  for (const name of ["recencyHalfLifeMs", "embedTimeoutMs"] as const)
-    assertNumber(name, settings[name], settings[name] > 0);
-  assertEmbedder(settings.embedder);
-  const { recencyWeight } = settings;
-  assertNumber("recencyWeight", recencyWeight, recencyWeight >= 0 && recencyWeight <= 1);
   return settings;
 }
 
-function assertEmbedder(embedder: Embedder | undefined): void {
-  if (embedder === undefined || (typeof embedder.embed === "function" && typeof embedder.model === "string"))
-    return;
-  throw misuse(
-    "embedder has no embed() or no model: pass { model, embed }, the name of a model and the function that asks it.",
-  );
-}
+const COUNT = { type: "integer", minimum: 1 } as const;
+const PROPERTIES: Properties<LongTermStoreOptions> = {
+  maxRecords: COUNT,
+  maxBytes: COUNT,
+  maxRecordChars: COUNT,
+  recencyHalfLifeMs: { type: "number", exclusiveMinimum: 0 },
+  recencyWeight: { type: "number", minimum: 0, maximum: 1 },
+  embedder: {
+    type: "object",
+    "x-has": ["embed"],
+    properties: { model: { type: "string" } },
+    required: ["model"],
+    "x-say": "{ model, embed }: the name of a model and the function that asks it",
+  },
+  embedTimeoutMs: { type: "number", exclusiveMinimum: 0 },
+  clock: { "x-has": ["now", "sleep"] },
+  onNotice: { "x-function": true },
+};
+/** Open: each store has options of its own. */
+const OPTIONS = ownSchema({ type: "object", properties: PROPERTIES });
 
-/** The number of records wanted. Throws `invalid_argument` for what is no number from 1. */
-export function wantedRecords(limit: number | undefined): number {
-  if (limit === undefined) return 5;
-  assertNumber("limit", limit, limit >= 1);
+/** The number of records wanted. Throws `invalid_argument` for a limit below 1. */
+export function wantedRecords(limit = 5): number {
+  check(limit, LIMIT, "limit");
   return Math.floor(limit);
 }
 
-/** Throws `invalid_argument` for what is no span of time. */
+/** Throws `invalid_argument` for a value that is not a span of time. */
 export function assertMilliseconds(name: string, value: unknown): void {
-  assertNumber(name, value, typeof value === "number" && value >= 0);
+  check(value, MILLISECONDS, name);
 }
 
-function assertNumber(name: string, value: unknown, holds: boolean): void {
-  if (holds) return;
-  throw misuse(`${name} is ${String(value)}, which is out of range: see its description for what it may be.`);
-}
+const LIMIT = ownSchema({ type: "number", minimum: 1 });
+const MILLISECONDS = ownSchema({ type: "number", minimum: 0 });

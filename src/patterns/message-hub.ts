@@ -1,9 +1,9 @@
 import type { Agent } from "../agent/agent.ts";
 import type { AgentEvent } from "../core/agent/entries.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import { assertCount } from "../core/base/check-option.ts";
-import { defined } from "../core/base/defined.ts";
+import { assertCount } from "../core/base/check.ts";
 import { misuse } from "../core/base/errors.ts";
+import { defined } from "../core/base/json.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
 import { type Input, spokenMessages } from "../core/message/input.ts";
 import type { UserMessage } from "../core/message/message.ts";

@@ -1,4 +1,4 @@
-import { orAborted } from "../core/base/abort.ts";
+import { orAborted } from "../core/base/async.ts";
 import { misuse, NanoAgentError } from "../core/base/errors.ts";
 
 /** Asks a person one question; the answer is one text. */

@@ -5,8 +5,7 @@ import type { Ending, RunResult } from "../core/agent/result.ts";
 import type { Run } from "../core/agent/run.ts";
 import { misuse } from "../core/base/errors.ts";
 import { hasAnswer } from "../core/base/stop-reason.ts";
-import type { UserBlock } from "../core/message/block.ts";
-import { type Message, messageText } from "../core/message/message.ts";
+import { type Message, messageText, type UserBlock } from "../core/message/message.ts";
 
 /**
  * True when the conversation stands at a question. Elsewhere it is in the middle of a run that was begun

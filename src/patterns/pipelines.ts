@@ -1,8 +1,8 @@
 import type { Agent } from "../agent/agent.ts";
 import type { AgentEvent } from "../core/agent/entries.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import { defined } from "../core/base/defined.ts";
 import { misuse } from "../core/base/errors.ts";
+import { defined } from "../core/base/json.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
 import type { Input } from "../core/message/input.ts";
 

@@ -1,5 +1,5 @@
-import { type AgentOptions, assertPatternOptions } from "../agent/options.ts";
-import { assertCount, assertType } from "../core/base/check-option.ts";
+import { type AgentOptions, patternOptions } from "../agent/options.ts";
+import { checkOptions } from "../core/base/check.ts";
 import {
   type ExecutorContext,
   executorPrompt,
@@ -38,26 +38,33 @@ export interface PlanAndSolveAgentOptions extends AgentOptions {
 /** The settings of the pattern, with the defaults filled in. */
 export type PlanSettings = Required<Omit<PlanAndSolveAgentOptions, keyof AgentOptions>>;
 
+const PROMPT = { "x-function": true } as const;
+const OPTIONS = patternOptions<PlanAndSolveAgentOptions>({
+  synthesize: { type: "boolean" },
+  maxReplans: { type: "integer", minimum: 0 },
+  maxSteps: { type: "integer", minimum: 1 },
+  noPlanAnswer: { type: "string" },
+  plannerPrompt: PROMPT,
+  executorPrompt: PROMPT,
+  synthesisPrompt: PROMPT,
+});
+
 /** The options of the pattern, with defaults, and of every agent. Throws `invalid_argument`. */
 export function planOptions(options: PlanAndSolveAgentOptions): {
   readonly plan: PlanSettings;
   readonly own: AgentOptions;
 } {
+  checkOptions(options, OPTIONS);
   const { synthesize, maxReplans, maxSteps, noPlanAnswer, ...rest } = options;
   const { plannerPrompt: planner, executorPrompt: executor, synthesisPrompt: synthesis, ...own } = rest;
   const plan: PlanSettings = {
     synthesize: synthesize ?? false,
-    maxReplans: assertCount("maxReplans", maxReplans ?? 0, 0),
-    maxSteps: assertCount("maxSteps", maxSteps ?? 50, 1),
+    maxReplans: maxReplans ?? 0,
+    maxSteps: maxSteps ?? 50,
     noPlanAnswer: noPlanAnswer ?? NO_PLAN,
     plannerPrompt: planner ?? plannerPrompt,
     executorPrompt: executor ?? executorPrompt,
     synthesisPrompt: synthesis ?? synthesisPrompt,
   };
-  assertPatternOptions(own, Object.keys(plan));
-  assertType("synthesize", plan.synthesize, "boolean");
-  assertType("noPlanAnswer", plan.noPlanAnswer, "string");
-  for (const name of ["plannerPrompt", "executorPrompt", "synthesisPrompt"] as const)
-    assertType(name, plan[name], "function");
   return { plan, own };
 }

@@ -1,12 +1,11 @@
 import { Agent } from "../agent/agent.ts";
-import { type AgentOptions, assertPatternOptions } from "../agent/options.ts";
+import { type AgentOptions, patternOptions } from "../agent/options.ts";
 import type { AgentEvent } from "../core/agent/entries.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { Run } from "../core/agent/run.ts";
-import { assertChoice, assertType } from "../core/base/check-option.ts";
-import { defined } from "../core/base/defined.ts";
+import { checkOptions } from "../core/base/check.ts";
 import { misuse } from "../core/base/errors.ts";
-import { isRecord } from "../core/base/json.ts";
+import { defined, isRecord } from "../core/base/json.ts";
 import type { CompiledSchema, JsonSchema } from "../core/base/schema.ts";
 import type { AssistantMessage } from "../core/message/message.ts";
 import { assertToolName, defineTool, type Tool } from "../core/tool/tool.ts";
@@ -32,6 +31,13 @@ export interface ReActAgentOptions extends AgentOptions, LoopPatternOptions {
   readonly finishToolName?: string;
 }
 
+const OPTIONS = patternOptions<ReActAgentOptions>({
+  thoughtTool: { type: "boolean" },
+  finish: { enum: ["text", "tool"] },
+  finishToolName: {},
+  fallbackAnswer: { type: "string" },
+});
+
 /**
  * Reasoning and acting in turns: the loop, with the two tools that older descriptions of this pattern give
  * the model. Calls beside a finish call run like all others and get their results; then the run ends.
@@ -50,10 +56,7 @@ export class ReActAgent extends Agent {
       fallbackAnswer = FALLBACK_ANSWER,
       ...own
     } = options;
-    assertPatternOptions(own, ["thoughtTool", "finish", "finishToolName", "fallbackAnswer"]);
-    assertType("thoughtTool", thoughtTool, "boolean");
-    assertChoice("finish", finish, ["text", "tool"]);
-    assertType("fallbackAnswer", fallbackAnswer, "string");
+    checkOptions(options, OPTIONS);
     assertToolName(finishToolName);
     const finishName = finish === "tool" ? finishToolName : undefined;
     if (finishName !== undefined && own.tools?.some(({ name }) => name === finishName) === true)

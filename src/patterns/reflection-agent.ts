@@ -1,9 +1,9 @@
 import { Agent } from "../agent/agent.ts";
-import { type AgentOptions, assertPatternOptions } from "../agent/options.ts";
+import { type AgentOptions, patternOptions } from "../agent/options.ts";
 import { endingOf } from "../core/agent/perform.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import { beforeTurn, type Run } from "../core/agent/run.ts";
-import { assertChoice, assertCount, assertKnown, assertType } from "../core/base/check-option.ts";
+import { checkOptions } from "../core/base/check.ts";
 import { isRecord } from "../core/base/json.ts";
 import { defineTool, type Tool, ToolRegistry } from "../core/tool/tool.ts";
 import { Phases, standsAtQuestion } from "./phases.ts";
@@ -116,6 +116,17 @@ export interface ReflectionAgentOptions extends AgentOptions {
   readonly prompts?: Partial<ReflectionPrompts>;
 }
 
+const PROMPT = { "x-function": true } as const;
+const OPTIONS = patternOptions<ReflectionAgentOptions>({
+  maxRounds: { type: "integer", minimum: 0 },
+  verdict: { enum: ["text", "structured"] },
+  prompts: {
+    type: "object",
+    properties: { execute: PROMPT, reflect: PROMPT, refine: PROMPT },
+    additionalProperties: false,
+  },
+});
+
 /**
  * Does the task, reflects on the result, refines it, until a reflection finds nothing to improve or the
  * rounds are used up; the last attempt is the answer. Every phase is a nested run with the agent's tools: the
@@ -130,13 +141,9 @@ export class ReflectionAgent extends Agent {
   /** Throws `invalid_argument` for options that cannot work. */
   constructor(options: ReflectionAgentOptions) {
     const { maxRounds = 3, verdict = "text", prompts, ...own } = options;
-    assertPatternOptions(own, ["maxRounds", "verdict", "prompts"]);
-    assertChoice("verdict", verdict, ["text", "structured"]);
-    assertKnown(prompts ?? {}, Object.keys(DEFAULT_PROMPTS), "prompt");
-    for (const [name, prompt] of Object.entries(prompts ?? {}))
-      assertType(`prompts.${name}`, prompt, "function");
+    checkOptions(options, OPTIONS);
     super(own);
-    this.#maxRounds = assertCount("maxRounds", maxRounds, 0);
+    this.#maxRounds = maxRounds;
     this.#verdict = verdict;
     this.#prompts = { ...DEFAULT_PROMPTS, reflect: reflectPrompt(verdict), ...prompts };
   }

@@ -1,8 +1,8 @@
 import { Agent } from "../agent/agent.ts";
-import { type AgentOptions, assertPatternOptions } from "../agent/options.ts";
+import { type AgentOptions, patternOptions } from "../agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { Run } from "../core/agent/run.ts";
-import { assertType } from "../core/base/check-option.ts";
+import { checkOptions } from "../core/base/check.ts";
 import { type Tool, ToolRegistry } from "../core/tool/tool.ts";
 import { conductLoop, FALLBACK_ANSWER, type LoopPatternOptions } from "./conduct-loop.ts";
 
@@ -11,6 +11,11 @@ export interface SimpleAgentOptions extends AgentOptions, LoopPatternOptions {
   /** False makes it a plain chat: tools are kept, and none is offered to the model. Default true. */
   readonly enableToolCalling?: boolean;
 }
+
+const OPTIONS = patternOptions<SimpleAgentOptions>({
+  enableToolCalling: { type: "boolean" },
+  fallbackAnswer: { type: "string" },
+});
 
 /**
  * A chat with or without tools. Without tools a run is one model request; with tools it is the loop, and at
@@ -23,9 +28,7 @@ export class SimpleAgent extends Agent {
   /** Throws `invalid_argument` for options that cannot work. */
   constructor(options: SimpleAgentOptions) {
     const { enableToolCalling = true, fallbackAnswer = FALLBACK_ANSWER, ...own } = options;
-    assertPatternOptions(own, ["enableToolCalling", "fallbackAnswer"]);
-    assertType("enableToolCalling", enableToolCalling, "boolean");
-    assertType("fallbackAnswer", fallbackAnswer, "string");
+    checkOptions(options, OPTIONS);
     super(enableToolCalling ? own : withoutTools(own));
     this.#ownTools = enableToolCalling ? this.tools : new ToolRegistry(own.tools);
     this.#fallbackAnswer = fallbackAnswer;

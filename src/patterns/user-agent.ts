@@ -2,14 +2,12 @@ import { Agent } from "../agent/agent.ts";
 import type { AgentStream } from "../agent/agent-stream.ts";
 import type { AgentOptions, OutputOf, RunOptions } from "../agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import { defined } from "../core/base/defined.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
-import { isRecord } from "../core/base/json.ts";
+import { defined, isRecord } from "../core/base/json.ts";
 import type { JsonSchema, SchemaInput, SchemaResult } from "../core/base/schema.ts";
 import { compileValidator } from "../core/base/validate-json.ts";
 import type { Input } from "../core/message/input.ts";
-import { type Message, textOf } from "../core/message/message.ts";
-import { NO_USAGE } from "../core/message/usage.ts";
+import { type Message, NO_USAGE, textOf } from "../core/message/message.ts";
 import type { Model, ModelCallOptions, ModelInfo, ModelRequest, StreamPart } from "../core/model/model.ts";
 import { type Ask, type PersonInput, toAsk } from "./person-input.ts";
 

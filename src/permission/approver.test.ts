@@ -3,7 +3,7 @@ import { tool } from "../../test/scenarios/conversation.ts";
 import { tempFolder } from "../../test/temp-folder.ts";
 import { Agent } from "../agent/agent.ts";
 import type { ApproverAnswer, GateRequest } from "../core/agent/ports.ts";
-import type { ToolInput } from "../core/message/block.ts";
+import type { ToolInput } from "../core/message/message.ts";
 import { calls, says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
 import {

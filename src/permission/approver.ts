@@ -6,10 +6,10 @@ import type {
   GateRequest,
 } from "../core/agent/ports.ts";
 import type { DecisionCode } from "../core/agent/result.ts";
-import { orAborted } from "../core/base/abort.ts";
-import { defined } from "../core/base/defined.ts";
+import { orAborted } from "../core/base/async.ts";
 import { errorMessage } from "../core/base/errors.ts";
-import type { ToolInput } from "../core/message/block.ts";
+import { defined } from "../core/base/json.ts";
+import type { ToolInput } from "../core/message/message.ts";
 import { isEditTool, isReadTool, parseRule, type SessionRules } from "./rule.ts";
 
 /** A question to a person about one tool call. Nothing in it is made safe for a terminal. */

@@ -1,7 +1,7 @@
 /// <reference types="node" preserve="true" />
 export type { Approvals } from "../core/agent/ports.ts";
 export type { DecisionCode } from "../core/agent/result.ts";
-export type { Redaction, RedactionStream } from "../core/base/redaction.ts";
+export type { Redaction, RedactionStream } from "../core/base/text.ts";
 export type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "./approver.ts";
 export { type ApproverOptions, createApprover } from "./approver.ts";
 export { describeDefaults } from "./built-in-rules.ts";

@@ -1,6 +1,5 @@
-import { defined } from "../core/base/defined.ts";
 import { misuse } from "../core/base/errors.ts";
-import { type Fields, fieldsOf, isRecord } from "../core/base/json.ts";
+import { defined, type Fields, fieldsOf, isRecord } from "../core/base/json.ts";
 import { BUILT_IN_RULES, secretPattern } from "./built-in-rules.ts";
 import { judgeCommand } from "./commands/judge-command.ts";
 import { judgePath, judgeUrl } from "./judge-path.ts";

@@ -53,9 +53,8 @@ export const HIGH_SECURITY_RULES: readonly Rule[] = [
   ...of("deny", ["bash", "batch", "task", "web_fetch"]),
 ];
 
-import { defined } from "../core/base/defined.ts";
 import { invalidConfig, type NanoAgentError } from "../core/base/errors.ts";
-import { isRecord } from "../core/base/json.ts";
+import { defined, isRecord } from "../core/base/json.ts";
 import { clipped } from "../core/base/text.ts";
 import { matchesText } from "./match-text.ts";
 

@@ -1,4 +1,4 @@
-import { defined } from "../core/base/defined.ts";
+import { defined } from "../core/base/json.ts";
 import { clipped } from "../core/base/text.ts";
 import { type OriginRule, type RuleAction, ruleText } from "./rule.ts";
 

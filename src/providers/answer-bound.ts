@@ -1,6 +1,6 @@
 import { NanoAgentError } from "../core/base/errors.ts";
 import { isDeeperThan, MAX_JSON_DEPTH } from "../core/base/json.ts";
-import type { AssistantBlock } from "../core/message/block.ts";
+import type { AssistantBlock } from "../core/message/message.ts";
 import type { StreamPart } from "../core/model/model.ts";
 
 /** How much one answer may hold. */

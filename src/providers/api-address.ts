@@ -1,4 +1,4 @@
-import type { WireName } from "../core/message/block.ts";
+import type { WireName } from "../core/message/message.ts";
 
 /** Where an API is, from an address as people copy it. */
 export interface ApiAddress {

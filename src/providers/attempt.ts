@@ -1,7 +1,7 @@
-import type { Clock } from "../core/base/clock.ts";
+import type { Clock } from "../core/base/async.ts";
 import { NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
-import { GrowingText } from "../core/base/growing-text.ts";
 import { safeParse } from "../core/base/json.ts";
+import { GrowingText } from "../core/base/text.ts";
 import type { BlockPart, StreamPart } from "../core/model/model.ts";
 import { AnswerBound } from "./answer-bound.ts";
 import { Deadlines } from "./deadlines.ts";

@@ -1,6 +1,6 @@
 import { NanoAgentError } from "../core/base/errors.ts";
 import { editDistance } from "../core/base/text.ts";
-import type { WireName } from "../core/message/block.ts";
+import type { WireName } from "../core/message/message.ts";
 
 /** How a provider is reached. */
 export interface Preset {

@@ -1,4 +1,4 @@
-import { type Clock, startTimer } from "../core/base/clock.ts";
+import { type Clock, startTimer } from "../core/base/async.ts";
 import type { NanoAgentError } from "../core/base/errors.ts";
 import type { HttpTimeouts } from "./http.ts";
 import { timeoutError } from "./http-error.ts";

@@ -1,4 +1,3 @@
-import { defined } from "../core/base/defined.ts";
 import {
   type ErrorCode,
   isNanoAgentError,
@@ -6,6 +5,7 @@ import {
   type NanoAgentError,
   toNanoAgentError,
 } from "../core/base/errors.ts";
+import { defined } from "../core/base/json.ts";
 import type { FinishPart, Model, ModelCallOptions, ModelRequest, StreamPart } from "../core/model/model.ts";
 
 /** How {@link fallbackModel} chooses. */

@@ -1,5 +1,5 @@
-import { defined } from "../core/base/defined.ts";
 import { errorMessage, isNanoAgentError, misuse, NanoAgentError } from "../core/base/errors.ts";
+import { defined } from "../core/base/json.ts";
 import type { HttpTimeouts } from "./http.ts";
 
 /** The error for a request without an answer: host and system code. A typed error is kept as it is. */

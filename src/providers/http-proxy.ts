@@ -1,7 +1,7 @@
 import type { ClientRequestArgs, IncomingMessage, RequestOptions } from "node:http";
 import type { Duplex } from "node:stream";
-import { defined } from "../core/base/defined.ts";
 import { invalidConfig, NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
+import { defined } from "../core/base/json.ts";
 import { isLoopback, type ProxyOptions } from "./http.ts";
 import { readNoProxy } from "./no-proxy.ts";
 

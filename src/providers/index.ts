@@ -5,7 +5,7 @@ export type {
   ToolInput,
   UserBlock,
   WireName,
-} from "../core/message/block.ts";
+} from "../core/message/message.ts";
 export type { CollectedAnswer } from "../core/model/answer.ts";
 export type {
   BlockPart,

@@ -1,4 +1,4 @@
-import type { Clock } from "../core/base/clock.ts";
+import type { Clock } from "../core/base/async.ts";
 import { type NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import { EventStream } from "../core/base/event-stream.ts";
 import type { ModelCallOptions, ModelRequest, StreamPart } from "../core/model/model.ts";

@@ -1,5 +1,4 @@
-import { defined } from "../core/base/defined.ts";
-import { ownValue } from "../core/base/json.ts";
+import { defined, ownValue } from "../core/base/json.ts";
 import type { ModelInfo, PriceTier, TokenPrices } from "../core/model/model.ts";
 
 /**

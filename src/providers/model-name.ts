@@ -1,5 +1,5 @@
-import { defined } from "../core/base/defined.ts";
 import { misuse } from "../core/base/errors.ts";
+import { defined } from "../core/base/json.ts";
 import { nearest } from "../core/base/text.ts";
 import { EFFORTS, type Effort } from "../core/model/model.ts";
 import { knownModelIds } from "./model-info.ts";

@@ -31,6 +31,26 @@ export interface NetworkOptions {
   readonly ca?: string;
 }
 
+/** The schema of a figure, and its environment variable. */
+interface Figure {
+  readonly type: "number" | "integer";
+  readonly minimum: number;
+  readonly variable: string;
+}
+
+/** The figures of {@link NetworkOptions}. */
+export const NETWORK_FIGURES: {
+  readonly [K in keyof Omit<Required<NetworkOptions>, "ca" | "proxy">]: Figure;
+} = {
+  headerTimeoutMs: { type: "number", minimum: 0, variable: "NANO_AGENT_HEADER_TIMEOUT_MS" },
+  idleTimeoutMs: { type: "number", minimum: 0, variable: "NANO_AGENT_IDLE_TIMEOUT_MS" },
+  firstEventTimeoutMs: { type: "number", minimum: 0, variable: "NANO_AGENT_FIRST_EVENT_TIMEOUT_MS" },
+  requestTimeoutMs: { type: "number", minimum: 0, variable: "NANO_AGENT_REQUEST_TIMEOUT_MS" },
+  maxRetries: { type: "integer", minimum: 0, variable: "NANO_AGENT_MAX_RETRIES" },
+  maxRetryAfterMs: { type: "number", minimum: 0, variable: "NANO_AGENT_MAX_RETRY_AFTER_MS" },
+  maxAnswerChars: { type: "integer", minimum: 1, variable: "NANO_AGENT_MAX_ANSWER_CHARS" },
+};
+
 /** {@link NetworkOptions} with the defaults filled in. */
 export interface NetworkSettings extends HttpTimeouts {
   readonly maxRetries: number;

@@ -1,5 +1,4 @@
-import { defined } from "../core/base/defined.ts";
-import { type Fields, isRecord, ownValue } from "../core/base/json.ts";
+import { defined, type Fields, isRecord, ownValue } from "../core/base/json.ts";
 import type { ModelInfo, ModelPrice, TokenPrices } from "../core/model/model.ts";
 
 /** The port to somebody's list of prices and windows. */

@@ -1,8 +1,6 @@
-import { systemClock } from "../core/base/clock.ts";
-import { defined } from "../core/base/defined.ts";
+import { parseRetryAfter, systemClock } from "../core/base/async.ts";
 import { type ErrorCode, NanoAgentError } from "../core/base/errors.ts";
-import { type Fields, isRecord, safeParse } from "../core/base/json.ts";
-import { parseRetryAfter } from "../core/base/retry.ts";
+import { defined, type Fields, isRecord, safeParse } from "../core/base/json.ts";
 import { clipped } from "../core/base/text.ts";
 import { namesLimitNear, saysTooLong } from "./too-long.ts";
 import type { WireErrorAnswer, WireTarget } from "./wire.ts";

@@ -1,8 +1,6 @@
-import type { Clock } from "../core/base/clock.ts";
+import { backoffDelayMs, type Clock } from "../core/base/async.ts";
 import type { NanoAgentError } from "../core/base/errors.ts";
-import { backoffDelayMs } from "../core/base/retry.ts";
-import type { ContentBlock, ImageBlock, TextBlock } from "../core/message/block.ts";
-import type { Message } from "../core/message/message.ts";
+import type { ContentBlock, ImageBlock, Message, TextBlock } from "../core/message/message.ts";
 import { InputEstimates } from "../core/model/estimate.ts";
 import type { ModelInfo, ModelRequest, RetryPart, ToolSpec } from "../core/model/model.ts";
 import type { LearnedModel } from "./learned-model.ts";

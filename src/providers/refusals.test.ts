@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
-import type { AssistantBlock } from "../core/message/block.ts";
-import { assistantMessage, type Message, userMessage } from "../core/message/message.ts";
+import { type AssistantBlock, assistantMessage, type Message, userMessage } from "../core/message/message.ts";
 import { collect } from "../core/model/answer.ts";
 import type { Model, ModelRequest, StreamPart } from "../core/model/model.ts";
 import { calls, says, thinks } from "../testing/script.ts";

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { NanoAgentError } from "../core/base/errors.ts";
-import type { ImageBlock } from "../core/message/block.ts";
-import { assistantMessage, type Message, userMessage } from "../core/message/message.ts";
+import { assistantMessage, type ImageBlock, type Message, userMessage } from "../core/message/message.ts";
 import { reportedError } from "./provider-errors.ts";
 import { RefusedImages } from "./recovery.ts";
 

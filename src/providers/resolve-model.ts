@@ -1,9 +1,7 @@
-import { assertEngine } from "../core/base/assert-engine.ts";
-import type { Clock } from "../core/base/clock.ts";
-import { defined } from "../core/base/defined.ts";
-import { invalidConfig, NanoAgentError } from "../core/base/errors.ts";
-import { ownValue } from "../core/base/json.ts";
-import type { WireName } from "../core/message/block.ts";
+import type { Clock } from "../core/base/async.ts";
+import { assertEngine, invalidConfig, NanoAgentError } from "../core/base/errors.ts";
+import { defined, ownValue } from "../core/base/json.ts";
+import type { WireName } from "../core/message/message.ts";
 import { modelWith } from "../core/model/answer.ts";
 import type { Effort, Model, ModelInfo, ModelRequest } from "../core/model/model.ts";
 import { type ApiAddress, apiAddress } from "./api-address.ts";

@@ -1,7 +1,6 @@
 import type { NanoAgentError } from "../core/base/errors.ts";
-import { hashText } from "../core/base/hash-text.ts";
-import type { AssistantBlock, ProviderData } from "../core/message/block.ts";
-import type { AssistantMessage, Message } from "../core/message/message.ts";
+import { hashText } from "../core/base/text.ts";
+import type { AssistantBlock, AssistantMessage, Message, ProviderData } from "../core/message/message.ts";
 import type { BlockPart, ModelRequest } from "../core/model/model.ts";
 
 /** The field of `provider_data` that names the maker of a seal: a hash of endpoint, account and model. */

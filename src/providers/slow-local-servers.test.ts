@@ -2,7 +2,7 @@
 // its model's output.
 import { afterEach, expect, test } from "vitest";
 import { type Answer, type LoopbackServer, startLoopback } from "../../test/loopback-server.ts";
-import type { Clock } from "../core/base/clock.ts";
+import type { Clock } from "../core/base/async.ts";
 import type { ModelRequest } from "../core/model/model.ts";
 import { createTransport } from "./create-transport.ts";
 import type { NetworkOptions } from "./network.ts";

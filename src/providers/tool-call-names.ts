@@ -1,4 +1,4 @@
-import { hashText } from "../core/base/hash-text.ts";
+import { hashText } from "../core/base/text.ts";
 
 /**
  * The id of a tool call as a vendor accepts it: unchanged where that is possible, else a hash of it. The same

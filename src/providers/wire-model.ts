@@ -1,6 +1,5 @@
-import { assertEngine } from "../core/base/assert-engine.ts";
-import { type Clock, systemClock } from "../core/base/clock.ts";
-import type { NanoAgentError } from "../core/base/errors.ts";
+import { type Clock, systemClock } from "../core/base/async.ts";
+import { assertEngine, type NanoAgentError } from "../core/base/errors.ts";
 import { InputEstimates } from "../core/model/estimate.ts";
 import type { BlockPart, Model, ModelInfo, ModelRequest } from "../core/model/model.ts";
 import { Attempt } from "./attempt.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { NO_USAGE } from "../core/message/usage.ts";
+import { NO_USAGE } from "../core/message/message.ts";
 import { finishPart } from "./wire.ts";
 
 test("what a provider says about the end of an answer is kept without escape sequences, as far as a person reads", () => {

@@ -1,8 +1,7 @@
-import { defined } from "../core/base/defined.ts";
 import type { NanoAgentError } from "../core/base/errors.ts";
+import { defined } from "../core/base/json.ts";
 import { clipped, toCleanText } from "../core/base/text.ts";
-import type { ImageBlock } from "../core/message/block.ts";
-import type { Usage } from "../core/message/usage.ts";
+import type { ImageBlock, Usage } from "../core/message/message.ts";
 import type { FinishPart, FinishReason, ModelRequest, StreamPart } from "../core/model/model.ts";
 import type { AnswerHead, HttpRequest } from "./http.ts";
 import type { ShownQuirks } from "./shown-quirks.ts";

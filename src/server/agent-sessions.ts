@@ -3,11 +3,11 @@ import type { AgentOptions } from "../agent/options.ts";
 import { parseDuration } from "../coding/settings/duration.ts";
 import type { JournalEntry } from "../core/agent/entries.ts";
 import { type Journal, MemoryJournal } from "../core/agent/journal.ts";
-import type { Clock } from "../core/base/clock.ts";
-import { defined } from "../core/base/defined.ts";
+import type { Clock } from "../core/base/async.ts";
 import { misuse } from "../core/base/errors.ts";
 import { newUuid } from "../core/base/ids.ts";
-import type { Redaction } from "../core/base/redaction.ts";
+import { defined } from "../core/base/json.ts";
+import type { Redaction } from "../core/base/text.ts";
 import { HostedAgent } from "./hosted-agent.ts";
 import { badRequest, conflict, notFound } from "./refusal.ts";
 import type {

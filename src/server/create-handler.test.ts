@@ -195,11 +195,11 @@ test("no part of a key is in what a search of agents shows", async () => {
 test.each([
   [{ hosts: "x" }, "hosts"],
   [{ agent: 5 }, "agent is 5"],
-  [{ foo: 1 }, 'Unknown option of createHandler() "foo"'],
+  [{ foo: 1 }, 'Unknown option "foo"'],
   [{ readOnly: "no" }, 'readOnly is "no"'],
-  [{ store: {} }, "store is none"],
-  [{ sessions: {} }, "sessions is none"],
-  [{ token: "short" }, "The token needs at least 20 characters"],
+  [{ store: {} }, "store is an object; it must be an object with list()"],
+  [{ sessions: {} }, "sessions is an object; it must be a SessionHost"],
+  [{ token: "short" }, "token is not usable; it must be at least 20 characters"],
   [{ agent: undefined }, "createHandler() needs agent"],
 ])("options that cannot work are refused: %j", (wrong, message) => {
   const agent: HandlerOptions["agent"] = ({ options }) =>

@@ -1,4 +1,4 @@
-import { type Clock, startTimer, systemClock } from "../core/base/clock.ts";
+import { type Clock, startTimer, systemClock } from "../core/base/async.ts";
 import { type AgentMaker, agentSessions } from "./agent-sessions.ts";
 import { type ApiAnswer, type ApiRoute, SESSION_ROUTES } from "./api-routes.ts";
 import { BODIES, QUERIES } from "./api-schemas.ts";

@@ -1,4 +1,4 @@
-import { defined } from "../core/base/defined.ts";
+import { defined } from "../core/base/json.ts";
 import { type FollowOptions, followStream } from "./follow-stream.ts";
 import type {
   NewMessage,

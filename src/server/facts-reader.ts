@@ -1,4 +1,4 @@
-import type { Redaction } from "../core/base/redaction.ts";
+import type { Redaction } from "../core/base/text.ts";
 import { JournalTail } from "../session/journal-tail.ts";
 import { type SessionSummary, summarizeSession } from "../session/read-session.ts";
 import { FactsFold, type SessionFacts } from "./session-facts.ts";

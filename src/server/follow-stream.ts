@@ -1,5 +1,5 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
-import { startTimer } from "../core/base/clock.ts";
+import { startTimer } from "../core/base/async.ts";
 import { headerOfId } from "./id-header.ts";
 import type { PassingEvent, StreamItem } from "./server-api.ts";
 import type { ServerLink } from "./server-link.ts";

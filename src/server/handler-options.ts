@@ -1,15 +1,7 @@
-import {
-  anything,
-  assertEach,
-  assertIs,
-  type Checks,
-  having,
-  isOf,
-  texts,
-} from "../core/base/check-option.ts";
-import type { Clock } from "../core/base/clock.ts";
+import type { Clock } from "../core/base/async.ts";
+import { checkOptions, objectOf } from "../core/base/check.ts";
 import { misuse } from "../core/base/errors.ts";
-import type { Redaction } from "../core/base/redaction.ts";
+import type { Redaction } from "../core/base/text.ts";
 import type { AgentMaker, AgentStore } from "./agent-sessions.ts";
 import type { SessionHost } from "./session-host.ts";
 
@@ -57,40 +49,39 @@ export interface HandlerOptions {
   readonly clock?: Clock;
 }
 
-const MIN_TOKEN = 20;
-
-/** Throws `invalid_argument` for options that cannot work, and for names that are none. */
+/** Throws `invalid_argument` for options that cannot work. */
 export function assertHandlerOptions(options: HandlerOptions): void {
-  assertEach(options, CHECKS, "option of createHandler()");
-  const { token, agent, sessions } = options;
-  assertIs("The token", token, "string");
-  if (token.length < MIN_TOKEN || !/^[\x21-\x7e]+$/.test(token))
-    throw misuse(
-      `The token needs at least ${MIN_TOKEN} characters, letters, digits and signs without blanks.`,
-    );
+  checkOptions(options, OPTIONS);
+  const { agent, sessions } = options;
   if ((agent === undefined) === (sessions === undefined))
     throw misuse("createHandler() needs agent, a function that makes one, or sessions.");
 }
 
-const CHECKS: Checks<HandlerOptions> = {
-  token: anything,
-  agent: isOf("function"),
-  store: having(
-    ["list", "open", "create"],
-    "store is none: pass an object with list(), open() and create().",
-  ),
-  sessions: having(["list", "find", "start"], "sessions is none: pass a SessionHost."),
-  hosts: texts,
-  readOnly: isOf("boolean"),
-  redaction: having(
-    ["text", "stream"],
-    "redaction is none: pass createRedaction() of nano-agent/permission.",
-  ),
-  assets: isOf("function"),
-  onError: isOf("function"),
-  signal: having(
-    ["throwIfAborted", "addEventListener"],
-    "signal is not an AbortSignal: of an AbortController pass its signal.",
-  ),
-  clock: having(["now", "sleep"], "clock is none: pass an object with now(), elapsed() and sleep()."),
-};
+const FUNCTION = { "x-function": true } as const;
+const OPTIONS = objectOf<HandlerOptions>(
+  {
+    token: {
+      type: "string",
+      pattern: "^[\\x21-\\x7e]{20,}$",
+      "x-say": "at least 20 characters: letters, digits and signs without blanks",
+      "x-secret": true,
+    },
+    agent: FUNCTION,
+    store: { "x-has": ["list", "open", "create"] },
+    sessions: { "x-has": ["list", "find", "start"], "x-say": "a SessionHost" },
+    hosts: { type: "array", items: { type: "string", minLength: 1 } },
+    readOnly: { type: "boolean" },
+    redaction: {
+      "x-has": ["text", "stream"],
+      "x-say": "what createRedaction() of nano-agent/permission returns",
+    },
+    assets: FUNCTION,
+    onError: FUNCTION,
+    signal: {
+      "x-has": ["throwIfAborted", "addEventListener"],
+      "x-say": "an AbortSignal: the signal of an AbortController",
+    },
+    clock: { "x-has": ["now", "sleep"] },
+  },
+  ["token"],
+);

@@ -1,11 +1,11 @@
 import type { Agent } from "../agent/agent.ts";
 import type { AgentEvent, JournalEntry } from "../core/agent/entries.ts";
 import type { ApprovalRequest, ApprovalAnswer as GateAnswer } from "../core/agent/ports.ts";
-import type { Clock } from "../core/base/clock.ts";
-import { defined } from "../core/base/defined.ts";
+import type { Clock } from "../core/base/async.ts";
 import { newId } from "../core/base/ids.ts";
-import type { Redaction } from "../core/base/redaction.ts";
+import { defined } from "../core/base/json.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
+import type { Redaction } from "../core/base/text.ts";
 import { messageText } from "../core/message/message.ts";
 import { excerptOf } from "../session/search/excerpt-of.ts";
 import type { Question } from "../view/question.ts";

@@ -1,5 +1,5 @@
 import type { AgentEvent, ToolUpdateEvent } from "../core/agent/entries.ts";
-import type { Redaction } from "../core/base/redaction.ts";
+import type { Redaction } from "../core/base/text.ts";
 
 /**
  * Takes secrets out of the texts of a run that come in pieces, of which each alone holds none. A word is

@@ -1,6 +1,6 @@
-import { defined } from "../core/base/defined.ts";
 import type { Json } from "../core/base/errors.ts";
-import type { Redaction } from "../core/base/redaction.ts";
+import { defined } from "../core/base/json.ts";
+import type { Redaction } from "../core/base/text.ts";
 import { redactJson } from "../core/tool/tool-output.ts";
 import { withHiddenShown } from "../permission/hidden-characters.ts";
 import type { Question } from "../view/question.ts";

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../core/base/clock.ts";
+import { type Clock, systemClock } from "../core/base/async.ts";
 import { Refusal } from "./refusal.ts";
 
 /** Options of a {@link RequestGuard}. */

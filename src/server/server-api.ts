@@ -1,8 +1,7 @@
 import type { AgentEvent, JournalEntry } from "../core/agent/entries.ts";
 import type { Json } from "../core/base/errors.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
-import type { Message } from "../core/message/message.ts";
-import type { Usage } from "../core/message/usage.ts";
+import type { Message, Usage } from "../core/message/message.ts";
 import type { FileDiff } from "../view/file-diff.ts";
 import type { AnswerChoice, Question } from "../view/question.ts";
 

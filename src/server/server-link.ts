@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../core/base/clock.ts";
+import { type Clock, systemClock } from "../core/base/async.ts";
 import { isRecord, safeParse } from "../core/base/json.ts";
 import type { Problem } from "./server-api.ts";
 import { ServerProblem } from "./server-problem.ts";

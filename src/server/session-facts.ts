@@ -7,11 +7,10 @@ import {
   type Spending,
   type SpendingEntry,
 } from "../core/agent/state.ts";
-import { defined } from "../core/base/defined.ts";
-import type { Redaction } from "../core/base/redaction.ts";
+import { defined } from "../core/base/json.ts";
 import { isWaiting } from "../core/base/stop-reason.ts";
-import { messageText } from "../core/message/message.ts";
-import { NO_USAGE, type Usage } from "../core/message/usage.ts";
+import type { Redaction } from "../core/base/text.ts";
+import { messageText, NO_USAGE, type Usage } from "../core/message/message.ts";
 import { SessionTrace } from "../view/session-trace.ts";
 import type { ListedSession, ServerStats, SessionEnd, StatsBy, StatsFilter, StatsRow } from "./server-api.ts";
 import { isOfFile, shownPath } from "./session-changes.ts";

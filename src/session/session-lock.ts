@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename } from "node:path";
-import { systemClock } from "../core/base/clock.ts";
+import { systemClock } from "../core/base/async.ts";
 import { newUuid } from "../core/base/ids.ts";
 import { isRecord, safeParse } from "../core/base/json.ts";
 import { ownIdentity, type ProcessIdentity, processState } from "../system/process-identity.ts";

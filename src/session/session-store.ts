@@ -1,8 +1,8 @@
 import { closeSync, lstatSync, readFileSync, renameSync, rmSync, type Stats } from "node:fs";
 import { basename, join } from "node:path";
-import { assertIs } from "../core/base/check-option.ts";
-import { defined } from "../core/base/defined.ts";
+import { check, STRING } from "../core/base/check.ts";
 import { newUuid } from "../core/base/ids.ts";
+import { defined } from "../core/base/json.ts";
 import { replaceFile } from "../system/replace-file.ts";
 import { systemCode } from "../system/system-error.ts";
 import { checksum } from "./checksum.ts";
@@ -48,7 +48,7 @@ export class SessionStore {
 
   /** `root` holds the folders of all working folders; it is made when the first session is. */
   constructor(root: string) {
-    assertIs("The folder of the sessions", root, "string");
+    check(root, STRING, "The folder of the sessions");
     this.root = root;
   }
 
@@ -70,7 +70,7 @@ export class SessionStore {
   async start(cwd: string, options: StartOptions = {}): Promise<JsonlJournal> {
     const { sessionId = newUuid(), copyOf, ...rest } = options;
     assertSessionId(sessionId, "The session id");
-    assertIs("The working folder of a session", cwd, "string");
+    check(cwd, STRING, "The working folder of a session");
     const folder = this.#folderOf(cwd);
     const newEntriesIn = makeSessionFolder(folder);
     const path = join(folder, `${sessionId}.jsonl`);

@@ -1,6 +1,6 @@
 import type { JournalEntry, ModelUsageEntry } from "../core/agent/entries.ts";
 import { isSpending, isUnpaid } from "../core/agent/state.ts";
-import { defined } from "../core/base/defined.ts";
+import { defined } from "../core/base/json.ts";
 import { readEntries } from "./read-entries.ts";
 import type { IndexedRecord, JournalScan } from "./scan-journal.ts";
 

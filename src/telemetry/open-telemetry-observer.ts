@@ -9,10 +9,9 @@ import {
   type ToolResultEntry,
 } from "../core/agent/entries.ts";
 import { addSpending, NO_SPENDING } from "../core/agent/state.ts";
-import { defined } from "../core/base/defined.ts";
+import { defined } from "../core/base/json.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
-import { textOf, toolCallsOf } from "../core/message/message.ts";
-import type { Usage } from "../core/message/usage.ts";
+import { textOf, toolCallsOf, type Usage } from "../core/message/message.ts";
 import { OpenSubagents } from "../journal/scopes.ts";
 import { type Instruments, instruments } from "./instruments.ts";
 import type {

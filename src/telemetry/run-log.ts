@@ -7,8 +7,7 @@ import {
   type SubagentEvent,
 } from "../core/agent/entries.ts";
 import { clipped, counted } from "../core/base/text.ts";
-import { textOf, toolCallsOf } from "../core/message/message.ts";
-import type { Usage } from "../core/message/usage.ts";
+import { textOf, toolCallsOf, type Usage } from "../core/message/message.ts";
 import { OpenSubagents } from "../journal/scopes.ts";
 import { SpendingTally } from "../journal/session-usage.ts";
 

@@ -1,5 +1,5 @@
 import type { AssistantEntry } from "../core/agent/entries.ts";
-import type { Usage } from "../core/message/usage.ts";
+import type { Usage } from "../core/message/message.ts";
 import type { OtelAttributes } from "./open-telemetry-api.ts";
 
 /** Longest text of one attribute. */

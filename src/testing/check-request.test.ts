@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import type { WireName } from "../core/message/block.ts";
+import type { WireName } from "../core/message/message.ts";
 import { checkRequest } from "./check-request.ts";
 
 const PNG = { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0K" } };

@@ -1,5 +1,5 @@
 import { type Fields, isRecord } from "../core/base/json.ts";
-import type { WireName } from "../core/message/block.ts";
+import type { WireName } from "../core/message/message.ts";
 import { checkAnthropicRequest } from "./check-anthropic-request.ts";
 import { checkGoogleRequest } from "./check-google-request.ts";
 import { checkOpenAiChatRequest } from "./check-openai-chat-request.ts";

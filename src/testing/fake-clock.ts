@@ -1,4 +1,4 @@
-import type { Clock } from "../core/base/clock.ts";
+import type { Clock } from "../core/base/async.ts";
 import { misuse } from "../core/base/errors.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { defined } from "../core/base/defined.ts";
 import { recordedError, toNanoAgentError } from "../core/base/errors.ts";
+import { defined } from "../core/base/json.ts";
 import type { Model, ModelRequest, StreamPart } from "../core/model/model.ts";
 import { type Cassette, type CassetteExchange, recordedPart, recordedRequest } from "./cassette.ts";
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NanoAgentError } from "../core/base/errors.ts";
-import { firstDifference } from "../core/base/first-difference.ts";
+import { firstDifference } from "../core/base/json.ts";
 import { userMessage } from "../core/message/message.ts";
 import type { Model, ModelRequest, StreamPart } from "../core/model/model.ts";
 import { Cassette, parseCassette } from "./cassette.ts";

@@ -1,6 +1,6 @@
-import { abortError } from "../core/base/abort.ts";
+import { abortError } from "../core/base/async.ts";
 import { type Json, NanoAgentError } from "../core/base/errors.ts";
-import { firstDifference } from "../core/base/first-difference.ts";
+import { firstDifference } from "../core/base/json.ts";
 import type { Model, ModelCallOptions, ModelRequest, StreamPart } from "../core/model/model.ts";
 import { type Cassette, type CassetteExchange, recordedRequest, replayedError } from "./cassette.ts";
 

@@ -1,7 +1,6 @@
 import { NanoAgentError } from "../core/base/errors.ts";
 import { clipped, counted } from "../core/base/text.ts";
-import type { ToolInput } from "../core/message/block.ts";
-import type { Usage } from "../core/message/usage.ts";
+import type { ToolInput, Usage } from "../core/message/message.ts";
 import type { FinishReason, ModelRequest } from "../core/model/model.ts";
 
 /** Something a scripted answer does; plain data, made by {@link says}, {@link calls} and their like. */

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { abortError } from "../core/base/abort.ts";
+import { abortError } from "../core/base/async.ts";
 import { misuse } from "../core/base/errors.ts";
 import { parseToolInput } from "../core/base/json.ts";
 import { type Message, textOf } from "../core/message/message.ts";

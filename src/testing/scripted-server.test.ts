@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { NanoAgentError } from "../core/base/errors.ts";
-import type { WireName } from "../core/message/block.ts";
+import type { WireName } from "../core/message/message.ts";
 import { fails, finishes, says, waits } from "./script.ts";
 import { type ScriptedServer, startScriptedServer } from "./scripted-server.ts";
 import { redirects, refuses, replies, type ServerStep, showsHtml } from "./server-step.ts";

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { errorMessage, NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import { isRecord, safeParse } from "../core/base/json.ts";
-import type { WireName } from "../core/message/block.ts";
+import type { WireName } from "../core/message/message.ts";
 import { checkRequest } from "./check-request.ts";
 import { gone, sendBody } from "./reply-body.ts";
 import { piecesOf, Script } from "./script.ts";

@@ -1,4 +1,4 @@
-import type { WireName } from "../core/message/block.ts";
+import type { WireName } from "../core/message/message.ts";
 import type { ScriptAnswer } from "./script.ts";
 
 /** Record of a request. */

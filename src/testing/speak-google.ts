@@ -1,5 +1,5 @@
 import type { Fields } from "../core/base/json.ts";
-import type { Usage } from "../core/message/usage.ts";
+import type { Usage } from "../core/message/message.ts";
 import type { ScriptPiece } from "./script.ts";
 import {
   deltas,

@@ -1,6 +1,6 @@
 import { type NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import { type Fields, parseToolInput } from "../core/base/json.ts";
-import type { Usage } from "../core/message/usage.ts";
+import type { Usage } from "../core/message/message.ts";
 import type { FinishReason } from "../core/model/model.ts";
 import { endingOf, type ScriptPiece } from "./script.ts";
 import { textChunks } from "./scripted-model.ts";

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../core/base/errors.ts";
 import type { Fields } from "../core/base/json.ts";
-import type { WireName } from "../core/message/block.ts";
+import type { WireName } from "../core/message/message.ts";
 
 /** Content of a vendor\'s error. `status` decides its type; without one, `code` decides the status. */
 export interface VendorFault {

@@ -333,9 +333,9 @@ test("edits that are none are refused by what is wrong with them", () => {
   expect(
     [undefined, [null], [{ old_string: "a" }], [{ oldText: "a", new_string: "b" }]].map(refusal),
   ).toEqual([
-    "edits is undefined; it must be a list.",
+    "edits is undefined; it must be a list of objects.",
     "edits[0] is null; it must be an object.",
-    "edits[0].new_string is undefined; it must be a string.",
-    "edits[0].old_string is undefined; it must be a string.",
+    "edits[0].new_string is missing; it must be a string.",
+    "edits[0].old_string is missing; it must be a string.",
   ]);
 });

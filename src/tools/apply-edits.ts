@@ -1,4 +1,4 @@
-import { assertIs } from "../core/base/check-option.ts";
+import { check, ownSchema, STRING } from "../core/base/check.ts";
 import { type Edit, type EditError, planEdits, type Replacement } from "./edits/plan-edits.ts";
 
 /**
@@ -13,16 +13,20 @@ export function applyEdits(
   before: string,
   edits: readonly Edit[],
 ): { readonly after: string } | { readonly error: EditError } {
-  assertIs("before", before, "string");
-  assertIs("edits", edits, "list");
-  for (const [index, edit] of edits.entries()) {
-    assertIs(`edits[${index}]`, edit, "object");
-    assertIs(`edits[${index}].old_string`, edit.old_string, "string");
-    assertIs(`edits[${index}].new_string`, edit.new_string, "string");
-  }
+  check(before, STRING, "before");
+  check(edits, EDITS, "edits");
   const plan = planEdits(before, edits);
   return "error" in plan ? { error: plan.error } : { after: splice(before, plan.replacements) };
 }
+
+const EDITS = ownSchema({
+  type: "array",
+  items: {
+    type: "object",
+    properties: { old_string: STRING.schema, new_string: STRING.schema },
+    required: ["old_string", "new_string"],
+  },
+});
 
 /** Puts replacements, sorted and not overlapping, into a text. */
 export function splice(before: string, replacements: readonly Replacement[]): string {

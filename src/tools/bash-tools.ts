@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
-import { assertEngine } from "../core/base/assert-engine.ts";
-import { defined } from "../core/base/defined.ts";
-import { errorMessage, isNanoAgentError } from "../core/base/errors.ts";
+import { assertEngine, errorMessage, isNanoAgentError } from "../core/base/errors.ts";
+import { defined } from "../core/base/json.ts";
 import type { FromJsonSchema } from "../core/base/schema.ts";
 import { counted } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/tool/tool.ts";

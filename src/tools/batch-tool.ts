@@ -1,10 +1,8 @@
 import { Buffer } from "node:buffer";
-import { defined } from "../core/base/defined.ts";
 import { errorMessage } from "../core/base/errors.ts";
-import { isRecord } from "../core/base/json.ts";
+import { defined, isRecord } from "../core/base/json.ts";
 import { counted } from "../core/base/text.ts";
-import type { ImageBlock, TextBlock } from "../core/message/block.ts";
-import { textOf } from "../core/message/message.ts";
+import { type ImageBlock, type TextBlock, textOf } from "../core/message/message.ts";
 import {
   defineTool,
   type Tool,

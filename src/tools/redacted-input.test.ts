@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { openShellRoom } from "../../test/shell-room.ts";
 import { tempFolder } from "../../test/temp-folder.ts";
 import { callTool, textOf } from "../../test/tools/call-tool.ts";
-import { redactionMark } from "../core/base/redaction.ts";
+import { redactionMark } from "../core/base/text.ts";
 import { textOf as contentText } from "../core/message/message.ts";
 import { createRedaction } from "../permission/secrets/create-redaction.ts";
 import { createEditTool } from "./edit-tool.ts";

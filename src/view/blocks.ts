@@ -1,5 +1,5 @@
-import { defined } from "../core/base/defined.ts";
-import type { ToolInput } from "../core/message/block.ts";
+import { defined } from "../core/base/json.ts";
+import type { ToolInput } from "../core/message/message.ts";
 import { withoutEnding } from "./call-text.ts";
 import type { FileDiff } from "./file-diff.ts";
 import type { ShellItem, SubagentView, ToolItem, UserItem, ViewItem } from "./view.ts";

@@ -1,4 +1,4 @@
-import type { ToolInput } from "../core/message/block.ts";
+import type { ToolInput } from "../core/message/message.ts";
 import { pathLine } from "./safe-text.ts";
 
 /** The doing of a call, as a person may decide on it: nothing of it is left out. */

@@ -1,8 +1,7 @@
 import type { ToolResultEntry } from "../core/agent/entries.ts";
 import { isRecord } from "../core/base/json.ts";
 import { counted, utf8Length } from "../core/base/text.ts";
-import type { ToolInput } from "../core/message/block.ts";
-import { textOf } from "../core/message/message.ts";
+import { type ToolInput, textOf } from "../core/message/message.ts";
 
 const MAX_TITLE = 200;
 

@@ -6,7 +6,7 @@ import type {
   ToolResultEntry,
 } from "../core/agent/entries.ts";
 import { counted } from "../core/base/text.ts";
-import type { ToolInput } from "../core/message/block.ts";
+import type { ToolInput } from "../core/message/message.ts";
 import { oneLine } from "./call-text.ts";
 import { checkLine } from "./check-commands.ts";
 import { parseUntilNote } from "./until-note.ts";

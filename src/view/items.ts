@@ -8,10 +8,9 @@ import type {
   ToolUpdateEvent,
   UserEntry,
 } from "../core/agent/entries.ts";
-import { defined } from "../core/base/defined.ts";
-import { GrowingText } from "../core/base/growing-text.ts";
-import type { ToolInput, ToolUseBlock } from "../core/message/block.ts";
-import { type AssistantMessage, textOf } from "../core/message/message.ts";
+import { defined } from "../core/base/json.ts";
+import { GrowingText } from "../core/base/text.ts";
+import { type AssistantMessage, type ToolInput, type ToolUseBlock, textOf } from "../core/message/message.ts";
 import { SpendingTally } from "../journal/session-usage.ts";
 import { briefResult, callTitle } from "./call-text.ts";
 import { parseUnifiedDiff } from "./file-diff.ts";

@@ -1,4 +1,4 @@
-import type { ImageBlock } from "../core/message/block.ts";
+import type { ImageBlock } from "../core/message/message.ts";
 
 /** A message that waits. */
 export interface QueuedMessage {

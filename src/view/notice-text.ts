@@ -1,7 +1,8 @@
 import { withHiddenShown } from "../permission/hidden-characters.ts";
 import type { TrustItem } from "../permission/trusted-project.ts";
+import type { ModelReason } from "../providers/model-choice.ts";
 import type { RepairReport } from "../session/repair-report.ts";
-import type { ModelReason, Notice } from "./notice.ts";
+import type { Notice } from "./notice.ts";
 
 /** A notice in one line for people, not yet made safe for a terminal. */
 export function noticeText(notice: Notice): string {

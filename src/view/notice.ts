@@ -1,11 +1,9 @@
 import type { TrustItem } from "../permission/trusted-project.ts";
+import type { ModelReason } from "../providers/model-choice.ts";
 import type { RepairReport } from "../session/repair-report.ts";
 
 /** Something a project brings that may not act, for it is not trusted; its hash is what a yes approves. */
 export type LeftOut = TrustItem;
-
-/** Why a model was chosen. */
-export type ModelReason = "flag" | "environment" | "config" | "key" | "local" | "resumed";
 
 /** The subject of a notice, as data. Words for it: {@link import("./notice-text.ts").noticeText}. */
 export type Notice = { readonly level: "info" | "warning" | "error" } & (

@@ -1,12 +1,10 @@
 import type { AgentEvent } from "../core/agent/entries.ts";
 import type { DecisionCode, RunResult } from "../core/agent/result.ts";
-import { defined } from "../core/base/defined.ts";
 import type { NanoAgentError } from "../core/base/errors.ts";
-import { GrowingText } from "../core/base/growing-text.ts";
+import { defined } from "../core/base/json.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
-import { counted, shellArgument } from "../core/base/text.ts";
-import type { ToolInput } from "../core/message/block.ts";
-import type { Usage } from "../core/message/usage.ts";
+import { counted, GrowingText, shellArgument } from "../core/base/text.ts";
+import type { ToolInput, Usage } from "../core/message/message.ts";
 import type { BudgetLimit } from "../core/model/budget.ts";
 import { type ModelSpending, SpendingTally } from "../journal/session-usage.ts";
 import { callTitle } from "./call-text.ts";

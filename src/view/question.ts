@@ -1,6 +1,6 @@
 import type { Json } from "../core/base/errors.ts";
 import type { JsonSchema } from "../core/base/schema.ts";
-import type { ToolInput } from "../core/message/block.ts";
+import type { ToolInput } from "../core/message/message.ts";
 import type { FileDiff } from "./file-diff.ts";
 
 /**

@@ -1,6 +1,5 @@
-import { defined } from "../core/base/defined.ts";
 import type { Json } from "../core/base/errors.ts";
-import { equalJson, type Fields, isRecord, ownValue } from "../core/base/json.ts";
+import { defined, equalJson, type Fields, isRecord, ownValue } from "../core/base/json.ts";
 import type { JsonSchema } from "../core/base/schema.ts";
 
 /** A value that a field offers. */
@@ -118,12 +117,4 @@ const ANY_TEXT = { type: "string" };
 function labelOf(name: unknown, value: unknown): string {
   if (typeof name === "string" && name !== "") return name;
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-/** The number that a text spells; `undefined` for none, and for a whole one that would lose digits. */
-export function numberOf(text: string): number | undefined {
-  const value = Number(text);
-  if (!Number.isFinite(value)) return undefined;
-  const whole = /^\s*\+?(-?\d+)(?:\.0*)?\s*$/.exec(text)?.[1];
-  return whole === undefined || BigInt(whole) === BigInt(value) ? value : undefined;
 }

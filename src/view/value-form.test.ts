@@ -61,13 +61,13 @@ test.each<readonly [string, JsonSchema, string, string]>([
     "more digits than a number holds",
     objectOf({ type: "integer" }),
     "12345678901234567890",
-    "This number has too many digits.",
+    "Write a whole number of at most 15 digits.",
   ],
   [
     "the same with a point",
     objectOf({ type: "number" }),
     "9007199254740993.0",
-    "This number has too many digits.",
+    "Write a number of at most 15 digits.",
   ],
   ["what is not on the list", objectOf({ enum: ["s", "l"] }), "m", "Write one of: s, l."],
   [

@@ -1,10 +1,11 @@
+import { readText } from "../core/base/check.ts";
 import { compileSchema } from "../core/base/compile-schema.ts";
 import type { Json } from "../core/base/errors.ts";
-import { safeParse } from "../core/base/json.ts";
+import { defined, safeParse } from "../core/base/json.ts";
 import type { JsonSchema } from "../core/base/schema.ts";
 import type { Question, QuestionReply } from "./question.ts";
 import { questionKind } from "./question-kind.ts";
-import { numberOf, type ValueField, type ValueOption, valueFields } from "./value-fields.ts";
+import { type ValueField, type ValueOption, valueFields } from "./value-fields.ts";
 
 interface Fault {
   /** A sentence about what is wrong. */
@@ -98,19 +99,16 @@ function readField(field: ValueField, text: string): Fault | { readonly value: J
 
 type Reader = (text: string, field: ValueField) => Fault | { readonly value: Json };
 
+/** The value of a text by the type of its field; the rest of the schema is checked later. */
+function readTyped(text: string, { schema }: ValueField): ReturnType<Reader> {
+  const read = readText(text, defined({ type: schema["type"] }));
+  return "value" in read ? { value: read.value as Json } : { fault: `Write ${read.expected}.` };
+}
+
 const READERS: { readonly [kind in ValueField["kind"]]: Reader } = {
   text: (value) => ({ value }),
-  number: (text, { schema }) => {
-    if (schema["type"] === "integer" && !Number.isInteger(Number(text)))
-      return { fault: "Write a whole number." };
-    const value = numberOf(text);
-    if (value !== undefined) return { value };
-    return { fault: Number.isFinite(Number(text)) ? "This number has too many digits." : "Write a number." };
-  },
-  boolean: (text) =>
-    /^(?:y|yes|true|n|no|false)$/i.test(text)
-      ? { value: /^[yt]/i.test(text) }
-      : { fault: "Write yes or no." },
+  number: readTyped,
+  boolean: readTyped,
   one: (text, field) => {
     const found = optionOf(text, field);
     if (found === undefined && field.isOpen) return { value: text };

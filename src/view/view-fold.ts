@@ -9,9 +9,8 @@ import type {
   UserEntry,
 } from "../core/agent/entries.ts";
 import { NO_SPENDING } from "../core/agent/state.ts";
-import { defined } from "../core/base/defined.ts";
-import { textOf } from "../core/message/message.ts";
-import type { Usage } from "../core/message/usage.ts";
+import { defined } from "../core/base/json.ts";
+import { textOf, type Usage } from "../core/message/message.ts";
 import { estimateTokens } from "../core/model/estimate.ts";
 import { Scopes } from "../journal/scopes.ts";
 import { SpendingTally } from "../journal/session-usage.ts";

@@ -1,7 +1,6 @@
 import type { CompactionEntry, ToolStatus } from "../core/agent/entries.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
-import type { ToolInput } from "../core/message/block.ts";
-import type { Usage } from "../core/message/usage.ts";
+import type { ToolInput, Usage } from "../core/message/message.ts";
 import type { BudgetLimit } from "../core/model/budget.ts";
 import type { Effort } from "../core/model/model.ts";
 import type { PermissionMode } from "../permission/permission-mode.ts";

@@ -159,15 +159,15 @@ test("an editor's texts are what is read and written, and permission judges as e
 
 test.each([
   [{ cwdd: "/" }, 'Unknown option "cwdd". Did you mean cwd?'],
-  [{ cwd: "" }, "cwd is empty: leave it out for the folder of the process."],
-  [{ addDirs: "src" }, 'addDirs is "src"; it must be a list of texts'],
-  [{ model: 5 }, "model is neither the name of a model nor a Model"],
-  [{ permissionMode: "free" }, 'settings: "permissionMode" must be one of'],
-  [{ settings: { maxTurn: 3 } }, 'settings: unknown key "maxTurn"'],
-  [{ settings: { maxTurns: "3" } }, 'settings: "maxTurns" must be a whole number'],
-  [{ resume: "newest" }, 'resume must be "last", or { id } with the id of a session.'],
+  [{ cwd: "" }, 'cwd is ""; it must be a non-empty string.'],
+  [{ addDirs: "src" }, 'addDirs is "src"; it must be a list of non-empty strings'],
+  [{ model: 5 }, "model is 5; it must be the name of a model, or a Model"],
+  [{ permissionMode: "free" }, 'settings: permissionMode is "free"; it must be "plan"'],
+  [{ settings: { maxTurn: 3 } }, 'settings: Unknown field "maxTurn"'],
+  [{ settings: { maxTurns: "3" } }, 'settings: maxTurns is "3"; it must be a whole number'],
+  [{ resume: "newest" }, 'resume is "newest"; it must be "last", or { id } with the id of a session.'],
   [{ tools: [5] }, "A tool is a number: pass defineTool({ … })."],
-  [{ keep: "no" }, 'keep is "no"; it must be a boolean.'],
+  [{ keep: "no" }, 'keep is "no"; it must be true or false.'],
 ])("a session is not opened with %o", async (options, message) => {
   await expect(place().open([], options as CodingSessionOptions)).rejects.toThrow(message);
 });

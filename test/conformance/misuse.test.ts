@@ -34,23 +34,31 @@ test.each([
   [
     Agent,
     { onMaxIterations: "stop" },
-    'onMaxIterations is "stop"; it must be "summarize", "last" or "throw".',
+    'onMaxIterations is "stop"; it must be "summarize", "last", "throw" or a function.',
   ],
   [Agent, { onAsk: "wait" }, 'onAsk is "wait"; it must be "deny" or "pause".'],
-  [Agent, { maxParallelToolCalls: 0 }, "maxParallelToolCalls is 0; it must be a whole number from 1."],
+  [
+    Agent,
+    { maxParallelToolCalls: 0 },
+    "maxParallelToolCalls is 0; it must be a whole number from 1, or Infinity.",
+  ],
   [Agent, { approve: true }, "approve is true; it must be a function."],
-  [Agent, { permission: {} }, "permission is not a Gate: pass an object with check(request)."],
+  [Agent, { permission: {} }, "permission is an object; it must be a Gate: an object with check(request)."],
   [
     Agent,
     { budget: { dollars: 5 } },
-    'Unknown limit of a budget "dollars". Known: usd, tokens, wallTimeMs, shared.',
+    'Unknown field "dollars" in budget. Known: usd, tokens, wallTimeMs, shared.',
   ],
   [Agent, { messages: [{ role: "system", content: "x" }] }, 'messages[0] has the role "system"'],
   [Agent, { instructions: "x" }, 'Unknown option "instructions". Did you mean systemPrompt?'],
-  [Agent, { tools: { look: {} } }, "tools is not a list: pass [defineTool({ … }), …]."],
+  [Agent, { tools: { look: {} } }, "tools is an object; it must be a list: [defineTool({ … }), …]."],
   [Agent, { tools: [() => "x"] }, "A tool is a function: pass defineTool({ … })."],
-  [Agent, { journal: {} }, "journal is none: pass what SessionStore.start()"],
-  [Agent, { toolChoice: "any" }, 'toolChoice is "any"; it must be "auto", "none" or "required".'],
+  [Agent, { journal: {} }, "journal is an object; it must be a journal: await new SessionStore("],
+  [
+    Agent,
+    { toolChoice: "any" },
+    'toolChoice is "any"; it must be "auto", "none", "required" or { type: "tool", name }.',
+  ],
   [Agent, { model: { doStream: () => null } }, "model is one of the AI SDK: pass fromAiSdk(model)"],
   [Agent, { hooks: null }, "hooks is null; it must be an object."],
   [
@@ -59,30 +67,30 @@ test.each([
     "hooks.pre_reply is neither a function nor an object with functions by name",
   ],
   [Agent, { longTermMemory: null }, "longTermMemory is null; it must be an object."],
-  [Agent, { loopGuard: true }, "loopGuard is true; it must be an object."],
-  [Agent, { loopGuard: { stopat: 9 } }, 'Unknown setting of loopGuard "stopat". Did you mean stopAt?'],
-  [Agent, { parallelToolCalls: "no" }, 'parallelToolCalls is "no"; it must be a boolean.'],
+  [Agent, { loopGuard: true }, "loopGuard is true; it must be an object, or false."],
+  [Agent, { loopGuard: { stopat: 9 } }, 'Unknown field "stopat" in loopGuard. Did you mean stopAt?'],
+  [Agent, { parallelToolCalls: "no" }, 'parallelToolCalls is "no"; it must be true or false.'],
   [Agent, { toolTimeoutMs: -1 }, "toolTimeoutMs is -1; it must be a number from 0."],
   [Agent, { cwd: 5 }, "cwd is 5; it must be a string."],
-  [Agent, { redact: {} }, "redact is none: pass createRedaction()"],
-  [Agent, { checkpointer: {} }, "checkpointer is none: pass SessionCheckpoints"],
+  [Agent, { redact: {} }, "redact is an object; it must be what createRedaction()"],
+  [Agent, { checkpointer: {} }, "checkpointer is an object; it must be SessionCheckpoints"],
   [Agent, { messages: "hi" }, 'messages is "hi"; it must be a list.'],
-  [Agent, { sessionId: "" }, "sessionId is empty: leave it out"],
+  [Agent, { sessionId: "" }, 'sessionId is ""; it must be a non-empty string.'],
   [Agent, { temperature: Number.POSITIVE_INFINITY }, "temperature is Infinity; it must be a number from 0"],
-  [Agent, { topP: 0 }, "topP is 0; it must be a number above 0 to 1."],
-  [
-    Agent,
-    { stopSequences: ["a", ""] },
-    "stopSequences is a list; it must be a list of texts, none of them empty.",
-  ],
+  [Agent, { topP: 0 }, "topP is 0; it must be a number above 0 up to 1."],
+  [Agent, { stopSequences: ["a", ""] }, 'stopSequences[1] is ""; it must be a non-empty string.'],
   [Agent, { providerOptions: { openai_chat: 5 } }, "providerOptions.openai_chat is 5; it must be an object."],
-  [SimpleAgent, { enableToolCalling: "no" }, 'enableToolCalling is "no"; it must be a boolean.'],
+  [SimpleAgent, { enableToolCalling: "no" }, 'enableToolCalling is "no"; it must be true or false.'],
   [ReActAgent, { finish: "call" }, 'finish is "call"; it must be "text" or "tool".'],
   [ReActAgent, { finishToolName: "the end" }, 'Tool name "the end" is not usable'],
   [PlanAndSolveAgent, { maxsteps: 3 }, 'Unknown option "maxsteps". Did you mean maxSteps?'],
   [PlanAndSolveAgent, { plannerPrompt: "Plan!" }, 'plannerPrompt is "Plan!"; it must be a function.'],
   [ReflectionAgent, { verdict: "tool" }, 'verdict is "tool"; it must be "text" or "structured".'],
-  [ReflectionAgent, { prompts: { refin: () => "" } }, 'Unknown prompt "refin". Did you mean refine?'],
+  [
+    ReflectionAgent,
+    { prompts: { refin: () => "" } },
+    'Unknown field "refin" in prompts. Did you mean refine?',
+  ],
 ] as const)("%o is not made with %o", (Class, options, message) => {
   expect(refusal(() => new Class({ model, ...options } as never))).toContain(message);
 });
@@ -90,11 +98,11 @@ test.each([
 test("a run takes no option it does not know", async () => {
   const options = { abortSignal: new AbortController().signal } as RunOptions;
   await expect(new Agent({ model }).run("go", options)).rejects.toThrow(
-    'Unknown run option "abortSignal". Did you mean signal?',
+    'Unknown option "abortSignal". Did you mean signal?',
   );
   const signal = new AbortController() as never;
   await expect(new Agent({ model }).run("go", { signal })).rejects.toThrow(
-    "of an AbortController pass its signal",
+    "it must be an AbortSignal: the signal of an AbortController",
   );
   await expect(new Agent({ model }).run([{ role: "assistant", content: "x" }])).rejects.toThrow(
     "The input ends with a message of the assistant",
@@ -116,7 +124,7 @@ test("what is said beside an input is said by users and answers no call", async 
 
 test("the loop in one call takes no option it does not know, and approvals are an object", async () => {
   await expect(agentLoop("go", 3, { model, maxTurns: 3 } as never)).rejects.toThrow(
-    'Unknown option of agentLoop() "maxTurns".',
+    'Unknown option "maxTurns".',
   );
   await expect(new Agent({ model }).run("go", { approvals: 5 as never })).rejects.toThrow(
     "approvals is 5; it must be an object.",
@@ -137,8 +145,8 @@ test("a subagent tool without depth, and a memory without time or with half an e
     "A subagent is { name, description, systemPrompt, … }, and one lacks some of that. An Agent is none: its tool is context.runAgent().",
     'Tool "a" has inputSchema, which is parameters here: rename it.',
     'Tool "a" has handler, which is execute here: rename it.',
-    "busyTimeoutMs is NaN, which is out of range: see its description for what it may be.",
-    "embedder has no embed() or no model: pass { model, embed }, the name of a model and the function that asks it.",
+    "busyTimeoutMs is NaN; it must be a number from 0.",
+    "embedder is an object; it must be { model, embed }: the name of a model and the function that asks it.",
   ]);
   const store = new InMemoryLongTermMemory();
   await expect(store.record("a text" as never)).rejects.toThrow("pass a list of texts or of messages");

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { NETWORK } from "../../src/coding/settings/network-settings.ts";
+import { NETWORK } from "../../src/coding/settings/provider-settings.ts";
 import { placedSettings } from "../../src/coding/settings/setting.ts";
 import { PRESETS } from "../../src/providers/catalog.ts";
 import { NETWORK_DEFAULTS } from "../../src/providers/network.ts";
@@ -35,9 +35,9 @@ test.each(PRESETS.map((preset) => [preset.name, preset] as const))(
 );
 
 const NETWORK_TEXTS: { readonly [name: string]: string | undefined } =
-  "fields" in NETWORK
+  "properties" in NETWORK
     ? Object.fromEntries(
-        placedSettings(NETWORK.fields).map(({ path, setting }) => [path.join("."), setting.default]),
+        placedSettings(NETWORK.properties).map(({ path, setting }) => [path.join("."), setting.default]),
       )
     : {};
 

@@ -1,6 +1,6 @@
 import { afterAll, onTestFinished } from "vitest";
 import type { JournalEntry } from "../../src/core/agent/entries.ts";
-import { type Clock, systemClock } from "../../src/core/base/clock.ts";
+import { type Clock, systemClock } from "../../src/core/base/async.ts";
 import { newUuid } from "../../src/core/base/ids.ts";
 import type { Database, Sql } from "../../src/durable/database.ts";
 import { EntryStore, entriesIn } from "../../src/durable/entry-store.ts";

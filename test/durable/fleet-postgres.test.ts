@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { Clock } from "../../src/core/base/clock.ts";
+import type { Clock } from "../../src/core/base/async.ts";
 import { createFleet } from "../../src/durable/index.ts";
 import { openDatabase } from "../../src/durable/open-database.ts";
 import { RateSlots } from "../../src/durable/rate-slots.ts";

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import { MemoryJournal } from "../../src/core/agent/journal.ts";
-import { systemClock } from "../../src/core/base/clock.ts";
+import { systemClock } from "../../src/core/base/async.ts";
 import { RunHandle } from "../../src/durable/run-handle.ts";
 import { lineOf } from "../../src/durable/run-journal.ts";
 import type { RunRow } from "../../src/durable/run-row.ts";

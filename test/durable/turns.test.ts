@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { systemClock } from "../../src/core/base/clock.ts";
+import { systemClock } from "../../src/core/base/async.ts";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
 import type { Model } from "../../src/core/model/model.ts";
 import { RateSlots } from "../../src/durable/rate-slots.ts";

@@ -136,15 +136,15 @@ export function describeWaiting(place: () => FleetPlace): void {
     await expect(run.answer("out", undefined)).rejects.toMatchObject(misuse);
     await expect(run.answer("out", () => 1)).rejects.toMatchObject(misuse);
     const choices: readonly (readonly [choice: unknown, message: string])[] = [
-      ["perhaps", 'The choice is "perhaps": pass true'],
-      [undefined, "The choice is undefined: pass true"],
-      [1n, "The choice is bigint: pass true"],
-      [{ reason: "none" }, "approved is undefined; it must be a boolean."],
-      [{ approved: true, foo: 1 }, 'Unknown field of a choice "foo".'],
-      [{ approved: false, reason: 5 }, "reason is 5; it must be a string."],
-      [{ approved: false, stop: "x" }, 'stop is "x"; it must be a boolean.'],
-      [{ approved: true, input: null }, "input is null; it must be an object."],
-      [{ approved: true, input: [1] }, "input is a list; it must be an object."],
+      ["perhaps", 'choice is "perhaps"; it must be true, false'],
+      [undefined, "choice is undefined; it must be true"],
+      [1n, "choice is 1; it must be true"],
+      [{ reason: "none" }, "choice.approved is missing; it must be true or false."],
+      [{ approved: true, foo: 1 }, 'Unknown field "foo" in choice.'],
+      [{ approved: false, reason: 5 }, "choice.reason is 5; it must be a string."],
+      [{ approved: false, stop: "x" }, 'choice.stop is "x"; it must be true or false.'],
+      [{ approved: true, input: null }, "choice.input is null; it must be an object."],
+      [{ approved: true, input: [1] }, "choice.input is a list; it must be an object."],
       [{ approved: true, input: { n: 1n } }, "The choice cannot be written as JSON"],
     ];
     for (const [choice, message] of choices)

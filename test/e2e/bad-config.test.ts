@@ -6,7 +6,11 @@ import { modelServer, runCommand, serverEnv } from "./command.ts";
 test.each([
   ["a rule without an end", '{\n "permissions": { "deny": [\n"bash(rm *"] } }', ":3: The permission rule"],
   ["a rule for no tool", '{ "permissions": { "allow": ["(x)"] } }', ":1: The permission rule"],
-  ["a wrong type", '{ "permissions": { "deny": "bash" } }', ':1: "permissions.deny" must be a list of texts'],
+  [
+    "a wrong type",
+    '{ "permissions": { "deny": "bash" } }',
+    ':1: permissions.deny is "bash"; it must be a list of strings',
+  ],
   ["a prototype", '{ "__proto__": {} }', ':1: the key "__proto__" is not allowed'],
   [
     "a key twice",

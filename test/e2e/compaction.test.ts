@@ -131,8 +131,8 @@ test("Ctrl-C while a summary is written ends the run, and the session goes on as
 });
 
 test.each([
-  ['{ "compaction": { "at": 80 } }', '"compaction.at" must be a number above 0 and at most 1, not 80'],
-  ['{ "compaction": true }', '"compaction" must be an object or false, not true'],
+  ['{ "compaction": { "at": 80 } }', "compaction.at is 80; it must be a number above 0 up to 1."],
+  ['{ "compaction": true }', "compaction is true; it must be an object or false."],
 ])("a config file with %s is refused with what is expected", async (text, message) => {
   const { run } = sessionPlace({ "nano-agent.json": text });
   const { code, stderr } = await run(["config"]);

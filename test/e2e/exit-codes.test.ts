@@ -81,7 +81,7 @@ test("52: a config file that is not valid, with file, line and what is expected"
   const cwd = tempFolder({ "nano-agent.json": '{\n  // limits\n  "maxTurns": "ten"\n}\n' });
   const end = await runCommand(["-p", "go"], { cwd });
   expect(end).toMatchObject({ code: 52, stdout: "" });
-  expect(end.stderr).toContain('nano-agent.json:3: "maxTurns" must be a whole number from 1, not "ten"');
+  expect(end.stderr).toContain('nano-agent.json:3: maxTurns is "ten"; it must be a whole number from 1.');
   expectOneLine(end);
 });
 

@@ -38,7 +38,7 @@ test("a name that is not an extra tool is refused with those there are", async (
     flag.code,
     flag.stderr.split("\n")[0],
     file.code,
-    file.stderr.includes('"extraTools.0" must be one of "todo", "web_fetch", not "tod"'),
+    file.stderr.includes('extraTools[0] is "tod"; it must be "todo" or "web_fetch".'),
   ]).toEqual([
     2,
     'nano-agent: --extra-tools "tod": unknown. Did you mean todo? One of: todo, web_fetch.',

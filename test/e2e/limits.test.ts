@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Usage } from "../../src/core/message/usage.ts";
+import type { Usage } from "../../src/core/message/message.ts";
 import { calls, finishes, type ScriptAnswer, type ScriptPiece, says } from "../../src/testing/script.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { modelServer, runCommand, serverEnv } from "./command.ts";

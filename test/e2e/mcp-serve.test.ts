@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished, test } from "vitest";
-import { systemClock } from "../../src/core/base/clock.ts";
+import { systemClock } from "../../src/core/base/async.ts";
 import { McpServer } from "../../src/extensions/mcp/mcp-server.ts";
 import { connectionOpener } from "../../src/extensions/mcp/open-connection.ts";
 import { calls, says } from "../../src/testing/script.ts";

@@ -1,6 +1,5 @@
-import type { WireName } from "../../src/core/message/block.ts";
-import type { ScriptAnswer } from "../../src/testing/script.ts";
-import { piecesOf } from "../../src/testing/script.ts";
+import type { WireName } from "../../src/core/message/message.ts";
+import { piecesOf, type ScriptAnswer } from "../../src/testing/script.ts";
 import type { ScriptedServer } from "../../src/testing/scripted-server.ts";
 import type { ServerReply, ServerStep } from "../../src/testing/server-step.ts";
 import { speakAnthropic } from "../../src/testing/speak-anthropic.ts";

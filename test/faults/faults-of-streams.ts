@@ -1,5 +1,5 @@
 import { NanoAgentError } from "../../src/core/base/errors.ts";
-import type { WireName } from "../../src/core/message/block.ts";
+import type { WireName } from "../../src/core/message/message.ts";
 import { calls, fails, finishes, says } from "../../src/testing/script.ts";
 import { replies } from "../../src/testing/server-step.ts";
 import { cutAfter, type Fault, spoken, streams } from "./fault.ts";

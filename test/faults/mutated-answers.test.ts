@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
 import { isRecord } from "../../src/core/base/json.ts";
-import type { AssistantBlock } from "../../src/core/message/block.ts";
+import type { AssistantBlock } from "../../src/core/message/message.ts";
 import { transcriptViolations } from "../../src/core/message/transcript.ts";
 import { collect } from "../../src/core/model/answer.ts";
 import type { Model, ModelRequest, StreamPart } from "../../src/core/model/model.ts";

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { WireName } from "../../src/core/message/block.ts";
+import type { WireName } from "../../src/core/message/message.ts";
 import { says } from "../../src/testing/script.ts";
 import type { ScriptedServer } from "../../src/testing/scripted-server.ts";
 import type { RecordedRequest, ServerAnswer, ServerStep } from "../../src/testing/server-step.ts";

@@ -1,5 +1,5 @@
 import { tmpdir } from "node:os";
-import { systemClock } from "../../src/core/base/clock.ts";
+import { systemClock } from "../../src/core/base/async.ts";
 import type { Json } from "../../src/core/base/errors.ts";
 import type { JsonSchema } from "../../src/core/base/schema.ts";
 import type { Elicit } from "../../src/extensions/mcp/connection.ts";

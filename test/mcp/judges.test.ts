@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { createCodingSession } from "../../src/coding/session/prepare-coding-session.ts";
-import { systemClock } from "../../src/core/base/clock.ts";
+import { systemClock } from "../../src/core/base/async.ts";
 import { messageText } from "../../src/core/message/message.ts";
 import { McpServer } from "../../src/extensions/mcp/mcp-server.ts";
 import { connectionOpener } from "../../src/extensions/mcp/open-connection.ts";

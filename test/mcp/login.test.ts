@@ -2,7 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loginStore } from "../../src/coding/mcp/login-store.ts";
-import { systemClock } from "../../src/core/base/clock.ts";
+import { systemClock } from "../../src/core/base/async.ts";
 import { authorizationOf, logIn } from "../../src/extensions/mcp/login.ts";
 import { McpServer } from "../../src/extensions/mcp/mcp-server.ts";
 import { connectionOpener } from "../../src/extensions/mcp/open-connection.ts";

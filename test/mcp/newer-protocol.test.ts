@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { expect, onTestFinished, test } from "vitest";
-import { systemClock } from "../../src/core/base/clock.ts";
+import { systemClock } from "../../src/core/base/async.ts";
 import type { ListedPrompt } from "../../src/extensions/mcp/connection.ts";
 import { McpServer } from "../../src/extensions/mcp/mcp-server.ts";
 import { connectionOpener } from "../../src/extensions/mcp/open-connection.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { systemClock } from "../../src/core/base/clock.ts";
+import { systemClock } from "../../src/core/base/async.ts";
 import type { ListedTool, McpHost } from "../../src/extensions/mcp/connection.ts";
 import { McpServer, type McpServerOptions } from "../../src/extensions/mcp/mcp-server.ts";
 import { connectionOpener } from "../../src/extensions/mcp/open-connection.ts";

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, renameSync, symlinkSync, unlinkSync } from "
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createPermissionGate, FileGuard } from "../../src/coding/setup/permission-gate.ts";
-import type { ToolInput } from "../../src/core/message/block.ts";
+import type { ToolInput } from "../../src/core/message/message.ts";
 import type { Tool, ToolContext } from "../../src/core/tool/tool.ts";
 import { fileTools } from "../../src/tools/file-tools.ts";
 import { tempFolder } from "../temp-folder.ts";

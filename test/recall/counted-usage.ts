@@ -1,4 +1,4 @@
-import type { Usage } from "../../src/core/message/usage.ts";
+import type { Usage } from "../../src/core/message/message.ts";
 import type { ModelRequest } from "../../src/core/model/model.ts";
 import { ContextMeter } from "../../src/memory/context/context-meter.ts";
 

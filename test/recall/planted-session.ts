@@ -1,5 +1,4 @@
-import type { Message } from "../../src/core/message/message.ts";
-import { userMessage } from "../../src/core/message/message.ts";
+import { type Message, userMessage } from "../../src/core/message/message.ts";
 
 /** Who said a fact, and how. */
 export type FactKind = "said by the user" | "decided" | "found by a tool" | "failed" | "noted in passing";

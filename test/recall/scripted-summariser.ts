@@ -1,5 +1,4 @@
-import type { ContentBlock } from "../../src/core/message/block.ts";
-import { type Message, messageText, textOf } from "../../src/core/message/message.ts";
+import { type ContentBlock, type Message, messageText, textOf } from "../../src/core/message/message.ts";
 import type { ModelRequest } from "../../src/core/model/model.ts";
 
 /** How good a {@link scriptedSummary} is. */

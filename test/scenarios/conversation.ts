@@ -1,7 +1,6 @@
 import type { AgentEvent } from "../../src/core/agent/entries.ts";
 import type { JsonSchema } from "../../src/core/base/schema.ts";
-import type { ContentBlock } from "../../src/core/message/block.ts";
-import { type Message, textOf } from "../../src/core/message/message.ts";
+import { type ContentBlock, type Message, textOf } from "../../src/core/message/message.ts";
 import { defineTool, type Tool, type ToolDefinition } from "../../src/core/tool/tool.ts";
 
 /** A transcript as lines of text, so that a test can state a whole conversation. */

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentEvent } from "../../src/core/agent/entries.ts";
 import { NanoAgentError } from "../../src/core/base/errors.ts";
-import type { WireName } from "../../src/core/message/block.ts";
+import type { WireName } from "../../src/core/message/message.ts";
 import type { Model } from "../../src/core/model/model.ts";
 import { defineTool } from "../../src/core/tool/tool.ts";
 import { summaryCompaction } from "../../src/memory/context/summary-compaction.ts";

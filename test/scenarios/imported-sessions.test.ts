@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
-import type { WireName } from "../../src/core/message/block.ts";
+import type { WireName } from "../../src/core/message/message.ts";
 import { resolveModel } from "../../src/providers/resolve-model.ts";
 import { importSession } from "../../src/session/import/import-session.ts";
 import { readSession } from "../../src/session/read-session.ts";

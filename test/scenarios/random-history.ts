@@ -1,6 +1,10 @@
 import fc from "fast-check";
-import type { ContentBlock, ToolResultBlock } from "../../src/core/message/block.ts";
-import { type Message, userMessage } from "../../src/core/message/message.ts";
+import {
+  type ContentBlock,
+  type Message,
+  type ToolResultBlock,
+  userMessage,
+} from "../../src/core/message/message.ts";
 import { Transcript } from "../../src/core/message/transcript.ts";
 
 type Step =

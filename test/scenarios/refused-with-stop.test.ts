@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import { MemoryJournal } from "../../src/core/agent/journal.ts";
 import type { ApprovalAnswer, Gate } from "../../src/core/agent/ports.ts";
-import type { ToolInput } from "../../src/core/message/block.ts";
+import type { ToolInput } from "../../src/core/message/message.ts";
 import type { Tool } from "../../src/core/tool/tool.ts";
 import { SimpleAgent } from "../../src/patterns/simple-agent.ts";
 import { replaySession } from "../../src/session/replay/replay-session.ts";

@@ -86,6 +86,6 @@ test("money needs prices, and an amount that is one", async () => {
     expect(() => new SharedBudget(usd)).toThrow("must be a number above 0");
   expect(() => new SharedBudget(1, { spentUsd: -1 })).toThrow("must be a number from 0");
   expect(() => new Agent({ model, budget: { shared: 5 as never } })).toThrow(
-    "budget.shared is not a SharedBudget",
+    "budget.shared is 5; it must be a SharedBudget",
   );
 });

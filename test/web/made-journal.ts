@@ -1,6 +1,5 @@
 import type { JournalEntry, NewEntry } from "../../src/core/agent/entries.ts";
-import type { AssistantBlock } from "../../src/core/message/block.ts";
-import { assistantMessage, userMessage } from "../../src/core/message/message.ts";
+import { type AssistantBlock, assistantMessage, userMessage } from "../../src/core/message/message.ts";
 
 /**
  * Makes journals by chance: runs with parallel calls, subagents inside subagents, retries, questions,

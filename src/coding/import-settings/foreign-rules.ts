@@ -1,7 +1,6 @@
 import { type Fields, isRecord, ownValue, safeParse } from "../../core/base/json.ts";
 import { serverParts } from "../../extensions/mcp/tool-name.ts";
-import type { RuleAction } from "../../permission/rule.ts";
-import { patternKind } from "../../permission/rule.ts";
+import { patternKind, type RuleAction } from "../../permission/rule.ts";
 
 /** A rule of a `.rules` file of Codex: the words a command begins with, with alternatives. */
 interface CodexRule {

@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { defined } from "../../core/base/defined.ts";
 import { errorMessage, type Json } from "../../core/base/errors.ts";
-import { type Fields, isRecord, ownValue } from "../../core/base/json.ts";
+import { defined, type Fields, isRecord, ownValue } from "../../core/base/json.ts";
 import { EFFORTS } from "../../core/model/model.ts";
 import type { HookEvent } from "../../extensions/command-hooks/hook-event.ts";
 import { peerMatcher, readHooks } from "../../extensions/command-hooks/read-hooks.ts";

@@ -1,9 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { systemClock } from "../../core/base/clock.ts";
-import { defined } from "../../core/base/defined.ts";
+import { systemClock } from "../../core/base/async.ts";
 import { errorMessage, misuse } from "../../core/base/errors.ts";
-import { isRecord, safeParse } from "../../core/base/json.ts";
+import { defined, isRecord, safeParse } from "../../core/base/json.ts";
 import { messageText } from "../../core/message/message.ts";
 import { collect } from "../../core/model/answer.ts";
 import type { Model } from "../../core/model/model.ts";
@@ -16,12 +15,12 @@ import {
 } from "../../extensions/mcp/mcp-hub.ts";
 import type { McpPrompt } from "../../extensions/mcp/mcp-prompt.ts";
 import type { McpServerDefinition } from "../../extensions/mcp/server-definition.ts";
+import { networkOptions } from "../../providers/network-options.ts";
 import { createProcessWatcher, type ProcessWatcher } from "../../system/process-watcher.ts";
 import { replaceFile } from "../../system/replace-file.ts";
 import type { SessionCommand } from "../session/session-command.ts";
 import type { UserPaths } from "../settings/paths.ts";
 import type { Settings } from "../settings/settings.ts";
-import { networkOptions } from "../setup/network-options.ts";
 import { commandVariables } from "../setup/secrets.ts";
 
 const VERSION = 1;

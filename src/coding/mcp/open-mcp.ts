@@ -1,4 +1,4 @@
-import { defined } from "../../core/base/defined.ts";
+import { defined } from "../../core/base/json.ts";
 import { modelWith } from "../../core/model/answer.ts";
 import type { Model, ModelCallOptions, ModelRequest, StreamPart } from "../../core/model/model.ts";
 import type { Tool, ToolRegistry } from "../../core/tool/tool.ts";

@@ -1,7 +1,6 @@
-import { type Clock, systemClock } from "../../core/base/clock.ts";
-import { defined } from "../../core/base/defined.ts";
+import { type Clock, inTime, systemClock } from "../../core/base/async.ts";
 import { errorMessage, misuse, type NanoAgentError } from "../../core/base/errors.ts";
-import { inTime } from "../../core/base/in-time.ts";
+import { defined } from "../../core/base/json.ts";
 import { textOf } from "../../core/message/message.ts";
 import type { CommandFile } from "../../extensions/commands/command-file.ts";
 import { expandCommand } from "../../extensions/commands/expand-command.ts";

@@ -1,10 +1,9 @@
 import { resolve } from "node:path";
 import type { Approver, GateDecision, GateRequest } from "../../core/agent/ports.ts";
-import { type Clock, systemClock } from "../../core/base/clock.ts";
-import { defined } from "../../core/base/defined.ts";
+import { type Clock, systemClock } from "../../core/base/async.ts";
 import type { Json, JsonObject } from "../../core/base/errors.ts";
-import type { ToolInput } from "../../core/message/block.ts";
-import { textOf } from "../../core/message/message.ts";
+import { defined } from "../../core/base/json.ts";
+import { type ToolInput, textOf } from "../../core/message/message.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
 import { EventHooks, type HookOccasion } from "../../extensions/command-hooks/event-hooks.ts";
 import type { HookEvent, HookHandler, HookVerdict } from "../../extensions/command-hooks/hook-event.ts";

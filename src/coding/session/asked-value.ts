@@ -1,5 +1,5 @@
 import { isRecord } from "../../core/base/json.ts";
-import type { ToolInput } from "../../core/message/block.ts";
+import type { ToolInput } from "../../core/message/message.ts";
 import { ASK_TOOL, type AskedQuestion, askForm } from "../../tools/ask-tool.ts";
 import type { OfferedChoice, Question, QuestionReply } from "../../view/question.ts";
 import { PLAN_TOOL } from "../../view/question-kind.ts";

@@ -1,70 +1,53 @@
 import { isAbsolute } from "node:path";
-import {
-  anything,
-  assertEach,
-  assertType,
-  type Checks,
-  having,
-  isOf,
-  texts,
-} from "../../core/base/check-option.ts";
-import { defined } from "../../core/base/defined.ts";
+import { checkOptions, findProblem, objectOf } from "../../core/base/check.ts";
 import { invalidConfig, misuse } from "../../core/base/errors.ts";
-import { assertTool, type Tool } from "../../core/tool/tool.ts";
-import { CONFIG_SHAPE } from "../settings/setting-table.ts";
-import { findMisfit } from "../settings/shape.ts";
+import { defined } from "../../core/base/json.ts";
+import { assertTool } from "../../core/tool/tool.ts";
+import { SETTINGS_SCHEMA } from "../settings/setting-table.ts";
 import type { CopyOptions } from "./session-parts.ts";
 
 /** Throws `invalid_argument` for options that cannot work, `invalid_config` for settings that do not fit. */
 export function assertSessionOptions(options: CopyOptions): void {
-  assertEach(options, OPTIONS);
-  const { permissionMode } = options;
+  checkOptions(options, OPTIONS);
+  const { keepIn, permissionMode, tools = [] } = options;
+  if (keepIn !== undefined && !isAbsolute(keepIn))
+    throw misuse(`keepIn is ${JSON.stringify(keepIn)}; it must be an absolute path.`);
+  for (const tool of tools) assertTool(tool);
   const settings = { ...options.settings, ...defined({ permissionMode }) };
-  const misfit = findMisfit(settings, CONFIG_SHAPE);
-  if (misfit !== undefined) throw invalidConfig(`settings: ${misfit.message}.`);
+  const problem = findProblem(settings, SETTINGS_SCHEMA, "settings");
+  if (problem !== undefined) throw invalidConfig(`settings: ${problem.message}`);
 }
 
-const OPTIONS: Checks<CopyOptions> = {
-  cwd: (value, name) => {
-    assertType(name, value, "string");
-    if (value === "") throw misuse("cwd is empty: leave it out for the folder of the process.");
-  },
-  addDirs: texts,
-  environment: isOf("object"),
-  settings: isOf("object"),
-  model: (value, name) => {
-    if (typeof value !== "string") modelItself(value, name);
-  },
+const FUNCTION = { "x-function": true } as const;
+const OBJECT = { type: "object" } as const;
+const SWITCH = { type: "boolean" } as const;
+const OPTIONS = objectOf<CopyOptions>({
+  cwd: { type: "string", minLength: 1 },
+  addDirs: { type: "array", items: { type: "string", minLength: 1 } },
+  environment: OBJECT,
+  settings: OBJECT,
+  model: { anyOf: [{ type: "string" }, { "x-has": ["stream"] }], "x-say": "the name of a model, or a Model" },
   // One of the settings.
-  permissionMode: anything,
-  resume: (value) => {
-    if (value === "last" || typeof (value as { readonly id?: unknown } | null)?.id === "string") return;
-    throw misuse('resume must be "last", or { id } with the id of a session.');
+  permissionMode: {},
+  resume: {
+    anyOf: [{ const: "last" }, { type: "object", properties: { id: { type: "string" } }, required: ["id"] }],
+    "x-say": '"last", or { id } with the id of a session',
   },
-  sessionId: isOf("string"),
-  keep: isOf("boolean"),
-  keepIn: (value, name) => {
-    assertType(name, value, "string");
-    if (!isAbsolute(value as string))
-      throw misuse(`keepIn is ${JSON.stringify(value)}: pass an absolute path.`);
-  },
+  sessionId: { type: "string" },
+  keep: SWITCH,
+  keepIn: { type: "string" },
   // Checked with the options of the agent.
-  budget: isOf("object"),
-  remembers: isOf("boolean"),
-  tools: (value, name) => {
-    assertType(name, value, "list");
-    for (const tool of value as readonly Tool[]) assertTool(tool);
-  },
-  ports: isOf("object"),
-  mcp: isOf("object"),
-  elicit: isOf("function"),
-  acceptServer: isOf("function"),
-  onNotice: isOf("function"),
-  expandInput: isOf("function"),
-  adoptErrors: isOf("function"),
-  pace: isOf("function"),
-  goOnCommand: isOf("function"),
-  entries: isOf("list"),
-};
-
-const modelItself = having(["stream"], "model is neither the name of a model nor a Model: pass one of them.");
+  budget: OBJECT,
+  remembers: SWITCH,
+  tools: { type: "array" },
+  ports: OBJECT,
+  mcp: OBJECT,
+  elicit: FUNCTION,
+  acceptServer: FUNCTION,
+  onNotice: FUNCTION,
+  expandInput: FUNCTION,
+  adoptErrors: FUNCTION,
+  pace: FUNCTION,
+  goOnCommand: FUNCTION,
+  entries: { type: "array" },
+});

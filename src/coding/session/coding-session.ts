@@ -1,9 +1,8 @@
 import type { AgentEvent, CompactionEntry } from "../../core/agent/entries.ts";
 import type { Json } from "../../core/base/errors.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
-import type { ToolInput } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/input.ts";
-import type { Usage } from "../../core/message/usage.ts";
+import type { ToolInput, Usage } from "../../core/message/message.ts";
 import type { Budget } from "../../core/model/budget.ts";
 import type { Effort, Model } from "../../core/model/model.ts";
 import type { Tool, ToolResult } from "../../core/tool/tool.ts";
@@ -13,12 +12,14 @@ import type { AdoptErrors } from "../../extensions/modules/load-extensions.ts";
 import type { ModelSpending } from "../../journal/session-usage.ts";
 import type { CompactionPreview } from "../../memory/context/compactor.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
+import type { ModelReason } from "../../providers/model-choice.ts";
+import type { FoundModel } from "../../providers/provider-address.ts";
 import type { RollbackReport } from "../../session/undo/rollback.ts";
 import type { Environment } from "../../system/env.ts";
 import type { FilePort } from "../../tools/files/file-port.ts";
 import type { ShellPort } from "../../tools/shell/shell-port.ts";
 import type { MessageQueue } from "../../view/message-queue.ts";
-import type { ModelReason, Notice, OnNotice } from "../../view/notice.ts";
+import type { Notice, OnNotice } from "../../view/notice.ts";
 import type { Outcome } from "../../view/outcome.ts";
 import type {
   NewQuestion,
@@ -30,7 +31,6 @@ import type {
 import type { SessionView, ViewChange } from "../../view/view.ts";
 import type { ConfigFile } from "../settings/config-schema.ts";
 import type { McpSources } from "../settings/settings.ts";
-import type { FoundModel } from "../setup/found-model.ts";
 
 /** How a coding session is opened. */
 export interface CodingSessionOptions {

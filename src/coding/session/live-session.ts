@@ -1,9 +1,9 @@
 import type { Agent } from "../../agent/agent.ts";
 import type { AgentEvent, JournalEntry } from "../../core/agent/entries.ts";
-import { defined } from "../../core/base/defined.ts";
 import { type Json, misuse } from "../../core/base/errors.ts";
-import type { ToolInput } from "../../core/message/block.ts";
+import { defined } from "../../core/base/json.ts";
 import type { Input } from "../../core/message/input.ts";
+import type { ToolInput } from "../../core/message/message.ts";
 import type { Effort } from "../../core/model/model.ts";
 import type { Tool, ToolResult } from "../../core/tool/tool.ts";
 import type { CompactionPreview } from "../../memory/context/compactor.ts";

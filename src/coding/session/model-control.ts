@@ -1,11 +1,11 @@
 import type { Agent } from "../../agent/agent.ts";
-import { defined } from "../../core/base/defined.ts";
 import { errorMessage, misuse } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/json.ts";
 import { EFFORTS, type Effort, type Model } from "../../core/model/model.ts";
+import { LOCAL_MODEL } from "../../providers/model-choice.ts";
 import { parseModelName } from "../../providers/model-name.ts";
 import type { Notice } from "../../view/notice.ts";
 import type { ChosenModel, Composition } from "../setup/compose.ts";
-import { LOCAL_MODEL } from "../setup/model-choice.ts";
 import type { OpenSession } from "../setup/open-session.ts";
 import type { ModelView } from "./coding-session.ts";
 import type { NoticeBoard } from "./notice-board.ts";

@@ -1,6 +1,6 @@
-import { assertIs } from "../../core/base/check-option.ts";
+import { check, FUNCTION } from "../../core/base/check.ts";
 import { errorMessage } from "../../core/base/errors.ts";
-import type { Redaction } from "../../core/base/redaction.ts";
+import type { Redaction } from "../../core/base/text.ts";
 import type { Notice, OnNotice } from "../../view/notice.ts";
 
 /** The notices of a session, secrets taken out. */
@@ -45,7 +45,7 @@ export class Listeners<A extends readonly unknown[]> {
 
   /** Returns the function that ends the listening. Throws `invalid_argument` for what is no function. */
   add(listener: (...args: A) => void): () => void {
-    assertIs("The listener", listener, "function");
+    check(listener, FUNCTION, "The listener");
     // An entry of its own, so that a function that listens twice stops once.
     let hasFailed = false;
     const entry = (...args: A): void => {

@@ -3,14 +3,13 @@ import { resolve } from "node:path";
 import type { ApprovalRequestEntry, JournalEntry } from "../../core/agent/entries.ts";
 import type { ApprovalAnswer, Approvals } from "../../core/agent/ports.ts";
 import { SessionState } from "../../core/agent/state.ts";
-import { assertIs } from "../../core/base/check-option.ts";
+import { check, FUNCTION } from "../../core/base/check.ts";
 import { compileSchema } from "../../core/base/compile-schema.ts";
-import { defined } from "../../core/base/defined.ts";
 import { type Json, misuse, NanoAgentError } from "../../core/base/errors.ts";
 import { createIds } from "../../core/base/ids.ts";
-import { isRecord } from "../../core/base/json.ts";
+import { defined, isRecord } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
-import type { ToolInput, ToolUseBlock } from "../../core/message/block.ts";
+import type { ToolInput, ToolUseBlock } from "../../core/message/message.ts";
 import type { Elicit, Elicitation } from "../../extensions/mcp/connection.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../permission/approver.ts";
 import type { SessionContent } from "../../session/read-session.ts";
@@ -98,7 +97,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
   }
 
   onQuestion(listener: QuestionListener, { values = true }: QuestionScope = {}): () => void {
-    assertIs("The listener", listener, "function");
+    check(listener, FUNCTION, "The listener");
     const own: QuestionListener = (question, signal) => listener(question, signal);
     this.#listeners.set(own, values);
     return () => {

@@ -1,7 +1,7 @@
-import { defined } from "../../core/base/defined.ts";
 import { misuse } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import type { Redaction } from "../../core/base/redaction.ts";
+import { defined } from "../../core/base/json.ts";
+import type { Redaction } from "../../core/base/text.ts";
 import { hasRepairs } from "../../session/repair-report.ts";
 import { readEnvironment } from "../../system/env.ts";
 import { FileState } from "../../tools/files/read-files.ts";

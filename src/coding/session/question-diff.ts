@@ -1,6 +1,5 @@
-import { systemClock } from "../../core/base/clock.ts";
-import { inTime } from "../../core/base/in-time.ts";
-import type { ToolInput } from "../../core/message/block.ts";
+import { inTime, systemClock } from "../../core/base/async.ts";
+import type { ToolInput } from "../../core/message/message.ts";
 import { planEdit } from "../../tools/edit-tool.ts";
 import type { Edit } from "../../tools/edits/plan-edits.ts";
 import { FileRefusal } from "../../tools/files/file-error.ts";

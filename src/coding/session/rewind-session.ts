@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { defined } from "../../core/base/defined.ts";
 import { misuse } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/json.ts";
 import { entryBefore } from "../../journal/steps.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { type RollbackPlace, redo, undo } from "../../session/undo/rollback.ts";

@@ -1,6 +1,6 @@
 import type { Agent } from "../../agent/agent.ts";
 import type { FileChange, JournalEntry } from "../../core/agent/entries.ts";
-import { defined } from "../../core/base/defined.ts";
+import { defined } from "../../core/base/json.ts";
 import { type Message, textOf } from "../../core/message/message.ts";
 import { estimateTokens, InputEstimates } from "../../core/model/estimate.ts";
 import type { Effort } from "../../core/model/model.ts";

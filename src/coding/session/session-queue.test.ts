@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { bareQueue } from "../../../test/coding-session/bare-queue.ts";
 import type { JournalEntry, NoteEntry } from "../../core/agent/entries.ts";
 import type { Json } from "../../core/base/errors.ts";
-import type { ImageBlock } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/input.ts";
+import type { ImageBlock } from "../../core/message/message.ts";
 import type { QueuedMessage } from "../../view/message-queue.ts";
 import type { SessionQueue } from "./session-queue.ts";
 

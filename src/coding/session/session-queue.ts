@@ -1,12 +1,10 @@
 import type { Agent } from "../../agent/agent.ts";
 import type { JournalEntry } from "../../core/agent/entries.ts";
-import { defined } from "../../core/base/defined.ts";
 import { errorMessage, type Json, misuse } from "../../core/base/errors.ts";
 import { createIds, newUuid } from "../../core/base/ids.ts";
-import { isRecord } from "../../core/base/json.ts";
-import type { ImageBlock, UserBlock } from "../../core/message/block.ts";
+import { defined, isRecord } from "../../core/base/json.ts";
 import { type Input, toMessages } from "../../core/message/input.ts";
-import { textOf } from "../../core/message/message.ts";
+import { type ImageBlock, textOf, type UserBlock } from "../../core/message/message.ts";
 import type { MessageQueue, QueuedMessage } from "../../view/message-queue.ts";
 import type { Notice } from "../../view/notice.ts";
 import type { SessionHooks } from "../plugins/session-hooks.ts";

@@ -1,8 +1,8 @@
-import type { WireName } from "../../core/message/block.ts";
+import type { WireName } from "../../core/message/message.ts";
 import type { SummaryCompactionOptions } from "../../memory/context/summary-compaction.ts";
 import type { LongTermMemoryMode } from "../../memory/long-term-memory.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
-import type { NetworkOptions } from "../../providers/network.ts";
+import type { NetworkConfig } from "../../providers/network-options.ts";
 
 /** The ways an agent can work, by the names people write. */
 export const PATTERN_NAMES = ["simple", "react", "plan", "reflection"] as const;
@@ -25,9 +25,6 @@ export const SANDBOX_MODES = ["on", "auto", "off"] as const;
 
 /** `on`: commands run in the sandbox or not at all · `auto`: where it works · `off`: never. */
 export type SandboxMode = (typeof SANDBOX_MODES)[number];
-
-/** Settings of the network, as config files hold them. */
-export type NetworkConfig = Omit<NetworkOptions, "ca">;
 
 /** A model of a custom provider. Prices are USD per million tokens. */
 export interface ModelConfig {

@@ -32,43 +32,40 @@ test("a file that is not there is no config", async () => {
 
 test.each([
   ['{\n "model": }', "c.json:2: not valid JSON (value expected). Correct it."],
-  ["[]", "c.json:1: the file must be an object, not a list."],
-  ['{\n\n "modle": "x" }', 'c.json:3: unknown key "modle". Did you mean "model"?'],
-  ['{ "maxTurns": "3" }', 'c.json:1: "maxTurns" must be a whole number from 1, not "3".'],
-  ['{ "maxTurns": 0 }', 'c.json:1: "maxTurns" must be a whole number from 1, not 0.'],
-  ['{ "maxBudgetUsd": -1 }', 'c.json:1: "maxBudgetUsd" must be a number above 0, not -1.'],
+  ["[]", "c.json:1: the file is a list; it must be an object."],
+  ['{\n\n "modle": "x" }', 'c.json:3: Unknown field "modle" in the file. Did you mean model?'],
+  ['{ "maxTurns": "3" }', 'c.json:1: maxTurns is "3"; it must be a whole number from 1.'],
+  ['{ "maxTurns": 0 }', "c.json:1: maxTurns is 0; it must be a whole number from 1."],
+  ['{ "maxBudgetUsd": -1 }', "c.json:1: maxBudgetUsd is -1; it must be a number above 0."],
   [
     '{ "maxWallTime": "10" }',
-    'c.json:1: "maxWallTime" must be a time such as "90s", "10m" or "1h", not "10".',
+    'c.json:1: maxWallTime is "10"; it must be a time such as "90s", "10m" or "1h".',
   ],
-  ['{ "allowedTools": "bash" }', 'c.json:1: "allowedTools" must be a list of texts, not "bash".'],
-  ['{ "permissionMode": "yolo" }', 'c.json:1: "permissionMode" must be one of "plan", "dontAsk",'],
+  ['{ "allowedTools": "bash" }', 'c.json:1: allowedTools is "bash"; it must be a list of strings.'],
+  ['{ "permissionMode": "yolo" }', 'c.json:1: permissionMode is "yolo"; it must be "plan", "dontAsk",'],
   ['{ "model": "a", "model": "b" }', 'c.json:1: the key "model" stands here a second time. Remove it.'],
   [
     '{ "__proto__": { "permissionMode": "bypassPermissions" } }',
     'c.json:1: the key "__proto__" is not allowed.',
   ],
-  ['{ "constructor": {} }', 'c.json:1: unknown key "constructor".'],
+  ['{ "constructor": {} }', 'c.json:1: Unknown field "constructor" in the file.'],
   [
     '{\n "providers": {\n  "x": {\n "baseUrl": "ftp://x" } } }',
-    'c.json:4: "providers.x.baseUrl" must be an http:// or https://',
+    'c.json:4: providers.x.baseUrl is "ftp://x"; it must be an http:// or https://',
   ],
   [
     '{ "providers": { "x": { "quirks": { "stream_usage": "no" } } } }',
-    'c.json:1: "providers.x.quirks.stream_usage" must be true or false, not "no".',
+    'c.json:1: providers.x.quirks.stream_usage is "no"; it must be true or false.',
   ],
   [
     '{ "providers": { "x": { "quirks": { "eforts": "low" } } } }',
-    'c.json:1: unknown key "eforts". Did you mean "efforts"?',
+    'c.json:1: Unknown field "eforts" in providers.x.quirks. Did you mean efforts?',
   ],
   [
     '{ "providers": { "x": { "headers": { "a b": "c" } } } }',
-    'c.json:1: "a b" is not a name for an entry of "providers.x.headers".',
+    'c.json:1: The name "a b" in providers.x.headers must be the name of a header.',
   ],
-  [
-    '{ "providers": { "x": { "headers": { "a": "b\\r\\nc: d" } } } }',
-    '"providers.x.headers.a" must be one line of text',
-  ],
+  ['{ "providers": { "x": { "headers": { "a": "b\\r\\nc: d" } } } }', "it must be one line of text"],
   [
     '{\n "permissions": {\n  "allow": ["bash(ls*)",\n   "bash(ls"] } }',
     'c.json:4: The permission rule "bash(ls" is malformed: expected a closing bracket',
@@ -77,9 +74,9 @@ test.each([
     '{ "folders": {\n "/x": { "permissions": { "deny": [\n"web_fetch(nope)"] } } } }',
     'c.json:3: The permission rule "web_fetch(nope)" is malformed: expected web_fetch(domain:HOST)',
   ],
-  ['{ "permissions": { "allow": [1] } }', '"permissions.allow.0" must be a text, not 1'],
-  ['{ "permissions": { "allowed": [] } }', 'unknown key "allowed". Did you mean "allow"?'],
-  ['{ "permissions": "bash" }', 'c.json:1: "permissions" must be an object, not "bash".'],
+  ['{ "permissions": { "allow": [1] } }', "permissions.allow[0] is 1; it must be a string."],
+  ['{ "permissions": { "allowed": [] } }', 'Unknown field "allowed" in permissions. Did you mean allow?'],
+  ['{ "permissions": "bash" }', 'c.json:1: permissions is "bash"; it must be an object.'],
   ["\uFEFF{}".split("").join("\0"), "c.json: is not UTF-8 text (UTF-16?). Save it as UTF-8."],
   ["[".repeat(5_000), "c.json: is nested 5000 levels deep, more than 32."],
   [" ".repeat(1_000_001), "c.json: has 1000001 bytes, more than 1000000."],
@@ -88,7 +85,9 @@ test.each([
 });
 
 test("a secret in the wrong place is not repeated", async () => {
-  expect(await faultOf('{ "maxTurns": "sk-1234567890abcdefghijklmnop" }')).toContain("not a string.");
+  expect(await faultOf('{ "maxTurns": "sk-1234567890abcdefghijklmnop" }')).toContain(
+    "maxTurns is a string of 29 characters;",
+  );
 });
 
 test("folders in the place of a file are refused, and a broken link is not a file", async () => {

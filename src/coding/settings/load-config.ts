@@ -1,10 +1,10 @@
 import { join } from "node:path";
+import { findProblem } from "../../core/base/check.ts";
 import { errorMessage, invalidConfig, type NanoAgentError } from "../../core/base/errors.ts";
 import { parseRule } from "../../permission/rule.ts";
 import type { ConfigFile, PermissionConfig } from "./config-schema.ts";
 import { readSettingsFile } from "./private-file.ts";
-import { CONFIG_SHAPE } from "./setting-table.ts";
-import { findMisfit } from "./shape.ts";
+import { SETTINGS_SCHEMA } from "./setting-table.ts";
 
 const MAX_BYTES = 1_000_000;
 /** Deepest nesting a config file may have; the schema needs six levels. */
@@ -60,8 +60,8 @@ export async function checkConfigText(text: string, path: string): Promise<Confi
   const { parseConfigText } = await import("./parse-config.ts");
   const parsed = parseConfigText(text);
   if ("fault" in parsed) throw invalid(`${path}:${parsed.line}`, `${parsed.fault}.`);
-  const misfit = findMisfit(parsed.value, CONFIG_SHAPE);
-  if (misfit !== undefined) throw invalid(`${path}:${parsed.lineOf(misfit.path)}`, `${misfit.message}.`);
+  const problem = findProblem(parsed.value, SETTINGS_SCHEMA, "the file");
+  if (problem !== undefined) throw invalid(`${path}:${parsed.lineOf(problem.path)}`, problem.message);
   const config = parsed.value as ConfigFile;
   const fault = findRuleFault(config);
   if (fault !== undefined) throw invalid(`${path}:${parsed.lineOf(fault.path)}`, fault.message);

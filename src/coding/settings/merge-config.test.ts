@@ -181,7 +181,7 @@ test("whatever modes are set, a project never gets a wider one than its user", (
 
 test("a network variable that is not a whole number is refused by name", () => {
   expect(() => merge({ environment: { NANO_AGENT_MAX_RETRIES: "many" } })).toThrow(
-    'NANO_AGENT_MAX_RETRIES is "many". It must be a whole number from 0.',
+    'NANO_AGENT_MAX_RETRIES is "many"; it must be a whole number from 0.',
   );
 });
 

@@ -3,8 +3,9 @@ import { readHooks } from "../../extensions/command-hooks/read-hooks.ts";
 import { isWiderMode, type PermissionMode } from "../../permission/permission-mode.ts";
 import type { TrustItem } from "../../permission/trusted-project.ts";
 import { PRESETS, presetNamed, standardVariables } from "../../providers/catalog.ts";
+import type { NetworkConfig } from "../../providers/network-options.ts";
 import { mcpServerItem } from "../project/acting-files.ts";
-import type { ConfigFile, NetworkConfig, PermissionConfig, ProviderConfig } from "./config-schema.ts";
+import type { ConfigFile, PermissionConfig, ProviderConfig } from "./config-schema.ts";
 
 /**
  * The effect a project's file may have on a setting. `counts`: it can only tighten. `up to yours`: a limit,

@@ -1,11 +1,14 @@
+import { NETWORK_FIGURES } from "../../providers/network.ts";
+import type { NetworkConfig } from "../../providers/network-options.ts";
 import type { ProviderConfig } from "./config-schema.ts";
 import type { Setting } from "./setting.ts";
 
 /** The form of names of environment variables. */
-export const VARIABLE_NAME: RegExp = /^[A-Za-z_][A-Za-z0-9_]*$/;
+export const VARIABLE_NAME = "^[A-Za-z_][A-Za-z0-9_]*$";
 
+const CLOSED = { type: "object", additionalProperties: false } as const;
 const PRICE = { type: "number", minimum: 0 } as const;
-const TOKENS = { type: "number", minimum: 1, integer: true } as const;
+const TOKENS = { type: "integer", minimum: 1 } as const;
 const SWITCH = { type: "boolean" } as const;
 
 /**
@@ -13,40 +16,38 @@ const SWITCH = { type: "boolean" } as const;
  * wire alone: the first eleven by Chat Completions, then Anthropic, OpenAI Responses, Google.
  */
 const QUIRKS = {
-  type: "object",
-  fields: {
-    system_role: { type: "string", oneOf: ["system", "developer"] },
-    max_tokens_field: { type: "string", oneOf: ["max_tokens", "max_completion_tokens"] },
+  ...CLOSED,
+  properties: {
+    system_role: { enum: ["system", "developer"] },
+    max_tokens_field: { enum: ["max_tokens", "max_completion_tokens"] },
     effort_format: {
-      type: "string",
-      oneOf: ["reasoning_effort", "reasoning", "thinking", "enable_thinking", "off"],
+      enum: ["reasoning_effort", "reasoning", "thinking", "enable_thinking", "off"],
     },
     efforts: {
       type: "string",
-      pattern: /^(?:[a-z]+(?:,[a-z]+)*)?$/,
-      form: 'effort words such as "low,medium,high"',
+      pattern: String.raw`^(?:[a-z]+(?:,[a-z]+)*)?$`,
+      "x-say": 'effort words such as "low,medium,high"',
     },
     reasoning_replay: {
-      type: "string",
-      oneOf: ["none", "same", "reasoning_content", "reasoning", "reasoning_details", "content"],
+      enum: ["none", "same", "reasoning_content", "reasoning", "reasoning_details", "content"],
     },
     require_reasoning: SWITCH,
     omit: {
       type: "string",
-      pattern: /^(?:\w+(?:, ?\w+)*)?$/,
-      form: 'names of fields such as "parallel_tool_calls,top_p"',
+      pattern: String.raw`^(?:\w+(?:, ?\w+)*)?$`,
+      "x-say": 'names of fields such as "parallel_tool_calls,top_p"',
     },
-    cache_marks: { type: "string", oneOf: ["none", "user", "all"] },
+    cache_marks: { enum: ["none", "user", "all"] },
     reports_cost: SWITCH,
     stream_usage: SWITCH,
     prompt_cache_key: SWITCH,
     ask_for_parallel_calls: SWITCH,
-    tool_call_ids: { type: "string", oneOf: ["any", "alphanumeric9"] },
+    tool_call_ids: { enum: ["any", "alphanumeric9"] },
     message_names: SWITCH,
-    auth: { type: "string", oneOf: ["bearer", "key"] },
+    auth: { enum: ["bearer", "key"] },
     cache: SWITCH,
-    cache_ttl: { type: "string", oneOf: ["5m", "1h"] },
-    thinking: { type: "string", oneOf: ["none", "budget", "adaptive"] },
+    cache_ttl: { enum: ["5m", "1h"] },
+    thinking: { enum: ["none", "budget", "adaptive"] },
     encrypted_reasoning: SWITCH,
     functionCallIds: SWITCH,
     openApiParameters: SWITCH,
@@ -55,32 +56,35 @@ const QUIRKS = {
 
 /** The settings of a provider in a config file. */
 export const PROVIDER: Setting<ProviderConfig> = {
-  type: "object",
+  ...CLOSED,
   help: "A provider the package does not know, or one at another address.",
-  fields: {
+  properties: {
     wire: {
-      type: "string",
-      oneOf: ["anthropic", "openai_chat", "openai_responses", "google"],
+      enum: ["anthropic", "openai_chat", "openai_responses", "google"],
       default: "`openai_chat`",
       help: "The format its server speaks.",
     },
     baseUrl: {
       type: "string",
-      pattern: /^https?:\/\/[^\s/]/,
-      form: "an http:// or https:// address",
+      pattern: String.raw`^https?:\/\/[^\s/]`,
+      "x-say": "an http:// or https:// address",
       help: "Where its server is.",
     },
     apiKeyEnv: {
       type: "string",
       pattern: VARIABLE_NAME,
-      form: "the name of an environment variable",
+      "x-say": "the name of an environment variable",
       default: "`NAME_API_KEY`",
       help: "The variable that holds the key.",
     },
     headers: {
-      type: "map",
-      of: { type: "string", pattern: /^[^\r\n\0]*$/, form: "one line of text" },
-      key: /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
+      type: "object",
+      additionalProperties: {
+        type: "string",
+        pattern: String.raw`^[^\r\n\0]*$`,
+        "x-say": "one line of text",
+      },
+      propertyNames: { pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", "x-say": "the name of a header" },
       help: "Headers of every request.",
     },
     quirks: {
@@ -88,18 +92,18 @@ export const PROVIDER: Setting<ProviderConfig> = {
       help: "How its server deviates from the format; [the names](providers.md#providers-of-your-own).",
     },
     models: {
-      type: "map",
+      type: "object",
       help: "Its models, by id.",
-      of: {
-        type: "object",
-        fields: {
+      additionalProperties: {
+        ...CLOSED,
+        properties: {
           contextWindow: { ...TOKENS, help: "Tokens a request and its answer may have." },
           maxOutputTokens: { ...TOKENS, help: "Tokens of the longest answer." },
           price: {
-            type: "object",
+            ...CLOSED,
             help: "USD per million tokens.",
             required: ["input", "output"],
-            fields: {
+            properties: {
               input: { ...PRICE, help: "Of requests." },
               output: { ...PRICE, help: "Of answers." },
               cacheRead: { ...PRICE, help: "Of what comes from the cache." },
@@ -107,6 +111,59 @@ export const PROVIDER: Setting<ProviderConfig> = {
             },
           },
         },
+      },
+    },
+  },
+};
+
+/** How model requests use the network. */
+export const NETWORK: Setting<NetworkConfig> = {
+  ...CLOSED,
+  help: "How model requests use the network. Milliseconds; 0 switches a timeout off.",
+  properties: {
+    headerTimeoutMs: {
+      ...NETWORK_FIGURES.headerTimeoutMs,
+      default: "120,000; on this machine that of `firstEventTimeoutMs`",
+      help: "Until the answer begins, connecting included.",
+    },
+    idleTimeoutMs: {
+      ...NETWORK_FIGURES.idleTimeoutMs,
+      default: "120,000",
+      help: "Before the first event without any sign of life, then between two events; comments and single bytes are not events.",
+    },
+    firstEventTimeoutMs: {
+      ...NETWORK_FIGURES.firstEventTimeoutMs,
+      default: "600,000; on this machine 1,800,000",
+      help: "From the head of the answer to its first event, while comments or bytes come.",
+    },
+    requestTimeoutMs: {
+      ...NETWORK_FIGURES.requestTimeoutMs,
+      default: "1,800,000",
+      help: "One whole attempt.",
+    },
+    maxRetries: {
+      ...NETWORK_FIGURES.maxRetries,
+      default: "5",
+      help: "Attempts after the first.",
+    },
+    maxRetryAfterMs: {
+      ...NETWORK_FIGURES.maxRetryAfterMs,
+      default: "60,000",
+      help: "Longest wait a provider may ask for; a longer one ends the request with an error that says so.",
+    },
+    maxAnswerChars: {
+      ...NETWORK_FIGURES.maxAnswerChars,
+      default: "16,000,000",
+      help: "Characters of text, reasoning, arguments and what a provider adds in one answer; a longer one ends the request.",
+    },
+    proxy: {
+      ...CLOSED,
+      default: "`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`",
+      help: "Proxies of your own; user and password may stand in the address.",
+      properties: {
+        http: { type: "string", help: "For `http:` addresses." },
+        https: { type: "string", help: "For `https:` addresses." },
+        noProxy: { type: "string", help: "Hosts to reach directly, with commas between them." },
       },
     },
   },

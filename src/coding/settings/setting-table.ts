@@ -1,3 +1,4 @@
+import { type OwnSchema, ownSchema } from "../../core/base/check.ts";
 import { PERMISSION_MODES } from "../../permission/permission-mode.ts";
 import {
   type ConfigFile,
@@ -7,7 +8,7 @@ import {
   SANDBOX_MODES,
   SCREEN_THEMES,
 } from "./config-schema.ts";
-import { NETWORK } from "./network-settings.ts";
+import { DURATION } from "./duration.ts";
 import {
   allows,
   callParts,
@@ -20,9 +21,8 @@ import {
   serverParts,
   shown,
 } from "./project-rules.ts";
-import { PROVIDER, VARIABLE_NAME } from "./provider-settings.ts";
-import { type PlacedSetting, placedSettings, type Setting } from "./setting.ts";
-import type { Shape } from "./shape.ts";
+import { NETWORK, PROVIDER, VARIABLE_NAME } from "./provider-settings.ts";
+import { jsonSchema, type PlacedSetting, placedSettings, type Setting } from "./setting.ts";
 
 /** A setting at the top of a config file. */
 export type TopSetting<T> = Setting<T> & {
@@ -37,15 +37,16 @@ export type TopSetting<T> = Setting<T> & {
 };
 
 const TEXT = { type: "string" } as const;
-const TEXTS = { type: "strings" } as const;
+const CLOSED = { type: "object", additionalProperties: false } as const;
+const TEXTS = { type: "array", items: TEXT } as const;
 const SWITCH = { type: "boolean" } as const;
-const COUNT = { type: "number", minimum: 0, integer: true } as const;
-const FROM_ONE = { type: "number", minimum: 1, integer: true } as const;
+const COUNT = { type: "integer", minimum: 0 } as const;
+const FROM_ONE = { type: "integer", minimum: 1 } as const;
 
 const PERMISSIONS: Setting<PermissionConfig> = {
-  type: "object",
+  ...CLOSED,
   help: "Rules such as `bash(git status*)`; deny wins over ask, ask over allow.",
-  fields: {
+  properties: {
     allow: { ...TEXTS, help: "What runs without a question." },
     ask: { ...TEXTS, help: "What is asked about." },
     deny: { ...TEXTS, help: "What never runs." },
@@ -62,8 +63,8 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
   $schema: { ...TEXT, project: "counts", help: "For editors. Without effect." },
   model: {
     type: "string",
-    pattern: /\S/,
-    form: 'a name such as "anthropic/claude-sonnet-4-5"',
+    pattern: String.raw`\S`,
+    "x-say": 'a name such as "anthropic/claude-sonnet-4-5"',
     default: "the default model of the first provider with a key; otherwise a local server, if you agree",
     variable: "NANO_AGENT_MODEL",
     flag: {
@@ -82,8 +83,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     help: "Models that take over, in order, when the one before fails for good.",
   },
   pattern: {
-    type: "string",
-    oneOf: PATTERN_NAMES,
+    enum: PATTERN_NAMES,
     default: "the plain loop",
     flag: {
       name: "pattern",
@@ -95,8 +95,8 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     help: "How to work.",
   },
   extraTools: {
-    type: "strings",
-    oneOf: EXTRA_TOOLS,
+    type: "array",
+    items: { enum: EXTRA_TOOLS },
     flag: { name: "extra-tools", value: "NAMES", group: "Run" },
     project: { waits: (value) => `gives the model ${value.join(", ")}` },
     help: "Tools beside those that are always there: todo (the model's own list of steps), web_fetch (pages as Markdown).",
@@ -114,8 +114,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     help: "Added to the system prompt.",
   },
   permissionMode: {
-    type: "string",
-    oneOf: PERMISSION_MODES,
+    enum: PERMISSION_MODES,
     default: "`default`; the screen asks at the first start in a folder",
     variable: "NANO_AGENT_PERMISSION_MODE",
     flag: { name: "permission-mode", value: "MODE", group: "Permission" },
@@ -144,20 +143,24 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     layers: "by entry",
   },
   environment: {
-    type: "object",
+    ...CLOSED,
     project: "never",
     layers: "by entry",
     help: "Which variables commands see beside the built-in ones.",
-    fields: {
+    properties: {
       pass: {
         ...TEXTS,
         flag: { name: "pass-env", value: "NAMES", group: "Permission" },
         help: "Variables that commands see beside the usual ones, e.g. GITHUB_TOKEN or 'AWS_*'.",
       },
       set: {
-        type: "map",
-        of: { type: "string", pattern: /^[^\0]*$/, form: "a text" },
-        key: VARIABLE_NAME,
+        type: "object",
+        additionalProperties: {
+          type: "string",
+          pattern: String.raw`^[^\0]*$`,
+          "x-say": "a string without NUL",
+        },
+        propertyNames: { pattern: VARIABLE_NAME, "x-say": "the name of an environment variable" },
         help: "Variables with a value of your own.",
       },
     },
@@ -169,14 +172,13 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     help: "False leaves secrets in results, errors and exports.",
   },
   sandbox: {
-    type: "object",
+    ...CLOSED,
     project: "never",
     layers: "by entry",
     help: "What commands may reach, and whether they are confined at all.",
-    fields: {
+    properties: {
       mode: {
-        type: "string",
-        oneOf: SANDBOX_MODES,
+        enum: SANDBOX_MODES,
         default: "`auto`",
         flag: { name: "sandbox", value: "on|auto|off", group: "Permission" },
         help: "Confine commands to the workspace and temporary files, without network and keys. auto: where it works. on: or run none.",
@@ -199,7 +201,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
   },
   maxBudgetUsd: {
     type: "number",
-    above: 0,
+    exclusiveMinimum: 0,
     flag: {
       name: "max-budget-usd",
       value: "USD",
@@ -210,7 +212,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     help: "Money a session may spend.",
   },
   maxWallTime: {
-    type: "duration",
+    ...DURATION,
     flag: {
       name: "max-wall-time",
       value: "TIME",
@@ -253,10 +255,10 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     help: "Calls of one answer that are looked at.",
   },
   loopGuard: {
-    type: "object",
+    ...CLOSED,
     project: "never",
     help: "When a model that repeats itself is stopped.",
-    fields: {
+    properties: {
       stopAt: { ...COUNT, minimum: 3, default: "5", help: "Repetitions after which the run ends." },
       window: {
         ...COUNT,
@@ -266,24 +268,25 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     },
   },
   toolCalls: {
-    type: "string",
-    oneOf: ["native", "text"],
+    enum: ["native", "text"],
     default: "`native`",
     variable: "NANO_AGENT_TOOL_CALLS",
     project: { waits: (value) => `has the model write its calls as ${value}` },
     help: "`text`: calls stand in the text of the answer, for models that have no other way.",
   },
   compaction: {
-    type: "object",
-    orFalse: true,
+    ...CLOSED,
+    type: ["object", "boolean"],
+    not: { const: true },
+    "x-say": "an object or false",
     default: "near the end of the window",
     project: { waits: (value) => `changes when older messages are left out: ${shown(value)}` },
     help: "When and how a conversation that outgrows its model is compacted; `false`: never.",
-    fields: {
-      at: { type: "number", above: 0, maximum: 1, default: "0.8", help: "Share of the window." },
+    properties: {
+      at: { type: "number", exclusiveMinimum: 0, maximum: 1, default: "0.8", help: "Share of the window." },
       keep: {
         type: "number",
-        above: 0,
+        exclusiveMinimum: 0,
         maximum: 0.9,
         default: "0.2",
         help: "Share of it that the newest messages may take to be kept as they are.",
@@ -306,32 +309,39 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     help: "False: what runs change in files is not kept for undo.",
   },
   undoLimits: {
-    type: "object",
+    ...CLOSED,
     project: "never",
     help: "How much is kept for undo.",
-    fields: {
-      maxFileMb: { type: "number", above: 0, default: "32", help: "Of one file." },
-      maxStoreMb: { type: "number", above: 0, default: "1024", help: "On disk for one workspace." },
+    properties: {
+      maxFileMb: { type: "number", exclusiveMinimum: 0, default: "32", help: "Of one file." },
+      maxStoreMb: {
+        type: "number",
+        exclusiveMinimum: 0,
+        default: "1024",
+        help: "On disk for one workspace.",
+      },
       maxFiles: { ...FROM_ONE, default: "200,000", help: "Files that are looked at." },
     },
   },
   memory: {
-    type: "object",
+    ...CLOSED,
     project: "never",
     help: "What is remembered across sessions.",
-    fields: {
+    properties: {
       longTerm: {
-        type: "string",
-        oneOf: ["static", "agent", "both"],
+        enum: ["static", "agent", "both"],
         default: "nothing is remembered",
         help: "`static`: runs retrieve and record. `agent`: the model does, with tools.",
       },
     },
   },
   providers: {
-    type: "map",
-    of: PROVIDER,
-    key: /^[a-z0-9][a-z0-9._-]*$/,
+    type: "object",
+    additionalProperties: PROVIDER,
+    propertyNames: {
+      pattern: String.raw`^[a-z0-9][a-z0-9._-]*$`,
+      "x-say": "made of lower-case letters, digits, dots, _ and -",
+    },
     project: { parts: providerParts, words: "new ones with a key of their own name, once trusted" },
     layers: "by entry",
     help: "Providers the package does not know, or at another address, by name.",
@@ -342,25 +352,25 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     layers: "by entry",
   },
   webFetch: {
-    type: "object",
+    ...CLOSED,
     project: { waits: ({ privateHosts = [] }) => `lets web_fetch reach ${privateHosts.join(", ")}` },
     help: "What `web_fetch` may reach.",
-    fields: {
+    properties: {
       privateHosts: { ...TEXTS, help: "Hosts of this machine and of private networks, e.g. `localhost`." },
     },
   },
   mcpServers: {
-    type: "map",
-    of: { type: "any" },
+    type: "object",
+    additionalProperties: {},
     project: { parts: serverParts, words: "each once trusted" },
     layers: "by entry",
     help: "MCP servers by name, as `.mcp.json` holds them.",
   },
   mcp: {
-    type: "object",
+    ...CLOSED,
     project: { waits: (value) => `changes which tools of MCP servers are shown: ${shown(value)}` },
     help: "How MCP servers are used.",
-    fields: {
+    properties: {
       defer: {
         ...SWITCH,
         default: "`true`",
@@ -369,8 +379,8 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     },
   },
   hooks: {
-    type: "map",
-    of: { type: "any" },
+    type: "object",
+    additionalProperties: {},
     project: { parts: hookParts, words: "each event once trusted" },
     layers: "by entry",
     help: "Commands that run at events, by event.",
@@ -381,16 +391,15 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     help: "Packages, or paths of files, that hold extensions.",
   },
   openTelemetry: {
-    type: "object",
+    ...CLOSED,
     project: "never",
     help: "With it, even as {}, runs are reported to the OpenTelemetry providers of the process.",
-    fields: {
+    properties: {
       captureContent: { ...SWITCH, default: "`false`", help: "True tells texts, arguments and results too." },
     },
   },
   theme: {
-    type: "string",
-    oneOf: SCREEN_THEMES,
+    enum: SCREEN_THEMES,
     default: "`auto`: after the background of the terminal",
     project: "never",
     help: "The colours of the screen.",
@@ -402,18 +411,18 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     help: "False: no bell and no notification when you are away.",
   },
   keys: {
-    type: "map",
-    of: TEXTS,
-    key: /^[a-z]+(?:-[a-z]+)*$/,
+    type: "object",
+    additionalProperties: TEXTS,
+    propertyNames: { pattern: String.raw`^[a-z]+(?:-[a-z]+)*$`, "x-say": "lower-case words with dashes" },
     project: "never",
     help: 'Keys of the screen\'s actions, instead of the defaults: `{ "queue": ["ctrl+s"] }`.',
   },
   folders: {
-    type: "map",
-    of: {
-      type: "object",
-      fields: {
-        permissionMode: { type: "string", oneOf: PERMISSION_MODES, help: "The mode there." },
+    type: "object",
+    additionalProperties: {
+      ...CLOSED,
+      properties: {
+        permissionMode: { enum: PERMISSION_MODES, help: "The mode there." },
         permissions: PERMISSIONS,
       },
     },
@@ -422,8 +431,8 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
   },
 };
 
-/** The shape of a config file. */
-export const CONFIG_SHAPE: Shape = { type: "object", fields: SETTINGS };
+/** The schema of a config file. */
+export const SETTINGS_SCHEMA: OwnSchema = ownSchema(jsonSchema({ ...CLOSED, properties: SETTINGS }));
 
 /** Every setting, those inside others behind them. */
 export const PLACED_SETTINGS: readonly PlacedSetting[] = placedSettings(SETTINGS);

@@ -1,7 +1,7 @@
-import { invalidConfig } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
-import { type Environment, variable } from "../../system/env.ts";
-import { readText, type Shape } from "./shape.ts";
+import type { JsonSchema } from "../../core/base/schema.ts";
+import { readVariable } from "../../providers/network-options.ts";
+import type { Environment } from "../../system/env.ts";
 
 /** A setting as an option of a run. */
 export interface SettingFlag {
@@ -27,58 +27,70 @@ export interface SettingWords {
   readonly variable?: string;
 }
 
-/** A setting of type `T`: what it takes, checked against the type, and its words, field by field. */
-export type Setting<T> = ShapeOf<Exclude<T, undefined>> & SettingWords;
+/** The schema of a value in a config file: JSON Schema, in the keywords that the table uses. */
+export interface SettingSchema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
+  readonly pattern?: string;
+  readonly items?: SettingSchema;
+  readonly not?: { readonly const: boolean };
+  readonly properties?: { readonly [name: string]: DescribedSchema };
+  readonly required?: readonly string[];
+  readonly additionalProperties?: DescribedSchema | false;
+  readonly propertyNames?: SettingSchema;
+  /** The values it takes, in words. */
+  readonly "x-say"?: string;
+}
 
-type ShapeOf<T> = unknown extends T
-  ? { readonly type: "any" }
-  : [T] extends [boolean]
-    ? { readonly type: "boolean" }
-    : [T] extends [number]
-      ? Extract<Shape, { type: "number" }>
-      : [T] extends [string]
-        ? TextShape<T>
-        : [T] extends [readonly (infer E extends string)[]]
-          ? { readonly type: "strings" } & (string extends E ? object : { readonly oneOf: readonly E[] })
-          : [T] extends [string | boolean]
-            ? Shape
-            : ObjectShape<Exclude<T, false>>;
+/** A schema, with what is said about it when it is that of a setting. */
+export type DescribedSchema = SettingSchema & Partial<SettingWords>;
 
-type TextShape<T extends string> = string extends T
-  ? Extract<Shape, { type: "string" | "duration" }>
-  : { readonly type: "string"; readonly oneOf: readonly T[] };
+/** A setting of type `T`: its schema, which the compiler holds against the type, and its words. */
+export type Setting<T> = SchemaOf<Exclude<T, undefined>> & SettingWords;
 
-type ObjectShape<T> = string extends keyof T
-  ?
-      | { readonly type: "map"; readonly of: ShapeOf<T[keyof T]>; readonly key?: RegExp }
-      | { readonly type: "object"; readonly fields: { readonly [name: string]: Shape } }
+type SchemaOf<T> = SettingSchema &
+  (unknown extends T
+    ? unknown
+    : [T] extends [boolean]
+      ? { readonly type: "boolean" }
+      : [T] extends [number]
+        ? { readonly type: "number" | "integer" }
+        : [T] extends [string]
+          ? string extends T
+            ? { readonly type: "string" }
+            : { readonly enum: readonly T[] }
+          : [T] extends [readonly (infer E)[]]
+            ? { readonly type: "array"; readonly items: SchemaOf<E> }
+            : [T] extends [string | boolean]
+              ? unknown
+              : ObjectSchema<Exclude<T, false>>);
+
+type ObjectSchema<T> = string extends keyof T
+  ? { readonly type: "object"; readonly additionalProperties: SchemaOf<T[keyof T]> | false }
   : {
-      readonly type: "object";
-      readonly fields: { readonly [K in keyof Required<T>]: Setting<T[K]> };
-      readonly required?: readonly (keyof T & string)[];
-      readonly orFalse?: boolean;
+      readonly properties: { readonly [K in keyof Required<T>]: Setting<T[K]> };
+      readonly additionalProperties: false;
     };
-
-/** A shape, with what is said about it where it is that of a setting. */
-export type DescribedShape = Shape & Partial<SettingWords>;
 
 /** A setting and its place in a config: `["network", "maxRetries"]`; an entry of a map is `"NAME"`. */
 export interface PlacedSetting {
   readonly path: readonly string[];
-  readonly setting: DescribedShape;
+  readonly setting: DescribedSchema;
 }
 
 /** Every setting of a table, those inside others behind them. */
 export function placedSettings(
-  fields: { readonly [name: string]: DescribedShape },
+  fields: { readonly [name: string]: DescribedSchema },
   above: readonly string[] = [],
 ): readonly PlacedSetting[] {
   return Object.entries(fields).flatMap(([name, setting]) => {
     const path = [...above, name];
-    const isMap = setting.type === "map";
-    const inner = isMap ? setting.of : setting;
-    const below = inner.type === "object" ? inner.fields : {};
-    return [{ path, setting }, ...placedSettings(below, isMap ? [...path, "NAME"] : path)];
+    const { additionalProperties: entry } = setting;
+    const { properties = {} } = entry || setting;
+    return [{ path, setting }, ...placedSettings(properties, entry ? [...path, "NAME"] : path)];
   });
 }
 
@@ -92,6 +104,11 @@ export function withSetting<C extends object>(
   const before = isRecord(config) ? config[name] : undefined;
   const inner = rest.length === 0 ? value : withSetting(isRecord(before) ? before : {}, rest, value);
   return { ...config, [name]: inner };
+}
+
+/** A schema of the table as the checker takes it, which reads past the words. */
+export function jsonSchema(schema: DescribedSchema): JsonSchema {
+  return schema as JsonSchema;
 }
 
 /** A setting that a variable made. */
@@ -108,10 +125,7 @@ export function readVariables(
 ): readonly FromVariable[] {
   return settings.flatMap(({ path, setting }) => {
     const { variable: name } = setting;
-    const text = name === undefined ? undefined : variable(environment, name);
-    if (name === undefined || text === undefined) return [];
-    const read = readText(text, setting);
-    if ("value" in read) return [{ path, value: read.value, name }];
-    throw invalidConfig(`${name} is ${JSON.stringify(text)}. It must be ${read.expected}.`);
+    const value = name === undefined ? undefined : readVariable(name, jsonSchema(setting), environment);
+    return name === undefined || value === undefined ? [] : [{ path, value, name }];
   });
 }

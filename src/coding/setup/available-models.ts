@@ -1,8 +1,8 @@
 import { PRESETS } from "../../providers/catalog.ts";
+import { keyVariableOf } from "../../providers/model-choice.ts";
 import { knownModelIds } from "../../providers/model-info.ts";
 import type { Environment } from "../../system/env.ts";
 import type { ConfigFile } from "../settings/config-schema.ts";
-import { keyVariableOf } from "./model-choice.ts";
 
 /** Models to choose from now: configured ones, then those of providers whose key is set. Asks nobody. */
 export function availableModels(

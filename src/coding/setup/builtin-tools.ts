@@ -1,6 +1,7 @@
 import type { Model } from "../../core/model/model.ts";
 import type { Tool } from "../../core/tool/tool.ts";
-import { variable } from "../../system/env.ts";
+import { networkOptions } from "../../providers/network-options.ts";
+import { type Environment, variable } from "../../system/env.ts";
 import { type BashTools, createBashTools } from "../../tools/bash-tools.ts";
 import { createBatchTool } from "../../tools/batch-tool.ts";
 import { fileTools } from "../../tools/file-tools.ts";
@@ -8,9 +9,8 @@ import type { FilePort, FileToolOptions } from "../../tools/files/file-port.ts";
 import type { ShellOptions } from "../../tools/shell/shell-session.ts";
 import { createTodoTool } from "../../tools/todo-tool.ts";
 import { createWebFetchTool, type WebFetchOptions } from "../../tools/web-fetch-tool.ts";
-import type { ExtraTool } from "../settings/config-schema.ts";
+import type { ConfigFile, ExtraTool } from "../settings/config-schema.ts";
 import type { Settings } from "../settings/settings.ts";
-import { webFetchOptions } from "./network-options.ts";
 import { FileGuard } from "./permission-gate.ts";
 
 export interface BuiltinTools {
@@ -107,4 +107,11 @@ export function offeredTools(
     known.set(model, offered);
     return offered;
   };
+}
+
+/** How `web_fetch` uses the network: the hosts the user allowed, and the proxies of the models' requests. */
+function webFetchOptions(config: ConfigFile, environment: Environment): WebFetchOptions {
+  const { proxy } = networkOptions(config.network, environment);
+  const proxyEnv = proxy && { HTTP_PROXY: proxy.http, HTTPS_PROXY: proxy.https, NO_PROXY: proxy.noProxy };
+  return { privateHosts: config.webFetch?.privateHosts ?? [], proxyEnv };
 }

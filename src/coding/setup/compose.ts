@@ -1,7 +1,7 @@
 import { Agent } from "../../agent/agent.ts";
 import type { AgentOptions } from "../../agent/options.ts";
-import { defined } from "../../core/base/defined.ts";
 import { invalidConfig } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/json.ts";
 import { atPace } from "../../core/model/answer.ts";
 import type { Effort, Model } from "../../core/model/model.ts";
 import { MCP_PREFIX } from "../../extensions/mcp/tool-name.ts";
@@ -9,7 +9,9 @@ import type { Compactor } from "../../memory/context/compactor.ts";
 import { summaryCompaction } from "../../memory/context/summary-compaction.ts";
 import type { ApprovalPrompt } from "../../permission/approver.ts";
 import { LearnedModels } from "../../providers/learned-model.ts";
+import { chooseModel, type ModelChoice } from "../../providers/model-choice.ts";
 import { parseModelName } from "../../providers/model-name.ts";
+import { NO_PROXY_FORMS, unreadableNoProxy } from "../../providers/network-options.ts";
 import { RatePauses } from "../../providers/rate-pause.ts";
 import { about, type OnNotice } from "../../view/notice.ts";
 import { type FoundServers, findMcpServers } from "../mcp/find-servers.ts";
@@ -30,8 +32,6 @@ import {
 import { type Checkpoints, openCheckpoints } from "./checkpoints.ts";
 import { type ComposedPermission, composePermission } from "./compose-permission.ts";
 import { type Confinement, confine } from "./confine.ts";
-import { chooseModel, type ModelChoice } from "./model-choice.ts";
-import { NO_PROXY_FORMS, unreadableNoProxy } from "./network-options.ts";
 import { openMemory } from "./open-memory.ts";
 import { openModel } from "./open-model.ts";
 import type { OpenSession } from "./open-session.ts";

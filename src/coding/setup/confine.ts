@@ -1,10 +1,9 @@
 import { join } from "node:path";
 import { invalidConfig } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
-import type { Redaction } from "../../core/base/redaction.ts";
+import type { Redaction } from "../../core/base/text.ts";
 import type { McpServerDefinition } from "../../extensions/mcp/server-definition.ts";
-import type { PermissionMode } from "../../permission/permission-mode.ts";
-import { placementOf, type SandboxState } from "../../permission/permission-mode.ts";
+import { type PermissionMode, placementOf, type SandboxState } from "../../permission/permission-mode.ts";
 import type { Sandbox } from "../../permission/sandbox/sandbox.ts";
 import { createProcessWatcher } from "../../system/process-watcher.ts";
 import type { ShellOptions } from "../../tools/shell/shell-session.ts";

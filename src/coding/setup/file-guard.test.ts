@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import type { GateRequest } from "../../core/agent/ports.ts";
-import type { ToolInput } from "../../core/message/block.ts";
+import type { ToolInput } from "../../core/message/message.ts";
 import type { Tool, ToolContext } from "../../core/tool/tool.ts";
 import { fileTools } from "../../tools/file-tools.ts";
 import type { ConfigFile } from "../settings/config-schema.ts";

@@ -4,15 +4,15 @@ import { collect } from "../../core/model/answer.ts";
 import type { StreamPart } from "../../core/model/model.ts";
 import { apiAddress } from "../../providers/api-address.ts";
 import { findPreset, PRESETS } from "../../providers/catalog.ts";
+import { findLocalServers } from "../../providers/local/local-servers.ts";
 import { idsIn, type ServerFetch } from "../../providers/local/server-facts.ts";
 import { knownModelIds } from "../../providers/model-info.ts";
+import { providerAddress } from "../../providers/provider-address.ts";
 import { variable } from "../../system/env.ts";
 import { saveKeys } from "../settings/saved-keys.ts";
 import { saveModel } from "../settings/saved-rules.ts";
 import { loadSettings, type Settings, type SettingsOptions } from "../settings/settings.ts";
-import { findLocalServers } from "./local-servers.ts";
 import { openModel } from "./open-model.ts";
-import { providerAddress } from "./provider-address.ts";
 
 /** Time a server gets to list its models, and a model to answer a word. */
 const LIST_MS = 5_000;

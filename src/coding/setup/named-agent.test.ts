@@ -65,7 +65,7 @@ test("a named model takes the network settings of the environment", async () => 
   expect([requests, error?.code, error?.message]).toEqual([
     1,
     "invalid_config",
-    'NANO_AGENT_MAX_RETRIES is "many". It must be a whole number from 0.',
+    'NANO_AGENT_MAX_RETRIES is "many"; it must be a whole number from 0.',
   ]);
 });
 

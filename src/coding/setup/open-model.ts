@@ -1,9 +1,11 @@
-import { defined } from "../../core/base/defined.ts";
 import { isNanoAgentError } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/json.ts";
 import type { Model } from "../../core/model/model.ts";
 import { createTransport } from "../../providers/create-transport.ts";
 import { fallbackModel } from "../../providers/fallback.ts";
 import { LearnedModels } from "../../providers/learned-model.ts";
+import { namedModel, readFacts } from "../../providers/model-choice.ts";
+import { networkOptions } from "../../providers/network-options.ts";
 import { RatePauses } from "../../providers/rate-pause.ts";
 import {
   type CustomProvider,
@@ -12,9 +14,6 @@ import {
 } from "../../providers/resolve-model.ts";
 import { type Environment, variable } from "../../system/env.ts";
 import type { ConfigFile, ProviderConfig } from "../settings/config-schema.ts";
-import { namedModel } from "./model-choice.ts";
-import { networkOptions } from "./network-options.ts";
-import { readFacts } from "./read-facts.ts";
 
 /** Options of opening models. */
 export interface OpenModelOptions {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { JournalEntry } from "../../core/agent/entries.ts";
-import { defined } from "../../core/base/defined.ts";
+import { defined } from "../../core/base/json.ts";
 import { entryBefore } from "../../journal/steps.ts";
 import type { JsonlJournal } from "../../session/jsonl-journal.ts";
 import { sessionError } from "../../session/session-error.ts";

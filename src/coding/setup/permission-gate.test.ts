@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { tool } from "../../../test/scenarios/conversation.ts";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import type { GateDecision } from "../../core/agent/ports.ts";
-import type { ToolInput } from "../../core/message/block.ts";
+import type { ToolInput } from "../../core/message/message.ts";
 import { createPermissionGate, type PermissionGateOptions } from "./permission-gate.ts";
 
 const KNOWN = ["read", "write", "edit", "bash"];

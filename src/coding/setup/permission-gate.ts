@@ -1,6 +1,6 @@
 import type { Gate, GateDecision, GateRequest } from "../../core/agent/ports.ts";
-import { defined } from "../../core/base/defined.ts";
 import { invalidConfig, isNanoAgentError, misuse } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/json.ts";
 import { didYouMean, shellArgument } from "../../core/base/text.ts";
 import { MCP_PREFIX } from "../../extensions/mcp/tool-name.ts";
 import type { PathSpaceOptions } from "../../permission/path-space.ts";

@@ -1,4 +1,4 @@
-import type { Redaction } from "../../core/base/redaction.ts";
+import type { Redaction } from "../../core/base/text.ts";
 import type { McpServerDefinition } from "../../extensions/mcp/server-definition.ts";
 import { type CommandEnvironment, commandEnvironment } from "../../permission/secrets/command-environment.ts";
 import { createRedaction, secretsOf } from "../../permission/secrets/create-redaction.ts";

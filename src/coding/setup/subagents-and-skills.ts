@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { defined } from "../../core/base/defined.ts";
+import { defined } from "../../core/base/json.ts";
 import type { Model } from "../../core/model/model.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import {

@@ -1,9 +1,7 @@
-import { orAborted } from "../base/abort.ts";
-import { defined } from "../base/defined.ts";
+import { orAborted } from "../base/async.ts";
 import { errorMessage } from "../base/errors.ts";
-import { asStored, equalJson, isRecord, ownValue } from "../base/json.ts";
-import type { ToolInput, ToolUseBlock } from "../message/block.ts";
-import { toolCallsOf } from "../message/message.ts";
+import { asStored, defined, equalJson, isRecord, ownValue } from "../base/json.ts";
+import { type ToolInput, type ToolUseBlock, toolCallsOf } from "../message/message.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
 import { isExternal, type Tool, type ToolResult } from "../tool/tool.ts";
 import { clip, errorResult, invalidArguments, toBlock, unknownTool } from "../tool/tool-output.ts";

@@ -1,8 +1,13 @@
 import type { Json, RecordedError } from "../base/errors.ts";
 import type { StopReason } from "../base/stop-reason.ts";
-import type { ToolInput, ToolResultBlock } from "../message/block.ts";
-import type { AssistantMessage, Message, UserMessage } from "../message/message.ts";
-import type { Usage } from "../message/usage.ts";
+import type {
+  AssistantMessage,
+  Message,
+  ToolInput,
+  ToolResultBlock,
+  Usage,
+  UserMessage,
+} from "../message/message.ts";
 import type { BudgetLimit } from "../model/budget.ts";
 import type {
   Effort,

@@ -1,7 +1,12 @@
-import { orAborted } from "../base/abort.ts";
+import { orAborted } from "../base/async.ts";
 import { misuse, type NanoAgentError, toNanoAgentError } from "../base/errors.ts";
-import type { ToolUseBlock } from "../message/block.ts";
-import { type Message, messageText, toolCallsOf, type UserMessage } from "../message/message.ts";
+import {
+  type Message,
+  messageText,
+  type ToolUseBlock,
+  toolCallsOf,
+  type UserMessage,
+} from "../message/message.ts";
 import type { ToolChoice } from "../model/model.ts";
 import type { Finish, ToolRegistry } from "../tool/tool.ts";
 import { prepareCalls, prepareOpenCalls } from "./approvals.ts";
@@ -84,7 +89,6 @@ export async function loop(run: Run): Promise<Ending> {
   }
 }
 
-/** True where the conversation keeps the answer alone. Calls that are open in it go on there. */
 function isSeparate({ shared, scope, state }: Run): boolean {
   return shared.setting.memory === "final-only" && scope === undefined && !state.transcript.hasPending;
 }

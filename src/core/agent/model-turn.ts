@@ -1,8 +1,14 @@
-import { abortError, orAborted } from "../base/abort.ts";
-import { defined } from "../base/defined.ts";
+import { abortError, orAborted } from "../base/async.ts";
 import { NanoAgentError, recordedError, toNanoAgentError } from "../base/errors.ts";
-import { type AssistantMessage, type Message, toolCallsOf } from "../message/message.ts";
-import { cleanUsage, NO_USAGE, type Usage } from "../message/usage.ts";
+import { defined } from "../base/json.ts";
+import {
+  type AssistantMessage,
+  cleanUsage,
+  type Message,
+  NO_USAGE,
+  toolCallsOf,
+  type Usage,
+} from "../message/message.ts";
 import { AnswerCollector, type CollectedAnswer } from "../model/answer.ts";
 import { type BudgetLimit, costOf, type Reservation, worstCasePrices } from "../model/budget.ts";
 import { estimateOutput, estimateTokens, InputEstimates, type MeasuredContext } from "../model/estimate.ts";

@@ -1,14 +1,17 @@
-import { defined } from "../base/defined.ts";
 import { isNanoAgentError, NanoAgentError, toNanoAgentError } from "../base/errors.ts";
+import { defined } from "../base/json.ts";
 import { isWaiting } from "../base/stop-reason.ts";
 import { clipped } from "../base/text.ts";
-import type { ContentBlock, ToolResultBlock, ToolUseBlock, UserBlock } from "../message/block.ts";
 import {
   type AssistantMessage,
   assistantMessage,
+  type ContentBlock,
   type Message,
   messageText,
+  type ToolResultBlock,
+  type ToolUseBlock,
   toolCallsOf,
+  type UserBlock,
   type UserMessage,
 } from "../message/message.ts";
 import { repairTranscript } from "../message/transcript.ts";

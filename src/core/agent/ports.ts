@@ -1,6 +1,5 @@
 import type { NanoAgentError } from "../base/errors.ts";
-import type { ToolInput } from "../message/block.ts";
-import type { AssistantMessage, Message } from "../message/message.ts";
+import type { AssistantMessage, Message, ToolInput } from "../message/message.ts";
 import type { FinishReason, ModelRequest, StreamPart } from "../model/model.ts";
 import type { Tool, ToolAccess, ToolResult } from "../tool/tool.ts";
 import type { JournalEntry, NewEntry } from "./entries.ts";

@@ -1,9 +1,7 @@
-import { defined } from "../base/defined.ts";
 import { NanoAgentError } from "../base/errors.ts";
+import { defined } from "../base/json.ts";
 import type { StopReason } from "../base/stop-reason.ts";
-import type { ToolInput } from "../message/block.ts";
-import type { Message } from "../message/message.ts";
-import type { Usage } from "../message/usage.ts";
+import type { Message, ToolInput, Usage } from "../message/message.ts";
 import type { BudgetLimit } from "../model/budget.ts";
 
 /** Tool calls that repeat: the names in the circle, in order, and how many calls have gone round so far. */

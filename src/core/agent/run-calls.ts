@@ -1,10 +1,9 @@
-import { LinkedAbort, orAborted } from "../base/abort.ts";
-import { assertIs } from "../base/check-option.ts";
-import { type Clock, startTimer } from "../base/clock.ts";
-import { defined } from "../base/defined.ts";
+import { type Clock, LinkedAbort, orAborted, startTimer } from "../base/async.ts";
+import { check, OBJECT } from "../base/check.ts";
 import { errorMessage, misuse, NanoAgentError } from "../base/errors.ts";
-import { hashText } from "../base/hash-text.ts";
-import type { ToolInput, ToolUseBlock } from "../message/block.ts";
+import { defined } from "../base/json.ts";
+import { hashText } from "../base/text.ts";
+import type { ToolInput, ToolUseBlock } from "../message/message.ts";
 import { NEVER_RAN, OUTCOME_UNKNOWN } from "../message/transcript.ts";
 import type {
   Finish,
@@ -445,7 +444,7 @@ export function callMaker(
     return id;
   };
   return async (name, input) => {
-    assertIs(`The input of ${name}`, input, "object");
+    check(input, OBJECT, `The input of ${name}`);
     const call: ToolUseBlock = { type: "tool_use", id: nextId(), name, input: ownCopy(name, input) };
     const own = admitted.then(() => prepareCall(run, call, { parentCallId }));
     admitted = own.catch(() => undefined);

@@ -1,9 +1,8 @@
-import { type Clock, systemClock } from "../base/clock.ts";
+import { type Clock, systemClock } from "../base/async.ts";
 import { errorMessage, NanoAgentError, toNanoAgentError } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
-import type { Redaction } from "../base/redaction.ts";
-import type { ToolUseBlock } from "../message/block.ts";
-import { type Message, userMessage } from "../message/message.ts";
+import type { Redaction } from "../base/text.ts";
+import { type Message, type ToolUseBlock, userMessage } from "../message/message.ts";
 import { type Budget, BudgetLedger } from "../model/budget.ts";
 import type { Effort, Model, RequestDefaults, StreamPart, ToolChoice } from "../model/model.ts";
 import type { SubagentOutcome, SubagentTask, ToolRegistry } from "../tool/tool.ts";

@@ -1,9 +1,18 @@
-import { defined } from "../base/defined.ts";
+import { defined } from "../base/json.ts";
 import { isWaiting } from "../base/stop-reason.ts";
-import type { ToolUseBlock } from "../message/block.ts";
-import { LONG_TERM_MEMORY, type Message, messageText, textOf, toolCallsOf } from "../message/message.ts";
+import {
+  addUsage,
+  cleanUsage,
+  LONG_TERM_MEMORY,
+  type Message,
+  messageText,
+  NO_USAGE,
+  type ToolUseBlock,
+  textOf,
+  toolCallsOf,
+  type Usage,
+} from "../message/message.ts";
 import { MessageLabels, NEVER_RAN, OUTCOME_UNKNOWN, Transcript } from "../message/transcript.ts";
-import { addUsage, cleanUsage, NO_USAGE, type Usage } from "../message/usage.ts";
 import type { MeasuredContext } from "../model/estimate.ts";
 import type { Finish } from "../tool/tool.ts";
 import type {

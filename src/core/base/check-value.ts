@@ -1,7 +1,6 @@
 import { misuse, type NanoAgentError } from "./errors.ts";
-import type { ResolveRef } from "./expected-form.ts";
 import { equalJson, isRecord, safeParse } from "./json.ts";
-import type { JsonSchema, SchemaIssue } from "./schema.ts";
+import type { JsonSchema } from "./schema.ts";
 import { nearest } from "./text.ts";
 
 /** One schema object being compiled: its keywords, its place, and how the schemas in it are compiled. */
@@ -101,11 +100,20 @@ export const MAX_ISSUES = 10;
  */
 export type Check = (value: unknown, run: SchemaRun) => unknown;
 
-/** By `type` and `choice` {@link import("./check-value.ts").branchChecks} knows which branch was meant. */
-export type IssueKind = "type" | "choice" | "other";
+/** `type` and `choice` tell which branch of a schema was meant; `missing` and `unknown` are about a key. */
+type IssueKind = "type" | "choice" | "missing" | "unknown" | "other";
 
-interface FoundIssue extends SchemaIssue {
+/** One thing that does not hold. */
+export interface FoundIssue {
+  readonly path: readonly (string | number)[];
   readonly kind: IssueKind;
+  /** For models. */
+  readonly message: string;
+  /** The key that is missing or unknown. */
+  readonly key?: string | undefined;
+  /** The innermost schema that does not hold, and the value there. */
+  readonly schema?: JsonSchema;
+  readonly value?: unknown;
 }
 
 /** The findings of a check about a value, to be remembered. */
@@ -147,10 +155,24 @@ export class SchemaRun {
   }
 
   /** Reports that the value at hand does not hold. `message` is only made when somebody will read it. */
-  fail(message: () => string, kind: IssueKind = "other"): void {
+  fail(message: () => string, kind: IssueKind = "other", key?: string): void {
     this.failures += 1;
     if (!this.quiet && this.issues.length < MAX_ISSUES)
-      this.issues.push({ path: "", message: message(), kind });
+      this.issues.push({ path: [], message: message(), kind, key });
+  }
+
+  /**
+   * Adds what the issues from `first` on are about: the innermost schema, or one around it that has words of
+   * its own for the same value, or alternatives.
+   */
+  explain(first: number, schema: JsonSchema, value: unknown): void {
+    const isWider = schema["x-say"] !== undefined || schema["anyOf"] !== undefined;
+    for (let at = first; at < this.issues.length; at += 1) {
+      const issue = this.issues[at];
+      if (issue === undefined) continue;
+      const isSame = issue.path.length === 0 && issue.key === undefined;
+      if (issue.schema === undefined || (isWider && isSame)) this.issues[at] = { ...issue, schema, value };
+    }
   }
 
   /** Runs a check on a part of the value, so that its issues carry the part's place. */
@@ -159,7 +181,7 @@ export class SchemaRun {
     const result = check(value, this);
     for (let at = before; at < this.issues.length; at += 1) {
       const issue = this.issues[at];
-      if (issue !== undefined) this.issues[at] = { ...issue, path: joinPath(key, issue.path) };
+      if (issue !== undefined) this.issues[at] = { ...issue, path: [key, ...issue.path] };
     }
     return result;
   }
@@ -226,10 +248,15 @@ export function typeName(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-function joinPath(key: string | number, rest: string): string {
-  const separator = rest === "" || rest.startsWith("[") ? "" : ".";
-  if (typeof key === "number") return `[${key}]${separator}${rest}`;
-  return `${/^[\w$-]+$/.test(key) ? key : `[${JSON.stringify(key)}]`}${separator}${rest}`;
+/** A place as people write it: `edits[0].old_string`. */
+export function pathText(path: readonly (string | number)[]): string {
+  let text = "";
+  for (const key of path) {
+    if (typeof key === "number") text += `[${key}]`;
+    else if (/^[\w$-]+$/.test(key)) text += text === "" ? key : `.${key}`;
+    else text += `[${JSON.stringify(key)}]`;
+  }
+  return text;
 }
 
 /**
@@ -253,7 +280,7 @@ export function typeCheck(node: SchemaNode): Check | undefined {
   return (value, run) => {
     if (
       typeof value === "number"
-        ? numbers || (integers && Number.isInteger(value))
+        ? (numbers && !Number.isNaN(value)) || (integers && Number.isInteger(value))
         : types.has(typeName(value))
     )
       return value;
@@ -430,4 +457,57 @@ function codePoints(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
   return count;
+}
+
+/** Schemas that are looked at for one message, so that what refers to itself or branches ends. */
+const MAX_LOOKED = 30;
+const MAX_VALUES = 10;
+const MAX_CHARS = 200;
+
+/** The schema that a `$ref` of the same document points to. */
+export type ResolveRef = (ref: string) => unknown;
+
+/**
+ * The form that a schema expects, in a few words: its values where they are few, else its type, of
+ * alternatives each one's. Empty where the schema does not say it in short.
+ */
+export function expectedForm(schema: unknown, resolve: ResolveRef): string {
+  const words = new FormWords(resolve).of(schema);
+  return words.length > MAX_CHARS ? "" : words;
+}
+
+class FormWords {
+  readonly #resolve: ResolveRef;
+  #left = MAX_LOOKED;
+
+  constructor(resolve: ResolveRef) {
+    this.#resolve = resolve;
+  }
+
+  of(schema: unknown): string {
+    if (!isRecord(schema) || this.#left === 0) return "";
+    this.#left -= 1;
+    const { const: only, enum: values, type, items, $ref: ref } = schema;
+    if (only !== undefined) return JSON.stringify(only);
+    if (Array.isArray(values) && values.length > 0 && values.length <= MAX_VALUES)
+      return `one of ${values.map((value) => JSON.stringify(value)).join(", ")}`;
+    if (type === "array") return this.#list(items);
+    if (Array.isArray(type)) return type.join(" or ");
+    if (typeof type === "string") return type;
+    return typeof ref === "string" ? this.of(this.#resolve(ref)) : this.#branches(schema);
+  }
+
+  #list(items: unknown): string {
+    const inner = this.of(items);
+    if (inner === "") return "array";
+    return `array of ${inner.includes(" ") ? `(${inner})` : inner}`;
+  }
+
+  /** One alternative without words leaves all without: the others alone would be wrong. */
+  #branches({ anyOf, oneOf, allOf }: { readonly [keyword: string]: unknown }): string {
+    const branches = anyOf ?? oneOf ?? (Array.isArray(allOf) && allOf.length === 1 ? allOf : undefined);
+    if (!Array.isArray(branches)) return "";
+    const forms = branches.map((branch) => this.of(branch));
+    return forms.includes("") ? "" : [...new Set(forms)].join(" or ");
+  }
 }

@@ -145,3 +145,14 @@ export interface RecordedError {
 export function recordedError({ code, message, retryable, details }: NanoAgentError): RecordedError {
   return { code, message, retryable, details };
 }
+
+/**
+ * Throws `invalid_argument` in an engine that lacks what this package is written for. Such engines load every
+ * entry, and would fail somewhere in the middle of the work: whatever begins some calls this first.
+ */
+export function assertEngine(): void {
+  if (typeof Promise.withResolvers === "function" && typeof Map.groupBy === "function") return;
+  throw misuse(
+    "This engine is too old for nano-agent: it lacks parts of ES2024 (Promise.withResolvers, Map.groupBy). Use Node 22.19 or newer, or a browser, Deno or Bun of 2024 or later.",
+  );
+}

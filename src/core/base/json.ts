@@ -1,10 +1,11 @@
 import { errorMessage } from "./errors.ts";
+import { clipped, commonStart } from "./text.ts";
 
 /** Levels of arrays and objects in a value. `JSON.stringify` could not write deeper ones again. */
 export const MAX_JSON_DEPTH = 500;
 
 /** The result of {@link safeParse}. `error` says what is wrong with it in one line. */
-export type ParsedJson =
+type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: string };
 
@@ -30,7 +31,7 @@ export interface ParsedToolInput {
 }
 
 /** The known facts about the text beside its characters. */
-export interface ParseToolInputOptions {
+interface ParseToolInputOptions {
   /** True when the provider cut the answer inside this call (output limit). Default false. */
   readonly truncated?: boolean;
 }
@@ -141,4 +142,69 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   const children: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
   for (const child of children) if (isDeeperThan(child, levels - 1)) return true;
   return false;
+}
+
+/** The fields that are there: what is `undefined` is left out, as optional fields want it. */
+export function defined<T extends object>(given: T): DefinedFields<T> {
+  const there: { [name: string]: unknown } = {};
+  for (const name in given) if (given[name] !== undefined) there[name] = given[name];
+  return there as DefinedFields<T>;
+}
+
+/** Fields that may be `undefined` become optional. */
+type DefinedFields<T> = {
+  [K in keyof T as undefined extends T[K] ? never : K]: T[K];
+} & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** Where two values first differ, and what each has there, as short text. */
+export interface Difference {
+  /** Like `messages[2].content[0].text`; `the top` for the values themselves. */
+  readonly path: string;
+  readonly left: string;
+  readonly right: string;
+}
+
+/** The first place where two JSON values differ, lists in order, fields by name, if there is one. */
+export function firstDifference(left: unknown, right: unknown): Difference | undefined {
+  return differenceAt("", left, right);
+}
+
+function differenceAt(path: string, left: unknown, right: unknown): Difference | undefined {
+  if (Object.is(left, right)) return undefined;
+  if (Array.isArray(left) && Array.isArray(right)) {
+    for (let at = 0; at < Math.max(left.length, right.length); at += 1) {
+      const found = differenceAt(`${path}[${at}]`, left[at], right[at]);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  if (isRecord(left) && isRecord(right)) {
+    for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
+      const found = differenceAt(
+        path === "" ? key : `${path}.${key}`,
+        ownValue(left, key),
+        ownValue(right, key),
+      );
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  const start = typeof left === "string" && typeof right === "string" ? commonStart(left, right) : 0;
+  return { path: path === "" ? "the top" : path, left: shown(left, start), right: shown(right, start) };
+}
+
+/** Characters shown of a value, and of those how many before the difference. */
+const SHOWN = 80;
+const BEFORE = 20;
+
+/** A value as text; a long one around the place where it differs. */
+function shown(value: unknown, difference: number): string {
+  if (value === undefined) return "nothing";
+  if (typeof value !== "string") return clipped(JSON.stringify(value), SHOWN);
+  const start = difference > BEFORE * 2 ? difference - BEFORE : 0;
+  const end = start + SHOWN;
+  const quoted = JSON.stringify(value.slice(start, end).toWellFormed());
+  return `${start > 0 ? "…" : ""}${quoted}${end < value.length ? "…" : ""}`;
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
-import { nearest, shellArgument, toCleanText, truncateMiddle, utf8Length } from "./text.ts";
+import { describe, expect, it, test } from "vitest";
+import { hashText, nearest, shellArgument, toCleanText, truncateMiddle, utf8Length } from "./text.ts";
 
 const anyText = fc.oneof(
   fc.string({ unit: "binary" }),
@@ -134,4 +134,24 @@ it.skipIf(process.platform === "win32")("shellArgument is one word for a shell, 
     { numRuns: 50 },
   );
   expect(["a-b/c.d=1", "my notes", "=ls"].map(shellArgument)).toEqual(["a-b/c.d=1", "'my notes'", "'=ls'"]);
+});
+
+test("equal texts have equal numbers, which are whole and safe", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      const hash = hashText(text);
+      expect([hash, Number.isSafeInteger(hash), hash >= 0]).toEqual([
+        hashText([...text].join("")),
+        true,
+        true,
+      ]);
+    }),
+  );
+});
+
+test("a hundred thousand similar texts have as many numbers", () => {
+  const seen = new Set<number>();
+  for (let index = 0; index < 50_000; index++)
+    seen.add(hashText(`read {"path":"file-${index}"}`)).add(hashText(" ".repeat(index % 7) + index));
+  expect(seen.size).toBe(100_000);
 });

@@ -13,7 +13,7 @@ export function utf8Length(text: string): number {
 }
 
 /** The most a text may have: characters (UTF-16 code units, as `length` counts) or bytes in UTF-8. */
-export type TextLimit = number | { readonly maxBytes: number };
+type TextLimit = number | { readonly maxBytes: number };
 
 /**
  * The text, or its beginning and end around a line that says how much is missing. The result is never longer
@@ -95,6 +95,14 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const guess = nearest(word, candidates);
   return guess === undefined ? "" : ` Did you mean ${guess}?`;
+}
+
+/** The number that a text spells; `NaN` for none, and for a whole one that would lose digits. */
+export function numberOf(text: string): number {
+  const value = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isFinite(value)) return Number.NaN;
+  const whole = /^\s*\+?(-?\d+)(?:\.0*)?\s*$/.exec(text)?.[1];
+  return whole === undefined || BigInt(whole) === BigInt(value) ? value : Number.NaN;
 }
 
 const MAX_WORD = 64;
@@ -211,3 +219,98 @@ export function fenced(text: string, language = ""): string {
   for (const [run] of text.matchAll(/`+/g)) if (run.length >= fence.length) fence = `${run}\``;
   return `${fence}${language}\n${text.replace(/\n$/, "")}\n${fence}`;
 }
+
+const FIRST = 0x9e3779b1;
+const SECOND = 0x85ebca77;
+
+/**
+ * A number of 53 bits for a text, equal for equal texts and almost never for others: to compare what need not
+ * be kept. No protection against texts that are made to collide.
+ */
+export function hashText(text: string): number {
+  let low = 0x2545f491;
+  let high = 0x6c62272e;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    low = Math.imul(low ^ code, FIRST);
+    high = Math.imul(high ^ code, SECOND);
+    low ^= low >>> 15;
+    high ^= high >>> 13;
+  }
+  low = Math.imul(low ^ (high >>> 16) ^ text.length, SECOND);
+  high = Math.imul(high ^ (low >>> 15), FIRST);
+  return (high >>> 11) * 0x1_0000_0000 + (low >>> 0);
+}
+
+/** Pieces after which they are put together. */
+const MAX_PIECES = 512;
+
+/**
+ * A text that comes in many small pieces. A string that is only ever added to keeps all its pieces, each
+ * larger than the few characters it holds, for as long as nobody reads it: a long answer would take ten times
+ * its length.
+ */
+export class GrowingText {
+  #text = "";
+  #pieces: string[] = [];
+  /** The pieces as one text, where somebody reads along. */
+  #open = "";
+
+  add(piece: string): void {
+    this.#pieces.push(piece);
+    if (this.#pieces.length === MAX_PIECES) this.#join();
+  }
+
+  /** Adds a piece and returns the text so far: for who reads along, in place of {@link add}. */
+  grow(piece: string): string {
+    this.#open += piece;
+    this.add(piece);
+    return this.#text + this.#open;
+  }
+
+  /** The text so far. */
+  toString(): string {
+    this.#join();
+    return this.#text;
+  }
+
+  #join(): void {
+    if (this.#pieces.length === 0) return;
+    this.#text += this.#pieces.join("");
+    this.#pieces = [];
+    this.#open = "";
+  }
+}
+
+/** Takes secrets out of texts, and leaves marks such as `«redacted:key»` in their places. Never throws. */
+export interface Redaction {
+  /** The text without secrets; the same text where it holds none. */
+  text(text: string): string;
+  /** For one text that comes in pieces. */
+  stream(): RedactionStream;
+  /**
+   * The text without those secrets whose values are known, for a person who decides on it: what only looks
+   * like a secret may be code that would run. Absent: such a text is shown as it is.
+   */
+  known?(text: string): string;
+}
+
+/** One text in pieces. What could be the beginning of a secret is held back until it is certain. */
+export interface RedactionStream {
+  /** The text that is certain by now: of this piece, and of those held back before. */
+  push(piece: string): string;
+  /** The text that was held back, for somebody who looks now or because nothing more comes. */
+  flush(): string;
+}
+
+/** Stands where a secret was: `«redacted:github-token»`. `kind` keeps letters, digits, `_`, `.` and `-`. */
+export function redactionMark(kind: string): string {
+  return `«redacted:${kind.replaceAll(/[^A-Za-z0-9_.-]/g, "").slice(0, 80) || "secret"}»`;
+}
+
+/** The first mark in a text, if any. A text with a mark is not the text it stands for. */
+export function findRedactionMark(text: string): string | undefined {
+  return MARK.exec(text)?.[0];
+}
+
+const MARK = /«redacted:[A-Za-z0-9_.-]{1,80}»/;

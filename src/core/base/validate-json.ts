@@ -1,11 +1,15 @@
 import {
   type Check,
   choiceChecks,
+  expectedForm,
+  type FoundIssue,
   mapKeyword,
   namesKeyword,
   numberChecks,
   numberKeyword,
+  pathText,
   patternOf,
+  type ResolveRef,
   type SchemaNode,
   SchemaRun,
   schemaError,
@@ -17,7 +21,6 @@ import {
   typeCheck,
   typeName,
 } from "./check-value.ts";
-import { expectedForm, type ResolveRef } from "./expected-form.ts";
 import { canonicalJson, equalJson, type Fields, isRecord, MAX_JSON_DEPTH } from "./json.ts";
 import type { JsonSchema, SchemaResult } from "./schema.ts";
 import { nearest } from "./text.ts";
@@ -133,7 +136,8 @@ function fieldChecks(keywords: ObjectKeywords): readonly Check[] {
     const list = [...required];
     checks.push((value, run) => {
       if (!isRecord(value)) return value;
-      for (const key of list) if (isAbsent(value, key)) run.fail(() => missingMessage(key, value, keywords));
+      for (const key of list)
+        if (isAbsent(value, key)) run.fail(() => missingMessage(key, value, keywords), "missing", key);
       return value;
     });
   }
@@ -170,7 +174,7 @@ function fieldCheck(keywords: ObjectKeywords): CheckField {
   const checkAdditional = additionalField(keywords);
   return (key, value, run) => {
     if (names !== undefined && !run.holds(names, key))
-      run.fail(() => `property name ${JSON.stringify(key)} is not allowed`);
+      run.fail(() => `property name ${JSON.stringify(key)} is not allowed`, "unknown", key);
     const matching = patterns.filter(([pattern]) => pattern.test(key));
     if (!properties.has(key) && matching.length === 0) return checkAdditional(key, value, run);
     let current = checkNamed(key, value, run);
@@ -192,7 +196,7 @@ function additionalField({ additional, properties }: ObjectKeywords): CheckField
   return (key, value, run) => {
     if (additional === undefined) return value;
     if (additional !== false) return run.within(key, additional, value);
-    run.fail(() => unknownMessage(key, properties));
+    run.fail(() => unknownMessage(key, properties), "unknown", key);
     return value;
   };
 }
@@ -229,7 +233,8 @@ function dependencyChecks(node: SchemaNode): readonly Check[] {
 function allPresent(names: readonly string[]): Check {
   return (value, run) => {
     if (!isRecord(value)) return value;
-    for (const key of names) if (isAbsent(value, key)) run.fail(() => missingMessage(key, value, NONE));
+    for (const key of names)
+      if (isAbsent(value, key)) run.fail(() => missingMessage(key, value, NONE), "missing", key);
     return value;
   };
 }
@@ -333,12 +338,13 @@ function noneHolds(branches: readonly Check[], value: unknown, run: SchemaRun): 
 }
 
 /** True when an issue means another branch: a wrong type, or the wrong mark of a tagged form. */
-function saysOtherForm(issue: { readonly path: string; readonly kind: string }): boolean {
-  return issue.path === "" ? issue.kind !== "other" : issue.kind === "choice" && !/[.[]/.test(issue.path);
+function saysOtherForm({ kind, path }: FoundIssue): boolean {
+  if (path.length === 0) return kind === "type" || kind === "choice";
+  return kind === "choice" && path.length === 1 && typeof path[0] === "string";
 }
 
-function expectation(issue: { readonly path: string; readonly message: string }): string {
-  return issue.path === "" ? issue.message : `${issue.path}: ${issue.message}`;
+function expectation({ path, message }: FoundIssue): string {
+  return path.length === 0 ? message : `${pathText(path)}: ${message}`;
 }
 
 /** Checks a value, and hands back what it was repaired to. Never changes the value itself. */
@@ -371,8 +377,40 @@ export function compileValidator(schema: JsonSchema | boolean): JsonValidator {
   };
 }
 
+/** Compiles a schema of our own, which may hold `x-function` and `x-has`. Nothing is repaired. */
+export function compileOwn(schema: JsonSchema): (value: unknown) => FoundIssue | undefined {
+  const root = new SchemaCompiler(schema, true).compileRoot();
+  return (value) => {
+    const quick = new SchemaRun("quiet");
+    root(value, quick);
+    if (quick.failures === 0) return undefined;
+    const loud = new SchemaRun("loud");
+    root(value, loud);
+    return loud.issues[0];
+  };
+}
+
+/** The check of one node of such a schema, which also says what its issues are about. */
+function ownCheck({ schema }: SchemaNode, check: Check): Check {
+  const { "x-function": isFunction, "x-has": methods } = schema;
+  return (value, run) => {
+    const first = run.issues.length;
+    if (isFunction === true && typeof value !== "function") run.fail(() => "must be a function");
+    if (Array.isArray(methods) && !hasMethods(value, methods)) run.fail(() => "lacks methods");
+    check(value, run);
+    run.explain(first, schema, value);
+    return value;
+  };
+}
+
+/** True when a value has these methods, its own or of its class. */
+export function hasMethods(value: unknown, methods: readonly unknown[]): boolean {
+  const object = Object(value ?? {}) as { readonly [name: string]: unknown };
+  return methods.every((name) => typeof object[String(name)] === "function");
+}
+
 function failure(run: SchemaRun): SchemaResult {
-  return { ok: false, issues: run.issues.map(({ path, message }) => ({ path, message })) };
+  return { ok: false, issues: run.issues.map(({ path, message }) => ({ path: pathText(path), message })) };
 }
 
 const HOLDS: Check = (value) => value;
@@ -382,10 +420,12 @@ class SchemaCompiler {
   /** Checks of `$ref` targets by pointer, so that a target is compiled once and may refer to itself. */
   readonly #targets = new Map<string, { check: Check }>();
   readonly #anchors = new Map<string, unknown>();
+  readonly #isOwn: boolean;
   #depth = 0;
 
-  constructor(root: unknown) {
+  constructor(root: unknown, isOwn = false) {
     this.#root = root;
+    this.#isOwn = isOwn;
   }
 
   compileRoot(): Check {
@@ -407,7 +447,8 @@ class SchemaCompiler {
     this.#depth += 1;
     const resolve = (ref: string): unknown => this.#resolve(ref, where);
     const compile = this.#compile;
-    const check = this.#compileNode({ schema: schema as JsonSchema, where, compile, resolve });
+    const node: SchemaNode = { schema: schema as JsonSchema, where, compile, resolve };
+    const check = this.#isOwn ? ownCheck(node, this.#compileNode(node)) : this.#compileNode(node);
     this.#depth -= 1;
     return check;
   };

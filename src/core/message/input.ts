@@ -1,7 +1,6 @@
 import { misuse, type NanoAgentError } from "../base/errors.ts";
 import { type Fields, isRecord, ownValue } from "../base/json.ts";
-import type { UserBlock } from "./block.ts";
-import { type Message, mapTexts, type UserMessage, userMessage } from "./message.ts";
+import { type Message, mapTexts, type UserBlock, type UserMessage, userMessage } from "./message.ts";
 
 /** A message as callers may write it: with blocks, or with a plain text in their place. */
 export type GivenMessage =

@@ -1,4 +1,146 @@
-import type { AssistantBlock, ContentBlock, ToolUseBlock, UserBlock } from "./block.ts";
+import type { Json } from "../base/errors.ts";
+
+/** Name of a wire format, as in `provider_data` and `providerOptions`. */
+export type WireName = "anthropic" | "openai_chat" | "openai_responses" | "google";
+
+/**
+ * Opaque facts a provider wants back unchanged with this block (a thought signature, an item id), keyed by
+ * {@link WireName}. Only that wire reads its entry.
+ */
+export type ProviderData = { readonly [wire: string]: { readonly [key: string]: Json | undefined } };
+
+/**
+ * Plain text. An empty one with `provider_data` stands for something of the provider's own (a search it made,
+ * its summary of the conversation so far), which only the same wire sends back. Sources of a text are in
+ * `provider_data`, too.
+ */
+export interface TextBlock {
+  readonly type: "text";
+  readonly text: string;
+  readonly provider_data?: ProviderData;
+}
+
+/**
+ * The model's reasoning. `signature` authenticates it towards the provider that made it; `redacted` holds
+ * reasoning that the provider hides (then `thinking` is empty). Both go back unchanged to the same wire and
+ * to no other.
+ */
+export interface ThinkingBlock {
+  readonly type: "thinking";
+  readonly thinking: string;
+  readonly signature?: string;
+  readonly redacted?: string;
+  readonly provider_data?: ProviderData;
+}
+
+/** An image, inline (`data` is base64 without a `data:` prefix) or by address. */
+export interface ImageBlock {
+  readonly type: "image";
+  readonly source:
+    | { readonly type: "base64"; readonly media_type: string; readonly data: string }
+    | { readonly type: "url"; readonly url: string };
+}
+
+/** Why the arguments of a call cannot be used. It is answered with an error result and never run. */
+export interface InvalidInput {
+  readonly reason: "malformed" | "truncated";
+  /** The text of the model, as far as it arrived. */
+  readonly raw: string;
+}
+
+/** A tool call. Where the model wrote no object, `input` is `{}` and `invalid_input` has what it wrote. */
+export interface ToolUseBlock {
+  readonly type: "tool_use";
+  readonly id: string;
+  readonly name: string;
+  readonly input: ToolInput;
+  readonly invalid_input?: InvalidInput;
+  readonly provider_data?: ProviderData;
+}
+
+/** Arguments of a tool call as parsed from the model's JSON. */
+export type ToolInput = { readonly [key: string]: unknown };
+
+/** The answer to one tool call. */
+export interface ToolResultBlock {
+  readonly type: "tool_result";
+  readonly tool_use_id: string;
+  readonly content: string | readonly (TextBlock | ImageBlock)[];
+  readonly is_error?: boolean;
+}
+
+/** Any content block. */
+export type ContentBlock = TextBlock | ThinkingBlock | ImageBlock | ToolUseBlock | ToolResultBlock;
+/** A block of a user message. */
+export type UserBlock = TextBlock | ImageBlock | ToolResultBlock;
+/** A block of an assistant message. */
+export type AssistantBlock = TextBlock | ThinkingBlock | ToolUseBlock;
+
+/**
+ * Tokens of one or more model requests. `inputTokens` counts everything the model read, cache reads and
+ * writes included; `outputTokens` everything it wrote, reasoning included. A figure the provider did not
+ * report is absent; the two totals are estimated then where a limit or a bill depends on them, and
+ * `estimated` says so.
+ */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Part of `inputTokens` that came from the provider's prompt cache. */
+  readonly cacheReadTokens?: number;
+  /** Part of `inputTokens` that was written to the provider's prompt cache. */
+  readonly cacheWriteTokens?: number;
+  /** Part of `cacheWriteTokens` with a life of one hour, where the provider tells them apart. */
+  readonly cacheWrite1hTokens?: number;
+  /** Part of `outputTokens` spent on reasoning. */
+  readonly reasoningTokens?: number;
+  /** True when figures are estimated: the provider reported none, or the answer was cut. */
+  readonly estimated?: true;
+  /** The provider's own usage object, unchanged. Absent on sums. */
+  readonly raw?: unknown;
+}
+
+/** No tokens at all. */
+export const NO_USAGE: Usage = Object.freeze({ inputTokens: 0, outputTokens: 0 });
+
+const PARTS = ["cacheReadTokens", "cacheWriteTokens", "cacheWrite1hTokens", "reasoningTokens"] as const;
+
+/** The sum of two usages; a part is present when either has it. */
+export function addUsage(left: Usage, right: Usage): Usage {
+  const sum: { -readonly [K in keyof Usage]: Usage[K] } = {
+    inputTokens: left.inputTokens + right.inputTokens,
+    outputTokens: left.outputTokens + right.outputTokens,
+  };
+  for (const part of PARTS) {
+    const a = left[part];
+    const b = right[part];
+    if (a !== undefined || b !== undefined) sum[part] = (a ?? 0) + (b ?? 0);
+  }
+  if (left.estimated === true || right.estimated === true) sum.estimated = true;
+  return sum;
+}
+
+/** A usage of whole numbers from 0; other figures that a provider sends count as not reported. */
+export function cleanUsage(usage: Usage): Usage {
+  const clean: { -readonly [K in keyof Usage]: Usage[K] } = {
+    ...usage,
+    inputTokens: tokenCount(usage.inputTokens),
+    outputTokens: tokenCount(usage.outputTokens),
+  };
+  for (const part of PARTS) if (usage[part] !== undefined) clean[part] = tokenCount(usage[part]);
+  return clean;
+}
+
+/** A reported token count; negative, fractional, missing or absurd values become a whole number ≥ 0. */
+export function tokenCount(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
+}
+
+/** The parts of a usage that a provider reported as numbers. */
+export function usageParts(reported: { readonly [K in (typeof PARTS)[number]]?: unknown }): Partial<Usage> {
+  const parts: { -readonly [K in keyof Usage]?: Usage[K] } = {};
+  for (const part of PARTS) if (typeof reported[part] === "number") parts[part] = tokenCount(reported[part]);
+  return parts;
+}
 
 /** Input of a person, or the results of the tool calls in the assistant message before it. */
 export interface UserMessage {

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { AssistantBlock, UserBlock } from "./block.ts";
-import type { Message } from "./message.ts";
+import type { AssistantBlock, Message, UserBlock } from "./message.ts";
 import { NEVER_RAN, repairTranscript, Transcript, transcriptViolations } from "./transcript.ts";
 
 const call = (id: string): AssistantBlock => ({ type: "tool_use", id, name: "work", input: {} });

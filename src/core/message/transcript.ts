@@ -1,6 +1,13 @@
-import type { ContentBlock, ToolResultBlock, ToolUseBlock, UserBlock } from "./block.ts";
 import { type GivenMessage, toMessages } from "./input.ts";
-import type { AssistantMessage, Message, UserMessage } from "./message.ts";
+import type {
+  AssistantMessage,
+  ContentBlock,
+  Message,
+  ToolResultBlock,
+  ToolUseBlock,
+  UserBlock,
+  UserMessage,
+} from "./message.ts";
 
 /**
  * Ids and marks of the messages of one conversation. Ids follow from the entries the messages came from, so a

@@ -1,8 +1,12 @@
 import { NanoAgentError } from "../base/errors.ts";
-import { GrowingText } from "../base/growing-text.ts";
-import type { AssistantBlock, ThinkingBlock, ToolUseBlock } from "../message/block.ts";
-import type { AssistantMessage } from "../message/message.ts";
-import { NO_USAGE } from "../message/usage.ts";
+import { GrowingText } from "../base/text.ts";
+import {
+  type AssistantBlock,
+  type AssistantMessage,
+  NO_USAGE,
+  type ThinkingBlock,
+  type ToolUseBlock,
+} from "../message/message.ts";
 import type { FinishPart, Model, StreamPart } from "./model.ts";
 
 /** A block as far as it has come: text still growing, or finished. */

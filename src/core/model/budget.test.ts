@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Usage } from "../message/usage.ts";
+import type { Usage } from "../message/message.ts";
 import { costOf } from "./budget.ts";
 import type { ModelPrice } from "./model.ts";
 

@@ -1,8 +1,7 @@
-import { orAborted } from "../base/abort.ts";
-import { assertKnown, assertNumber, type Check, hasMethods } from "../base/check-option.ts";
+import { orAborted } from "../base/async.ts";
 import { misuse } from "../base/errors.ts";
-import { isRecord } from "../base/json.ts";
-import type { Usage } from "../message/usage.ts";
+import type { JsonSchema } from "../base/schema.ts";
+import type { Usage } from "../message/message.ts";
 import { InputEstimates } from "./estimate.ts";
 import type { Model, ModelPrice, ModelRequest, TokenPrices } from "./model.ts";
 
@@ -33,17 +32,25 @@ export interface Budget {
 /** The limits of a {@link Budget}. */
 export type BudgetLimit = "usd" | "tokens" | "wall_time";
 
-/** Throws `invalid_argument` for what is no budget. Agents and durable runs both ask. */
-export const assertBudget: Check = (budget) => {
-  if (!isRecord(budget)) throw misuse("budget is not an object: pass { usd }, { tokens } or { wallTimeMs }.");
-  assertKnown(budget, ["usd", "tokens", "wallTimeMs", "shared"], "limit of a budget");
-  const { shared, ...limits } = budget;
-  if (shared !== undefined && !hasMethods(shared, ["setAside"]))
-    throw misuse("budget.shared is not a SharedBudget: pass new SharedBudget(usd) of nano-agent/agent.");
-  for (const [name, value] of Object.entries(limits)) {
-    if (value === undefined || (typeof value === "number" && value > 0)) continue;
-    throw misuse(`budget.${name} is ${String(value)}; it must be a number above 0.`);
-  }
+const ABOVE_ZERO = { type: "number", exclusiveMinimum: 0 } as const;
+
+/** The schema of a budget without what several runs share: that stands in one process. */
+export const BUDGET_LIMITS: JsonSchema = {
+  type: "object",
+  properties: { usd: ABOVE_ZERO, tokens: ABOVE_ZERO, wallTimeMs: ABOVE_ZERO },
+  additionalProperties: false,
+};
+
+/** The schema of a {@link Budget}. */
+export const BUDGET: JsonSchema = {
+  type: "object",
+  properties: {
+    usd: ABOVE_ZERO,
+    tokens: ABOVE_ZERO,
+    wallTimeMs: ABOVE_ZERO,
+    shared: { "x-has": ["setAside"], "x-say": "a SharedBudget: new SharedBudget(usd) of nano-agent/agent" },
+  },
+  additionalProperties: false,
 };
 
 /** A request that the budget pays for. */
@@ -117,8 +124,8 @@ export class SharedBudget {
 
   /** `spentUsd`: what is spent of it already. Throws `invalid_argument` for amounts that are none. */
   constructor(usd: number, { spentUsd = 0 }: { readonly spentUsd?: number } = {}) {
-    assertNumber("The shared budget", usd, { least: 0, isAbove: true });
-    assertNumber("spentUsd", spentUsd, { least: 0 });
+    if (!(usd > 0)) throw misuse(`The shared budget is ${usd}; it must be a number above 0.`);
+    if (!(spentUsd >= 0)) throw misuse(`spentUsd is ${spentUsd}; it must be a number from 0.`);
     this.usd = usd;
     this.#spentUsd = spentUsd;
   }

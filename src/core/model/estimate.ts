@@ -1,5 +1,4 @@
-import type { ContentBlock } from "../message/block.ts";
-import type { Message } from "../message/message.ts";
+import type { ContentBlock, Message } from "../message/message.ts";
 import type { ModelRequest, ToolSpec } from "./model.ts";
 
 /** The text of a message or a tool for the model, in pieces: whoever counts tokens weighs these. */

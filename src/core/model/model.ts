@@ -1,8 +1,6 @@
 import type { Json, NanoAgentError } from "../base/errors.ts";
 import type { JsonSchema } from "../base/schema.ts";
-import type { AssistantBlock } from "../message/block.ts";
-import type { Message } from "../message/message.ts";
-import type { Usage } from "../message/usage.ts";
+import type { AssistantBlock, Message, Usage } from "../message/message.ts";
 
 /**
  * The port to a language model. Implementations: the four wires in `providers/`, any Vercel AI SDK model

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { NanoAgentError } from "../base/errors.ts";
-import type { Redaction } from "../base/redaction.ts";
+import type { Redaction } from "../base/text.ts";
 import type { ToolUpdate } from "./tool.ts";
 import { redactError, redactResult, redactUpdates } from "./tool-output.ts";
 

@@ -1,11 +1,8 @@
-import { defined } from "../base/defined.ts";
 import { errorMessage, type Json, NanoAgentError } from "../base/errors.ts";
-import { isRecord } from "../base/json.ts";
-import type { Redaction, RedactionStream } from "../base/redaction.ts";
+import { defined, isRecord } from "../base/json.ts";
 import type { SchemaIssue } from "../base/schema.ts";
-import { didYouMean, truncateMiddle } from "../base/text.ts";
-import type { ImageBlock, TextBlock, ToolResultBlock } from "../message/block.ts";
-import { mapTexts } from "../message/message.ts";
+import { didYouMean, type Redaction, type RedactionStream, truncateMiddle } from "../base/text.ts";
+import { type ImageBlock, mapTexts, type TextBlock, type ToolResultBlock } from "../message/message.ts";
 import type { ToolOutput, ToolResult, ToolUpdate } from "./tool.ts";
 
 /** Text the model sees where a tool returned nothing. */

@@ -1,10 +1,9 @@
 import { compileSchema } from "../base/compile-schema.ts";
-import { defined } from "../base/defined.ts";
 import { type Json, misuse, type NanoAgentError } from "../base/errors.ts";
+import { defined } from "../base/json.ts";
 import type { CompiledSchema, InferSchema, JsonSchema, SchemaInput } from "../base/schema.ts";
 import type { StopReason } from "../base/stop-reason.ts";
-import type { ImageBlock, TextBlock, ToolInput } from "../message/block.ts";
-import type { Usage } from "../message/usage.ts";
+import type { ImageBlock, TextBlock, ToolInput, Usage } from "../message/message.ts";
 import type { Effort, Model, ToolSpec } from "../model/model.ts";
 
 /** The result of a tool, in its full form. */

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
-import { systemClock } from "../../core/base/clock.ts";
+import { inTime, systemClock } from "../../core/base/async.ts";
 import { errorMessage } from "../../core/base/errors.ts";
-import { inTime } from "../../core/base/in-time.ts";
 import { type Fields, isRecord, ownValue, safeParse } from "../../core/base/json.ts";
 import { truncateMiddle } from "../../core/base/text.ts";
 import type { ProcessWatcher } from "../../system/process-watcher.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { defined } from "../../core/base/defined.ts";
+import { defined } from "../../core/base/json.ts";
 import { realPath } from "../../system/real-path.ts";
 import type { SourceFolder } from "./origin.ts";
 

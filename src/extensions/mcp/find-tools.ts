@@ -1,4 +1,4 @@
-import { orAborted } from "../../core/base/abort.ts";
+import { orAborted } from "../../core/base/async.ts";
 import { defineTool, type Tool } from "../../core/tool/tool.ts";
 import type { McpTool } from "./mcp-tools.ts";
 import { FIND_TOOLS } from "./tool-name.ts";

@@ -10,9 +10,9 @@ import {
   refreshAuthorization,
   selectResourceURL,
 } from "@modelcontextprotocol/client";
-import type { Clock } from "../../core/base/clock.ts";
-import { defined } from "../../core/base/defined.ts";
+import type { Clock } from "../../core/base/async.ts";
 import { errorMessage } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/json.ts";
 import { listen } from "../../system/listen.ts";
 import { type Authorization, ConnectionError } from "./connection.ts";
 import type { HttpServer } from "./server-definition.ts";

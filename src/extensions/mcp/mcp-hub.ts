@@ -1,6 +1,6 @@
-import type { Clock } from "../../core/base/clock.ts";
+import type { Clock } from "../../core/base/async.ts";
 import { counted } from "../../core/base/text.ts";
-import type { ImageBlock, TextBlock } from "../../core/message/block.ts";
+import type { ImageBlock, TextBlock } from "../../core/message/message.ts";
 import type { Tool, ToolRegistry } from "../../core/tool/tool.ts";
 import type { ListedPrompt, ListedResource, ListedTool, McpHost, OpenConnection } from "./connection.ts";
 import { type DeferLimits, isWithinDefer } from "./defer-limits.ts";

@@ -1,7 +1,5 @@
-import { orAborted } from "../../core/base/abort.ts";
-import type { Clock } from "../../core/base/clock.ts";
+import { backoffDelayMs, type Clock, orAborted } from "../../core/base/async.ts";
 import { errorMessage } from "../../core/base/errors.ts";
-import { backoffDelayMs } from "../../core/base/retry.ts";
 import {
   type CallOptions,
   type Connection,

@@ -7,7 +7,7 @@ import {
   SdkHttpError,
   type Transport,
 } from "@modelcontextprotocol/client";
-import { abortError } from "../../core/base/abort.ts";
+import { abortError } from "../../core/base/async.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import type { ProcessWatcher } from "../../system/process-watcher.ts";

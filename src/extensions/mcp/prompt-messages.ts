@@ -1,5 +1,5 @@
 import { isRecord } from "../../core/base/json.ts";
-import type { ImageBlock, TextBlock } from "../../core/message/block.ts";
+import type { ImageBlock, TextBlock } from "../../core/message/message.ts";
 import { contentBlocks } from "./tool-result.ts";
 
 /** A message of a prompt. */

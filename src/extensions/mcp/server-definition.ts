@@ -1,5 +1,5 @@
-import { hashText } from "../../core/base/hash-text.ts";
 import { type Fields, isRecord, ownValue } from "../../core/base/json.ts";
+import { hashText } from "../../core/base/text.ts";
 
 /** A text with its variables put in, or the first variable that is not set. */
 type ExpandedText = { readonly text: string } | { readonly missing: string };

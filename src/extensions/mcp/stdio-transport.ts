@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import { systemClock } from "../../core/base/clock.ts";
+import { systemClock } from "../../core/base/async.ts";
 import { newId } from "../../core/base/ids.ts";
 import { markedEnvironment, type ProcessWatcher } from "../../system/process-watcher.ts";
 import { systemCode } from "../../system/system-error.ts";

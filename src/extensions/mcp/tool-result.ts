@@ -1,6 +1,6 @@
 import { type Fields, isRecord } from "../../core/base/json.ts";
 import { truncateMiddle, utf8Length } from "../../core/base/text.ts";
-import type { ImageBlock, TextBlock } from "../../core/message/block.ts";
+import type { ImageBlock, TextBlock } from "../../core/message/message.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
 
 /** Bytes of text of one result that reach the model. */

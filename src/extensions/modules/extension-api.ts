@@ -1,6 +1,6 @@
 import type { Json } from "../../core/base/errors.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
-import type { WireName } from "../../core/message/block.ts";
+import type { WireName } from "../../core/message/message.ts";
 import type { Tool, ToolContext, ToolDefinition, ToolOutput } from "../../core/tool/tool.ts";
 import type { HookEvent, HookInput } from "../command-hooks/hook-event.ts";
 

@@ -2,13 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { basename, dirname, join, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { assertIs } from "../../core/base/check-option.ts";
-import { type Clock, systemClock } from "../../core/base/clock.ts";
-import { defined } from "../../core/base/defined.ts";
+import { type Clock, inTime, systemClock } from "../../core/base/async.ts";
+import { check, FUNCTION, OBJECT } from "../../core/base/check.ts";
 import { errorMessage, misuse } from "../../core/base/errors.ts";
-import { inTime } from "../../core/base/in-time.ts";
+import { defined } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
-import type { WireName } from "../../core/message/block.ts";
+import type { WireName } from "../../core/message/message.ts";
 import { assertTool, defineTool, type Tool, type ToolDefinition } from "../../core/tool/tool.ts";
 import { realPath } from "../../system/real-path.ts";
 import { HOOK_EVENTS, type HookHandler } from "../command-hooks/hook-event.ts";
@@ -94,7 +93,7 @@ async function loadExtension(
       if (!HOOK_EVENTS.includes(event))
         throw misuse(`there is no event "${event}". Events: ${HOOK_EVENTS.join(", ")}`);
       if (typeof handler !== "function") throw misuse(`the ${event} hook is not a function`);
-      assertIs("The third argument of hook()", options, "object");
+      check(options, OBJECT, "The third argument of hook()");
       const { matcher } = options;
       hooks.push({
         event,
@@ -105,7 +104,7 @@ async function loadExtension(
       });
     },
     status: (render) => {
-      assertIs("The status item", render, "function");
+      check(render, FUNCTION, "The status item");
       statuses.push(() => {
         if (isOff) return undefined;
         try {
@@ -137,7 +136,7 @@ function tellerOf(file: ExtensionFile, tell: (message: string) => void): (error:
 
 /** Throws `invalid_argument` for what cannot be a tool. */
 function toTool(given: Parameters<ExtensionApi["tool"]>[0]): Tool {
-  assertIs("The tool", given, "object");
+  check(given, OBJECT, "The tool");
   if (isMade(given)) {
     assertTool(given);
     return given;
@@ -153,7 +152,7 @@ function isMade(given: Parameters<ExtensionApi["tool"]>[0]): given is Tool {
 }
 
 function checkedCommand(command: ExtensionCommand): ExtensionCommand {
-  assertIs("The command", command, "object");
+  check(command, OBJECT, "The command");
   const { name, description, run } = command;
   if (typeof name !== "string" || !/^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u.test(name))
     throw misuse(`a command is named ${JSON.stringify(name)}: use letters, digits, - and _`);
@@ -165,7 +164,7 @@ function checkedCommand(command: ExtensionCommand): ExtensionCommand {
 type UsedProvider = ExtensionProvider & { readonly wire: WireName };
 
 function checkedProvider(provider: ExtensionProvider): UsedProvider {
-  assertIs("The provider", provider, "object");
+  check(provider, OBJECT, "The provider");
   const { name, baseUrl } = provider;
   const wires = ["anthropic", "openai_chat", "openai_responses", "google"] as const;
   // Names of models have a dash where names of wires have an underscore.

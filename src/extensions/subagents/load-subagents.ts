@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { basename, join } from "node:path";
-import { defined } from "../../core/base/defined.ts";
+import { defined } from "../../core/base/json.ts";
 import { EFFORTS } from "../../core/model/model.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import { field, modelField, namesIn, switchedOff, textField } from "../markdown/fields.ts";

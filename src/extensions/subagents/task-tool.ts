@@ -1,6 +1,6 @@
-import { assertCount } from "../../core/base/check-option.ts";
-import { defined } from "../../core/base/defined.ts";
+import { assertCount } from "../../core/base/check.ts";
 import { misuse } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/json.ts";
 import { counted, didYouMean, truncateMiddle } from "../../core/base/text.ts";
 import type { Model } from "../../core/model/model.ts";
 import {

@@ -5,8 +5,8 @@ import {
   type PermissionOption,
   type ToolCallContent,
 } from "@agentclientprotocol/sdk";
-import { defined } from "../../core/base/defined.ts";
 import type { Json } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/json.ts";
 import { fenced } from "../../core/base/text.ts";
 import { withHiddenShown } from "../../permission/hidden-characters.ts";
 import type { AnswerChoice, OfferedChoice, Question, QuestionReply } from "../../view/question.ts";

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { type BlobResourceContents, type ContentBlock, RequestError } from "@agentclientprotocol/sdk";
-import type { UserBlock } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/input.ts";
+import type { UserBlock } from "../../core/message/message.ts";
 
 /** A prompt of an editor as input of a run: texts in one message, with the files it embeds; images. */
 export function promptInput(prompt: readonly ContentBlock[]): Input {

@@ -1,7 +1,7 @@
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { NO_USAGE } from "../../core/message/usage.ts";
+import { NO_USAGE } from "../../core/message/message.ts";
 import type { SessionView, ToolItem, ViewItem } from "../../view/view.ts";
 import { ViewPublisher } from "./updates.ts";
 

@@ -7,7 +7,7 @@ import type {
   ToolKind,
 } from "@agentclientprotocol/sdk";
 import { isRecord, ownValue } from "../../core/base/json.ts";
-import type { ToolInput } from "../../core/message/block.ts";
+import type { ToolInput } from "../../core/message/message.ts";
 import { resolvePath } from "../../tools/resolve-path.ts";
 import { type Block, blockOf, type CallBlock } from "../../view/blocks.ts";
 import { oneLine } from "../../view/call-text.ts";

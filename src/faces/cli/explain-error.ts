@@ -1,10 +1,10 @@
-import { networkVariable } from "../../coding/settings/network-settings.ts";
 import type { Settings } from "../../coding/settings/settings.ts";
-import { keyVariableOf } from "../../coding/setup/model-choice.ts";
 import type { NanoAgentError } from "../../core/base/errors.ts";
 import { nearest } from "../../core/base/text.ts";
 import { PRESETS } from "../../providers/catalog.ts";
+import { keyVariableOf } from "../../providers/model-choice.ts";
 import { knownModelIds } from "../../providers/model-info.ts";
+import { NETWORK_FIGURES } from "../../providers/network.ts";
 
 /** Known facts where an error is explained. */
 export interface ErrorPlace {
@@ -27,7 +27,7 @@ export function explainError(error: NanoAgentError, place: ErrorPlace): string {
       return `${message} This is a defect of nano-agent; please report it.`;
     default: {
       const { limit } = error.details;
-      const variable = typeof limit === "string" ? networkVariable(limit) : undefined;
+      const variable = Object.entries(NETWORK_FIGURES).find(([name]) => name === limit)?.[1].variable;
       return variable === undefined ? message : `${message} In the environment it is ${variable}.`;
     }
   }

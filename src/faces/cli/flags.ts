@@ -69,12 +69,11 @@ function settingFlags(group: SettingFlag["group"]): readonly FlagSpec[] {
   return PLACED_SETTINGS.flatMap(({ setting }) => {
     const { flag, help = "" } = setting;
     if (flag?.group !== group) return [];
-    const choices = setting.type === "string" && "oneOf" in setting ? setting.oneOf : undefined;
     const { name, short, value } = flag;
     const form = `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`;
     return flags(group, { [form]: flag.help ?? help }).map((option) => ({
       ...option,
-      choices: choices ?? option.choices,
+      choices: setting.enum ?? option.choices,
     }));
   });
 }

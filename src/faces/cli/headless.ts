@@ -1,9 +1,9 @@
 import type { CodingSession, SendOptions } from "../../coding/session/coding-session.ts";
 import { type PreparedSession, prepareCodingSession } from "../../coding/session/prepare-coding-session.ts";
 import { currentFolder, existingFolder, withGoneFolder } from "../../coding/settings/paths.ts";
-import { defined } from "../../core/base/defined.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
+import { defined } from "../../core/base/json.ts";
 import type { Input } from "../../core/message/input.ts";
 import { EXIT, SIGNAL_EXITS } from "../../view/exit-code.ts";
 import { failedOutcome, type Outcome, RunTally } from "../../view/outcome.ts";

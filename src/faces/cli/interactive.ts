@@ -2,8 +2,8 @@ import { type PreparedSession, prepareCodingSession } from "../../coding/session
 import type { ConfigFile } from "../../coding/settings/config-schema.ts";
 import { currentFolder, existingFolder, userPaths } from "../../coding/settings/paths.ts";
 import { sessionStore } from "../../coding/setup/open-session.ts";
-import { defined } from "../../core/base/defined.ts";
 import { newUuid } from "../../core/base/ids.ts";
+import { defined } from "../../core/base/json.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { SIGNAL_EXITS } from "../../view/exit-code.ts";
 import type { CommandContext } from "./command-context.ts";

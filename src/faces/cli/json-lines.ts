@@ -6,9 +6,8 @@ import type {
   ToolResultEntry,
 } from "../../core/agent/entries.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import type { ContentBlock } from "../../core/message/block.ts";
-import { toolCallsOf } from "../../core/message/message.ts";
-import { NO_USAGE, type Usage } from "../../core/message/usage.ts";
+import type { ContentBlock } from "../../core/message/message.ts";
+import { NO_USAGE, toolCallsOf, type Usage } from "../../core/message/message.ts";
 import type { FinishReason } from "../../core/model/model.ts";
 import { CallOrder } from "../../journal/call-order.ts";
 import type { RepairReport } from "../../session/repair-report.ts";

@@ -1,8 +1,8 @@
 import type { ConfigFile } from "../../coding/settings/config-schema.ts";
-import { type DescribedShape, withSetting } from "../../coding/settings/setting.ts";
+import { type DescribedSchema, jsonSchema, withSetting } from "../../coding/settings/setting.ts";
 import { PLACED_SETTINGS } from "../../coding/settings/setting-table.ts";
 import type { McpSources } from "../../coding/settings/settings.ts";
-import { readText } from "../../coding/settings/shape.ts";
+import { readText } from "../../core/base/check.ts";
 import { misuse } from "../../core/base/errors.ts";
 import { FLAGS } from "./flags.ts";
 import { oneOf, type ParsedOptions, readOptions } from "./read-options.ts";
@@ -91,17 +91,17 @@ function configOf(flags: ParsedOptions): ConfigFile {
   );
 }
 
-function settingOf(flags: ParsedOptions, setting: DescribedShape): unknown {
+function settingOf(flags: ParsedOptions, setting: DescribedSchema): unknown {
   const { flag } = setting;
   const name = `--${flag?.name ?? ""}` as const;
   const texts = flags.list(name);
   const text = texts.at(-1);
   if (flag === undefined || text === undefined) return undefined;
   if (flag.value === undefined) return flag.negates !== true;
-  const choices = "oneOf" in setting ? setting.oneOf : undefined;
-  if (setting.type === "strings") return choices === undefined ? texts : words(texts, name, choices);
+  const choices = (setting.items ?? setting).enum;
+  if (setting.type === "array") return choices === undefined ? texts : words(texts, name, choices);
   if (choices !== undefined) return oneOf(text, choices, { name, fail: misuse });
-  const read = readText(text, setting);
+  const read = readText(text, jsonSchema(setting));
   if ("value" in read) return read.value;
   throw misuse(`${name} ${JSON.stringify(text)}: write ${read.expected}.`);
 }

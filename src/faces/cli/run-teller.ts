@@ -1,9 +1,9 @@
 import type { CodingSession, McpServerView, SessionInfo } from "../../coding/session/coding-session.ts";
 import type { PreparedSession } from "../../coding/session/prepare-coding-session.ts";
-import { LOCAL_MODEL } from "../../coding/setup/model-choice.ts";
 import type { AgentEvent } from "../../core/agent/entries.ts";
 import { counted } from "../../core/base/text.ts";
 import { withHiddenShown } from "../../permission/hidden-characters.ts";
+import { LOCAL_MODEL } from "../../providers/model-choice.ts";
 import type { LogSink } from "../../telemetry/run-log.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
 import { evidenceText } from "../../view/evidence.ts";

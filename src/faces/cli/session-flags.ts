@@ -1,6 +1,6 @@
 import type { ResumeOptions } from "../../coding/session/coding-session.ts";
-import { defined } from "../../core/base/defined.ts";
 import { misuse } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/json.ts";
 import { assertSessionId } from "../../session/session-id.ts";
 import { NO_VALUE, type ParsedOptions } from "./read-options.ts";
 

@@ -3,7 +3,7 @@ import type { CodingSessionOptions } from "../../coding/session/coding-session.t
 import type { ConfigFile } from "../../coding/settings/config-schema.ts";
 import { currentFolder } from "../../coding/settings/paths.ts";
 import type { McpSources } from "../../coding/settings/settings.ts";
-import { defined } from "../../core/base/defined.ts";
+import { defined } from "../../core/base/json.ts";
 import { shellArgument } from "../../core/base/text.ts";
 import type { Environment } from "../../system/env.ts";
 import { textOrFile } from "./prompt.ts";

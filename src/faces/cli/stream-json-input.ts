@@ -1,7 +1,6 @@
 import { misuse } from "../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
-import type { UserBlock } from "../../core/message/block.ts";
-import type { UserMessage } from "../../core/message/message.ts";
+import type { UserBlock, UserMessage } from "../../core/message/message.ts";
 
 const MAX_LINE_CHARS = 50_000_000;
 

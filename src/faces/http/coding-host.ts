@@ -6,11 +6,10 @@ import { createCodingSession } from "../../coding/session/prepare-coding-session
 import type { UndoLimits } from "../../coding/settings/config-schema.ts";
 import { existingFolder, type UserPaths } from "../../coding/settings/paths.ts";
 import { sessionStore } from "../../coding/setup/open-session.ts";
-import type { Clock } from "../../core/base/clock.ts";
-import { defined } from "../../core/base/defined.ts";
+import type { Clock } from "../../core/base/async.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import type { Redaction } from "../../core/base/redaction.ts";
-import { counted, shellArgument } from "../../core/base/text.ts";
+import { defined } from "../../core/base/json.ts";
+import { counted, type Redaction, shellArgument } from "../../core/base/text.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { knownModelInfo } from "../../providers/model-info.ts";
 import { badRequest, conflict, notFound, type Refusal } from "../../server/refusal.ts";

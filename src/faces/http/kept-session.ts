@@ -8,9 +8,8 @@ import { checkpointsFolder } from "../../coding/setup/checkpoints.ts";
 import { withRollbackPlace } from "../../coding/setup/undo-place.ts";
 import type { FileVersion, JournalEntry } from "../../core/agent/entries.ts";
 import { SessionState } from "../../core/agent/state.ts";
-import { defined } from "../../core/base/defined.ts";
-import type { Redaction } from "../../core/base/redaction.ts";
-import { shellArgument } from "../../core/base/text.ts";
+import { defined } from "../../core/base/json.ts";
+import { type Redaction, shellArgument } from "../../core/base/text.ts";
 import { currentEvents } from "../../server/hosted-agent.ts";
 import { conflict, notFound } from "../../server/refusal.ts";
 import type {

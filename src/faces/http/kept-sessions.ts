@@ -1,7 +1,7 @@
 import { lstatSync, type Stats } from "node:fs";
 import { setImmediate, setTimeout } from "node:timers/promises";
-import { type Clock, startTimer } from "../../core/base/clock.ts";
-import type { Redaction } from "../../core/base/redaction.ts";
+import { type Clock, startTimer } from "../../core/base/async.ts";
+import type { Redaction } from "../../core/base/text.ts";
 import { FactsReader } from "../../server/facts-reader.ts";
 import type { SessionFacts } from "../../server/session-facts.ts";
 import type { ListQuery } from "../../server/session-host.ts";

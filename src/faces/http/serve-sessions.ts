@@ -7,7 +7,7 @@ import { extname, join } from "node:path";
 import type { CodingSessionOptions } from "../../coding/session/coding-session.ts";
 import type { Settings } from "../../coding/settings/settings.ts";
 import { redactionFor } from "../../coding/setup/secrets.ts";
-import { systemClock } from "../../core/base/clock.ts";
+import { systemClock } from "../../core/base/async.ts";
 import { createHandler } from "../../server/create-handler.ts";
 import type { WebAsset } from "../../server/handler-options.ts";
 import { fetchListener } from "../../system/fetch-listener.ts";

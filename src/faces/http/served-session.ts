@@ -1,7 +1,7 @@
 import type { CodingSession } from "../../coding/session/coding-session.ts";
 import type { AgentEvent } from "../../core/agent/entries.ts";
-import { type Clock, startTimer } from "../../core/base/clock.ts";
-import type { Redaction } from "../../core/base/redaction.ts";
+import { type Clock, startTimer } from "../../core/base/async.ts";
+import type { Redaction } from "../../core/base/text.ts";
 import { PieceRedaction } from "../../server/piece-redaction.ts";
 import { conflict, Refusal } from "../../server/refusal.ts";
 import type { NewMessage, QuestionAnswer, SessionState, WaitingMessage } from "../../server/server-api.ts";

@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from "node:fs";
-import { type Clock, startTimer } from "../../core/base/clock.ts";
+import { type Clock, startTimer } from "../../core/base/async.ts";
 import type { PassingEvent, SessionState } from "../../server/server-api.ts";
 
 type Listener = (passing: PassingEvent | "entries") => void;

@@ -1,8 +1,8 @@
 import type { CodingSession } from "../../coding/session/coding-session.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { editDistance } from "../../core/base/text.ts";
-import type { ImageBlock } from "../../core/message/block.ts";
 import type { Input } from "../../core/message/input.ts";
+import type { ImageBlock } from "../../core/message/message.ts";
 import { EXIT } from "../../view/exit-code.ts";
 import type { Control, ControlPorts } from "./commands/control.ts";
 import { nextMode } from "./commands/first-minutes.ts";

@@ -1,11 +1,11 @@
 import { changeTrust } from "../../coding/project/trust-file.ts";
 import type { CodingSession, ResumeOptions } from "../../coding/session/coding-session.ts";
 import { userPaths } from "../../coding/settings/paths.ts";
-import type { FoundModel } from "../../coding/setup/found-model.ts";
-import { LOCAL_MODEL } from "../../coding/setup/model-choice.ts";
 import type { NewModel } from "../../coding/setup/model-setup.ts";
 import { errorMessage, misuse, toNanoAgentError } from "../../core/base/errors.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
+import { LOCAL_MODEL } from "../../providers/model-choice.ts";
+import type { FoundModel } from "../../providers/provider-address.ts";
 import { sessionTitle } from "../../session/read-session.ts";
 import type { SessionStore } from "../../session/session-store.ts";
 import { type Environment, variable } from "../../system/env.ts";

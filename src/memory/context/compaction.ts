@@ -2,9 +2,9 @@ import type { CompactionEntry, CompactionReason } from "../../core/agent/entries
 import { askSeparately } from "../../core/agent/model-turn.ts";
 import { type Recorder, type Run, type RunPlugin, record, requestDefaults } from "../../core/agent/run.ts";
 import type { SessionState } from "../../core/agent/state.ts";
-import { orAborted } from "../../core/base/abort.ts";
-import { defined } from "../../core/base/defined.ts";
+import { orAborted } from "../../core/base/async.ts";
 import { isNanoAgentError, misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/json.ts";
 import { transcriptViolations } from "../../core/message/transcript.ts";
 import type { Compaction, CompactionPreview, CompactionTask, Compactor, ContextView } from "./compactor.ts";
 

@@ -1,6 +1,12 @@
 import { truncateMiddle } from "../../core/base/text.ts";
-import type { ImageBlock, TextBlock, ToolResultBlock, UserBlock } from "../../core/message/block.ts";
-import type { Message, UserMessage } from "../../core/message/message.ts";
+import type {
+  ImageBlock,
+  Message,
+  TextBlock,
+  ToolResultBlock,
+  UserBlock,
+  UserMessage,
+} from "../../core/message/message.ts";
 
 const CALL_AGAIN = "[Shortened to make room in the conversation. Run the call again to see all of it.]";
 const IMAGE_LEFT_OUT = "[An image was left out to make room in the conversation.]";

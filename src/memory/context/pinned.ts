@@ -1,11 +1,12 @@
-import { defined } from "../../core/base/defined.ts";
-import { isRecord } from "../../core/base/json.ts";
-import type { ContentBlock, ToolUseBlock, UserBlock } from "../../core/message/block.ts";
+import { defined, isRecord } from "../../core/base/json.ts";
 import {
+  type ContentBlock,
   LONG_TERM_MEMORY,
   type Message,
+  type ToolUseBlock,
   textOf,
   toolCallsOf,
+  type UserBlock,
   type UserMessage,
 } from "../../core/message/message.ts";
 import { readNote } from "./note.ts";

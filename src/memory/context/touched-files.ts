@@ -1,4 +1,4 @@
-import type { ToolUseBlock } from "../../core/message/block.ts";
+import type { ToolUseBlock } from "../../core/message/message.ts";
 
 /** Effect of a tool on a file. */
 export type FileAction = "read" | "written" | "edited";

@@ -1,8 +1,13 @@
 import type { ModelTurn } from "../../core/agent/model-turn.ts";
 import { errorMessage, isNanoAgentError } from "../../core/base/errors.ts";
 import { truncateMiddle } from "../../core/base/text.ts";
-import type { ContentBlock } from "../../core/message/block.ts";
-import { type Message, messageText, textOf, userMessage } from "../../core/message/message.ts";
+import {
+  type ContentBlock,
+  type Message,
+  messageText,
+  textOf,
+  userMessage,
+} from "../../core/message/message.ts";
 import type { ModelRequest } from "../../core/model/model.ts";
 import type { CompactionTask } from "./compactor.ts";
 import type { ContextSize } from "./context-meter.ts";

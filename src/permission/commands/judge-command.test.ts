@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { policyIn, commandRoom as room, shellRules } from "../../../test/permission/shell-rules.ts";
-import type { SandboxState } from "../permission-mode.ts";
-import { PERMISSION_MODES, type PermissionMode } from "../permission-mode.ts";
+import { PERMISSION_MODES, type PermissionMode, type SandboxState } from "../permission-mode.ts";
 import { createPolicy } from "../policy.ts";
 
 test("mode, sandbox and access say what runs, and where", () => {

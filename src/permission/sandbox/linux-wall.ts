@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync, readSync, writeFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
-import { systemClock } from "../../core/base/clock.ts";
+import { systemClock } from "../../core/base/async.ts";
 import { hostMounts, type PlannedMount, parseMounts, planMounts, wrongMount } from "./mount-plan.ts";
 import type {
   CommandToConfine,

@@ -1,5 +1,5 @@
 import { safeParse } from "../../core/base/json.ts";
-import { type Redaction, type RedactionStream, redactionMark } from "../../core/base/redaction.ts";
+import { type Redaction, type RedactionStream, redactionMark } from "../../core/base/text.ts";
 import {
   isCredentialName,
   isSecretValue,

@@ -1,14 +1,14 @@
-import { defined } from "../../core/base/defined.ts";
-import { isRecord } from "../../core/base/json.ts";
-import type {
-  AssistantBlock,
-  ImageBlock,
-  ProviderData,
-  TextBlock,
-  ToolResultBlock,
-  UserBlock,
-} from "../../core/message/block.ts";
-import { type Message, textOf } from "../../core/message/message.ts";
+import { defined, isRecord } from "../../core/base/json.ts";
+import {
+  type AssistantBlock,
+  type ImageBlock,
+  type Message,
+  type ProviderData,
+  type TextBlock,
+  type ToolResultBlock,
+  textOf,
+  type UserBlock,
+} from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import type {
   AiSdkCallOptions,

@@ -1,7 +1,5 @@
-import { defined } from "../../core/base/defined.ts";
-import { parseToolInput } from "../../core/base/json.ts";
-import type { ToolUseBlock } from "../../core/message/block.ts";
-import { tokenCount, type Usage, usageParts } from "../../core/message/usage.ts";
+import { defined, parseToolInput } from "../../core/base/json.ts";
+import { type ToolUseBlock, tokenCount, type Usage, usageParts } from "../../core/message/message.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { incompleteAnswer } from "../provider-errors.ts";
 import { finishPart } from "../wire.ts";

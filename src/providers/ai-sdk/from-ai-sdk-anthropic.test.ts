@@ -6,8 +6,12 @@ import { createAnthropic as createV4 } from "@ai-sdk/anthropic";
 import { createAnthropic as createV3 } from "ai-sdk-anthropic-v3";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { NanoAgentError } from "../../core/base/errors.ts";
-import type { AssistantBlock } from "../../core/message/block.ts";
-import { assistantMessage, type Message, userMessage } from "../../core/message/message.ts";
+import {
+  type AssistantBlock,
+  assistantMessage,
+  type Message,
+  userMessage,
+} from "../../core/message/message.ts";
 import type { Model, ModelRequest, StreamPart } from "../../core/model/model.ts";
 import { fromAiSdk } from "./from-ai-sdk.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Clock } from "../../core/base/clock.ts";
+import type { Clock } from "../../core/base/async.ts";
 import { type Message, userMessage } from "../../core/message/message.ts";
 import type { Model, ModelCallOptions, StreamPart } from "../../core/model/model.ts";
 import { FakeClock } from "../../testing/fake-clock.ts";

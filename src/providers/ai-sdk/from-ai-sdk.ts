@@ -1,6 +1,6 @@
-import { assertEngine } from "../../core/base/assert-engine.ts";
-import { type Clock, systemClock } from "../../core/base/clock.ts";
+import { type Clock, systemClock } from "../../core/base/async.ts";
 import {
+  assertEngine,
   type ErrorCode,
   errorMessage,
   isNanoAgentError,

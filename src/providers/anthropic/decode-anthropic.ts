@@ -1,9 +1,14 @@
-import { defined } from "../../core/base/defined.ts";
 import type { JsonObject } from "../../core/base/errors.ts";
-import { GrowingText } from "../../core/base/growing-text.ts";
-import { isRecord, type ParsedToolInput, parseToolInput } from "../../core/base/json.ts";
-import type { ProviderData, TextBlock, ThinkingBlock } from "../../core/message/block.ts";
-import { tokenCount, type Usage, usageParts } from "../../core/message/usage.ts";
+import { defined, isRecord, type ParsedToolInput, parseToolInput } from "../../core/base/json.ts";
+import { GrowingText } from "../../core/base/text.ts";
+import {
+  type ProviderData,
+  type TextBlock,
+  type ThinkingBlock,
+  tokenCount,
+  type Usage,
+  usageParts,
+} from "../../core/message/message.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate } from "../delta-template.ts";
 import { incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";

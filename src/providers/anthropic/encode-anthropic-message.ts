@@ -1,13 +1,13 @@
-import { defined } from "../../core/base/defined.ts";
+import { defined } from "../../core/base/json.ts";
 import type {
   ContentBlock,
   ImageBlock,
+  Message,
   ProviderData,
   TextBlock,
   ThinkingBlock,
   ToolResultBlock,
-} from "../../core/message/block.ts";
-import type { Message } from "../../core/message/message.ts";
+} from "../../core/message/message.ts";
 import { sentToolName } from "../tool-call-names.ts";
 
 /** A message as text: its blocks in JSON, joined by commas. `count` 0: there is nothing to send. */

@@ -1,7 +1,13 @@
 import { newId } from "../../core/base/ids.ts";
 import { type ParsedToolInput, parseToolInput } from "../../core/base/json.ts";
-import type { ContentBlock, ImageBlock, TextBlock, ToolResultBlock } from "../../core/message/block.ts";
-import { type Message, textOf } from "../../core/message/message.ts";
+import {
+  type ContentBlock,
+  type ImageBlock,
+  type Message,
+  type TextBlock,
+  type ToolResultBlock,
+  textOf,
+} from "../../core/message/message.ts";
 import { modelWith } from "../../core/model/answer.ts";
 import type { FinishPart, Model, ModelRequest, StreamPart, ToolSpec } from "../../core/model/model.ts";
 

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { AssistantBlock, ToolResultBlock, UserBlock } from "../../core/message/block.ts";
-import { assistantMessage, type Message, userMessage } from "../../core/message/message.ts";
+import {
+  type AssistantBlock,
+  assistantMessage,
+  type Message,
+  type ToolResultBlock,
+  type UserBlock,
+  userMessage,
+} from "../../core/message/message.ts";
 import type { ModelRequest } from "../../core/model/model.ts";
 import type { WireTarget } from "../wire.ts";
 import { createGoogleEncoder } from "./encode-google.ts";

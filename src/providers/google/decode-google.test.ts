@@ -2,7 +2,7 @@
 // /function-calling and /thought-signatures; none is a recording.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AssistantBlock } from "../../core/message/block.ts";
+import type { AssistantBlock } from "../../core/message/message.ts";
 import { AnswerCollector } from "../../core/model/answer.ts";
 import type { FinishPart, StreamPart } from "../../core/model/model.ts";
 import { createSseParser } from "../sse.ts";

@@ -1,9 +1,14 @@
-import { defined } from "../../core/base/defined.ts";
 import { misuse, NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
-import { isRecord } from "../../core/base/json.ts";
-import type { ProviderData, ToolUseBlock } from "../../core/message/block.ts";
-import { NO_USAGE, tokenCount, type Usage, usageParts } from "../../core/message/usage.ts";
+import { defined, isRecord } from "../../core/base/json.ts";
+import {
+  NO_USAGE,
+  type ProviderData,
+  type ToolUseBlock,
+  tokenCount,
+  type Usage,
+  usageParts,
+} from "../../core/message/message.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate } from "../delta-template.ts";
 import { incompleteAnswer } from "../provider-errors.ts";

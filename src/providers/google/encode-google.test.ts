@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonSchema } from "../../core/base/schema.ts";
-import type { UserBlock } from "../../core/message/block.ts";
-import { assistantMessage, type Message, userMessage } from "../../core/message/message.ts";
+import { assistantMessage, type Message, type UserBlock, userMessage } from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import type { WireTarget } from "../wire.ts";
 import { createGoogleEncoder } from "./encode-google.ts";

@@ -4,11 +4,11 @@ import type { JsonSchema } from "../../core/base/schema.ts";
 import type {
   AssistantBlock,
   ImageBlock,
+  Message,
   TextBlock,
   ToolResultBlock,
   UserBlock,
-} from "../../core/message/block.ts";
-import type { Message } from "../../core/message/message.ts";
+} from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { createListSerialiser, serialiseOnce } from "../serialise-once.ts";
 import { sentToolName } from "../tool-call-names.ts";

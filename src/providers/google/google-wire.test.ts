@@ -1,7 +1,11 @@
 import { LLMock } from "@copilotkit/aimock";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AssistantBlock } from "../../core/message/block.ts";
-import { assistantMessage, type Message, userMessage } from "../../core/message/message.ts";
+import {
+  type AssistantBlock,
+  assistantMessage,
+  type Message,
+  userMessage,
+} from "../../core/message/message.ts";
 import type { FinishPart, Model, ModelRequest, StreamPart, ToolSpec } from "../../core/model/model.ts";
 import { createTransport } from "../create-transport.ts";
 import { createWireModel } from "../wire-model.ts";

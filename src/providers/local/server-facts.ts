@@ -1,5 +1,4 @@
-import { defined } from "../../core/base/defined.ts";
-import { type Fields, isRecord } from "../../core/base/json.ts";
+import { defined, type Fields, isRecord } from "../../core/base/json.ts";
 import type { ModelInfo } from "../../core/model/model.ts";
 import { apiAddress } from "../api-address.ts";
 import { providerWords, saysLoading } from "../provider-errors.ts";

@@ -1,6 +1,6 @@
 import type { Json } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
-import { NO_USAGE, tokenCount, type Usage, usageParts } from "../../core/message/usage.ts";
+import { NO_USAGE, tokenCount, type Usage, usageParts } from "../../core/message/message.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { createDeltaTemplate, type DeltaTemplate } from "../delta-template.ts";
 import { incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";

@@ -1,15 +1,18 @@
-import { defined } from "../../core/base/defined.ts";
 import type { Json, JsonObject } from "../../core/base/errors.ts";
-import type {
-  AssistantBlock,
-  ImageBlock,
-  TextBlock,
-  ThinkingBlock,
-  ToolResultBlock,
-  ToolUseBlock,
-  UserBlock,
-} from "../../core/message/block.ts";
-import { type AssistantMessage, type Message, textOf, type UserMessage } from "../../core/message/message.ts";
+import { defined } from "../../core/base/json.ts";
+import {
+  type AssistantBlock,
+  type AssistantMessage,
+  type ImageBlock,
+  type Message,
+  type TextBlock,
+  type ThinkingBlock,
+  type ToolResultBlock,
+  type ToolUseBlock,
+  textOf,
+  type UserBlock,
+  type UserMessage,
+} from "../../core/message/message.ts";
 import { wellFormedJson } from "../serialise-once.ts";
 import { sentToolName, toolCallId } from "../tool-call-names.ts";
 import { imageUrl } from "../wire.ts";

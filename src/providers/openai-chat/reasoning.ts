@@ -1,6 +1,6 @@
-import { defined } from "../../core/base/defined.ts";
 import type { Json } from "../../core/base/errors.ts";
-import type { ThinkingBlock } from "../../core/message/block.ts";
+import { defined } from "../../core/base/json.ts";
+import type { ThinkingBlock } from "../../core/message/message.ts";
 import type { ChatDelta, ReasoningDetail, ReasoningField } from "./chat-json.ts";
 
 /** Collects the reasoning of one answer. */

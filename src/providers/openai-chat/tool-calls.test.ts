@@ -2,8 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { replayBody, sseBody } from "../../../test/replay-stream.ts";
-import type { ToolUseBlock } from "../../core/message/block.ts";
-import { toolCallsOf } from "../../core/message/message.ts";
+import { type ToolUseBlock, toolCallsOf } from "../../core/message/message.ts";
 import { openAiChat } from "./chat-wire.ts";
 
 function callsOf(events: readonly (readonly object[])[], finish = "tool_calls"): readonly ToolUseBlock[] {

@@ -1,7 +1,7 @@
 import type { Json } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
 import { parseToolInput, safeParse } from "../../core/base/json.ts";
-import type { ToolUseBlock } from "../../core/message/block.ts";
+import type { ToolUseBlock } from "../../core/message/message.ts";
 import type { StreamPart } from "../../core/model/model.ts";
 import type { ToolCallFragment } from "./chat-json.ts";
 

@@ -1,13 +1,14 @@
-import { defined } from "../../core/base/defined.ts";
-import { isRecord } from "../../core/base/json.ts";
+import { defined, isRecord } from "../../core/base/json.ts";
 import type {
   AssistantBlock,
+  AssistantMessage,
   ImageBlock,
+  Message,
   TextBlock,
   ThinkingBlock,
   ToolResultBlock,
-} from "../../core/message/block.ts";
-import type { AssistantMessage, Message, UserMessage } from "../../core/message/message.ts";
+  UserMessage,
+} from "../../core/message/message.ts";
 import { wellFormedJson } from "../serialise-once.ts";
 import { sentToolName, toolCallId } from "../tool-call-names.ts";
 import { imageUrl } from "../wire.ts";

@@ -1,8 +1,7 @@
-import { defined } from "../../core/base/defined.ts";
 import type { Json, JsonObject } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
-import { parseToolInput } from "../../core/base/json.ts";
-import type { ProviderData } from "../../core/message/block.ts";
+import { defined, parseToolInput } from "../../core/base/json.ts";
+import type { ProviderData } from "../../core/message/message.ts";
 import type { StreamPart } from "../../core/model/model.ts";
 import { wordOf } from "../tool-call-names.ts";
 import type { ResponsesContent, ResponsesItem } from "./responses-json.ts";

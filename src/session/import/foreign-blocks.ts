@@ -1,6 +1,11 @@
 import { type Fields, fieldsOf, ownValue } from "../../core/base/json.ts";
-import type { ImageBlock, TextBlock, ToolUseBlock } from "../../core/message/block.ts";
-import { tokenCount, type Usage } from "../../core/message/usage.ts";
+import {
+  type ImageBlock,
+  type TextBlock,
+  type ToolUseBlock,
+  tokenCount,
+  type Usage,
+} from "../../core/message/message.ts";
 import type { ForeignAnswer, ForeignItem, KindCount } from "./foreign-session.ts";
 import { listOf, textField } from "./read-foreign-lines.ts";
 

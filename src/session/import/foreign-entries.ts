@@ -1,9 +1,15 @@
 import type { NewEntry } from "../../core/agent/entries.ts";
-import { defined } from "../../core/base/defined.ts";
+import { defined } from "../../core/base/json.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
-import type { AssistantBlock, ToolResultBlock, ToolUseBlock } from "../../core/message/block.ts";
+import {
+  type AssistantBlock,
+  addUsage,
+  NO_USAGE,
+  type ToolResultBlock,
+  type ToolUseBlock,
+  type Usage,
+} from "../../core/message/message.ts";
 import { OUTCOME_UNKNOWN } from "../../core/message/transcript.ts";
-import { addUsage, NO_USAGE, type Usage } from "../../core/message/usage.ts";
 import type { ForeignAnswer, ForeignItem, ForeignSession, GrowingAnswer } from "./foreign-session.ts";
 
 /** An entry to be written, and when it happened; undefined where the file does not say. */

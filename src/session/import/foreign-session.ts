@@ -1,6 +1,5 @@
 import type { Fields } from "../../core/base/json.ts";
-import type { AssistantBlock, ToolResultBlock, UserBlock } from "../../core/message/block.ts";
-import type { Usage } from "../../core/message/usage.ts";
+import type { AssistantBlock, ToolResultBlock, Usage, UserBlock } from "../../core/message/message.ts";
 
 /** Programs whose session files are read. */
 export type ForeignProgram = "claude-code" | "codex" | "pi";

@@ -1,10 +1,9 @@
 import { closeSync, rmSync } from "node:fs";
 import type { NewEntry } from "../../core/agent/entries.ts";
-import { defined } from "../../core/base/defined.ts";
 import { misuse } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import { type Fields, isRecord, safeParse } from "../../core/base/json.ts";
-import type { Usage } from "../../core/message/usage.ts";
+import { defined, type Fields, isRecord, safeParse } from "../../core/base/json.ts";
+import type { Usage } from "../../core/message/message.ts";
 import { SYSTEM_CALLS } from "../append-file.ts";
 import { readLines } from "../read-lines.ts";
 import type { DamagedLine } from "../scan-journal.ts";

@@ -1,7 +1,5 @@
-import { defined } from "../../core/base/defined.ts";
-import { type Fields, fieldsOf } from "../../core/base/json.ts";
-import type { AssistantBlock, UserBlock } from "../../core/message/block.ts";
-import type { Usage } from "../../core/message/usage.ts";
+import { defined, type Fields, fieldsOf } from "../../core/base/json.ts";
+import type { AssistantBlock, Usage, UserBlock } from "../../core/message/message.ts";
 import {
   callBlock,
   contentBlocks,

@@ -1,6 +1,10 @@
 import { type Fields, fieldsOf, parseToolInput } from "../../core/base/json.ts";
-import type { AssistantBlock, ToolUseBlock } from "../../core/message/block.ts";
-import { tokenCount, type Usage } from "../../core/message/usage.ts";
+import {
+  type AssistantBlock,
+  type ToolUseBlock,
+  tokenCount,
+  type Usage,
+} from "../../core/message/message.ts";
 import { contentBlocks, resultItem, toolName } from "./foreign-blocks.ts";
 import type { Counts, ForeignItem, KindCount, ParsedSession, ParseForeign } from "./foreign-session.ts";
 import { listOf, textField, timeField } from "./read-foreign-lines.ts";

@@ -1,6 +1,5 @@
-import { defined } from "../../core/base/defined.ts";
-import { type Fields, fieldsOf } from "../../core/base/json.ts";
-import type { AssistantBlock } from "../../core/message/block.ts";
+import { defined, type Fields, fieldsOf } from "../../core/base/json.ts";
+import type { AssistantBlock } from "../../core/message/message.ts";
 import {
   callBlock,
   contentBlocks,

@@ -1,6 +1,6 @@
 import type { JournalEntry } from "../../core/agent/entries.ts";
 import { SessionState } from "../../core/agent/state.ts";
-import { type Difference, firstDifference } from "../../core/base/first-difference.ts";
+import { type Difference, firstDifference } from "../../core/base/json.ts";
 import type { Message, UserMessage } from "../../core/message/message.ts";
 import { checkedInput, type RecordedCall, type RecordedRun, recordedCalls } from "./recorded-run.ts";
 import type { ReplayAspect, ReplayDifference, ReplayFindings } from "./replay-report.ts";

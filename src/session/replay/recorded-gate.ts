@@ -1,7 +1,6 @@
 import type { ApprovalRequestEntry, PermissionEntry } from "../../core/agent/entries.ts";
 import type { ApprovalAnswer, Approvals, Approver, Gate, GateDecision } from "../../core/agent/ports.ts";
-import { defined } from "../../core/base/defined.ts";
-import { equalJson } from "../../core/base/json.ts";
+import { defined, equalJson } from "../../core/base/json.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 import type { RunFacts } from "./run-facts.ts";
 

@@ -1,6 +1,6 @@
 import type { AssistantEntry } from "../../core/agent/entries.ts";
-import { defined } from "../../core/base/defined.ts";
 import type { NanoAgentError } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/json.ts";
 import type { Model, ModelRequest, StreamPart } from "../../core/model/model.ts";
 
 /** Where the answers of a {@link recordedModel} come from. */

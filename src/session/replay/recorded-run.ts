@@ -9,8 +9,7 @@ import type {
   ToolIntentEntry,
   ToolResultEntry,
 } from "../../core/agent/entries.ts";
-import type { ToolInput } from "../../core/message/block.ts";
-import { toolCallsOf } from "../../core/message/message.ts";
+import { type ToolInput, toolCallsOf } from "../../core/message/message.ts";
 import { Scopes } from "../../journal/scopes.ts";
 
 /** Record of one tool call. */

@@ -1,4 +1,4 @@
-import type { Difference } from "../../core/base/first-difference.ts";
+import type { Difference } from "../../core/base/json.ts";
 
 /** The aspects that are compared when a run is run again. */
 export type ReplayAspect =

@@ -1,4 +1,4 @@
-import { defined } from "../../core/base/defined.ts";
+import { defined } from "../../core/base/json.ts";
 import type { CompiledSchema, SchemaResult } from "../../core/base/schema.ts";
 import { toolCallsOf } from "../../core/message/message.ts";
 import { defineTool, type Tool, type ToolContext } from "../../core/tool/tool.ts";

@@ -1,4 +1,4 @@
-import type { Redaction } from "../../core/base/redaction.ts";
+import type { Redaction } from "../../core/base/text.ts";
 import { searchWords } from "./search-words.ts";
 
 const BEFORE = 60;

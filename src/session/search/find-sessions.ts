@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
-import type { Redaction } from "../../core/base/redaction.ts";
+import type { Redaction } from "../../core/base/text.ts";
 import { isDamagedDatabase } from "../../system/sqlite.ts";
 import { isFolder } from "../session-file.ts";
 import type { SessionFile, SessionStore } from "../session-store.ts";

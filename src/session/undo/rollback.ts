@@ -1,7 +1,7 @@
 import type { FileChange, FileVersion, NewEntry, Omission, RollbackEntry } from "../../core/agent/entries.ts";
 import type { LocalJournal } from "../../core/agent/journal.ts";
-import { defined } from "../../core/base/defined.ts";
 import { misuse } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/json.ts";
 import { applyChanges, type FailedPath } from "./apply-changes.ts";
 import { entriesOf } from "./call-changes.ts";
 import {

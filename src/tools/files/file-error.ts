@@ -1,5 +1,5 @@
 import { errorMessage } from "../../core/base/errors.ts";
-import { findRedactionMark } from "../../core/base/redaction.ts";
+import { findRedactionMark } from "../../core/base/text.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
 import { errorResult } from "../../core/tool/tool-output.ts";
 import { systemCode } from "../../system/system-error.ts";

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { BigIntStats } from "node:fs";
-import { assertEngine } from "../../core/base/assert-engine.ts";
+import { assertEngine } from "../../core/base/errors.ts";
 
 /** How a file was when a tool last read or wrote it. */
 export interface FileStamp {

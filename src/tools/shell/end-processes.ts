@@ -1,4 +1,4 @@
-import { systemClock } from "../../core/base/clock.ts";
+import { systemClock } from "../../core/base/async.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { findProcesses, isRunning, type ProcessInfo, type ProcessQuery } from "./process-table.ts";
 

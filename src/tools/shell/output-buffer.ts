@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { FileHandle } from "node:fs/promises";
 import { errorMessage } from "../../core/base/errors.ts";
-import type { RedactionStream } from "../../core/base/redaction.ts";
+import type { RedactionStream } from "../../core/base/text.ts";
 
 /** Sizes of an {@link OutputBuffer}, in bytes of cleaned text. */
 export interface OutputLimits {

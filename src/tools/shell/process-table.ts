@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { systemClock } from "../../core/base/clock.ts";
+import { systemClock } from "../../core/base/async.ts";
 import { isTaken } from "../../system/process-identity.ts";
 
 /** A living process. */

@@ -1,4 +1,4 @@
-import { orAborted } from "../../core/base/abort.ts";
+import { orAborted } from "../../core/base/async.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { truncateMiddle } from "../../core/base/text.ts";
 import type { ToolContext, ToolResult } from "../../core/tool/tool.ts";

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync } from "node:fs";
 import type { Readable } from "node:stream";
-import { systemClock } from "../../core/base/clock.ts";
+import { systemClock } from "../../core/base/async.ts";
 import { markedEnvironment, type ProcessWatcher } from "../../system/process-watcher.ts";
 import { endProcesses, signal } from "./end-processes.ts";
 import type { OutputPipe } from "./output-pipe.ts";

@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { errorMessage, invalidConfig, misuse, NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
-import type { Redaction } from "../../core/base/redaction.ts";
+import type { Redaction } from "../../core/base/text.ts";
 import { createProcessWatcher, type ProcessWatcher } from "../../system/process-watcher.ts";
 import type {
   CommandPlacement,

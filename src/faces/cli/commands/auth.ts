@@ -1,10 +1,10 @@
 import type { Settings } from "../../../coding/settings/settings.ts";
-import { onlyModelOf } from "../../../coding/setup/local-servers.ts";
-import { chooseModel, keyVariableOf, LOCAL_MODEL, namedModel } from "../../../coding/setup/model-choice.ts";
 import { tryModel } from "../../../coding/setup/model-setup.ts";
 import { misuse, toNanoAgentError } from "../../../core/base/errors.ts";
 import { findPreset, PRESETS } from "../../../providers/catalog.ts";
+import { onlyModelOf } from "../../../providers/local/local-servers.ts";
 import { LOCAL_BASE_URLS } from "../../../providers/local/probe-local.ts";
+import { chooseModel, keyVariableOf, LOCAL_MODEL, namedModel } from "../../../providers/model-choice.ts";
 import { knownModelIds } from "../../../providers/model-info.ts";
 import { EXIT, exitCodeOfError } from "../../../view/exit-code.ts";
 import { terminalLine } from "../../../view/safe-text.ts";

@@ -1,8 +1,8 @@
 import { delimiter, dirname } from "node:path";
 import type { CodingSession, CodingSessionOptions } from "../../../coding/session/coding-session.ts";
 import { createCodingSession } from "../../../coding/session/prepare-coding-session.ts";
-import { systemClock } from "../../../core/base/clock.ts";
-import { defined } from "../../../core/base/defined.ts";
+import { systemClock } from "../../../core/base/async.ts";
+import { defined } from "../../../core/base/json.ts";
 import type { Model } from "../../../core/model/model.ts";
 import { SessionStore } from "../../../session/session-store.ts";
 import type { Environment } from "../../../system/env.ts";

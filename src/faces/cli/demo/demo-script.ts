@@ -1,5 +1,4 @@
-import type { ToolResultBlock } from "../../../core/message/block.ts";
-import { textOf } from "../../../core/message/message.ts";
+import { type ToolResultBlock, textOf } from "../../../core/message/message.ts";
 import type { ModelRequest } from "../../../core/model/model.ts";
 import { calls, type ScriptStep, says, thinks } from "../../../testing/script.ts";
 import { FAULTY_FILE } from "./demo-project.ts";

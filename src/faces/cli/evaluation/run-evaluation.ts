@@ -2,7 +2,6 @@ import { tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { currentFolder, existingFolder } from "../../../coding/settings/paths.ts";
 import type { Settings } from "../../../coding/settings/settings.ts";
-import { chooseModel, namedModel } from "../../../coding/setup/model-choice.ts";
 import { openModel } from "../../../coding/setup/open-model.ts";
 import { commandVariables } from "../../../coding/setup/secrets.ts";
 import { isNanoAgentError, misuse, NanoAgentError } from "../../../core/base/errors.ts";
@@ -12,6 +11,7 @@ import { assertApart, type SuiteTasks } from "../../../evaluation/read-suites.ts
 import { conditionsOf, ResultsFolder } from "../../../evaluation/results-folder.ts";
 import type { Task } from "../../../evaluation/task.ts";
 import type { TaskScratch } from "../../../evaluation/task-scratch.ts";
+import { chooseModel, namedModel } from "../../../providers/model-choice.ts";
 import { realPath } from "../../../system/real-path.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import type { Notice } from "../../../view/notice.ts";

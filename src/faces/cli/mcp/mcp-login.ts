@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { loginStore, removeLogin } from "../../../coding/mcp/login-store.ts";
 import type { Settings } from "../../../coding/settings/settings.ts";
-import { networkOptions } from "../../../coding/setup/network-options.ts";
-import { systemClock } from "../../../core/base/clock.ts";
+import { systemClock } from "../../../core/base/async.ts";
 import { errorMessage, misuse } from "../../../core/base/errors.ts";
 import type { HttpServer, McpServerDefinition } from "../../../extensions/mcp/server-definition.ts";
+import { networkOptions } from "../../../providers/network-options.ts";
 import { type Environment, variable } from "../../../system/env.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import { type CommandContext, say } from "../command-context.ts";

@@ -1,6 +1,6 @@
 import { isNanoAgentError, toNanoAgentError } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
-import type { Usage } from "../../../core/message/usage.ts";
+import type { Usage } from "../../../core/message/message.ts";
 import { costOf } from "../../../core/model/budget.ts";
 import { knownModelInfo } from "../../../providers/model-info.ts";
 import { type ImportReport, importSession } from "../../../session/import/import-session.ts";

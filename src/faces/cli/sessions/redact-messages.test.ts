@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Redaction } from "../../../core/base/redaction.ts";
+import type { Redaction } from "../../../core/base/text.ts";
 import type { Message } from "../../../core/message/message.ts";
 import { redactMessages } from "./redact-messages.ts";
 

@@ -1,8 +1,12 @@
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import type { Json } from "../../../core/base/errors.ts";
-import type { Redaction } from "../../../core/base/redaction.ts";
-import type { ContentBlock, ProviderData } from "../../../core/message/block.ts";
-import { type Message, mapTexts } from "../../../core/message/message.ts";
+import type { Redaction } from "../../../core/base/text.ts";
+import {
+  type ContentBlock,
+  type Message,
+  mapTexts,
+  type ProviderData,
+} from "../../../core/message/message.ts";
 import { redactJson } from "../../../core/tool/tool-output.ts";
 
 /**

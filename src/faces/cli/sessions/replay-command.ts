@@ -4,8 +4,8 @@ import { loadSettings, type Settings } from "../../../coding/settings/settings.t
 import { describedTools } from "../../../coding/setup/builtin-tools.ts";
 import { openModel } from "../../../coding/setup/open-model.ts";
 import { readInstructions, systemPrompt } from "../../../coding/setup/system-prompt.ts";
-import { defined } from "../../../core/base/defined.ts";
 import { misuse } from "../../../core/base/errors.ts";
+import { defined } from "../../../core/base/json.ts";
 import { counted } from "../../../core/base/text.ts";
 import type { Tool } from "../../../core/tool/tool.ts";
 import { stepNumbered } from "../../../journal/steps.ts";

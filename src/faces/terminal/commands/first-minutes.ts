@@ -1,9 +1,9 @@
 import type { CodingSession } from "../../../coding/session/coding-session.ts";
-import type { FoundModel } from "../../../coding/setup/found-model.ts";
 import { misuse } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { PermissionMode } from "../../../permission/permission-mode.ts";
+import type { FoundModel } from "../../../providers/provider-address.ts";
 import { KEY_MODES, LISTED_MODES, MODE_EFFECTS, modeName, modeNamed } from "../../../view/mode-names.ts";
 import { columnsOf } from "../../text/columns.ts";
 import type { Control, UntrustedNotice } from "./control.ts";

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { defined } from "../../../core/base/defined.ts";
+import { defined } from "../../../core/base/json.ts";
 import { counted } from "../../../core/base/text.ts";
 import { messageText } from "../../../core/message/message.ts";
 import { FactsReader } from "../../../server/facts-reader.ts";

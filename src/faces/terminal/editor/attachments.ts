@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { UserBlock } from "../../../core/message/block.ts";
+import type { UserBlock } from "../../../core/message/message.ts";
 import { imageTypeOf } from "../../../tools/files/text-encoding.ts";
 
 /** A paste of more lines or characters than this stands in the input as a mark. */

@@ -1,4 +1,4 @@
-import { defined } from "../../../core/base/defined.ts";
+import { defined } from "../../../core/base/json.ts";
 import type { Question, QuestionReply } from "../../../view/question.ts";
 
 /** The reply that an answer of a question stands for, by its place in the list that is shown, from 0. */

@@ -1,6 +1,7 @@
 import type { Json } from "../../../core/base/errors.ts";
 import { equalJson, safeParse } from "../../../core/base/json.ts";
-import { numberOf, type ValueField } from "../../../view/value-fields.ts";
+import { numberOf } from "../../../core/base/text.ts";
+import type { ValueField } from "../../../view/value-fields.ts";
 
 /** The texts of the fields of a form, in their order; several where several values are chosen. */
 export type GivenValues = readonly (readonly string[])[];
@@ -57,8 +58,8 @@ function readValue(
   if (text === "") return kind === "text" && isRequired ? "" : undefined;
   if (kind === "one") return options[Number(text)]?.value;
   if (kind === "boolean") return text === "true";
-  // What is no number, or a longer one than a number can be, is refused with the reason where it is taken.
-  if (kind === "number") return numberOf(text) ?? text;
+  // A text that is not a number is refused, with the reason, by whoever takes the answer.
+  if (kind === "number") return Number.isNaN(numberOf(text)) ? text : numberOf(text);
   if (kind === "text") return text;
   const parsed = safeParse(text);
   return parsed.ok ? (parsed.value as Json) : NO_JSON;

@@ -1,9 +1,8 @@
 import type { AssistantEntry, JournalEntry } from "../../../core/agent/entries.ts";
 import { SessionState } from "../../../core/agent/state.ts";
-import { defined } from "../../../core/base/defined.ts";
-import type { ContentBlock } from "../../../core/message/block.ts";
-import type { Message } from "../../../core/message/message.ts";
-import { cleanUsage } from "../../../core/message/usage.ts";
+import { defined } from "../../../core/base/json.ts";
+import type { ContentBlock, Message } from "../../../core/message/message.ts";
+import { cleanUsage } from "../../../core/message/message.ts";
 import { estimateTokens, PART_TOKENS, promptText } from "../../../core/model/estimate.ts";
 import { callTitle } from "../../../view/call-text.ts";
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
-import { defined } from "../../../core/base/defined.ts";
+import { defined } from "../../../core/base/json.ts";
 import type { ServerStats, StatsFilter, StatsRow } from "../../../server/server-api.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import type { Words } from "../language/english.ts";

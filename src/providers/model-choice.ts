@@ -1,13 +1,21 @@
-import { NanoAgentError } from "../../core/base/errors.ts";
-import { PRESETS, type Preset } from "../../providers/catalog.ts";
-import { type Environment, variable } from "../../system/env.ts";
-import type { ModelReason } from "../../view/notice.ts";
-import type { EffectiveConfig } from "../settings/merge-config.ts";
-import type { FoundModel, ModelSearch } from "./found-model.ts";
-import type { LocalServerOptions } from "./local-servers.ts";
+import { NanoAgentError } from "../core/base/errors.ts";
+import type { ModelInfo } from "../core/model/model.ts";
+import { type Environment, variable } from "../system/env.ts";
+import { PRESETS, type Preset, presetNamed } from "./catalog.ts";
+import { isLoopback } from "./http.ts";
+import type { LocalServerOptions } from "./local/local-servers.ts";
+import {
+  type AddressOptions,
+  type FoundModel,
+  type ModelSearch,
+  providerAddress,
+} from "./provider-address.ts";
 
 /** The model name that stands for whatever local server answers first. */
 export const LOCAL_MODEL = "local";
+
+/** Why a model was chosen. */
+export type ModelReason = "flag" | "environment" | "config" | "key" | "local" | "resumed";
 
 /** A model by name, and why it was chosen: the flag, variable, file or server that speaks for it. */
 export interface ModelChoice {
@@ -18,7 +26,10 @@ export interface ModelChoice {
 
 /** The facts a choice depends on. */
 export interface ModelChoiceOptions {
-  readonly config: Pick<EffectiveConfig, "values" | "sources">;
+  readonly config: {
+    readonly values: AddressOptions["config"] & { readonly model?: string };
+    readonly sources: ReadonlyMap<string, string>;
+  };
   readonly environment: Environment;
   /** Asks a person whether to use a server that was found, not chosen. Default: it is not used. */
   readonly accept?: ((found: FoundModel) => Promise<boolean>) | undefined;
@@ -75,7 +86,7 @@ function loaded(found: FoundModel | undefined): FoundModel {
  */
 export async function namedModel(name: string, options: Omit<LocalServerOptions, "fetch">): Promise<string> {
   if (name !== LOCAL_MODEL) return name;
-  const { firstLocalModel } = await import("./local-servers.ts");
+  const { firstLocalModel } = await import("./local/local-servers.ts");
   return loaded(await firstLocalModel(options)).name;
 }
 
@@ -109,7 +120,7 @@ async function probeLocal(
   { config, environment, onNotice }: ModelChoiceOptions,
   how: ModelSearch,
 ): Promise<FoundModel | undefined> {
-  const { firstLocalModel } = await import("./local-servers.ts");
+  const { firstLocalModel } = await import("./local/local-servers.ts");
   return firstLocalModel({ environment, config: config.values, onNotice, ...how });
 }
 
@@ -134,4 +145,24 @@ function nothingFound(environment: Environment): string {
       ? ""
       : ` ${keyVariableOf(undecided, environment) ?? ""} is set, but ${undecided.name} has no default model: name one with -m ${undecided.name}/ID.`;
   return `No model found.${named} Set a key (${keys.join(", ")}, …), or start a local server (Ollama, LM Studio, llama.cpp) and use it with NANO_AGENT_MODEL=local or -m ollama/ID.`;
+}
+
+/**
+ * The facts the server of a local model tells about it. Whoever names another model loads nothing and asks
+ * nobody: asked are the local presets wherever they stand, and providers of the user's own where their
+ * address is one of this machine.
+ */
+export async function readFacts(name: string, options: LocalServerOptions): Promise<ModelInfo | undefined> {
+  const provider = name.slice(0, Math.max(0, name.indexOf("/")));
+  const address = providerAddress(provider, options);
+  const preset = presetNamed(provider.toLowerCase());
+  const isOwn = preset === undefined || preset.baseUrl === "";
+  const isAsked = isOwn ? isHere(address ?? "") : preset.local === true;
+  if (address === undefined || !isAsked) return undefined;
+  const { localModelFacts } = await import("./local/local-servers.ts");
+  return localModelFacts(name, options);
+}
+
+function isHere(address: string): boolean {
+  return isLoopback(URL.parse(address)?.hostname ?? "");
 }

@@ -1,7 +1,7 @@
 import type { Model, ModelCallOptions, ModelInfo, ModelRequest, StreamPart } from "../core/model/model.ts";
-import { findPreset } from "../providers/catalog.ts";
-import { knownModelInfo } from "../providers/model-info.ts";
-import { parseModelName } from "../providers/model-name.ts";
+import { findPreset } from "./catalog.ts";
+import { knownModelInfo } from "./model-info.ts";
+import { parseModelName } from "./model-name.ts";
 
 /**
  * The model of a name such as `anthropic/claude-sonnet-5`, with credentials and network settings from the
@@ -60,6 +60,6 @@ class NamedModel implements Model {
 
 async function loadModel(name: string): Promise<Model> {
   // Reading the environment is no part of the library until a name is asked.
-  const { loadNamedModel } = await import("../coding/setup/load-named-model.ts");
+  const { loadNamedModel } = await import("./load-named-model.ts");
   return loadNamedModel(name);
 }

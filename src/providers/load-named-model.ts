@@ -1,11 +1,10 @@
-import type { Model } from "../../core/model/model.ts";
-import { createTransport } from "../../providers/create-transport.ts";
-import type { Transport } from "../../providers/http.ts";
-import type { NetworkOptions } from "../../providers/network.ts";
-import { resolveModel } from "../../providers/resolve-model.ts";
-import { liveEnvironment, variable } from "../../system/env.ts";
-import { networkVariables } from "../settings/network-settings.ts";
-import { networkOptions } from "./network-options.ts";
+import type { Model } from "../core/model/model.ts";
+import { liveEnvironment, variable } from "../system/env.ts";
+import { createTransport } from "./create-transport.ts";
+import type { Transport } from "./http.ts";
+import type { NetworkOptions } from "./network.ts";
+import { networkOptions, networkVariables } from "./network-options.ts";
+import { resolveModel } from "./resolve-model.ts";
 
 /** The model of a name, with the environment's credentials and settings. Throws `missing_credentials`. */
 export async function loadNamedModel(name: string): Promise<Model> {

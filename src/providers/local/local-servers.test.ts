@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { FakeClock } from "../../testing/fake-clock.ts";
+import { readFacts } from "../model-choice.ts";
 import { findLocalServers, firstLocalModel, localModelFacts, onlyModelOf } from "./local-servers.ts";
-import { readFacts } from "./read-facts.ts";
 
 const json = (body: unknown, status = 200): Response => Response.json(body, { status });
 const LOADING = { error: { code: 503, message: "Loading model", type: "unavailable_error" } };

@@ -1,20 +1,18 @@
-import { type Clock, systemClock } from "../../core/base/clock.ts";
-import { defined } from "../../core/base/defined.ts";
+import { type Clock, systemClock } from "../../core/base/async.ts";
 import { misuse } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/json.ts";
 import type { ModelInfo } from "../../core/model/model.ts";
-import { findPreset, presetNamed, standardVariables } from "../../providers/catalog.ts";
-import { LOCAL_BASE_URLS, type LocalServer, probeLocalServers } from "../../providers/local/probe-local.ts";
-import {
-  askServer,
-  LOADING,
-  readModelFacts,
-  type ServerFetch,
-  serverRoot,
-} from "../../providers/local/server-facts.ts";
-import { parseModelName } from "../../providers/model-name.ts";
 import { variable } from "../../system/env.ts";
-import type { FoundModel, ModelSearch } from "./found-model.ts";
-import { type AddressOptions, providerAddress } from "./provider-address.ts";
+import { findPreset, presetNamed, standardVariables } from "../catalog.ts";
+import { parseModelName } from "../model-name.ts";
+import {
+  type AddressOptions,
+  type FoundModel,
+  type ModelSearch,
+  providerAddress,
+} from "../provider-address.ts";
+import { LOCAL_BASE_URLS, type LocalServer, probeLocalServers } from "./probe-local.ts";
+import { askServer, LOADING, readModelFacts, type ServerFetch, serverRoot } from "./server-facts.ts";
 
 export interface LocalServerOptions extends AddressOptions, Pick<ModelSearch, "waits"> {
   readonly onNotice?: ((message: string) => void) | undefined;

@@ -1,0 +1,261 @@
+import { NanoAgentError } from "./errors.ts";
+
+/** The port to time. Everything that waits takes one, so that tests need not. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Milliseconds since some moment, for measuring: the same whatever anybody sets the time of day to. */
+  elapsed(): number;
+  /**
+   * Resolves after `ms` milliseconds; at once (in a later microtask) for 0, negative or no numbers. Rejects
+   * with the signal's reason as soon as `signal` is aborted, also when it was before the call. Leaves no
+   * timer and no listener behind.
+   */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /**
+   * Calls back after `ms` milliseconds, soon for 0 or less, unless the function it returns was called before.
+   * Every tool call has a limit that it hardly ever reaches: by `sleep`, which is the default, that takes a
+   * tenth of the time of the loop.
+   */
+  timer?(ms: number, callback: () => void): () => void;
+}
+
+/** {@link Clock.timer} of any clock. */
+export function startTimer(clock: Clock, ms: number, callback: () => void): () => void {
+  if (clock.timer !== undefined) return clock.timer(ms, callback);
+  const stopped = new AbortController();
+  clock.sleep(ms, stopped.signal).then(callback, () => undefined);
+  return () => stopped.abort();
+}
+
+/** The machine's clock. */
+export const systemClock: Clock = Object.freeze({
+  now: (): number => Date.now(),
+  elapsed: (): number => performance.now(),
+  timer,
+  sleep: (ms: number, signal?: AbortSignal): Promise<void> =>
+    new Promise<void>((resolve, reject) => {
+      if (signal?.aborted === true) {
+        reject(signal.reason);
+        return;
+      }
+      if (!(ms > 0)) {
+        resolve();
+        return;
+      }
+      let left = ms;
+      let timer = setTimeout(tick, Math.min(left, MAX_TIMER_MS));
+      signal?.addEventListener("abort", stop, { once: true });
+
+      function tick(): void {
+        left -= MAX_TIMER_MS;
+        if (left > 0) {
+          timer = setTimeout(tick, Math.min(left, MAX_TIMER_MS));
+          return;
+        }
+        signal?.removeEventListener("abort", stop);
+        resolve();
+      }
+
+      function stop(): void {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", stop);
+        reject(signal?.reason);
+      }
+    }),
+});
+
+// Longer than that is never, for a limit on one call.
+function timer(ms: number, callback: () => void): () => void {
+  // Node warns of a time that has passed.
+  const running = ms <= MAX_TIMER_MS ? setTimeout(callback, Math.max(0, ms)) : undefined;
+  return () => clearTimeout(running);
+}
+
+/** `setTimeout` fires at once for anything longer than this. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * A signal that is aborted with its parent, reason included; cheaper than `AbortSignal.any`, and without
+ * leaks. Those of us who wait for it stand in a list: a run waits several times a turn, and a listener each
+ * takes a twentieth of the time of a loop without a network.
+ */
+export class LinkedAbort implements AbortSource {
+  readonly #controller = new AbortController();
+  readonly #unlink: (() => void) | undefined;
+  #callbacks: (() => void)[] = [];
+
+  /** {@link LinkedAbort.unlink} must be called when it is no longer needed. */
+  constructor(parent: AbortSignal | undefined) {
+    (this.signal as OwnSignal)[SOURCE] = this;
+    if (parent?.aborted === true) this.abort(parent.reason);
+    else if (parent !== undefined) {
+      const source = sourceOf(parent);
+      const follow = (): void => this.abort(parent.reason);
+      source.add(follow);
+      this.#unlink = () => source.remove(follow);
+    }
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  abort(reason: unknown): void {
+    this.#controller.abort(reason);
+    const callbacks = this.#callbacks;
+    this.#callbacks = [];
+    for (const callback of callbacks) callback();
+  }
+
+  add(callback: () => void): void {
+    this.#callbacks.push(callback);
+  }
+
+  remove(callback: () => void): void {
+    const at = this.#callbacks.lastIndexOf(callback);
+    if (at !== -1) this.#callbacks.splice(at, 1);
+  }
+
+  unlink(): void {
+    this.#unlink?.();
+  }
+}
+
+/** The error of an aborted signal: its reason when that is one of ours, else one with code `aborted`. */
+export function abortError(
+  { reason }: Pick<AbortSignal, "reason">,
+  what = "The run was aborted.",
+): NanoAgentError {
+  if (reason instanceof NanoAgentError) return reason;
+  return new NanoAgentError("aborted", what, { cause: reason });
+}
+
+/** The source of a signal's abort. */
+interface AbortSource {
+  /** Calls back at the abort, never before. */
+  readonly add: (callback: () => void) => void;
+  readonly remove: (callback: () => void) => void;
+}
+
+/** Our signals keep their source: a weak map of short-lived keys slows garbage collections. */
+const SOURCE = Symbol("source");
+
+type OwnSignal = AbortSignal & { [SOURCE]?: AbortSource };
+
+/** The source that tells of the abort of a signal. Leaves no listener on one that somebody else made. */
+function sourceOf(signal: AbortSignal): AbortSource {
+  return (
+    (signal as OwnSignal)[SOURCE] ?? {
+      add: (callback) => signal.addEventListener("abort", callback, { once: true }),
+      remove: (callback) => signal.removeEventListener("abort", callback),
+    }
+  );
+}
+
+/**
+ * Settles as `promise` does, or rejects with {@link abortError} `graceMs` milliseconds after the signal is
+ * aborted, whichever comes first. The grace lets work end by itself and say how it ended.
+ */
+export function orAborted<T>(promise: Promise<T>, signal: AbortSignal, graceMs = 0): Promise<T> {
+  const source = sourceOf(signal);
+  return new Promise((resolve, reject) => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const settle = (): void => {
+      if (timer === undefined) source.remove(onAbort);
+      else clearTimeout(timer);
+    };
+    const onAbort = (): void => {
+      timer = setTimeout(() => reject(abortError(signal)), graceMs);
+    };
+    if (signal.aborted) onAbort();
+    else source.add(onAbort);
+    promise.then(
+      (value) => {
+        settle();
+        resolve(value);
+      },
+      (error: unknown) => {
+        settle();
+        reject(error);
+      },
+    );
+  });
+}
+
+/** How long {@link inTime} waits. */
+interface TimeBound {
+  readonly ms: number;
+  readonly clock: Clock;
+  /** Ends the wait as well. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The answer of somebody else's function, waited for until the time is up. It gets a signal that is aborted
+ * then; rejects then with a sentence that begins with "it took longer than", and with the reason of `signal`
+ * where that ends the wait.
+ */
+export async function inTime<T>(
+  work: (signal: AbortSignal) => T | Promise<T>,
+  { ms, clock, signal }: TimeBound,
+): Promise<Awaited<T>> {
+  const late = new AbortController();
+  const said = ms < 1_000 ? `${ms} ms` : `${ms / 1_000} s`;
+  const stopTimer = startTimer(clock, ms, () => late.abort(new Error(`it took longer than ${said}`)));
+  const either = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
+  try {
+    return await orAborted((async () => work(either))() as Promise<Awaited<T>>, either);
+  } catch (error) {
+    throw late.signal.aborted ? late.signal.reason : error;
+  } finally {
+    stopTimer();
+  }
+}
+
+/** How waiting times grow. */
+interface BackoffOptions {
+  /** Upper bound of the first wait. Default 500. */
+  readonly baseMs?: number;
+  /** Upper bound of every wait. Default 30,000. */
+  readonly maxMs?: number;
+  /** A number from 0 up to but not including 1. Default `Math.random`. */
+  readonly random?: () => number;
+}
+
+/**
+ * Milliseconds to wait before retry number `attempt` (from 1): a whole number drawn evenly from the upper
+ * half of the range up to `baseMs * 2 ** (attempt - 1)`, at most `maxMs`. Jitter keeps clients that failed
+ * together from coming back together; its floor keeps unlucky draws from using all attempts up before an
+ * overloaded server can recover.
+ */
+export function backoffDelayMs(attempt: number, options: BackoffOptions = {}): number {
+  const { baseMs = 500, maxMs = 30_000, random = Math.random } = options;
+  const doublings = Math.min(Math.max(attempt - 1, 0), 1000);
+  const boundMs = Math.min(maxMs, baseMs * 2 ** doublings);
+  const floorMs = Math.floor(boundMs / 2);
+  return floorMs + Math.floor(random() * (boundMs - floorMs));
+}
+
+/**
+ * Milliseconds from a `Retry-After` header (RFC 9110, 10.2.3): seconds, also with a fraction, or an HTTP date
+ * in any of its three forms, where a past one means 0. `undefined` for anything else, and for waits beyond a
+ * year: nobody means those.
+ */
+export function parseRetryAfter(value: string | null | undefined, nowMs: number): number | undefined {
+  const text = value?.trim() ?? "";
+  if (/^\d{1,15}(?:\.\d{1,15})?$/.test(text)) return believable(Math.ceil(Number(text) * 1000));
+  if (!HTTP_DATE.test(text)) return undefined;
+  // The oldest form (asctime) names no zone and means GMT.
+  const date = Date.parse(text.endsWith("GMT") ? text : `${text} GMT`);
+  return Number.isNaN(date) ? undefined : believable(Math.max(0, date - nowMs));
+}
+
+const YEAR_MS = 366 * 86_400_000;
+
+/** A weekday first: without it `Date.parse` takes almost anything for a date, `-5` included. */
+const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? [\w :-]{8,32}$/;
+
+function believable(ms: number): number | undefined {
+  return ms <= YEAR_MS ? ms : undefined;
+}

@@ -1,0 +1,191 @@
+import { type FoundIssue, pathText } from "./check-value.ts";
+import { misuse } from "./errors.ts";
+import { isRecord } from "./json.ts";
+import type { JsonSchema } from "./schema.ts";
+import { didYouMean, nearest, numberOf } from "./text.ts";
+import { compileOwn } from "./validate-json.ts";
+
+/**
+ * A schema of our own for options and settings: JSON Schema with `x-function` (true: a function), `x-has`
+ * (methods), `x-say` (what to pass, in words), `x-secret` (never repeated) and, at a property, `x-aka`
+ * (its names elsewhere). Compiled when it is first used.
+ */
+export interface OwnSchema {
+  readonly schema: JsonSchema;
+  readonly find: (value: unknown) => FoundIssue | undefined;
+}
+
+/** The schema of each option. */
+export type Properties<T> = { readonly [K in keyof Required<T>]: JsonSchema };
+
+/** Makes a schema of our own ready for use. */
+export function ownSchema(schema: JsonSchema): OwnSchema {
+  let compiled: OwnSchema["find"] | undefined;
+  return {
+    schema,
+    find: (value) => {
+      compiled ??= compileOwn(schema);
+      return compiled(value);
+    },
+  };
+}
+
+/** The schema of an object with these fields and no others. */
+export function objectOf<T>(
+  properties: Properties<T>,
+  required: readonly (keyof T & string)[] = [],
+): OwnSchema {
+  return ownSchema({ type: "object", properties, required, additionalProperties: false });
+}
+
+/** A value that does not hold: where, and a sentence about it. */
+export interface Problem {
+  /** From the value that is checked; ends with the key that is missing or unknown. */
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** The first problem of a value. `name` is its own; `prefix` stands before the names of its fields. */
+export function findProblem(
+  value: unknown,
+  { find }: OwnSchema,
+  name: string,
+  prefix = "",
+): Problem | undefined {
+  const issue = find(value);
+  if (issue === undefined) return undefined;
+  const place = (path: Problem["path"]): string => {
+    const text = pathText(path);
+    if (prefix === "" || text === "") return text || name;
+    return text.startsWith("[") ? prefix + text : `${prefix}.${text}`;
+  };
+  const { path, key, schema = {} } = issue;
+  const full = key === undefined ? path : [...path, key];
+  if (issue.kind === "unknown") return { path: full, message: unknownKey(issue, place(path)) };
+  const form = issue.kind === "missing" ? fieldsOf(schema)[key ?? ""] : schema;
+  const seen = schema["x-secret"] === true ? "not usable" : shown(issue.value);
+  const what = key === undefined ? `is ${seen}` : "is missing";
+  const expected = formOf(isRecord(form) ? (form as JsonSchema) : {});
+  const must = expected === "" ? "" : `; it must be ${expected}`;
+  return { path: full, message: `${place(full)} ${what}${must}.${hint(issue)}` };
+}
+
+/** Throws `invalid_argument` for a value that does not hold, whose name is `name`. */
+export function check(value: unknown, schema: OwnSchema, name: string): void {
+  const problem = findProblem(value, schema, name, name);
+  if (problem !== undefined) throw misuse(problem.message);
+}
+
+/** {@link check} of an object of options, whose names stand alone in messages. */
+export function checkOptions(options: unknown, schema: OwnSchema, name = "options"): void {
+  const problem = findProblem(options, schema, name);
+  if (problem !== undefined) throw misuse(problem.message);
+}
+
+/** `value`, if it is a whole number from `least` on; else throws `invalid_argument`. */
+export function assertCount(name: string, value: number, least: number): number {
+  check(value, ownSchema({ type: "integer", minimum: least }), name);
+  return value;
+}
+
+/** Kinds of single values. */
+export const FUNCTION: OwnSchema = ownSchema({ "x-function": true });
+export const OBJECT: OwnSchema = ownSchema({ type: "object" });
+export const STRING: OwnSchema = ownSchema({ type: "string" });
+
+/** The value that a text of a person stands for: of an option, a variable, a form; or what is expected. */
+export function readText(
+  text: string,
+  schema: JsonSchema,
+): { readonly value: unknown } | { readonly expected: string } {
+  const { type } = schema;
+  let value: unknown = text;
+  if (type === "number" || type === "integer") value = numberOf(text);
+  else if (type === "boolean" && YES_OR_NO.test(text)) value = /^[yt]/i.test(text);
+  if (compileOwn(schema)(value) === undefined) return { value };
+  const isTooLong = Number.isNaN(value) && /^\s*[+-]?\d{16,}(?:\.0*)?\s*$/.test(text);
+  return { expected: `${formOf(schema)}${isTooLong ? " of at most 15 digits" : ""}` };
+}
+
+const YES_OR_NO = /^(?:y|yes|true|n|no|false)$/i;
+
+/** The values a schema takes, in words for people: `a whole number from 1`. Empty: any. */
+export function formOf(schema: JsonSchema): string {
+  const { type, const: only, enum: values, anyOf, items, "x-say": say, "x-has": methods } = schema;
+  if (typeof say === "string") return say;
+  if (schema["x-function"] === true) return "a function";
+  if (Array.isArray(methods)) return `an object with ${methods.map((name) => `${name}()`).join(", ")}`;
+  if (only !== undefined) return String(JSON.stringify(only));
+  if (Array.isArray(values)) return orList(values.map((value) => JSON.stringify(value)));
+  if (Array.isArray(anyOf)) return orList(anyOf.map((each) => formOf(each as JsonSchema)));
+  if (type === "number" || type === "integer") return numberForm(schema);
+  if (type === "array") return isRecord(items) ? listForm(items as JsonSchema) : "a list";
+  if (type === "string") return schema["minLength"] === undefined ? "a string" : "a non-empty string";
+  if (Array.isArray(type)) return orList(type.map((each) => formOf({ type: each })));
+  return KINDS[String(type)] ?? "";
+}
+
+const KINDS: { readonly [type: string]: string } = {
+  boolean: "true or false",
+  object: "an object",
+  null: "null",
+};
+
+function listForm(items: JsonSchema): string {
+  const form = formOf(items);
+  if (form === "") return "a list";
+  return /^an? [a-z-]+(?: [a-z]+)?$/.test(form)
+    ? `a list of ${form.replace(/^an? /, "")}s`
+    : `a list, each ${form}`;
+}
+
+function numberForm({ type, minimum, exclusiveMinimum, maximum }: JsonSchema): string {
+  const kind = type === "integer" ? "a whole number" : "a number";
+  const least = minimum === undefined ? "" : ` from ${String(minimum)}`;
+  const above = exclusiveMinimum === undefined ? "" : ` above ${String(exclusiveMinimum)}`;
+  const most = maximum === undefined ? "" : ` ${least === "" ? "up to" : "to"} ${String(maximum)}`;
+  return kind + least + above + most;
+}
+
+/** Values may be secrets in the wrong place: only short ones are repeated. */
+function shown(value: unknown): string {
+  if (typeof value === "function") return "a function";
+  if (Array.isArray(value)) return "a list";
+  if (isRecord(value)) return "an object";
+  const text = typeof value === "string" ? JSON.stringify(value) : String(value);
+  return text.length <= MAX_SHOWN ? text : `a ${typeof value} of ${String(value).length} characters`;
+}
+
+const MAX_SHOWN = 24;
+
+function hint({ value, schema }: FoundIssue): string {
+  const values = schema?.["enum"];
+  return typeof value === "string" && Array.isArray(values) ? didYouMean(value, values.map(String)) : "";
+}
+
+function unknownKey({ key = "", schema = {} }: FoundIssue, place: string): string {
+  const { propertyNames: names } = schema;
+  if (isRecord(names))
+    return `The name ${JSON.stringify(key)} in ${place} must be ${formOf(names as JsonSchema)}.`;
+  const fields = fieldsOf(schema);
+  const known = Object.keys(fields);
+  const also = (name: string): boolean => {
+    const names = (fields[name] as JsonSchema)["x-aka"];
+    return Array.isArray(names) && names.includes(key);
+  };
+  const guess = nearest(key, known) ?? known.find(also);
+  const found = place === "options" ? "option" : "field";
+  const where = place === "options" ? "" : ` in ${place}`;
+  const better = guess === undefined ? `Known: ${known.join(", ")}.` : `Did you mean ${guess}?`;
+  return `Unknown ${found} ${JSON.stringify(key)}${where}. ${better}`;
+}
+
+function fieldsOf({ properties }: JsonSchema): { readonly [name: string]: unknown } {
+  return isRecord(properties) ? properties : {};
+}
+
+function orList(choices: readonly string[]): string {
+  return choices.length < 2
+    ? choices.join("")
+    : `${choices.slice(0, -1).join(", ")} or ${choices.at(-1) ?? ""}`;
+}

@@ -1,0 +1,58 @@
+import { readText } from "../core/base/check.ts";
+import { invalidConfig } from "../core/base/errors.ts";
+import { defined } from "../core/base/json.ts";
+import type { JsonSchema } from "../core/base/schema.ts";
+import { type Environment, variable } from "../system/env.ts";
+import { NETWORK_FIGURES, type NetworkOptions } from "./network.ts";
+import { readNoProxy } from "./no-proxy.ts";
+
+/** Network options that a configuration can hold. */
+export type NetworkConfig = Omit<NetworkOptions, "ca">;
+
+/** The value of a variable, if it is set. Throws `invalid_config`, naming it, for one that does not fit. */
+export function readVariable(name: string, schema: JsonSchema, environment: Environment): unknown {
+  const text = variable(environment, name);
+  if (text === undefined) return undefined;
+  const read = readText(text, schema);
+  if ("value" in read) return read.value;
+  throw invalidConfig(`${name} is ${JSON.stringify(text)}; it must be ${read.expected}.`);
+}
+
+/** The network settings of the environment. */
+export function networkVariables(environment: Environment): NetworkConfig {
+  const read = Object.entries(NETWORK_FIGURES).map(([name, { variable: from, ...schema }]) => [
+    name,
+    readVariable(from, schema, environment),
+  ]);
+  return Object.fromEntries(read.filter(([, value]) => value !== undefined)) as NetworkConfig;
+}
+
+/**
+ * How requests use the network: the config's figures, and its proxies, else those of `HTTP_PROXY`,
+ * `HTTPS_PROXY` (or `ALL_PROXY`) and `NO_PROXY`, in capital or small letters.
+ */
+export function networkOptions(config: NetworkConfig | undefined, environment: Environment): NetworkOptions {
+  const { proxy = proxyFrom(environment), ...figures } = config ?? {};
+  return proxy === undefined ? figures : { ...figures, proxy };
+}
+
+function proxyFrom(environment: Environment): NetworkOptions["proxy"] {
+  const read = (name: string): string | undefined =>
+    variable(environment, name.toLowerCase()) ?? variable(environment, name);
+  const all = read("ALL_PROXY");
+  const http = read("HTTP_PROXY") ?? all;
+  const https = read("HTTPS_PROXY") ?? all;
+  if (http === undefined && https === undefined) return undefined;
+  return defined({ http, https, noProxy: read("NO_PROXY") });
+}
+
+/** Entries of the list of hosts to reach directly that cannot be read. None where there is no proxy. */
+export function unreadableNoProxy(
+  config: NetworkConfig | undefined,
+  environment: Environment,
+): readonly string[] {
+  return readNoProxy(networkOptions(config, environment).proxy?.noProxy ?? "").unreadable;
+}
+
+/** Examples of what such a list may hold. */
+export const NO_PROXY_FORMS = "example.com, host:8080, 10.0.0.0/8, 10.* or fd00::1";
