@@ -190,7 +190,7 @@ function retimed(entries: readonly JournalEntry[], begin: number, usd: number): 
   });
 }
 
-interface Made {
+interface PicturedSession {
   readonly title: string;
   readonly folder: string;
   readonly model: string;
@@ -201,7 +201,7 @@ interface Made {
 }
 
 /** Runs a session, and moves it to another time. */
-async function make({ title, folder, model, steps, when, usd }: Made): Promise<string> {
+async function make({ title, folder, model, steps, when, usd }: PicturedSession): Promise<string> {
   const cwd = join(room, folder);
   for (const [path, text] of Object.entries(PROJECT)) {
     mkdirSync(dirname(join(cwd, path)), { recursive: true });
@@ -328,6 +328,12 @@ async function record(folder: string): Promise<void> {
   const chromium = findChromium();
   if (chromium === undefined) throw new Error("The pictures are taken in Chromium: install it first.");
   mkdirSync(folder, { recursive: true });
+  const id = await makeSessions();
+  await shootAll(chromium, folder, id);
+}
+
+/** Makes the sessions that are shown, and returns the id of the one that is opened. */
+async function makeSessions(): Promise<string> {
   for (const [title, name, model, days, steps] of OTHERS)
     await make({
       title,
@@ -337,7 +343,7 @@ async function record(folder: string): Promise<void> {
       when: [days, 9 + (title.length % 8)],
       usd: 0.02 + (title.length % 7) / 30,
     });
-  const id = await make({
+  return make({
     title: "Retry uploads when the network drops",
     folder: "papertrail",
     model: "openai/gpt-5",
@@ -345,6 +351,9 @@ async function record(folder: string): Promise<void> {
     when: [0, 14],
     usd: 0.024,
   });
+}
+
+async function shootAll(chromium: string, folder: string, id: string): Promise<void> {
   const cwd = join(room, "ledger");
   const serving = await serveSessions({
     settings: await loadSettings({ environment, cwd }),

@@ -50,7 +50,7 @@ export const ROOM_RANKS: ReadonlyMap<string, number> = new Map([
 /** Imports between rooms of one rank that are allowed all the same, as `from -> to`. */
 export const ALLOWED_SIBLINGS: ReadonlySet<string> = new Set(["extensions/subagents -> patterns"]);
 
-/** Rooms that may load the other faces, with a dynamic import. */
+/** The room that may load the other faces, with a dynamic import, and name their types. */
 export const FACE_LOADER = "faces/cli";
 
 /** The one file that reads the environment. */

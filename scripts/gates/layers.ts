@@ -102,7 +102,7 @@ function roomProblem(path: string, target: string, request: ImportRequest): stri
   if (from === undefined || to === undefined || from === to) return undefined;
   if (rankOf(to) < rankOf(from) || ALLOWED_SIBLINGS.has(`${from} -> ${to}`)) return undefined;
   if (from === FACE_LOADER && to.startsWith("faces/")) {
-    return request.dynamic
+    return request.dynamic || request.isOfTypes
       ? undefined
       : `import "${request.specifier}": ${from} loads ${to} with a dynamic import only`;
   }

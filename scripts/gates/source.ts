@@ -6,6 +6,8 @@ import { type Program, parseSync, Visitor } from "oxc-parser";
 export interface ImportRequest {
   readonly specifier: string;
   readonly dynamic: boolean;
+  /** True for an import of types alone, which loads nothing. */
+  readonly isOfTypes: boolean;
   /** 1-based. */
   readonly line: number;
 }
@@ -57,16 +59,17 @@ export function parseFile(root: string, path: string): SourceFile {
 /** Every module a file asks for: imports, re-exports, dynamic imports and type imports. */
 export function importsOf(file: SourceFile): ImportRequest[] {
   const requests: ImportRequest[] = [];
-  const add = (node: { readonly start: number }, source: unknown, dynamic: boolean) => {
+  const add = (node: { readonly start: number }, source: unknown, dynamic: boolean, isOfTypes = false) => {
     const specifier = literalText(source);
-    if (specifier !== undefined) requests.push({ specifier, dynamic, line: file.lineOf(node.start) });
+    if (specifier !== undefined)
+      requests.push({ specifier, dynamic, isOfTypes, line: file.lineOf(node.start) });
   };
   new Visitor({
-    ImportDeclaration: (node) => add(node, node.source, false),
+    ImportDeclaration: (node) => add(node, node.source, false, node.importKind === "type"),
     ExportAllDeclaration: (node) => add(node, node.source, false),
     ExportNamedDeclaration: (node) => add(node, node.source, false),
     ImportExpression: (node) => add(node, node.source, true),
-    TSImportType: (node) => add(node, node.source, false),
+    TSImportType: (node) => add(node, node.source, false, true),
   }).visit(file.program);
   return requests;
 }

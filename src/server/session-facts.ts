@@ -205,7 +205,7 @@ export class FactsFold {
   #count(
     day: string,
     model: string,
-    more: { readonly [name in Counted]?: number } & { readonly entry?: SpendingEntry },
+    more: { readonly [name in CountedField]?: number } & { readonly entry?: SpendingEntry },
   ): void {
     if (more.runs !== undefined) this.#runKey = [day, model];
     if (this.#isCopied) return;
@@ -254,10 +254,10 @@ export function listedOf({
 }
 
 const COUNTED = ["runs", "turns", "failures", "added", "removed", "asked", "askedMs"] as const;
-type Counted = (typeof COUNTED)[number];
-type Counts = { readonly [name in Counted]: number };
+type CountedField = (typeof COUNTED)[number];
+type Counts = { readonly [name in CountedField]: number };
 
-function sums(left: Counts, right: { readonly [name in Counted]?: number }): Counts {
+function sums(left: Counts, right: { readonly [name in CountedField]?: number }): Counts {
   return Object.fromEntries(COUNTED.map((name) => [name, left[name] + (right[name] ?? 0)])) as Counts;
 }
 

@@ -40,7 +40,7 @@ const WRAPPERS =
 const NO_CHECK =
   /^(?:--?v(?:ersion)?|--?h(?:elp)?|--watch(?:All)?|-w|--init|--fix-dry-run|--dry-run|--collect-only|--list(?:Tests)?|--print-config|--showConfig)$/;
 
-/** What a line of Bash checks, as far as its exit code tells it. */
+/** The check in a line of Bash, as far as its exit code tells it. */
 export interface CheckLine {
   /** The commands of the line that are in the table. */
   readonly command: string;
@@ -91,7 +91,7 @@ function fits(choice: string, word: string | undefined): boolean {
 
 interface SimpleCommand {
   readonly words: readonly string[];
-  /** What joins it to the command before. */
+  /** Joins it to the command before. */
   readonly joiner: string;
 }
 
@@ -112,13 +112,17 @@ function simpleCommands(line: string): readonly SimpleCommand[] {
       isGlued = isTarget = false;
     } else if (/^(?:\d*[<>]|&>)/.test(piece)) isTarget = !/&\d/.test(piece);
     else {
-      const text = /^['"]/.test(piece) ? piece.slice(1, -1) : piece.replace(/^\\(.)/, "$1");
-      if (!isTarget && isGlued) now.words.push(`${now.words.pop() ?? ""}${text}`);
-      else if (!isTarget)
-        now.words.push(now.words.length === 0 ? text.replace(/^\(/, "") : text.replace(/\)$/, ""));
+      if (!isTarget) addPiece(now.words, piece, isGlued);
       isTarget &&= isGlued;
       isGlued = true;
     }
   }
   return commands.filter(({ words }) => words.length > 0);
+}
+
+/** Adds a piece to the last word where it is glued to it, else as a word. */
+function addPiece(words: string[], piece: string, isGlued: boolean): void {
+  const text = /^['"]/.test(piece) ? piece.slice(1, -1) : piece.replace(/^\\(.)/, "$1");
+  if (isGlued) words.push(`${words.pop() ?? ""}${text}`);
+  else words.push(words.length === 0 ? text.replace(/^\(/, "") : text.replace(/\)$/, ""));
 }

@@ -52,8 +52,8 @@ type Versions = { first: FileVersion | null | undefined; now: FileVersion | null
 const WRITING: ReadonlySet<string> = new Set(["write", "edit"]);
 
 /**
- * The fold from journal entries to evidence. Begins anew with each message that starts a run: what was checked
- * for an earlier one says nothing of this.
+ * The fold from journal entries to evidence. Begins anew with each message that starts a run: checks of an
+ * earlier one say nothing of this.
  */
 export class EvidenceFold {
   readonly #cwd: string;
@@ -151,17 +151,21 @@ export class EvidenceFold {
     return this.#cwd !== "" && path.startsWith(`${this.#cwd}/`) ? path.slice(this.#cwd.length + 1) : path;
   }
 
-  #ended({ callId, name, status, metadata = {}, durationMs }: ToolResultEntry): void {
+  #ended(entry: ToolResultEntry): void {
+    const { callId, name, status } = entry;
     const call = this.#calls.get(callId);
     this.#calls.delete(callId);
     if (call === undefined || status === "denied") return;
-    const { path, command, background } = call.input;
-    if (WRITING.has(name)) {
-      // Where nothing is kept for undo, the tools themselves say what they changed.
-      if (status !== "ok" || this.#told.has(callId) || typeof path !== "string") return;
-      this.#count(callId);
-      return this.#file(path, undefined, undefined);
-    }
+    if (!WRITING.has(name)) return this.#checked(entry, call);
+    const { path } = call.input;
+    // Where nothing is kept for undo, the tools themselves say what they changed.
+    if (status !== "ok" || this.#told.has(callId) || typeof path !== "string") return;
+    this.#count(callId);
+    this.#file(path, undefined, undefined);
+  }
+
+  #checked({ callId, status, metadata = {}, durationMs }: ToolResultEntry, call: Begun): void {
+    const { command, background } = call.input;
     const line = typeof command === "string" && background !== true ? checkLine(command) : undefined;
     if (line === undefined || metadata["durationMs"] === undefined) return;
     const code = metadata["exitCode"];

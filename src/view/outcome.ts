@@ -227,8 +227,7 @@ function adviceFor({ result, facts, code }: RunEnd): string | undefined {
       return `The model refused, or a filter of its provider did.${refusalWords(result)} Rephrase the prompt or use another model.${goOn}`;
     case "error_interrupted":
       return interrupted(facts);
-    case "error_until":
-    case "error_during_execution":
+    default:
       return result.error?.message ?? "The run failed.";
   }
 }

@@ -37,7 +37,7 @@ export function parseUntilNote({ kind, data }: Pick<NoteEntry, "kind" | "data">)
   return { command, callId, round, most, exitCode: code, ms, ended, changes: Number(changes) || 0, ...rest };
 }
 
-/** What the exit codes of Bash for a program that did not run mean. */
+/** Meanings of the exit codes of Bash for a program that did not run. */
 export const LOST: { readonly [exitCode: number]: string } = { 126: "cannot be run", 127: "was not found" };
 
 /** A round in one line. `evidence`: that of the run, in one line. */

@@ -138,7 +138,7 @@ export class ViewFold {
     else this.#own(published);
   }
 
-  /** What subagents do counts; what they are told begins no run. */
+  /** Work of subagents counts; the tasks they are given begin no run. */
   #proves(event: AgentEvent): void {
     let inner = event;
     while (inner.type === "subagent") inner = inner.event;

@@ -7,13 +7,13 @@ import { calls, says } from "../../src/testing/script.ts";
 import type { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { place } from "./open.ts";
 
-type Opened = CodingSession & { readonly model: ScriptedModel };
+type ScriptedSession = CodingSession & { readonly model: ScriptedModel };
 
 const write = (content: string) => calls("write", { path: "a.txt", content });
 const FREE = { permissionMode: "acceptEdits" } as const;
 
 /** The texts that the model was sent by the run itself. */
-function told({ model }: Opened): readonly string[] {
+function told({ model }: ScriptedSession): readonly string[] {
   const messages: readonly Message[] = model.requests.at(-1)?.messages ?? [];
   return messages
     .map((message) => textOf(message.content))

@@ -88,6 +88,9 @@ test("types, re-exports, type imports and dynamic imports are imports like any o
 });
 
 test("the command line loads another face only with a dynamic import", () => {
+  const types =
+    'import type { A } from "../terminal/screen.ts";\ntype B = import("../terminal/screen.ts").B;';
+  expect(findings({ "src/faces/cli/main.ts": types })).toEqual([]);
   expect(findings({ "src/faces/cli/main.ts": 'import "../terminal/screen.ts";' })).toEqual([
     'src/faces/cli/main.ts:1  import "../terminal/screen.ts": faces/cli loads faces/terminal with a dynamic import only',
   ]);

@@ -7,7 +7,7 @@ import { textOf } from "../../core/message/message.ts";
 import { oneLine } from "../../view/call-text.ts";
 import { LOST, UNTIL_NOTE, type UntilNote } from "../../view/until-note.ts";
 
-/** What a run is held to. */
+/** The command that a run is held to. */
 export interface UntilOptions {
   readonly command: string;
   /** Times that the model is told it does not hold. */
@@ -26,7 +26,7 @@ export interface UntilOptions {
 /** How a run that was held to a command ended. */
 export interface HeldRun {
   readonly result: RunResult;
-  /** What is still wrong, in a sentence; absent where it holds, or where the run ended otherwise. */
+  /** A sentence on what still fails; absent where it holds, or where the run ended otherwise. */
   readonly wrong?: string;
 }
 
@@ -47,15 +47,12 @@ export async function holdUntil(first: RunResult, options: UntilOptions): Promis
     if (left < 1) return { result: outOfTime(result) };
     using limit = endingAfter(left, options.signal);
     const ran = await runOnce(options, Math.min(left, MAX_COMMAND_MS), limit.signal);
-    if (options.signal.aborted) return { result: endedBy(result, "aborted") };
-    if (limit.signal.aborted) return { result: outOfTime(result) };
+    if (limit.signal.aborted) return { result: stoppedBy(options.signal, result) };
     // It was refused, which the outcome says by itself.
     if (ran === undefined || ran.status === "denied") return { result };
     const { ended, exitCode, output, ms, changes } = ran;
-    const told =
-      exitCode === 0 || LOST[exitCode ?? 0] !== undefined || round > most
-        ? undefined
-        : wordsFor(command, ended, output);
+    const isOver = exitCode === 0 || LOST[exitCode ?? 0] !== undefined || round > most;
+    const told = isOver ? undefined : wordsFor(command, ended, output);
     const note: UntilNote = { command, callId: ran.callId, round, most, exitCode, ms, ended, changes };
     const entry = await agent.note(UNTIL_NOTE, { ...note, ...(told !== undefined && { told }) });
     options.onEvent(entry);
@@ -66,6 +63,11 @@ export async function holdUntil(first: RunResult, options: UntilOptions): Promis
     result = limit.signal.aborted && !options.signal.aborted ? outOfTime(next) : next;
   }
   return { result };
+}
+
+/** The result of a run that was stopped, or whose time is over. */
+function stoppedBy(signal: AbortSignal, result: RunResult): RunResult {
+  return signal.aborted ? endedBy(result, "aborted") : outOfTime(result);
 }
 
 interface Ran {

@@ -277,7 +277,13 @@ export class RunControl {
     const { holdUntil } = await import("./hold-until.ts");
     const { signal, onEvent } = options;
     const { result, wrong } = await holdUntil(first, {
-      ...{ command: until, most, deadline, agent: agent(), signal, onEvent, hasAnswered },
+      command: until,
+      most,
+      deadline,
+      agent: agent(),
+      signal,
+      onEvent,
+      hasAnswered,
       goOn: async (reason, limit) => {
         const next = await goOn(reason, limit);
         return next && this.#throughHooks(next, { signal: limit }, goOn);

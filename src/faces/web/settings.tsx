@@ -22,7 +22,7 @@ const CHOICES: { readonly [S in Setting]: readonly [Chosen[S], ...Chosen[S][]] }
   notify: ["off", "on"],
 };
 
-/** What a person has chosen for the page, and how to choose something else. */
+/** The choices of a person for the page. */
 export interface Settings extends Chosen {
   readonly set: (setting: Setting, choice: string) => void;
 }

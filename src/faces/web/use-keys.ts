@@ -6,10 +6,10 @@ export function isTyping({ target }: KeyboardEvent): boolean {
   return target instanceof Element && target.closest("input, textarea, select, [role=dialog]") !== null;
 }
 
-/** What single keys do; a letter in capitals needs Shift. */
+/** Actions of single keys; a letter in capitals needs Shift. */
 export type KeyActions = { readonly [key: string]: () => void };
 
-/** Single keys outside of fields, as long as the component is shown. They can be turned off, but for search. */
+/** Single keys outside of fields, while the component is shown. All but search can be turned off. */
 export function useKeys(actions: KeyActions): void {
   const { keys } = useSettings();
   useEffect(() => {

@@ -111,10 +111,10 @@ function useWaiting({ page, approvals }: LiveSessions): number {
     if (!("Notification" in globalThis) || Notification.permission !== "granted") return;
     const title = page?.sessions.find(({ id }) => id === newest)?.title ?? "";
     const notice = new Notification(words.marks.wait, { body: terminalLine(title, 120), tag: newest });
-    notice.onclick = () => {
+    notice.addEventListener("click", () => {
       focus();
       goTo({ type: "session", id: newest, view: "chat" });
-    };
+    });
   }, [ids.size, newest]);
   return ids.size;
 }

@@ -1,4 +1,4 @@
-import { EVIDENCE_WORDS } from "../../../view/evidence.ts";
+import { EVIDENCE_WORDS, type EvidenceWords } from "../../../view/evidence.ts";
 import { type CompactionMethod, compactedText, ENDED, type EndReason, METHODS } from "../../../view/words.ts";
 
 /** The page's words in English. Every other language has the same keys. */
@@ -156,7 +156,7 @@ export const ENGLISH = {
   compacted: (before: string, after: string, how: string): string => compactedText(before, after, how),
   methods: METHODS as Readonly<Record<CompactionMethod, string>>,
   notice: { info: "Note", warning: "Warning", error: "Error" },
-  evidence: EVIDENCE_WORDS as typeof EVIDENCE_WORDS,
+  evidence: EVIDENCE_WORDS as Readonly<EvidenceWords>,
   ended: ENDED as Readonly<Record<EndReason, string>>,
   phase: {
     waiting: "Waiting for the model",

@@ -46,11 +46,12 @@ export function FilesView(props: FilesProps): VNode {
     [entries, count, cwd, changes],
   );
   const [choice, choose] = useState(props.path);
+  const isStill = useContext(StillContext);
   const file = files.find(({ path }) => path === choice) ?? files[0];
   if (file === undefined) return <p class="wide dim">{words.noChanges}</p>;
   const stateOf = ({ path }: ChangedFile): SessionFileState | undefined =>
     net.find((each) => each.path === path);
-  if (useContext(StillContext))
+  if (isStill)
     return (
       <section class="picture" aria-label={words.views.files}>
         {files.map((each) => (
@@ -152,6 +153,7 @@ function OneFile(props: OneFileProps): VNode {
   const isStill = useContext(StillContext);
   const { path, moments } = file;
   const moment = typeof stop === "number" ? moments[stop] : undefined;
+  const made = moment?.by === "call" ? moment : undefined;
   const shown = moment ?? linesOf(file, state);
   const entryId = stop === "before" ? entries[0]?.id : (moment ?? moments.at(-1))?.entryId;
   return (
@@ -162,32 +164,14 @@ function OneFile(props: OneFileProps): VNode {
           <LineCounts lines={stop === "before" ? { added: 0, removed: 0 } : shown} />
         </span>
         <span class="grow" />
-        {loadText !== undefined && (
-          <span class="seg" role="group" aria-label={words.show}>
-            {[false, true].map((whole) => (
-              <button
-                key={String(whole)}
-                type="button"
-                aria-pressed={whole === isWhole}
-                onClick={() => setWhole(whole)}
-              >
-                {whole ? words.wholeFile : words.change}
-              </button>
-            ))}
-          </span>
-        )}
+        {loadText !== undefined && <WholeSwitch isWhole={isWhole} setWhole={setWhole} />}
         {moment !== undefined && onChoose !== undefined && (
           <button type="button" class="btn bare" onClick={() => onChoose(moment.entryId)}>
             {words.openInChat}
           </button>
         )}
         {onRestore !== undefined && file.kind !== "unchanged" && (
-          <Restore
-            path={path}
-            point={moment?.by === "call" ? moment : moments[0]}
-            time={moment?.by === "call" ? moment.time : undefined}
-            onRestore={onRestore}
-          />
+          <Restore path={path} point={made ?? moments[0]} time={made?.time} onRestore={onRestore} />
         )}
       </header>
       {!isStill && <History moments={moments} stop={stop} setStop={setStop} />}
@@ -200,6 +184,30 @@ function OneFile(props: OneFileProps): VNode {
         />
       )}
     </section>
+  );
+}
+
+function WholeSwitch({
+  isWhole,
+  setWhole,
+}: {
+  readonly isWhole: boolean;
+  readonly setWhole: (isWhole: boolean) => void;
+}): VNode {
+  const words = useWords();
+  return (
+    <span class="seg" role="group" aria-label={words.show}>
+      {[false, true].map((whole) => (
+        <button
+          key={String(whole)}
+          type="button"
+          aria-pressed={whole === isWhole}
+          onClick={() => setWhole(whole)}
+        >
+          {whole ? words.wholeFile : words.change}
+        </button>
+      ))}
+    </span>
   );
 }
 

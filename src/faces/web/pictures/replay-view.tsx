@@ -89,7 +89,7 @@ interface PlayerProps {
   readonly move: (at: number) => void;
 }
 
-/** Plays, steps, and goes to a moment. Space plays; the arrows step. */
+/** Plays, steps, and goes to a moment. */
 function Player({ entries, moments, at, move }: PlayerProps): VNode {
   const words = useWords();
   const { stopwatch } = useFormats();
@@ -115,19 +115,7 @@ function Player({ entries, moments, at, move }: PlayerProps): VNode {
     const timer = setTimeout(() => move(at + 1), wait);
     return () => clearTimeout(timer);
   }, [isPlaying, at, last, speed]);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      const isButton = event.target instanceof Element && event.target.closest("button, a, summary") !== null;
-      if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.key === " " && !isButton) toggle();
-      else if (event.key === "ArrowLeft") step(-1);
-      else if (event.key === "ArrowRight") step(1);
-      else return;
-      event.preventDefault();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  });
+  usePlayerKeys(toggle, step);
   const past = place((100 * worked) / strip.length);
   const time = words.atOf(stopwatch(worked), stopwatch(strip.length));
   return (
@@ -180,6 +168,23 @@ function Player({ entries, moments, at, move }: PlayerProps): VNode {
       </span>
     </div>
   );
+}
+
+/** Space plays; the arrows step. */
+function usePlayerKeys(toggle: () => void, step: (by: number) => void): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const isButton = event.target instanceof Element && event.target.closest("button, a, summary") !== null;
+      if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === " " && !isButton) toggle();
+      else if (event.key === "ArrowLeft") step(-1);
+      else if (event.key === "ArrowRight") step(1);
+      else return;
+      event.preventDefault();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  });
 }
 
 /** The last moment when so many milliseconds were worked. */

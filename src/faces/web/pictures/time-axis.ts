@@ -1,5 +1,3 @@
-import type { TimelineBar } from "./timeline-data.ts";
-
 /** A stretch of the picture's axis in which something happened. */
 export interface AxisStretch {
   /** Milliseconds since the epoch. */
@@ -25,7 +23,7 @@ const GAP_SHARE = 0.015;
 const GAPS_SHARE = 0.12;
 
 /** An axis over stretches of time, which are given in order and do not overlap. */
-export function timeAxis(runs: readonly { readonly from: number; readonly to: number }[]): TimeAxis {
+export function timeAxis(runs: readonly Span[]): TimeAxis {
   const worked = runs.reduce((sum, { from, to }) => sum + to - from, 0);
   const widest = worked * Math.min(GAP_SHARE, GAPS_SHARE / Math.max(1, runs.length));
   const stretches: AxisStretch[] = [];
@@ -48,13 +46,7 @@ export function placeOf({ stretches, length }: TimeAxis, time: number): number {
   return stretch === undefined ? length : stretch.at + Math.max(0, time - stretch.from);
 }
 
-/** The place at which so many milliseconds were worked. */
-export function placeOfWork({ stretches, length }: TimeAxis, worked: number): number {
-  const stretch = firstWhere(stretches, ({ workedBefore, from, to }) => workedBefore + to - from >= worked);
-  return stretch === undefined ? length : stretch.at + worked - stretch.workedBefore;
-}
-
-/** The milliseconds that were worked up to a place: {@link placeOfWork} the other way round. */
+/** The milliseconds that were worked up to a place. */
 export function workUpTo({ stretches }: TimeAxis, place: number): number {
   const stretch = firstWhere(stretches, ({ at, from, to }) => at + to - from >= place) ?? stretches.at(-1);
   if (stretch === undefined) return 0;
@@ -85,24 +77,30 @@ export interface PictureWindow {
   readonly pixels: number;
 }
 
+/** From when to when, in milliseconds since the epoch. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** A bar as it is drawn: whole pixels, at least one. Bars that share a pixel are drawn as one. */
-export interface DrawnBar {
+export interface DrawnBar<B extends Span = Span> {
   readonly x: number;
   readonly width: number;
   /** The longest one that it stands for. */
-  readonly bar: TimelineBar;
+  readonly bar: B;
   /** How many bars it stands for. */
   readonly count: number;
 }
 
 /** The bars of a row that are seen, so that they never overlap; there are never more than pixels. */
-export function drawnBars(
-  bars: readonly TimelineBar[],
+export function drawnBars<B extends Span>(
+  bars: readonly B[],
   axis: TimeAxis,
   { from, to, pixels }: PictureWindow,
-): readonly DrawnBar[] {
+): readonly DrawnBar<B>[] {
   const scale = pixels / Math.max(1e-6, to - from);
-  const drawn: { x: number; width: number; bar: TimelineBar; count: number }[] = [];
+  const drawn: { x: number; width: number; bar: B; count: number }[] = [];
   for (let at = firstSeen(bars, axis, from); at < bars.length; at++) {
     const bar = bars[at];
     if (bar === undefined) break;
@@ -130,7 +128,7 @@ export function drawnBars(
 }
 
 /** The place of the first bar that does not end before the picture begins. */
-function firstSeen(bars: readonly TimelineBar[], axis: TimeAxis, from: number): number {
+function firstSeen(bars: readonly Span[], axis: TimeAxis, from: number): number {
   let low = 0;
   let high = bars.length;
   while (low < high) {

@@ -278,7 +278,13 @@ function LaneRow({ lane, isFirst, timeline, window, chosen, choose }: LaneProps)
   );
 }
 
-function BarMark({ drawn, isChosen }: { readonly drawn: DrawnBar; readonly isChosen: boolean }): VNode {
+function BarMark({
+  drawn,
+  isChosen,
+}: {
+  readonly drawn: DrawnBar<TimelineBar>;
+  readonly isChosen: boolean;
+}): VNode {
   const words = useWords();
   const { seconds } = useFormats();
   const { x, width, bar } = drawn;
@@ -329,12 +335,12 @@ function barClass({ kind, label, status }: TimelineBar): string {
   }
 }
 
-/** What a bar stands for, in words. */
+/** A bar in words. */
 function barName({ kind, label }: TimelineBar, words: Words): string {
   return kind === "tool" ? (words.verbs[label] ?? terminalLine(label, 40)) : words.bars[kind];
 }
 
-function barTitle({ bar, count }: DrawnBar, words: Words, { duration }: Formats): string {
+function barTitle({ bar, count }: DrawnBar<TimelineBar>, words: Words, { duration }: Formats): string {
   const { kind, detail = "", label } = bar;
   const about = kind === "message" ? label : detail;
   const more = count > 1 ? ` ${words.moreBars(count - 1)}` : "";
