@@ -1,10 +1,4 @@
-import type {
-  AgentEvent,
-  CheckpointEntry,
-  FileVersion,
-  JournalEntry,
-  ToolResultEntry,
-} from "../core/agent/entries.ts";
+import type { AgentEvent, CheckpointEntry, FileVersion, ToolResultEntry } from "../core/agent/entries.ts";
 import { counted } from "../core/base/text.ts";
 import type { ToolInput } from "../core/message/message.ts";
 import { oneLine } from "./call-text.ts";
@@ -83,9 +77,12 @@ export class EvidenceFold {
     };
   }
 
-  /** Other events are of no interest. */
+  /** Takes an event or a stored entry; most say nothing here. */
   add(entry: AgentEvent): void {
     switch (entry.type) {
+      case "subagent":
+        // Its work counts; the task it is given begins no run.
+        return entry.event.type === "user_message" ? undefined : this.add(entry.event);
       case "user_message":
         if (entry.source === "input" && entry.scope === undefined) this.#restart();
         return;
@@ -175,13 +172,6 @@ export class EvidenceFold {
     const ms = Math.round(typeof metadata["durationMs"] === "number" ? metadata["durationMs"] : durationMs);
     this.#checks.push({ callId, command: line.command, exitCode, ms, stamp: isLatest ? this.#changes : -1 });
   }
-}
-
-/** The evidence of the newest run of a journal. */
-export function evidenceOf(entries: Iterable<JournalEntry>, cwd: string): Evidence {
-  const fold = new EvidenceFold(cwd);
-  for (const entry of entries) fold.add(entry);
-  return fold.evidence;
 }
 
 /** Words of {@link evidenceText}. */

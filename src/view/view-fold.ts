@@ -132,17 +132,10 @@ export class ViewFold {
     const before = this.#spent.total;
     this.#spent.add(event);
     if (this.#spent.total !== before) this.#changed();
-    this.#proves(event);
+    this.#evidence.add(event);
     const published = this.#scopes.published(event);
     if (published.type === "subagent") this.#main.apply(published);
     else this.#own(published);
-  }
-
-  /** Work of subagents counts; the tasks they are given begin no run. */
-  #proves(event: AgentEvent): void {
-    let inner = event;
-    while (inner.type === "subagent") inner = inner.event;
-    if (inner === event || inner.type !== "user_message") this.#evidence.add(inner);
   }
 
   #own(event: AgentEvent): void {

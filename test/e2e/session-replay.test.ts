@@ -209,7 +209,9 @@ test("sessions show prints the numbers of the steps; --stats adds up time, token
   expect(shown).toMatch(
     /\n❯ What do the notes say\?\n\nstep 1\n✓ read .*\n✗ bash touch forbidden {2}refused\n.*\n\nstep 2\nIt says milk\.\n/s,
   );
-  expect(shown).toMatch(/\n❯ Make a list\n\nstep 3\n✓ write list\.txt {2}.*\n\nstep 4\nWritten\.\n$/s);
+  expect(shown).toMatch(
+    /\n❯ Make a list\n\nstep 3\n✓ write list\.txt {2}.*\n\nstep 4\nWritten\.\n✓ Done {2}[^\n]*\n$/s,
+  );
   const stats: unknown = JSON.parse((await place.run(["sessions", "show", "s", "--stats", "--json"])).stdout);
   expect(stats).toMatchObject({
     session_id: "s",

@@ -40,7 +40,7 @@ test("a project's rules count from the moment they are approved until they chang
   const after = await run();
   expect({ code: after.code, stderr: after.stderr, made: made() }).toEqual({
     code: 0,
-    stderr: "",
+    stderr: "nano-agent: 1 file changed · nothing was run since the last change\n",
     made: true,
   });
   writeFileSync(join(cwd, "nano-agent.json"), ALLOWS.replace("touch", "rm"));

@@ -147,14 +147,14 @@ function onceAsked(act: (terminal: Terminal) => void): (shown: string, terminal:
 }
 
 test.skipIf(!SCRIPT)(
-  "on a terminal a key answers, and Ctrl-D, Ctrl-C and Escape do not allow (needs script)",
+  "on a terminal a number answers, and Ctrl-D, Ctrl-C and Escape do not allow (needs script)",
   async () => {
     const press = (key: string) =>
       onTerminal(
         "-p go",
         onceAsked(({ type }) => type(key)),
       );
-    const yes = await press("1");
+    const yes = await press("1\r");
     expect({ code: yes.code, made: yes.made() }).toEqual({ code: 0, made: true });
     for (const [key, code] of [
       ["\u001B", 3],

@@ -85,11 +85,11 @@ test("files that calls changed are told with their changes, put back, and forth 
   ]);
   expect(changes[0]?.diff?.hunks[0]?.lines).toEqual(["+one", "+two"]);
   const first = entriesIn(items).find(({ type }) => type === "checkpoint")?.id ?? "";
-  expect([await reader.files(id, first), await reader.files(id)]).toEqual([
-    [{ path: "new.txt", kind: "created" }],
+  expect([await reader.files(id, first), await reader.files(id)]).toMatchObject([
+    [{ path: "new.txt", kind: "created", added: 2, removed: 0 }],
     [
       { path: "new.txt", kind: "created" },
-      { path: "old.txt", kind: "deleted" },
+      { path: "old.txt", kind: "deleted", added: 0, removed: 1 },
     ],
   ]);
   expect(await reader.fileText(id, "new.txt", first)).toBe("one\ntwo\n");

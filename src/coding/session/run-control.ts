@@ -8,7 +8,7 @@ import { defined } from "../../core/base/json.ts";
 import type { Input } from "../../core/message/input.ts";
 import type { ToolInput } from "../../core/message/message.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
-import { type Evidence, evidenceOf } from "../../view/evidence.ts";
+import { EvidenceFold } from "../../view/evidence.ts";
 import { EXIT } from "../../view/exit-code.ts";
 import {
   doneOutcome,
@@ -80,6 +80,9 @@ export class RunControl {
   isStopping = false;
   /** The command that each run is held to. */
   until: string | undefined;
+  /** The changes and checks of the newest run. */
+  readonly #evidence: EvidenceFold;
+  #isFirst = true;
   readonly #closing = new AbortController();
   /** Calls outside of a run. */
   readonly #calls = new Set<Promise<unknown>>();
@@ -87,6 +90,7 @@ export class RunControl {
   constructor(options: RunControlOptions) {
     const { onChange, isCommand, isBlocked, agent, parts } = options;
     this.#options = options;
+    this.#evidence = new EvidenceFold(parts.settings.cwd);
     this.queue = new SessionQueue({
       agent,
       hooks: parts.composed.hooks,
@@ -139,7 +143,7 @@ export class RunControl {
         wantsOutput: schema !== undefined,
         goOn: this.#goOn(),
         hasSandbox: this.#options.parts.composed.sandbox !== "off",
-        evidence: this.#evidence(),
+        evidence: this.#evidence.evidence,
       }),
       onOutcome: (outcome) => {
         this.lastOutcome = outcome;
@@ -195,12 +199,17 @@ export class RunControl {
     try {
       parts.composed.hooks?.during(run.signal);
       await beforeRun();
+      // A run of an earlier process goes on: what it did before counts.
+      if (input === undefined && this.#isFirst)
+        for (const entry of parts.session.journal.entries()) this.#evidence.add(entry);
+      this.#isFirst = false;
       const told = {
         signal: run.signal,
         onEvent: (event: AgentEvent): void => {
           if (run.isOver) return;
           isStored ||= event.type === "user_message";
           if (event.type === "tool_result") parts.desk.endCall(event.callId);
+          this.#evidence.add(event);
           run.add(event);
           onEvent(event);
         },
@@ -309,11 +318,6 @@ export class RunControl {
       result = next;
     }
     return result;
-  }
-
-  #evidence(): Evidence {
-    const { session, settings } = this.#options.parts;
-    return evidenceOf(session.journal.entries(), settings.cwd);
   }
 
   /** The command that goes on with the session, as long as something of it is stored. */

@@ -27,7 +27,7 @@ function offered(text: string): readonly string[] | undefined {
 }
 
 test.each([
-  ["look at @scr", ["@docs/screen.md ", "@src/faces/terminal/screen.ts ", "@test/screen/screen-kit.ts "]],
+  ["look at @scr", ["@docs/screen.md ", "@test/screen/screen-kit.ts ", "@src/faces/terminal/screen.ts "]],
   ["@my", ['@"my file.txt" ']],
   ["/mod", ["/model ", "/mode "]],
   ["/rd", ["/review:deep "]],
