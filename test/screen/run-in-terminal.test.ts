@@ -47,7 +47,7 @@ test("a run with -p shows model and session, what changed, how a command failed,
     "──┼──",
     "1 │ 3",
     expect.stringMatching(/^4 turns · 400 tokens in, 80 out · /),
-    "1 file changed · nothing was run since the last change",
+    "nano-agent: 1 file changed · nothing was run since the last change",
   ]);
 });
 
