@@ -3,7 +3,7 @@ import { counted } from "../core/base/text.ts";
 import type { ToolInput } from "../core/message/message.ts";
 import { oneLine } from "./call-text.ts";
 import { checkLine } from "./check-commands.ts";
-import { parseUntilNote } from "./until-note.ts";
+import { parseUntilNote, type UntilNote } from "./until-note.ts";
 
 /** A test, build, lint or type-check command that was run. */
 export interface EvidenceCheck {
@@ -84,8 +84,7 @@ export class EvidenceFold {
         // Its work counts; the task it is given begins no run.
         return entry.event.type === "user_message" ? undefined : this.add(entry.event);
       case "user_message":
-        if (entry.source === "input" && entry.scope === undefined) this.#restart();
-        return;
+        return entry.source === "input" && entry.scope === undefined ? this.#restart() : undefined;
       case "tool_intent":
         if (entry.name === "bash" || WRITING.has(entry.name))
           this.#calls.set(entry.callId, { input: entry.input, stamp: this.#changes, own: 0 });
@@ -98,18 +97,20 @@ export class EvidenceFold {
         return;
       case "tool_result":
         return this.#ended(entry);
-      case "note": {
-        const note = parseUntilNote(entry);
-        if (note === undefined) return;
-        const { callId, command, exitCode, ms } = note;
-        const known = this.#checks.find((check) => check.callId === callId);
-        this.#checks = this.#checks.filter((check) => check !== known);
-        const stamp = known?.stamp ?? this.#changes;
-        this.#checks.push({ callId, command, exitCode, ms, stamp });
-        return;
-      }
+      case "note":
+        return this.#held(parseUntilNote(entry));
       default:
     }
+  }
+
+  /** A round of a command that the run is held to, which may be no check of the table. */
+  #held(note: UntilNote | undefined): void {
+    if (note === undefined) return;
+    const { callId, command, exitCode, ms } = note;
+    const known = this.#checks.find((check) => check.callId === callId);
+    this.#checks = this.#checks.filter((check) => check !== known);
+    const stamp = known?.stamp ?? this.#changes;
+    this.#checks.push({ callId, command, exitCode, ms, stamp });
   }
 
   #restart(): void {

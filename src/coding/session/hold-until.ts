@@ -65,6 +65,11 @@ export async function holdUntil(first: RunResult, options: UntilOptions): Promis
   return { result };
 }
 
+/** True for the exit codes of Bash that say that there was nothing to run. */
+function hasNotRun(exitCode: number | null): boolean {
+  return exitCode !== null && LOST[exitCode] !== undefined;
+}
+
 /** The result of a run that was stopped, or whose time is over. */
 function stoppedBy(signal: AbortSignal, result: RunResult): RunResult {
   return signal.aborted ? endedBy(result, "aborted") : outOfTime(result);

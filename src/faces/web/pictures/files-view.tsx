@@ -146,36 +146,28 @@ interface OneFileProps extends FilesProps {
 }
 
 function OneFile(props: OneFileProps): VNode {
-  const { file, state, entries, loadText, onChoose, onRestore } = props;
-  const words = useWords();
+  const { file, state, entries, loadText } = props;
   const [stop, setStop] = useState<Stop>("all");
   const [isWhole, setWhole] = useState(false);
   const isStill = useContext(StillContext);
   const { path, moments } = file;
   const moment = typeof stop === "number" ? moments[stop] : undefined;
-  const made = moment?.by === "call" ? moment : undefined;
-  const shown = moment ?? linesOf(file, state);
   const entryId = stop === "before" ? entries[0]?.id : (moment ?? moments.at(-1))?.entryId;
+  const hasText = loadText !== undefined && (isWhole || stop === "before");
+  const lines = stop === "before" ? { added: 0, removed: 0 } : (moment ?? linesOf(file, state));
   return (
     <section class="fview" aria-label={terminalLine(path, 300)}>
       <header>
         <span class="mono cut">{terminalLine(path, 300)}</span>
         <span class="num">
-          <LineCounts lines={stop === "before" ? { added: 0, removed: 0 } : shown} />
+          <LineCounts lines={lines} />
         </span>
         <span class="grow" />
         {loadText !== undefined && <WholeSwitch isWhole={isWhole} setWhole={setWhole} />}
-        {moment !== undefined && onChoose !== undefined && (
-          <button type="button" class="btn bare" onClick={() => onChoose(moment.entryId)}>
-            {words.openInChat}
-          </button>
-        )}
-        {onRestore !== undefined && file.kind !== "unchanged" && (
-          <Restore path={path} point={made ?? moments[0]} time={made?.time} onRestore={onRestore} />
-        )}
+        <FileActions moment={moment} {...props} />
       </header>
       {!isStill && <History moments={moments} stop={stop} setStop={setStop} />}
-      {loadText !== undefined && (isWhole || stop === "before") && entryId !== undefined ? (
+      {hasText && entryId !== undefined ? (
         <WholeFile key={entryId} path={path} entryId={entryId} loadText={loadText} />
       ) : (
         <Changes
@@ -184,6 +176,27 @@ function OneFile(props: OneFileProps): VNode {
         />
       )}
     </section>
+  );
+}
+
+interface FileActionsProps extends OneFileProps {
+  readonly moment: FileMoment | undefined;
+}
+
+function FileActions({ file, moment, onChoose, onRestore }: FileActionsProps): VNode {
+  const words = useWords();
+  const made = moment?.by === "call" ? moment : undefined;
+  return (
+    <>
+      {moment !== undefined && onChoose !== undefined && (
+        <button type="button" class="btn bare" onClick={() => onChoose(moment.entryId)}>
+          {words.openInChat}
+        </button>
+      )}
+      {onRestore !== undefined && file.kind !== "unchanged" && (
+        <Restore path={file.path} point={made ?? file.moments[0]} time={made?.time} onRestore={onRestore} />
+      )}
+    </>
   );
 }
 
