@@ -1,4 +1,4 @@
-import { readText } from "../core/base/check.ts";
+import { readOption } from "../core/base/check.ts";
 import { invalidConfig } from "../core/base/errors.ts";
 import { defined } from "../core/base/json.ts";
 import type { JsonSchema } from "../core/base/schema.ts";
@@ -13,7 +13,7 @@ export type NetworkConfig = Omit<NetworkOptions, "ca">;
 export function readVariable(name: string, schema: JsonSchema, environment: Environment): unknown {
   const text = variable(environment, name);
   if (text === undefined) return undefined;
-  const read = readText(text, schema);
+  const read = readOption(text, schema);
   if ("value" in read) return read.value;
   throw invalidConfig(`${name} is ${JSON.stringify(text)}; it must be ${read.expected}.`);
 }

@@ -10,6 +10,7 @@ import { markedEnvironment } from "./process-watcher.ts";
  * What a program does that is then killed; `run` starts a command in a group of its own and has its number.
  */
 const prelude = (mark: string): string => `
+import { spawn } from "node:child_process";
 import { createProcessWatcher, markedEnvironment } from ${JSON.stringify(import.meta.resolve("./process-watcher.ts"))};
 const watcher = createProcessWatcher();
 const mark = "${mark}";

@@ -36,7 +36,7 @@ test.each([
   ['{\n\n "modle": "x" }', 'c.json:3: Unknown field "modle" in the file. Did you mean model?'],
   ['{ "maxTurns": "3" }', 'c.json:1: maxTurns is "3"; it must be a whole number from 1.'],
   ['{ "maxTurns": 0 }', "c.json:1: maxTurns is 0; it must be a whole number from 1."],
-  ['{ "maxBudgetUsd": -1 }', "c.json:1: maxBudgetUsd is -1; it must be a number above 0."],
+  ['{ "maxBudgetUsd": -1 }', "c.json:1: maxBudgetUsd is -1; it must be a number above 0 up to 1000000."],
   [
     '{ "maxWallTime": "10" }',
     'c.json:1: maxWallTime is "10"; it must be a time such as "90s", "10m" or "1h".',

@@ -202,6 +202,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
   maxBudgetUsd: {
     type: "number",
     exclusiveMinimum: 0,
+    maximum: 1_000_000,
     flag: {
       name: "max-budget-usd",
       value: "USD",

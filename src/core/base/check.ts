@@ -107,6 +107,17 @@ export function readText(
   return { expected: `${formOf(schema)}${isTooLong ? " of at most 15 digits" : ""}` };
 }
 
+/** {@link readText} for options and variables: their numbers are plain decimals, without sign or exponent. */
+export function readOption(
+  text: string,
+  schema: JsonSchema,
+): { readonly value: unknown } | { readonly expected: string } {
+  const { type } = schema;
+  const isNumber = type === "number" || type === "integer";
+  return isNumber && !PLAIN_NUMBER.test(text) ? { expected: formOf(schema) } : readText(text, schema);
+}
+
+const PLAIN_NUMBER = /^(?:\d+(?:\.\d+)?|\.\d+)$/;
 const YES_OR_NO = /^(?:y|yes|true|n|no|false)$/i;
 
 /** The values a schema takes, in words for people: `a whole number from 1`. Empty: any. */

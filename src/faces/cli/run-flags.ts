@@ -2,7 +2,7 @@ import type { ConfigFile } from "../../coding/settings/config-schema.ts";
 import { type DescribedSchema, jsonSchema, withSetting } from "../../coding/settings/setting.ts";
 import { PLACED_SETTINGS } from "../../coding/settings/setting-table.ts";
 import type { McpSources } from "../../coding/settings/settings.ts";
-import { readText } from "../../core/base/check.ts";
+import { readOption } from "../../core/base/check.ts";
 import { misuse } from "../../core/base/errors.ts";
 import { FLAGS } from "./flags.ts";
 import { oneOf, type ParsedOptions, readOptions } from "./read-options.ts";
@@ -101,7 +101,7 @@ function settingOf(flags: ParsedOptions, setting: DescribedSchema): unknown {
   const choices = (setting.items ?? setting).enum;
   if (setting.type === "array") return choices === undefined ? texts : words(texts, name, choices);
   if (choices !== undefined) return oneOf(text, choices, { name, fail: misuse });
-  const read = readText(text, jsonSchema(setting));
+  const read = readOption(text, jsonSchema(setting));
   if ("value" in read) return read.value;
   throw misuse(`${name} ${JSON.stringify(text)}: write ${read.expected}.`);
 }
