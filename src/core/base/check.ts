@@ -126,11 +126,11 @@ export function formOf(schema: JsonSchema): string {
   if (typeof say === "string") return say;
   if (schema["x-function"] === true) return "a function";
   if (Array.isArray(methods)) return `an object with ${methods.map((name) => `${name}()`).join(", ")}`;
-  if (only !== undefined) return String(JSON.stringify(only));
+  if (only !== undefined) return JSON.stringify(only);
   if (Array.isArray(values)) return orList(values.map((value) => JSON.stringify(value)));
   if (Array.isArray(anyOf)) return orList(anyOf.map((each) => formOf(each as JsonSchema)));
   if (type === "number" || type === "integer") return numberForm(schema);
-  if (type === "array") return isRecord(items) ? listForm(items as JsonSchema) : "a list";
+  if (type === "array") return isRecord(items) ? listForm(items) : "a list";
   if (type === "string") return schema["minLength"] === undefined ? "a string" : "a non-empty string";
   if (Array.isArray(type)) return orList(type.map((each) => formOf({ type: each })));
   return KINDS[String(type)] ?? "";
@@ -176,8 +176,7 @@ function hint({ value, schema }: FoundIssue): string {
 
 function unknownKey({ key = "", schema = {} }: FoundIssue, place: string): string {
   const { propertyNames: names } = schema;
-  if (isRecord(names))
-    return `The name ${JSON.stringify(key)} in ${place} must be ${formOf(names as JsonSchema)}.`;
+  if (isRecord(names)) return `The name ${JSON.stringify(key)} in ${place} must be ${formOf(names)}.`;
   const fields = fieldsOf(schema);
   const known = Object.keys(fields);
   const also = (name: string): boolean => {
