@@ -66,7 +66,7 @@ function uses(inputTokens: number, reason: "tool_use" | "stop" = "tool_use"): Re
   });
 }
 
-const TODO = [
+const TASKS = [
   "Read how uploads are sent",
   "Add a retry helper",
   "Use it in upload.ts",
@@ -75,7 +75,7 @@ const TODO = [
 ];
 const todo = (done: number): ReturnType<typeof calls> =>
   calls("todo", {
-    todos: TODO.map((content, at) => ({
+    todos: TASKS.map((content, at) => ({
       content,
       status: at < done ? "completed" : at === done ? "in_progress" : "pending",
     })),

@@ -257,7 +257,7 @@ export function eventBody(
     },
     cancel: () => {
       onEnd();
-      // It may rest between two batches, with nobody left who would ask for the next one.
+      // It may be paused between two batches, with no caller left to ask for the next one.
       batches.return().catch(() => undefined);
     },
   });

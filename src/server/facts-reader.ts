@@ -26,7 +26,7 @@ export class FactsReader {
         if (entry === "reset") this.#fold = this.#newFold();
         else this.#fold.apply(entry);
     } catch {
-      // A list shows what is there; whoever opens the session is told what is wrong with it.
+      // A list shows the session as it is; opening it reports the problem.
       this.#tail = new JournalTail(this.#path);
       this.#fold = undefined;
     }

@@ -74,10 +74,10 @@ export function createAskTool(): Tool {
   };
 }
 
-/** Faults that no person could answer: texts that are empty, and ones that nothing tells apart. */
+/** Problems that make a question unanswerable: empty texts and duplicates. */
 function faults(questions: readonly AskedQuestion[]): readonly SchemaIssue[] {
   const tooMany = countFault(questions, { path: "questions", least: 1, most: 4 });
-  // Of twenty options one sentence is enough.
+  // One issue is enough for too many questions.
   if (tooMany.length > 0) return tooMany;
   return questions.flatMap(({ question, options }, at) => [
     ...countFault(options, { path: `questions[${at}].options`, least: 2, most: 5 }),
@@ -110,7 +110,7 @@ function countFault({ length }: readonly unknown[], { path, least, most }: Bound
 function faultOf(text: string, before: readonly string[], path: string): readonly SchemaIssue[] {
   const isSame = (other: string): boolean => other.trim().toLowerCase() === text.trim().toLowerCase();
   if (text.trim() === "") return [{ path, message: "must not be empty" }];
-  return before.some(isSame) ? [{ path, message: `stands there twice: ${JSON.stringify(text)}` }] : [];
+  return before.some(isSame) ? [{ path, message: `is a duplicate: ${JSON.stringify(text)}` }] : [];
 }
 
 function answered(questions: readonly AskedQuestion[], given: unknown): ToolResult {

@@ -40,7 +40,7 @@ const WRAPPERS =
 const NO_CHECK =
   /^(?:--?v(?:ersion)?|--?h(?:elp)?|--watch(?:All)?|-w|--init|--fix-dry-run|--dry-run|--collect-only|--list(?:Tests)?|--print-config|--showConfig)$/;
 
-/** The check in a line of Bash, as far as its exit code tells it. */
+/** The checks in a line of Bash, and whether its exit code reports their result. */
 export interface CheckLine {
   /** The commands of the line that are in the table. */
   readonly command: string;
@@ -50,7 +50,7 @@ export interface CheckLine {
   readonly isLast: boolean;
 }
 
-/** Finds the commands of the table in a line; `undefined` where there is none. */
+/** Finds the commands of the table in a line; `undefined` when it has none. */
 export function checkLine(line: string): CheckLine | undefined {
   const commands = simpleCommands(line);
   const places = commands.flatMap(({ words }, at) => (isCheck(words) ? [at] : []));

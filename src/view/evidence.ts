@@ -32,7 +32,7 @@ interface Check extends Omit<EvidenceCheck, "afterLastChange"> {
   readonly stamp: number;
 }
 
-/** A command at work. */
+/** A running command. */
 interface Begun {
   readonly input: ToolInput;
   /** Changes before it. */

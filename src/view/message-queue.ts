@@ -27,7 +27,7 @@ export interface MessageQueue {
   remove(id: string): string;
   hold(): void;
   release(): void;
-  /** Sends one message now: to the run at work as steering, else as the input of a run. */
+  /** Sends one message now: as steering when a run is active, else as the input of a new run. */
   sendNow(id: string): void;
   /**
    * Resolves when what waits is stored, for the next time; false: it ends with this process, as when the

@@ -50,7 +50,7 @@ export interface Advice {
 export interface Outcome {
   readonly stopReason: StopReason;
   readonly code: OutcomeCode;
-  /** The answer; where the run failed, the newest text as far as it had come. */
+  /** The answer; for a failed run, the partial text of the last attempt. */
   readonly text: string;
   /** The value for the schema that was asked for. */
   readonly output?: unknown;

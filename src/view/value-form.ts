@@ -52,7 +52,7 @@ export class ValueForm {
     return this.#end();
   }
 
-  /** The answer of somebody who goes no further: what the model asked is answered as far as it goes. */
+  /** The answers given so far, when the person stops before the last question. */
   leave(question: Question): QuestionReply {
     const isAnswered = questionKind(question) === "ask" && this.at > 0;
     return isAnswered ? { value: this.#whole() } : { choice: "no" };

@@ -127,7 +127,7 @@ test.each<[string, unknown, string]>([
   [
     "the same label twice",
     [{ question: "a?", options: options("x", "X ") }],
-    'options[1].label: stands there twice: "X "',
+    'options[1].label: is a duplicate: "X "',
   ],
   [
     "an empty question",
@@ -137,7 +137,7 @@ test.each<[string, unknown, string]>([
   [
     "the same question twice",
     [1, 2].map(() => ({ question: "a?", options: options("a", "b") })),
-    'questions[1].question: stands there twice: "a?"',
+    'questions[1].question: is a duplicate: "a?"',
   ],
 ])("with %s nobody is asked, and the model is told what is wrong", async (_, questions, fault) => {
   const { open } = place();

@@ -5,6 +5,7 @@ import type { CodingSession } from "../../src/coding/session/coding-session.ts";
 import { type Message, textOf } from "../../src/core/message/message.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import type { ScriptedModel } from "../../src/testing/scripted-model.ts";
+import { missingForSandbox } from "../sandbox-room.ts";
 import { place } from "./open.ts";
 
 type ScriptedSession = CodingSession & { readonly model: ScriptedModel };
@@ -17,7 +18,7 @@ function told({ model }: ScriptedSession): readonly string[] {
   const messages: readonly Message[] = model.requests.at(-1)?.messages ?? [];
   return messages
     .map((message) => textOf(message.content))
-    .filter((text) => text.startsWith("This run ends when"));
+    .filter((text) => text.startsWith("This run is done when"));
 }
 
 test("a run goes on until its command passes, and its evidence says so", async () => {
@@ -64,7 +65,7 @@ test("a command that never passes ends the run with exit 1 after its rounds, and
     rounds: 2,
   });
   expect(advice?.text).toMatch(
-    /^echo still broken; exit 4 still fails after 2 rounds: exit code 4\. It says: still broken /,
+    /^echo still broken; exit 4 still fails after 2 rounds: exit code 4\. It says: still broken\. /,
   );
 });
 
@@ -132,3 +133,18 @@ test("the limit of turns holds over all rounds", async () => {
   const { exitCode, turns } = await session.send("go", { until: "false" });
   expect({ exitCode, turns }).toEqual({ exitCode: 53, turns: 2 });
 });
+
+test.skipIf(missingForSandbox() !== "")(
+  "a command that needs the network fails in the sandbox, and the end says how it runs outside",
+  async () => {
+    const { open } = place();
+    const settings = { permissionMode: "auto", untilMax: 1 } as const;
+    await using session = await open([says("1"), says("2")], { settings });
+    const until = "exec 3<>/dev/tcp/127.0.0.1/9 || { echo connect: network is unreachable; exit 1; }";
+    const { exitCode, advice } = await session.send("go", { until });
+    expect([exitCode, advice?.text]).toEqual([
+      1,
+      expect.stringContaining("The sandbox limits it; --sandbox off runs it outside."),
+    ]);
+  },
+);

@@ -7,7 +7,7 @@ import { Agent, defineTool, type Model, type StreamPart } from "../../src/index.
 const ROOT = join(import.meta.dirname, "../..");
 /** Tools for texts, errors and time, and the words that messages are made of: read when they are met. */
 const HELPERS =
-  /^src\/core\/base\/(?!.*(?:schema|check-|validate))|^src\/core\/message\/(?:message|usage|block)\.ts$/;
+  /^src\/core\/base\/(?!.*(?:schema|check|validate))|^src\/core\/message\/(?:message|usage|block)\.ts$/;
 const USAGE = { inputTokens: 1, outputTokens: 1 };
 
 /** The files of which a function runs from one model request to the next, with one tool call between them. */

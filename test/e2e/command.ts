@@ -34,7 +34,7 @@ export interface CommandEnd {
   readonly stderr: string;
 }
 
-/** A command at work. */
+/** A running command. */
 export interface RunningCommand {
   readonly child: ChildProcess;
   readonly end: Promise<CommandEnd>;

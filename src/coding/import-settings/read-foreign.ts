@@ -357,7 +357,7 @@ class ForeignFile {
     this.#plan.items.push({ ...item, from: this.path });
   }
 
-  /** Its text; `undefined` where there is none. One that cannot be read is told in the plan. */
+  /** Its text; `undefined` when it is missing. A file that cannot be read is reported in the plan. */
   text(): string | undefined {
     const file = readTextFile(this.path, { maxBytes: MAX_BYTES });
     if (file === undefined) return undefined;
@@ -392,7 +392,7 @@ class ForeignFile {
   addModel(name: unknown, provider?: string): void {
     if (name === undefined) return;
     const value = provider === undefined ? name : `${provider}/${String(name)}`;
-    // Short names (`opus`), and those of providers nobody here knows, name nothing.
+    // Short names (`opus`) and names of unknown providers are dropped.
     if (typeof value === "string" && typeof name === "string" && isModelName(value))
       this.add({ kind: "setting", key: "model", value, does: `model: ${value}` });
     else this.leave(`model: ${JSON.stringify(name)}`, OTHER_MODEL);

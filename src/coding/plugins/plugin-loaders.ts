@@ -1,4 +1,4 @@
-// One module for all: any module loaded on its own splits shared code into one more file to load.
+// One lazy module for all of these: each module loaded on its own adds a shared chunk to load.
 export { loadCommands } from "../../extensions/commands/load-commands.ts";
 export { loadExtensions } from "../../extensions/modules/load-extensions.ts";
 export { extensionCommand, fileCommand, skillCommand } from "./plugin-commands.ts";

@@ -22,7 +22,7 @@ import { type Confinement, confine } from "../setup/confine.ts";
 import { createPatternAgent } from "../setup/pattern-agent.ts";
 import { createPermissionGate, FileGuard } from "../setup/permission-gate.ts";
 
-/** The tools of the terminal agent at work in a copy of a workspace. */
+/** The tools of the terminal agent, working in a copy of a workspace. */
 export interface LiveTools {
   readonly run: ToolRunner;
   /** Why calls did not run, by reason. */
@@ -41,7 +41,7 @@ interface LiveToolsOptions {
   readonly onNotice: OnNotice;
 }
 
-/** Copies the workspace and makes tools that work in the copy, as far as permission allows. */
+/** Copies the workspace and makes tools for the copy, under the permission rules. */
 export async function openLiveTools(options: LiveToolsOptions): Promise<LiveTools> {
   const scratch = new ScratchWorkspace(options.workspace);
   try {

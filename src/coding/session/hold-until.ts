@@ -10,14 +10,14 @@ import { LOST, UNTIL_NOTE, type UntilNote } from "../../view/until-note.ts";
 /** The command that a run is held to. */
 export interface UntilOptions {
   readonly command: string;
-  /** Times that the model is told it does not hold. */
+  /** Failed rounds after which the run gives up. */
   readonly most: number;
   /** When the time of the run is over, of `performance.now`; `Infinity`: it has no limit. */
   readonly deadline: number;
   readonly agent: Agent;
   readonly signal: AbortSignal;
   readonly onEvent: NonNullable<RunOptions["onEvent"]>;
-  /** Has the model go on; `undefined` where its requests are used up. */
+  /** Resumes the model; `undefined` when its turns are used up. */
   readonly goOn: (reason: string, signal: AbortSignal) => Promise<RunResult | undefined>;
   /** True for the end of a run that has answered. */
   readonly hasAnswered: (result: RunResult) => boolean;
@@ -30,14 +30,14 @@ export interface HeldRun {
   readonly wrong?: string;
 }
 
-/** Bytes of the end of the output that the model is told. */
+/** Characters from the end of the output that are sent to the model. */
 const MAX_TOLD = 4_000;
 const MAX_COMMAND_MS = 600_000;
 
 /**
  * Runs the command after an answer, as a call of `bash` through gate, sandbox, hooks, undo and journal, and
- * has the model go on until it ends with 0. The one who gave the command has said yes to it: what would ask
- * about it does not; what forbids it holds.
+ * resumes the model until it exits with 0. Giving the command approves it: ask rules are skipped, deny rules
+ * hold.
  */
 export async function holdUntil(first: RunResult, options: UntilOptions): Promise<HeldRun> {
   const { command, most, deadline, agent, hasAnswered } = options;
@@ -48,7 +48,7 @@ export async function holdUntil(first: RunResult, options: UntilOptions): Promis
     using limit = endingAfter(left, options.signal);
     const ran = await runOnce(options, Math.min(left, MAX_COMMAND_MS), limit.signal);
     if (limit.signal.aborted) return { result: stoppedBy(options.signal, result) };
-    // It was refused, which the outcome says by itself.
+    // It was refused; the outcome lists refusals.
     if (ran === undefined || ran.status === "denied") return { result };
     const { ended, exitCode, output, ms, changes } = ran;
     const isOver = exitCode === 0 || hasNotRun(exitCode) || round > most;
@@ -115,7 +115,7 @@ async function runOnce(
 }
 
 function wordsFor(command: string, ended: string, output: string): string {
-  return `This run ends when the command below ends with exit code 0, and it does not: ${ended}. Go on until it does; what it checks is to hold, not to be weakened.\n$ ${command}\n${tailOf(output)}`;
+  return `This run is done when the command below exits with code 0. It did not: ${ended}. Fix the cause and continue; do not weaken what it checks.\n$ ${command}\n${tailOf(output)}`;
 }
 
 /** The end of a text, from the beginning of a line where there is one. */
@@ -132,11 +132,13 @@ function stillWrong({ command, ended, exitCode, round }: UntilNote, output: stri
     return `${name} ${lost} (exit code ${exitCode}), so nothing was checked: correct the command, or install what it needs.`;
   const rounds = round > 1 ? ` after ${counted(round - 1, "round")}` : "";
   const lines = output.split("\n").filter((line) => line.trim() !== "" && !/^\[.*\]$/.test(line));
-  const last = lines.length === 0 ? "" : ` It says: ${oneLine(lines.slice(-3).join(" · "), 300)}`;
-  return `${name} still fails${rounds}: ${ended}.${last}`;
+  const last = oneLine(lines.slice(-3).join(" · "), 300);
+  const says = last === "" ? "" : ` It says: ${last}${/[.!?…]$/.test(last) ? "" : "."}`;
+  const held = output.includes("[sandbox: ") ? " The sandbox limits it; --sandbox off runs it outside." : "";
+  return `${name} still fails${rounds}: ${ended}.${says}${held}`;
 }
 
-/** The result of a run that ended behind its answer. */
+/** The result of a run that was ended after its answer. */
 function endedBy(
   { error: _error, ...result }: RunResult,
   stopReason: "aborted" | "max_iterations" | "budget",
@@ -153,7 +155,7 @@ function endingAfter(ms: number, signal: AbortSignal): Disposable & { readonly s
   if (!Number.isFinite(ms)) return { signal, [Symbol.dispose]: () => undefined };
   const time = new AbortController();
   const timer = setTimeout(
-    () => time.abort(new Error("the time of the run is over")),
+    () => time.abort(new Error("the time limit of the run was reached")),
     Math.min(ms, 2 ** 31 - 1),
   );
   return {

@@ -465,7 +465,7 @@ interface ViewSource {
   readonly onFault: (error: unknown) => void;
 }
 
-/** The view of a session that is at work. Costs nothing until somebody looks at it. */
+/** The view of a live session, built when it is first read. */
 class LiveView {
   readonly #source: ViewSource;
   readonly #listeners: Listeners<[change: ViewChange]>;

@@ -447,7 +447,7 @@ function restoredQuestion(
   const value = askedValue(name, input);
   if (value !== undefined) return { ...value.question, id, time, callId, tool: name, input };
   const now = contentOf(change);
-  // Where nobody can say what the file is now, nobody can say that it has changed.
+  // A file that cannot be read counts as unchanged.
   const isChanged = now !== undefined && (asked.content ?? now) !== now;
   const link = linkOf({ tool: name, input, place: asked.place }, settings);
   const reason = sentences(whyAsked(asked), link, isChanged ? CHANGED : undefined, change?.replaces);
@@ -484,7 +484,7 @@ function sentences(...parts: readonly (string | undefined)[]): string {
   return parts.filter((each) => each !== undefined).join(" ");
 }
 
-/** The digest of the file that a change was made from; `undefined` where nobody can say. */
+/** The digest of the file a change was made from; `undefined` when it cannot be read. */
 function contentOf(change: ShownChange | undefined): string | undefined {
   return change?.file && digestOf(change.file.content);
 }

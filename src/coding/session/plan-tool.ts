@@ -4,7 +4,7 @@ import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { modeName } from "../../view/mode-names.ts";
 import { PLAN_TOOL } from "../../view/question-kind.ts";
 
-/** A longer plan is not read by a person, and is kept whole by every compaction. */
+/** People do not read longer plans, and every compaction keeps a plan whole. */
 const MAX_PLAN_CHARS = 20_000;
 
 /** The session whose plans are approved. */
@@ -16,7 +16,7 @@ export interface PlanToolOptions {
   readonly setMode: (mode: PermissionMode) => Promise<void>;
 }
 
-/** The decision of a person, as it is put into the input of the call. `keep`: the planning goes on. */
+/** The person's decision, added to the input of the call. `keep`: keep planning. */
 export interface PlanDecision {
   readonly decision?: "auto" | "default" | "keep";
   /** The changes they want first. */
@@ -25,7 +25,7 @@ export interface PlanDecision {
 
 /**
  * The `present_plan` tool, which ends the planning: the person begins the work or says what to change. Where
- * nobody is asked the plan is the answer of the run. An approved plan is `metadata.plan` of its result.
+ * nobody can be asked, the plan is the answer of the run. An approved plan is `metadata.plan` of its result.
  */
 export function createPlanTool({ mode, isAttended, setMode }: PlanToolOptions): Tool {
   return defineTool({
@@ -54,13 +54,13 @@ export function createPlanTool({ mode, isAttended, setMode }: PlanToolOptions): 
         return errorResult(
           `The mode is ${modeName(mode())} and not plan: no plan needs approval, do the work.`,
         );
-      const title = decision === undefined ? "presented" : "planning goes on";
+      const title = decision === undefined ? "presented" : "still planning";
       return { content: "Not approved yet: wait for what the user says.", title, finish: { text: plan } };
     },
   });
 }
 
-/** Why nobody is asked about a plan. */
+/** The problem with a plan that is not shown to the person. */
 function faultOf(plan: string): string | undefined {
   if (plan.trim() === "") return "The plan is empty.";
   if (plan.length <= MAX_PLAN_CHARS) return undefined;

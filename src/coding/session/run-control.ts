@@ -55,7 +55,7 @@ const GOES_ON: ReadonlySet<Outcome["stopReason"]> = new Set([
 /** Times in a row that hooks may keep a run from ending. */
 const MAX_STOP_BLOCKS = 3;
 
-/** Times that the model is told that a command does not hold. */
+/** Failed rounds of the command after which a run gives up. */
 const DEFAULT_ROUNDS = 10;
 
 /** True for a run that has come to an answer of its own. */
@@ -142,7 +142,7 @@ export class RunControl {
       facts: () => ({
         wantsOutput: schema !== undefined,
         goOn: this.#goOn(),
-        hasSandbox: this.#options.parts.composed.sandbox !== "off",
+        hasSandbox: this.#options.parts.composed.isSandboxOpen(),
         evidence: this.#evidence.evidence,
       }),
       onOutcome: (outcome) => {
@@ -182,7 +182,7 @@ export class RunControl {
     return approvals !== undefined;
   }
 
-  /** Gives the run at work its outcome without waiting for it. */
+  /** Fails the running run without waiting for it to end. */
   giveUp(): void {
     const run = this.#run;
     this.#run = undefined;
@@ -199,7 +199,7 @@ export class RunControl {
     try {
       parts.composed.hooks?.during(run.signal);
       await beforeRun();
-      // A run of an earlier process goes on: what it did before counts.
+      // Resuming a run of an earlier process: its earlier changes and checks count.
       if (input === undefined && this.#isFirst)
         for (const entry of parts.session.journal.entries()) this.#evidence.add(entry);
       this.#isFirst = false;

@@ -137,7 +137,7 @@ export interface ConfigFile {
   readonly maxWallTime?: string;
   /** A shell command that must end with exit code 0 before a run ends. */
   readonly until?: string;
-  /** Times that the model is told that it does not. Default 10. */
+  /** Failed rounds after which the run gives up. Default 10. */
   readonly untilMax?: number;
   /** Calls of one answer that are looked at. Default 128. */
   readonly maxCallsPerAnswer?: number;

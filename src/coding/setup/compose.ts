@@ -82,6 +82,8 @@ export interface Composition {
   readonly mcp: OpenMcp;
   readonly checkpoints: Checkpoints | undefined;
   readonly sandbox: Confinement["sandbox"];
+  /** True once the sandbox is open and works. */
+  readonly isSandboxOpen: () => boolean;
   readonly systemPrompt: string;
   readonly instructions: readonly Instructions[];
   /** Commands that a message may begin with. */
@@ -95,9 +97,8 @@ export interface Composition {
 export type ChosenModel = ModelAndEffort & Pick<ModelChoice, "why" | "source">;
 
 /**
- * Puts an agent together: model, tools, permission, sandbox, system prompt and limits. Makes no request, and
- * starts no process but those of a sandbox. Throws for a model, tool name or folder that does not exist, for
- * missing credentials, and for a sandbox that is on and does not work.
+ * Puts an agent together: model, tools, permission, sandbox, system prompt and limits. Makes no request and
+ * starts no process. Throws for a model, tool name or folder that does not exist, and for missing credentials.
  */
 export async function compose(options: ComposeOptions): Promise<Composition> {
   const servers = await findMcpServers(options.settings);
@@ -225,6 +226,7 @@ async function open(
     mcp,
     checkpoints,
     sandbox,
+    isSandboxOpen: () => confinement.temporary() !== undefined,
   };
   return {
     agent: await renew(),

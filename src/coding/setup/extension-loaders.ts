@@ -1,4 +1,4 @@
-// One module for all: any module loaded on its own splits shared code into one more file to load.
+// One lazy module for all of these: each module loaded on its own adds a shared chunk to load.
 export { loadSkills } from "../../extensions/skills/load-skills.ts";
 export { skillScripts } from "../../extensions/skills/skill-scripts.ts";
 export { createSkillTool } from "../../extensions/skills/skill-tool.ts";

@@ -74,7 +74,7 @@ export type ApprovalAnswer =
       readonly question?: string;
     };
 
-/** A yes that a rule gave: nobody was shown the call, and a tool that wants a person still asks for one. */
+/** An approval by a rule: no person saw the call, so a tool that needs one still asks. */
 export interface UnaskedYes {
   readonly approved: true;
   readonly unasked: true;

@@ -44,7 +44,7 @@ export interface ImageBlock {
 /** Why the arguments of a call cannot be used. It is answered with an error result and never run. */
 export interface InvalidInput {
   readonly reason: "malformed" | "truncated";
-  /** The text of the model, as far as it arrived. */
+  /** The text of the model received so far. */
   readonly raw: string;
 }
 

@@ -141,7 +141,7 @@ function blocked(hook: HookCommand, stderr: string): HookAnswer {
   return { decision: "deny", reason, by: name, context: [], problems };
 }
 
-/** Plain output is text for the model where something begins, and nobody's business elsewhere. */
+/** Events whose plain output is sent to the model; elsewhere it is ignored. */
 function plainText({ event }: HookCommand, stdout: string): HookAnswer {
   const counts = (event === "UserPromptSubmit" || event === "SessionStart") && stdout !== "";
   return counts ? { ...NOTHING, context: [forModel(stdout)] } : NOTHING;
@@ -211,7 +211,7 @@ const MAX_OUTPUT = 262_144;
 /** How long the pipes of a hook that has ended are read when something it started holds them open. */
 const DRAIN_MS = 250;
 
-/** A shell between us and the hook: whoever kills its parent ends itself and nobody else. */
+/** A shell between us and the hook: a hook that kills its parent process ends only itself. */
 const SHELL: readonly string[] = ["/bin/sh", "-c", '/bin/sh -c "$1"; exit $?', "hook"];
 
 /** How a hook ended. `code` is null where it did not end by itself. */
@@ -291,7 +291,7 @@ function runHook(hook: HookCommand, input: HookInput, place: HookPlace): Promise
     child.on("exit", (code, signal) => {
       ended = code;
       if (signal !== null) failure ??= `it was ended by ${signal}`;
-      // Without the rest of its group nobody writes any more, unless a process left the group.
+      // Once its group is gone nothing writes to the pipe, unless a process left the group.
       endGroup();
       if (pid !== undefined) place.watcher?.remove(pid);
       drain = setTimeout(finish, DRAIN_MS);

@@ -67,7 +67,7 @@ export async function agrees(context: CommandContext, count: number, question: s
   return askYes(styleFor(true, context.environment).bold(`${asked} [y/N] `), stderr);
 }
 
-/** Asks for a yes on the terminal: `y` and Enter; every other line is a no, and so is none. */
+/** Asks for a yes on the terminal: `y` and Enter. Any other line, or the end of input, is a no. */
 async function askYes(question: string, output: Output): Promise<boolean> {
   const reader = createInterface({ input: process.stdin });
   const closed = new Promise<string>((resolve) => reader.once("close", () => resolve("")));

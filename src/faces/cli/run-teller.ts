@@ -147,7 +147,7 @@ export class RunTeller {
     this.#options.waiting?.clear();
     this.#drawer?.end(this.#session?.view.items ?? []);
     if (this.#reporter !== undefined) this.#reporter.end(outcome);
-    // What a tool ended the run with was not written by the model.
+    // The text of a finish tool was not streamed.
     else if ((!this.#isLive || outcome.stopReason === "finish_tool") && outcome.text !== "")
       this.#options.context.stdout.write(this.#shownText(outcome.text));
   }

@@ -1,4 +1,4 @@
-// One module for all: any module loaded on its own splits shared code into one more file to load.
+// One lazy module for all of these: each module loaded on its own adds a shared chunk to load.
 export { acp } from "./commands/acp.ts";
 export { auth } from "./commands/auth.ts";
 export { completion } from "./commands/completion.ts";

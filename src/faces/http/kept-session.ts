@@ -310,7 +310,7 @@ function keptText(
   return contents.text(file.root, version);
 }
 
-/** A file longer than this is told as changed, without how. */
+/** Changes of a longer file are listed without a diff. */
 const MAX_BYTES = 1_000_000;
 
 async function withDiff(

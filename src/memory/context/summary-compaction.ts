@@ -276,7 +276,7 @@ interface RoomOptions {
 
 /** How much room there is, in tokens. */
 interface ContextLimits {
-  /** The tokens a request and its answer may have together; `undefined` when nobody knows. */
+  /** The tokens a request and its answer may have together; `undefined` when unknown. */
   readonly window: number | undefined;
   /** Held free for the answer. */
   readonly reserve: number;

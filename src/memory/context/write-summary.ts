@@ -162,7 +162,7 @@ interface SummaryPromptFacts {
   readonly now: number;
   /** Newest messages that stay as they are. */
   readonly kept: number;
-  /** The subjects to pay attention to, in the words of whoever asked. */
+  /** The subjects to focus on, in the caller's words. */
   readonly instructions: string | undefined;
 }
 

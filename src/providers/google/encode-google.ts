@@ -310,5 +310,5 @@ function modelParts(
   return parts;
 }
 
-/** For a signature nobody had: https://ai.google.dev/gemini-api/docs/thought-signatures. */
+/** Stands in for a missing signature: https://ai.google.dev/gemini-api/docs/thought-signatures. */
 const SKIP = "skip_thought_signature_validator";

@@ -37,7 +37,7 @@ function saidTo(entry: JournalEntry): readonly string[] {
   return [text === "" ? "(no text)" : text];
 }
 
-/** A time for programs and people alike; null where there is none, or none that a calendar has. */
+/** An ISO time; null when it is missing or not a valid date. */
 export function timeText(time: number | undefined): string | null {
   const date = new Date(time ?? Number.NaN);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();

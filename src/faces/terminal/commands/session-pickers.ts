@@ -123,7 +123,7 @@ class SessionRow implements PickerItem<string> {
     try {
       this.#isHeld = isLocked(lockPath(path));
     } catch {
-      // Whoever opens it is told what is wrong with its lock.
+      // Opening it reports the problem with its lock.
       this.#isHeld = true;
     }
   }
@@ -199,7 +199,7 @@ function lastSaidIn(path: string): string {
     );
     return entry?.type === "user_message" ? oneLine(messageText(entry.message)).slice(0, 60) : "";
   } catch {
-    // Whoever opens it is told what is wrong with it.
+    // Opening it reports the problem.
     return "";
   }
 }

@@ -243,7 +243,7 @@ export function watchOutsideEnds({ onLastMoment, onOrphaned }: OutsideEnds): () 
     const listener = (): void => {
       process.off(name, listener);
       onLastMoment();
-      // Nothing listens any more, so that whoever waits for the process learns what ended it.
+      // Our listeners are gone, so the parent process sees the signal that ended this one.
       process.kill(process.pid, name);
     };
     process.on(name, listener);

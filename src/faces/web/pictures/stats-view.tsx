@@ -171,7 +171,7 @@ function Figures({
   );
 }
 
-/** The cost as far as it is known; an unknown one is a dash that says so. */
+/** The known cost; a dash with an explanation when nothing is known. */
 function Cost({ row: { cost, unpriced } }: { readonly row: Pick<StatsRow, "cost" | "unpriced"> }): VNode {
   const words = useWords();
   const { money, count } = useFormats();
