@@ -37,11 +37,17 @@ export async function askInLines(
   signal.throwIfAborted();
   if (!isInForeground()) throw new Error("this process runs in the background of its terminal");
   const writer = new LineWriter(place);
-  const { output } = place;
+  const { input, output } = place;
   const { context } = writer;
-  output.write(writer.text([...wholeQuestion(question, context), line(HELP, { role: "muted" })]));
-  if ((await quiet(place, signal)) === "interrupted") return undefined;
-  return await answered(question, signal, place);
+  // Before the question can be seen: until then Ctrl-C would end the shell around us too.
+  input.setRawMode?.(true);
+  try {
+    output.write(writer.text([...wholeQuestion(question, context), line(HELP, { role: "muted" })]));
+    if ((await quiet(place, signal)) === "interrupted") return undefined;
+    return await answered(question, signal, place);
+  } finally {
+    input.setRawMode?.(false);
+  }
 }
 
 /** Drops what is typed until nothing has come for a moment. */
@@ -56,7 +62,6 @@ function quiet(
       input.off("end", onEnd);
       signal.removeEventListener("abort", onAbort);
       input.pause();
-      input.setRawMode?.(false);
       done();
     };
     const onEnd = (): void => end(() => resolve("quiet"));
@@ -67,7 +72,6 @@ function quiet(
       timer = setTimeout(onEnd, quietMs);
     };
     let timer = setTimeout(onEnd, quietMs);
-    input.setRawMode?.(true);
     input.on("data", onData);
     input.once("end", onEnd);
     signal.addEventListener("abort", onAbort, { once: true });
