@@ -98,7 +98,8 @@ export type ChosenModel = ModelAndEffort & Pick<ModelChoice, "why" | "source">;
 
 /**
  * Puts an agent together: model, tools, permission, sandbox, system prompt and limits. Makes no request and
- * starts no process. Throws for a model, tool name or folder that does not exist, and for missing credentials.
+ * starts no process. Throws for a model, tool name or folder that does not exist, and for missing
+ * credentials.
  */
 export async function compose(options: ComposeOptions): Promise<Composition> {
   const servers = await findMcpServers(options.settings);
