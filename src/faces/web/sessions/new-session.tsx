@@ -65,7 +65,8 @@ export function NewSessionBox({ cwd }: { readonly cwd: string | undefined }): VN
   const id = useId();
   const [fields, setFields] = useState(EMPTY);
   const [isStarting, setStarting] = useState(false);
-  const set = (more: Partial<NewSessionFields>): void => setFields({ ...fields, ...more });
+  // From the newest fields: the folder may arrive while somebody types.
+  const set = (more: Partial<NewSessionFields>): void => setFields((before) => ({ ...before, ...more }));
   useEffect(() => set({ cwd: cwd ?? "" }), [cwd]);
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
