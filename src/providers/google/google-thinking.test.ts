@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Effort } from "../../core/model/model.ts";
-import { googleModelTraits, thinkingConfig } from "./model-traits.ts";
+import { googleModelTraits, thinkingConfig } from "./encode-google.ts";
 
 describe("thinkingConfig", () => {
   it.each<[string, Effort, object | undefined]>([
