@@ -1,7 +1,7 @@
 import type { NanoAgentError } from "../core/base/errors.ts";
 import { defined } from "../core/base/json.ts";
 import { clipped, hashText, toCleanText } from "../core/base/text.ts";
-import type { ImageBlock, Usage } from "../core/message/message.ts";
+import type { ImageBlock, ToolResultBlock, Usage } from "../core/message/message.ts";
 import type { FinishPart, FinishReason, ModelRequest, StreamPart } from "../core/model/model.ts";
 import type { AnswerHead, HttpRequest } from "./transport.ts";
 
@@ -128,6 +128,11 @@ export function openAiEndpoint(target: WireTarget, path: string): Pick<WireReque
 /** An image as formats of the OpenAI family take it: its address, or the image itself as one. */
 export function imageUrl({ source }: ImageBlock): string {
   return source.type === "url" ? source.url : `data:${source.media_type};base64,${source.data}`;
+}
+
+/** The images in the result of a tool. */
+export function imagesOf({ content }: ToolResultBlock): readonly ImageBlock[] {
+  return typeof content === "string" ? [] : content.filter((block) => block.type === "image");
 }
 
 /** Quirks that a refusal has shown a model to have. */
