@@ -27,7 +27,7 @@ export { CODING_PROMPT } from "../coding/setup/system-prompt.ts";
 export type { ModelSpending } from "../journal/session-usage.ts";
 export type { PermissionMode } from "../permission/permission-mode.ts";
 export type { ModelReason } from "../providers/model-choice.ts";
-export type { FoundModel } from "../providers/provider-address.ts";
+export type { FoundModel } from "../providers/catalog.ts";
 export type { Environment } from "../system/env.ts";
 export type { FilePort } from "../tools/files/file-port.ts";
 export type { PortCommand, PortCommandEnd, ShellPort } from "../tools/shell/shell-port.ts";

@@ -1,15 +1,17 @@
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { ModelInfo } from "../core/model/model.ts";
 import { type Environment, variable } from "../system/env.ts";
-import { PRESETS, type Preset, presetNamed } from "./catalog.ts";
-import { isLoopback } from "./http.ts";
-import type { LocalServerOptions } from "./local/local-servers.ts";
 import {
   type AddressOptions,
   type FoundModel,
   type ModelSearch,
+  PRESETS,
+  type Preset,
+  presetNamed,
   providerAddress,
-} from "./provider-address.ts";
+} from "./catalog.ts";
+import type { LocalServerOptions } from "./local/local-servers.ts";
+import { isLoopback } from "./network.ts";
 
 /** The model name that stands for whatever local server answers first. */
 export const LOCAL_MODEL = "local";

@@ -4,17 +4,21 @@ import { defined, ownValue } from "../core/base/json.ts";
 import type { WireName } from "../core/message/message.ts";
 import { modelWith } from "../core/model/answer.ts";
 import type { Effort, Model, ModelInfo, ModelRequest } from "../core/model/model.ts";
-import { type ApiAddress, apiAddress } from "./api-address.ts";
-import { findPreset, PRESETS, type Preset, presetNamed, standardVariables } from "./catalog.ts";
-import { createTransport } from "./create-transport.ts";
-import type { Transport } from "./http.ts";
-import type { Fetch } from "./http-fetch.ts";
-import type { LearnedModels } from "./learned-model.ts";
+import {
+  type ApiAddress,
+  apiAddress,
+  findPreset,
+  PRESETS,
+  type Preset,
+  presetNamed,
+  standardVariables,
+} from "./catalog.ts";
+import type { LearnedModels, RatePauses } from "./model-call.ts";
 import { knownModelInfo } from "./model-info.ts";
 import { parseModelName } from "./model-name.ts";
 import type { NetworkOptions } from "./network.ts";
 import type { PriceCatalog } from "./price-catalog.ts";
-import type { RatePauses } from "./rate-pause.ts";
+import { createTransport, type Fetch, type Transport } from "./transport.ts";
 import type { Wire, WireTarget } from "./wire.ts";
 import { createWireModel } from "./wire-model.ts";
 

@@ -1,10 +1,9 @@
 import type { NanoAgentError } from "../core/base/errors.ts";
 import { defined } from "../core/base/json.ts";
-import { clipped, toCleanText } from "../core/base/text.ts";
-import type { ImageBlock, Usage } from "../core/message/message.ts";
+import { clipped, hashText, toCleanText } from "../core/base/text.ts";
+import type { ImageBlock, ToolResultBlock, Usage } from "../core/message/message.ts";
 import type { FinishPart, FinishReason, ModelRequest, StreamPart } from "../core/model/model.ts";
-import type { AnswerHead, HttpRequest } from "./http.ts";
-import type { ShownQuirks } from "./shown-quirks.ts";
+import type { AnswerHead, HttpRequest } from "./transport.ts";
 
 /**
  * One wire format: how a {@link ModelRequest} becomes an HTTP request, and how the events of the answer
@@ -130,3 +129,90 @@ export function openAiEndpoint(target: WireTarget, path: string): Pick<WireReque
 export function imageUrl({ source }: ImageBlock): string {
   return source.type === "url" ? source.url : `data:${source.media_type};base64,${source.data}`;
 }
+
+/** The images in the result of a tool. */
+export function imagesOf({ content }: ToolResultBlock): readonly ImageBlock[] {
+  return typeof content === "string" ? [] : content.filter((block) => block.type === "image");
+}
+
+/** Quirks that a refusal has shown a model to have. */
+export interface ShownQuirks {
+  readonly [name: string]: boolean | string | number;
+}
+
+/** The words of a server about a request it refused, the field it names included. */
+export function refusalWords({ code, message, details }: NanoAgentError): string | undefined {
+  if (code !== "bad_request") return undefined;
+  const { param } = details;
+  return typeof param === "string" ? `${message} '${param}'` : message;
+}
+
+/**
+ * The field among `fields` that a refusal says it does not know or take; names that are words of English
+ * count only where they are quoted. `undefined`: it is about something else.
+ */
+export function refusedField(words: string, fields: readonly string[]): string | undefined {
+  if (!UNKNOWN_FIELD.test(words)) return undefined;
+  return fields.find((field) => {
+    const name = field.includes("_") ? `\\b${field}\\b` : `["'\`]${field}["'\`]`;
+    return new RegExp(name).test(words);
+  });
+}
+
+const UNKNOWN_FIELD =
+  /unknown|unrecogni[sz]ed|unsupported|not supported|(?:does|do) not (?:support|allow)|doesn't support|not permitted|unexpected|additional properties/i;
+
+/** The fields of a request that are left out: quirk `omit`, names with commas between them. */
+export function withoutOmitted<T extends object>(fields: T, target: WireTarget): T {
+  const omitted = omittedFields(target);
+  if (omitted.length === 0) return fields;
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !omitted.includes(name))) as T;
+}
+
+/** The quirk that leaves out one more field; `undefined`: it is left out already. */
+export function omitting(field: string, target: WireTarget): ShownQuirks | undefined {
+  const omitted = omittedFields(target);
+  return omitted.includes(field) ? undefined : { omit: [...omitted, field].join(",") };
+}
+
+function omittedFields({ quirks }: WireTarget): readonly string[] {
+  const omitted = quirks?.["omit"];
+  return typeof omitted === "string" ? omitted.split(/[, ]+/).filter((name) => name !== "") : [];
+}
+
+/**
+ * The id of a tool call as a vendor accepts it: unchanged where that is possible, else a hash of it. The same
+ * id gives the same text for the call and for its result. A number is the longest id accepted,
+ * `alphanumeric9` means nine letters or digits.
+ */
+export function toolCallId(id: string, format: number | "alphanumeric9"): string {
+  if (format === "alphanumeric9") return /^[a-zA-Z0-9]{9}$/.test(id) ? id : hashed(id, 9);
+  return id.length <= format ? id : `call_${hashed(id, 11)}`;
+}
+
+/** Letters and digits, at most 11 that differ. */
+function hashed(text: string, length: number): string {
+  return hashText(text).toString(36).padStart(length, "0").slice(-length);
+}
+
+/** A word of an answer (an id, a name) that should be text: a number as text, empty for anything else. */
+export function wordOf(value: unknown): string {
+  if (typeof value === "number") return String(value);
+  return typeof value === "string" ? value : "";
+}
+
+/**
+ * The name of a called tool as every vendor accepts it. Models make names up, and a conversation with one
+ * that is refused could not be sent any more; names that are valid stay as they are, for others what is not
+ * allowed becomes `_`. The tool itself was never found under such a name, so nothing depends on it.
+ */
+export function sentToolName(name: string): string {
+  if (VALID.test(name)) return name;
+  const mended = name.replaceAll(/[^\w-]/gu, "_").slice(0, MAX_LENGTH);
+  if (mended === "") return "unnamed_tool";
+  // A name that begins with a digit or a dash is refused by some.
+  return /^[a-z_]/i.test(mended) ? mended : `_${mended.slice(0, MAX_LENGTH - 1)}`;
+}
+
+const MAX_LENGTH = 64;
+const VALID = /^[\w-]{1,64}$/;

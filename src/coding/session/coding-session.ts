@@ -13,7 +13,7 @@ import type { ModelSpending } from "../../journal/session-usage.ts";
 import type { CompactionPreview } from "../../memory/context/compactor.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import type { ModelReason } from "../../providers/model-choice.ts";
-import type { FoundModel } from "../../providers/provider-address.ts";
+import type { FoundModel } from "../../providers/catalog.ts";
 import type { RollbackReport } from "../../session/undo/rollback.ts";
 import type { Environment } from "../../system/env.ts";
 import type { FilePort } from "../../tools/files/file-port.ts";

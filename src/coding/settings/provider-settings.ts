@@ -50,7 +50,6 @@ const QUIRKS = {
     thinking: { enum: ["none", "budget", "adaptive"] },
     encrypted_reasoning: SWITCH,
     functionCallIds: SWITCH,
-    openApiParameters: SWITCH,
   },
 } as const;
 

@@ -1,12 +1,12 @@
 import { isNanoAgentError } from "../../core/base/errors.ts";
 import { defined } from "../../core/base/json.ts";
 import type { Model } from "../../core/model/model.ts";
-import { createTransport } from "../../providers/create-transport.ts";
+import { createTransport } from "../../providers/transport.ts";
 import { fallbackModel } from "../../providers/fallback.ts";
-import { LearnedModels } from "../../providers/learned-model.ts";
+import { LearnedModels } from "../../providers/model-call.ts";
 import { namedModel, readFacts } from "../../providers/model-choice.ts";
 import { networkOptions } from "../../providers/network-options.ts";
-import { RatePauses } from "../../providers/rate-pause.ts";
+import { RatePauses } from "../../providers/model-call.ts";
 import {
   type CustomProvider,
   type ResolveModelOptions,

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import type { CodingSession } from "../../coding/session/coding-session.ts";
-import type { FoundModel } from "../../providers/provider-address.ts";
+import type { FoundModel } from "../../providers/catalog.ts";
 import type { QuestionListener } from "../../view/question.ts";
 import { terminalLine } from "../../view/safe-text.ts";
 import type { LinePlace } from "../terminal/line-drawer.ts";

@@ -5,7 +5,7 @@ import type { NewModel } from "../../coding/setup/model-setup.ts";
 import { errorMessage, misuse, toNanoAgentError } from "../../core/base/errors.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { LOCAL_MODEL } from "../../providers/model-choice.ts";
-import type { FoundModel } from "../../providers/provider-address.ts";
+import type { FoundModel } from "../../providers/catalog.ts";
 import { sessionTitle } from "../../session/read-session.ts";
 import type { SessionStore } from "../../session/session-store.ts";
 import { type Environment, variable } from "../../system/env.ts";

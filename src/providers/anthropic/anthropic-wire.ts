@@ -1,9 +1,16 @@
+import type { NanoAgentError } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
 import { answerError } from "../provider-errors.ts";
-import type { Wire } from "../wire.ts";
+import {
+  omitting,
+  refusalWords,
+  refusedField,
+  type ShownQuirks,
+  type Wire,
+  type WireTarget,
+} from "../wire.ts";
 import { AnthropicDecoder } from "./decode-anthropic.ts";
 import { createAnthropicEncoder } from "./encode-anthropic.ts";
-import { learnAnthropicQuirks } from "./learn-anthropic.ts";
 
 /** The Messages API of Anthropic and of the servers that copied it. */
 export const anthropicWire: Wire = {
@@ -24,3 +31,21 @@ export const anthropicWire: Wire = {
   },
   learn: learnAnthropicQuirks,
 };
+
+/** The quirks that a refused request has shown; `undefined` when the refusal is about something else. */
+function learnAnthropicQuirks(error: NanoAgentError, target: WireTarget): ShownQuirks | undefined {
+  const words = refusalWords(error);
+  const field = words === undefined ? undefined : refusedField(words, FIELDS);
+  if (field === undefined) return undefined;
+  return field === "cache_control" ? { cache: false } : omitting(field, target);
+}
+
+/** Fields that a request may have and that servers with the same format may not know. */
+const FIELDS: readonly string[] = [
+  "cache_control",
+  "output_config",
+  "tool_choice",
+  "top_p",
+  "thinking",
+  "temperature",
+];

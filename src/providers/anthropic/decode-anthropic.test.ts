@@ -3,7 +3,7 @@ import { StringDecoder } from "node:string_decoder";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { StreamPart } from "../../core/model/model.ts";
-import { createSseParser } from "../sse.ts";
+import { createSseParser } from "../server-events.ts";
 import { AnthropicDecoder } from "./decode-anthropic.ts";
 
 const target = {

@@ -10,11 +10,9 @@ import {
   usageParts,
 } from "../../core/message/message.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
-import { createDeltaTemplate } from "../delta-template.ts";
 import { incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
-import { parseEventData } from "../sse.ts";
-import { wordOf } from "../tool-call-names.ts";
-import { finishPart, type WireDecoder, type WireTarget } from "../wire.ts";
+import { createDeltaTemplate, parseEventData } from "../server-events.ts";
+import { finishPart, type WireDecoder, type WireTarget, wordOf } from "../wire.ts";
 
 type Emit = (part: StreamPart) => void;
 
@@ -30,7 +28,7 @@ interface OpenBlock {
 export class AnthropicDecoder implements WireDecoder {
   readonly #emit: Emit;
   readonly #target: WireTarget;
-  readonly #template = createDeltaTemplate({ ignore: [] });
+  readonly #template = createDeltaTemplate([]);
   /** Block of the text the template has learned. */
   #templateIndex = 0;
   #templateBlock: OpenBlock | undefined;

@@ -1,11 +1,17 @@
-import type { Message } from "../../core/message/message.ts";
-import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
+import { defined } from "../../core/base/json.ts";
+import type {
+  ContentBlock,
+  ImageBlock,
+  Message,
+  ProviderData,
+  TextBlock,
+  ThinkingBlock,
+  ToolResultBlock,
+} from "../../core/message/message.ts";
+import type { Effort, ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { plainObjectSchema } from "../plain-object-schema.ts";
-import { withoutOmitted } from "../refused-field.ts";
 import { createListSerialiser, type ListText, serialiseOnce } from "../serialise-once.ts";
-import { type WireRequest, type WireTarget, wireHeaders } from "../wire.ts";
-import { THINKING_BUDGETS, type ThinkingTraits, thinkingTraits } from "./anthropic-thinking.ts";
-import { type EncodedMessage, encodeMessage } from "./encode-anthropic-message.ts";
+import { sentToolName, type WireRequest, type WireTarget, wireHeaders, withoutOmitted } from "../wire.ts";
 
 const VERSION = "2023-06-01";
 /** Not all a model can write: older ones refuse a prompt that together with this exceeds their window. */
@@ -55,7 +61,7 @@ class AnthropicEncoder {
     this.#interleaved = isOwn
       ? { "anthropic-beta": "interleaved-thinking-2025-05-14", ...this.#headers }
       : this.#headers;
-    this.#traits = traitsOf(target);
+    this.#traits = traitsOfTarget(target);
     const { bound } = this.#traits;
     this.#dropsUnbound =
       bound && isOwn && this.#traits.mode === "adaptive" && !("anthropic-beta" in this.#headers);
@@ -270,7 +276,7 @@ function headersOf(target: WireTarget): WireRequest["headers"] {
 }
 
 /** The known traits of the model, and what the quirks say instead. */
-function traitsOf({ modelId, quirks }: WireTarget): ThinkingTraits {
+function traitsOfTarget({ modelId, quirks }: WireTarget): ThinkingTraits {
   const traits = thinkingTraits(modelId);
   const mode = quirks?.["thinking"];
   return mode === "none" || mode === "budget" || mode === "adaptive" ? { ...traits, mode } : traits;
@@ -286,4 +292,214 @@ function toolText({ name, description, parameters }: ToolSpec): string {
 
 function isOwnHost(baseUrl: string): boolean {
   return URL.parse(baseUrl)?.hostname === "api.anthropic.com";
+}
+
+/** A message as text: its blocks in JSON, joined by commas. `count` 0: there is nothing to send. */
+interface EncodedMessage {
+  readonly role: "user" | "assistant";
+  readonly blocks: string;
+  readonly count: number;
+  /** True when the last block may carry a mark for caching. */
+  readonly cacheable: boolean;
+  readonly thinks: boolean;
+}
+
+/** A message's content in the words of the Messages API, results first, without what the API refuses. */
+function encodeMessage(message: Message): EncodedMessage {
+  const content: readonly ContentBlock[] = message.content;
+  const ordered =
+    message.role === "user" && content.some((block) => block.type === "tool_result")
+      ? resultsFirst(content)
+      : content;
+  const blocks: string[] = [];
+  let last: ContentBlock | undefined;
+  let thinks = false;
+  for (const block of ordered) {
+    const value = encodeBlock(block);
+    if (value === undefined) continue;
+    if (blocks.length === 0) thinks = block.type === "thinking";
+    blocks.push(JSON.stringify(value));
+    last = block;
+  }
+  return {
+    role: message.role,
+    blocks: blocks.join(","),
+    count: blocks.length,
+    cacheable: last !== undefined && last.type !== "thinking" && ownData(last, "block") === undefined,
+    thinks,
+  };
+}
+
+/** An id the API accepts (`[a-zA-Z0-9_-]+`), the same for a call and its result, and still unique. */
+export function toolUseId(id: string): string {
+  if (/^[\w-]+$/.test(id)) return id;
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < id.length; index++) hash = Math.imul(hash ^ id.charCodeAt(index), 0x01000193);
+  return `${id.replaceAll(/[^\w-]/g, "_")}_${(hash >>> 0).toString(36)}`;
+}
+
+/** Results, then the images of error results, which the API takes as text only, then the rest. */
+function resultsFirst(content: readonly ContentBlock[]): readonly ContentBlock[] {
+  const results: ContentBlock[] = [];
+  const images: ContentBlock[] = [];
+  const rest: ContentBlock[] = [];
+  for (const block of content) {
+    if (block.type !== "tool_result") rest.push(block);
+    else if (block.is_error !== true || typeof block.content === "string") results.push(block);
+    else {
+      results.push({ ...block, content: block.content.filter((part) => part.type === "text") });
+      images.push(...block.content.filter((part) => part.type === "image"));
+    }
+  }
+  return [...results, ...images, ...rest];
+}
+
+function encodeBlock(block: ContentBlock): object | undefined {
+  switch (block.type) {
+    case "text":
+      return ownData(block, "block") ?? encodeText(block);
+    case "thinking":
+      return encodeThinking(block);
+    case "image":
+      return encodeImage(block);
+    case "tool_use":
+      return {
+        type: "tool_use",
+        id: toolUseId(block.id),
+        name: sentToolName(block.name),
+        input: block.input,
+        ...callerOf(block.provider_data?.["anthropic"]),
+      };
+    case "tool_result":
+      return encodeResult(block);
+  }
+}
+
+function callerOf({ caller, toolset_name }: ProviderData[string] = {}): object {
+  return defined({ caller, toolset_name });
+}
+
+function ownData(block: ContentBlock, key: "block" | "citations"): object | undefined {
+  const value = "provider_data" in block ? block.provider_data?.["anthropic"]?.[key] : undefined;
+  return typeof value === "object" && value !== null ? value : undefined;
+}
+
+function encodeText(block: TextBlock): object | undefined {
+  const { text } = block;
+  return text.trim() === ""
+    ? undefined
+    : { type: "text", text, ...defined({ citations: ownData(block, "citations") }) };
+}
+
+function encodeThinking({ thinking, signature, redacted, provider_data }: ThinkingBlock): object | undefined {
+  if (provider_data !== undefined && !("anthropic" in provider_data)) return undefined;
+  if (redacted !== undefined) return { type: "redacted_thinking", data: redacted };
+  return signature === undefined ? undefined : { type: "thinking", thinking, signature };
+}
+
+function encodeImage({ source }: ImageBlock): object {
+  return source.type === "base64"
+    ? { type: "image", source: { type: "base64", media_type: source.media_type, data: source.data } }
+    : { type: "image", source: { type: "url", url: source.url } };
+}
+
+function encodeResult({ tool_use_id, content, is_error }: ToolResultBlock): object {
+  return {
+    type: "tool_result",
+    tool_use_id: toolUseId(tool_use_id),
+    content: resultContent(content),
+    ...(is_error === true ? { is_error: true } : {}),
+  };
+}
+
+/** Never empty: an error without content is refused. */
+function resultContent(content: ToolResultBlock["content"]): string | readonly object[] {
+  if (typeof content === "string") return content.trim() === "" ? NO_OUTPUT : content;
+  const blocks = content.map(encodeBlock).filter((block) => block !== undefined);
+  return blocks.length === 0 ? NO_OUTPUT : blocks;
+}
+
+const NO_OUTPUT = "(no output)";
+
+/**
+ * How a model takes an effort. `budget`: thinking with a number of tokens (Claude 3.7 to 4.5) · `adaptive`:
+ * the model decides, guided by an effort word (from Claude 4.6) · `none`: it does not think.
+ */
+type ThinkingMode = "none" | "budget" | "adaptive";
+
+/** Traits of a model. Source: the "Thinking" and "Effort" pages and migration guides of Anthropic. */
+interface ThinkingTraits {
+  readonly mode: ThinkingMode;
+  /**
+   * `off`: only when asked · `on`: unless told not to · `between_tools`: between calls at least · `always`.
+   * The last two refuse forced tool calls, too.
+   */
+  readonly standard: "off" | "on" | "between_tools" | "always";
+  readonly highest: "high" | "max" | "xhigh";
+  /** False where `temperature`, `top_p` and `top_k` are refused. */
+  readonly sampling: boolean;
+  /** True where thinking is refused once anything before it in the conversation has changed. */
+  readonly bound: boolean;
+}
+
+const BUDGET: ThinkingTraits = {
+  mode: "budget",
+  standard: "off",
+  highest: "high",
+  sampling: true,
+  bound: false,
+};
+const NO_THINKING: ThinkingTraits = { ...BUDGET, mode: "none" };
+const EARLY_ADAPTIVE: ThinkingTraits = { ...BUDGET, mode: "adaptive", highest: "max" };
+const MODERN: ThinkingTraits = {
+  mode: "adaptive",
+  standard: "on",
+  highest: "xhigh",
+  sampling: false,
+  bound: false,
+};
+
+/**
+ * The traits of a model, by its id: `claude-opus-4-5-20251101`, `claude-3-7-sonnet-latest` and the spellings
+ * of gateways (`anthropic.claude-sonnet-4-6-v1`, `claude-opus-4.7`). Models of others are taken to know the
+ * token budget, which is what compatible servers have copied.
+ */
+function thinkingTraits(modelId: string): ThinkingTraits {
+  const id = modelId.toLowerCase().replaceAll(".", "-");
+  const legacy = /claude-(\d)(?:-(\d))?(?!\d)/.exec(id);
+  if (legacy !== null) return versionOf(legacy[1], legacy[2]) >= 307 ? BUDGET : NO_THINKING;
+  const named = /claude-([a-z]+)-(?:(\d{1,2})(?!\d)(?:-(\d{1,2})(?!\d))?)?/.exec(id);
+  if (named === null) return BUDGET;
+  const [, family = "", major, minor] = named;
+  const version = major === undefined ? undefined : versionOf(major, minor);
+  if (family === "fable" || family === "mythos")
+    return { ...MODERN, standard: "always", bound: family === "fable" && (version ?? 501) >= 501 };
+  return version === undefined ? MODERN : traitsOf(family, version);
+}
+
+/** Tokens to think with, for models that take a budget. The API asks for at least 1,024. */
+const THINKING_BUDGETS: { readonly [E in Exclude<Effort, "none">]: number } = {
+  minimal: 1_024,
+  low: 4_096,
+  medium: 10_240,
+  high: 20_480,
+  xhigh: 32_768,
+};
+
+function traitsOf(family: string, version: number): ThinkingTraits {
+  if (version < 406) return BUDGET;
+  if (version < 407) return EARLY_ADAPTIVE;
+  if (version < 500) return { ...MODERN, standard: "off" };
+  if (version < 505) return MODERN;
+  return { ...MODERN, bound: true, standard: STANDARD.get(family) ?? "on" };
+}
+
+/** From version 5.5 on. */
+const STANDARD: ReadonlyMap<string, ThinkingTraits["standard"]> = new Map([
+  ["opus", "always"],
+  ["sonnet", "between_tools"],
+]);
+
+function versionOf(major: string | undefined, minor: string | undefined): number {
+  return Number(major ?? 0) * 100 + Number(minor ?? 0);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { NanoAgentError } from "../../core/base/errors.ts";
 import type { WireTarget } from "../wire.ts";
-import { googleError } from "./google-error.ts";
+import { googleError } from "./decode-google.ts";
 import type { GoogleStatus } from "./google-json.ts";
 
 const target: WireTarget = {

@@ -1,8 +1,7 @@
 import { isRecord } from "../../core/base/json.ts";
 import type { Wire } from "../wire.ts";
-import { GoogleDecoder } from "./decode-google.ts";
+import { GoogleDecoder, googleError } from "./decode-google.ts";
 import { createGoogleEncoder } from "./encode-google.ts";
-import { googleError } from "./google-error.ts";
 
 /** Google `generateContent`, streamed. A base URL without a version in its path gets `/v1beta`. */
 export const googleWire: Wire = {

@@ -2,11 +2,9 @@ import type { Json } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
 import { NO_USAGE, tokenCount, type Usage, usageParts } from "../../core/message/message.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
-import { createDeltaTemplate, type DeltaTemplate } from "../delta-template.ts";
 import { incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
-import { parseEventObject } from "../sse.ts";
-import { wordOf } from "../tool-call-names.ts";
-import { finishPart, type WireDecoder, type WireTarget } from "../wire.ts";
+import { createDeltaTemplate, type DeltaTemplate, parseEventObject } from "../server-events.ts";
+import { finishPart, type WireDecoder, type WireTarget, wordOf } from "../wire.ts";
 import type {
   ChatChoice,
   ChatChunk,
@@ -16,8 +14,7 @@ import type {
   ToolCallFragment,
 } from "./chat-json.ts";
 import { quirksOf } from "./quirks.ts";
-import { ReasoningCollector } from "./reasoning.ts";
-import { type TextParts, ThinkTag } from "./think-tag.ts";
+import { ReasoningCollector, type TextParts, ThinkTag } from "./reasoning.ts";
 import { ToolCallCollector } from "./tool-calls.ts";
 
 /** Fields that may differ in every event and mean nothing to the answer. */
@@ -31,8 +28,8 @@ const CHANGING: readonly string[] = ["obfuscation", "created"];
 export class ChatDecoder implements WireDecoder {
   readonly #emit: (part: StreamPart) => void;
   readonly #target: WireTarget;
-  readonly #template: DeltaTemplate = createDeltaTemplate({ ignore: CHANGING });
-  readonly #thinkingTemplate: DeltaTemplate = createDeltaTemplate({ ignore: CHANGING });
+  readonly #template: DeltaTemplate = createDeltaTemplate(CHANGING);
+  readonly #thinkingTemplate: DeltaTemplate = createDeltaTemplate(CHANGING);
   readonly #reasoning = new ReasoningCollector();
   readonly #calls: ToolCallCollector;
   /** Undefined once the text can no longer begin with reasoning. */

@@ -1,9 +1,16 @@
+import type { NanoAgentError } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
 import { answerError } from "../provider-errors.ts";
-import type { Wire } from "../wire.ts";
+import {
+  omitting,
+  refusalWords,
+  refusedField,
+  type ShownQuirks,
+  type Wire,
+  type WireTarget,
+} from "../wire.ts";
 import { ResponsesDecoder } from "./decode-responses.ts";
 import { createResponsesEncoder } from "./encode-responses.ts";
-import { learnResponsesQuirks } from "./learn-responses.ts";
 
 /** The OpenAI Responses API, used without storage at the provider. */
 export const openAiResponses: Wire = {
@@ -18,3 +25,27 @@ export const openAiResponses: Wire = {
   },
   learn: learnResponsesQuirks,
 };
+
+/** The quirks that a refused request has shown; `undefined` when the refusal is about something else. */
+function learnResponsesQuirks(error: NanoAgentError, target: WireTarget): ShownQuirks | undefined {
+  const words = refusalWords(error);
+  const field = words === undefined ? undefined : refusedField(words, FIELDS);
+  if (field === undefined) return undefined;
+  return field === "include" || field === "encrypted_content"
+    ? { encrypted_reasoning: false }
+    : omitting(field, target);
+}
+
+/** Fields that a request may have and that servers with the same format may not know. */
+const FIELDS: readonly string[] = [
+  "encrypted_content",
+  "include",
+  "prompt_cache_key",
+  "parallel_tool_calls",
+  "max_output_tokens",
+  "tool_choice",
+  "top_p",
+  "reasoning",
+  "temperature",
+  "store",
+];

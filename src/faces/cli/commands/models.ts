@@ -1,12 +1,10 @@
 import type { Settings } from "../../../coding/settings/settings.ts";
 import { modelsAt } from "../../../coding/setup/model-setup.ts";
 import type { ModelInfo } from "../../../core/model/model.ts";
-import { findPreset, PRESETS, type Preset } from "../../../providers/catalog.ts";
-import { findLocalServers } from "../../../providers/local/local-servers.ts";
-import type { LocalServer } from "../../../providers/local/probe-local.ts";
+import { findPreset, PRESETS, type Preset, providerAddress } from "../../../providers/catalog.ts";
+import { findLocalServers, type LocalServer } from "../../../providers/local/local-servers.ts";
 import { keyVariableOf } from "../../../providers/model-choice.ts";
 import { knownModelIds, knownModelInfo } from "../../../providers/model-info.ts";
-import { providerAddress } from "../../../providers/provider-address.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, settingsHere } from "../command-context.ts";

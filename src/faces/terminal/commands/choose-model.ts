@@ -1,5 +1,5 @@
 import { isRecord } from "../../../core/base/json.ts";
-import { LOCAL_BASE_URLS } from "../../../providers/local/probe-local.ts";
+import { LOCAL_BASE_URLS } from "../../../providers/local/local-servers.ts";
 import { LOCAL_MODEL } from "../../../providers/model-choice.ts";
 import { type Line, span } from "../paint/line.ts";
 import type { PickerItem } from "../panels/picker.ts";

@@ -3,7 +3,7 @@ import { misuse } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { PermissionMode } from "../../../permission/permission-mode.ts";
-import type { FoundModel } from "../../../providers/provider-address.ts";
+import type { FoundModel } from "../../../providers/catalog.ts";
 import { KEY_MODES, LISTED_MODES, MODE_EFFECTS, modeName, modeNamed } from "../../../view/mode-names.ts";
 import { columnsOf } from "../../text/columns.ts";
 import type { Control, UntrustedNotice } from "./control.ts";

@@ -1,4 +1,77 @@
-import { safeParse } from "../core/base/json.ts";
+import { createParser } from "eventsource-parser";
+import { NanoAgentError } from "../core/base/errors.ts";
+import { type Fields, isRecord, safeParse } from "../core/base/json.ts";
+import { clipped } from "../core/base/text.ts";
+
+/** A parser of server-sent events that is fed text as it arrives. */
+interface SseParser {
+  /** Takes the next piece of the body, cut anywhere; hands complete events over before it returns. */
+  readonly push: (text: string) => void;
+  /**
+   * The body ended as it should. An event that lacks only its closing blank line is handed over: several
+   * servers leave that out after their last one. Do not call it when the connection broke.
+   */
+  readonly end: () => void;
+}
+
+const MAX_EVENT_LENGTH = 64 * 1024 * 1024;
+const BYTE_ORDER_MARK = "\uFEFF";
+
+/**
+ * Parses `text/event-stream` as the HTML standard describes it (section 9.2.6). `onEvent` gets the event's
+ * name, empty when it has none, and its data lines joined by LF; comments, `id` and `retry` are skipped, and
+ * an event whose data is empty is none. One longer than `maxEventLength` (UTF-16 units) throws
+ * `invalid_response`.
+ */
+export function createSseParser(
+  onEvent: (event: string, data: string) => void,
+  maxEventLength: number = MAX_EVENT_LENGTH,
+): SseParser {
+  const parser = createParser({
+    maxBufferSize: maxEventLength,
+    onEvent: ({ event = "", data }) => {
+      if (data !== "") onEvent(event, data);
+    },
+    onError: ({ type }) => {
+      // Fields and values it does not know are skipped.
+      if (type === "max-buffer-size-exceeded") throw tooLong(maxEventLength);
+    },
+  });
+  let isFirst = true;
+  return {
+    push: (text) => {
+      parser.feed(isFirst && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
+      if (text !== "") isFirst = false;
+    },
+    end: () => parser.feed("\n\n"),
+  };
+}
+
+function tooLong(maxEventLength: number): NanoAgentError {
+  return new NanoAgentError(
+    "invalid_response",
+    `The provider sent an event of more than ${maxEventLength} characters. Check that the base URL points to a model API.`,
+    { details: { maxEventLength } },
+  );
+}
+
+/** The value of one event's data. Broken JSON throws `invalid_response`, retryable: streams get garbled. */
+export function parseEventData(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch (cause) {
+    const message = `The provider sent an event that is not JSON: ${clipped(data, 200)}`;
+    throw new NanoAgentError("invalid_response", message, { cause, retryable: true });
+  }
+}
+
+/** {@link parseEventData} for wires whose events are objects; anything else throws `invalid_response` too. */
+export function parseEventObject(data: string): Fields {
+  const value = parseEventData(data);
+  if (isRecord(value)) return value;
+  const message = `The provider sent an event that is not an object: ${data.slice(0, 200)}`;
+  throw new NanoAgentError("invalid_response", message, { retryable: true });
+}
 
 /**
  * Recognises events that differ from one seen before only in one text (and in numbers that count events), so
@@ -12,14 +85,11 @@ export interface DeltaTemplate {
   readonly match: (data: string) => string | undefined;
 }
 
-/** Options of {@link createDeltaTemplate}. */
-export interface DeltaTemplateOptions {
-  /** Keys whose values (whole numbers or strings) may change from event to event without meaning anything. */
-  readonly ignore: readonly string[];
-}
-
-/** Makes a template that has learned nothing yet. */
-export function createDeltaTemplate({ ignore }: DeltaTemplateOptions): DeltaTemplate {
+/**
+ * Makes a template that has learned nothing yet. `ignore`: keys whose values (whole numbers or strings) may
+ * change from event to event without meaning anything.
+ */
+export function createDeltaTemplate(ignore: readonly string[]): DeltaTemplate {
   let pattern: RegExp | undefined;
   /** Events learned since one was recognised. */
   let misses = 0;
