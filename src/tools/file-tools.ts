@@ -5,8 +5,7 @@ import { FileState } from "./files/read-files.ts";
 import { createGlobTool } from "./glob-tool.ts";
 import { createGrepTool } from "./grep-tool.ts";
 import { createReadTool } from "./read-tool.ts";
-import { RipgrepLocator } from "./search/ripgrep.ts";
-import type { SearchToolOptions } from "./search/search-folder.ts";
+import { RipgrepLocator, type SearchToolOptions } from "./search/ripgrep.ts";
 import { createWriteTool } from "./write-tool.ts";
 
 /** Options of {@link fileTools}: the options of all its tools. */

@@ -27,8 +27,7 @@ export { type RemoveStaleOptions, removeStaleTemporaryFiles } from "./files/temp
 export { createGlobTool } from "./glob-tool.ts";
 export { createGrepTool } from "./grep-tool.ts";
 export { createReadTool } from "./read-tool.ts";
-export { type RipgrepChoice, RipgrepLocator } from "./search/ripgrep.ts";
-export type { SearchToolOptions } from "./search/search-folder.ts";
+export { type RipgrepChoice, RipgrepLocator, type SearchToolOptions } from "./search/ripgrep.ts";
 export type {
   CommandPlacement,
   CommandSandbox,
