@@ -1,7 +1,6 @@
 import type { Tool } from "../core/tool/tool.ts";
 import { createEditTool } from "./edit-tool.ts";
-import type { FileToolOptions } from "./files/file-port.ts";
-import { FileState } from "./files/read-files.ts";
+import { FileState, type FileToolOptions } from "./files/file-state.ts";
 import { createGlobTool } from "./glob-tool.ts";
 import { createGrepTool } from "./grep-tool.ts";
 import { createReadTool } from "./read-tool.ts";

@@ -3,8 +3,7 @@ import type { FromJsonSchema } from "../core/base/schema.ts";
 import { counted } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/tool/tool.ts";
 import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
-import { permittedPath } from "./files/permitted-path.ts";
-import { resolvePath } from "./resolve-path.ts";
+import { permittedPath, resolvePath } from "./resolve-path.ts";
 import { RipgrepLocator, type SearchToolOptions, searchText } from "./search/ripgrep.ts";
 import { exclusionBelow, ResultList, searchRootKind, type TextSearch } from "./search/text-search.ts";
 
@@ -21,7 +20,7 @@ export function createGrepTool(options: SearchToolOptions = {}): Tool {
   return defineTool({
     name: "grep",
     description:
-      "Searches file contents by regular expression (ripgrep). Ignored files are left out. Default mode: files.",
+      "Searches file contents by regular expression. Ignored files are left out. Default mode: files.",
     parameters: PARAMETERS,
     readOnly: true,
     access: "read_all",

@@ -1,15 +1,14 @@
 import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { lstatSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { accessSync, constants, lstatSync, realpathSync, statSync } from "node:fs";
+import { delimiter, dirname, isAbsolute, join } from "node:path";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { pathOfOpen } from "../../system/opened-place.ts";
+import { isWithin } from "../../system/real-path.ts";
 import { TEMPORARY_PREFIX } from "../../system/replace-file.ts";
-import { openRegularFile } from "../files/open-regular-file.ts";
-import type { PathOptions } from "../files/permitted-path.ts";
-import { pinFolder } from "../files/pinned-folder.ts";
-import { findProgram, type ProgramSearch } from "../find-program.ts";
+import { openRegularFile, pinFolder } from "../files/open-file.ts";
+import type { PathOptions } from "../resolve-path.ts";
 import { lastNamesOf, pathGlob } from "./path-glob.ts";
 import {
   type FileListing,
@@ -267,4 +266,33 @@ async function readRecords(
     if (!records.every((record) => onRecord(record))) return stop();
   }
   if (pending !== "") onRecord(pending);
+}
+
+/** Where a program may come from. */
+interface ProgramSearch {
+  /** As the variable `PATH`. Relative and empty folders are passed over: they would be the project's. */
+  readonly path: string;
+  /** Folders, links resolved, whose programs are not used: a project's run only when asked for. */
+  readonly avoid: readonly string[];
+}
+
+/** The absolute path of a program; `undefined` when it is in none of the folders it may come from. */
+export function findProgram(name: string, { path, avoid }: ProgramSearch): string | undefined {
+  for (const folder of path.split(delimiter)) {
+    if (!isAbsolute(folder)) continue;
+    const file = join(folder, process.platform === "win32" ? `${name}.exe` : name);
+    const real = executableAt(file);
+    if (real !== undefined && ![folder, real].some((place) => isWithin(place, ...avoid))) return file;
+  }
+  return undefined;
+}
+
+function executableAt(path: string): string | undefined {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile() ? realpathSync(path) : undefined;
+  } catch {
+    // Not there, or not for us.
+    return undefined;
+  }
 }

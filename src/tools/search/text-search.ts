@@ -1,8 +1,7 @@
 import { lstat, opendir, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { systemCode } from "../../system/system-error.ts";
-import { FileRefusal } from "../files/file-error.ts";
-import { describeNearestNames } from "../files/nearest-names.ts";
+import { describeNearestNames, FileRefusal } from "../files/file-error.ts";
 
 /**
  * A choice of files below a folder: regular ones that no ignore file names, without `.git` and our temporary

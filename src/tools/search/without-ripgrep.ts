@@ -7,8 +7,8 @@ import { errorMessage } from "../../core/base/errors.ts";
 import { TEMPORARY_PREFIX } from "../../system/replace-file.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { FileRefusal } from "../files/file-error.ts";
-import { openRegularFile } from "../files/open-regular-file.ts";
-import { detectEncoding } from "../files/text-encoding.ts";
+import { detectEncoding } from "../files/file-text.ts";
+import { openRegularFile } from "../files/open-file.ts";
 import { pathGlob } from "./path-glob.ts";
 import {
   type FileListing,
