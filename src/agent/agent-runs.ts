@@ -26,8 +26,13 @@ import type { HookRegistry } from "../hooks/hook-registry.ts";
 import { Hooks, type HooksContext } from "../hooks/hooks.ts";
 import { loopGuardPlugin } from "../hooks/loop-guard-plugin.ts";
 import { stopWhenPlugin } from "../hooks/stop-when.ts";
-import { compactionPlugin, compactOnRequest, previewCompaction } from "../memory/context/compaction.ts";
-import type { CompactionPreview, CompactOptions } from "../memory/context/compactor.ts";
+import {
+  type CompactionPreview,
+  type CompactOptions,
+  compactionPlugin,
+  compactOnRequest,
+  previewCompaction,
+} from "../memory/context/compactor.ts";
 import { LongTermPlugin } from "../memory/long-term-plugin.ts";
 import { type AgentSession, assertRunnable, type SteeringQueue } from "./agent-session.ts";
 import {

@@ -13,8 +13,11 @@ import type { Effort, Model } from "../core/model/model.ts";
 import { type Tool, ToolRegistry, type ToolResult } from "../core/tool/tool.ts";
 import { finishTool } from "../hooks/finish-tool.ts";
 import { ClassHooks, HookRegistry } from "../hooks/hook-registry.ts";
-import { undoNewestCompaction } from "../memory/context/compaction.ts";
-import type { CompactionPreview, CompactOptions } from "../memory/context/compactor.ts";
+import {
+  type CompactionPreview,
+  type CompactOptions,
+  undoNewestCompaction,
+} from "../memory/context/compactor.ts";
 import { InMemoryMemory } from "../memory/in-memory-memory.ts";
 import { namedModel } from "../providers/named-model.ts";
 import { AgentRuns, agentPlugins, chosenBy, modelChange, rechosen } from "./agent-runs.ts";

@@ -70,7 +70,6 @@ export function databaseInMemory(): DatabaseSync {
   return database;
 }
 
-/** Throws `memory` where this runtime has no SQLite. */
 function databaseClass(): typeof DatabaseSync {
   try {
     return loadSqlite().DatabaseSync;
@@ -94,10 +93,7 @@ export function fileAt(path: string): string {
 }
 
 /** Renames a damaged database and its files, unless another process has done so. Returns its new path. */
-export function setAside(
-  path: string,
-  { file, now }: { readonly file: string; readonly now: number },
-): string {
+export function setAside(path: string, file: string, now: number): string {
   const stamp = new Date(now).toISOString().replaceAll(/[:.]/g, "-");
   let aside = `${path}.damaged-${stamp}`;
   for (let n = 2; existsSync(aside); n++) aside = `${path}.damaged-${stamp}-${n}`;

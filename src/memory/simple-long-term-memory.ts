@@ -7,8 +7,13 @@ import type {
   RecordOutcome,
   RetrieveOptions,
 } from "./long-term-memory.ts";
-import { assertQuery, recordTexts } from "./record-text.ts";
-import { type StoreSettings, storeSettings, wantedRecords } from "./store-options.ts";
+import {
+  assertQuery,
+  recordTexts,
+  type StoreSettings,
+  storeSettings,
+  wantedRecords,
+} from "./store-options.ts";
 import { telling } from "./term-reader.ts";
 
 /** How a {@link SimpleLongTermMemory} is made. */

@@ -28,7 +28,7 @@ export interface AskAnswers {
 export function createAskTool(): Tool {
   const tool = defineTool({
     name: ASK_TOOL,
-    description: "Ask the user what only they can decide: 1 to 4 questions, 2 to 5 options each.",
+    description: "Asks what only the user can decide: 1-4 questions, 2-5 options each.",
     parameters: {
       type: "object",
       properties: {

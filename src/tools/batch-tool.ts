@@ -45,7 +45,7 @@ export function createBatchTool(): Tool {
   return defineTool({
     name: NAME,
     description:
-      "Run 1 to 10 tool calls that do not need each other's results, in one step. Not batch itself.",
+      "Runs up to 10 tool calls that need none of each other's results.",
     parameters: {
       type: "object",
       properties: {

@@ -1,10 +1,8 @@
 import { counted } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
-import { splice } from "./apply-edits.ts";
-import { editedSnippet } from "./edits/edited-snippet.ts";
-import { type Edit, planEdits, type Replacement } from "./edits/plan-edits.ts";
-import { answerFileErrors, FileRefusal, redactedInput } from "./files/file-error.ts";
-import type { FileToolOptions } from "./files/file-port.ts";
+import { type Edit, editedSnippet, planEdits, type Replacement, splice } from "./edits/plan-edits.ts";
+import { answerFileErrors, describeNearestNames, FileRefusal, redactedInput } from "./files/file-error.ts";
+import { FileState, type FileToolOptions } from "./files/file-state.ts";
 import {
   type ChangeTarget,
   commitChange,
@@ -12,10 +10,7 @@ import {
   type FileUnderChange,
   openForChange,
 } from "./files/file-under-change.ts";
-import { describeNearestNames } from "./files/nearest-names.ts";
-import { permittedPath } from "./files/permitted-path.ts";
-import { FileState } from "./files/read-files.ts";
-import { resolvePath } from "./resolve-path.ts";
+import { permittedPath, resolvePath } from "./resolve-path.ts";
 
 /**
  * The `edit` tool: replaces texts in a file that the session has read and that is unchanged since, all or
@@ -28,7 +23,7 @@ export function createEditTool(options: FileToolOptions = {}): Tool {
   return defineTool({
     name: "edit",
     description:
-      "Replaces text in a file that was read. old_string must be there exactly once, or set replace_all. All edits refer to the file as it was; all apply or none.",
+      "Replaces text in a file that was read. old_string must occur exactly once, or set replace_all. Edits refer to the file as it was; all apply or none.",
     parameters: PARAMETERS,
     access: ({ path }, { cwd }) => ({ write: [resolvePath(path, { ...options, cwd: options.cwd ?? cwd })] }),
     execute: ({ path: shown, edits }, context) =>

@@ -3,7 +3,6 @@ import { counted } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
 import { errorResult } from "../core/tool/tool-output.ts";
 import type { FetchedPage, FetchPageOptions } from "./web/fetch-page.ts";
-import { PageError } from "./web/public-address.ts";
 
 /** How `web_fetch` works. */
 export interface WebFetchOptions {
@@ -39,7 +38,7 @@ export function createWebFetchTool(options: WebFetchOptions = {}): Tool {
     access: "none",
     changesFiles: false,
     execute: async ({ url, offset = 0 }, { signal }) => {
-      const { assertFetchable, fetchPage } = await import("./web/fetch-page.ts");
+      const { assertFetchable, fetchPage, PageError } = await import("./web/fetch-page.ts");
       try {
         const address = URL.parse(url);
         if (address === null) return errorResult(`${JSON.stringify(url)} is not an address: write https://…`);

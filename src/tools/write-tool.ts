@@ -1,7 +1,8 @@
 import { counted } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
 import { answerFileErrors, FileRefusal, redactedInput } from "./files/file-error.ts";
-import type { FileToolOptions } from "./files/file-port.ts";
+import { FileState, type FileToolOptions } from "./files/file-state.ts";
+import { describeForm, formOf, inFormOf } from "./files/file-text.ts";
 import {
   type ChangeTarget,
   commitChange,
@@ -9,10 +10,7 @@ import {
   type FileUnderChange,
   openForChange,
 } from "./files/file-under-change.ts";
-import { permittedPath } from "./files/permitted-path.ts";
-import { FileState } from "./files/read-files.ts";
-import { describeForm, formOf, inFormOf } from "./files/text-form.ts";
-import { resolvePath } from "./resolve-path.ts";
+import { permittedPath, resolvePath } from "./resolve-path.ts";
 
 /**
  * The `write` tool: creates a file with its parent folders, or replaces one that the session has read and
@@ -25,7 +23,7 @@ export function createWriteTool(options: FileToolOptions = {}): Tool {
   return defineTool({
     name: "write",
     description:
-      "Creates a file (and its folders) or replaces all of its content. An existing file must have been read first.",
+      "Creates a file with its folders, or replaces all content of one that was read.",
     parameters: PARAMETERS,
     access: ({ path }, { cwd }) => ({ write: [resolvePath(path, { ...options, cwd: options.cwd ?? cwd })] }),
     execute: ({ path: shown, content }, context) =>

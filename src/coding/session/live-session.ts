@@ -9,7 +9,7 @@ import type { Tool, ToolResult } from "../../core/tool/tool.ts";
 import type { CompactionPreview } from "../../memory/context/compactor.ts";
 import { assertPermissionMode, type PermissionMode } from "../../permission/permission-mode.ts";
 import { createAskTool } from "../../tools/ask-tool.ts";
-import { removeStaleTemporaryFiles } from "../../tools/files/temporary-file.ts";
+import { removeStaleTemporaryFiles } from "../../tools/files/write-atomically.ts";
 import type { Notice, OnNotice } from "../../view/notice.ts";
 import type { Outcome } from "../../view/outcome.ts";
 import type {

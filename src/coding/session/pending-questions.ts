@@ -13,8 +13,7 @@ import type { ToolInput, ToolUseBlock } from "../../core/message/message.ts";
 import type { Elicit, Elicitation } from "../../extensions/mcp/connection.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../permission/approver.ts";
 import type { SessionContent } from "../../session/read-session.ts";
-import type { AgreedChanges, FileContent, FilePort } from "../../tools/files/file-port.ts";
-import type { FileState } from "../../tools/files/read-files.ts";
+import type { AgreedChanges, FileContent, FilePort, FileState } from "../../tools/files/file-state.ts";
 import { resolvePath } from "../../tools/resolve-path.ts";
 import type {
   NewQuestion,

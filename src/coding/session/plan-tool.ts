@@ -30,7 +30,7 @@ export interface PlanDecision {
 export function createPlanTool({ mode, isAttended, setMode }: PlanToolOptions): Tool {
   return defineTool({
     name: PLAN_TOOL,
-    description: "Ends plan mode: the whole plan, as Markdown, for the user to approve.",
+    description: "Ends plan mode: the whole plan in Markdown, for the user to approve.",
     parameters: { type: "object", properties: { plan: { type: "string" } }, required: ["plan"] },
     readOnly: true,
     needsApproval: ({ plan }) => mode() === "plan" && isAttended() && faultOf(plan) === undefined,

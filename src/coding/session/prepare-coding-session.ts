@@ -4,7 +4,7 @@ import { defined } from "../../core/base/json.ts";
 import type { Redaction } from "../../core/base/text.ts";
 import { hasRepairs } from "../../session/repair-report.ts";
 import { readEnvironment } from "../../system/env.ts";
-import { FileState } from "../../tools/files/read-files.ts";
+import { FileState } from "../../tools/files/file-state.ts";
 import { about, type OnNotice } from "../../view/notice.ts";
 import { currentFolder, existingFolder } from "../settings/paths.ts";
 import { loadSettings, type Settings } from "../settings/settings.ts";

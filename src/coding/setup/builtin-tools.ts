@@ -5,7 +5,7 @@ import { type Environment, variable } from "../../system/env.ts";
 import { type BashTools, createBashTools } from "../../tools/bash-tools.ts";
 import { createBatchTool } from "../../tools/batch-tool.ts";
 import { fileTools } from "../../tools/file-tools.ts";
-import type { FilePort, FileToolOptions } from "../../tools/files/file-port.ts";
+import type { FilePort, FileToolOptions } from "../../tools/files/file-state.ts";
 import type { ShellOptions } from "../../tools/shell/shell-session.ts";
 import { createTodoTool } from "../../tools/todo-tool.ts";
 import { createWebFetchTool, type WebFetchOptions } from "../../tools/web-fetch-tool.ts";

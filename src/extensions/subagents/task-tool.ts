@@ -61,7 +61,7 @@ export function createTaskTool(options: TaskToolOptions = {}): Tool {
   assertCount("maxReportChars", options.maxReportChars ?? DEFAULT_REPORT_CHARS, 1);
   return defineTool({
     name: "task",
-    description: `Hand a part of the work to a subagent and get its report. It sees only the prompt: say what to do, what you know, what to report.\n${offeredList([...agents.values()], LIST)}`,
+    description: `Has a subagent do a part of the work and report. It sees only the prompt: say what to do, what you know, what to report.\n${offeredList([...agents.values()], LIST)}`,
     parameters: {
       type: "object",
       properties: { agent: { type: "string" }, prompt: { type: "string" } },

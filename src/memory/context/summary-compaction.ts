@@ -2,9 +2,8 @@ import { misuse } from "../../core/base/errors.ts";
 import type { Message } from "../../core/message/message.ts";
 import type { Compaction, CompactionPreview, CompactionTask, Compactor, ContextView } from "./compactor.ts";
 import { ContextMeter, type ContextSize } from "./context-meter.ts";
-import { cutResults } from "./cut-messages.ts";
-import { noteMessage } from "./note.ts";
-import { type CompactionPlan, planCompaction } from "./plan-compaction.ts";
+import { noteMessage } from "./pinned.ts";
+import { type CompactionPlan, cutResults, planCompaction } from "./plan-compaction.ts";
 import { writeSummary } from "./write-summary.ts";
 
 /** How a conversation is compacted. */

@@ -11,7 +11,7 @@ import {
 import type { ModelRequest } from "../../core/model/model.ts";
 import type { CompactionTask } from "./compactor.ts";
 import type { ContextSize } from "./context-meter.ts";
-import { readNote } from "./note.ts";
+import { readNote } from "./pinned.ts";
 import type { CompactionPlan } from "./plan-compaction.ts";
 
 /** Material of a summary. */

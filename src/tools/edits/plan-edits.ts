@@ -1,5 +1,6 @@
-import { BOM } from "../files/file-text.ts";
-import { inLineEnding, type LineEnding, lineEndingAt, uniformLineEnding } from "../files/line-ends.ts";
+import { check, ownSchema, STRING } from "../../core/base/check.ts";
+import { clipped } from "../../core/base/text.ts";
+import { BOM, inLineEnding, type LineEnding, lineEndingAt, uniformLineEnding } from "../files/file-text.ts";
 import { describeNearestLines } from "./describe-nearest-lines.ts";
 
 /** One replacement in a text. */
@@ -225,7 +226,7 @@ function multiple(text: EditedText, starts: readonly number[], hint: string): Ed
 }
 
 /** The numbers of the lines at offsets, which are sorted. */
-export function linesAt(text: string, offsets: readonly number[]): readonly number[] {
+function linesAt(text: string, offsets: readonly number[]): readonly number[] {
   const lines: number[] = [];
   let line = 1;
   let newline = text.indexOf("\n");
@@ -314,3 +315,80 @@ const VARIANTS: readonly (readonly [variants: RegExp, ascii: string])[] = [
 
 /** Ends of lines, and of the text, with the blanks before them. Looks at no blank twice. */
 const LINE_ENDS = /(?<![ \t\r])[ \t\r]*(?:\n|$)/g;
+
+/** The numbered lines of `after` that sorted `replacements` touched, with two around each; at most 60. */
+export function editedSnippet(after: string, replacements: readonly Replacement[]): string {
+  const lines = after.replace(/^\uFEFF/u, "").split(/\r?\n/u);
+  if (lines.length > 1 && lines.at(-1) === "") lines.pop();
+  const shown: string[] = [];
+  let next = 1;
+  for (const { first, last } of changedLines(after, replacements.slice(0, MAX_RANGES))) {
+    if (next > 1 && first > next) shown.push("   ...");
+    for (let line = Math.max(first, next); line <= last && shown.length < MAX_LINES; line++) {
+      const text = lines[line - 1];
+      if (text !== undefined)
+        shown.push(`${String(line).padStart(6)}\t${clipped(text, MAX_LINE_CHARS).toWellFormed()}`);
+    }
+    next = Math.max(next, last + 1);
+  }
+  if (shown.length >= MAX_LINES || replacements.length > MAX_RANGES)
+    shown.push("   ... (further changed lines not shown)");
+  return shown.join("\n");
+}
+
+const CONTEXT = 2;
+const MAX_RANGES = 20;
+const MAX_LINES = 60;
+const MAX_LINE_CHARS = 200;
+
+/** Numbers of the lines of each replacement, with those around. */
+function changedLines(
+  after: string,
+  replacements: readonly Replacement[],
+): readonly { readonly first: number; readonly last: number }[] {
+  let shift = 0;
+  return replacements.map(({ start, end, text }) => {
+    const [first = 1, last = 1] = linesAt(after, [start + shift, start + shift + text.length]);
+    shift += text.length - (end - start);
+    return { first: Math.max(1, first - CONTEXT), last: last + CONTEXT };
+  });
+}
+
+/**
+ * Applies all edits, or none. Every edit refers to `before`, not to what an earlier edit made of it.
+ *
+ * An `old_string` is looked for exactly, then with the line ends of the text, then folded: blanks at line
+ * ends, CR LF against LF, and Unicode quotes, dashes and blanks do not count. A folded match must be the only
+ * one. Nothing outside a match changes: a byte order mark stays as it is, and line ends in a `new_string`
+ * become those of the text (in a text with both kinds, those around the match).
+ */
+export function applyEdits(
+  before: string,
+  edits: readonly Edit[],
+): { readonly after: string } | { readonly error: EditError } {
+  check(before, STRING, "before");
+  check(edits, EDITS, "edits");
+  const plan = planEdits(before, edits);
+  return "error" in plan ? { error: plan.error } : { after: splice(before, plan.replacements) };
+}
+
+const EDITS = ownSchema({
+  type: "array",
+  items: {
+    type: "object",
+    properties: { old_string: STRING.schema, new_string: STRING.schema },
+    required: ["old_string", "new_string"],
+  },
+});
+
+/** Puts replacements, sorted and not overlapping, into a text. */
+export function splice(before: string, replacements: readonly Replacement[]): string {
+  const parts: string[] = [];
+  let position = 0;
+  for (const { start, end, text } of replacements) {
+    parts.push(before.slice(position, start), text);
+    position = end;
+  }
+  parts.push(before.slice(position));
+  return parts.join("");
+}

@@ -2,10 +2,19 @@ import { type BigIntStats, constants, type Stats } from "node:fs";
 import { lstat, open, stat } from "node:fs/promises";
 import { systemCode } from "../../system/system-error.ts";
 import { FileRefusal } from "./file-error.ts";
-import { type AgreedChanges, type FileContent, type FilePort, PortText, readPort } from "./file-port.ts";
+import {
+  type AgreedChanges,
+  type FileContent,
+  type FilePort,
+  type FileStamp,
+  type FileState,
+  isUnchanged,
+  PortText,
+  readPort,
+  stampOf,
+} from "./file-state.ts";
 import { decodeFile, ENCODING_NAMES, encodeText, type FileEncoding, type FileText } from "./file-text.ts";
-import { assertRegularFile, openRegularFile } from "./open-regular-file.ts";
-import { type FileStamp, type FileState, isUnchanged, stampOf } from "./read-files.ts";
+import { assertRegularFile, openRegularFile } from "./open-file.ts";
 import { writeAtomically } from "./write-atomically.ts";
 
 /** Which file is to be changed, and by whom. */

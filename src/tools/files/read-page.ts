@@ -1,11 +1,11 @@
 import { isUtf8 } from "node:buffer";
-import { BOM, encodingOf, type FileEncoding } from "./file-text.ts";
+import type { Dirent } from "node:fs";
+import { opendir } from "node:fs/promises";
+import { BOM, detectEncoding, encodingOf, type FileEncoding, type TextForm } from "./file-text.ts";
 import type { OpenFile } from "./open-file.ts";
-import { detectEncoding } from "./text-encoding.ts";
-import type { TextForm } from "./text-form.ts";
 
 /** Which part of a text file to read. */
-export interface PageOptions {
+interface PageOptions {
   /** Number of the first line, from 1. */
   readonly firstLine: number;
   readonly maxLines: number;
@@ -213,4 +213,48 @@ class PageBuilder {
     const size = this.#lineBytes > MAX_PAGE_LINE_BYTES ? "over 16 MB" : `${this.#lineBytes} bytes`;
     return `${text.slice(0, splitsPair ? MAX_LINE_CHARS - 1 : MAX_LINE_CHARS)} … [line cut: ${size} in all]`;
   }
+}
+
+/** A part of a folder's entries, in the order of their names. */
+export interface FolderPage {
+  /** Names, marked as `ls -F` does: `/` for folders, `@` for links, `|` for FIFOs, `=` for sockets. */
+  readonly entries: readonly string[];
+  /** Number of entries, or of those counted before the count was given up. */
+  readonly total: number;
+  /** True when the folder has more entries than were counted. */
+  readonly isPartial: boolean;
+}
+
+/** Lists `limit` entries from the `first` (from 1). Beyond 50,000 entries, some 50,000 are listed. */
+export async function listFolder(
+  path: string,
+  options: { readonly first: number; readonly limit: number; readonly signal: AbortSignal },
+): Promise<FolderPage> {
+  const names: string[] = [];
+  let isPartial = false;
+  for await (const entry of await opendir(path, { bufferSize: 512 })) {
+    options.signal.throwIfAborted();
+    if (names.length === MAX_COUNTED) {
+      isPartial = true;
+      break;
+    }
+    names.push(`${printable(entry.name)}${markOf(entry)}`);
+  }
+  names.sort();
+  const start = options.first - 1;
+  return { entries: names.slice(start, start + options.limit), total: names.length, isPartial };
+}
+
+const MAX_COUNTED = 50_000;
+
+function markOf(entry: Dirent): string {
+  if (entry.isDirectory()) return "/";
+  if (entry.isSymbolicLink()) return "@";
+  if (entry.isFIFO()) return "|";
+  return entry.isSocket() ? "=" : "";
+}
+
+/** Names with control characters are quoted, so that no name looks like two. */
+function printable(name: string): string {
+  return /\p{Cc}/u.test(name) ? JSON.stringify(name) : name;
 }

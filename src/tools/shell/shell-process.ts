@@ -3,10 +3,17 @@ import { closeSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { systemClock } from "../../core/base/async.ts";
 import { markedEnvironment, type ProcessWatcher } from "../../system/process-watcher.ts";
-import { endProcesses, signal } from "./end-processes.ts";
-import type { OutputPipe } from "./output-pipe.ts";
-import { findProcesses, hasGroup, isRunning, type ProcessInfo, startedSince } from "./process-table.ts";
-import type { Environment } from "./shell.ts";
+import type { OutputPipe } from "./output-folder.ts";
+import type { Environment } from "./ports.ts";
+import {
+  endProcesses,
+  findProcesses,
+  hasGroup,
+  isRunning,
+  type ProcessInfo,
+  signal,
+  startedSince,
+} from "./process-table.ts";
 
 /** Options of {@link startShell}. */
 export interface ShellStart {

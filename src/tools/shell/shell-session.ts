@@ -3,23 +3,21 @@ import { errorMessage, invalidConfig, misuse, NanoAgentError } from "../../core/
 import { newId } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/text.ts";
 import { createProcessWatcher, type ProcessWatcher } from "../../system/process-watcher.ts";
-import type {
-  CommandPlacement,
-  CommandSandbox,
-  OpenCommandSandbox,
-  SandboxedCommand,
-} from "./command-sandbox.ts";
-import { endProcesses, signal } from "./end-processes.ts";
-import { type Job, JobTable } from "./job-table.ts";
-import { OutputBuffer, type OutputLimits } from "./output-buffer.ts";
-import { OutputFolder } from "./output-folder.ts";
-import { discardPipe, OutputPipes } from "./output-pipe.ts";
-import { findProcessesNow } from "./process-table.ts";
-import { RunningCommand } from "./running-command.ts";
-import { type Environment, findShell, minimalEnvironment, unattendedEnvironment } from "./shell.ts";
-import type { ShellPort } from "./shell-port.ts";
-import { type ShellProcess, startShell } from "./shell-process.ts";
-import { missedVariables, missedVariablesNote } from "./withheld-variables.ts";
+import { OutputBuffer, type OutputLimits, type OutputText } from "./output-buffer.ts";
+import { discardPipe, OutputFolder, OutputPipes } from "./output-folder.ts";
+import {
+  type CommandPlacement,
+  type CommandSandbox,
+  type Environment,
+  findShell,
+  minimalEnvironment,
+  type OpenCommandSandbox,
+  type SandboxedCommand,
+  type ShellPort,
+  unattendedEnvironment,
+} from "./ports.ts";
+import { endProcesses, findProcessesNow, signal } from "./process-table.ts";
+import { type ShellExit, type ShellProcess, startShell } from "./shell-process.ts";
 
 /** Settings of the shell tools of one session. */
 export interface ShellOptions {
@@ -57,7 +55,7 @@ export interface ShellOptions {
 }
 
 /** One command, beside the session's settings. */
-export interface CommandStart {
+interface CommandStart {
   readonly command: string;
   readonly cwd: string;
   /** Where it runs, see {@link ShellSession.placeOf}. Default: outside. */
@@ -360,4 +358,138 @@ export function lookingEnvironment(env: Environment): Environment {
     GIT_ALLOW_PROTOCOL: "",
     GIT_NO_LAZY_FETCH: "1",
   };
+}
+
+/** A command that goes on after its call returned. */
+export interface Job {
+  /** `job_1`, `job_2`, … */
+  readonly id: string;
+  readonly running: RunningCommand;
+  /** True for what a finished command left running, false for a command started in the background. */
+  readonly isLeftover: boolean;
+}
+
+const MAX_FINISHED = 100;
+
+/** The jobs of a session, oldest first. */
+class JobTable {
+  readonly #jobs = new Map<string, Job>();
+  readonly #ended = new Map<string, number | null>();
+  #onEnd: () => void = () => undefined;
+  #count = 0;
+
+  /** Makes a command a job. It no longer keeps the program alive. */
+  add(running: RunningCommand, { isLeftover }: { readonly isLeftover: boolean }): Job {
+    const job: Job = { id: `job_${++this.#count}`, running, isLeftover };
+    this.#jobs.set(job.id, job);
+    running.process.unref();
+    void this.#watch(job);
+    this.#dropOldFinished();
+    return job;
+  }
+
+  get(id: string): Job | undefined {
+    return this.#jobs.get(id);
+  }
+
+  all(): readonly Job[] {
+    return [...this.#jobs.values()];
+  }
+
+  /**
+   * The exit codes of the jobs that ended, as soon as nothing of them writes or runs; null: ended by a
+   * signal. `onEnd` is called for each.
+   */
+  watch(onEnd: () => void): ReadonlyMap<string, number | null> {
+    this.#onEnd = onEnd;
+    return this.#ended;
+  }
+
+  async #watch({ id, running }: Job): Promise<void> {
+    await Promise.all([running.settled, running.process.closed]);
+    if ((await running.process.running()).length > 0) return;
+    this.#ended.set(id, running.exit?.code ?? null);
+    this.#onEnd();
+  }
+
+  #dropOldFinished(): void {
+    const finished = this.all().filter((job) => !job.isLeftover && job.running.exit !== undefined);
+    for (const job of finished.slice(0, -MAX_FINISHED)) this.#jobs.delete(job.id);
+  }
+}
+
+/** A command with its output: a running call of `bash`, or a job. */
+export class RunningCommand {
+  readonly command: string;
+  readonly process: ShellProcess;
+  readonly output: OutputBuffer;
+  /** Lines that name what a sandbox held back or put back. */
+  readonly notes: (shown: ShownCommand) => readonly string[];
+  /** Resolves when it has ended and its sandbox has looked after it. */
+  readonly settled: Promise<unknown>;
+  readonly #startedAt = performance.now();
+  #tookMs: number | undefined;
+
+  constructor(
+    command: string,
+    process: ShellProcess,
+    { output, confined }: { readonly output: OutputBuffer; readonly confined: SandboxedCommand | undefined },
+  ) {
+    this.command = command;
+    this.notes = confined?.notes ?? (() => []);
+    this.settled = process.exited.then(() => confined?.settle());
+    this.process = process;
+    this.output = output;
+    void process.exited.then(() => {
+      this.#tookMs = performance.now() - this.#startedAt;
+    });
+    void process.closed.then(() => output.end());
+  }
+
+  get durationMs(): number {
+    return this.#tookMs ?? performance.now() - this.#startedAt;
+  }
+
+  /** How the shell ended; `undefined` while it runs. */
+  get exit(): ShellExit | undefined {
+    return this.process.exit;
+  }
+
+  look(): Promise<OutputText> {
+    return this.output.look();
+  }
+
+  async close(): Promise<void> {
+    this.process.close();
+    await this.output.end();
+  }
+}
+
+const MAX_NAMED = 5;
+
+/** A command whose failure a note may explain. */
+interface ShownCommand {
+  readonly command: string;
+  readonly output: string;
+  readonly failed: boolean;
+}
+
+/** Withheld variables a command seems to need: `$NAME` in it, or named in the output of a failure. */
+function missedVariables(withheld: ReadonlySet<string>, shown: ShownCommand): readonly string[] {
+  if (withheld.size === 0) return [];
+  const names = new Set<string>();
+  for (const [, name = ""] of shown.command.matchAll(/\$\{?([A-Za-z_]\w{0,80})/g))
+    if (withheld.has(name)) names.add(name);
+  if (shown.failed)
+    for (const [name] of shown.output.matchAll(/\b[A-Z][A-Z0-9_]{2,80}\b/g))
+      if (withheld.has(name)) names.add(name);
+  return [...names].slice(0, MAX_NAMED);
+}
+
+/** The line of a result that says so. */
+function missedVariablesNote(names: readonly string[]): string {
+  const [one, ...more] = names;
+  if (one === undefined) return "";
+  const what = more.length === 0 ? one : names.join(", ");
+  return `[${what} ${more.length === 0 ? "is" : "are"} not passed to commands. The user can allow it: --pass-env ${names.join(",")}, or environment.pass in their config]`;
 }

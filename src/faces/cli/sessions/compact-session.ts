@@ -3,7 +3,7 @@ import { createCodingSession } from "../../../coding/session/prepare-coding-sess
 import { SessionState } from "../../../core/agent/state.ts";
 import { misuse } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
-import { undoNewestCompaction } from "../../../memory/context/compaction.ts";
+import { undoNewestCompaction } from "../../../memory/context/compactor.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import { noticeText } from "../../../view/notice-text.ts";

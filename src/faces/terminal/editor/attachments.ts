@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { UserBlock } from "../../../core/message/message.ts";
-import { imageTypeOf } from "../../../tools/files/text-encoding.ts";
+import { imageTypeOf } from "../../../tools/files/file-text.ts";
 
 /** A paste of more lines or characters than this stands in the input as a mark. */
 const MAX_LINES = 8;

@@ -1,5 +1,4 @@
-import { listFiles } from "../../../tools/search/list-files.ts";
-import { RipgrepLocator } from "../../../tools/search/ripgrep.ts";
+import { listFiles, RipgrepLocator } from "../../../tools/search/ripgrep.ts";
 import type { Editor } from "./editor.ts";
 
 /** Something that can stand in the place of what was typed. */
@@ -207,8 +206,8 @@ export class FileIndex {
   async #read(): Promise<void> {
     const files: string[] = [];
     const folders = new Set<string>();
-    await listFiles(this.#folder, {
-      ripgrep: new RipgrepLocator(),
+    await listFiles(new RipgrepLocator(), {
+      folder: this.#folder,
       withNodeModules: false,
       signal: this.#ended.signal,
       onFile: (path) => {
