@@ -5,7 +5,7 @@ import { Agent } from "../src/agent/agent.ts";
 import { MemoryJournal } from "../src/core/agent/journal.ts";
 import type { Json } from "../src/core/base/errors.ts";
 import { defineTool, type Tool } from "../src/core/tool/tool.ts";
-import { type CheckpointLimits } from "../src/session/undo/checkpoint-limits.ts";
+import type { CheckpointLimits } from "../src/session/undo/checkpoint-store.ts";
 import {
   type RollbackOptions,
   type RollbackPlace,

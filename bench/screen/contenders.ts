@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { checksum } from "../../src/session/checksum.ts";
+import { checksum } from "../../src/session/record.ts";
 
 /** Where a contender works, and the model it is to use. */
 export interface BenchRoom {

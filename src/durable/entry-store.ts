@@ -1,6 +1,6 @@
 import type { JournalEntry } from "../core/agent/entries.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
-import { isJournalEntry, parseRecord } from "../session/read-entries.ts";
+import { isJournalEntry, parseRecord } from "../session/read-session.ts";
 import type { Sql } from "./database.ts";
 
 /** Entries of a run that are to be stored together. */

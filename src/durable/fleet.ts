@@ -4,7 +4,7 @@ import { newUuid } from "../core/base/ids.ts";
 import { didYouMean } from "../core/base/text.ts";
 import { type Input, runMessages } from "../core/message/input.ts";
 import { BUDGET_LIMITS } from "../core/model/budget.ts";
-import { assertSessionId } from "../session/session-id.ts";
+import { assertSessionId } from "../session/session-file.ts";
 import type { DurableRun, DurableState, RunStatus } from "./durable-run.ts";
 import { EntryStore } from "./entry-store.ts";
 import type { FleetOptions, StartRunOptions } from "./fleet-options.ts";

@@ -8,7 +8,7 @@ import { newUuid } from "../core/base/ids.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
 import { spokenMessages } from "../core/message/input.ts";
 import type { UserBlock } from "../core/message/message.ts";
-import { writeSessionFile } from "../session/write-session-file.ts";
+import { writeSessionFile } from "../session/session-store.ts";
 import type { Sql } from "./database.ts";
 import type { DurableRun, RunStatus } from "./durable-run.ts";
 import { type EntryStore, entriesIn } from "./entry-store.ts";

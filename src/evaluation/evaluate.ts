@@ -10,14 +10,7 @@ import { gitFoldersAround, type SuiteTasks } from "./read-suites.ts";
 import { newestOfEach, type ResultsFolder, SCRATCH, spentByInterrupted } from "./results-folder.ts";
 import { keyOf, type RunRecord } from "./run-record.ts";
 import { counts } from "./summarize.ts";
-import {
-  isFull,
-  makeWorkplace,
-  removeEmpty,
-  removeFolder,
-  removeOpened,
-  workplacesOf,
-} from "./task-scratch.ts";
+import { isFull, makeWorkplace, removeEmpty, removeFolder, removeOpened, workplacesOf } from "./task-scratch.ts";
 
 export interface EvaluationOptions extends Pick<SuiteTasks, "suites" | "tasks"> {
   /** Names of models, each once. */

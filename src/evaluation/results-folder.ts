@@ -1,18 +1,5 @@
 import { createHash } from "node:crypto";
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, writeFileSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ConfigFile } from "../coding/settings/config-schema.ts";
 import { sessionStore } from "../coding/setup/open-session.ts";

@@ -7,7 +7,7 @@ import { defined } from "../core/base/json.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
 import type { Redaction } from "../core/base/text.ts";
 import { messageText } from "../core/message/message.ts";
-import { excerptOf } from "../session/search/excerpt-of.ts";
+import { excerptOf } from "../session/search/search-words.ts";
 import type { Question } from "../view/question.ts";
 import { PieceRedaction } from "./piece-redaction.ts";
 import { badRequest, conflict, notFound } from "./refusal.ts";

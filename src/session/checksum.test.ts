@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { checksum, checksumFor } from "./checksum.ts";
+import { checksum, checksumFor } from "./record.ts";
 
 it("is CRC-32 in eight hex digits", () => {
   expect([checksum(Buffer.from("123456789")), checksum(Buffer.from(""))]).toEqual(["cbf43926", "00000000"]);

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeLine } from "./decode-line.ts";
-import { encodeRecord } from "./record.ts";
+import { decodeLine, encodeRecord } from "./record.ts";
 
 function line(id: string, parent: string | null = null, fields: object = {}): Buffer {
   const { bytes } = encodeRecord({ id, parent, time: 1, type: "note", ...fields });

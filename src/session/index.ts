@@ -40,30 +40,37 @@ export { type SessionStep, sessionSteps } from "../journal/steps.ts";
 export type { ForeignProgram } from "./import/foreign-session.ts";
 export { type ImportOptions, type ImportReport, importSession } from "./import/import-session.ts";
 export { JsonlJournal, type JsonlJournalOptions, type NewSession } from "./jsonl-journal.ts";
-export { readSession, recordBeforeStep, type SessionContent } from "./read-session.ts";
+export type { DamagedLine } from "./read-session.ts";
+export {
+  readSession,
+  recordBeforeStep,
+  type SessionCheck,
+  type SessionContent,
+  verifySession,
+} from "./read-session.ts";
 export type { SessionEntry } from "./record.ts";
 export { hasRepairs, type InterruptedCall, type RepairReport } from "./repair-report.ts";
 export type { RecordedCall, RecordedRun } from "./replay/recorded-run.ts";
-export type { ReplayAspect, ReplayDifference, ReplayReport } from "./replay/replay-report.ts";
-export type { Conductor, ReplayTools, ToolRunner } from "./replay/replay-run.ts";
+export type { ReplayTools, ToolRunner } from "./replay/replay-run.ts";
+export type { ReplayAspect, ReplayDifference, ReplayReport } from "./replay/replay-session.ts";
 export { type ReplayOptions, replaySession } from "./replay/replay-session.ts";
-export { type ModelReplayOptions, replayWithModel } from "./replay/replay-with-model.ts";
-export type { DamagedLine } from "./scan-journal.ts";
 export {
   type FindOptions,
   type FoundSession,
   findSessions,
   type SessionSearch,
 } from "./search/find-sessions.ts";
-export { isSessionId } from "./session-id.ts";
+export { isSessionId } from "./session-file.ts";
 export { type OpenOptions, type SessionFile, SessionStore, type StartOptions } from "./session-store.ts";
 export {
+  type ChangedRun,
+  type ChangedTurn,
   type CheckpointHistory,
   checkpointHistory,
+  listTurns,
   type TurnPlace,
 } from "./undo/checkpoint-history.ts";
-export type { CheckpointLimits } from "./undo/checkpoint-limits.ts";
-export { type ChangedRun, type ChangedTurn, listTurns } from "./undo/list-turns.ts";
+export type { CheckpointLimits } from "./undo/checkpoint-store.ts";
 export {
   type RollbackOptions,
   type RollbackPlace,
@@ -77,4 +84,3 @@ export {
   SessionCheckpoints,
   type SessionCheckpointsOptions,
 } from "./undo/session-checkpoints.ts";
-export { type SessionCheck, verifySession } from "./verify-session.ts";

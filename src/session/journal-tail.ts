@@ -1,9 +1,7 @@
 import { closeSync, fstatSync, readSync, statSync } from "node:fs";
 import type { JournalEntry } from "../core/agent/entries.ts";
-import { decodeLine } from "./decode-line.ts";
-import { inspectSession } from "./inspect-session.ts";
-import { isJournalEntry, parseRecord, readEntries } from "./read-entries.ts";
-import { recordPath } from "./record-path.ts";
+import { inspectSession, isJournalEntry, parseRecord, readEntries, recordPath } from "./read-session.ts";
+import { decodeLine } from "./record.ts";
 import { openSessionFile } from "./session-file.ts";
 
 /**

@@ -5,8 +5,7 @@ import { describeJournal } from "../../test/contracts/describe-journal.ts";
 import { tempFolder } from "../../test/temp-folder.ts";
 import type { NewEntry } from "../core/agent/entries.ts";
 import { MemoryJournal } from "../core/agent/journal.ts";
-import type { AppendCalls } from "./append-file.ts";
-import { JsonlJournal, type JsonlJournalOptions } from "./jsonl-journal.ts";
+import { type AppendCalls, JsonlJournal, type JsonlJournalOptions } from "./jsonl-journal.ts";
 
 async function create(
   options: JsonlJournalOptions & { readonly sessionId?: string } = {},

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isJournalEntry } from "./read-entries.ts";
+import { isJournalEntry } from "./read-session.ts";
 
 const OF_CALL = { id: "entry_1", callId: "a", name: "deploy", reason: "r", action: "allow", by: "rule" };
 

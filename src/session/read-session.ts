@@ -1,16 +1,21 @@
-import { closeSync } from "node:fs";
-import type { JournalEntry, ModelUsageEntry } from "../core/agent/entries.ts";
+import { closeSync, fstatSync, readSync } from "node:fs";
+import { basename } from "node:path";
+import type { EntryBase, JournalEntry, ModelUsageEntry } from "../core/agent/entries.ts";
+import { isSpending, isUnpaid } from "../core/agent/state.ts";
+import { defined, isRecord } from "../core/base/json.ts";
 import { messageText } from "../core/message/message.ts";
 import { stepNumbered } from "../journal/steps.ts";
-import { idOfPath, inspectSession } from "./inspect-session.ts";
-import { isJournalEntry, isStoredEntry, parseRecord, readRecords } from "./read-entries.ts";
-import { type Line, readLines } from "./read-lines.ts";
-import type { SessionEntry } from "./record.ts";
-import { recordPath } from "./record-path.ts";
-import type { DamagedLine } from "./scan-journal.ts";
+import {
+  checksumFor,
+  decodeLine,
+  MAX_RECORD_BYTES,
+  RECORD_VERSION,
+  type RecordPlace,
+  type SessionEntry,
+  type StoredEntry,
+} from "./record.ts";
 import { sessionError } from "./session-error.ts";
-import { openSessionFile } from "./session-file.ts";
-import { setAsideSpending } from "./set-aside-spending.ts";
+import { openNamedFile, openSessionFile } from "./session-file.ts";
 
 /** A session, read without holding it: another process may go on writing. */
 export interface SessionContent {
@@ -117,4 +122,427 @@ export function recordBeforeStep(path: string, step: number): string {
   const before = entries[at - 1];
   if (before === undefined) throw sessionError(`Nothing stands before step ${step} of ${path}.`);
   return before.id;
+}
+
+/** A line of a file, without its newline. `bytes` stand until the next line is asked for. */
+interface Line {
+  /** From 1. */
+  readonly number: number;
+  /** Place of its first byte in the file. */
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+  /** False for the last line of a file that does not end in a newline. */
+  readonly isEnded: boolean;
+  /** True when the line is longer than a record can be; `bytes` is then empty. */
+  readonly isTooLong: boolean;
+}
+
+const CHUNK_BYTES = 1024 * 1024;
+const NEWLINE = 10;
+
+/** The lines of an open file from its beginning, in little memory whatever its size. */
+export function* readLines(descriptor: number): Generator<Line, void, undefined> {
+  let buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  /** Bytes of `buffer` that are filled, and where the line at hand begins in it. */
+  let filled = 0;
+  let start = 0;
+  /** Place of `buffer`'s first byte in the file. */
+  let base = 0;
+  let number = 1;
+  let skipped: number | undefined;
+  for (;;) {
+    const newline = buffer.subarray(0, filled).indexOf(NEWLINE, start);
+    if (newline >= 0) {
+      yield line(newline, true);
+      start = newline + 1;
+      number++;
+      continue;
+    }
+    makeRoom();
+    const read = readSync(descriptor, buffer, filled, buffer.length - filled, base + filled);
+    if (read === 0) break;
+    filled += read;
+  }
+  if (filled > start || skipped !== undefined) yield line(filled, false);
+
+  function line(end: number, isEnded: boolean): Line {
+    const offset = skipped ?? base + start;
+    const isTooLong = skipped !== undefined;
+    const bytes = isTooLong ? buffer.subarray(0, 0) : buffer.subarray(start, end);
+    skipped = undefined;
+    return { number, offset, bytes, isEnded, isTooLong };
+  }
+
+  /** Moves the line's beginning to the front; takes a larger buffer for a line that fills this one. */
+  function makeRoom(): void {
+    if (filled - start >= MAX_RECORD_BYTES) {
+      skipped ??= base + start;
+      start = filled;
+    }
+    const kept = filled - start;
+    const target = kept > buffer.length / 2 ? Buffer.allocUnsafe(buffer.length * 2) : buffer;
+    buffer.copy(target, 0, start, filled);
+    buffer = target;
+    base += start;
+    start = 0;
+    filled = kept;
+  }
+}
+
+/** A line that cannot be used as it stands, or a gap in front of it. */
+export interface DamagedLine {
+  /** From 1. */
+  readonly line: number;
+  readonly reason: string;
+}
+
+/** A whole record: what it is and where it stands. */
+export interface IndexedRecord extends Omit<EntryBase, "scope"> {
+  readonly type: string;
+  readonly line: number;
+  /** Place and length in the file, in bytes, without the newline. */
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** Content of a session file, without what its records say. */
+export interface JournalScan {
+  /** Whole records in the order of the file, each id once. */
+  readonly records: readonly IndexedRecord[];
+  readonly damaged: readonly DamagedLine[];
+  /** Parents of records that are damaged but still show their ids. */
+  readonly ghosts: ReadonlyMap<string, string | null>;
+  /** Set when a line is of a newer version; the rest of the file was not looked at. */
+  readonly newer?: { readonly line: number; readonly version: number };
+}
+
+/** Looks at every line of an open session file. Throws what the file system throws. */
+export function scanJournal(descriptor: number): JournalScan {
+  const records: IndexedRecord[] = [];
+  const damaged: DamagedLine[] = [];
+  const ghosts = new Map<string, string | null>();
+  const lineOfId = new Map<string, number>();
+  const sumOf = checksumFor(fstatSync(descriptor).size);
+  for (const line of readLines(descriptor)) {
+    if (line.isTooLong) {
+      damaged.push({ line: line.number, reason: "longer than a record can be" });
+      continue;
+    }
+    const { newerVersion, ghost, damage, records: found } = decodeLine(line.bytes, sumOf);
+    if (newerVersion !== undefined)
+      return { records, damaged, ghosts, newer: { line: line.number, version: newerVersion } };
+    if (damage !== undefined) damaged.push({ line: line.number, reason: damage });
+    if (ghost !== undefined) ghosts.set(ghost.id, ghost.parent);
+    for (const place of found) {
+      const first = lineOfId.get(place.id);
+      if (first !== undefined) {
+        damaged.push({ line: line.number, reason: `the record of line ${first} again` });
+        continue;
+      }
+      lineOfId.set(place.id, line.number);
+      records.push(indexed(place, line));
+    }
+  }
+  return {
+    records,
+    damaged: [...damaged, ...gaps(records, damaged, lineOfId)].sort((left, right) => left.line - right.line),
+    ghosts,
+  };
+}
+
+function indexed(
+  place: RecordPlace,
+  line: { readonly number: number; readonly offset: number },
+): IndexedRecord {
+  const { id, parent, time, type, start, end } = place;
+  return { id, parent, time, type, line: line.number, offset: line.offset + start, length: end - start };
+}
+
+/** Records whose parent is missing without a trace: a line in front of them was taken out. */
+function gaps(
+  records: readonly IndexedRecord[],
+  damaged: readonly DamagedLine[],
+  lineOfId: ReadonlyMap<string, number>,
+): DamagedLine[] {
+  const found: DamagedLine[] = [];
+  let before = 0;
+  for (const { parent, line } of records) {
+    const isMissing = parent !== null && !lineOfId.has(parent);
+    if (isMissing && !damaged.some((damage) => damage.line >= before && damage.line <= line))
+      found.push({ line, reason: `the record before it is missing (${parent})` });
+    before = line;
+  }
+  return found;
+}
+
+/**
+ * The records from the first to the newest, in order: those a conversation goes on from. The newest is the
+ * last of the file; its ancestors follow the `parent` fields, which is how a rewind leaves what came after it
+ * aside. Where a parent is missing or damaged the record before it in the file takes its place, so that
+ * nothing whole is lost with it.
+ */
+export function recordPath({
+  records,
+  ghosts,
+}: Pick<JournalScan, "records" | "ghosts">): readonly IndexedRecord[] {
+  const path: IndexedRecord[] = [];
+  let positions: Map<string, number> | undefined;
+  let at = records.length - 1;
+  for (let record = records[at]; record !== undefined; record = records[at]) {
+    path.push(record);
+    // As long as nothing was rewound or damaged, the parent stands right before.
+    if (record.parent !== null && record.parent === records[at - 1]?.id) at--;
+    else {
+      positions ??= new Map(records.map(({ id }, position) => [id, position]));
+      at = positionBefore(record.parent, at, { positions, ghosts });
+    }
+  }
+  return path.reverse();
+}
+
+interface Places {
+  readonly positions: ReadonlyMap<string, number>;
+  readonly ghosts: ReadonlyMap<string, string | null>;
+}
+
+/** Position of the parent of the record at `at`, always smaller than `at`; -1 at the beginning. */
+function positionBefore(parent: string | null, at: number, { positions, ghosts }: Places): number {
+  let id = parent;
+  // Ghosts could name each other in a circle; each may be passed once.
+  for (let steps = ghosts.size; id !== null; steps--) {
+    const position = positions.get(id);
+    if (position !== undefined && position < at) return position;
+    const behind = steps > 0 ? ghosts.get(id) : undefined;
+    if (behind === undefined) return at - 1;
+    id = behind;
+  }
+  return -1;
+}
+
+/** The lock beside a session file. */
+export function lockPath(path: string): string {
+  return path.replace(/(\.jsonl)?$/, ".lock");
+}
+
+/** A session file as far as it concerns all its readers. */
+interface InspectedFile {
+  readonly scan: JournalScan;
+  /** The first record, unless it is damaged. */
+  readonly header: SessionEntry | undefined;
+}
+
+/** Scans an open session file. Throws `journal` for one of a newer version. */
+export function inspectSession(descriptor: number, path: string): InspectedFile {
+  const scan = scanJournal(descriptor);
+  if (scan.newer !== undefined) {
+    throw sessionError(
+      `The session file ${path} is of version ${scan.newer.version}; this nano-agent reads up to ${RECORD_VERSION}. Use a newer nano-agent. The file was not touched.`,
+    );
+  }
+  const header = sessionHeader(descriptor, scan.records);
+  return { scan, header };
+}
+
+/** The record a session file begins with; undefined where it is damaged. */
+function sessionHeader(descriptor: number, records: readonly IndexedRecord[]): SessionEntry | undefined {
+  const place = records.find(({ type }) => type === "session");
+  if (place === undefined) return undefined;
+  for (const record of readRecords(descriptor, [place]))
+    if (isStoredEntry(record) && record.type === "session") return record;
+  return undefined;
+}
+
+/** The id a session file is named after. */
+export function idOfPath(path: string): string {
+  return basename(path, ".jsonl");
+}
+
+/** A record of any type, parsed: also one of a type this version does not know. */
+type AnyRecord = { readonly id: string; readonly type: string; readonly [field: string]: unknown };
+
+const PIECE_BYTES = 256 * 1024;
+
+/** Reads records from an open file, one piece of the file at a time: not all of them are held in memory. */
+export function* readRecords(
+  descriptor: number,
+  records: Iterable<IndexedRecord>,
+): Generator<AnyRecord, void, undefined> {
+  const { size } = fstatSync(descriptor);
+  let piece: Buffer = Buffer.alloc(0);
+  let from = 0;
+  for (const { offset, length } of records) {
+    if (offset < from || offset + length > from + piece.length) {
+      piece = readPiece(descriptor, offset, Math.max(length, Math.min(PIECE_BYTES, size - offset)));
+      from = offset;
+    }
+    if (offset + length > from + piece.length) return;
+    const record = parseRecord(piece.toString("utf8", offset - from, offset - from + length));
+    if (record !== undefined) yield record;
+  }
+}
+
+/** Bytes of a file; fewer where it ends before. */
+function readPiece(descriptor: number, offset: number, length: number): Buffer {
+  const piece = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const read = readSync(descriptor, piece, filled, length - filled, offset + filled);
+    if (read === 0) break;
+    filled += read;
+  }
+  return piece.subarray(0, filled);
+}
+
+/** The entries among records, without types this version does not know and the file's first record. */
+export function* readEntries(
+  descriptor: number,
+  records: Iterable<IndexedRecord>,
+): Generator<JournalEntry, void, undefined> {
+  for (const record of readRecords(descriptor, records)) if (isJournalEntry(record)) yield record;
+}
+
+/** True when a record is an entry of the conversation's journal, and none about the file itself. */
+export function isJournalEntry(record: AnyRecord): record is JournalEntry & AnyRecord {
+  return isStoredEntry(record) && record.type !== "session" && record.type !== "rewind";
+}
+
+/** The fields of a record from its JSON text; undefined for broken JSON. */
+export function parseRecord(text: string): AnyRecord | undefined {
+  try {
+    const { v: _version, sum: _sum, ...fields } = JSON.parse(text) as AnyRecord;
+    return fields;
+  } catch {
+    // A right checksum over broken JSON: nothing this program wrote, and nothing to be used.
+    return undefined;
+  }
+}
+
+/** True when a record is of a known type and has the fields that whoever folds it relies on. */
+function isStoredEntry(record: AnyRecord): record is StoredEntry & AnyRecord {
+  const fields = FIELDS.get(record.type);
+  return fields !== undefined && fields.every(([name, holds]) => holds(record[name]));
+}
+
+type ValueCheck = (value: unknown) => boolean;
+
+const isText: ValueCheck = (value) => typeof value === "string";
+const isList =
+  (holds: ValueCheck): ValueCheck =>
+  (value) =>
+    Array.isArray(value) && value.every(holds);
+const isMessage: ValueCheck = (value) => isRecord(value) && areBlocks(value["content"]);
+const areBlocks = isList((block) => isRecord(block) && isText(block["type"]));
+const areChanges = isList((change) => isRecord(change) && isText(change["path"]));
+
+const OF_RUN = { sessionId: isText };
+const OF_CALL = { callId: isText };
+const OF_FILES = { root: isText, changes: areChanges };
+
+const FIELDS: ReadonlyMap<string, readonly (readonly [string, ValueCheck])[]> = new Map(
+  Object.entries({
+    session: OF_RUN,
+    run_start: OF_RUN,
+    run_resume: OF_RUN,
+    run_end: { stopReason: isText },
+    history: { messages: isList(isMessage) },
+    user_message: { message: isMessage },
+    assistant_message: { message: isMessage, usage: isRecord },
+    tool_intent: OF_CALL,
+    permission_decision: OF_CALL,
+    // A schema may make anything of the arguments, but nobody can be asked about nothing.
+    approval_request: { ...OF_CALL, name: isText, input: (value) => value !== undefined && value !== null },
+    tool_result: { result: (value) => isRecord(value) && isText(value["tool_use_id"]) },
+    checkpoint: OF_FILES,
+    rollback: OF_FILES,
+    rollback_end: { rollback: isText, failed: Array.isArray },
+    compaction: { kept: (value) => typeof value === "number", messages: isList(isMessage) },
+    compaction_undone: { target: isText },
+    memory_edit: { messages: (value) => value === undefined || isList(isText)(value) },
+    model_usage: { usage: isRecord },
+    model_change: { model: isText },
+    mode_change: { mode: isText },
+    note: { kind: isText },
+    retry: { error: isRecord },
+    rewind: { from: (value) => value === null || isText(value) },
+  } satisfies { readonly [type in StoredEntry["type"]]: { readonly [field: string]: ValueCheck } }).map(
+    ([type, fields]) => [type, Object.entries(fields)],
+  ),
+);
+
+/** Tags what was spent on a part of the conversation that a rewind set aside. */
+const SET_ASIDE = "set aside";
+
+/**
+ * The cost of the records that a rewind set aside: money and tokens stay spent, whatever became of the
+ * answers.
+ * `path` is what the conversation goes on from. The entries carry a scope, so that they count for limits and
+ * for nothing else.
+ */
+export function* setAsideSpending(
+  descriptor: number,
+  { records }: Pick<JournalScan, "records">,
+  path: readonly IndexedRecord[],
+): Generator<ModelUsageEntry, void, undefined> {
+  if (path.length === records.length) return;
+  const kept = new Set(path.map(({ id }) => id));
+  const left = records.filter(({ id, type }) => SPENDING.has(type) && !kept.has(id));
+  for (const entry of readEntries(descriptor, left)) {
+    const spending = spendingSetAside(entry);
+    if (spending !== undefined) yield spending;
+  }
+}
+
+/** The cost of an entry that was set aside; `undefined` for one that cost nothing. */
+export function spendingSetAside(entry: JournalEntry): ModelUsageEntry | undefined {
+  if (!isSpending(entry) || isUnpaid(entry)) return undefined;
+  const { id, parent, time, model, usage, costUsd, durationMs } = entry;
+  return {
+    id,
+    parent,
+    time,
+    type: "model_usage",
+    purpose: SET_ASIDE,
+    scope: SET_ASIDE,
+    model,
+    usage,
+    ...defined({ costUsd }),
+    durationMs,
+  };
+}
+
+const SPENDING: ReadonlySet<string> = new Set(["assistant_message", "model_usage"]);
+
+/** The findings of a check of a session file. */
+export interface SessionCheck {
+  readonly file: string;
+  readonly ok: boolean;
+  /** Whole records. */
+  readonly records: number;
+  readonly damaged: readonly DamagedLine[];
+  /** From the first record; the name of the file where that is damaged. */
+  readonly session_id: string;
+}
+
+/** Checks every line of a session file, changing nothing. Throws `invalid_argument`: no readable file. */
+export function verifySession(file: string): SessionCheck {
+  const descriptor = openNamedFile(file);
+  try {
+    const { records, damaged, newer } = scanJournal(descriptor);
+    const all =
+      newer === undefined
+        ? damaged
+        : [
+            ...damaged,
+            { line: newer.line, reason: `version ${newer.version}, newer than ${RECORD_VERSION}` },
+          ];
+    return {
+      file,
+      ok: all.length === 0,
+      records: records.length,
+      damaged: all,
+      session_id: sessionHeader(descriptor, records)?.sessionId ?? idOfPath(file),
+    };
+  } finally {
+    closeSync(descriptor);
+  }
 }

@@ -1,8 +1,7 @@
 import type { JournalEntry } from "../core/agent/entries.ts";
 import { toolCallsOf } from "../core/message/message.ts";
 import { Transcript } from "../core/message/transcript.ts";
-import { readEntries } from "./read-entries.ts";
-import type { DamagedLine, IndexedRecord, JournalScan } from "./scan-journal.ts";
+import { type DamagedLine, type IndexedRecord, type JournalScan, readEntries } from "./read-session.ts";
 
 /** A tool call that was cut. */
 export interface InterruptedCall {

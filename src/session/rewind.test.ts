@@ -7,9 +7,8 @@ import { messageText } from "../core/message/message.ts";
 import { sessionSteps } from "../journal/steps.ts";
 import { says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
-import { readSession, recordBeforeStep } from "./read-session.ts";
+import { readSession, recordBeforeStep, verifySession } from "./read-session.ts";
 import { SessionStore } from "./session-store.ts";
-import { verifySession } from "./verify-session.ts";
 
 async function threeTurns(): Promise<{
   readonly store: SessionStore;

@@ -2,9 +2,8 @@ import { closeSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
+import { type JournalScan, recordPath, scanJournal } from "./read-session.ts";
 import { encodeRecord } from "./record.ts";
-import { recordPath } from "./record-path.ts";
-import { type JournalScan, scanJournal } from "./scan-journal.ts";
 
 interface GivenRecord {
   readonly id: string;

@@ -1,17 +1,34 @@
-import { closeSync, lstatSync, readFileSync, renameSync, rmSync, type Stats } from "node:fs";
+import {
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, join } from "node:path";
+import type { EntryBase } from "../core/agent/entries.ts";
 import { check, STRING } from "../core/base/check.ts";
-import { newUuid } from "../core/base/ids.ts";
+import { errorMessage } from "../core/base/errors.ts";
+import { createIds, newUuid } from "../core/base/ids.ts";
 import { defined } from "../core/base/json.ts";
 import { replaceFile } from "../system/replace-file.ts";
 import { systemCode } from "../system/system-error.ts";
-import { checksum } from "./checksum.ts";
-import { lockPath } from "./inspect-session.ts";
 import { JsonlJournal, type JsonlJournalOptions } from "./jsonl-journal.ts";
-import type { SessionEntry } from "./record.ts";
-import { sessionError, systemReason } from "./session-error.ts";
-import { isFolder, makeSessionFolder, namesIn, openSessionFile } from "./session-file.ts";
-import { assertSessionId, isSessionId } from "./session-id.ts";
+import { lockPath, parseRecord } from "./read-session.ts";
+import { checksum, encodeRecord, type SessionEntry } from "./record.ts";
+import { sessionError, systemReason, withoutUnkept } from "./session-error.ts";
+import {
+  assertSessionId,
+  isFolder,
+  isSessionId,
+  makeSessionFolder,
+  namesIn,
+  openSessionFile,
+} from "./session-file.ts";
 import { type SessionLock, takeLock } from "./session-lock.ts";
 
 /** A session on disk. */
@@ -281,5 +298,52 @@ function readMark(folder: string): string | undefined {
     return readFileSync(descriptor, "utf8").trim();
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/** A session that was kept elsewhere. */
+interface ForeignRecords {
+  readonly sessionId: string;
+  readonly cwd: string;
+  /** Lines of a session file without its first one, in order. */
+  readonly records: readonly string[];
+}
+
+/** Writes a session file, which must not be there yet: all of it or none. Throws `journal`. */
+export function writeSessionFile(path: string, { sessionId, cwd, records }: ForeignRecords): void {
+  assertSessionId(sessionId, "The session id");
+  const [line = "", ...others] = records;
+  const first = parseRecord(line) as (EntryBase & { readonly type: string }) | undefined;
+  const time = first?.time ?? Date.now();
+  const header: SessionEntry = {
+    id: createIds()("entry"),
+    parent: null,
+    time,
+    type: "session",
+    sessionId,
+    cwd,
+  };
+  const descriptor = opened(path);
+  try {
+    writeFileSync(descriptor, encodeRecord(header).bytes);
+    if (first !== undefined) writeFileSync(descriptor, encodeRecord({ ...first, parent: header.id }).bytes);
+    for (const record of others) writeFileSync(descriptor, `${record}\n`);
+    fsyncSync(descriptor);
+  } catch (error) {
+    unlinkSync(path);
+    throw sessionError(`The session file ${path} cannot be written: ${systemReason(error)}.`, {
+      cause: error,
+    });
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function opened(path: string): number {
+  try {
+    return openSessionFile(path, "create");
+  } catch (error) {
+    // Whoever writes one has no run that could do without it.
+    throw sessionError(withoutUnkept(errorMessage(error)), { cause: error });
   }
 }

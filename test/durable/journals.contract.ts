@@ -6,7 +6,7 @@ import type { HostOptions } from "../../src/durable/index.ts";
 import { PlanAndSolveAgent } from "../../src/patterns/plan-and-solve-agent.ts";
 import { ReflectionAgent } from "../../src/patterns/reflection-agent.ts";
 import { JsonlJournal } from "../../src/session/jsonl-journal.ts";
-import { verifySession } from "../../src/session/verify-session.ts";
+import { verifySession } from "../../src/session/read-session.ts";
 import { calls, says, waits } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { tempFolder } from "../temp-folder.ts";

@@ -7,8 +7,7 @@
 import { appendFileSync, fdatasyncSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { Agent } from "../../src/agent/agent.ts";
-import type { AppendCalls } from "../../src/session/append-file.ts";
-import { JsonlJournal } from "../../src/session/jsonl-journal.ts";
+import { type AppendCalls, JsonlJournal } from "../../src/session/jsonl-journal.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { effectTool, remainingSteps } from "./effects.ts";
 

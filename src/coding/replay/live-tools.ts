@@ -2,24 +2,19 @@ import { cpSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, r
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Gate } from "../../core/agent/ports.ts";
-import type { Run } from "../../core/agent/run.ts";
 import { errorMessage, type Json, misuse } from "../../core/base/errors.ts";
-import { ownValue } from "../../core/base/json.ts";
 import type { Redaction } from "../../core/base/text.ts";
 import type { ToolInput } from "../../core/message/message.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import { errorResult, redactJson, toToolResult } from "../../core/tool/tool-output.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
-import type { RecordedRun } from "../../session/replay/recorded-run.ts";
-import type { Conductor, ToolRunner } from "../../session/replay/replay-run.ts";
+import type { ToolRunner } from "../../session/replay/replay-run.ts";
 import { variable } from "../../system/env.ts";
 import type { ShellOptions } from "../../tools/shell/shell-session.ts";
 import type { OnNotice } from "../../view/notice.ts";
-import type { PatternName } from "../settings/config-schema.ts";
 import type { Settings } from "../settings/settings.ts";
 import { createBuiltinTools } from "../setup/builtin-tools.ts";
 import { type Confinement, confine } from "../setup/confine.ts";
-import { createPatternAgent } from "../setup/pattern-agent.ts";
 import { createPermissionGate, FileGuard } from "../setup/permission-gate.ts";
 
 /** The tools of the terminal agent, working in a copy of a workspace. */
@@ -214,30 +209,4 @@ function withPath(value: unknown, from: string, to: string): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => withPath(item, from, to));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withPath(item, from, to)]));
-}
-
-/** Conducts a run worked out in phases of a pattern; undefined for a plain loop and unknown phases. */
-export function patternConductor(run: RecordedRun): Conductor | undefined {
-  const pattern = patternOf(run);
-  if (pattern === undefined) return undefined;
-  return (tools) => {
-    const model = { provider: "recorded", id: "recorded", stream: never };
-    const agent = createPatternAgent(pattern, { model, tools });
-    // The phases alone: input, journal, model and limits are those of the replay.
-    return (context: Run) => agent.conduct(context);
-  };
-}
-
-const FIRST_PHASE: { readonly [phase: string]: PatternName } = {
-  planning: "plan",
-  initial_execution: "reflection",
-};
-
-function patternOf({ body }: RecordedRun): PatternName | undefined {
-  const scope = body.find((entry) => entry.scope !== undefined)?.scope?.split("/")[0];
-  return ownValue(FIRST_PHASE, scope);
-}
-
-function never(): never {
-  throw new Error("A replay asks the model of its record.");
 }

@@ -21,13 +21,7 @@ import type { ShellPort } from "../../tools/shell/ports.ts";
 import type { MessageQueue } from "../../view/message-queue.ts";
 import type { Notice, OnNotice } from "../../view/notice.ts";
 import type { Outcome } from "../../view/outcome.ts";
-import type {
-  NewQuestion,
-  Question,
-  QuestionListener,
-  QuestionReply,
-  QuestionScope,
-} from "../../view/question.ts";
+import type { NewQuestion, Question, QuestionListener, QuestionReply, QuestionScope } from "../../view/question.ts";
 import type { SessionView, ViewChange } from "../../view/view.ts";
 import type { ConfigFile } from "../settings/config-schema.ts";
 import type { McpSources } from "../settings/settings.ts";

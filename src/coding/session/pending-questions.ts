@@ -15,14 +15,7 @@ import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../perm
 import type { SessionContent } from "../../session/read-session.ts";
 import type { AgreedChanges, FileContent, FilePort, FileState } from "../../tools/files/file-state.ts";
 import { resolvePath } from "../../tools/resolve-path.ts";
-import type {
-  NewQuestion,
-  OfferedChoice,
-  Question,
-  QuestionListener,
-  QuestionReply,
-  QuestionScope,
-} from "../../view/question.ts";
+import type { NewQuestion, OfferedChoice, Question, QuestionListener, QuestionReply, QuestionScope } from "../../view/question.ts";
 import { fittedTo } from "../../view/value-form.ts";
 import type { UserPaths } from "../settings/paths.ts";
 import type { Settings } from "../settings/settings.ts";

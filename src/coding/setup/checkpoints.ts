@@ -3,7 +3,7 @@ import type { NewEntry } from "../../core/agent/entries.ts";
 import type { CheckpointedCall, Checkpointer } from "../../core/agent/ports.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { defined } from "../../core/base/json.ts";
-import { type CheckpointLimits, DEFAULT_LIMITS } from "../../session/undo/checkpoint-limits.ts";
+import { type CheckpointLimits, DEFAULT_LIMITS } from "../../session/undo/checkpoint-store.ts";
 import type { SessionCheckpoints } from "../../session/undo/session-checkpoints.ts";
 import { isWithin } from "../../system/real-path.ts";
 import type { UndoLimits } from "../settings/config-schema.ts";

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import type { JournalEntry } from "../../core/agent/entries.ts";
 import { defined } from "../../core/base/json.ts";
 import { entryBefore } from "../../journal/steps.ts";
-import type { JsonlJournal } from "../../session/jsonl-journal.ts";
+import { type JsonlJournal, UnkeptJournal } from "../../session/jsonl-journal.ts";
+import { readSession, recordBeforeStep, summarizeSession } from "../../session/read-session.ts";
 import { sessionError } from "../../session/session-error.ts";
 import { type SessionFile, SessionStore } from "../../session/session-store.ts";
-import { UnkeptJournal } from "../../session/unkept-journal.ts";
 import type { CodingSessionOptions, ResumeOptions } from "../session/coding-session.ts";
 import type { UserPaths } from "../settings/paths.ts";
 
@@ -59,7 +59,7 @@ export function findSession(
   return {
     sessionId,
     open: async () => {
-      const copyUpTo = await recordBefore(origin, choice);
+      const copyUpTo = recordBefore(origin, choice);
       const copy = { sessionId, copyOf: origin, ...defined({ copyUpTo }) };
       return opened(await store.start(cwd, copy), "-c");
     },
@@ -67,12 +67,10 @@ export function findSession(
 }
 
 /** Id of the record before a step or message; undefined without one. Throws `invalid_argument`. */
-async function recordBefore(
+function recordBefore(
   { path }: SessionFile,
   { step, at }: Pick<ResumeOptions, "step" | "at">,
-): Promise<string | undefined> {
-  if (at === undefined && step === undefined) return undefined;
-  const { readSession, recordBeforeStep } = await import("../../session/read-session.ts");
+): string | undefined {
   if (at !== undefined) return entryBefore(readSession(path).entries, at) ?? undefined;
   return step === undefined ? undefined : recordBeforeStep(path, step);
 }
@@ -92,9 +90,9 @@ async function resumed(
   origin: SessionFile,
   { cwd, ...choice }: Pick<ResumeOptions, "step" | "at"> & { readonly cwd: string },
 ): Promise<OpenSession> {
-  const rewindTo = await recordBefore(origin, choice);
+  const rewindTo = recordBefore(origin, choice);
   const isOfFolder = store.list(cwd).some(({ path }) => path === origin.path);
-  const isMoved = !isOfFolder && (await isFolderGone(origin));
+  const isMoved = !isOfFolder && isFolderGone(origin);
   const journal = await store.resume(isMoved ? await store.move(origin, cwd) : origin);
   try {
     if (rewindTo !== undefined) await journal.rewind(rewindTo);
@@ -106,8 +104,7 @@ async function resumed(
 }
 
 /** True for a session whose working folder was renamed or removed: it becomes one of where it is taken up. */
-async function isFolderGone({ path }: SessionFile): Promise<boolean> {
-  const { summarizeSession } = await import("../../session/read-session.ts");
+function isFolderGone({ path }: SessionFile): boolean {
   const { cwd } = summarizeSession(path);
   return cwd !== undefined && !existsSync(cwd);
 }

@@ -1,16 +1,5 @@
 import { isAbsolute } from "node:path";
-import {
-  type AgentApp,
-  type AgentContext,
-  agent as acpAgent,
-  type ClientCapabilities,
-  type LoadSessionRequest,
-  methods,
-  type NewSessionRequest,
-  type NewSessionResponse,
-  PROTOCOL_VERSION,
-  RequestError,
-} from "@agentclientprotocol/sdk";
+import { type AgentApp, type AgentContext, agent as acpAgent, type ClientCapabilities, type LoadSessionRequest, methods, type NewSessionRequest, type NewSessionResponse, PROTOCOL_VERSION, RequestError } from "@agentclientprotocol/sdk";
 import type { CodingSessionOptions } from "../../coding/session/coding-session.ts";
 import { createCodingSession } from "../../coding/session/prepare-coding-session.ts";
 import { userPaths } from "../../coding/settings/paths.ts";
@@ -21,7 +10,7 @@ import { isNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import { chooseModel } from "../../providers/model-choice.ts";
 import { summarizeSession } from "../../session/read-session.ts";
-import { type Environment } from "../../system/env.ts";
+import type { Environment } from "../../system/env.ts";
 import { noticeText } from "../../view/notice-text.ts";
 import { AcpSession } from "./acp-session.ts";
 import { clientPorts } from "./client-ports.ts";

@@ -54,8 +54,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       },
     ),
     action("replay [ID]", "Run a session again from its journal, without a model, and say what differs.", {
-      "--from N": "Compare from step N on; with --model: ask that model from there on.",
-      "-m, --model PROVIDER/ID": "The model for --from.",
+      "--from N": "Compare from step N on.",
       "--live-tools": "Run the tools again instead of taking their stored results.",
       "--workspace FOLDER": "Where live tools work. Default: a copy that is thrown away.",
       "--allowed-tools NAMES": "Tools that may run without being asked about.",

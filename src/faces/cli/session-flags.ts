@@ -1,7 +1,7 @@
 import type { ResumeOptions } from "../../coding/session/coding-session.ts";
 import { misuse } from "../../core/base/errors.ts";
 import { defined } from "../../core/base/json.ts";
-import { assertSessionId } from "../../session/session-id.ts";
+import { assertSessionId } from "../../session/session-file.ts";
 import { NO_VALUE, type ParsedOptions } from "./read-options.ts";
 
 /** The session of a run as the command line names it. */

@@ -6,9 +6,9 @@ import { FactsReader } from "../../server/facts-reader.ts";
 import type { SessionFacts } from "../../server/session-facts.ts";
 import type { ListQuery } from "../../server/session-host.ts";
 import { cut } from "../../server/session-page-of.ts";
-import { lockPath } from "../../session/inspect-session.ts";
+import { lockPath } from "../../session/read-session.ts";
 import { findSessions, indexSessions } from "../../session/search/find-sessions.ts";
-import { isSessionId } from "../../session/session-id.ts";
+import { isSessionId } from "../../session/session-file.ts";
 import { isLocked, lockHolder } from "../../session/session-lock.ts";
 import type { SessionFile, SessionStore } from "../../session/session-store.ts";
 

@@ -1,8 +1,7 @@
 import type { FileChange, Omission, OmissionReason } from "../../core/agent/entries.ts";
-import type { FailedPath } from "../../session/undo/apply-changes.ts";
-import { shownPath } from "../../session/undo/path-key.ts";
-import type { Obstacle } from "../../session/undo/plan-rollback.ts";
-import { describeChange, type LeftPath, type RollbackReport } from "../../session/undo/rollback.ts";
+import type { FailedPath } from "../../session/undo/file-changes.ts";
+import { shownPath } from "../../session/undo/path-state.ts";
+import { type Obstacle, describeChange, type LeftPath, type RollbackReport } from "../../session/undo/rollback.ts";
 import { terminalLine } from "../../view/safe-text.ts";
 
 const MAX_LINES = 200;

@@ -3,9 +3,8 @@ import { expect, test } from "vitest";
 import type { NewEntry } from "../../core/agent/entries.ts";
 import { SessionState } from "../../core/agent/state.ts";
 import { transcriptViolations } from "../../core/message/transcript.ts";
-import { foreignEntries } from "./foreign-entries.ts";
 import type { ForeignRecord } from "./foreign-session.ts";
-import { parseForeign } from "./import-session.ts";
+import { foreignEntries, parseForeign } from "./import-session.ts";
 
 const PNG = "iVBORw0KGgo=";
 

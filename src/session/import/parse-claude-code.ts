@@ -1,24 +1,24 @@
 import { defined, type Fields, fieldsOf } from "../../core/base/json.ts";
 import type { AssistantBlock, Usage, UserBlock } from "../../core/message/message.ts";
 import {
+  type Counts,
   callBlock,
   contentBlocks,
   type Finishes,
+  type ForeignItem,
+  type ForeignRecord,
   finishOf,
+  type GrowingAnswer,
+  type KindCount,
+  listOf,
+  type ParseForeign,
   resultItem,
   textBlocks,
+  textField,
+  timeField,
   type UsageFields,
   usageFrom,
-} from "./foreign-blocks.ts";
-import type {
-  Counts,
-  ForeignItem,
-  ForeignRecord,
-  GrowingAnswer,
-  KindCount,
-  ParseForeign,
 } from "./foreign-session.ts";
-import { listOf, textField, timeField } from "./read-foreign-lines.ts";
 
 /** Kinds of records that hold nothing the model was sent. */
 const ASIDE: ReadonlySet<string> = new Set([

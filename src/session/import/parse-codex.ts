@@ -5,9 +5,19 @@ import {
   tokenCount,
   type Usage,
 } from "../../core/message/message.ts";
-import { contentBlocks, resultItem, toolName } from "./foreign-blocks.ts";
-import type { Counts, ForeignItem, KindCount, ParsedSession, ParseForeign } from "./foreign-session.ts";
-import { listOf, textField, timeField } from "./read-foreign-lines.ts";
+import {
+  type Counts,
+  contentBlocks,
+  type ForeignItem,
+  type KindCount,
+  listOf,
+  type ParsedSession,
+  type ParseForeign,
+  resultItem,
+  textField,
+  timeField,
+  toolName,
+} from "./foreign-session.ts";
 
 /**
  * A session file of Codex (a rollout): lines `{ timestamp, type, payload }`, or in old files the payloads

@@ -1,17 +1,22 @@
 import { defined, type Fields, fieldsOf } from "../../core/base/json.ts";
 import type { AssistantBlock } from "../../core/message/message.ts";
 import {
+  type Counts,
   callBlock,
   contentBlocks,
   type Finishes,
+  type ForeignItem,
   finishOf,
+  type KindCount,
+  listOf,
+  type ParseForeign,
   resultItem,
   textBlocks,
+  textField,
+  timeField,
   type UsageFields,
   usageFrom,
-} from "./foreign-blocks.ts";
-import type { Counts, ForeignItem, KindCount, ParseForeign } from "./foreign-session.ts";
-import { listOf, textField, timeField } from "./read-foreign-lines.ts";
+} from "./foreign-session.ts";
 
 /** Kinds of records that hold nothing the model was sent. */
 const ASIDE: ReadonlySet<string> = new Set([

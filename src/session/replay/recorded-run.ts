@@ -8,7 +8,10 @@ import type {
   RunStartEntry,
   ToolIntentEntry,
   ToolResultEntry,
+  UserEntry,
 } from "../../core/agent/entries.ts";
+import type { ApprovalAnswer, Approvals, Approver, Gate, GateDecision } from "../../core/agent/ports.ts";
+import { defined, equalJson } from "../../core/base/json.ts";
 import { type ToolInput, toolCallsOf } from "../../core/message/message.ts";
 import { Scopes } from "../../journal/scopes.ts";
 
@@ -40,7 +43,7 @@ export interface RecordedRun {
   readonly isStoppedInSubagent: boolean;
   /** Undefined when the run was cut. */
   readonly end: RunEndEntry | undefined;
-  /** Answers of the model in order, those of nested runs included. */
+  /** Answers of the model in order. */
   readonly answers: readonly AssistantEntry[];
   /** Calls by id, in the order in which they first appear. */
   readonly calls: ReadonlyMap<string, RecordedCall>;
@@ -180,4 +183,158 @@ function isOfCall(entry: JournalEntry): entry is Extract<JournalEntry, { type: k
 /** The arguments of a call after they were checked; undefined where it did not come to that. */
 export function checkedInput({ intent, decision, request }: RecordedCall): ToolInput | undefined {
   return (intent ?? decision ?? request)?.input;
+}
+
+/** The facts of a run that its journal does not say, and those that follow from it. */
+export interface RunFacts {
+  readonly finishTool: string | undefined;
+  readonly maxIterations: number;
+  readonly onMaxIterations: "summarize" | "last";
+  readonly externalTools: ReadonlySet<string>;
+  readonly hasApprover: boolean;
+  /** Ids of the calls of the last answer; of all calls where the run has none. */
+  readonly lastCalls: ReadonlySet<string>;
+}
+
+/** Works out how a run must have been set up to go as it went. */
+export function runFacts(run: RecordedRun): RunFacts {
+  const last = run.start.tools.at(-1);
+  const nudged = run.body.some((entry) => entry.type === "user_message" && entry.code === "nudge");
+  const summarizes = run.body.some(asksForSummary);
+  const lastAnswer = run.answers.at(-1);
+  return {
+    finishTool: nudged || run.end?.stopReason === "structured_output" ? last : undefined,
+    maxIterations: maxIterationsOf(run, summarizes),
+    onMaxIterations: summarizes ? "summarize" : "last",
+    externalTools: externalTools(run),
+    hasApprover: ![...run.calls.values()].some(({ decision }) => decision?.code === "nobody_to_ask"),
+    lastCalls: new Set(
+      lastAnswer === undefined
+        ? [...run.calls.values()]
+            .filter((call) => call.parentCallId === undefined)
+            .map(({ callId }) => callId)
+        : toolCallsOf(lastAnswer.message).map(({ id }) => id),
+    ),
+  };
+}
+
+/** Codes of what the loop says again by itself; not a warning of the guard, which is off then. */
+export const SAID_BY_LOOP: ReadonlySet<UserEntry["code"]> = new Set([
+  "nudge",
+  "unreadable",
+  "summarize",
+  "empty",
+]);
+
+function asksForSummary(entry: JournalEntry): boolean {
+  return entry.type === "user_message" && entry.code === "summarize";
+}
+
+function maxIterationsOf(run: RecordedRun, summarizes: boolean): number {
+  const asked = summarizes ? run.body.findLastIndex(asksForSummary) : run.body.length;
+  const { length } = run.body.slice(0, asked).filter(({ type }) => type === "assistant_message");
+  // A run that goes on may have used up its requests before.
+  const isUsedUp = summarizes || run.end?.stopReason === "max_iterations";
+  return isUsedUp ? length : Number.POSITIVE_INFINITY;
+}
+
+function externalTools(run: RecordedRun): ReadonlySet<string> {
+  const stopReason = run.end?.stopReason;
+  if (stopReason !== "awaiting_external" && stopReason !== "awaiting_approval") return new Set();
+  const answer = run.answers.at(-1);
+  if (answer === undefined) return new Set();
+  const open = toolCallsOf(answer.message).filter(({ id }) => {
+    const call = run.calls.get(id);
+    return call?.intent === undefined && call?.result === undefined && call?.request === undefined;
+  });
+  return new Set(open.map(({ name }) => name));
+}
+
+/**
+ * A gate and a person that decide as the record says; what it says nothing of was allowed. `waited`: the
+ * questions that were open when the run began.
+ */
+export function recordedGate(
+  run: RecordedRun,
+  facts: RunFacts,
+  waited: ReadonlyMap<string, ApprovalRequestEntry>,
+): { readonly gate: Gate; readonly approve: Approver | undefined } {
+  const gate: Gate = {
+    check: ({ callId }) => {
+      const question = waited.get(callId);
+      const { decision, request } = run.calls.get(callId) ?? {};
+      if (question !== undefined && request === undefined) return ofWaiting(question, decision);
+      if (decision !== undefined) return asked(decision, request);
+      return request === undefined ? { action: "allow" } : waiting(request);
+    },
+  };
+  if (!facts.hasApprover) return { gate, approve: undefined };
+  return { gate, approve: ({ callId }) => answerTo(callId, run) };
+}
+
+/** The decision about a call that had waited for an answer, and was not asked about anew on the record. */
+function ofWaiting(question: ApprovalRequestEntry, decision: PermissionEntry | undefined): GateDecision {
+  // Rules allowed it by then: its answer was not needed.
+  if (decision === undefined) return { action: "allow", place: ELSEWHERE };
+  const isFor = decision.by !== "rule" && equalJson(decision.input, question.input);
+  return { ...asked(decision, undefined), ...(isFor ? matter(question) : { place: ELSEWHERE }) };
+}
+
+/** A place that no question is about. */
+const ELSEWHERE = "";
+
+/**
+ * Answers to the calls that waited when the run began: those on record. A yes stands for what rules decided
+ * instead, and for what was asked about anew.
+ */
+export function recordedApprovals(
+  run: RecordedRun,
+  waited: ReadonlyMap<string, ApprovalRequestEntry>,
+): Approvals {
+  const settled = [...run.calls.values()].filter(
+    ({ callId, decision, intent }) => waited.has(callId) && (decision ?? intent) !== undefined,
+  );
+  const isAnswer = (decision: PermissionEntry): boolean =>
+    decision.by !== "rule" && equalJson(decision.input, waited.get(decision.callId)?.input);
+  return Object.fromEntries(
+    settled.map(({ callId, decision }) => [
+      callId,
+      decision === undefined || !isAnswer(decision) ? true : answerTo(callId, run),
+    ]),
+  );
+}
+
+function answerTo(callId: string, run: RecordedRun): ApprovalAnswer {
+  const { decision } = run.calls.get(callId) ?? {};
+  if (decision === undefined || decision.by === "nobody") return "later";
+  const { intent } = run.calls.get(callId) ?? {};
+  // A person's own input.
+  if (decision.action === "allow")
+    return { approved: true, ...(intent?.judged === true ? { input: intent.input } : {}) };
+  const { reason, stop } = decision;
+  return { approved: false, reason, ...defined({ stop }) };
+}
+
+function asked(
+  { action, by, reason, question, rule, suggestion }: PermissionEntry,
+  request: ApprovalRequestEntry | undefined,
+): GateDecision {
+  // A yes without a question: of rules that answered one, or to a call of the caller's own.
+  if (by === "rule" && action === "allow") return { action };
+  return {
+    action: by === "rule" ? "deny" : "ask",
+    reason: by === "nobody" ? (question ?? reason) : reason,
+    ...defined({ rule, suggestion }),
+    ...(request && matter(request)),
+  };
+}
+
+function waiting(request: ApprovalRequestEntry): GateDecision {
+  const { reason, rule, suggestion } = request;
+  return { action: "ask", reason, ...defined({ rule, suggestion }), ...matter(request) };
+}
+
+/** The parts of a question that an answer of a later run is bound to. */
+function matter({ code, part, place }: ApprovalRequestEntry): Pick<GateDecision, "code" | "part" | "place"> {
+  return defined({ code, part, place });
 }

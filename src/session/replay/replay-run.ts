@@ -1,5 +1,4 @@
 import type {
-  AgentEvent,
   ApprovalRequestEntry,
   AssistantEntry,
   JournalEntry,
@@ -9,21 +8,37 @@ import type {
 import { MemoryJournal } from "../../core/agent/journal.ts";
 import { loop } from "../../core/agent/loop.ts";
 import { endRun } from "../../core/agent/perform.ts";
-import type { Approver, Gate } from "../../core/agent/ports.ts";
-import type { Run, RunSettings } from "../../core/agent/run.ts";
+import { newRun, type Run } from "../../core/agent/run.ts";
 import { SessionState } from "../../core/agent/state.ts";
-import { NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/json.ts";
+import type { CompiledSchema, SchemaResult } from "../../core/base/schema.ts";
 import { hashText } from "../../core/base/text.ts";
-import { type Message, type ToolInput, type ToolUseBlock, textOf } from "../../core/message/message.ts";
+import {
+  type Message,
+  type ToolInput,
+  type ToolUseBlock,
+  textOf,
+  toolCallsOf,
+} from "../../core/message/message.ts";
 import { OUTCOME_UNKNOWN } from "../../core/message/transcript.ts";
-import type { Model, ModelRequest } from "../../core/model/model.ts";
-import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
-import { recordedApprovals, recordedGate } from "./recorded-gate.ts";
-import { recordedModel } from "./recorded-model.ts";
-import { checkedInput, type RecordedCall, type RecordedRun } from "./recorded-run.ts";
-import { replayContext } from "./replay-context.ts";
-import { isSaidByLoop, type RunFacts, runFacts } from "./run-facts.ts";
-import { standInTools } from "./stand-ins.ts";
+import type { Model, ModelRequest, StreamPart } from "../../core/model/model.ts";
+import {
+  defineTool,
+  type Tool,
+  type ToolContext,
+  ToolRegistry,
+  type ToolResult,
+} from "../../core/tool/tool.ts";
+import {
+  checkedInput,
+  type RecordedCall,
+  type RecordedRun,
+  recordedApprovals,
+  recordedGate,
+  runFacts,
+  SAID_BY_LOOP,
+} from "./recorded-run.ts";
 
 /** Runs a call instead of answering it from the record; undefined: it did not run. Never rejects. */
 export type ToolRunner = (
@@ -36,18 +51,12 @@ export interface ReplayTools {
   /** Tools whose schemas check the arguments again. Other tools take what is recorded. */
   readonly tools?: readonly Tool[];
   readonly runTool?: ToolRunner | undefined;
-  /** How a run goes that is no plain loop, by its record; undefined for one that is. */
-  readonly conductor?: ((run: RecordedRun) => Conductor | undefined) | undefined;
   /** Stops the replay. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Makes what conducts a run, given the tools it has. */
-export type Conductor = (tools: readonly Tool[]) => (run: Run) => Promise<unknown>;
-
 /** Outcome of a run that was run again. */
 export interface ReplayedRun {
-  readonly facts: RunFacts;
   readonly entries: readonly JournalEntry[];
   /** Messages of the requests, in the order of the recorded answers. */
   readonly requests: readonly (readonly Message[])[];
@@ -82,7 +91,7 @@ export async function replayRun(
 class RunReplay {
   readonly #run: RecordedRun;
   readonly #options: ReplayTools;
-  readonly #facts: RunFacts;
+  readonly #facts: ReturnType<typeof runFacts>;
   readonly #abort = new AbortController();
   readonly #journal: MemoryJournal;
   readonly #requests: (readonly Message[])[] = [];
@@ -107,15 +116,14 @@ class RunReplay {
   async perform(before: readonly JournalEntry[]): Promise<ReplayedRun> {
     const state = new SessionState();
     for (const entry of [...before, this.#run.start, ...this.#run.opening]) state.apply(entry);
-    const { context, conduct } = this.#setUp(state);
+    const run = this.#newRun(state);
     let failure: NanoAgentError | undefined;
     try {
-      await conduct(context);
+      await endRun(run, await loop(run));
     } catch (error) {
       failure = toNanoAgentError(error);
     }
     return {
-      facts: this.#facts,
       entries: [...this.#journal.entries()],
       requests: this.#requests,
       askedTooOften: this.#askedTooOften,
@@ -125,43 +133,48 @@ class RunReplay {
     };
   }
 
-  #setUp(state: SessionState): { context: Run; conduct: (run: Run) => Promise<unknown> } {
-    const { model: name } = this.#run.start;
-    const slash = name.indexOf("/");
-    const model = recordedModel({
-      provider: slash === -1 ? name : name.slice(0, slash),
-      id: slash === -1 ? name : name.slice(slash + 1),
-      next: (request) => this.#nextAnswer(request),
-      interrupt: () => this.#interrupt(),
-    });
-    const begun = [...this.#run.calls.values()].filter(({ intent }) => intent !== undefined);
-    const hasRun = new Set(begun.map(({ name }) => name));
-    const open = state.transcript.pending.filter(({ id, name }) => {
-      const { decision, result } = this.#run.calls.get(id) ?? {};
-      if (state.approvals.has(id) && decision?.external !== true) return false;
-      return result === undefined || (decision !== undefined && !hasRun.has(name));
-    });
+  /**
+   * The run once more. What hooks and subagents did stands in the record, so here are none, and no limits of
+   * time and length. No guard against loops either: how it was set up is not recorded.
+   */
+  #newRun(state: SessionState): Run {
+    const waited = questionsIn(state);
     const again = new Set(this.#madeAgain(state).map(({ name }) => name));
-    const tools = standInTools({
-      run: this.#run,
-      facts: this.#facts,
-      externalTools: new Set([...this.#facts.externalTools, ...open.map(({ name }) => name)]),
-      tools: this.#options.tools ?? [],
-      isIdempotent: (name) => again.has(name),
-      keepsOrder: this.#options.runTool !== undefined,
-      answer: (call, toolContext) => this.#answerCall(call, toolContext),
-    });
-    const { gate, approve } = recordedGate(this.#run, this.#facts, questionsIn(state));
-    return {
-      context: this.#context(state, {
-        model,
-        tools,
-        gate,
+    const { gate, approve } = recordedGate(this.#run, this.#facts, waited);
+    const { finishTool, maxIterations, onMaxIterations } = this.#facts;
+    const model = this.#model();
+    return newRun(
+      {
+        permission: gate,
         approve,
+        approvals: recordedApprovals(this.#run, waited),
         openCalls: again.size > 0 ? "run" : "close",
-      }),
-      conduct: this.#conductor(tools),
-    };
+        cwd: this.#folder(waited),
+        toolTimeoutMs: 0,
+        maxToolResultChars: Number.MAX_SAFE_INTEGER,
+        maxIterations: state.progress.iterations + maxIterations,
+        onMaxIterations,
+      },
+      {
+        model: () => ({ model }),
+        tools: new ToolRegistry(this.#tools(state, again)),
+        journal: this.#journal,
+        state,
+        signal: this.#abort.signal,
+        request: { sessionId: this.#journal.sessionId },
+        finishTool,
+        plugins: [],
+        failure: {},
+        workedMs: 0,
+        takeSteering: () => this.#takeFromOutside(),
+        emit: (event) => {
+          if (event.type === "tool_result") this.#settled.get(event.callId)?.resolve();
+        },
+        isReleased: () => false,
+        startSubagent: () =>
+          Promise.reject(misuse("A replay starts no subagents; their recorded results are used.")),
+      },
+    );
   }
 
   /** The calls of a run that was cut before which this one made itself, as its record shows. */
@@ -176,53 +189,74 @@ class RunReplay {
     });
   }
 
-  #conductor(tools: readonly Tool[]): (run: Run) => Promise<unknown> {
-    const own = tools.filter(({ name }) => name !== this.#facts.finishTool);
-    return this.#options.conductor?.(this.#run)?.(own) ?? (async (run) => endRun(run, await loop(run)));
+  /** The working folder of the run, as far as a question says it. */
+  #folder(waited: ReadonlyMap<string, ApprovalRequestEntry>): string {
+    const asked = [...this.#run.calls.values()].flatMap(({ request = [] }) => request);
+    return [...asked, ...waited.values()].at(0)?.cwd ?? "";
   }
 
-  #context(
-    state: SessionState,
-    ports: {
-      readonly model: Model;
-      readonly tools: readonly Tool[];
-      readonly gate: Gate;
-      readonly approve: Approver | undefined;
-      readonly openCalls: RunSettings["openCalls"];
-    },
-  ): Run {
-    const { model, gate, approve, openCalls } = ports;
-    // No guard against loops: it has spoken in the record, and how it was set up is not recorded.
-    return replayContext({
-      model,
-      tools: ports.tools,
-      journal: this.#journal,
-      state,
-      signal: this.#abort.signal,
-      settings: {
-        permission: gate,
-        approve,
-        approvals: recordedApprovals(this.#run, questionsIn(state)),
-        openCalls,
-        cwd: this.#folder(state),
-        maxToolResultChars: Number.MAX_SAFE_INTEGER,
-        maxIterations: state.progress.iterations + this.#facts.maxIterations,
-        onMaxIterations: this.#facts.onMaxIterations,
+  /** Gives the recorded answers again, whole blocks at a time. */
+  #model(): Model {
+    const { model: name } = this.#run.start;
+    const slash = name.indexOf("/");
+    const nextAnswer = (request: ModelRequest): AssistantEntry => this.#nextAnswer(request);
+    const interrupt = (): NanoAgentError => this.#interrupt();
+    return {
+      provider: slash === -1 ? name : name.slice(0, slash),
+      id: slash === -1 ? name : name.slice(slash + 1),
+      async *stream(request): AsyncGenerator<StreamPart, void, undefined> {
+        const { message, interrupted, finishReason, usage, model, responseId } = nextAnswer(request);
+        let index = 0;
+        for (const block of message.content) yield { type: "block", index: index++, block };
+        if (interrupted === true) throw interrupt();
+        const part = { finishReason, usage, model: model.slice(model.indexOf("/") + 1) };
+        yield { type: "finish", ...part, ...defined({ responseId }) };
       },
-      finishTool: this.#facts.finishTool,
-      takeSteering: () => this.#takeFromOutside(),
-      emit: (event) => this.#onEvent(event),
+    };
+  }
+
+  /** The tools of the run, in their order: they take what was recorded, and give it. */
+  #tools(state: SessionState, again: ReadonlySet<string>): readonly Tool[] {
+    const { start, calls, answers } = this.#run;
+    const { finishTool, externalTools } = this.#facts;
+    const begun = [...calls.values()].flatMap(({ intent = [] }) => intent);
+    const hasRun = new Set(begun.map(({ name }) => name));
+    const open = state.transcript.pending.filter(({ id, name }) => {
+      const { decision, result } = calls.get(id) ?? {};
+      if (state.approvals.has(id) && decision?.external !== true) return false;
+      return result === undefined || (decision !== undefined && !hasRun.has(name));
+    });
+    const external = new Set([...externalTools, ...open.map(({ name }) => name)]);
+    const inputs = new Map<object, RecordedCall>();
+    for (const { id, name, input } of answers.flatMap(({ message }) => toolCallsOf(message))) {
+      const call = calls.get(id);
+      if (call?.name === name) inputs.set(input, call);
+    }
+    // A run may have got tools after its start; the one that ends it stays the last.
+    const others = [...start.tools, ...hasRun].filter((name) => name !== finishTool);
+    const names = new Set([...others, ...(finishTool === undefined ? [] : [finishTool])]);
+    return [...names].map((name) => {
+      const known = this.#options.tools?.find((tool) => tool.name === name);
+      // Where calls run, those that conflict must not overlap.
+      const access = this.#options.runTool === undefined ? undefined : known?.access;
+      const schema = recordedSchema(name, inputs, known?.schema);
+      const { execute, ...tool } = this.#recordedTool(name, again.has(name));
+      return { ...tool, ...defined({ access }), schema, ...(external.has(name) ? {} : defined({ execute })) };
     });
   }
 
-  /** The working folder of the run, as far as a question says it. */
-  #folder(state: SessionState): string {
-    const asked = [...this.#run.calls.values()].flatMap(({ request = [] }) => request);
-    return [...asked, ...questionsIn(state).values()].at(0)?.cwd ?? "";
-  }
-
-  #onEvent(event: AgentEvent): void {
-    if (event.type === "tool_result") this.#settled.get(event.callId)?.resolve();
+  #recordedTool(name: string, idempotent: boolean): Tool {
+    return defineTool({
+      name,
+      description: `Stands in for ${name}.`,
+      idempotent,
+      parameters: { type: "object" },
+      execute: async (_input, context) => {
+        const call = this.#run.calls.get(context.callId);
+        if (call === undefined) return { content: "This call is not in the record.", isError: true };
+        return this.#answerCall(call, context);
+      },
+    });
   }
 
   /** The recorded answer to the current request. Throws what ended the run where there is none. */
@@ -273,7 +307,7 @@ class RunReplay {
     switch (entry.type) {
       case "user_message":
         if (entry.source === "steering") return true;
-        return isContinuation && !(entry.source === "system" && isSaidByLoop(entry));
+        return isContinuation && !(entry.source === "system" && SAID_BY_LOOP.has(entry.code));
       case "assistant_message":
       case "tool_intent":
       case "tool_result":
@@ -344,7 +378,7 @@ function questionsIn(state: SessionState): ReadonlyMap<string, ApprovalRequestEn
 }
 
 /** A call's own calls that can be made again: in order, up to the first without recorded arguments. */
-export function callableWithin(run: RecordedRun, callId: string): readonly RecordedCall[] {
+function callableWithin(run: RecordedRun, callId: string): readonly RecordedCall[] {
   const inner = [...run.calls.values()].filter(({ parentCallId }) => parentCallId === callId);
   const callable: RecordedCall[] = [];
   for (let number = 1; ; number++) {
@@ -358,4 +392,35 @@ export function callableWithin(run: RecordedRun, callId: string): readonly Recor
 function liveOutcome({ content, isError, essence }: ToolResult): LiveOutcome {
   const fingerprint = essence === undefined ? undefined : hashText(essence).toString(36);
   return { content, isError: isError === true, fingerprint };
+}
+
+/** `inputs`: calls by the very object that holds their arguments. */
+function recordedSchema(
+  name: string,
+  inputs: ReadonlyMap<object, RecordedCall>,
+  known: CompiledSchema | undefined,
+): CompiledSchema {
+  if (known !== undefined) return known;
+  return {
+    jsonSchema: { type: "object" },
+    validate: async (input): Promise<SchemaResult> => {
+      const call = typeof input === "object" && input !== null ? inputs.get(input) : undefined;
+      return call === undefined ? { ok: true, value: input } : recordedCheck(name, call, input);
+    },
+  };
+}
+
+/** How the check of the arguments went by the record, for a tool whose schema nobody has. */
+function recordedCheck(name: string, call: RecordedCall, input: unknown): SchemaResult {
+  const checked = checkedInput(call);
+  if (checked !== undefined) return { ok: true, value: checked };
+  const { result } = call;
+  const content = result?.result.content;
+  const text = typeof content === "string" ? content : "";
+  const invalid = `Error: Invalid arguments for ${name}, so it was not run:\n`;
+  const unchecked = `Error: The arguments of ${name} could not be checked: `;
+  if (text.startsWith(invalid))
+    return { ok: false, issues: [{ path: "", message: text.slice(invalid.length) }] };
+  if (text.startsWith(unchecked)) throw new Error(text.slice(unchecked.length));
+  return { ok: true, value: input };
 }

@@ -1,11 +1,9 @@
 import { expect, test } from "vitest";
 import { liveThrough } from "../../../test/session/random-lives.ts";
 import type { JournalEntry } from "../../core/agent/entries.ts";
-import type { Model } from "../../core/model/model.ts";
 import { defineTool } from "../../core/tool/tool.ts";
 import { recordedRuns } from "./recorded-run.ts";
 import { replaySession } from "./replay-session.ts";
-import { replayWithModel } from "./replay-with-model.ts";
 
 /** A small session: two runs, one with a call that is allowed by a person and one that a rule refuses. */
 async function smallSession(): Promise<readonly JournalEntry[]> {
@@ -216,51 +214,7 @@ test("a compaction in the middle of a run is made again where it was made", asyn
   });
 });
 
-test("another model is asked from a step on, with recorded results for the same calls", async () => {
-  const entries = await smallSession();
-  const asked: string[] = [];
-  const model: Model = {
-    provider: "other",
-    id: "model",
-    stream: async function* (request) {
-      asked.push(
-        JSON.stringify(
-          request.messages.at(-1)?.content.map((block) => ("content" in block ? block.content : block.type)),
-        ),
-      );
-      const call = {
-        type: "tool_use",
-        id: "z",
-        name: asked.length === 1 ? "asked" : "echo",
-        input: asked.length === 1 ? {} : { n: 9 },
-      } as const;
-      if (asked.length < 3) yield { type: "block", index: 0, block: call };
-      else yield { type: "text_delta", index: 0, text: "three" };
-      yield {
-        type: "finish",
-        finishReason: { unified: asked.length < 3 ? "tool_use" : "stop", raw: "" },
-        usage: { inputTokens: 1, outputTokens: 1 },
-      };
-    },
-  };
-  const tools = ["asked", "echo"].map((name) =>
-    defineTool({ name, description: name, parameters: { type: "object" }, execute: () => "live" }),
-  );
-  const report = await replayWithModel(entries, { model, from: 3, tools });
-  expect(asked).toEqual(['["text"]', '["was asked"]', expect.stringContaining("This is a replay")]);
-  expect(report).toMatchObject({
-    same: false,
-    requests: 3,
-    calls: 2,
-    notReplayed: { "calls that are not in the record": 1 },
-    differences: [
-      { run: 2, step: 4, aspect: "answer", path: "calls[0]", recorded: "nothing" },
-      { run: 2, step: 5, aspect: "answer" },
-    ],
-  });
-});
-
-test("a part that goes on has the number of its run, and another model is offered the tools of its own", async () => {
+test("a part that goes on has the number of its run", async () => {
   const entries = await smallSession();
   const at = entries.findLastIndex(({ type }) => type === "run_start");
   const start = entries[at];
@@ -268,21 +222,13 @@ test("a part that goes on has the number of its run, and another model is offere
   const resumed = { ...start, type: "run_resume", id: "resumed" } as const;
   const all = entries.toSpliced(at, 1, { ...start, tools: [] }, resumed);
   expect(recordedRuns(all).map(({ number }) => number)).toEqual([1, 2, 2]);
-  const offered: (readonly string[])[] = [];
-  const model: Model = {
-    provider: "other",
-    id: "model",
-    stream: async function* ({ tools = [] }) {
-      offered.push(tools.map(({ name }) => name));
-      yield { type: "text_delta", index: 0, text: "two" };
-      yield {
-        type: "finish",
-        finishReason: { unified: "stop", raw: "" },
-        usage: { inputTokens: 1, outputTokens: 1 },
-      };
-    },
-  };
-  const asked = defineTool({ name: "asked", description: "asks", parameters: { type: "object" } });
-  await replayWithModel(all, { model, from: 3, tools: [asked] });
-  expect(offered).toEqual([["asked"]]);
+});
+
+test("a run of a pattern with phases is named and taken from the record", async () => {
+  const entries = await smallSession();
+  const scoped = entries.map((entry) =>
+    entry.type === "assistant_message" ? { ...entry, scope: "planning/1" } : entry,
+  );
+  const { same, requests, notReplayed } = await replaySession(scoped);
+  expect([same, requests, notReplayed["runs of patterns with phases"]]).toEqual([true, 0, 2]);
 });

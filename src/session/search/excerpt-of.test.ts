@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createRedaction } from "../../permission/secrets/create-redaction.ts";
-import { excerptOf } from "./excerpt-of.ts";
+import { excerptOf } from "./search-words.ts";
 
 const KEY = `sk-ant-api03-${"aB3dE6gH9jK2".repeat(7)}xyzAA`;
 const redaction = createRedaction();

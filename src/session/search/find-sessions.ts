@@ -4,10 +4,8 @@ import type { Redaction } from "../../core/base/text.ts";
 import { isDamagedDatabase } from "../../system/sqlite.ts";
 import { isFolder } from "../session-file.ts";
 import type { SessionFile, SessionStore } from "../session-store.ts";
-import { excerptOf } from "./excerpt-of.ts";
-import { SearchIndex, setIndexAside, type UpdateOptions } from "./search-index.ts";
-import { searchWords } from "./search-words.ts";
-import { withoutCutWord } from "./session-passages.ts";
+import { SearchIndex, setIndexAside, type UpdateOptions, withoutCutWord } from "./search-index.ts";
+import { excerptOf, searchWords } from "./search-words.ts";
 
 /** A session in which a text was found. */
 export interface FoundSession extends SessionFile {

@@ -1,16 +1,21 @@
 import { closeSync, lstatSync, renameSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
+import type { JournalEntry } from "../../core/agent/entries.ts";
+import { textOf, toolCallsOf } from "../../core/message/message.ts";
+import { StepCounter } from "../../journal/steps.ts";
 import { inTransaction, loadSqlite } from "../../system/sqlite.ts";
+import { inspectSession, readEntries, recordPath } from "../read-session.ts";
 import { openSessionFile } from "../session-file.ts";
 import type { SessionFile } from "../session-store.ts";
 import { searchWords, wordSegmenter } from "./search-words.ts";
-import { type SessionPassage, sessionPassages } from "./session-passages.ts";
 
 /** Version of the tables; an index of another one is made anew. */
-const INDEX_VERSION = 1;
+const INDEX_VERSION = 2;
 
-/** Pieces of files that are stored at once, unless they are long: each time costs. */
+/** Passages of one file at most: the number of a passage is that of its file times this, and its own. */
+const MAX_PASSAGES = 2 ** 20;
+/** Files that are stored at once, unless they are long: each time costs. */
 const TOGETHER = 16;
 /** Characters that are stored at once, more or less: nothing else is done meanwhile. */
 const CHARS_TOGETHER = 40_000;
@@ -18,7 +23,7 @@ const CHARS_TOGETHER = 40_000;
 const CHARS_IN_A_ROW = 10_000;
 
 /** A passage that was found. */
-export interface FoundPassage extends SessionPassage {
+interface FoundPassage extends SessionPassage {
   readonly path: string;
 }
 
@@ -34,6 +39,9 @@ export interface UpdateOptions {
 /** Full-text index of session files, in its own database. Holds nothing that they do not hold. */
 export class SearchIndex {
   readonly #database: DatabaseSync;
+  readonly #drop: StatementSync;
+  readonly #put: StatementSync;
+  readonly #add: StatementSync;
 
   /** Opens or makes (0600) the index; without a path in memory. Throws for a link, and what SQLite throws. */
   constructor(path?: string) {
@@ -45,6 +53,13 @@ export class SearchIndex {
     this.#database = new Database(path ?? ":memory:", { timeout: 2_000 });
     try {
       this.#prepare();
+      this.#drop = this.#database.prepare("DELETE FROM passages WHERE rowid BETWEEN ? AND ?");
+      this.#put = this.#database.prepare(
+        "INSERT INTO files (path, bytes, changed) VALUES (?, ?, ?) ON CONFLICT (path) DO UPDATE SET bytes = excluded.bytes, changed = excluded.changed RETURNING id",
+      );
+      this.#add = this.#database.prepare(
+        "INSERT OR REPLACE INTO passages (rowid, words, step, text) VALUES (?, ?, ?, ?)",
+      );
     } catch (error) {
       this.#database.close();
       throw error;
@@ -58,8 +73,8 @@ export class SearchIndex {
     if (version === INDEX_VERSION) return;
     database.exec(`BEGIN IMMEDIATE;
       DROP TABLE IF EXISTS files; DROP TABLE IF EXISTS passages;
-      CREATE TABLE files (path TEXT PRIMARY KEY, bytes INTEGER, changed REAL, first INTEGER, last INTEGER);
-      CREATE VIRTUAL TABLE passages USING fts5(words, path UNINDEXED, step UNINDEXED, text UNINDEXED, tokenize = 'unicode61 remove_diacritics 2');
+      CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT UNIQUE, bytes INTEGER, changed REAL);
+      CREATE VIRTUAL TABLE passages USING fts5(words, step UNINDEXED, text UNINDEXED, tokenize = 'unicode61 remove_diacritics 2');
       PRAGMA user_version = ${INDEX_VERSION};
       COMMIT`);
   }
@@ -72,28 +87,66 @@ export class SearchIndex {
     sessions: readonly SessionFile[],
     { isComplete, signal, rest = setImmediate }: UpdateOptions,
   ): Promise<void> {
-    const database = this.#database;
     const { stale, gone } = this.#changes(sessions, isComplete);
     if (stale.length + gone.length === 0) return;
-    const statements: Statements = {
-      // Not `?1` twice: the oldest Node we run on binds no numbered parameters.
-      forget: database.prepare(
-        "DELETE FROM passages WHERE rowid BETWEEN (SELECT first FROM files WHERE path = ?) AND (SELECT last FROM files WHERE path = ?) AND path = ?",
-      ),
-      forgetOthers: database.prepare(
-        "DELETE FROM passages WHERE path = ? AND NOT (rowid BETWEEN (SELECT first FROM files WHERE path = ?) AND (SELECT last FROM files WHERE path = ?))",
-      ),
-      forgetFile: database.prepare("DELETE FROM files WHERE path = ?"),
-      putFile: database.prepare("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)"),
-      add: database.prepare("INSERT INTO passages (words, path, step, text) VALUES (?, ?, ?, ?)"),
-    };
-    for (const path of gone) inTransaction(database, () => forget(statements, path));
-    for await (const pieces of together(piecesOf(stale, rest))) {
-      if (signal?.aborted === true) return;
-      inTransaction(database, () => {
-        for (const piece of pieces) store(statements, piece);
+    inTransaction(this.#database, () => {
+      for (const path of gone) this.#forget(path);
+    });
+    const segmenter = wordSegmenter();
+    let parts: FilePart[] = [];
+    let chars = 0;
+    const storeParts = async (): Promise<void> => {
+      inTransaction(this.#database, () => {
+        for (const part of parts) this.#store(part);
       });
+      parts = [];
+      chars = 0;
+      // Between one commit and the next, others of this process and of others have their turn.
+      await setImmediate();
+    };
+    for (const session of stale) {
+      let part: FilePart = { session, from: 0, passages: [], isLast: false };
+      parts.push(part);
+      let inARow = 0;
+      for (const passage of readable(session.path)) {
+        part.passages.push({ ...passage, words: searchWords(passage.text, segmenter).flat().join(" ") });
+        chars += passage.text.length;
+        inARow += passage.text.length;
+        if (inARow >= CHARS_IN_A_ROW) {
+          inARow = 0;
+          await rest();
+        }
+        if (chars < CHARS_TOGETHER) continue;
+        if (signal?.aborted === true) return;
+        await storeParts();
+        part = { session, from: part.from + part.passages.length, passages: [], isLast: false };
+        parts.push(part);
+        await rest();
+      }
+      part.isLast = true;
+      if (signal?.aborted === true) return;
+      if (parts.length >= TOGETHER) await storeParts();
     }
+    await storeParts();
+  }
+
+  #forget(path: string): void {
+    const { id } = this.#database.prepare("SELECT id FROM files WHERE path = ?").get(path) ?? {};
+    const first = Number(id ?? 0) * MAX_PASSAGES;
+    this.#drop.run(first, first + MAX_PASSAGES - 1);
+    this.#database.prepare("DELETE FROM files WHERE path = ?").run(path);
+  }
+
+  /** Others may be at work on the same file: then each passage is put once more, where it is. */
+  #store({ session, from, passages, isLast }: FilePart): void {
+    const { path, bytes, changedAt } = session;
+    // Of a size that no file has, until all of it is there: it is looked at again.
+    const { id } = this.#put.get(path, isLast ? bytes : -1, changedAt) ?? {};
+    const first = Number(id) * MAX_PASSAGES;
+    if (from === 0) this.#drop.run(first, first + MAX_PASSAGES - 1);
+    passages.slice(0, Math.max(0, MAX_PASSAGES - from)).forEach(({ step, text, words }, at) => {
+      this.#add.run(first + from + at, words, step, text);
+    });
   }
 
   /** The files that are not in the index as they are now, and paths in it of files that are no more. */
@@ -120,16 +173,18 @@ export class SearchIndex {
       word.length === 1 ? `"${word[0]}"*` : `"${word.join(" ")}"`,
     );
     if (words.length === 0) return [];
-    const files = this.#database.prepare("SELECT DISTINCT path FROM passages WHERE passages MATCH ?");
-    const sets = words.map((word) => new Set(files.all(word).map((row) => String(row["path"]))));
-    const [first = new Set<string>(), ...others] = sets;
-    const paths = [...first].filter((path) => others.every((set) => set.has(path)));
-    if (paths.length === 0) return [];
+    const files = this.#database.prepare(
+      `SELECT DISTINCT rowid / ${MAX_PASSAGES} AS id FROM passages WHERE passages MATCH ?`,
+    );
+    const sets = words.map((word) => new Set(files.all(word).map((row) => Number(row["id"]))));
+    const [first = new Set<number>(), ...others] = sets;
+    const ids = [...first].filter((id) => others.every((set) => set.has(id)));
+    if (ids.length === 0) return [];
     return this.#database
       .prepare(
-        "SELECT path, step, text FROM passages WHERE passages MATCH ? AND path IN (SELECT value FROM json_each(?)) ORDER BY rank LIMIT ?",
+        `SELECT path, step, text FROM passages JOIN files ON id = passages.rowid / ${MAX_PASSAGES} WHERE passages MATCH ? AND id IN (SELECT value FROM json_each(?)) ORDER BY rank LIMIT ?`,
       )
-      .all(words.join(" OR "), JSON.stringify(paths), limit)
+      .all(words.join(" OR "), JSON.stringify(ids), limit)
       .map((row) => ({ path: String(row["path"]), step: Number(row["step"]), text: String(row["text"]) }));
   }
 
@@ -138,91 +193,13 @@ export class SearchIndex {
   }
 }
 
-interface Statements {
-  readonly forget: StatementSync;
-  readonly forgetOthers: StatementSync;
-  readonly forgetFile: StatementSync;
-  readonly putFile: StatementSync;
-  readonly add: StatementSync;
-}
-
-function forget({ forget: drop, forgetFile }: Statements, path: string): void {
-  drop.run(path, path, path);
-  forgetFile.run(path);
-}
-
-/** A file whose words are being found, and where those that were stored stand. */
-interface FileAtWork extends SessionFile {
-  first: number | bigint;
-  last: number | bigint;
-}
-
-/** Passages of a file, with their words. */
-interface Piece {
-  readonly file: FileAtWork;
-  readonly place: "first" | "middle" | "last" | "whole";
-  readonly passages: readonly (SessionPassage & { readonly words: string })[];
-  readonly chars: number;
-}
-
-async function* piecesOf(
-  sessions: readonly SessionFile[],
-  rest: () => Promise<unknown>,
-): AsyncGenerator<Piece, void, undefined> {
-  const segmenter = wordSegmenter();
-  for (const session of sessions) {
-    const file: FileAtWork = { ...session, first: 0, last: -1 };
-    let isFirst = true;
-    let passages: Piece["passages"][number][] = [];
-    let chars = 0;
-    let inARow = 0;
-    for (const passage of readable(session.path)) {
-      passages.push({ ...passage, words: searchWords(passage.text, segmenter).flat().join(" ") });
-      chars += passage.text.length;
-      inARow += passage.text.length;
-      if (inARow >= CHARS_IN_A_ROW) {
-        inARow = 0;
-        await rest();
-      }
-      if (chars < CHARS_TOGETHER) continue;
-      yield { file, place: isFirst ? "first" : "middle", passages, chars };
-      isFirst = false;
-      passages = [];
-      chars = 0;
-      await rest();
-    }
-    yield { file, place: isFirst ? "whole" : "last", passages, chars };
-  }
-}
-
-async function* together(pieces: AsyncIterable<Piece>): AsyncGenerator<readonly Piece[], void, undefined> {
-  let ready: Piece[] = [];
-  let chars = 0;
-  for await (const piece of pieces) {
-    ready.push(piece);
-    chars += piece.chars;
-    if (ready.length < TOGETHER && chars < CHARS_TOGETHER) continue;
-    yield ready;
-    ready = [];
-    chars = 0;
-    // Between one commit and the next, others of this process and of others have their turn.
-    await setImmediate();
-  }
-  if (ready.length > 0) yield ready;
-}
-
-function store(statements: Statements, { file, place, passages }: Piece): void {
-  const { path, bytes, changedAt } = file;
-  if (place === "first" || place === "whole") forget(statements, path);
-  for (const { step, text, words } of passages) {
-    file.last = statements.add.run(words, path, step, text).lastInsertRowid;
-    if (file.first === 0) file.first = file.last;
-  }
-  const isWhole = place === "whole" || place === "last";
-  // Of a size that no file has, until all of it is there: it is looked at again.
-  statements.putFile.run(path, isWhole ? bytes : -1, changedAt, file.first, file.last);
-  // Somebody else may have been at work on it between the pieces.
-  if (place === "last") statements.forgetOthers.run(path, path, path);
+/** Passages of a file that are stored together. */
+interface FilePart {
+  readonly session: SessionFile;
+  /** Number of passages before them. */
+  readonly from: number;
+  readonly passages: (SessionPassage & { readonly words: string })[];
+  isLast: boolean;
 }
 
 function* readable(path: string): Generator<SessionPassage, void, undefined> {
@@ -239,4 +216,59 @@ export function setIndexAside(path: string, now: number): string {
   const aside = `${path}.damaged-${now}`;
   renameSync(path, aside);
   return aside;
+}
+
+/** A text of a session that can be found. */
+interface SessionPassage {
+  /** Step of the session it belongs to: the next one for input, its own for answers and results. */
+  readonly step: number;
+  readonly text: string;
+}
+
+/** Characters of one text that are searched: of what people and models say, and of what tools give. */
+const MAX_SAID = 32_000;
+const MAX_RESULT = 8_000;
+
+/** The texts of a session file, one by one. Throws `journal` for a file that cannot be read. */
+function* sessionPassages(path: string): Generator<SessionPassage, void, undefined> {
+  const descriptor = openSessionFile(path, "read");
+  try {
+    const { scan } = inspectSession(descriptor, path);
+    const counter = new StepCounter();
+    for (const entry of readEntries(descriptor, recordPath(scan))) {
+      const step = counter.stepOf(entry);
+      for (const text of textsOf(entry)) if (text.trim() !== "") yield { step, text: text.toWellFormed() };
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** A passage without the part of a word it was cut in, if so: half of a secret is none to a redaction. */
+export function withoutCutWord(text: string): string {
+  if (text.length !== MAX_SAID && text.length !== MAX_RESULT) return text;
+  let end = text.length;
+  while (end > 0 && !/\s/.test(text.charAt(end - 1))) end--;
+  return text.slice(0, end);
+}
+
+function textsOf(entry: JournalEntry): readonly string[] {
+  switch (entry.type) {
+    case "user_message":
+      return [textOf(entry.message.content, "\n").slice(0, MAX_SAID)];
+    case "assistant_message":
+      return [
+        textOf(entry.message.content, "\n").slice(0, MAX_SAID),
+        ...toolCallsOf(entry.message).map(({ name, input }) =>
+          `${name} ${JSON.stringify(input)}`.slice(0, MAX_RESULT),
+        ),
+      ];
+    case "tool_result":
+      return [textOf(entry.result.content, "\n").slice(0, MAX_RESULT)];
+    case "history":
+    case "compaction":
+      return entry.messages.map((message) => textOf(message.content, "\n").slice(0, MAX_SAID));
+    default:
+      return [];
+  }
 }

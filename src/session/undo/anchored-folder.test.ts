@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFile
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
-import { anchorFolder } from "./apply-changes.ts";
-import { keyOfBytes } from "./path-key.ts";
+import { anchorFolder } from "./file-changes.ts";
+import { keyOfBytes } from "./path-state.ts";
 
 test("a link in the place of a folder, the last one or one on the way, is not followed", () => {
   const root = tempFolder({ "real/inner/file": "" });

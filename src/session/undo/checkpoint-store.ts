@@ -1,19 +1,88 @@
 import { hash } from "node:crypto";
-import { chmodSync, closeSync, existsSync, lstatSync, renameSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  renameSync,
+  type Stats,
+} from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-// As one object, so that the entry loads where an engine lacks some of it.
 import zlib from "node:zlib";
+import type { OmissionReason } from "../../core/agent/entries.ts";
 import { isNanoAgentError, NanoAgentError } from "../../core/base/errors.ts";
 import { makePrivateFolders } from "../../system/private-folders.ts";
 import { inTransaction, isDamagedDatabase, isFullDatabase, loadSqlite } from "../../system/sqlite.ts";
+import { systemCode } from "../../system/system-error.ts";
 import { systemReason } from "../session-error.ts";
 import { openSessionFile } from "../session-file.ts";
-import type { PathKey } from "./path-key.ts";
-import type { FileIndex, FileState } from "./path-state.ts";
+import {
+  type FileIndex,
+  type FileState,
+  fileState,
+  hasFacts,
+  keyOfBytes,
+  type PathKey,
+  permissionBits,
+  unkept,
+} from "./path-state.ts";
+
+/** How much is kept for undo. */
+export interface CheckpointLimits {
+  /** Larger files are noted and not kept. Default 32 MiB. */
+  readonly maxFileBytes: number;
+  /** Files and folders of the workspace that are looked at. Default 200,000. */
+  readonly maxEntries: number;
+  /** Most entries looked at in one folder like `node_modules` or of build output. Default 5,000. */
+  readonly maxBulkEntries: number;
+  /** Bytes on disk for one workspace. Default 1 GiB. */
+  readonly maxStoreBytes: number;
+  /**
+   * Milliseconds that a call waits for what is read for the first time; for going through folders for the
+   * first time twice as long. What is left waits for the calls after it. Default 2,000.
+   */
+  readonly maxWaitMs: number;
+}
+
+/** The limits where nobody says otherwise. */
+export const DEFAULT_LIMITS: CheckpointLimits = {
+  maxFileBytes: 32 * 1024 * 1024,
+  maxEntries: 200_000,
+  maxBulkEntries: 5_000,
+  maxStoreBytes: 1024 * 1024 * 1024,
+  maxWaitMs: 2_000,
+};
+
+/** Names of folders that hold what a command can make again, often by the ten thousand. */
+export const BULK_FOLDERS: ReadonlySet<string> = new Set([
+  "node_modules",
+  "bower_components",
+  ".pnpm-store",
+  ".yarn",
+  ".venv",
+  "venv",
+  ".tox",
+  ".nox",
+  ".gradle",
+  ".cache",
+  ".next",
+  ".nuxt",
+  ".turbo",
+  "target",
+  "Pods",
+  "DerivedData",
+]);
+
+// As one object, so that the entry loads where an engine lacks some of it.
 
 /** The name some bytes are kept under: their SHA-256 in lowercase hex digits. */
-export function hashOf(bytes: Buffer): string {
+function hashOf(bytes: Buffer): string {
   return hash("sha256", bytes, "hex");
 }
 
@@ -288,4 +357,144 @@ export function makePrivateFolder(folder: string): void {
 export function checkpointError(what: string, cause: unknown): NanoAgentError {
   const reason = isFullDatabase(cause) ? "no space left on the device" : systemReason(cause);
   return new NanoAgentError("checkpoint", `${what}: ${reason}.`, { cause });
+}
+
+/** Finds out what stands at paths and keeps the bytes of files, within the limits. */
+export class ContentKeeper {
+  readonly #store: CheckpointStore;
+  readonly #limits: CheckpointLimits;
+  /** Bytes that may still be added. */
+  #room = 0;
+  /** Bytes of the files that one look has come by. */
+  #passed = 0;
+  #isFull = false;
+
+  constructor(store: CheckpointStore, limits: CheckpointLimits) {
+    this.#store = store;
+    this.#limits = limits;
+  }
+
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  begin(): void {
+    this.#room = this.#limits.maxStoreBytes - this.#store.bytes;
+    this.#passed = 0;
+  }
+
+  /** Counts a file that is kept already. */
+  pass(bytes: number): void {
+    this.#passed += bytes;
+  }
+
+  /** A path's state now, adding a file's bytes to the store. Undefined: it vanished. Throws `checkpoint`. */
+  stateAt(path: string | Buffer, stats: Stats, known: FileState | undefined): FileState | undefined {
+    const checkedAt = Date.now();
+    if (stats.isDirectory())
+      return fileState(stats, { type: "folder", mode: permissionBits(stats.mode) }, checkedAt);
+    if (stats.isFile()) return this.#fileAt(path, stats, known);
+    if (!stats.isSymbolicLink()) return fileState(stats, unkept(stats, "special"), checkedAt);
+    const target = linkTarget(path);
+    return target === undefined ? undefined : fileState(stats, { type: "link", target }, checkedAt);
+  }
+
+  #fileAt(path: string | Buffer, stats: Stats, known: FileState | undefined): FileState | undefined {
+    const checkedAt = Date.now();
+    const knownHash = known?.version?.type === "file" ? known.version.hash : undefined;
+    const refused = knownHash === undefined ? this.#refusal(stats.size) : undefined;
+    if (refused !== undefined) return fileState(stats, unkept(stats, refused), checkedAt);
+    const read = readKeptFile(path, this.#limits.maxFileBytes);
+    if (read.type === "gone") return undefined;
+    if (read.type === "refused") return fileState(stats, unkept(stats, read.reason), checkedAt);
+    const { bytes, stats: facts } = read;
+    const hash = hashOf(bytes);
+    this.#passed += bytes.length;
+    if (hash !== knownHash && !this.#store.has(hash)) {
+      if (bytes.length > this.#room) {
+        this.#isFull = true;
+        return fileState(facts, unkept(facts, "no_room"), checkedAt);
+      }
+      this.#store.add(hash, bytes);
+      this.#room -= bytes.length;
+    }
+    const mode = permissionBits(facts.mode);
+    return fileState(facts, { type: "file", hash, size: bytes.length, mode }, checkedAt);
+  }
+
+  /** Why an unkept file of this size is not read. Half of the space is for what stands, half for the past. */
+  #refusal(size: number): OmissionReason | undefined {
+    const { maxFileBytes, maxStoreBytes } = this.#limits;
+    if (size > maxFileBytes) return "too_large";
+    if (size <= this.#room && this.#passed + size <= maxStoreBytes / 2) return undefined;
+    this.#isFull = true;
+    return "no_room";
+  }
+}
+
+function linkTarget(path: string | Buffer): string | undefined {
+  try {
+    return keyOfBytes(readlinkSync(path, "buffer"));
+  } catch (error) {
+    // Something else took its place.
+    if (systemCode(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+/** A regular file as it was read: `stats` are those from before the first byte. */
+type ReadFile =
+  | { readonly type: "read"; readonly stats: Stats; readonly bytes: Buffer }
+  | { readonly type: "refused"; readonly reason: OmissionReason }
+  /** It vanished, or something else took its place. */
+  | { readonly type: "gone" };
+
+/** Times a file is read again that is being written meanwhile. */
+const MAX_TRIES = 3;
+
+/** Reads a whole regular file: follows no link, waits for no other end. System errors never throw. */
+function readKeptFile(path: string | Buffer, maxBytes: number): ReadFile {
+  let descriptor: number;
+  try {
+    descriptor = openSync(
+      path,
+      constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0),
+    );
+  } catch (error) {
+    return refusal(error);
+  }
+  try {
+    for (let tries = 1; ; tries++) {
+      const stats = fstatSync(descriptor);
+      if (!stats.isFile()) return { type: "gone" };
+      if (stats.size > maxBytes) return { type: "refused", reason: "too_large" };
+      const bytes = readAll(descriptor, stats.size);
+      const isSteady = hasFacts(stats, fstatSync(descriptor));
+      // One that never rests is kept as it was read; its times will tell that it changed since.
+      if (isSteady || tries === MAX_TRIES) return { type: "read", stats, bytes };
+    }
+  } catch (error) {
+    return refusal(error);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function refusal(error: unknown): ReadFile {
+  const code = systemCode(error);
+  if (code === undefined) throw error;
+  if (code === "ENOENT" || code === "ELOOP" || code === "ENOTDIR" || code === "ENXIO")
+    return { type: "gone" };
+  return { type: "refused", reason: "unreadable" };
+}
+
+function readAll(descriptor: number, size: number): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(size);
+  let filled = 0;
+  while (filled < size) {
+    const read = readSync(descriptor, bytes, filled, size - filled, filled);
+    if (read === 0) break;
+    filled += read;
+  }
+  return bytes.subarray(0, filled);
 }

@@ -10,7 +10,7 @@ import {
   keyWithin,
   parentKey,
   partsOf,
-} from "./path-key.ts";
+} from "./path-state.ts";
 
 /** Names as a file system may hold them: any bytes but NUL and the slash. */
 const name = fc

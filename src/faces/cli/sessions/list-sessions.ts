@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { toNanoAgentError } from "../../../core/base/errors.ts";
-import { sessionTitle } from "../../../session/read-session.ts";
-import { isSessionId } from "../../../session/session-id.ts";
-import { verifySession } from "../../../session/verify-session.ts";
+import { sessionTitle, verifySession } from "../../../session/read-session.ts";
+import { isSessionId } from "../../../session/session-file.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import type { SessionCall } from "../command-call.ts";

@@ -1,18 +1,17 @@
-import { type LiveTools, openLiveTools, patternConductor } from "../../../coding/replay/live-tools.ts";
+import { type LiveTools, openLiveTools } from "../../../coding/replay/live-tools.ts";
 import { existingFolder } from "../../../coding/settings/paths.ts";
 import { loadSettings, type Settings } from "../../../coding/settings/settings.ts";
 import { describedTools } from "../../../coding/setup/builtin-tools.ts";
-import { openModel } from "../../../coding/setup/open-model.ts";
-import { readInstructions, systemPrompt } from "../../../coding/setup/system-prompt.ts";
 import { misuse } from "../../../core/base/errors.ts";
 import { defined } from "../../../core/base/json.ts";
 import { counted } from "../../../core/base/text.ts";
-import type { Tool } from "../../../core/tool/tool.ts";
 import { stepNumbered } from "../../../journal/steps.ts";
 import { readSession, type SessionContent } from "../../../session/read-session.ts";
-import type { ReplayReport } from "../../../session/replay/replay-report.ts";
-import { replaySession } from "../../../session/replay/replay-session.ts";
-import { replayWithModel } from "../../../session/replay/replay-with-model.ts";
+import {
+  type ReplayOptions,
+  type ReplayReport,
+  replaySession,
+} from "../../../session/replay/replay-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import { noticeText } from "../../../view/notice-text.ts";
@@ -33,11 +32,10 @@ export async function replayCommand(call: SessionCall, { path }: SessionFile): P
   const cwd = workspace === undefined ? call.cwd : existingFolder(workspace, "--workspace");
   const settings = await loadSettings({ environment, cwd });
   const onNotice = (text: string): void => say(context, text);
-  const live = call.has("--live-tools") ? await liveTools({ settings, onNotice }, content, call) : undefined;
+  const live = call.has("--live-tools") ? await liveTools(settings, onNotice, content, call) : undefined;
   const tools = describedTools(settings);
   try {
-    const place = { settings, live, tools, onNotice };
-    const report = await replayed(content, { from, model: call.text("--model") }, place);
+    const report = await replayed(content, { tools, runTool: live?.run, ...defined({ from }) });
     const facts = { content, report, kept: live?.kept ?? new Map<string, number>() };
     answer(context, call, { json: () => asJson(facts), text: () => asText(facts) });
     return report.same ? EXIT.done : EXIT.failed;
@@ -47,15 +45,14 @@ export async function replayCommand(call: SessionCall, { path }: SessionFile): P
 }
 
 function assertAgreement({ has }: CommandCall): void {
-  if (has("--model") && !has("--from"))
-    throw misuse("sessions replay --model asks another model from a step on: say which with --from N.");
   const isAboutTools = has("--workspace") || has("--yolo") || has("--allowed-tools");
   if (isAboutTools && !has("--live-tools"))
     throw misuse("--workspace, --yolo and --allowed-tools say how tools run: they need --live-tools.");
 }
 
 function liveTools(
-  { settings, onNotice }: Pick<ReplayPlace, "settings" | "onNotice">,
+  settings: Settings,
+  onNotice: (message: string) => void,
   { header }: SessionContent,
   call: CommandCall,
 ): Promise<LiveTools> {
@@ -72,41 +69,11 @@ function liveTools(
   });
 }
 
-interface ReplayPlace {
-  readonly settings: Settings;
-  readonly live: LiveTools | undefined;
-  readonly tools: readonly Tool[];
-  readonly onNotice: (message: string) => void;
-}
-
 async function replayed(
   { entries, otherTypes }: SessionContent,
-  { from, model }: { readonly from: number | undefined; readonly model: string | undefined },
-  place: ReplayPlace,
+  options: ReplayOptions,
 ): Promise<ReplayReport> {
-  const { settings, live, tools, onNotice } = place;
-  const { environment, cwd, folders, config } = settings;
-  const common = { tools, runTool: live?.run };
-  const prompt = {
-    instructions: readInstructions(folders),
-    cwd,
-    platform: process.platform,
-    ...defined({ sandbox: config.values.sandbox }),
-  };
-  const report =
-    model === undefined || from === undefined
-      ? await replaySession(entries, { ...common, conductor: patternConductor, ...defined({ from }) })
-      : await replayWithModel(entries, {
-          ...common,
-          from,
-          model: await openModel(model, {
-            environment,
-            config: config.values,
-            onNotice,
-            waits: true,
-          }),
-          systemPrompt: systemPrompt(prompt),
-        });
+  const report = await replaySession(entries, options);
   const others = Object.entries(otherTypes).map(([type, count]) => [`records of type ${type}`, count]);
   return {
     ...report,
