@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { errorMessage } from "../../core/base/errors.ts";
 import { ServerProblem } from "../../server/server-problem.ts";
 import { terminalText } from "../../view/safe-text.ts";
-import type { Words } from "./language/english.ts";
+import type { Words } from "./language/language.ts";
 import { useWords } from "./language/language.ts";
 
 /** The outcome of something a person asked for, until they dismiss it. */

@@ -2,8 +2,7 @@ import type { VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import { useFormats } from "../language/formats.ts";
-import { useWords } from "../language/language.ts";
+import { useFormats, useWords } from "../language/language.ts";
 import { Icon } from "../text/icons.tsx";
 import {
   type ContextPart,

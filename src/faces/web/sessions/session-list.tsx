@@ -4,8 +4,7 @@ import type { ListedSession, OpenApproval, SessionPage } from "../../../server/s
 import { questionKind, questionSubject } from "../../../view/question-kind.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { useWork, WorkLine } from "../announce.tsx";
-import { useFormats } from "../language/formats.ts";
-import { useWords } from "../language/language.ts";
+import { useFormats, useWords } from "../language/language.ts";
 import { useReader } from "../reader.ts";
 import { hrefOf } from "../route.ts";
 import { LineCounts } from "../text/diff-view.tsx";

@@ -1,6 +1,6 @@
 import type { ListedSession } from "../../../server/server-api.ts";
 import type { EndReason } from "../../../view/words.ts";
-import type { Words } from "../language/english.ts";
+import type { Words } from "../language/language.ts";
 import type { Mark } from "../text/icons.tsx";
 
 /** The mark of a run that ended so. */
