@@ -3,12 +3,12 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { ListedSession } from "../../server/server-api.ts";
 import { terminalLine } from "../../view/safe-text.ts";
 import { useWords } from "./language/language.ts";
-import { useReader } from "./reader.ts";
 import { hrefOf, type Route } from "./route.ts";
-import { useLiveSessions } from "./sessions/live-sessions.ts";
-import { folderName, outcomeOf } from "./sessions/session-outcome.ts";
+import { folderName, outcomeOf, useLiveSessions } from "./sessions/live-sessions.ts";
+import { Button } from "./text/controls.tsx";
 import { Icon, type IconName, Logo, StateMark } from "./text/icons.tsx";
 import { startNew } from "./use-keys.ts";
+import { useReader } from "./work.tsx";
 
 interface Opens {
   readonly find: () => void;
@@ -24,10 +24,9 @@ export function Rail({ route, find, settings, keys }: Opens & { readonly route: 
   return (
     <nav class="rail" aria-label={words.mainMenu}>
       <Brand />
-      <button type="button" class="btn new" onClick={startNew}>
+      <Button kbd="N" look="new" onClick={startNew}>
         {words.newSession}
-        <kbd>N</kbd>
-      </button>
+      </Button>
       <button type="button" class="item" onClick={find}>
         <Icon name="search" />
         <span>{words.search}</span>
@@ -63,9 +62,7 @@ export function Rail({ route, find, settings, keys }: Opens & { readonly route: 
 export function TopBar({ waiting, find, settings }: Opens & { readonly waiting: number }): VNode {
   const words = useWords();
   const button = (icon: IconName, name: string, onClick: () => void): VNode => (
-    <button type="button" class="btn bare icon" aria-label={name} onClick={onClick}>
-      <Icon name={icon} />
-    </button>
+    <Button icon={icon} look="bare icon" name={name} onClick={onClick} />
   );
   return (
     <header class="bar">

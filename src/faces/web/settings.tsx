@@ -2,8 +2,8 @@ import { createContext, type VNode } from "preact";
 import { useContext, useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { terminalLine } from "../../view/safe-text.ts";
 import { LANGUAGES, type Language, languageFor, useWords, WORDS } from "./language/language.ts";
-import { useReader } from "./reader.ts";
 import { useLiveSessions } from "./sessions/live-sessions.ts";
+import { useReader } from "./work.tsx";
 
 interface Chosen {
   readonly language: "system" | Language;

@@ -1,4 +1,4 @@
-import { Component, type VNode } from "preact";
+import { Component, createContext, type VNode } from "preact";
 import { useContext } from "preact/hooks";
 import { type AgentBlock, type Block, blockOf, type CallBlock, type Level } from "../../../view/blocks.ts";
 import { evidenceText } from "../../../view/evidence.ts";
@@ -7,11 +7,12 @@ import { terminalLine, terminalText } from "../../../view/safe-text.ts";
 import type { ToolItem, ViewItem } from "../../../view/view.ts";
 import type { Phrase } from "../../../view/words.ts";
 import { useFormats, useWords } from "../language/language.ts";
-import { markOf } from "../sessions/session-outcome.ts";
+import { markOf } from "../sessions/live-sessions.ts";
+import { Button } from "../text/controls.tsx";
 import { DiffView, LineCounts } from "../text/diff-view.tsx";
 import { Icon, type Mark, StateMark } from "../text/icons.tsx";
 import { Markdown } from "../text/markdown.tsx";
-import { EndActionsContext } from "./end-actions.ts";
+import type { SessionActions } from "./session-actions.ts";
 
 interface ItemProps {
   readonly item: ViewItem;
@@ -290,22 +291,30 @@ function End({ block, id }: BlockProps<"end"> & { readonly id: string }): VNode 
       {id === end && actions !== undefined && (
         <span class="end">
           {isWritable && (
-            <button
-              type="button"
-              class="btn bare small"
-              title={words.undoHint}
-              onClick={() => actions.undo()}
-            >
-              <Icon name="undo" />
+            <Button icon="undo" look="bare small" title={words.undoHint} onClick={() => actions.undo()}>
               {words.undo}
-            </button>
+            </Button>
           )}
-          <button type="button" class="btn bare small" title={words.forkHint} onClick={() => actions.fork()}>
-            <Icon name="fork" />
+          <Button icon="fork" look="bare small" title={words.forkHint} onClick={() => actions.fork()}>
             {words.fork}
-          </button>
+          </Button>
         </span>
       )}
     </div>
   );
 }
+
+/** The actions at the end of the newest run. */
+export interface EndActions {
+  /** Id of its item; undefined where no run has ended. */
+  readonly end: string | undefined;
+  readonly isWritable: boolean;
+  readonly actions: SessionActions | undefined;
+}
+
+/** The actions that the end of a run offers; none where a conversation is only looked at. */
+export const EndActionsContext: ReturnType<typeof createContext<EndActions>> = createContext<EndActions>({
+  end: undefined,
+  isWritable: false,
+  actions: undefined,
+});

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { valueFields } from "../../../view/value-fields.ts";
-import { initialValues, offeredTexts, readValues } from "./given-values.ts";
+import { initialValues, offeredTexts, readValues } from "./value-form.tsx";
 
 const FIELDS = valueFields({
   type: "object",

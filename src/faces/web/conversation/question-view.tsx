@@ -1,17 +1,18 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { Json } from "../../../core/base/errors.ts";
 import { ownValue } from "../../../core/base/json.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { QuestionAnswer } from "../../../server/server-api.ts";
 import type { OfferedChoice, Question } from "../../../view/question.ts";
 import { questionKind, questionSubject } from "../../../view/question-kind.ts";
+import { type ValueField, valueFields } from "../../../view/value-fields.ts";
 import { useWords } from "../language/language.ts";
+import { Button } from "../text/controls.tsx";
 import { DiffView, LineCounts } from "../text/diff-view.tsx";
 import { StateMark } from "../text/icons.tsx";
 import { Markdown } from "../text/markdown.tsx";
-import { AskForm } from "./ask-form.tsx";
-import { useAnswerKeys } from "./use-answer-keys.ts";
-import { useLateClicks } from "./use-late-clicks.ts";
+import { isTyping } from "../use-keys.ts";
 import { ValueForm } from "./value-form.tsx";
 
 /** Options of {@link QuestionView}. */
@@ -167,10 +168,9 @@ function Choices({ question: { tool, choices }, send }: AnswerProps): VNode {
         </button>
       ))}
       {stop !== undefined && (
-        <button type="button" class="btn bare last" onClick={() => give(stop)}>
+        <Button kbd="Esc" look="bare last" onClick={() => give(stop)}>
           {words.choice.stop}
-          <kbd>Esc</kbd>
-        </button>
+        </Button>
       )}
     </>
   );
@@ -198,14 +198,13 @@ function PlanChoices({ question: { options = [] }, send }: AnswerProps): VNode {
           {ownValue(words.planStart, value) ?? label}
         </button>
       ))}
-      <button type="button" class="btn" onClick={change}>
+      <Button onClick={change}>
         <kbd>{options.length + 1}</kbd>
         {words.changePlan}
-      </button>
-      <button type="button" class="btn bare last" onClick={keep}>
+      </Button>
+      <Button kbd="Esc" look="bare last" onClick={keep}>
         {words.keepPlanning}
-        <kbd>Esc</kbd>
-      </button>
+      </Button>
     </>
   );
 }
@@ -247,14 +246,12 @@ function Refusal({ asks, says, needsWords = false, send, back }: RefusalProps): 
         onKeyDown={onKeyDown}
         onInput={({ currentTarget }) => setReason(currentTarget.value)}
       />
-      <button type="button" class="btn" onClick={sayNo}>
+      <Button kbd="↵" onClick={sayNo}>
         {says}
-        <kbd>↵</kbd>
-      </button>
-      <button type="button" class="btn bare last" onClick={back}>
+      </Button>
+      <Button kbd="Esc" look="bare last" onClick={back}>
         {words.backFromNo}
-        <kbd>Esc</kbd>
-      </button>
+      </Button>
     </>
   );
 }
@@ -282,4 +279,157 @@ function Options({ question: { options = [] }, send }: AnswerProps): VNode {
       </button>
     </div>
   );
+}
+
+/** Options of {@link AskForm}. */
+interface AskProps {
+  readonly question: Question;
+  readonly isWritable: boolean;
+  readonly send: (answer: QuestionAnswer) => void;
+}
+
+/** The questions of the model, one after the other: options, or an answer in words of one's own. */
+function AskForm({ question, isWritable, send }: AskProps): VNode {
+  const words = useWords();
+  const fields = valueFields(question.schema ?? {});
+  const [given, setGiven] = useState<readonly Json[]>([]);
+  const field = fields[given.length];
+  const sendAll = (values: readonly Json[]): void => {
+    const named = values.map((value, at) => [fields[at]?.name ?? "", value] as const);
+    if (named.length === 0) send({ choice: "no" });
+    else send({ choice: "once", value: Object.fromEntries(named) });
+  };
+  const give = (value: Json): void => {
+    const all = [...given, value];
+    setGiven(all);
+    if (all.length === fields.length) sendAll(all);
+  };
+  return (
+    <>
+      <header>
+        <StateMark mark="wait" name={words.marks.wait} />
+        <h2 id={`question-${question.id}`} tabIndex={-1}>
+          {withHiddenShown(field?.label ?? words.questionKind.ask)}
+        </h2>
+        {fields.length > 1 && field !== undefined && (
+          <span class="end num">{words.questionAt(given.length + 1, fields.length)}</span>
+        )}
+      </header>
+      {field !== undefined && isWritable && (
+        <AskedField key={given.length} field={field} give={give} leave={() => sendAll(given)} />
+      )}
+    </>
+  );
+}
+
+interface FieldProps {
+  readonly field: ValueField;
+  readonly give: (value: Json) => void;
+  readonly leave: () => void;
+}
+
+function AskedField({ field: { kind, options }, give, leave }: FieldProps): VNode {
+  const words = useWords();
+  const isOne = kind === "one";
+  const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
+  const [own, setOwn] = useState("");
+  const choose = (at: number): void => {
+    const option = options[at];
+    if (option === undefined) return;
+    if (isOne) give(option.value);
+    else
+      setChosen(
+        (before) => new Set(before.has(at) ? [...before].filter((each) => each !== at) : [...before, at]),
+      );
+  };
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    const text = own.trim();
+    const marked = options.flatMap(({ value }, at) => (chosen.has(at) ? [value] : []));
+    if (isOne && text !== "") give(text);
+    else if (!isOne && (text !== "" || marked.length > 0)) give(text === "" ? marked : [...marked, text]);
+  };
+  useAnswerKeys(
+    options.map((_, at) => () => choose(at)),
+    leave,
+  );
+  return (
+    <form onSubmit={submit}>
+      <div class="opts">
+        {options.map(({ label, note }, at) => (
+          <button
+            key={at}
+            type="button"
+            class={chosen.has(at) ? "opt on" : "opt"}
+            aria-pressed={isOne ? undefined : chosen.has(at)}
+            onClick={() => choose(at)}
+          >
+            <kbd>{!isOne && chosen.has(at) ? "✓" : at + 1}</kbd>
+            <b>{withHiddenShown(label)}</b>
+            {note !== undefined && <span>{withHiddenShown(note)}</span>}
+          </button>
+        ))}
+      </div>
+      <div class="acts">
+        <input
+          class="field"
+          aria-label={words.ownAnswer}
+          placeholder={words.ownAnswer}
+          value={own}
+          autocomplete="off"
+          onInput={({ currentTarget }) => setOwn(currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Escape") event.currentTarget.blur();
+          }}
+        />
+        {!isOne && (
+          <Button type="submit" look="main">
+            {words.sendValue}
+          </Button>
+        )}
+        <Button kbd="Esc" look="bare last" onClick={leave}>
+          {words.noAnswer}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Keys that were pressed this soon were meant for something else. */
+const EARLY_KEY_MS = 200;
+
+/** Has the digits choose, from 1 on, and Escape leave. */
+function useAnswerKeys(choose: readonly (() => void)[], leave: () => void): void {
+  const [shownAt] = useState(() => performance.now());
+  const newest = useRef({ choose, leave });
+  newest.current = { choose, leave };
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const { key, ctrlKey, metaKey, altKey, repeat, timeStamp } = event;
+      if (ctrlKey || metaKey || altKey || repeat || timeStamp - shownAt < EARLY_KEY_MS) return;
+      if (isTyping(event)) return;
+      const chosen = key === "Escape" ? newest.current.leave : newest.current.choose[Number(key) - 1];
+      if (chosen === undefined) return;
+      event.preventDefault();
+      chosen();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
+}
+
+/** Time in which a click may be the second half of one that was meant for what stood there before. */
+const EARLY_MS = 400;
+
+/** Props of what takes no click right after it was shown. Keys work at once: they go where the focus is. */
+function useLateClicks(): { readonly onClickCapture: (click: MouseEvent) => void } {
+  const [shownAt] = useState(() => performance.now());
+  return {
+    onClickCapture: (click) => {
+      const isOfKey = click.detail === 0;
+      if (isOfKey || click.timeStamp - shownAt >= EARLY_MS) return;
+      click.preventDefault();
+      click.stopPropagation();
+    },
+  };
 }

@@ -4,11 +4,11 @@ import { terminalLine, terminalText } from "../../../view/safe-text.ts";
 import type { ViewItem } from "../../../view/view.ts";
 import { useFormats, useWords } from "../language/language.ts";
 import { hrefOf } from "../route.ts";
-import { CopyButton } from "../text/copy-button.tsx";
+import { CopyButton } from "../text/controls.tsx";
 import { LineCounts } from "../text/diff-view.tsx";
 import { Icon, StateMark } from "../text/icons.tsx";
 import { Markdown } from "../text/markdown.tsx";
-import type { OpenSession } from "./use-session.ts";
+import type { OpenSession } from "./session-feed.ts";
 
 /** The column beside a conversation: what is to do, what has changed, and the figures of the session. */
 export function SessionSide({ session }: { readonly session: OpenSession }): VNode {

@@ -100,7 +100,6 @@ const TABLE = {
   now: ["Now", "现在"],
   live: ["Live", "进行中"],
   folders: ["Folders", "文件夹"],
-  menu: ["Menu", "菜单"],
   open: ["Open", "打开"],
   answerIt: ["Answer", "回答"],
   today: ["Today", "今天"],
@@ -209,7 +208,6 @@ const TABLE = {
     `本会话正在另一个窗口中运行（进程 ${pid}，自 ${since}）。你可以跟随阅读或分叉。`,
   ],
   goOn: ["Continue in a terminal", "在终端中继续"],
-  you: ["You", "你"],
   said: {
     steering: ["You, during the run", "你（运行中）"],
     command: ["Command", "命令"],
@@ -259,7 +257,6 @@ const TABLE = {
   later: (count: number): Pair => [`Show later (${count} more)`, `显示更晚的内容（还有 ${count} 项）`],
   newest: ["Jump to latest ↓", "跳到最新 ↓"],
   empty: ["Nothing was said yet.", "还没有对话。"],
-  question: ["Question", "问题"],
   questionOf: (agent: string): Pair => [`${agent} asks`, `${agent} 提问`],
   questionKind: {
     run: ["Run", "运行"],

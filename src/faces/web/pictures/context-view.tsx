@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { useFormats, useWords } from "../language/language.ts";
-import { Icon } from "../text/icons.tsx";
+import { Button } from "../text/controls.tsx";
 import {
   type ContextPart,
   type ContextTurn,
@@ -77,12 +77,8 @@ export function ContextPicture({ entries, windowTokens, onChoose }: ContextProps
           <h2>{words.requestOf(at + 1, turns.length)}</h2>
           <Fill turn={turn} windowTokens={windowTokens} />
           <span class="end">
-            <button type="button" class="btn bare icon" aria-label={words.before} onClick={() => move(-1)}>
-              <Icon name="back" />
-            </button>
-            <button type="button" class="btn bare icon" aria-label={words.after} onClick={() => move(1)}>
-              <Icon name="right" />
-            </button>
+            <Button icon="back" look="bare icon" name={words.before} onClick={() => move(-1)} />
+            <Button icon="right" look="bare icon" name={words.after} onClick={() => move(1)} />
           </span>
         </div>
         <Turns turns={turns} at={at} choose={choose} />

@@ -5,9 +5,8 @@ import type { SessionChange, SessionFileState } from "../../../server/server-api
 import type { FileDiff } from "../../../view/file-diff.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { useFormats, useWords } from "../language/language.ts";
-import { CopyButton } from "../text/copy-button.tsx";
+import { Button, CopyButton } from "../text/controls.tsx";
 import { DiffView, LineCounts } from "../text/diff-view.tsx";
-import { Icon } from "../text/icons.tsx";
 import { StillContext } from "./figures.ts";
 import { type ChangedFile, changedFiles, type FileMoment, patchOf } from "./files-data.ts";
 
@@ -188,9 +187,9 @@ function FileActions({ file, moment, onChoose, onRestore }: FileActionsProps): V
   return (
     <>
       {moment !== undefined && onChoose !== undefined && (
-        <button type="button" class="btn bare" onClick={() => onChoose(moment.entryId)}>
+        <Button look="bare" onClick={() => onChoose(moment.entryId)}>
           {words.openInChat}
-        </button>
+        </Button>
       )}
       {onRestore !== undefined && file.kind !== "unchanged" && (
         <Restore path={file.path} point={made ?? file.moments[0]} time={made?.time} onRestore={onRestore} />
@@ -309,10 +308,9 @@ function Restore({
   const { run, turn } = point;
   if (!isAsking)
     return (
-      <button type="button" class="btn" onClick={() => setAsking(true)}>
-        <Icon name="undo" />
+      <Button icon="undo" onClick={() => setAsking(true)}>
         {words.restore}
-      </button>
+      </Button>
     );
   const restore = (): void => {
     setAsking(false);
@@ -321,12 +319,10 @@ function Restore({
   return (
     <span class="note warn" role="group">
       {words.restoreQuestion(terminalLine(path, 100), time === undefined ? "" : clock(time))}
-      <button type="button" class="btn main" onClick={restore}>
+      <Button look="main" onClick={restore}>
         {words.restore}
-      </button>
-      <button type="button" class="btn" onClick={() => setAsking(false)}>
-        {words.cancel}
-      </button>
+      </Button>
+      <Button onClick={() => setAsking(false)}>{words.cancel}</Button>
     </span>
   );
 }

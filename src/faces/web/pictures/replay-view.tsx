@@ -2,16 +2,16 @@ import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import type { ViewItem } from "../../../view/view.ts";
+import type { SessionView, ViewItem } from "../../../view/view.ts";
+import { ViewFold } from "../../../view/view-fold.ts";
 import { useFormats, useWords } from "../language/language.ts";
+import { Button } from "../text/controls.tsx";
 import { LineCounts } from "../text/diff-view.tsx";
-import { Icon } from "../text/icons.tsx";
 import { Strip, stripOf } from "../text/strip.tsx";
 import { isTyping } from "../use-keys.ts";
 import { place } from "./figures.ts";
 import { changedFiles } from "./files-data.ts";
 import { FileLine, WholeFile } from "./files-view.tsx";
-import { ReplayCursor, type ReplayMoment, replayMoments } from "./replay-data.ts";
 
 /** Items that are shown of the conversation: the newest ones at that moment. */
 const SHOWN_ITEMS = 30;
@@ -63,16 +63,14 @@ export function ReplayView(props: ReplayProps): VNode {
           <SoFar view={view} at={at} count={moments.length} />
           {props.onFork !== undefined && (
             <section>
-              <button
-                type="button"
-                class="btn"
+              <Button
+                icon="fork"
                 disabled={moment.isNested}
                 title={moment.isNested ? words.forkNested : undefined}
                 onClick={() => props.onFork?.(moment.entryId)}
               >
-                <Icon name="fork" />
                 {words.forkHere}
-              </button>
+              </Button>
             </section>
           )}
         </aside>
@@ -119,20 +117,14 @@ function Player({ entries, moments, at, move }: PlayerProps): VNode {
   const time = words.atOf(stopwatch(worked), stopwatch(strip.length));
   return (
     <div class="player" role="group" aria-label={words.player}>
-      <button
-        type="button"
-        class="btn main round"
-        aria-label={isPlaying ? words.pause : words.play}
+      <Button
+        icon={isPlaying ? "pause" : "play"}
+        look="main round"
+        name={isPlaying ? words.pause : words.play}
         onClick={toggle}
-      >
-        <Icon name={isPlaying ? "pause" : "play"} />
-      </button>
-      <button type="button" class="btn bare icon" aria-label={words.stepBack} onClick={() => step(-1)}>
-        <Icon name="back" />
-      </button>
-      <button type="button" class="btn bare icon" aria-label={words.stepOn} onClick={() => step(1)}>
-        <Icon name="right" />
-      </button>
+      />
+      <Button icon="back" look="bare icon" name={words.stepBack} onClick={() => step(-1)} />
+      <Button icon="right" look="bare icon" name={words.stepOn} onClick={() => step(1)} />
       <div class="scrub">
         <Strip data={strip} height={20} />
         <svg class="head-l" width="100%" height="32" aria-hidden="true">
@@ -257,5 +249,77 @@ function FilesThen({
         </div>
       )}
     </section>
+  );
+}
+
+/** A moment that a replay can stand at: right after an entry that people see. */
+interface ReplayMoment {
+  /** How many entries there are up to it. */
+  readonly count: number;
+  readonly entryId: string;
+  readonly time: number;
+  /** True within a subagent or a phase of a pattern: a fork cannot begin there. */
+  readonly isNested: boolean;
+}
+
+/** Entries in which nothing happens that a person would see. */
+const UNSEEN: ReadonlySet<JournalEntry["type"]> = new Set([
+  "run_start",
+  "model_usage",
+  "rollback",
+  "memory_edit",
+]);
+
+/** The moments of a session, in order. */
+export function replayMoments(entries: readonly JournalEntry[]): readonly ReplayMoment[] {
+  return entries.flatMap(({ id: entryId, time, type, scope }, at): readonly ReplayMoment[] =>
+    UNSEEN.has(type) ? [] : [{ count: at + 1, entryId, time, isNested: scope !== undefined }],
+  );
+}
+
+/**
+ * Shows a session as it was at any of its moments. Going forward folds only what is new; going back begins
+ * anew.
+ */
+export class ReplayCursor {
+  readonly #entries: readonly JournalEntry[];
+  #fold = newFold();
+  #count = 0;
+
+  constructor(entries: readonly JournalEntry[]) {
+    this.#entries = entries;
+  }
+
+  /** The items and the use when this many entries were there. The list is only good until the next move. */
+  moveTo(count: number): Pick<SessionView, "items" | "usage" | "costUsd" | "context" | "todo"> {
+    if (count < this.#count) {
+      this.#fold = newFold();
+      this.#count = 0;
+    }
+    for (; this.#count < count; this.#count++) {
+      const entry = this.#entries[this.#count];
+      if (entry !== undefined) this.#fold.apply(entry);
+    }
+    this.#fold.take();
+    return this.#fold.view;
+  }
+}
+
+function newFold(): ViewFold {
+  const items: ViewItem[] = [];
+  return new ViewFold(
+    {
+      state: "idle",
+      queue: [],
+      queueHeld: false,
+      steering: [],
+      questions: [],
+      model: "",
+      mode: "default",
+      effort: undefined,
+      windowTokens: undefined,
+      endedJobs: new Map(),
+    },
+    items,
   );
 }

@@ -3,9 +3,9 @@ import { useState } from "preact/hooks";
 import { defined } from "../../../core/base/json.ts";
 import type { ServerStats, StatsFilter, StatsRow } from "../../../server/server-api.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import type { Words } from "../language/language.ts";
-import { type Formats, useFormats, useWords } from "../language/language.ts";
-import { folderName } from "../sessions/session-outcome.ts";
+import { type Formats, useFormats, useWords, type Words } from "../language/language.ts";
+import { folderName } from "../sessions/live-sessions.ts";
+import { Button } from "../text/controls.tsx";
 import { percentText, place, stacked, ticksUpTo } from "./figures.ts";
 import { Dot } from "./timeline-view.tsx";
 
@@ -410,9 +410,9 @@ function Table({ title, stats: { rows }, columns, dotOf, nameOf, chosen, choose 
         </tbody>
       </table>
       {shown.length < rows.length && (
-        <button type="button" class="btn bare small" onClick={() => setWhole(true)}>
+        <Button look="bare small" onClick={() => setWhole(true)}>
           {words.more}
-        </button>
+        </Button>
       )}
     </section>
   );

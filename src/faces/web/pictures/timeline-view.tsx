@@ -4,7 +4,8 @@ import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import type { Words } from "../language/language.ts";
 import { type Formats, useFormats, useWords } from "../language/language.ts";
-import { Icon, type IconName, type Mark, StateMark } from "../text/icons.tsx";
+import { Button } from "../text/controls.tsx";
+import { type IconName, type Mark, StateMark } from "../text/icons.tsx";
 import { stepClass } from "../text/strip.tsx";
 import { percentText, place } from "./figures.ts";
 import { type DrawnBar, drawnBars, type PictureWindow, placeOf, workUpTo } from "./time-axis.ts";
@@ -150,9 +151,7 @@ function Chart({ timeline, windowTokens, onChoose }: ChartProps): VNode {
   };
   const { runs, requests, calls } = timeline;
   const button = (icon: IconName, name: string, next: number): VNode => (
-    <button type="button" class="btn bare icon" aria-label={name} onClick={() => zoomTo(next)}>
-      <Icon name={icon} />
-    </button>
+    <Button icon={icon} look="bare icon" name={name} onClick={() => zoomTo(next)} />
   );
   return (
     <section>
@@ -381,10 +380,9 @@ function Tip({
       </span>
       <span class="grow" />
       {onChoose !== undefined && (
-        <button type="button" class="btn small" onClick={() => onChoose(entryId)}>
+        <Button kbd="↵" look="small" onClick={() => onChoose(entryId)}>
           {words.openInChat}
-          <kbd>↵</kbd>
-        </button>
+        </Button>
       )}
     </div>
   );

@@ -2,13 +2,12 @@ import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ListedSession, SessionPage } from "../../../server/server-api.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import { useWork, type Work, WorkLine } from "../announce.tsx";
 import { useFormats, useWords } from "../language/language.ts";
 import { Sheet } from "../rail.tsx";
-import { useReader } from "../reader.ts";
 import { hrefOf } from "../route.ts";
 import { Icon, StateMark } from "../text/icons.tsx";
-import { folderName, outcomeOf } from "./session-outcome.ts";
+import { useReader, useWork, type Work, WorkLine } from "../work.tsx";
+import { folderName, outcomeOf } from "./live-sessions.ts";
 
 /** After the last key, before a search begins. */
 const PAUSE_MS = 200;

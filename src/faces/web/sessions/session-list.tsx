@@ -3,15 +3,14 @@ import { useEffect, useState } from "preact/hooks";
 import type { ListedSession, OpenApproval, SessionPage } from "../../../server/server-api.ts";
 import { questionKind, questionSubject } from "../../../view/question-kind.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import { useWork, WorkLine } from "../announce.tsx";
 import { useFormats, useWords } from "../language/language.ts";
-import { useReader } from "../reader.ts";
 import { hrefOf } from "../route.ts";
+import { Button } from "../text/controls.tsx";
 import { LineCounts } from "../text/diff-view.tsx";
 import { StateMark, Trace } from "../text/icons.tsx";
-import { PAGE_SIZE, useLiveSessions } from "./live-sessions.ts";
+import { useReader, useWork, WorkLine } from "../work.tsx";
+import { folderName, outcomeOf, PAGE_SIZE, useLiveSessions } from "./live-sessions.ts";
 import { NewSessionBox } from "./new-session.tsx";
-import { folderName, outcomeOf } from "./session-outcome.ts";
 
 /** Home: the box for a new session, what happens now, and all sessions by day. */
 export function SessionList({ cwd }: { readonly cwd: string | undefined }): VNode {
@@ -61,9 +60,9 @@ export function SessionList({ cwd }: { readonly cwd: string | undefined }): VNod
           {page === undefined ? words.loading : words.noSessions}
         </p>
         {next !== undefined && (
-          <button type="button" class="btn load" onClick={() => void more()}>
+          <Button look="load" onClick={() => void more()}>
             {words.more}
-          </button>
+          </Button>
         )}
       </div>
     </div>

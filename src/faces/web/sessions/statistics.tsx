@@ -1,10 +1,8 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { StatsFilter } from "../../../server/server-api.ts";
-import { Skeleton, useWork, WorkLine } from "../announce.tsx";
 import type { Period, PeriodStats } from "../pictures/stats-view.tsx";
-import { useReader } from "../reader.ts";
-import { usePictures } from "../use-pictures.ts";
+import { Skeleton, usePictures, useReader, useWork, WorkLine } from "../work.tsx";
 
 /** Statistics over all sessions of a period. */
 export function Statistics(): VNode {

@@ -1,10 +1,11 @@
-import type { VNode } from "preact";
-import { useState } from "preact/hooks";
+import { createContext, type VNode } from "preact";
+import { useContext, useEffect, useState } from "preact/hooks";
 import { errorMessage } from "../../core/base/errors.ts";
+import { createReader, type Reader } from "../../server/create-reader.ts";
 import { ServerProblem } from "../../server/server-problem.ts";
 import { terminalText } from "../../view/safe-text.ts";
-import type { Words } from "./language/language.ts";
-import { useWords } from "./language/language.ts";
+import { useWords, type Words } from "./language/language.ts";
+import { Button } from "./text/controls.tsx";
 
 /** The outcome of something a person asked for, until they dismiss it. */
 export interface Announcement {
@@ -69,9 +70,28 @@ export function WorkLine({ work: { said, dismiss } }: { readonly work: Work }): 
         {said.kind === "bad" && <strong>{words.failed}: </strong>}
         {terminalText(said.text)}
       </span>
-      <button type="button" class="btn bare small" onClick={dismiss}>
+      <Button look="bare small" onClick={dismiss}>
         {words.dismiss}
-      </button>
+      </Button>
     </p>
   );
+}
+
+/** The client that all below talk through. */
+export const ReaderContext: ReturnType<typeof createContext<Reader>> = createContext<Reader>(createReader());
+
+/** The client of the page. */
+export function useReader(): Reader {
+  return useContext(ReaderContext);
+}
+
+type Pictures = typeof import("./picture-parts.ts");
+
+/** The pictures; undefined until they are loaded. */
+export function usePictures(work: Work): Pictures | undefined {
+  const [pictures, setPictures] = useState<Pictures>();
+  useEffect(() => {
+    void work.attempt(() => import("./picture-parts.ts")).then(setPictures);
+  }, []);
+  return pictures;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ServerProblem } from "../../server/server-problem.ts";
-import { faultText } from "./announce.tsx";
 import { WORDS } from "./language/language.ts";
+import { faultText } from "./work.tsx";
 
 test("a page whose server has another token by now is told to open the new address, not what programs send", () => {
   const refused = (status: number): string => {
