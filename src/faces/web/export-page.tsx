@@ -6,8 +6,8 @@ import { terminalLine, terminalText } from "../../view/safe-text.ts";
 import { Items } from "./conversation/block-view.tsx";
 import { SessionFeed } from "./conversation/session-feed.ts";
 import { useFormats, useWords } from "./language/language.ts";
+import { StillContext } from "./pictures/chart-kit.tsx";
 import { ContextPicture } from "./pictures/context-view.tsx";
-import { StillContext } from "./pictures/figures.ts";
 import { FilesView } from "./pictures/files-view.tsx";
 import { TimelinePicture } from "./pictures/timeline-view.tsx";
 

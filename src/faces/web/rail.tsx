@@ -1,5 +1,5 @@
 import type { ComponentChildren, VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { ListedSession } from "../../server/server-api.ts";
 import { terminalLine } from "../../view/safe-text.ts";
 import { useWords } from "./language/language.ts";
@@ -8,7 +8,7 @@ import { folderName, outcomeOf, useLiveSessions } from "./sessions/live-sessions
 import { Button } from "./text/controls.tsx";
 import { Icon, type IconName, Logo, StateMark } from "./text/icons.tsx";
 import { startNew } from "./use-keys.ts";
-import { useReader } from "./work.tsx";
+import { useLoaded, useReader } from "./work.tsx";
 
 interface Opens {
   readonly find: () => void;
@@ -148,15 +148,9 @@ function Folders({ route }: { readonly route: Route }): VNode | null {
   const words = useWords();
   const reader = useReader();
   const { page } = useLiveSessions();
-  const [folders, setFolders] = useState<readonly { readonly key: string; readonly sessions: number }[]>([]);
   const newest = page?.sessions[0]?.id;
-  useEffect(() => {
-    if (newest === undefined) return;
-    reader.stats("cwd").then(
-      ({ rows }) => setFolders(rows.toSorted((left, right) => right.sessions - left.sessions)),
-      () => setFolders([]),
-    );
-  }, [newest]);
+  const stats = useLoaded(async () => (newest === undefined ? undefined : reader.stats("cwd")), [newest]);
+  const folders = stats?.rows.toSorted((left, right) => right.sessions - left.sessions) ?? [];
   const here = route.type === "sessions" ? route.cwd : undefined;
   if (folders.length < 2) return null;
   return (
@@ -197,7 +191,7 @@ function Neighbours({ id }: { readonly id: string }): VNode {
               href={hrefOf({ type: "session", id: each.id, view: "chat" })}
               aria-current={each.id === id ? "page" : undefined}
             >
-              <StateMark mark={mark} name={words.marks[mark]} />
+              <StateMark mark={mark} />
               <span class="cut">{terminalLine(each.title ?? "", 80) || words.untitled}</span>
             </a>
           );

@@ -1,9 +1,10 @@
 import { createContext, type VNode } from "preact";
-import { useContext, useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { useContext, useLayoutEffect, useState } from "preact/hooks";
 import { terminalLine } from "../../view/safe-text.ts";
 import { LANGUAGES, type Language, languageFor, useWords, WORDS } from "./language/language.ts";
 import { useLiveSessions } from "./sessions/live-sessions.ts";
-import { useReader } from "./work.tsx";
+import { Segments } from "./text/controls.tsx";
+import { useLoaded, useReader } from "./work.tsx";
 
 interface Chosen {
   readonly language: "system" | Language;
@@ -84,13 +85,7 @@ export function SettingsForm(): VNode {
   const reader = useReader();
   const { isConnected } = useLiveSessions();
   const settings = useSettings();
-  const [version, setVersion] = useState("");
-  useEffect(() => {
-    reader.health().then(
-      (health) => setVersion(health.version),
-      () => setVersion(""),
-    );
-  }, []);
+  const version = useLoaded(() => reader.health(), [])?.version ?? "";
   const nameOf = (setting: Setting, option: string): string => {
     if (setting === "language" && option !== "system") return WORDS[option as Language].language;
     return words.settingOptions[option as keyof typeof words.settingOptions];
@@ -102,20 +97,15 @@ export function SettingsForm(): VNode {
   return (
     <>
       {(Object.keys(CHOICES) as Setting[]).map((setting) => (
-        <div key={setting} class="set" role="group" aria-label={words.settingNames[setting]}>
+        <div key={setting} class="set">
           <span>{words.settingNames[setting]}</span>
-          <span class="seg">
-            {CHOICES[setting].map((option) => (
-              <button
-                key={option}
-                type="button"
-                aria-pressed={option === settings[setting]}
-                onClick={() => choose(setting, option)}
-              >
-                {nameOf(setting, option)}
-              </button>
-            ))}
-          </span>
+          <Segments
+            label={words.settingNames[setting]}
+            options={CHOICES[setting] as readonly string[]}
+            nameOf={(option) => nameOf(setting, option)}
+            value={settings[setting]}
+            choose={(option) => choose(setting, option)}
+          />
         </div>
       ))}
       <hr />

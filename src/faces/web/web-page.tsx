@@ -10,12 +10,11 @@ import { hrefOf, parseRoute, type Route } from "./route.ts";
 import { Find } from "./sessions/find.tsx";
 import { type LiveSessions, LiveSessionsContext, usePolledSessions } from "./sessions/live-sessions.ts";
 import { SessionList } from "./sessions/session-list.tsx";
-import { Statistics } from "./sessions/statistics.tsx";
 import { KeyList, SettingsContext, SettingsForm, useSettings, useStoredSettings } from "./settings.tsx";
 import { Button } from "./text/controls.tsx";
 import { Logo } from "./text/icons.tsx";
 import { moveRow, startNew, useKeys } from "./use-keys.ts";
-import { useReader } from "./work.tsx";
+import { Skeleton, usePictures, useReader, useWork, WorkLine } from "./work.tsx";
 
 /** The whole page. */
 export function WebPage(): VNode {
@@ -179,12 +178,20 @@ function useFocusOnChange(main: { readonly current: HTMLElement | null }, route:
   }, [place]);
 }
 
+/** The statistics are a picture, and come with the pictures. */
+function LazyStatistics(): VNode {
+  const work = useWork();
+  const pictures = usePictures(work);
+  if (pictures !== undefined) return <pictures.Statistics />;
+  return <div class="wide">{work.said === undefined ? <Skeleton /> : <WorkLine work={work} />}</div>;
+}
+
 function Place({ route }: { readonly route: Route }): VNode {
   switch (route.type) {
     case "sessions":
       return <SessionList cwd={route.cwd} />;
     case "stats":
-      return <Statistics />;
+      return <LazyStatistics />;
     case "session":
       return <SessionPage key={route.id} route={route} />;
   }

@@ -89,9 +89,21 @@ type Pictures = typeof import("./picture-parts.ts");
 
 /** The pictures; undefined until they are loaded. */
 export function usePictures(work: Work): Pictures | undefined {
-  const [pictures, setPictures] = useState<Pictures>();
+  return useLoaded(() => work.attempt(() => import("./picture-parts.ts")), []);
+}
+
+/** What was loaded last; again after a change of the inputs. What cannot be loaded stays as it was. */
+export function useLoaded<T>(load: () => Promise<T | undefined>, inputs: readonly unknown[]): T | undefined {
+  const [value, setValue] = useState<T>();
   useEffect(() => {
-    void work.attempt(() => import("./picture-parts.ts")).then(setPictures);
-  }, []);
-  return pictures;
+    let isLeft = false;
+    const take = (loaded?: T): void => {
+      if (!isLeft && loaded !== undefined) setValue(loaded);
+    };
+    load().then(take, () => take());
+    return () => {
+      isLeft = true;
+    };
+  }, inputs);
+  return value;
 }

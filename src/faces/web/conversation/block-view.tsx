@@ -177,7 +177,7 @@ function Call({ block }: BlockProps<"call">): VNode {
     <>
       <details class={`step${isNested ? " nested" : ""}`} open={isOpen}>
         <summary>
-          <StateMark mark={mark} name={words.marks[mark]} />
+          <StateMark mark={mark} />
           <span class="v">{words.verbs[name] ?? terminalLine(name, 80)}</span>
           <span class="mono cut">{terminalLine(subject, 300)}</span>
           <span class="meta num">
@@ -281,7 +281,7 @@ function End({ block, id }: BlockProps<"end"> & { readonly id: string }): VNode 
   const facts = [duration(durationMs), ...(costUsd === undefined ? [] : [money(costUsd)])].join(" · ");
   return (
     <div class="done">
-      <StateMark mark={mark} name={words.marks[mark]} />
+      <StateMark mark={mark} />
       <span>
         <b>{words.ended[reason]}</b>
         {error !== undefined && <span class="bad">: {terminalText(error)}</span>}

@@ -258,7 +258,7 @@ function Pill({ session: { view, state, detail } }: { readonly session: OpenSess
   const look = { run: "run", wait: "wait", limit: "wait", done: "ok" }[mark as string] ?? "";
   return (
     <span class={`tag num ${look} st-${mark}`}>
-      <StateMark mark={mark} name={words.marks[mark]} />
+      <StateMark mark={mark} />
       {isAtWork || end !== undefined ? seconds(ms) : words.marks[mark]}
     </span>
   );

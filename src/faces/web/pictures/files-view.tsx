@@ -1,13 +1,14 @@
 import type { VNode } from "preact";
-import { useContext, useEffect, useMemo, useState } from "preact/hooks";
+import { useContext, useMemo, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import type { SessionChange, SessionFileState } from "../../../server/server-api.ts";
 import type { FileDiff } from "../../../view/file-diff.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { useFormats, useWords } from "../language/language.ts";
-import { Button, CopyButton } from "../text/controls.tsx";
+import { Button, CopyButton, Segments } from "../text/controls.tsx";
 import { DiffView, LineCounts } from "../text/diff-view.tsx";
-import { StillContext } from "./figures.ts";
+import { useLoaded } from "../work.tsx";
+import { StillContext } from "./chart-kit.tsx";
 import { type ChangedFile, changedFiles, type FileMoment, patchOf } from "./files-data.ts";
 
 /** A place that one file can be put back to: before this request of this run. */
@@ -145,6 +146,7 @@ interface OneFileProps extends FilesProps {
 
 function OneFile(props: OneFileProps): VNode {
   const { file, state, entries, loadText } = props;
+  const words = useWords();
   const [stop, setStop] = useState<Stop>("all");
   const [isWhole, setWhole] = useState(false);
   const isStill = useContext(StillContext);
@@ -161,7 +163,15 @@ function OneFile(props: OneFileProps): VNode {
           <LineCounts lines={lines} />
         </span>
         <span class="grow" />
-        {loadText !== undefined && <WholeSwitch isWhole={isWhole} setWhole={setWhole} />}
+        {loadText !== undefined && (
+          <Segments
+            label={words.show}
+            options={[false, true]}
+            nameOf={(whole) => (whole ? words.wholeFile : words.change)}
+            value={isWhole}
+            choose={setWhole}
+          />
+        )}
         <FileActions moment={moment} {...props} />
       </header>
       {!isStill && <History moments={moments} stop={stop} setStop={setStop} />}
@@ -195,30 +205,6 @@ function FileActions({ file, moment, onChoose, onRestore }: FileActionsProps): V
         <Restore path={file.path} point={made ?? file.moments[0]} time={made?.time} onRestore={onRestore} />
       )}
     </>
-  );
-}
-
-function WholeSwitch({
-  isWhole,
-  setWhole,
-}: {
-  readonly isWhole: boolean;
-  readonly setWhole: (isWhole: boolean) => void;
-}): VNode {
-  const words = useWords();
-  return (
-    <span class="seg" role="group" aria-label={words.show}>
-      {[false, true].map((whole) => (
-        <button
-          key={String(whole)}
-          type="button"
-          aria-pressed={whole === isWhole}
-          onClick={() => setWhole(whole)}
-        >
-          {whole ? words.wholeFile : words.change}
-        </button>
-      ))}
-    </span>
   );
 }
 
@@ -338,17 +324,7 @@ export function WholeFile({
   readonly loadText: NonNullable<FilesProps["loadText"]>;
 }): VNode {
   const words = useWords();
-  const [text, setText] = useState<string | null>();
-  useEffect(() => {
-    let isLeft = false;
-    loadText(path, entryId).then(
-      (found) => !isLeft && setText(found),
-      () => !isLeft && setText(null),
-    );
-    return () => {
-      isLeft = true;
-    };
-  }, [path, entryId]);
+  const text = useLoaded(() => loadText(path, entryId).catch(() => null), [path, entryId]);
   if (text === undefined) return <p class="empty" aria-busy="true" />;
   if (text === null) return <p class="empty">{words.noText}</p>;
   const lines = text.replace(/\n$/, "").split("\n");

@@ -5,11 +5,11 @@ import { terminalLine } from "../../../view/safe-text.ts";
 import type { SessionView, ViewItem } from "../../../view/view.ts";
 import { ViewFold } from "../../../view/view-fold.ts";
 import { useFormats, useWords } from "../language/language.ts";
-import { Button } from "../text/controls.tsx";
+import { Button, Segments } from "../text/controls.tsx";
 import { LineCounts } from "../text/diff-view.tsx";
 import { Strip, stripOf } from "../text/strip.tsx";
 import { isTyping } from "../use-keys.ts";
-import { place } from "./figures.ts";
+import { place } from "./chart-kit.tsx";
 import { changedFiles } from "./files-data.ts";
 import { FileLine, WholeFile } from "./files-view.tsx";
 
@@ -93,7 +93,7 @@ function Player({ entries, moments, at, move }: PlayerProps): VNode {
   const count = entries.length;
   const strip = useMemo(() => stripOf(entries.slice(0, count)), [entries, count]);
   const [isPlaying, setPlaying] = useState(false);
-  const [speed, setSpeed] = useState<number>(1);
+  const [speed, setSpeed] = useState<(typeof SPEEDS)[number]>(1);
   const last = moments.length - 1;
   const worked = strip.workedAt[(moments[at]?.count ?? 1) - 1] ?? 0;
   const next = strip.workedAt[(moments[at + 1]?.count ?? 1) - 1] ?? worked;
@@ -150,13 +150,13 @@ function Player({ entries, moments, at, move }: PlayerProps): VNode {
         />
       </div>
       <span class="num dim">{time}</span>
-      <span class="seg" role="group" aria-label={words.speed}>
-        {SPEEDS.map((each) => (
-          <button key={each} type="button" aria-pressed={each === speed} onClick={() => setSpeed(each)}>
-            {each}×
-          </button>
-        ))}
-      </span>
+      <Segments
+        label={words.speed}
+        options={SPEEDS}
+        nameOf={(each) => `${each}×`}
+        value={speed}
+        choose={setSpeed}
+      />
     </div>
   );
 }

@@ -7,7 +7,7 @@ import { type Formats, useFormats, useWords } from "../language/language.ts";
 import { Button } from "../text/controls.tsx";
 import { type IconName, type Mark, StateMark } from "../text/icons.tsx";
 import { stepClass } from "../text/strip.tsx";
-import { percentText, place } from "./figures.ts";
+import { Dot, percentText, place, Table } from "./chart-kit.tsx";
 import { type DrawnBar, drawnBars, type PictureWindow, placeOf, workUpTo } from "./time-axis.ts";
 import {
   type BarStatus,
@@ -50,15 +50,6 @@ export function TimelinePicture({ entries, now, windowTokens, onChoose }: Timeli
       <Chart timeline={timeline} windowTokens={windowTokens} onChoose={onChoose} />
       <Slowest timeline={timeline} />
     </section>
-  );
-}
-
-/** A square in the colour of what it explains. */
-export function Dot({ kind }: { readonly kind: string }): VNode {
-  return (
-    <svg class="dot" aria-hidden="true">
-      <rect class={kind} width="9" height="9" rx="2" />
-    </svg>
   );
 }
 
@@ -372,7 +363,7 @@ function Tip({
   const about = kind === "message" ? label : (detail ?? "");
   return (
     <div class="tip">
-      <StateMark mark={mark} name={words.marks[mark]} />
+      <StateMark mark={mark} />
       <b>{barName(bar, words)}</b>
       {about !== "" && <code class="cut">{terminalLine(about, 200)}</code>}
       <span class="dim num cut" aria-live="polite">
@@ -504,35 +495,29 @@ function Slowest({ timeline }: { readonly timeline: Timeline }): VNode {
     .slice(0, SLOWEST);
   return (
     <section>
-      <table class="t">
-        <thead>
-          <tr>
-            <th class="h">
-              <h2>{words.slowest}</h2>
-            </th>
-            <th aria-label={words.arguments} />
-            <th class="r">{words.tookColumn}</th>
-            <th class="r">{words.share}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {slowest.map((bar) => (
-            <tr key={`${bar.entryId} ${bar.kind}`}>
-              <td>{barName(bar, words)}</td>
-              <td class="dim wrap">
-                {bar.kind === "asking" && `${words.verbs[bar.label] ?? terminalLine(bar.label, 40)} `}
-                {bar.detail ? (
-                  <code>{terminalLine(bar.detail, 80)}</code>
-                ) : (
-                  bar.kind !== "tool" && terminalLine(bar.label, 80)
-                )}
-              </td>
-              <td class="r">{duration(bar.to - bar.from)}</td>
-              <td class="r">{percentText(bar.to - bar.from, all)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        title={words.slowest}
+        rows={slowest}
+        columns={[
+          { head: "", cell: (bar) => barName(bar, words) },
+          { head: words.arguments, isBare: true, look: "dim wrap", cell: (bar) => <About bar={bar} /> },
+          { head: words.tookColumn, look: "r", cell: ({ from, to }) => duration(to - from) },
+          { head: words.share, look: "r", cell: ({ from, to }) => percentText(to - from, all) },
+        ]}
+      />
     </section>
   );
+}
+
+function About({ bar: { kind, label, detail } }: { readonly bar: TimelineBar }): VNode {
+  const words = useWords();
+  const tool = kind === "asking" ? `${words.verbs[label] ?? terminalLine(label, 40)} ` : "";
+  if (detail)
+    return (
+      <>
+        {tool}
+        <code>{terminalLine(detail, 80)}</code>
+      </>
+    );
+  return <>{kind === "tool" ? "" : tool || terminalLine(label, 80)}</>;
 }

@@ -99,7 +99,7 @@ function Hit({ session, isOn, onClick }: HitProps): VNode {
   const { mark } = outcomeOf(session, words);
   return (
     <a class={isOn ? "opt on" : "opt"} href={hrefOf({ type: "session", id, view: "chat" })} onClick={onClick}>
-      <StateMark mark={mark} name={words.marks[mark]} />
+      <StateMark mark={mark} />
       <b class="cut">{terminalLine(title ?? "", 120) || words.untitled}</b>
       <span class="m">
         {terminalLine(folderName(cwd), 40)} · {moment(updatedAt, Date.now())}

@@ -85,11 +85,11 @@ function Card({
     asks === undefined ? words.marks[isWaiting ? "wait" : "run"] : askedLine(asks, words.questionKind);
   return (
     <a class={`card ${isWaiting ? "wait" : "run"}`} href={hrefOf({ type: "session", id, view: "chat" })}>
-      <StateMark mark={isWaiting ? "wait" : "run"} name={words.marks[isWaiting ? "wait" : "run"]} />
+      <StateMark mark={isWaiting ? "wait" : "run"} />
       <b class="cut">{terminalLine(title ?? "", 160) || words.untitled}</b>
       <p class="cut">{terminalLine(said, 200)}</p>
       <span class="m l cut">{terminalLine(folderName(cwd), 80)}</span>
-      <Trace trace={trace} name={words.steps(trace.length / 2)} />
+      <Trace trace={trace} />
       <span class="do">
         <span class="m num when">{seconds(Date.now() - since)}</span>
         <span class={isWaiting ? "btn main" : "btn"}>{isWaiting ? words.answerIt : words.open}</span>
@@ -141,13 +141,13 @@ function Row({ session }: { readonly session: ListedSession }): VNode {
   const { mark, cause } = outcomeOf(session, words);
   return (
     <a class="sess" href={hrefOf({ type: "session", id, view: "chat" })}>
-      <StateMark mark={mark} name={words.marks[mark]} />
+      <StateMark mark={mark} />
       <span class="t">
         <b class="cut">{terminalLine(title ?? "", 160) || words.untitled}</b>
         {cause !== "" && <small class={`st-${mark}`}>{terminalLine(cause, 60)}</small>}
       </span>
       <span class="m l cut">{terminalLine(folderName(cwd), 80)}</span>
-      <Trace trace={trace} name={words.steps(trace.length / 2)} />
+      <Trace trace={trace} />
       <span class="m num">
         <LineCounts lines={lines} />
       </span>

@@ -54,7 +54,12 @@ export function Segments<T extends string | number | boolean>(props: SegmentsPro
   return (
     <span class="seg" role="group" aria-label={label}>
       {options.map((option) => (
-        <button key={option} type="button" aria-pressed={option === value} onClick={() => choose(option)}>
+        <button
+          key={String(option)}
+          type="button"
+          aria-pressed={option === value}
+          onClick={() => choose(option)}
+        >
           {nameOf(option)}
         </button>
       ))}

@@ -1,4 +1,5 @@
 import type { VNode } from "preact";
+import { useWords } from "../language/language.ts";
 
 const ICONS = {
   search: "M11.5 7a4.5 4.5 0 1 1-9 0 4.500 4.500 0 0 1 9 0ZM10.500 10.500l3.500 3.500",
@@ -53,9 +54,10 @@ const DRAWN = {
 };
 
 /** The glyph of a state; its name is what a reader hears. */
-export function StateMark({ mark, name }: { readonly mark: Mark; readonly name: string }): VNode {
+export function StateMark({ mark, name }: { readonly mark: Mark; readonly name?: string }): VNode {
+  const words = useWords();
   return (
-    <svg class={`st st-${mark}`} viewBox="0 0 14 14" role="img" aria-label={name}>
+    <svg class={`st st-${mark}`} viewBox="0 0 14 14" role="img" aria-label={name ?? words.marks[mark]}>
       {mark === "run" ? (
         <>
           <circle cx="7" cy="7" r="2" fill="currentColor" stroke="none" />
@@ -92,10 +94,11 @@ const STEP_CLASSES: { readonly [kind: string]: string } = {
 };
 
 /** The steps of a session as bars: colour is what each did, height how long it took. */
-export function Trace({ trace, name }: { readonly trace: string; readonly name: string }): VNode {
+export function Trace({ trace }: { readonly trace: string }): VNode {
+  const words = useWords();
   const steps = trace.match(/[a-z]\d/g) ?? [];
   return (
-    <svg class="trace" width="95" height="16" role="img" aria-label={name}>
+    <svg class="trace" width="95" height="16" role="img" aria-label={words.steps(steps.length)}>
       {steps.map((step, at) => {
         const height = 4 * Number(step[1]);
         const y = 8 - height / 2;
