@@ -10,6 +10,7 @@ import { StillContext } from "./pictures/chart-kit.tsx";
 import { ContextPicture } from "./pictures/context-view.tsx";
 import { FilesView } from "./pictures/files-view.tsx";
 import { TimelinePicture } from "./pictures/timeline-view.tsx";
+import { Facts } from "./text/controls.tsx";
 
 /** Takes the place of the frame that fills a window. */
 const STYLE =
@@ -111,16 +112,7 @@ function Heading({
   return (
     <header>
       <h1>{`${words.sessionViews} ${terminalLine(sessionId, 200)}`}</h1>
-      <dl class="facts num">
-        {facts.map(([name, value]) =>
-          typeof value !== "string" || value === "" ? null : (
-            <>
-              <dt>{name}</dt>
-              <dd>{terminalLine(value, 500)}</dd>
-            </>
-          ),
-        )}
-      </dl>
+      <Facts rows={facts.map(([name, value]) => [name, terminalLine(value ?? "", 500)])} />
       {damaged.length > 0 && (
         <p class="notice bad">
           {words.damaged(

@@ -18,7 +18,6 @@ interface Opens {
 
 const SHOWN_IN_RAIL = 8;
 
-/** The left edge of a wide page: where one can go from anywhere. */
 export function Rail({ route, find, settings, keys }: Opens & { readonly route: Route }): VNode {
   const words = useWords();
   return (
@@ -58,7 +57,6 @@ export function Rail({ route, find, settings, keys }: Opens & { readonly route: 
   );
 }
 
-/** The top of a narrow page. */
 export function TopBar({ waiting, find, settings }: Opens & { readonly waiting: number }): VNode {
   const words = useWords();
   const button = (icon: IconName, name: string, onClick: () => void): VNode => (

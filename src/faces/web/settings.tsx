@@ -23,12 +23,10 @@ const CHOICES: { readonly [S in Setting]: readonly [Chosen[S], ...Chosen[S][]] }
   notify: ["off", "on"],
 };
 
-/** The choices of a person for the page. */
 export interface Settings extends Chosen {
   readonly set: (setting: Setting, choice: string) => void;
 }
 
-/** The settings that all below follow. */
 export const SettingsContext: ReturnType<typeof createContext<Settings>> = createContext<Settings>({
   language: "system",
   theme: "system",
@@ -37,7 +35,6 @@ export const SettingsContext: ReturnType<typeof createContext<Settings>> = creat
   set: () => undefined,
 });
 
-/** The settings of the page. */
 export function useSettings(): Settings {
   return useContext(SettingsContext);
 }
@@ -134,7 +131,6 @@ const KEYS: readonly (readonly [key: string, action: keyof ReturnType<typeof use
   ["?", "keys"],
 ];
 
-/** All keys of the page. */
 export function KeyList(): VNode {
   const words = useWords();
   return (

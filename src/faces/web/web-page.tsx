@@ -16,7 +16,6 @@ import { Logo } from "./text/icons.tsx";
 import { moveRow, startNew, useKeys } from "./use-keys.ts";
 import { Skeleton, usePictures, useReader, useWork, WorkLine } from "./work.tsx";
 
-/** The whole page. */
 export function WebPage(): VNode {
   const { settings, language } = useStoredSettings();
   return (
@@ -28,7 +27,6 @@ export function WebPage(): VNode {
   );
 }
 
-/** Everything inside of the language. */
 function Frame(): VNode {
   const words = useWords();
   const reader = useReader();
@@ -119,7 +117,6 @@ function useWaiting({ page, approvals }: LiveSessions): number {
   return ids.size;
 }
 
-/** The form for somebody without a token. */
 function SignIn({ enter }: { readonly enter: (token: string) => void }): VNode {
   const words = useWords();
   const id = useId();
@@ -209,7 +206,6 @@ type Access = "unknown" | "granted" | "refused";
 /** Trades the token of the address for a cookie, and takes it out of the address before anything else. */
 function useSignIn(reader: Reader): {
   readonly access: Access;
-  /** Tries another token. */
   readonly enter: (token: string) => void;
 } {
   const [access, setAccess] = useState<Access>(tokenIn(location.hash) === undefined ? "granted" : "unknown");

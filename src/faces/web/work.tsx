@@ -27,7 +27,6 @@ export function faultText(error: unknown, words: Words): string {
   return error instanceof ServerProblem && error.status === 401 ? words.signInFirst : errorMessage(error);
 }
 
-/** Work that a component has done for a person. */
 export function useWork(): Work {
   const words = useWords();
   const [said, setSaid] = useState<Announcement>();
@@ -60,7 +59,6 @@ export function Skeleton(): VNode {
   );
 }
 
-/** Shows what came of the work. */
 export function WorkLine({ work: { said, dismiss } }: { readonly work: Work }): VNode | null {
   const words = useWords();
   if (said === undefined) return null;
@@ -77,10 +75,8 @@ export function WorkLine({ work: { said, dismiss } }: { readonly work: Work }): 
   );
 }
 
-/** The client that all below talk through. */
 export const ReaderContext: ReturnType<typeof createContext<Reader>> = createContext<Reader>(createReader());
 
-/** The client of the page. */
 export function useReader(): Reader {
   return useContext(ReaderContext);
 }

@@ -46,7 +46,6 @@ class ItemView extends Component<ItemProps, ItemState> {
   }
 }
 
-/** Items one below the other. */
 export function Items({
   items,
   marked,
@@ -304,7 +303,6 @@ function End({ block, id }: BlockProps<"end"> & { readonly id: string }): VNode 
   );
 }
 
-/** The actions at the end of the newest run. */
 export interface EndActions {
   /** Id of its item; undefined where no run has ended. */
   readonly end: string | undefined;

@@ -22,7 +22,6 @@ interface ConversationProps {
   readonly session: OpenSession;
   readonly actions: SessionActions;
   readonly work: Work;
-  /** Id of the entry to lead to. */
   readonly entry: string | undefined;
 }
 
@@ -101,7 +100,6 @@ function ConnectionLost({ retry }: { readonly retry: ConnectionRetry }): VNode {
   );
 }
 
-/** Says who holds a session that cannot be written from here. */
 function ReadOnly({ detail, fork }: { readonly detail: SessionDetail; readonly fork: () => void }): VNode {
   const words = useWords();
   const { clock } = useFormats();
@@ -186,7 +184,6 @@ function Queue({ session: { queue, queueHeld } }: { readonly session: OpenSessio
   );
 }
 
-/** Options of {@link Composer}. */
 interface ComposerProps {
   readonly isRunning: boolean;
   /** The text so far. It outlives a question that takes the place of the box. */
@@ -200,7 +197,6 @@ interface ComposerProps {
   readonly stop: () => void;
 }
 
-/** The box that messages are written in. */
 function Composer({ isRunning, draft, change, mode, model, send, stop }: ComposerProps): VNode {
   const words = useWords();
   const id = useId();
@@ -399,12 +395,10 @@ export function openWindow(length: number, place?: number): ShownWindow {
   return { from, to: from + WINDOW_STEP };
 }
 
-/** The window with more items in front of it. */
 export function withEarlier({ from, to }: ShownWindow): ShownWindow {
   return { from: Math.max(0, from - WINDOW_STEP), to };
 }
 
-/** The window with more items behind it. */
 export function withLater({ from, to }: ShownWindow, length: number): ShownWindow {
   const end = (to ?? length) + WINDOW_STEP;
   return { from, to: end >= length ? undefined : end };

@@ -17,7 +17,6 @@ import { isTyping } from "../use-keys.ts";
 
 interface QuestionProps {
   readonly question: Question;
-  /** How many are open. */
   readonly all?: number;
   /** False: it is shown, and answered elsewhere. */
   readonly isWritable?: boolean;
@@ -99,7 +98,6 @@ function labelOf({ name, label, note }: Partial<ValueField> = {}): string {
 
 interface HeadProps {
   readonly question: Question;
-  /** The question in the words of the model. */
   readonly asks: string | undefined;
   readonly place: readonly [at: number, all: number];
 }

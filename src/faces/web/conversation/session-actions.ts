@@ -5,7 +5,6 @@ import type { Words } from "../language/language.ts";
 import { hrefOf } from "../route.ts";
 import type { Work } from "../work.tsx";
 
-/** The things a person can do with a session. */
 export interface SessionActions {
   readonly stop: () => void;
   readonly fork: (entryId?: string) => void;

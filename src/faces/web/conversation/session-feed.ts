@@ -160,9 +160,7 @@ export class SessionFeed {
   }
 }
 
-/** A session that is followed. */
 export interface OpenSession extends FeedState {
-  /** Undefined until it has come. */
   readonly detail: SessionDetail | undefined;
   /** Undefined while the connection stands. */
   readonly retry: ConnectionRetry | undefined;

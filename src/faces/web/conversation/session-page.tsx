@@ -20,7 +20,6 @@ import { SessionSide } from "./session-side.tsx";
 
 type SessionRoute = Extract<Route, { readonly type: "session" }>;
 
-/** One session, in one of its views. */
 export function SessionPage({ route }: { readonly route: SessionRoute }): VNode {
   const words = useWords();
   const reader = useReader();
@@ -88,12 +87,10 @@ function View({ route: { id, view, entry }, ...rest }: ViewProps): VNode {
   return <SessionPictures key={view} id={id} view={view} path={entry} {...rest} />;
 }
 
-/** True for a session that the server does not know. */
 function isGone(fault: unknown): boolean {
   return fault instanceof ServerProblem && fault.status === 404;
 }
 
-/** The keys of an open session. */
 function useSessionKeys(
   { detail, state }: OpenSession,
   actions: SessionActions,
@@ -264,7 +261,6 @@ function Pill({ session: { view, state, detail } }: { readonly session: OpenSess
   );
 }
 
-/** The numbers of the first few lines. */
 function linesOf(damaged: readonly { readonly line: number }[]): string {
   const first = damaged.slice(0, 5).map(({ line }) => line);
   return `${first.join(", ")}${damaged.length > first.length ? ", …" : ""}`;
@@ -273,7 +269,6 @@ function linesOf(damaged: readonly { readonly line: number }[]): string {
 interface SessionPicturesProps {
   readonly id: string;
   readonly view: Exclude<SessionViewName, "chat">;
-  /** The file that was asked for. */
   readonly path: string | undefined;
   readonly session: OpenSession;
   readonly actions: SessionActions;

@@ -20,10 +20,8 @@ export function languageFor(wanted: readonly string[]): Language {
   return "en";
 }
 
-/** The language all below is shown in. */
 export const LanguageContext: ReturnType<typeof createContext<Language>> = createContext<Language>("en");
 
-/** The words of the page, in its language. */
 export function useWords(): Words {
   return WORDS[useContext(LanguageContext)];
 }
@@ -44,13 +42,10 @@ export interface Formats {
   readonly moment: (time: number, now: number) => string;
   /** A day of the calendar that is given by its midnight in UTC: `29 Oct`. */
   readonly date: (day: number) => string;
-  /** The time of the day. */
   readonly clock: (time: number) => string;
-  /** Today, yesterday, or the date. */
   readonly day: (time: number, now: number, words: Pick<Words, "today" | "yesterday">) => string;
 }
 
-/** The formats of a language. */
 export function formatsFor(language: Language): Formats {
   const short = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 });
   const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
@@ -89,7 +84,6 @@ const HALF_YEAR_MS = 180 * 86_400_000;
 
 const FORMATS: { readonly [L in Language]: Formats } = { en: formatsFor("en"), zh: formatsFor("zh") };
 
-/** The formats of the page's language. */
 export function useFormats(): Formats {
   return FORMATS[useContext(LanguageContext)];
 }

@@ -517,7 +517,6 @@ type InOneLanguage<T> = T extends readonly [infer Text, unknown]
     ? (...given: Given) => string
     : { readonly [Name in keyof T]: InOneLanguage<T[Name]> };
 
-/** The words of the page in one language. */
 export type Words = InOneLanguage<typeof TABLE>;
 
 /** The words of the page in the language at this place of each pair. */

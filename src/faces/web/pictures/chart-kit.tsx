@@ -46,7 +46,6 @@ export function Dot({ kind }: { readonly kind: string }): VNode {
 }
 
 interface ChartColumn {
-  /** What it says when it is pointed at. */
   readonly title: string;
   /** From the bottom: class and value. */
   readonly parts: readonly (readonly [kind: string, value: number])[];
@@ -155,7 +154,6 @@ interface TableProps<Row> {
   readonly isOn?: (row: Row) => boolean;
 }
 
-/** A table under its title. */
 export function Table<Row>({ title, rows, columns, isOn }: TableProps<Row>): VNode {
   return (
     <table class="t">

@@ -47,12 +47,9 @@ const CLASSES: { readonly [part in ShownPart]: string } = {
   images: "c2",
 };
 
-/** Options of {@link ContextPicture}. */
 export interface ContextProps {
   readonly entries: readonly JournalEntry[];
-  /** Size of the model's window, when it is known. */
   readonly windowTokens?: number | undefined;
-  /** Shows an entry in the conversation. */
   readonly onChoose?: ((entryId: string) => void) | undefined;
 }
 

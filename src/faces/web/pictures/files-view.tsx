@@ -17,7 +17,6 @@ export interface RestorePoint {
   readonly turn: number;
 }
 
-/** Options of {@link FilesView}. */
 export interface FilesProps {
   readonly entries: readonly JournalEntry[];
   readonly cwd?: string | undefined;
@@ -25,11 +24,9 @@ export interface FilesProps {
   readonly changes?: readonly SessionChange[] | undefined;
   /** All changes of each file together, as the server knows them. Default: one change after the other. */
   readonly net?: readonly SessionFileState[] | undefined;
-  /** The file to open first. Default: the first one. */
   readonly path?: string | undefined;
   /** The text of a file right after an entry. Absent: whole files cannot be looked at. */
   readonly loadText?: (path: string, entryId: string) => Promise<string>;
-  /** Shows an entry in the conversation. */
   readonly onChoose?: (entryId: string) => void;
   /** Puts a file back. Absent when nothing can be put back. */
   readonly onRestore?: (path: string, to: RestorePoint) => void;
@@ -69,7 +66,7 @@ export function FilesView(props: FilesProps): VNode {
           </span>
           <span class="end">
             {patch !== "" && (
-              <CopyButton text={patch} look="btn bare small">
+              <CopyButton text={patch} look="bare small">
                 {words.copyPatch}
               </CopyButton>
             )}
@@ -275,7 +272,6 @@ function Changes({
   );
 }
 
-/** Asks before the file changes. */
 function Restore({
   path,
   point,

@@ -5,7 +5,7 @@ import { terminalLine } from "../../../view/safe-text.ts";
 import type { SessionView, ViewItem } from "../../../view/view.ts";
 import { ViewFold } from "../../../view/view-fold.ts";
 import { useFormats, useWords } from "../language/language.ts";
-import { Button, Segments } from "../text/controls.tsx";
+import { Button, Facts, Money, Part, Segments } from "../text/controls.tsx";
 import { LineCounts } from "../text/diff-view.tsx";
 import { Strip, stripOf } from "../text/strip.tsx";
 import { isTyping } from "../use-keys.ts";
@@ -16,15 +16,12 @@ import { FileLine, WholeFile } from "./files-view.tsx";
 /** Items that are shown of the conversation: the newest ones at that moment. */
 const SHOWN_ITEMS = 30;
 const SPEEDS = [1, 4, 16] as const;
-/** Waits longer than this are shortened to it. */
 const LONGEST_WAIT_MS = 2_000;
 const SHORTEST_WAIT_MS = 30;
 
-/** Options of {@link ReplayView}. */
 export interface ReplayProps {
   readonly entries: readonly JournalEntry[];
   readonly cwd?: string | undefined;
-  /** Draws items of the conversation. */
   readonly renderItems: (items: readonly ViewItem[]) => ComponentChildren;
   /** The text of a changed file right after an entry. Absent: files cannot be looked at. */
   readonly loadText?: (path: string, entryId: string) => Promise<string>;
@@ -36,6 +33,7 @@ export interface ReplayProps {
 export function ReplayView(props: ReplayProps): VNode {
   const { entries, renderItems } = props;
   const words = useWords();
+  const { count } = useFormats();
   const total = entries.length;
   const moments = useMemo(() => replayMoments(entries.slice(0, total)), [entries, total]);
   const cursor = useMemo(() => new ReplayCursor(entries), [entries]);
@@ -60,7 +58,15 @@ export function ReplayView(props: ReplayProps): VNode {
         </div>
         <aside class="side then" aria-label={words.atThisPoint}>
           <FilesThen {...props} moment={moment} />
-          <SoFar view={view} at={at} count={moments.length} />
+          <Part title={words.soFarTitle}>
+            <Facts
+              rows={[
+                [words.step, words.countOf(at + 1, moments.length)],
+                [words.tokensColumn, count(view.usage.inputTokens + view.usage.outputTokens)],
+                [words.cost, <Money usd={view.costUsd} />],
+              ]}
+            />
+          </Part>
           {props.onFork !== undefined && (
             <section>
               <Button
@@ -86,7 +92,6 @@ interface PlayerProps {
   readonly move: (at: number) => void;
 }
 
-/** Plays, steps, and goes to a moment. */
 function Player({ entries, moments, at, move }: PlayerProps): VNode {
   const words = useWords();
   const { stopwatch } = useFormats();
@@ -184,32 +189,6 @@ function momentAt(moments: readonly ReplayMoment[], workedAt: readonly number[],
   return Math.max(0, found);
 }
 
-function SoFar({
-  view: { usage, costUsd },
-  at,
-  count: all,
-}: {
-  readonly view: ReturnType<ReplayCursor["moveTo"]>;
-  readonly at: number;
-  readonly count: number;
-}): VNode {
-  const words = useWords();
-  const { count, money } = useFormats();
-  return (
-    <section>
-      <h2>{words.soFarTitle}</h2>
-      <dl class="facts num">
-        <dt>{words.step}</dt>
-        <dd>{words.countOf(at + 1, all)}</dd>
-        <dt>{words.tokensColumn}</dt>
-        <dd>{count(usage.inputTokens + usage.outputTokens)}</dd>
-        <dt>{words.cost}</dt>
-        <dd>{costUsd === undefined ? <abbr title={words.costUnknown}>—</abbr> : money(costUsd)}</dd>
-      </dl>
-    </section>
-  );
-}
-
 /** The files changed by then; one that is chosen is shown as it was. */
 function FilesThen({
   entries,
@@ -226,13 +205,10 @@ function FilesThen({
   const isThere = files.some((file) => file.path === path && file.kind !== "deleted");
   const sum = (name: "added" | "removed"): number => files.reduce((all, file) => all + file[name], 0);
   return (
-    <section>
-      <h2>
-        {words.filesThen}
-        <span class="num">
-          <LineCounts lines={{ added: sum("added"), removed: sum("removed") }} />
-        </span>
-      </h2>
+    <Part
+      title={words.filesThen}
+      aside={<LineCounts lines={{ added: sum("added"), removed: sum("removed") }} />}
+    >
       {files.length === 0 && <p class="dim">{words.noneYet}</p>}
       {files.map((file) => (
         <FileLine
@@ -248,7 +224,7 @@ function FilesThen({
           <WholeFile key={`${entryId} ${path}`} path={path} entryId={entryId} loadText={loadText} />
         </div>
       )}
-    </section>
+    </Part>
   );
 }
 
@@ -270,7 +246,6 @@ const UNSEEN: ReadonlySet<JournalEntry["type"]> = new Set([
   "memory_edit",
 ]);
 
-/** The moments of a session, in order. */
 export function replayMoments(entries: readonly JournalEntry[]): readonly ReplayMoment[] {
   return entries.flatMap(({ id: entryId, time, type, scope }, at): readonly ReplayMoment[] =>
     UNSEEN.has(type) ? [] : [{ count: at + 1, entryId, time, isNested: scope !== undefined }],

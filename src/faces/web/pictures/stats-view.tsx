@@ -18,7 +18,6 @@ type Figure = (typeof FIGURES)[number];
 
 type Filter = Pick<StatsFilter, "model" | "cwd">;
 
-/** Statistics of a period, by day, by model and by folder. */
 interface PeriodStats {
   readonly days: ServerStats;
   readonly models: ServerStats;
@@ -27,7 +26,6 @@ interface PeriodStats {
   readonly before?: StatsRow | undefined;
 }
 
-/** Statistics over all sessions of a period. */
 export function Statistics(): VNode {
   const reader = useReader();
   const work = useWork();
@@ -81,7 +79,6 @@ interface StatsProps {
   readonly setFilter: (filter: Filter) => void;
 }
 
-/** Statistics as they are shown. */
 export function StatsView({ stats, period, span, filter, setPeriod, setFilter }: StatsProps): VNode {
   const words = useWords();
   const { money } = useFormats();
@@ -181,7 +178,6 @@ function Figures({
   );
 }
 
-/** The known cost; a dash with an explanation when nothing is known. */
 function Cost({ row: { cost, unpriced } }: { readonly row: Pick<StatsRow, "cost" | "unpriced"> }): VNode {
   const words = useWords();
   const { money, count } = useFormats();
@@ -201,7 +197,6 @@ const DAY_MS = 86_400_000;
 const MAX_DAYS = 92;
 const MIN_DAYS = 7;
 
-/** The days from one to another, as their keys. */
 function daysBetween(from: string, to: string): readonly string[] {
   const [first, last] = [Date.parse(from), Date.parse(to)];
   if (!(last >= first)) return [];

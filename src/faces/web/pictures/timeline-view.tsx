@@ -4,7 +4,7 @@ import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import type { Words } from "../language/language.ts";
 import { type Formats, useFormats, useWords } from "../language/language.ts";
-import { Button } from "../text/controls.tsx";
+import { Button, Money } from "../text/controls.tsx";
 import { type IconName, type Mark, StateMark } from "../text/icons.tsx";
 import { stepClass } from "../text/strip.tsx";
 import { Dot, percentText, place, Table } from "./chart-kit.tsx";
@@ -27,14 +27,11 @@ const LETTER_PX = 7;
 const COLUMN_PX = 10;
 const TALL_PX = 72;
 
-/** Options of {@link TimelinePicture}. */
 export interface TimelineProps {
   readonly entries: readonly JournalEntry[];
   /** Milliseconds since the epoch, while a process is working on the session. */
   readonly now?: number | undefined;
-  /** Size of the model's window, when it is known. */
   readonly windowTokens?: number | undefined;
-  /** Shows an entry in the conversation. */
   readonly onChoose?: ((entryId: string) => void) | undefined;
 }
 
@@ -65,7 +62,7 @@ const SHARE_CLASSES = {
 
 function Shares({ timeline: { shares, total } }: { readonly timeline: Timeline }): VNode {
   const words = useWords();
-  const { stopwatch, money, count } = useFormats();
+  const { stopwatch, count } = useFormats();
   const all = TIME_SHARES.reduce((sum, share) => sum + shares[share], 0);
   const shown = TIME_SHARES.filter(
     (share) => shares[share] > 0 && shares[share] >= Math.min(500, all / 200),
@@ -89,7 +86,7 @@ function Shares({ timeline: { shares, total } }: { readonly timeline: Timeline }
       <div class="fig">
         <dt>{words.cost}</dt>
         <dd>
-          {total.costUsd === undefined ? <abbr title={words.costUnknown}>—</abbr> : money(total.costUsd)}
+          <Money usd={total.costUsd} />
         </dd>
         <span class="dim num">{words.tokens(count(total.usage.inputTokens + total.usage.outputTokens))}</span>
       </div>
@@ -324,7 +321,6 @@ function barClass({ kind, label, status }: TimelineBar): string {
   }
 }
 
-/** A bar in words. */
 function barName({ kind, label }: TimelineBar, words: Words): string {
   return kind === "tool" ? (words.verbs[label] ?? terminalLine(label, 40)) : words.bars[kind];
 }

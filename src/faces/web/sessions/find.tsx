@@ -12,7 +12,6 @@ import { folderName, outcomeOf } from "./live-sessions.ts";
 /** After the last key, before a search begins. */
 const PAUSE_MS = 200;
 
-/** Searches in all conversations, and leads to what is found. */
 export function Find({ close }: { readonly close: () => void }): VNode {
   const words = useWords();
   const work = useWork();

@@ -14,16 +14,13 @@ export interface LiveSessions {
   readonly isConnected: boolean;
 }
 
-/** Sessions of a page. */
 export const PAGE_SIZE = 50;
 const LOOK_EVERY_MS = 1_000;
 const NOTHING: LiveSessions = { page: undefined, approvals: [], isConnected: true };
 
-/** The sessions that all below show. */
 export const LiveSessionsContext: ReturnType<typeof createContext<LiveSessions>> =
   createContext<LiveSessions>(NOTHING);
 
-/** The sessions that are shown. */
 export function useLiveSessions(): LiveSessions {
   return useContext(LiveSessionsContext);
 }
@@ -100,7 +97,6 @@ export function outcomeOf(
   return { mark, cause: mark === "fail" && end.detail !== undefined ? end.detail : words.ended[end.reason] };
 }
 
-/** The last part of the path of a folder. */
 export function folderName(path: string): string {
   return /[^/\\]+(?=[/\\]?$)/.exec(path)?.[0] ?? path;
 }

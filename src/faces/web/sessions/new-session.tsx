@@ -9,7 +9,6 @@ import { Icon, type IconName } from "../text/icons.tsx";
 import { useReader, useWork, WorkLine } from "../work.tsx";
 import { folderName, useLiveSessions } from "./live-sessions.ts";
 
-/** The fields of the form, as they are typed. */
 export interface NewSessionFields {
   readonly prompt: string;
   readonly cwd: string;

@@ -8,7 +8,6 @@ interface CodeProps {
   readonly changed?: readonly [from: number, to: number] | undefined;
 }
 
-/** Code in the colours of its language. */
 export function Code({ text, language, changed }: CodeProps): VNode {
   const pieces = useMemo(() => codePieces(text, language), [text, language]);
   if (changed === undefined) return <>{pieces.map(colored)}</>;
@@ -107,7 +106,6 @@ export function codePieces(text: string, language: string): readonly CodePiece[]
   return pieces;
 }
 
-/** The ending of a path. */
 export function languageOf(path: string): string {
   return /[^./\\]+$/.exec(path)?.[0] ?? "";
 }

@@ -1,10 +1,9 @@
-import type { ComponentChildren, ComponentProps, VNode } from "preact";
+import { type ComponentChildren, type ComponentProps, Fragment, type VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useWords } from "../language/language.ts";
+import { useFormats, useWords } from "../language/language.ts";
 import { Icon, type IconName } from "./icons.tsx";
 
 interface ButtonProps extends Omit<ComponentProps<"button">, "class" | "name" | "icon"> {
-  /** Its classes beside `btn`. */
   readonly look?: string;
   readonly icon?: IconName;
   /** Its name, where it shows none. */
@@ -23,7 +22,6 @@ export function Button({ look = "", icon, name, kbd, children, ...rest }: Button
   );
 }
 
-/** Puts a text on the clipboard. */
 export function CopyButton({ text, children, ...rest }: ButtonProps & { readonly text: string }): VNode {
   const words = useWords();
   const [copied, setCopied] = useState("");
@@ -65,6 +63,47 @@ export function Segments<T extends string | number | boolean>(props: SegmentsPro
       ))}
     </span>
   );
+}
+
+interface PartProps {
+  readonly title: string;
+  readonly aside?: ComponentChildren;
+  readonly children?: ComponentChildren;
+}
+
+export function Part({ title, aside, children }: PartProps): VNode {
+  return (
+    <section>
+      <h2>
+        {title}
+        {aside !== undefined && <span class="num">{aside}</span>}
+      </h2>
+      {children}
+    </section>
+  );
+}
+
+/** Names with what they stand for; what is undefined or empty is left out. */
+export function Facts({ rows }: { readonly rows: readonly (readonly [string, ComponentChildren])[] }): VNode {
+  return (
+    <dl class="facts num">
+      {rows
+        .filter(([, value]) => value !== undefined && value !== "")
+        .map(([name, value]) => (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd class="cut">{value}</dd>
+          </Fragment>
+        ))}
+    </dl>
+  );
+}
+
+/** An amount of money; a dash where it is not known. */
+export function Money({ usd }: { readonly usd: number | undefined }): VNode {
+  const words = useWords();
+  const { money } = useFormats();
+  return usd === undefined ? <abbr title={words.costUnknown}>—</abbr> : <>{money(usd)}</>;
 }
 
 interface MenuProps {

@@ -45,7 +45,6 @@ interface DiffProps {
   readonly whole?: boolean;
 }
 
-/** The changes in a file, line by line. */
 export function DiffView({ diff, whole = false }: DiffProps): VNode {
   const words = useWords();
   const [isWhole, setWhole] = useState(whole);

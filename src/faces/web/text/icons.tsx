@@ -27,7 +27,6 @@ const ICONS = {
   terminal: "M1.750 2.750h12.500v10.500H1.750zM4.500 6l2 2-2 2M8.500 10.250h3",
 } as const;
 
-/** Name of an {@link Icon}. */
 export type IconName = keyof typeof ICONS;
 
 /** A small picture that says nothing its neighbours do not say. */
@@ -75,7 +74,6 @@ export function StateMark({ mark, name }: { readonly mark: Mark; readonly name?:
   );
 }
 
-/** The mark of the program. */
 export function Logo(): VNode {
   return (
     <svg class="mark" viewBox="0 0 11 11" aria-hidden="true">
