@@ -112,7 +112,9 @@ function Heading({
   return (
     <header>
       <h1>{`${words.sessionViews} ${terminalLine(sessionId, 200)}`}</h1>
-      <Facts rows={facts.map(([name, value]) => [name, terminalLine(value ?? "", 500)])} />
+      <Facts
+        rows={facts.map(([name, value]) => [name, typeof value === "string" ? terminalLine(value, 500) : ""])}
+      />
       {damaged.length > 0 && (
         <p class="notice bad">
           {words.damaged(

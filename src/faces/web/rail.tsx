@@ -23,7 +23,7 @@ export function Rail({ route, find, settings, keys }: Opens & { readonly route: 
   return (
     <nav class="rail" aria-label={words.mainMenu}>
       <Brand />
-      <Button kbd="N" look="new" onClick={startNew}>
+      <Button kbd="N" look="new" onClick={() => startNew()}>
         {words.newSession}
       </Button>
       <button type="button" class="item" onClick={find}>
@@ -73,7 +73,7 @@ export function TopBar({ waiting, find, settings }: Opens & { readonly waiting: 
         </a>
       )}
       {button("search", words.search, find)}
-      {button("plus", words.newSession, startNew)}
+      {button("plus", words.newSession, () => startNew())}
       <a class="btn bare icon" href="#/stats" aria-label={words.statistics}>
         <Icon name="bars" />
       </a>

@@ -40,7 +40,7 @@ function Frame(): VNode {
   useKeys({
     "/": () => setOpen("find"),
     "?": () => setOpen("keys"),
-    n: startNew,
+    n: () => startNew(),
     b: () => goTo({ type: "sessions" }),
     a: () => goToQuestion(live, route),
     ArrowDown: () => moveRow(1),
@@ -67,7 +67,7 @@ function Frame(): VNode {
           {access === "granted" && <Place route={route} />}
         </main>
       </div>
-      {open === "find" && <Find close={close} />}
+      {open === "find" && <Find close={close} {...opens} />}
       {open === "settings" && (
         <Sheet name={words.settings} close={close}>
           <SettingsForm />
@@ -105,6 +105,9 @@ function useWaiting({ page, approvals }: LiveSessions): number {
     before.current = ids;
     if (ids.size > 0) document.documentElement.dataset["state"] = "wait";
     else delete document.documentElement.dataset["state"];
+    const icon = document.querySelector<HTMLLinkElement>("link[rel=icon]");
+    if (icon !== null)
+      icon.href = icon.href.replace(/%23(?:12a0b5|cb8510)/, ids.size > 0 ? "%23cb8510" : "%2312a0b5");
     if (newest === undefined || notify === "off" || !document.hidden) return;
     if (!("Notification" in globalThis) || Notification.permission !== "granted") return;
     const title = page?.sessions.find(({ id }) => id === newest)?.title ?? "";

@@ -10,7 +10,7 @@ import { useFormats, useWords } from "../language/language.ts";
 import { markOf } from "../sessions/live-sessions.ts";
 import { Button } from "../text/controls.tsx";
 import { DiffView, LineCounts } from "../text/diff-view.tsx";
-import { Icon, type Mark, StateMark } from "../text/icons.tsx";
+import { Icon, type Mark, StateMark, Trace } from "../text/icons.tsx";
 import { Markdown } from "../text/markdown.tsx";
 import type { SessionActions } from "./session-actions.ts";
 
@@ -271,22 +271,34 @@ function Agent({ agent }: { readonly agent: AgentBlock }): VNode {
 }
 
 function End({ block, id }: BlockProps<"end"> & { readonly id: string }): VNode {
-  const { reason, error, durationMs, costUsd, evidence } = block;
+  const { reason, error, durationMs, costUsd, changes, trace, evidence } = block;
   const words = useWords();
   const { duration, money } = useFormats();
   const { end, isWritable, actions } = useContext(EndActionsContext);
   const mark = markOf(reason);
   const proof = evidence === undefined ? "" : evidenceText(evidence, words.evidence);
-  const facts = [duration(durationMs), ...(costUsd === undefined ? [] : [money(costUsd)])].join(" · ");
+  const checked = proof === "" && changes !== undefined ? words.evidence.files(changes.files) : proof;
+  const hasLines = changes !== undefined && changes.added + changes.removed > 0;
   return (
     <div class="done">
       <StateMark mark={mark} />
       <span>
         <b>{words.ended[reason]}</b>
         {error !== undefined && <span class="bad">: {terminalText(error)}</span>}
-        <span class="num"> · {facts}</span>
-        {proof !== "" && <span> · {terminalLine(proof, 500)}</span>}
+        <span class="num">
+          {error === undefined ? " " : " · "}
+          {duration(durationMs)}
+        </span>
+        {hasLines && (
+          <span class="num">
+            {" · "}
+            <LineCounts lines={changes} />
+          </span>
+        )}
+        {checked !== "" && <span> · {terminalLine(checked, 500)}</span>}
+        {costUsd !== undefined && costUsd > 0 && <span class="num"> · {money(costUsd)}</span>}
       </span>
+      {trace !== undefined && <Trace trace={trace} isShort />}
       {id === end && actions !== undefined && (
         <span class="end">
           {isWritable && (

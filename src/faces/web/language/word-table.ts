@@ -128,9 +128,14 @@ const TABLE = {
     ask_user: ["Ask", "提问"],
     present_plan: ["Plan", "计划"],
   } as { readonly [tool: string]: Pair },
-  stillReading: [
-    "Your sessions are still being read for the search: it may find more in a while.",
-    "仍在为搜索读取会话：稍后可能会找到更多。",
+  inConversations: ["In conversations", "对话中"],
+  newSessionOf: (text: string): Pair => [`New session: “${text}”`, `新会话：“${text}”`],
+  chooseKey: ["choose", "选择"],
+  openKey: ["open", "打开"],
+  closeKey: ["close", "关闭"],
+  searchedOf: (count: number, all: number): Pair => [
+    `${count} of ${all} sessions searched`,
+    `已搜索 ${count} / ${all} 个会话`,
   ],
   nothingFound: (text: string): Pair => [`Nothing found for “${text}”.`, `没有找到“${text}”。`],
   more: ["More", "更多"],

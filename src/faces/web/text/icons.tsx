@@ -92,33 +92,30 @@ const STEP_CLASSES: { readonly [kind: string]: string } = {
 };
 
 /** The steps of a session as bars: colour is what each did, height how long it took. */
-export function Trace({ trace }: { readonly trace: string }): VNode {
+export function Trace({
+  trace,
+  isShort = false,
+}: {
+  readonly trace: string;
+  readonly isShort?: boolean;
+}): VNode {
   const words = useWords();
   const steps = trace.match(/[a-z]\d/g) ?? [];
+  const used = 4 * steps.length;
   return (
-    <svg class="trace" width="95" height="16" role="img" aria-label={words.steps(steps.length)}>
+    <svg
+      class="trace"
+      width={isShort ? used : 95}
+      height="16"
+      role="img"
+      aria-label={words.steps(steps.length)}
+    >
       {steps.map((step, at) => {
         const height = 4 * Number(step[1]);
-        const y = 8 - height / 2;
-        return (
-          <rect
-            key={at}
-            class={STEP_CLASSES[step[0] ?? ""]}
-            x={4 * at}
-            y={y}
-            width="3"
-            height={height}
-            rx="1"
-          />
-        );
+        const kind = STEP_CLASSES[step[0] ?? ""];
+        return <rect key={at} class={kind} x={4 * at} y={8 - height / 2} width="3" height={height} rx="1" />;
       })}
-      <rect
-        class="t-rest"
-        x={4 * steps.length}
-        y="7.5"
-        width={Math.max(0, 95 - 4 * steps.length)}
-        height="1"
-      />
+      {!isShort && <rect class="t-rest" x={used} y="7.5" width={Math.max(0, 95 - used)} height="1" />}
     </svg>
   );
 }
