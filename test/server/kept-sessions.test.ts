@@ -373,13 +373,12 @@ test("a search says when not all sessions were read for it yet, and finds the re
   const early = kept.page({ q: "zebra", limit: 50 });
   await clock.untilSleeping();
   await clock.advance(1_000);
-  const { isPartial, files } = await early;
+  const { searched, files } = await early;
   await kept.index();
   const whole = await kept.page({ q: "zebra", limit: 50 });
-  expect([isPartial, files.length < 20, whole.isPartial, whole.files.length]).toEqual([
-    true,
-    true,
-    false,
+  expect([searched, whole.searched, whole.files.length]).toEqual([
+    { sessions: files.length, of: 20 },
+    undefined,
     20,
   ]);
   await kept.close();

@@ -5,12 +5,12 @@ import type { SessionContent } from "../../session/read-session.ts";
 import { terminalLine, terminalText } from "../../view/safe-text.ts";
 import { Items } from "./conversation/block-view.tsx";
 import { SessionFeed } from "./conversation/session-feed.ts";
-import { useFormats } from "./language/formats.ts";
-import { useWords } from "./language/language.ts";
+import { useFormats, useWords } from "./language/language.ts";
+import { StillContext } from "./pictures/chart-kit.tsx";
 import { ContextPicture } from "./pictures/context-view.tsx";
-import { StillContext } from "./pictures/figures.ts";
 import { FilesView } from "./pictures/files-view.tsx";
 import { TimelinePicture } from "./pictures/timeline-view.tsx";
+import { Facts } from "./text/controls.tsx";
 
 /** Takes the place of the frame that fills a window. */
 const STYLE =
@@ -112,16 +112,9 @@ function Heading({
   return (
     <header>
       <h1>{`${words.sessionViews} ${terminalLine(sessionId, 200)}`}</h1>
-      <dl class="facts num">
-        {facts.map(([name, value]) =>
-          typeof value !== "string" || value === "" ? null : (
-            <>
-              <dt>{name}</dt>
-              <dd>{terminalLine(value, 500)}</dd>
-            </>
-          ),
-        )}
-      </dl>
+      <Facts
+        rows={facts.map(([name, value]) => [name, typeof value === "string" ? terminalLine(value, 500) : ""])}
+      />
       {damaged.length > 0 && (
         <p class="notice bad">
           {words.damaged(

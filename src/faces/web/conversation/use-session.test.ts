@@ -4,7 +4,7 @@ import { createReader, type Reader } from "../../../server/create-reader.ts";
 import type { FollowOptions } from "../../../server/follow-stream.ts";
 import type { SessionDetail, StreamItem } from "../../../server/server-api.ts";
 import { ServerProblem } from "../../../server/server-problem.ts";
-import { followSession, type OpenSession } from "./use-session.ts";
+import { followSession, type OpenSession } from "./session-feed.ts";
 
 const DETAIL: SessionDetail = {
   id: "s",

@@ -22,7 +22,6 @@ export type ContextPart =
   | "results"
   | "images";
 
-/** The parts in the order in which they are drawn, from the bottom. */
 export const CONTEXT_PARTS: readonly ContextPart[] = [
   "fixed",
   "summary",
@@ -34,7 +33,6 @@ export const CONTEXT_PARTS: readonly ContextPart[] = [
   "images",
 ];
 
-/** Tokens by part. */
 export type ContextSums = { readonly [part in ContextPart]: number };
 
 /** The content of the window at one request of the conversation. */
@@ -54,7 +52,6 @@ export interface ContextTurn {
   readonly outputTokens: number;
   /** True when no provider counted it. */
   readonly isEstimated: boolean;
-  /** Messages that were sent. */
   readonly messages: number;
   /** A change of what is sent, since the request before. */
   readonly event?: "compaction" | "compaction_undone" | "edit";

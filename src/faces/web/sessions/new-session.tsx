@@ -2,16 +2,13 @@ import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useId, useState } from "preact/hooks";
 import type { RunLimits, SessionRequest } from "../../../server/server-api.ts";
 import { LISTED_MODES } from "../../../view/mode-names.ts";
-import { useWork, WorkLine } from "../announce.tsx";
 import { useWords } from "../language/language.ts";
-import { useReader } from "../reader.ts";
 import { hrefOf } from "../route.ts";
+import { Button, Menu } from "../text/controls.tsx";
 import { Icon, type IconName } from "../text/icons.tsx";
-import { Menu } from "../text/menu.tsx";
-import { useLiveSessions } from "./live-sessions.ts";
-import { folderName } from "./session-outcome.ts";
+import { useReader, useWork, WorkLine } from "../work.tsx";
+import { folderName, useLiveSessions } from "./live-sessions.ts";
 
-/** The fields of the form, as they are typed. */
 export interface NewSessionFields {
   readonly prompt: string;
   readonly cwd: string;
@@ -98,9 +95,7 @@ export function NewSessionBox({ cwd }: { readonly cwd: string | undefined }): VN
           <Choices fields={fields} set={set} />
           <span class="end">
             <span class="hint">{words.enterStarts}</span>
-            <button type="submit" class="btn main round" aria-label={words.start} disabled={isStarting}>
-              <Icon name="send" />
-            </button>
+            <Button icon="send" type="submit" look="main round" name={words.start} disabled={isStarting} />
           </span>
         </div>
       </form>

@@ -1,10 +1,11 @@
-import type { VNode } from "preact";
-import { useState } from "preact/hooks";
+import { createContext, type VNode } from "preact";
+import { useContext, useEffect, useState } from "preact/hooks";
 import { errorMessage } from "../../core/base/errors.ts";
+import { createReader, type Reader } from "../../server/create-reader.ts";
 import { ServerProblem } from "../../server/server-problem.ts";
 import { terminalText } from "../../view/safe-text.ts";
-import type { Words } from "./language/english.ts";
-import { useWords } from "./language/language.ts";
+import { useWords, type Words } from "./language/language.ts";
+import { Button } from "./text/controls.tsx";
 
 /** The outcome of something a person asked for, until they dismiss it. */
 export interface Announcement {
@@ -26,7 +27,6 @@ export function faultText(error: unknown, words: Words): string {
   return error instanceof ServerProblem && error.status === 401 ? words.signInFirst : errorMessage(error);
 }
 
-/** Work that a component has done for a person. */
 export function useWork(): Work {
   const words = useWords();
   const [said, setSaid] = useState<Announcement>();
@@ -59,7 +59,6 @@ export function Skeleton(): VNode {
   );
 }
 
-/** Shows what came of the work. */
 export function WorkLine({ work: { said, dismiss } }: { readonly work: Work }): VNode | null {
   const words = useWords();
   if (said === undefined) return null;
@@ -69,9 +68,38 @@ export function WorkLine({ work: { said, dismiss } }: { readonly work: Work }): 
         {said.kind === "bad" && <strong>{words.failed}: </strong>}
         {terminalText(said.text)}
       </span>
-      <button type="button" class="btn bare small" onClick={dismiss}>
+      <Button look="bare small" onClick={dismiss}>
         {words.dismiss}
-      </button>
+      </Button>
     </p>
   );
+}
+
+export const ReaderContext: ReturnType<typeof createContext<Reader>> = createContext<Reader>(createReader());
+
+export function useReader(): Reader {
+  return useContext(ReaderContext);
+}
+
+type Pictures = typeof import("./picture-parts.ts");
+
+/** The pictures; undefined until they are loaded. */
+export function usePictures(work: Work): Pictures | undefined {
+  return useLoaded(() => work.attempt(() => import("./picture-parts.ts")), []);
+}
+
+/** What was loaded last; again after a change of the inputs. What cannot be loaded stays as it was. */
+export function useLoaded<T>(load: () => Promise<T | undefined>, inputs: readonly unknown[]): T | undefined {
+  const [value, setValue] = useState<T>();
+  useEffect(() => {
+    let isLeft = false;
+    const take = (loaded?: T): void => {
+      if (!isLeft && loaded !== undefined) setValue(loaded);
+    };
+    load().then(take, () => take());
+    return () => {
+      isLeft = true;
+    };
+  }, inputs);
+  return value;
 }

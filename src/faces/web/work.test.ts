@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { ServerProblem } from "../../server/server-problem.ts";
-import { faultText } from "./announce.tsx";
-import { ENGLISH } from "./language/english.ts";
+import { WORDS } from "./language/language.ts";
+import { faultText } from "./work.tsx";
 
 test("a page whose server has another token by now is told to open the new address, not what programs send", () => {
   const refused = (status: number): string => {
     const detail = "Send the token.";
     return faultText(
       new ServerProblem({ type: "about:blank", title: "No", status, detail, code: "x" }),
-      ENGLISH,
+      WORDS.en,
     );
   };
-  expect([refused(401), refused(409)]).toEqual([ENGLISH.signInFirst, "Send the token."]);
+  expect([refused(401), refused(409)]).toEqual([WORDS.en.signInFirst, "Send the token."]);
 });

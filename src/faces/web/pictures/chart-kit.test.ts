@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { percentText, place, stacked, ticksUpTo } from "./figures.ts";
+import { percentText, place, stacked, ticksUpTo } from "./chart-kit.tsx";
 
 test("ticks stand at round figures, and shares and places are short", () => {
   expect([ticksUpTo(0, 4), ticksUpTo(950, 4), ticksUpTo(210_000, 4)]).toEqual([
