@@ -19,7 +19,7 @@ import type {
   QuestionReply,
   QuestionScope,
 } from "../../view/question.ts";
-import { SHELL_NOTE, sharedText } from "../../view/shell-note.ts";
+import { SHELL_NOTE, sharedText } from "../../view/until-note.ts";
 import type { SessionView, ViewChange } from "../../view/view.ts";
 import { type HostView, ViewFold } from "../../view/view-fold.ts";
 import type {

@@ -3,29 +3,128 @@ import type { RunOptions } from "../../agent/options.ts";
 import type { AgentEvent } from "../../core/agent/entries.ts";
 import type { Approvals } from "../../core/agent/ports.ts";
 import type { RunResult } from "../../core/agent/result.ts";
-import { NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { EventStream } from "../../core/base/event-stream.ts";
 import { defined } from "../../core/base/json.ts";
 import type { Input } from "../../core/message/input.ts";
 import type { ToolInput } from "../../core/message/message.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
 import { EvidenceFold } from "../../view/evidence.ts";
-import { EXIT } from "../../view/exit-code.ts";
+import { type EndingSignal, EXIT, SIGNAL_EXITS } from "../../view/exit-code.ts";
 import {
   doneOutcome,
+  failedOutcome,
   type Outcome,
   type OutcomeFacts,
   outcomeOf,
+  RunTally,
   refusedOutcome,
   unheldOutcome,
 } from "../../view/outcome.ts";
 import { parseDuration } from "../settings/duration.ts";
 import { withGoneFolder } from "../settings/paths.ts";
 import type { ComposedPermission } from "../setup/compose-permission.ts";
-import type { SendOptions } from "./coding-session.ts";
+import type { SendOptions, SessionRun } from "./coding-session.ts";
 import { type Intake, type IntakeOptions, takeIn } from "./intake.ts";
-import { LiveRun } from "./live-run.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { SessionQueue } from "./session-queue.ts";
+
+/** The session that a run belongs to. */
+interface LiveRunHost {
+  /** Facts of the run beside its events, asked when it is over. */
+  readonly facts: () => Pick<OutcomeFacts, "goOn" | "wantsOutput" | "hasSandbox" | "evidence">;
+  /** Told of the outcome before whoever awaits it, or reads the events. */
+  readonly onOutcome: (outcome: Outcome) => void;
+}
+
+/** A run at work: what comes of it, and how it is ended. */
+class LiveRun {
+  readonly #outcome = Promise.withResolvers<Outcome>();
+  readonly #abort = new AbortController();
+  readonly #tally = new RunTally();
+  readonly #startedAt = performance.now();
+  readonly #given: AbortSignal | undefined;
+  readonly #host: LiveRunHost;
+  readonly #onAbort = (): void => this.abort(this.#given?.reason);
+  #stream: EventStream<AgentEvent> | undefined;
+  isOver = false;
+  hasEnd = false;
+  readonly handle: SessionRun;
+
+  constructor(signal: AbortSignal | undefined, host: LiveRunHost) {
+    this.#host = host;
+    this.#given = signal;
+    if (signal?.aborted === true) this.#onAbort();
+    else signal?.addEventListener("abort", this.#onAbort, { once: true });
+    // One word awaits the outcome, another iterates over the events.
+    this.handle = Object.assign(this.#outcome.promise, { [Symbol.asyncIterator]: () => this.#iterate() });
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  get outcome(): Promise<Outcome> {
+    return this.#outcome.promise;
+  }
+
+  get facts(): OutcomeFacts {
+    return {
+      ...this.#tally.facts,
+      ...this.#host.facts(),
+      durationMs: performance.now() - this.#startedAt,
+      signal: endingSignal(this.signal),
+    };
+  }
+
+  abort(reason: unknown): void {
+    this.#abort.abort(reason);
+  }
+
+  add(event: AgentEvent): void {
+    if (this.isOver) return;
+    if (event.type === "run_end" && event.scope === undefined) this.hasEnd = true;
+    this.#tally.add(event);
+    this.#stream?.push(event);
+  }
+
+  /** Gives it its outcome; a second one is dropped. */
+  settle(outcome: Outcome): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.#given?.removeEventListener("abort", this.#onAbort);
+    this.#host.onOutcome(outcome);
+    this.#stream?.end();
+    this.#outcome.resolve(outcome);
+  }
+
+  fail(error: NanoAgentError): void {
+    this.settle(failedOutcome(error, this.facts, this.#tally.partialText));
+  }
+
+  #iterate(): AsyncIterator<AgentEvent> {
+    if (this.#stream !== undefined)
+      throw misuse("The events of this run have been read already. Use onEvent to listen twice.");
+    const stream = new EventStream<AgentEvent>({
+      onCancel: async () => {
+        this.abort(new NanoAgentError("aborted", "The reader of the run left."));
+        await this.#outcome.promise;
+      },
+    });
+    this.#stream = stream;
+    if (this.isOver) stream.end();
+    return stream;
+  }
+}
+
+/** The signal of the system that a run was ended by, where its abort says so. */
+function endingSignal({ aborted, reason }: AbortSignal): EndingSignal | undefined {
+  if (!aborted || !(reason instanceof NanoAgentError)) return undefined;
+  const { signal } = reason.details;
+  return typeof signal === "string" && Object.hasOwn(SIGNAL_EXITS, signal)
+    ? (signal as EndingSignal)
+    : undefined;
+}
 
 /** Options of a {@link RunControl}. */
 export interface RunControlOptions {

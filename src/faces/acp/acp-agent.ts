@@ -15,13 +15,13 @@ import type { CodingSessionOptions } from "../../coding/session/coding-session.t
 import { createCodingSession } from "../../coding/session/prepare-coding-session.ts";
 import { userPaths } from "../../coding/settings/paths.ts";
 import { loadSettings } from "../../coding/settings/settings.ts";
-import { availableModels } from "../../coding/setup/available-models.ts";
+import { availableModels } from "../../coding/setup/open-model.ts";
 import { sessionStore } from "../../coding/setup/open-session.ts";
 import { isNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import { chooseModel } from "../../providers/model-choice.ts";
 import { summarizeSession } from "../../session/read-session.ts";
-import { type Environment } from "../../system/env.ts";
+import type { Environment } from "../../system/env.ts";
 import { noticeText } from "../../view/notice-text.ts";
 import { AcpSession } from "./acp-session.ts";
 import { clientPorts } from "./client-ports.ts";
