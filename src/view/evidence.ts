@@ -2,7 +2,7 @@ import type { AgentEvent, CheckpointEntry, FileVersion, ToolResultEntry } from "
 import { counted } from "../core/base/text.ts";
 import type { ToolInput } from "../core/message/message.ts";
 import { oneLine } from "./call-text.ts";
-import { parseUntilNote, type UntilNote } from "./until-note.ts";
+import { parseUntilNote, type UntilNote } from "./session-notes.ts";
 
 /** Commands that test, build, lint or check types. `*` at the end of a word is any ending of it. */
 const TABLE = `

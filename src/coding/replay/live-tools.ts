@@ -69,17 +69,18 @@ function liveTools(session: CodingSession, scratch: ScratchWorkspace, known: Rea
   const keep = (reason: string): undefined => {
     kept.set(reason, (kept.get(reason) ?? 0) + 1);
   };
-  let refusal: string | undefined;
+  let refusals: readonly string[] = [];
   session.onEvent((event) => {
-    if (event.type === "permission_decision" && event.action === "deny") refusal = event.reason;
+    if (event.type === "permission_decision" && event.action === "deny") refusals = [event.reason];
   });
   const call = async (
     name: string,
     given: ToolInput,
     signal: AbortSignal,
   ): Promise<ToolResult | undefined> => {
-    refusal = undefined;
+    refusals = [];
     const result = await session.callTool(name, scratch.inCopy(given) as ToolInput, { signal });
+    const [refusal] = refusals;
     return refusal === undefined ? (scratch.inOrigin(result) as ToolResult) : keep(`${name}: ${refusal}`);
   };
   // One after the other, so that a refusal is that of its call.

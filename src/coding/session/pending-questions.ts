@@ -417,14 +417,14 @@ function fittingValue({ schema }: Question, value: Json): Json {
  * an address that is none of the web.
  */
 export function elicitAt(
-  desk: Pick<PendingQuestions, "takesValues" | "askValue">,
+  questions: Pick<PendingQuestions, "takesValues" | "askValue">,
   onAsk: (message: string) => Promise<void>,
 ): Elicit {
   return async (elicitation, signal) => {
     const asked = questionOf(elicitation);
     if (asked === undefined) return { action: "decline" };
-    if (desk.takesValues) await onAsk(asked.reason);
-    const value = await desk.askValue(asked, signal);
+    if (questions.takesValues) await onAsk(asked.reason);
+    const value = await questions.askValue(asked, signal);
     if (value === undefined) return { action: "decline" };
     return isRecord(value) ? { action: "accept", content: value } : { action: "accept" };
   };

@@ -21,6 +21,7 @@ import type { CodingSession, CodingSessionOptions } from "./coding-session.ts";
 import { LiveSession } from "./live-session.ts";
 import { NoticeBoard } from "./notice-board.ts";
 import { elicitAt, PendingQuestions } from "./pending-questions.ts";
+import { SessionAgent } from "./session-agent.ts";
 import type { CopyOptions } from "./session-parts.ts";
 
 /** A coding session whose settings are read and which is not open yet. */
@@ -101,7 +102,7 @@ async function openSession(
   const found = findSession(options, { paths, cwd, newId: opened.sessionId, entries });
   opened.sessionId = found.sessionId;
   const state = new FileState();
-  const desk = new PendingQuestions({
+  const questions = new PendingQuestions({
     settings,
     files: ports?.files,
     read: state,
@@ -116,18 +117,20 @@ async function openSession(
     remembers,
     model: typeof model === "object" ? model : undefined,
     elicit:
-      elicit ?? elicitAt(desk, async (asked) => opened.composed?.hooks?.notify("elicitation_dialog", asked)),
+      elicit ??
+      elicitAt(questions, async (asked) => opened.composed?.hooks?.notify("elicitation_dialog", asked)),
     openSession: async () => (opened.session = await found.open()),
     opened: () => opened.session,
-    approval: desk,
-    files: { state, agreed: desk },
-    isAttended: () => desk.isAttended,
+    approval: questions,
+    files: { state, agreed: questions },
+    isAttended: () => questions.isAttended,
     onNotice,
   });
   opened.composed = composed;
   const { session } = composed;
   const telemetry = await telemetryOf(settings, onNotice);
-  const parts = { options, settings, composed, session, desk, notices, telemetry };
+  const current = new SessionAgent(composed, settings.config.values.permissionMode ?? "default");
+  const parts = { options, settings, composed, current, session, questions, notices, telemetry };
   opened.live = new LiveSession({ ...parts, reopen: createCodingSession });
   await opened.live.begin();
   tellFindings(settings, session, onNotice);
