@@ -21,9 +21,8 @@ import { ItemFold } from "./items.ts";
 import type { Notice } from "./notice.ts";
 import type { Outcome } from "./outcome.ts";
 import { PLAN_TOOL } from "./question-kind.ts";
+import { parseShellNote, parseUntilNote, roundText, sharedText, type UntilNote } from "./session-notes.ts";
 import { SessionTrace } from "./session-trace.ts";
-import { parseShellNote, sharedText } from "./shell-note.ts";
-import { parseUntilNote, roundText, type UntilNote } from "./until-note.ts";
 import type { JobView, RunView, SessionView, ToolItem, ViewChange, ViewItem } from "./view.ts";
 import { noticeOf } from "./words.ts";
 

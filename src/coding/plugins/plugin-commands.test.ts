@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { FakeClock } from "../../testing/fake-clock.ts";
 import type { CommandUse } from "../session/session-command.ts";
-import { extensionCommand } from "./plugin-commands.ts";
+import { extensionCommand } from "./plugin-loaders.ts";
 
 const clock = new FakeClock();
 const aborted: string[] = [];

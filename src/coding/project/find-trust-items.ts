@@ -1,9 +1,8 @@
 import type { TrustItem } from "../../permission/trusted-project.ts";
 import { loadConfigFile, loadProjectConfig } from "../settings/load-config.ts";
 import { configPath, projectFolders, type UserPaths } from "../settings/paths.ts";
-import { splitProjectConfig } from "../settings/project-config.ts";
-import { findActingFiles } from "./acting-files.ts";
-import { projectPath } from "./project-files.ts";
+import { splitProjectConfig } from "../settings/settings.ts";
+import { findActingFiles, projectPath } from "./acting-files.ts";
 
 export interface ProjectItems {
   /** The folder approval is bound to: the root of the repository, else the working folder. */

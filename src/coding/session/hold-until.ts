@@ -5,7 +5,7 @@ import type { RunResult } from "../../core/agent/result.ts";
 import { counted } from "../../core/base/text.ts";
 import { textOf } from "../../core/message/message.ts";
 import { oneLine } from "../../view/call-text.ts";
-import { LOST, UNTIL_NOTE, type UntilNote } from "../../view/until-note.ts";
+import { LOST, UNTIL_NOTE, type UntilNote } from "../../view/session-notes.ts";
 
 /** The command that a run is held to. */
 export interface UntilOptions {

@@ -13,19 +13,15 @@ import { about } from "../../view/notice.ts";
 import type { CommandUse, SessionCommand } from "./session-command.ts";
 import type { SessionParts } from "./session-parts.ts";
 
-/** The outcome of taking a message in, before it is sent. */
-export type Intake =
+/** A message that is ready to be sent, or why it is not sent. */
+export type PreparedMessage =
   | { readonly input: Input | undefined }
-  /** It is not sent: why. */
   | { readonly refused: string }
-  /** A command has done its work without the model. */
+  /** A command did its work without the model. */
   | { readonly done: true };
 
-export interface IntakeOptions {
+interface MessageRun {
   readonly parts: SessionParts;
-  readonly agent: () => Agent;
-  /** Another model for one message; the function it resolves to takes it back. */
-  readonly lendModel: (name: string) => Promise<() => Promise<void>>;
   readonly signal: AbortSignal;
   readonly approver: Parameters<Agent["callTool"]>[2];
   readonly onEvent: (event: AgentEvent) => void;
@@ -38,20 +34,23 @@ export interface IntakeOptions {
  * prompt, and what it mentions of MCP servers goes before it. Throws `invalid_argument` for a command that
  * there is not.
  */
-export async function takeIn(input: Input | undefined, options: IntakeOptions): Promise<Intake> {
-  const { parts, agent, signal } = options;
+export async function prepareMessage(
+  input: Input | undefined,
+  options: MessageRun,
+): Promise<PreparedMessage> {
+  const { parts, signal } = options;
   if (input === undefined) return { input };
-  const { composed } = parts;
+  const { composed, current } = parts;
   const text = textOfMessage(input);
   const said = await composed.hooks?.submit(text ?? "", signal);
   if (said?.blocked !== undefined) return { refused: said.blocked };
   const taken = await expanded(input, text, options);
   if (!("input" in taken)) return taken;
-  for (const context of said?.context ?? []) await agent().observe(context);
+  for (const context of said?.context ?? []) await current.agent.observe(context);
   const { hub } = composed.mcp;
   const warn = about("mcp", (notice) => parts.notices.add(notice));
   const mentioned = hub === undefined ? [] : await mentionedResources(text ?? "", hub, signal, warn);
-  for (const message of mentioned) await agent().observe([message]);
+  for (const message of mentioned) await current.agent.observe([message]);
   return taken;
 }
 
@@ -74,7 +73,11 @@ function textOfMessage(input: Input): string | undefined {
   return only.content.every(({ type }) => type === "text") ? textOf(only.content) : undefined;
 }
 
-async function expanded(input: Input, text: string | undefined, options: IntakeOptions): Promise<Intake> {
+async function expanded(
+  input: Input,
+  text: string | undefined,
+  options: MessageRun,
+): Promise<PreparedMessage> {
   const { parts, signal } = options;
   const commands = parts.composed.commands();
   const found = commandIn(text ?? "", commands);
@@ -109,14 +112,14 @@ function shortList(names: readonly string[]): string {
   return names.length > MAX_NAMES ? `${shown.join(", ")}, …` : shown.join(", ");
 }
 
-async function run(command: SessionCommand, args: string, options: IntakeOptions): Promise<Intake> {
-  const { parts, onEnd, lendModel } = options;
+async function run(command: SessionCommand, args: string, options: MessageRun): Promise<PreparedMessage> {
+  const { parts, onEnd } = options;
   for (const rule of command.allowedTools ?? []) lendRule(rule, command, options);
-  if (command.model !== undefined) onEnd(await lendModel(command.model));
+  if (command.model !== undefined) onEnd(await parts.current.setModelForNow(command.model));
   const calls = new CommandCalls(options);
   try {
     const prompt = await command.expand(args, {
-      sessionId: options.agent().sessionId,
+      sessionId: parts.current.agent.sessionId,
       signal: options.signal,
       notify: (message) => parts.notices.add({ level: "info", code: "extension", message }),
       run: (command) => calls.call("bash", { command }),
@@ -135,7 +138,7 @@ async function run(command: SessionCommand, args: string, options: IntakeOptions
 async function reportOf(
   { name }: SessionCommand,
   { agent, prompt }: { readonly agent: string; readonly prompt: string },
-  { options, calls }: { readonly options: IntakeOptions; readonly calls: CommandCalls },
+  { options, calls }: { readonly options: MessageRun; readonly calls: CommandCalls },
 ): Promise<string> {
   const { composed, notices } = options.parts;
   if (!composed.extensions.agents.includes(agent)) {
@@ -150,7 +153,7 @@ async function reportOf(
 }
 
 /** A rule that cannot be read allows nothing; the command runs without it. */
-function lendRule(rule: string, { name }: SessionCommand, { parts, onEnd }: IntakeOptions): void {
+function lendRule(rule: string, { name }: SessionCommand, { parts, onEnd }: MessageRun): void {
   try {
     onEnd(parts.composed.permission.lendRules([rule]));
   } catch (error) {
@@ -161,10 +164,10 @@ function lendRule(rule: string, { name }: SessionCommand, { parts, onEnd }: Inta
 
 /** The calls that the text of a command makes: judged like those of the model. */
 class CommandCalls {
-  readonly #options: IntakeOptions;
+  readonly #options: MessageRun;
   refusal: string | undefined;
 
-  constructor(options: IntakeOptions) {
+  constructor(options: MessageRun) {
     this.#options = options;
   }
 
@@ -175,8 +178,8 @@ class CommandCalls {
   }
 
   async call(name: string, input: ToolInput): Promise<string> {
-    const { agent, signal, approver, onEvent } = this.#options;
-    const { content } = await agent().callTool(name, input, {
+    const { parts, signal, approver, onEvent } = this.#options;
+    const { content } = await parts.current.agent.callTool(name, input, {
       ...approver,
       signal,
       onEvent: (event) => {

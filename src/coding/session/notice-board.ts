@@ -8,7 +8,7 @@ export class NoticeBoard {
   readonly #redact: Redaction | undefined;
   readonly list: Notice[] = [];
   // There is nobody left to tell that telling failed.
-  readonly #listeners = new Listeners<[notice: Notice]>((error) => this.list.push(fault(error)));
+  readonly #listeners = new Listeners<[notice: Notice]>((error) => this.list.push(listenerFailed(error)));
 
   constructor(redact: Redaction | undefined, listener: OnNotice | undefined) {
     this.#redact = redact;
@@ -29,8 +29,7 @@ export class NoticeBoard {
   }
 }
 
-/** That code of the host failed which listens to a session. */
-export function fault(error: unknown): Notice {
+export function listenerFailed(error: unknown): Notice {
   return { level: "error", code: "plugin", message: `A listener failed: ${errorMessage(error)}` };
 }
 

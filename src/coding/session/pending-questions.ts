@@ -13,16 +13,68 @@ import type { ToolInput, ToolUseBlock } from "../../core/message/message.ts";
 import type { Elicit, Elicitation } from "../../extensions/mcp/connection.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../permission/approver.ts";
 import type { SessionContent } from "../../session/read-session.ts";
+import { ASK_TOOL, type AskedQuestion, askForm } from "../../tools/ask-tool.ts";
 import type { AgreedChanges, FileContent, FilePort, FileState } from "../../tools/files/file-state.ts";
 import { resolvePath } from "../../tools/resolve-path.ts";
-import type { NewQuestion, OfferedChoice, Question, QuestionListener, QuestionReply, QuestionScope } from "../../view/question.ts";
+import type {
+  NewQuestion,
+  OfferedChoice,
+  Question,
+  QuestionListener,
+  QuestionReply,
+  QuestionScope,
+} from "../../view/question.ts";
+import { PLAN_TOOL } from "../../view/question-kind.ts";
 import { fittedTo } from "../../view/value-form.ts";
 import type { UserPaths } from "../settings/paths.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { OpenSession } from "../setup/open-session.ts";
-import { type AskedValue, askedValue } from "./asked-value.ts";
 import type { NoticeBoard } from "./notice-board.ts";
+import type { PlanDecision } from "./plan-tool.ts";
 import type { QuestionedCall, ShownChange } from "./question-diff.ts";
+
+/** A question about a call that takes more than a yes or no. */
+interface AskedValue {
+  readonly question: Pick<Question, "type" | "reason" | "choices" | "schema" | "options">;
+  /** The input the call runs with after a reply; `undefined`: it is refused, and the run ends. */
+  readonly inputAfter: (reply: QuestionReply) => ToolInput | undefined;
+}
+
+const CHOICES: readonly OfferedChoice[] = [{ choice: "no" }, { choice: "stop" }];
+
+/** The value that a call asks a person for; `undefined` for one that may only be allowed or refused. */
+function askedValue(tool: string, input: ToolInput): AskedValue | undefined {
+  if (tool === ASK_TOOL && Array.isArray(input["questions"]))
+    return askedAnswers(input["questions"] as readonly AskedQuestion[]);
+  if (tool === PLAN_TOOL && typeof input["plan"] === "string") return askedPlan(input["plan"]);
+  return undefined;
+}
+
+function askedAnswers(questions: readonly AskedQuestion[]): AskedValue {
+  return {
+    question: { type: "elicitation", reason: "", choices: CHOICES, schema: askForm(questions) },
+    inputAfter: (reply) => {
+      if ("value" in reply) return { questions, answers: isRecord(reply.value) ? reply.value : {} };
+      return reply.choice === "stop" ? undefined : { questions, answers: {} };
+    },
+  };
+}
+
+const STARTS: NonNullable<Question["options"]> = [
+  { value: "auto", label: "Start in auto" },
+  { value: "default", label: "Start in ask" },
+];
+
+function askedPlan(plan: string): AskedValue {
+  const decided = (decision: PlanDecision): ToolInput => ({ plan, ...decision });
+  return {
+    question: { type: "choice", reason: "", choices: CHOICES, options: STARTS },
+    inputAfter: (reply) => {
+      if ("value" in reply) return decided({ decision: reply.value === "auto" ? "auto" : "default" });
+      return decided(reply.choice === "stop" ? { decision: "keep" } : { changes: reply.reason ?? "" });
+    },
+  };
+}
 
 /** The parts of a session that its questions are about. */
 interface QuestionHost {
@@ -364,14 +416,14 @@ function fittingValue({ schema }: Question, value: Json): Json {
  * an address that is none of the web.
  */
 export function elicitAt(
-  desk: Pick<PendingQuestions, "takesValues" | "askValue">,
+  questions: Pick<PendingQuestions, "takesValues" | "askValue">,
   onAsk: (message: string) => Promise<void>,
 ): Elicit {
   return async (elicitation, signal) => {
     const asked = questionOf(elicitation);
     if (asked === undefined) return { action: "decline" };
-    if (desk.takesValues) await onAsk(asked.reason);
-    const value = await desk.askValue(asked, signal);
+    if (questions.takesValues) await onAsk(asked.reason);
+    const value = await questions.askValue(asked, signal);
     if (value === undefined) return { action: "decline" };
     return isRecord(value) ? { action: "accept", content: value } : { action: "accept" };
   };

@@ -3,8 +3,7 @@ import { expect, test } from "vitest";
 import { isWiderMode, PERMISSION_MODES } from "../../permission/permission-mode.ts";
 import { itemKey, TrustedProject } from "../../permission/trusted-project.ts";
 import type { ConfigFile } from "./config-schema.ts";
-import { mergeConfig } from "./merge-config.ts";
-import { splitProjectConfig } from "./project-config.ts";
+import { mergeConfig, splitProjectConfig } from "./settings.ts";
 
 interface Layers {
   readonly flags?: ConfigFile;

@@ -1,17 +1,18 @@
 import { isNanoAgentError } from "../../core/base/errors.ts";
 import { defined } from "../../core/base/json.ts";
 import type { Model } from "../../core/model/model.ts";
-import { createTransport } from "../../providers/transport.ts";
+import { PRESETS } from "../../providers/catalog.ts";
 import { fallbackModel } from "../../providers/fallback.ts";
-import { LearnedModels } from "../../providers/model-call.ts";
-import { namedModel, readFacts } from "../../providers/model-choice.ts";
+import { LearnedModels, RatePauses } from "../../providers/model-call.ts";
+import { keyVariableOf, namedModel, readFacts } from "../../providers/model-choice.ts";
+import { knownModelIds } from "../../providers/model-info.ts";
 import { networkOptions } from "../../providers/network-options.ts";
-import { RatePauses } from "../../providers/model-call.ts";
 import {
   type CustomProvider,
   type ResolveModelOptions,
   resolveModel,
 } from "../../providers/resolve-model.ts";
+import { createTransport } from "../../providers/transport.ts";
 import { type Environment, variable } from "../../system/env.ts";
 import type { ConfigFile, ProviderConfig } from "../settings/config-schema.ts";
 
@@ -93,4 +94,18 @@ export function customProviders(providers: { readonly [name: string]: ProviderCo
       { ...rest, ...defined({ apiKeyVariable: apiKeyEnv }) },
     ]),
   );
+}
+
+/** Models to choose from now: configured ones, then those of providers whose key is set. Asks nobody. */
+export function availableModels(
+  config: Pick<ConfigFile, "providers">,
+  environment: Environment,
+): readonly string[] {
+  const own = Object.entries(config.providers ?? {}).flatMap(([provider, { models = {} }]) =>
+    Object.keys(models).map((id) => `${provider}/${id}`),
+  );
+  const known = PRESETS.filter(
+    (preset) => preset.local !== true && keyVariableOf(preset, environment) !== undefined,
+  ).flatMap(({ name }) => knownModelIds(name).map((id) => `${name}/${id}`));
+  return [...new Set([...own, ...known])];
 }

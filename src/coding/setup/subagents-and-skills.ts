@@ -128,7 +128,7 @@ export async function findExtensions(
       findings: { agents: [], skills: [] },
       skillTool: undefined,
     };
-  const { createSkillTool, loadSkills, loadSubagents } = await import("./extension-loaders.ts");
+  const { createSkillTool, loadSkills, loadSubagents } = await import("../plugins/plugin-loaders.ts");
   const { skills, ...ofSkills } = await loadSkills(skillFolders);
   const skillTool = createSkillTool(skills, { isTrusted });
   const { agents, ...ofAgents } = await loadSubagents({

@@ -4,7 +4,7 @@ import type { CodingSessionOptions } from "../../coding/session/coding-session.t
 import { createCodingSession } from "../../coding/session/prepare-coding-session.ts";
 import { userPaths } from "../../coding/settings/paths.ts";
 import { loadSettings } from "../../coding/settings/settings.ts";
-import { availableModels } from "../../coding/setup/available-models.ts";
+import { availableModels } from "../../coding/setup/open-model.ts";
 import { sessionStore } from "../../coding/setup/open-session.ts";
 import { isNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";

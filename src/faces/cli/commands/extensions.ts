@@ -102,7 +102,7 @@ async function extensionsHere(
 }
 
 async function skillRow(skill: Skill, isTrusted: IsTrusted) {
-  const { skillScripts } = await import("../../../coding/setup/extension-loaders.ts");
+  const { skillScripts } = await import("../../../coding/plugins/plugin-loaders.ts");
   const { name, description, origin, path, forModel } = skill;
   const { scripts, isTrusted: trusted } = await skillScripts(skill, isTrusted);
   return {

@@ -2,6 +2,7 @@ import type { NoteEntry } from "../core/agent/entries.ts";
 import { isRecord } from "../core/base/json.ts";
 import { counted } from "../core/base/text.ts";
 import { oneLine } from "./call-text.ts";
+import type { ShellItem } from "./view.ts";
 
 /** One round of a run that is held to a command, as the journal keeps it. */
 export interface UntilNote {
@@ -50,4 +51,30 @@ export function roundText(round: UntilNote, evidence: string): string {
   if (lost !== undefined) return `${name} ${lost} (exit code ${exitCode}), so nothing was checked`;
   if (told === undefined) return `${name} still fails: ${ended}${own}`;
   return `${name} does not pass yet: ${ended} · round ${round.round} of ${round.most}${own}`;
+}
+
+/** A command that a person ran, as the journal keeps it. */
+type ShellNote = Pick<ShellItem, "command" | "output" | "exitCode" | "shared">;
+
+/** The kind of its `note` entry. */
+export const SHELL_NOTE = "shell";
+
+/** The command that a `note` entry holds; `undefined` for any other note. */
+export function parseShellNote({ kind, data }: Pick<NoteEntry, "kind" | "data">): ShellNote | undefined {
+  if (kind !== SHELL_NOTE || !isRecord(data)) return undefined;
+  const { command, output, exitCode, shared } = data;
+  if (typeof command !== "string" || typeof output !== "string") return undefined;
+  return {
+    command,
+    output,
+    exitCode: typeof exitCode === "number" ? exitCode : null,
+    shared: shared === true,
+  };
+}
+
+/** The text the model is told of it. */
+export function sharedText({ command, output, exitCode }: ShellNote): string {
+  const end = exitCode === null ? "was stopped" : `ended with exit code ${exitCode}`;
+  const said = output.trim() === "" ? "no output" : `this output:\n${output.trimEnd()}`;
+  return `The user ran a command, which ${end}.\n$ ${command}\n${said}`;
 }

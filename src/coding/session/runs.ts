@@ -1,48 +1,143 @@
-import type { Agent } from "../../agent/agent.ts";
 import type { RunOptions } from "../../agent/options.ts";
 import type { AgentEvent } from "../../core/agent/entries.ts";
 import type { Approvals } from "../../core/agent/ports.ts";
 import type { RunResult } from "../../core/agent/result.ts";
-import { NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { EventStream } from "../../core/base/event-stream.ts";
 import { defined } from "../../core/base/json.ts";
 import type { Input } from "../../core/message/input.ts";
 import type { ToolInput } from "../../core/message/message.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
 import { EvidenceFold } from "../../view/evidence.ts";
-import { EXIT } from "../../view/exit-code.ts";
+import { type EndingSignal, EXIT, SIGNAL_EXITS } from "../../view/exit-code.ts";
 import {
   doneOutcome,
+  failedOutcome,
   type Outcome,
   type OutcomeFacts,
   outcomeOf,
+  RunTally,
   refusedOutcome,
   unheldOutcome,
 } from "../../view/outcome.ts";
 import { parseDuration } from "../settings/duration.ts";
 import { withGoneFolder } from "../settings/paths.ts";
 import type { ComposedPermission } from "../setup/compose-permission.ts";
-import type { SendOptions } from "./coding-session.ts";
-import { type Intake, type IntakeOptions, takeIn } from "./intake.ts";
-import { LiveRun } from "./live-run.ts";
+import type { SendOptions, SessionRun } from "./coding-session.ts";
+import { commandIn, type PreparedMessage, prepareMessage } from "./intake.ts";
 import type { SessionParts } from "./session-parts.ts";
 import { SessionQueue } from "./session-queue.ts";
 
-/** Options of a {@link RunControl}. */
-export interface RunControlOptions {
-  readonly parts: SessionParts;
-  readonly agent: () => Agent;
+type HostFacts = Pick<OutcomeFacts, "goOn" | "wantsOutput" | "hasSandbox" | "evidence">;
+
+/** A run in progress: what comes of it, and how it is ended. */
+class LiveRun {
+  readonly #outcome = Promise.withResolvers<Outcome>();
+  readonly #abort = new AbortController();
+  readonly #tally = new RunTally();
+  readonly #startedAt = performance.now();
+  readonly #given: AbortSignal | undefined;
+  readonly #facts: () => HostFacts;
+  readonly #onOutcome: (outcome: Outcome) => void;
+  readonly #onAbort = (): void => this.abort(this.#given?.reason);
+  #stream: EventStream<AgentEvent> | undefined;
+  isOver = false;
+  hasEnd = false;
+  readonly handle: SessionRun;
+
+  /** `onOutcome` is called before anyone who awaits the outcome, or reads the events, hears of it. */
+  constructor(
+    signal: AbortSignal | undefined,
+    facts: () => HostFacts,
+    onOutcome: (outcome: Outcome) => void,
+  ) {
+    this.#facts = facts;
+    this.#onOutcome = onOutcome;
+    this.#given = signal;
+    if (signal?.aborted === true) this.#onAbort();
+    else signal?.addEventListener("abort", this.#onAbort, { once: true });
+    // Some callers await the outcome, others iterate over the events.
+    this.handle = Object.assign(this.#outcome.promise, { [Symbol.asyncIterator]: () => this.#iterate() });
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  get outcome(): Promise<Outcome> {
+    return this.#outcome.promise;
+  }
+
+  get facts(): OutcomeFacts {
+    return {
+      ...this.#tally.facts,
+      ...this.#facts(),
+      durationMs: performance.now() - this.#startedAt,
+      signal: endingSignal(this.signal),
+    };
+  }
+
+  abort(reason: unknown): void {
+    this.#abort.abort(reason);
+  }
+
+  add(event: AgentEvent): void {
+    if (this.isOver) return;
+    if (event.type === "run_end" && event.scope === undefined) this.hasEnd = true;
+    this.#tally.add(event);
+    this.#stream?.push(event);
+  }
+
+  /** Sets the outcome; a second one is dropped. */
+  settle(outcome: Outcome): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.#given?.removeEventListener("abort", this.#onAbort);
+    this.#onOutcome(outcome);
+    this.#stream?.end();
+    this.#outcome.resolve(outcome);
+  }
+
+  fail(error: NanoAgentError): void {
+    this.settle(failedOutcome(error, this.facts, this.#tally.partialText));
+  }
+
+  #iterate(): AsyncIterator<AgentEvent> {
+    if (this.#stream !== undefined)
+      throw misuse("The events of this run have been read already. Use onEvent to listen twice.");
+    const stream = new EventStream<AgentEvent>({
+      onCancel: async () => {
+        this.abort(new NanoAgentError("aborted", "The reader of the run left."));
+        await this.#outcome.promise;
+      },
+    });
+    this.#stream = stream;
+    if (this.isOver) stream.end();
+    return stream;
+  }
+}
+
+/** The signal of the system that a run was ended by, where its abort says so. */
+function endingSignal({ aborted, reason }: AbortSignal): EndingSignal | undefined {
+  if (!aborted || !(reason instanceof NanoAgentError)) return undefined;
+  const { signal } = reason.details;
+  return typeof signal === "string" && Object.hasOwn(SIGNAL_EXITS, signal)
+    ? (signal as EndingSignal)
+    : undefined;
+}
+
+/** What a session does around its runs. */
+interface RunHost {
   readonly beforeRun: () => Promise<void>;
   readonly onEvent: (event: AgentEvent) => void;
   readonly onChange: () => void;
   /** A run ended and could not record that. */
   readonly onFailure: (outcome: Outcome) => void;
-  /** True when nothing may begin: the session is closed, or something works that no run may overlap. */
+  /** True when no run may begin: the session is closed, or other work is in progress. */
   readonly isBlocked: () => boolean;
-  readonly isCommand: (text: string) => boolean;
-  readonly lendModel: IntakeOptions["lendModel"];
 }
 
-/** Endings after which the messages that wait go out by themselves. */
+/** Endings after which the messages that wait are sent automatically. */
 const GOES_ON: ReadonlySet<Outcome["stopReason"]> = new Set([
   "completed",
   "finish_tool",
@@ -72,13 +167,14 @@ interface RunStart {
 }
 
 /** The runs of a session, one at a time, and the messages that wait for them. */
-export class RunControl {
+export class Runs {
   readonly queue: SessionQueue;
-  readonly #options: RunControlOptions;
+  readonly #parts: SessionParts;
+  readonly #host: RunHost;
   #run: LiveRun | undefined;
   lastOutcome: Outcome | undefined;
   isStopping = false;
-  /** The command that each run is held to. */
+  /** The command that each run must satisfy. */
   until: string | undefined;
   /** The changes and checks of the newest run. */
   readonly #evidence: EvidenceFold;
@@ -87,23 +183,23 @@ export class RunControl {
   /** Calls outside of a run. */
   readonly #calls = new Set<Promise<unknown>>();
 
-  constructor(options: RunControlOptions) {
-    const { onChange, isCommand, isBlocked, agent, parts } = options;
-    this.#options = options;
+  constructor(parts: SessionParts, host: RunHost) {
+    this.#parts = parts;
+    this.#host = host;
     this.#evidence = new EvidenceFold(parts.settings.cwd);
     this.queue = new SessionQueue({
-      agent,
+      agent: () => parts.current.agent,
       hooks: parts.composed.hooks,
       isKept: parts.session.kept !== undefined,
-      isCommand,
+      isCommand: (text) => commandIn(text, parts.composed.commands()) !== undefined,
       runSignal: () => this.#run?.signal,
       start: (input) => {
-        if (this.#run !== undefined || isBlocked()) return false;
+        if (this.#run !== undefined || host.isBlocked()) return false;
         this.start({ input, isQueued: true });
         return true;
       },
       onReady: () => this.sendWaiting(),
-      onChange,
+      onChange: host.onChange,
       onNotice: (notice) => parts.notices.add(notice),
     });
   }
@@ -112,18 +208,21 @@ export class RunControl {
     return this.#run !== undefined;
   }
 
-  /** Who is asked: nobody, unless somebody listens. */
-  get approver(): Partial<Pick<ComposedPermission, "approve">> {
-    const { composed, desk } = this.#options.parts;
-    return desk.isAttended ? { approve: composed.permission.approve } : {};
+  /** Asks a person, if anyone listens. */
+  get #approver(): Partial<Pick<ComposedPermission, "approve">> {
+    const { composed, questions } = this.#parts;
+    return questions.isAttended ? { approve: composed.permission.approve } : {};
   }
 
   /** Makes a call outside of a run; it ends with the session. */
   callTool(name: string, input: ToolInput, signal?: AbortSignal): Promise<ToolResult> {
-    const { agent, onEvent } = this.#options;
-    const either =
-      signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
-    const call = agent().callTool(name, input, { ...this.approver, signal: either, onEvent });
+    const either = AbortSignal.any([...(signal === undefined ? [] : [signal]), this.#closing.signal]);
+    const { onEvent } = this.#host;
+    const call = this.#parts.current.agent.callTool(name, input, {
+      ...this.#approver,
+      signal: either,
+      onEvent,
+    });
     this.#calls.add(call);
     return call.finally(() => this.#calls.delete(call));
   }
@@ -138,17 +237,15 @@ export class RunControl {
 
   start(begun: RunStart): LiveRun {
     const { signal, schema } = begun.options ?? {};
-    const run: LiveRun = new LiveRun(signal, {
-      facts: () => ({
-        wantsOutput: schema !== undefined,
-        goOn: this.#goOn(),
-        hasSandbox: this.#options.parts.composed.isSandboxOpen(),
-        evidence: this.#evidence.evidence,
-      }),
-      onOutcome: (outcome) => {
-        this.lastOutcome = outcome;
-        if (!run.hasEnd) this.#options.onFailure(outcome);
-      },
+    const facts = (): HostFacts => ({
+      wantsOutput: schema !== undefined,
+      goOn: this.#goOn(),
+      hasSandbox: this.#parts.composed.isSandboxOpen(),
+      evidence: this.#evidence.evidence,
+    });
+    const run: LiveRun = new LiveRun(signal, facts, (outcome) => {
+      this.lastOutcome = outcome;
+      if (!run.hasEnd) this.#host.onFailure(outcome);
     });
     this.#run = run;
     void this.#perform(run, begun);
@@ -160,30 +257,29 @@ export class RunControl {
     if (run === undefined) return;
     this.queue.hold();
     this.isStopping = true;
-    this.#options.onChange();
+    this.#host.onChange();
     run.abort(new NanoAgentError("aborted", reason));
     await run.outcome;
   }
 
   /** Sends the messages that came too late for the run that has ended, then the queue. */
   sendWaiting(): void {
-    const { agent, isBlocked } = this.#options;
-    if (this.resumeAnswered() || this.#run !== undefined || isBlocked()) return;
-    const input = agent().pendingSteering.length > 0 ? undefined : this.queue.next();
-    if (input !== undefined || agent().pendingSteering.length > 0) this.start({ input, isQueued: true });
+    if (this.resumeAnswered() || this.#run !== undefined || this.#host.isBlocked()) return;
+    const isSteered = this.#parts.current.agent.pendingSteering.length > 0;
+    const input = isSteered ? undefined : this.queue.next();
+    if (input !== undefined || isSteered) this.start({ input, isQueued: true });
   }
 
   /** Resumes with the answers to restored questions, once they are there. True when it does. */
   resumeAnswered(): boolean {
-    const { parts, isBlocked } = this.#options;
-    if (this.#run !== undefined || isBlocked()) return false;
-    const approvals = parts.desk.takeAnswers();
+    if (this.#run !== undefined || this.#host.isBlocked()) return false;
+    const approvals = this.#parts.questions.takeAnswers();
     if (approvals !== undefined) this.start({ approvals });
     return approvals !== undefined;
   }
 
-  /** Fails the running run without waiting for it to end. */
-  giveUp(): void {
+  /** Fails the run in progress without waiting for it to end. */
+  abandon(): void {
     const run = this.#run;
     this.#run = undefined;
     run?.fail(toNanoAgentError(run.signal.reason ?? "interrupted"));
@@ -191,7 +287,8 @@ export class RunControl {
 
   async #perform(run: LiveRun, begun: RunStart): Promise<void> {
     const { input, options = {}, approvals } = begun;
-    const { parts, beforeRun, onEvent, onChange } = this.#options;
+    const parts = this.#parts;
+    const { beforeRun, onEvent, onChange } = this.#host;
     const { schema, until = this.until } = options;
     const releases: (() => void | Promise<void>)[] = [];
     let isStored = false;
@@ -203,36 +300,37 @@ export class RunControl {
       if (input === undefined && this.#isFirst)
         for (const entry of parts.session.journal.entries()) this.#evidence.add(entry);
       this.#isFirst = false;
-      const told = {
+      const heard = {
         signal: run.signal,
         onEvent: (event: AgentEvent): void => {
           if (run.isOver) return;
           isStored ||= event.type === "user_message";
-          if (event.type === "tool_result") parts.desk.endCall(event.callId);
+          if (event.type === "tool_result") parts.questions.endCall(event.callId);
           this.#evidence.add(event);
           run.add(event);
           onEvent(event);
         },
       };
-      const approver = this.approver;
+      const approver = this.#approver;
       const onEnd = (release: () => void | Promise<void>): number => releases.push(release);
-      const taken = await takeIn(input, { ...this.#options, ...told, approver, onEnd });
-      const runs = { ...told, ...approver, ...defined({ schema, approvals }) };
-      const settled = await this.#answered(taken, runs, until);
+      const prepared = await prepareMessage(input, { parts, ...heard, approver, onEnd });
+      const runs = { ...heard, ...approver, ...defined({ schema, approvals }) };
+      const settled = await this.#answered(prepared, runs, until);
       for (const release of releases.splice(0)) await release();
       const outcome = settled(run.facts);
-      if (approvals !== undefined || outcome.stopReason === "awaiting_approval") await parts.desk.restore();
+      if (approvals !== undefined || outcome.stopReason === "awaiting_approval")
+        await parts.questions.restore();
       this.#end(run, () => run.settle(outcome));
     } catch (error) {
       for (const release of releases) await release();
       const failure = toNanoAgentError(withGoneFolder(error), "internal");
-      if (approvals !== undefined) await parts.desk.restore();
+      if (approvals !== undefined) await parts.questions.restore();
       this.#end(run, () => run.fail(failure));
     }
     await this.#afterRun(run, begun, isStored);
   }
 
-  /** Goes on with what waits for the end of a run. */
+  /** Continues with what waits for the end of a run. */
   async #afterRun(run: LiveRun, { input, isQueued }: RunStart, isStored: boolean): Promise<void> {
     const { stopReason, exitCode } = await run.outcome;
     if (this.#run !== undefined || this.resumeAnswered()) return;
@@ -242,28 +340,28 @@ export class RunControl {
       const isKept = isStored || (exitCode !== EXIT.session && stopReason !== "aborted");
       if (isQueued === true && input !== undefined && !isKept) this.queue.putBack(input);
     }
-    const { composed, desk } = this.#options.parts;
-    if (!this.isRunning && desk.isAttended) composed.hooks?.waiting();
+    const { composed, questions } = this.#parts;
+    if (!this.isRunning && questions.isAttended) composed.hooks?.waiting();
   }
 
-  /** A run is over before its outcome is known: who awaits it may send the next message. */
+  /** The run is over before its outcome is known: the caller that awaits it may send the next message. */
   #end(run: LiveRun, settle: () => void): void {
     if (this.#run === run) this.#run = undefined;
     this.isStopping = false;
     settle();
-    this.#options.onChange();
+    this.#host.onChange();
   }
 
-  /** Runs until an answer that hooks and the command let stand. Resolves to what makes the outcome of it. */
+  /** Runs until hooks and the command accept the answer. Resolves to what makes the outcome of it. */
   async #answered(
-    taken: Intake,
+    prepared: PreparedMessage,
     options: RunOptions & { readonly signal: AbortSignal; readonly onEvent: (event: AgentEvent) => void },
     until: string | undefined,
   ): Promise<(facts: OutcomeFacts) => Outcome> {
-    if ("refused" in taken) return (facts) => refusedOutcome(taken.refused, facts);
-    if ("done" in taken) return doneOutcome;
-    const { agent, parts } = this.#options;
-    const { maxTurns, maxWallTime, untilMax: most = DEFAULT_ROUNDS } = parts.settings.config.values;
+    if ("refused" in prepared) return (facts) => refusedOutcome(prepared.refused, facts);
+    if ("done" in prepared) return doneOutcome;
+    const { agent } = this.#parts.current;
+    const { maxTurns, maxWallTime, untilMax: most = DEFAULT_ROUNDS } = this.#parts.settings.config.values;
     const { approvals: _approvals, ...again } = options;
     const wallTimeMs =
       (maxWallTime === undefined ? undefined : parseDuration(maxWallTime)) ?? Number.POSITIVE_INFINITY;
@@ -275,13 +373,13 @@ export class RunControl {
     };
     const goOn = async (reason: string, signal: AbortSignal): Promise<RunResult | undefined> => {
       if (left < 1) return undefined;
-      const id = agent().steer(reason);
-      const next = counts(await agent().run(undefined, { ...again, signal, maxIterations: left }));
+      const id = agent.steer(reason);
+      const next = counts(await agent.run(undefined, { ...again, signal, maxIterations: left }));
       // It belongs to this run alone, should that have ended before it was taken.
-      agent().unsteer(id);
+      agent.unsteer(id);
       return next;
     };
-    const first = await this.#throughHooks(counts(await agent().run(taken.input, options)), options, goOn);
+    const first = await this.#throughHooks(counts(await agent.run(prepared.input, options)), options, goOn);
     if (until === undefined || !hasAnswered(first)) return (facts) => outcomeOf(first, facts);
     const { holdUntil } = await import("./hold-until.ts");
     const { signal, onEvent } = options;
@@ -289,7 +387,7 @@ export class RunControl {
       command: until,
       most,
       deadline,
-      agent: agent(),
+      agent,
       signal,
       onEvent,
       hasAnswered,
@@ -307,7 +405,7 @@ export class RunControl {
     { signal }: { readonly signal: AbortSignal },
     goOn: (reason: string, signal: AbortSignal) => Promise<RunResult | undefined>,
   ): Promise<RunResult> {
-    const { hooks } = this.#options.parts.composed;
+    const { hooks } = this.#parts.composed;
     let result = first;
     for (let count = 0; count < MAX_STOP_BLOCKS; count++) {
       if (hooks?.hasStop !== true || !GOES_ON.has(result.stopReason) || signal.aborted) break;
@@ -322,7 +420,7 @@ export class RunControl {
 
   /** The command that goes on with the session, as long as something of it is stored. */
   #goOn(): string | undefined {
-    const { options, session } = this.#options.parts;
+    const { options, session } = this.#parts;
     const { goOnCommand = (words: string) => `nano-agent -p ${words} "…"` } = options;
     const words = session.goOn();
     return words === undefined ? undefined : goOnCommand(words);
