@@ -280,8 +280,8 @@ export class AgentRuns {
       throw error;
     }
     this.#current = active;
-    const { wallTimeMs } = run.shared.limits.budget;
-    if (wallTimeMs !== undefined) active.limitWallTime(wallTimeMs, workedMs, run.shared.clock);
+    const { wallTimeMs } = run.settings.budget;
+    if (wallTimeMs !== undefined) active.limitWallTime(wallTimeMs, workedMs, run.settings.clock);
     for (const message of this.#warnings.splice(0)) active.publish({ type: "warning", message });
     return this.#work(run, messages, active);
   }
@@ -337,7 +337,7 @@ export class AgentRuns {
   async #work(run: Run, messages: readonly Message[], active: ActiveRun): Promise<RunResult> {
     const { session, conduct } = this.#host;
     try {
-      await session.storeObserved(saysSomething(messages), run.shared.setting.openCalls);
+      await session.storeObserved(saysSomething(messages), run.settings.openCalls);
       const result = await perform(run, { messages, history: session.history }, conduct);
       await session.storeObserved(false);
       active.publish({ type: "done", result });

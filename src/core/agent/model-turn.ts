@@ -272,7 +272,7 @@ async function exchange(run: Run, request: ModelRequest, receiver: AnswerReceive
 
 /** The result of a request that threw. Throws on for the journal. */
 function failed(run: Run, error: unknown): FailedTurn {
-  const failure = redactError(run.shared.redact, toNanoAgentError(error, "internal"));
+  const failure = redactError(run.settings.redact, toNanoAgentError(error, "internal"));
   if (failure.code === "journal") throw failure;
   return run.signal.aborted ? { type: "aborted" } : { type: "failed", error: failure };
 }
@@ -301,7 +301,12 @@ async function recordRetry(run: Run, cost: RequestCost, part: RetryPart): Promis
   await cost.chargeFailedAttempt("retry");
   cost.take(part);
   const { type, attempt, delayMs, error } = part;
-  await record(run, { type, attempt, delayMs, error: recordedError(redactError(run.shared.redact, error)) });
+  await record(run, {
+    type,
+    attempt,
+    delayMs,
+    error: recordedError(redactError(run.settings.redact, error)),
+  });
 }
 
 /** Reserves what a request may cost. Rejects when the run is aborted while it waits for others. */
@@ -354,7 +359,7 @@ class RequestCost {
   constructor(run: Run, model: Model, reservation: Reservation) {
     this.#run = run;
     this.model = model;
-    this.#startedAt = run.shared.clock.elapsed();
+    this.#startedAt = run.settings.clock.elapsed();
     this.#measured = measuredOf(run, reservation.request);
     this.reservation = reservation;
     this.collector = new AnswerCollector(run.state.transcript.callIds);
@@ -365,13 +370,13 @@ class RequestCost {
     if (part.type === "tool_call_delta") this.#arguments.push(part.json);
     this.#hasBegun = part.type !== "retry";
     if (part.type === "retry") this.#firstPartAt = undefined;
-    else if (part.type !== "finish") this.#firstPartAt ??= this.#run.shared.clock.elapsed();
+    else if (part.type !== "finish") this.#firstPartAt ??= this.#run.settings.clock.elapsed();
     return this.collector.add(part);
   }
 
   /** How long the request has taken by now, and how long until the first part of the answer that counts. */
   timing(): Pick<AssistantEntry, "durationMs" | "firstTokenMs"> {
-    const durationMs = Math.round(this.#run.shared.clock.elapsed() - this.#startedAt);
+    const durationMs = Math.round(this.#run.settings.clock.elapsed() - this.#startedAt);
     if (this.#firstPartAt === undefined) return { durationMs };
     return { durationMs, firstTokenMs: Math.round(this.#firstPartAt - this.#startedAt) };
   }

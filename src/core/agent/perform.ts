@@ -28,9 +28,9 @@ import { pendingCalls, type SessionState } from "./state.ts";
 
 /** The budget limit that is used up, if any. Looked at before each model request. */
 export function usedUpLimit(run: Run): BudgetLimit | undefined {
-  const { usd, tokens, wallTimeMs, shared } = run.shared.limits.budget;
+  const { usd, tokens, wallTimeMs, shared } = run.settings.budget;
   const spent = run.state.session;
-  if (wallTimeMs !== undefined && run.shared.clock.elapsed() - run.shared.startedAt >= wallTimeMs)
+  if (wallTimeMs !== undefined && run.settings.clock.elapsed() - run.shared.startedAt >= wallTimeMs)
     return "wall_time";
   if (tokens !== undefined && spent.usage.inputTokens + spent.usage.outputTokens >= tokens) return "tokens";
   // An answer of unknown price may have cost anything: fail closed.
@@ -40,7 +40,7 @@ export function usedUpLimit(run: Run): BudgetLimit | undefined {
 
 /** The spending against a limit, in one sentence for people. */
 export function budgetDetail(run: Run, limit: BudgetLimit): string {
-  const { usd = 0, tokens = 0, wallTimeMs = 0, shared } = run.shared.limits.budget;
+  const { usd = 0, tokens = 0, wallTimeMs = 0, shared } = run.settings.budget;
   const { usage, costUsd } = run.state.session;
   if (limit === "wall_time") return wallTimeDetail(wallTimeMs);
   if (limit === "tokens") {
@@ -60,7 +60,7 @@ function spentDetail(spent: string, isAll: boolean): string {
 
 /** True when less is left of what a run shares than of its own. */
 function isScarcer(run: Run, shared: SharedBudget): boolean {
-  const { usd = Number.POSITIVE_INFINITY } = run.shared.limits.budget;
+  const { usd = Number.POSITIVE_INFINITY } = run.settings.budget;
   return shared.usd - shared.spentUsd <= usd - (run.state.session.costUsd ?? 0);
 }
 
@@ -111,7 +111,7 @@ async function afterRun(run: Run, ended: RunResult, beginning: RunBeginning): Pr
     try {
       result = (await plugin.afterRun?.(run, result, beginning)) ?? result;
     } catch (error) {
-      if (run.signal.aborted) result = { ...result, ...aborted(run) } as RunResult;
+      if (run.signal.aborted) result = { ...result, ...aborted(run.signal) } as RunResult;
       else result = { ...result, stopReason: "error", error: toNanoAgentError(error) };
     }
     result = withFailure(run, result);
@@ -224,8 +224,7 @@ export function overBudget(run: Run, limit: BudgetLimit): Ending {
 }
 
 /** The end of an aborted run. Whoever limits its time aborts with a `timeout` that says so. */
-export function aborted({ signal }: Run): Ending {
-  const reason: unknown = signal.reason;
+export function aborted({ reason }: Pick<AbortSignal, "reason">): Ending {
   if (!isNanoAgentError(reason, "timeout")) return { stopReason: "aborted" };
   return { stopReason: "budget", limit: "wall_time", detail: reason.message };
 }

@@ -254,23 +254,29 @@ export class SessionState {
   readonly labels: MessageLabels = new MessageLabels();
   /** How far the newest run has come. */
   readonly progress: RunProgress = new RunProgress();
+  /** Of the newest run. */
+  run: Spending = NO_SPENDING;
+  /** True when the conversation was run or edited: what is not in it by now is left out on purpose. */
+  isTouched = false;
+  /** The mode in the newest `mode_change`. */
+  mode: string | undefined;
+  /** The provider's last report; `undefined` where there was none since messages were taken out. */
+  measured: MeasuredContext | undefined;
+  /** Counts up when messages are taken out or put back: by a compaction, its undo, an edit. */
+  revision = 0;
+  /** True when the newest compaction was taken back: then none is made unasked while requests still fit. */
+  isUndone = false;
   readonly #folds: readonly Fold[];
   readonly #nested: NestedState | undefined;
   readonly #open = new Map<string, OpenCall>();
   #session: Spending = NO_SPENDING;
-  #run: Spending = NO_SPENDING;
-  #isTouched = false;
   #endedWaiting = false;
   #isStopped = false;
-  #measured: MeasuredContext | undefined;
   /** The newest compaction, the messages before it, and how many there were after it: what an undo needs. */
   #compaction:
     | { readonly id: string; readonly before: readonly Message[]; readonly count: number }
     | undefined;
-  #isUndone = false;
-  #revision = 0;
   #isCut = false;
-  #mode: string | undefined;
 
   /** `folds`: what plugins keep beside it. */
   constructor(folds: readonly (new () => Fold)[] = [], nested?: NestedState) {
@@ -290,16 +296,6 @@ export class SessionState {
   /** Of all runs of the session, those outside a nested one included. */
   get session(): Spending {
     return this.#nested?.parent.session ?? this.#session;
-  }
-
-  /** Of the newest run. */
-  get run(): Spending {
-    return this.#run;
-  }
-
-  /** True when the conversation was run or edited: what is not in it by now is left out on purpose. */
-  get isTouched(): boolean {
-    return this.#isTouched;
   }
 
   /** True when the newest run can go on: it has no end, or it waits. */
@@ -335,29 +331,9 @@ export class SessionState {
     return this.#isCut && this.transcript.messages.at(-1)?.role === "assistant";
   }
 
-  /** The mode in the newest `mode_change`. */
-  get mode(): string | undefined {
-    return this.#mode;
-  }
-
-  /** The provider's last report; `undefined` where there was none since messages were taken out. */
-  get measured(): MeasuredContext | undefined {
-    return this.#measured;
-  }
-
-  /** Counts up when messages are taken out or put back: by a compaction, its undo, an edit. */
-  get revision(): number {
-    return this.#revision;
-  }
-
   /** Id of the compaction that can be taken back: the newest, unless it was already. */
   get undoable(): string | undefined {
     return this.#compaction?.id;
-  }
-
-  /** True when the newest compaction was taken back: then none is made unasked while requests still fit. */
-  get isUndone(): boolean {
-    return this.#isUndone;
   }
 
   apply(entry: JournalEntry): void {
@@ -390,10 +366,10 @@ export class SessionState {
     const { labels } = this;
     switch (entry.type) {
       case "run_start":
-        this.#isTouched = true;
+        this.isTouched = true;
         this.#isStopped = false;
         this.#endedWaiting = false;
-        this.#run = NO_SPENDING;
+        this.run = NO_SPENDING;
         return;
       case "run_resume":
         this.#endedWaiting = false;
@@ -486,7 +462,7 @@ export class SessionState {
     else if (entry.type === "compaction") this.#compact(entry);
     else if (entry.type === "compaction_undone") this.#undoCompaction(entry.target);
     else if (entry.type === "memory_edit") this.#edit(entry);
-    else if (entry.type === "mode_change") this.#mode = entry.mode;
+    else if (entry.type === "mode_change") this.mode = entry.mode;
   }
 
   #named(id: string, messages: readonly Message[]): readonly Message[] {
@@ -495,7 +471,7 @@ export class SessionState {
 
   #edit({ edit, messages, marks = [] }: MemoryEditEntry): void {
     const { labels, transcript } = this;
-    this.#isTouched = true;
+    this.isTouched = true;
     const ids = messages ?? transcript.messages.map((message) => labels.idOf(message));
     if (edit === "mark") labels.mark(ids, marks);
     else if (edit === "unmark") labels.unmark(ids, marks);
@@ -503,9 +479,9 @@ export class SessionState {
       const meant = new Set(ids);
       transcript.remove((message) => meant.has(labels.idOf(message)));
       // Both of them count messages that may be gone.
-      this.#measured = undefined;
+      this.measured = undefined;
       this.#compaction = undefined;
-      this.#revision += 1;
+      this.revision += 1;
     }
   }
 
@@ -513,18 +489,18 @@ export class SessionState {
     const before = this.transcript.messages.slice();
     this.transcript.replaceOlder(this.#named(id, messages), kept);
     this.#compaction = { id, before, count: this.transcript.messages.length };
-    this.#measured = undefined;
-    this.#revision += 1;
-    this.#isUndone = false;
+    this.measured = undefined;
+    this.revision += 1;
+    this.isUndone = false;
   }
 
   #undoCompaction(target: string): void {
     if (this.#compaction?.id !== target) return;
     this.transcript.restore(this.#compaction.before, this.#compaction.count);
     this.#compaction = undefined;
-    this.#measured = undefined;
-    this.#revision += 1;
-    this.#isUndone = true;
+    this.measured = undefined;
+    this.revision += 1;
+    this.isUndone = true;
   }
 
   #answer(entry: AssistantEntry): void {
@@ -535,7 +511,7 @@ export class SessionState {
     this.#spend(entry);
     const { inputTokens, outputTokens, estimated } = entry.usage;
     if (inputTokens > 0 && estimated !== true)
-      this.#measured = {
+      this.measured = {
         tokens: inputTokens + outputTokens,
         messages: this.transcript.messages.length,
       };
@@ -545,7 +521,7 @@ export class SessionState {
     const before = this.#session;
     this.#session = addSpending(before, entry);
     // In the first run of a session both are the same.
-    this.#run = this.#run === before ? this.#session : addSpending(this.#run, entry);
+    this.run = this.run === before ? this.#session : addSpending(this.run, entry);
   }
 }
 
