@@ -26,38 +26,30 @@ import { isExternal, type ToolRegistry } from "../core/tool/tool.ts";
 import type { Hooks } from "../hooks/hooks.ts";
 import type { AgentOptions } from "./options.ts";
 
-/** A request for a run, as far as it decides whether the run can begin. */
-export interface RunRequest {
-  readonly messages: readonly Message[];
-  readonly approvals: Approvals | undefined;
-  readonly tools: ToolRegistry;
-  readonly history: readonly Message[];
-  readonly hasSteering: boolean;
-  readonly isRunning: boolean;
-}
-
 /**
- * Throws `invalid_argument` while another run is in progress, for approvals that match no call, for results
- * of calls that are not open, for a run that leaves open calls unanswered, and for one with nothing to
- * answer.
+ * Throws `invalid_argument` for approvals that match no call, for results of calls that are not open, for a
+ * run that leaves open calls unanswered, and for one with nothing to answer.
  */
-export function assertRunnable(state: SessionState, request: RunRequest): void {
-  const { messages, approvals, tools, history, hasSteering } = request;
-  if (request.isRunning)
-    throw misuse("This agent is already running: steer() it, wait, or use a second agent.");
+export function assertRunnable(
+  { state, history }: AgentSession,
+  messages: readonly Message[],
+  approvals: Approvals | undefined,
+  tools: ToolRegistry,
+  needsAnswer: boolean,
+): void {
   assertApprovals(state, approvals, saysSomething(messages));
   if (!isConversation(messages)) assertOpen(state, resultsIn(messages));
   if (messages.length > 0) return;
   // An interrupted run resumes with the calls that can run, then waits for the others.
   if (state.isWaiting) assertAnswered(state, tools, approvals);
-  if (!hasSteering) assertResumable(state, history);
+  if (needsAnswer) assertResumable(state, history);
 }
 
 /**
  * Throws `invalid_argument` unless it is the model's turn, or the run has only to end; `history` counts where
  * nothing else is there.
  */
-function assertResumable({ transcript, progress }: SessionState, history: readonly Message[] = []): void {
+function assertResumable({ transcript, progress }: SessionState, history: readonly Message[]): void {
   const last = transcript.messages.at(-1) ?? history.at(-1);
   if (last?.role === "user" || transcript.hasPending) return;
   // The run was cut behind its answer, and has only to end.
