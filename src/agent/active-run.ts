@@ -7,7 +7,7 @@ import { defined } from "../core/base/json.ts";
 import { didYouMean } from "../core/base/text.ts";
 import type { Effort, Model, RequestDefaults, ToolChoice } from "../core/model/model.ts";
 import type { Tool, ToolRegistry } from "../core/tool/tool.ts";
-import { loopGuardPlugin } from "../hooks/loop-guard-plugin.ts";
+import { loopGuardPlugin } from "../hooks/loop-guard.ts";
 import { compactionPlugin } from "../memory/context/compaction.ts";
 import { LongTermPlugin } from "../memory/long-term-plugin.ts";
 import {

@@ -10,8 +10,7 @@ import { messageText, type ToolInput, toolCallsOf } from "../../core/message/mes
 import type { Model } from "../../core/model/model.ts";
 import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import { errorResult } from "../../core/tool/tool-output.ts";
-import { LoopGuard } from "../../hooks/loop-guard.ts";
-import { loopGuardPlugin } from "../../hooks/loop-guard-plugin.ts";
+import { LoopGuard, loopGuardPlugin } from "../../hooks/loop-guard.ts";
 import { sessionSteps, stepNumbered } from "../../journal/steps.ts";
 import { checkedInput, type RecordedCall, recordedRuns } from "./recorded-run.ts";
 import { replayContext } from "./replay-context.ts";
