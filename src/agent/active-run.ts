@@ -61,7 +61,6 @@ export function agentPlugins({ longTermMemory, loopGuard, compaction }: AgentOpt
   return plugins;
 }
 
-/** The request fields an agent's options stand for. */
 export function requestDefaults(options: AgentOptions, sessionId: string): RequestDefaults {
   const { systemPrompt: system, maxOutputTokens, temperature, topP, stopSequences, effort } = options;
   const { providerOptions } = options;
@@ -73,13 +72,11 @@ export function requestDefaults(options: AgentOptions, sessionId: string): Reque
   };
 }
 
-/** The model and effort that the options select. */
 export function chosenBy({ model, effort, wrapModel }: ResolvedOptions): ModelSelection {
   const asked = wrapModel === undefined ? model : wrapModel(model);
   return { model: asked, ...defined({ effort }) };
 }
 
-/** The options with another model and effort. Throws `invalid_argument` for what cannot work. */
 export function rechosen(
   options: ResolvedOptions,
   model: Model,
@@ -119,7 +116,6 @@ export type Publish = (event: AgentEvent) => void;
 export class ActiveRun {
   /** Shows an event to hooks and then to the reader. */
   emit: Publish = NOTHING;
-  /** Shows an event to the reader. */
   readonly publish: Publish;
   readonly #linked: LinkedAbort;
   #stopTimer: () => void = NOTHING;
@@ -154,7 +150,6 @@ export class ActiveRun {
     this.#stopTimer = startTimer(clock, wallTimeMs - workedMs, () => this.#linked.abort(reached));
   }
 
-  /** To be called when it is over, whatever became of it. */
   end(): void {
     this.#stopTimer();
     this.#linked.unlink();

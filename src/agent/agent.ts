@@ -74,7 +74,6 @@ export class Agent {
   readonly #session: AgentSession;
   readonly #steering: SteeringQueue;
   readonly #plugins: readonly RunPlugin[];
-  /** Warnings for the reader of the next run. */
   readonly #warnings: string[] = [];
   /** Calls without a model: those that conflict run one after the other. */
   readonly #calls = new Scheduler(MAX_CALLS);
@@ -387,7 +386,6 @@ export class Agent {
     return this.#session.whenRead(() => record(this.#recorder, entry));
   }
 
-  /** Records into the conversation; a run in progress publishes it. */
   get #recorder(): Recorder {
     return this.#session.recorder(this.#current?.emit);
   }

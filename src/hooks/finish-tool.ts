@@ -5,7 +5,6 @@ import { type TextBlock, type ToolInput, textOf } from "../core/message/message.
 import type { Tool, ToolResult } from "../core/tool/tool.ts";
 import type { Hook } from "./hook.ts";
 
-/** Name of the tool through which a run delivers a structured value. */
 export const FINISH_TOOL = "finish";
 
 /**

@@ -31,7 +31,6 @@ export interface HookSettings {
   readonly timeoutMs?: number;
 }
 
-/** A hook as it was registered. */
 export interface RegisteredHook extends Required<HookSettings> {
   readonly name: string;
   readonly hook: (...args: never[]) => unknown;
@@ -117,11 +116,9 @@ function assertPoint(point: string): asserts point is HookPoint {
   );
 }
 
-/** The hooks of classes. */
 export class ClassHooks {
   readonly #registries = new WeakMap<object, HookRegistry>();
 
-  /** The hooks of a class; empty ones when there were none. */
   of(maker: object): HookRegistry {
     const own = this.#registries.get(maker) ?? new HookRegistry();
     this.#registries.set(maker, own);
@@ -139,7 +136,6 @@ export class ClassHooks {
   }
 }
 
-/** The surroundings that hooks run with. */
 export interface HooksContext {
   readonly agent: HookedAgent;
   /** Those of classes, the base first: they run before `own`. */

@@ -19,7 +19,6 @@ export interface LoopGuardOptions {
   readonly window?: number;
 }
 
-/** {@link LoopGuardOptions} with the defaults filled in. */
 export type LoopGuardSettings = Required<LoopGuardOptions>;
 
 const ADVICE =
@@ -59,7 +58,6 @@ const OPTIONS = objectOf<LoopGuardOptions>({
   window: { type: "integer", minimum: 0 },
 });
 
-/** The settings with defaults. Throws `invalid_argument`: whole numbers, and it warns before it stops. */
 export function loopGuardSettings(options: LoopGuardOptions): LoopGuardSettings {
   check(options, OPTIONS, "loopGuard");
   const { warnAt, stopAt = 5, window = 12 } = options;
@@ -70,7 +68,6 @@ export function loopGuardSettings(options: LoopGuardOptions): LoopGuardSettings 
   );
 }
 
-/** The circle in one sentence. */
 export function circleText({ tools, calls }: LoopCircle): string {
   const [only, ...others] = tools;
   if (others.length === 0)
@@ -78,13 +75,11 @@ export function circleText({ tools, calls }: LoopCircle): string {
   return `The last ${calls} tool calls repeat the same ${tools.length} (${tools.join(", ")}) with the same arguments and the same results.`;
 }
 
-/** The verdict of a guard after a round of calls. */
 export interface LoopVerdict {
   readonly type: "warn" | "stop";
   readonly circle: LoopCircle;
 }
 
-/** The longest cycle that is looked for. */
 const MAX_PERIOD = 4;
 
 /** A result that only says that the call was done: done again, it may well have an effect again. */
@@ -92,7 +87,6 @@ const ACKNOWLEDGEMENT = /^(?:ok|okay|done|success|true|null|\{\}|\(no output\))[
 
 interface Circle {
   readonly period: number;
-  /** Calls in it so far. */
   readonly length: number;
   readonly stop: boolean;
 }
@@ -115,7 +109,6 @@ export class LoopGuard implements Fold {
   /** Calls of the newest answer. */
   #calls: readonly ToolUseBlock[] = [];
   readonly #order = new CallOrder<ToolResultEntry>();
-  /** The newest calls, newest first. */
   readonly #last: SeenCall[] = [];
   /** For each period from 1: how many calls in a row were like the one that many calls before. */
   readonly #repeats: number[] = [0, 0, 0, 0];

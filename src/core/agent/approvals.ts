@@ -18,13 +18,11 @@ import type {
 import { pluginFailure, type Run, record, recorded } from "./run.ts";
 import { NOT_APPROVED, type OpenCall, questionOf } from "./state.ts";
 
-/** How a call ended, before it is recorded. */
 export interface FinishedCall {
   readonly status: ToolStatus;
   readonly result: ToolResult;
 }
 
-/** The end of a call that an abort kept from running. */
 export const NOT_STARTED: FinishedCall = { status: "aborted", result: errorResult(NEVER_RAN) };
 
 /** A call may run: with its own input, or with one that a person gave. */
@@ -100,7 +98,6 @@ async function judge({ settings, signal }: Run, request: GateRequest): Promise<G
   }
 }
 
-/** The question of a tool that wants a person to look at a call; nothing where it does not. */
 async function questionOfTool(
   run: Run,
   { tool, name, input }: GateRequest,
@@ -167,7 +164,6 @@ function withQuestion(decision: GateDecision): GateQuestion {
   return { ...decision, question: decision.reason ?? "it needs approval" };
 }
 
-/** Records the no of a person. The call ends with their reason. */
 function sayNo(
   run: Run,
   call: DecidedCall,
@@ -262,7 +258,6 @@ async function wait(run: Run, request: GateRequest, asked: GateQuestion): Promis
   return "waiting";
 }
 
-/** The refusal of a question without an answer, with the reason it was asked. */
 function unanswered<T extends GateDecision>(asked: T): T & Pick<DecisionFields, "by" | "questionCode"> {
   return { ...asked, by: "nobody", ...defined({ questionCode: asked.code }) };
 }
@@ -301,14 +296,12 @@ async function recordDecision(
   await record(run, { type: "permission_decision", callId, name, input, ...decided });
 }
 
-/** The outcome of admitting a call: it may run, has its answer, or waits for the caller or approval. */
 export type Admission =
   | {
       readonly type: "ready";
       readonly call: ToolUseBlock;
       readonly tool: Tool;
       readonly input: ToolInput;
-      /** The input is one that a person gave. */
       readonly judged?: true;
     }
   | { readonly type: "refused"; readonly call: ToolUseBlock; readonly settled: FinishedCall }
@@ -373,7 +366,6 @@ export async function prepareCall(
   return { type: "ready", call, tool, input: answer.input, ...(isAsMade ? {} : { judged: true }) };
 }
 
-/** The call as plugins leave it, or how it ends without being run. Throws only for the journal. */
 async function beforeCall(
   run: Run,
   call: ToolUseBlock,
@@ -404,7 +396,6 @@ async function beforeCall(
   return { ...readable, input: made.input };
 }
 
-/** A call as plugins see it. */
 export function requestedCall(run: Run, call: ToolUseBlock, parentCallId?: string): RequestedCall {
   const { id: callId, name, input } = call;
   const parent = parentCallId ?? run.subagent?.callId;
@@ -447,7 +438,6 @@ async function checkCall(run: Run, call: ToolUseBlock): Promise<CheckedCall> {
   return checkInput(run, tool, input);
 }
 
-/** The input as the schema of a tool gives it, or why it does not take it. */
 async function checkInput(run: Run, tool: Tool, input: unknown): Promise<CheckedCall> {
   const { name } = tool;
   try {
@@ -542,7 +532,6 @@ function answerTo({ settings }: Run, { callId, id }: ApprovalRequestEntry): Pers
   return (answer.question ?? id) === id ? answer : undefined;
 }
 
-/** True when a call is still what the question about it showed. */
 function isAsShown(
   asked: ApprovalRequestEntry,
   { name, input, cwd }: GateRequest,

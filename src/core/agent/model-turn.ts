@@ -37,7 +37,6 @@ import {
   watchAnswer,
 } from "./run.ts";
 
-/** Time a model gets to end by itself when it is aborted, in milliseconds. */
 const GRACE_MS = 500;
 
 /**
@@ -114,7 +113,6 @@ async function recordUnlessFull(run: Run, cost: RequestCost, answer: CollectedAn
   return { type: "failed", error };
 }
 
-/** The outcome of the first plugin that knows of the failure; undefined where none does. */
 async function repairedBy(run: Run, error: NanoAgentError): Promise<"again" | "in_vain" | undefined> {
   for (const plugin of run.shared.plugins) {
     const done = await plugin.afterFailure?.(run, error);
@@ -229,13 +227,9 @@ function withoutEnd({ role, content }: AssistantMessage, surplus: number): Assis
   return { role, content: kept };
 }
 
-/** The receiver of an answer. */
 interface AnswerReceiver {
-  /** Gets each part as it is to be shown. */
   readonly show?: (part: StreamPart) => void;
-  /** Records the whole answer, with what it cost. */
   readonly answered: (cost: RequestCost, answer: CollectedAnswer) => Promise<ModelTurn>;
-  /** Records an answer that was cut. */
   readonly cut: (cost: RequestCost, why: "aborted" | AbortedAnswer) => Promise<void>;
 }
 
@@ -270,7 +264,6 @@ async function exchange(run: Run, request: ModelRequest, receiver: AnswerReceive
   }
 }
 
-/** The result of a request that threw. Throws on for the journal. */
 function failed(run: Run, error: unknown): FailedTurn {
   const failure = redactError(run.settings.redact, toNanoAgentError(error, "internal"));
   if (failure.code === "journal") throw failure;
@@ -330,9 +323,7 @@ function measuredOf({ state }: Run, { messages }: ModelRequest): MeasuredContext
   return messages[last] !== undefined && messages[last] === transcript.messages[last] ? measured : undefined;
 }
 
-/** The charge of a request, as an entry says it. */
 interface Charge {
-  /** `provider/id` of the model that answered. */
   readonly model: string;
   readonly usage: Usage;
   readonly costUsd?: number;
@@ -344,9 +335,7 @@ interface Charge {
  */
 class RequestCost {
   readonly model: Model;
-  /** The request to send, and what is reserved for it. */
   readonly reservation: Reservation;
-  /** Takes in what the model answers. */
   readonly collector: AnswerCollector;
   readonly #run: Run;
   readonly #measured: MeasuredContext | undefined;
@@ -381,7 +370,6 @@ class RequestCost {
     return { durationMs, firstTokenMs: Math.round(this.#firstPartAt - this.#startedAt) };
   }
 
-  /** The charge of an answer. */
   ofAnswer(finish: FinishPart, message: Message): Charge {
     const answering = finish.answeredBy ?? this.model;
     const price = answering.info?.price;
@@ -394,7 +382,6 @@ class RequestCost {
     };
   }
 
-  /** The charge of an answer that was cut. */
   ofPart(): Charge {
     const model = `${this.model.provider}/${this.model.id}`;
     if (!this.#isCounted(worstCasePrices(this.model, 0))) return { model, usage: NO_USAGE };

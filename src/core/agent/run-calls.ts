@@ -40,7 +40,6 @@ export class Scheduler {
   readonly #limit: number;
   readonly #open = new Set<OpenTask>();
   #running = 0;
-  /** Tasks for which there was no room, in order. */
   readonly #waiting: (() => void)[] = [];
 
   constructor(limit: number) {
@@ -78,7 +77,6 @@ function conflict(one: ToolAccess, other: ToolAccess): boolean {
   return writesTo(one, other) || writesTo(other, one);
 }
 
-/** True when the writer writes what the other touches. */
 function writesTo(writer: ToolAccess, other: ToolAccess): boolean {
   if (typeof writer === "string" || other === "none" || other === "exclusive") return false;
   const { write = [] } = writer;
@@ -109,7 +107,6 @@ export class CallAbort {
       });
   }
 
-  /** The signal for the tool. */
   get signal(): AbortSignal {
     return this.#call.signal;
   }
@@ -327,7 +324,6 @@ async function finished(
   return { status: hooked.isError === true ? "error" : "ok", result: hooked };
 }
 
-/** Records that a call begins, and runs it. */
 async function execute(
   run: Run,
   { call, tool, input, judged }: ReadyCall,

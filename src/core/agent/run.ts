@@ -43,7 +43,6 @@ export interface ModelSelection {
   readonly effort?: Effort;
 }
 
-/** A plugin around the steps of a run. */
 export type RunPlugin = Plugin<Run>;
 
 /** A run: its own parts, its settings, and what it shares with the runs nested in it. */
@@ -57,7 +56,6 @@ export interface Run {
   readonly until: RunEnd;
   /** The model and effort of the next request: they may be changed while it runs. */
   readonly model: () => ModelSelection;
-  /** See {@link requestDefaults}. */
   readonly request: RequestDefaults;
   readonly signal: AbortSignal;
   readonly emit: (event: AgentEvent) => void;
@@ -98,7 +96,6 @@ export interface RunSettings extends Omit<RunEnd, "finishTool"> {
   readonly wrapModel: (model: Model) => Model;
 }
 
-/** The parts that a run has in common with the runs nested in it; never copied. */
 export interface SharedParts {
   /** `undefined` where neither money nor tokens are limited. */
   readonly ledger: BudgetLedger | undefined;
@@ -147,7 +144,6 @@ const DEFAULTS: RunSettings = {
   wrapModel: (model) => model,
 };
 
-/** A run of the conversation, from its options and its parts. */
 export function newRun(given: Partial<RunSettings>, parts: RunParts): Run {
   const filled: { [name: string]: unknown } = { ...DEFAULTS };
   for (const name in DEFAULTS) filled[name] = given[name as keyof RunSettings] ?? filled[name];
@@ -173,7 +169,6 @@ export function requestDefaults({ model, request }: Pick<Run, "model" | "request
   return effort === undefined ? others : { ...others, effort };
 }
 
-/** A task that a tool call hands to a subagent. */
 export interface Delegation {
   readonly call: ToolUseBlock;
   readonly task: SubagentTask;
@@ -181,10 +176,8 @@ export interface Delegation {
   readonly number: number;
 }
 
-/** Where a subagent stands. */
 export interface SubagentPlace {
   readonly agent: string;
-  /** The tool call that started it. */
   readonly callId: string;
   /** 1 for one that the conversation started, 2 for one that such a subagent started. */
   readonly depth: number;
@@ -271,7 +264,6 @@ export async function beforeTurn(run: Run): Promise<void> {
   }
 }
 
-/** Looks at the parts of one attempt at an answer. */
 export function watchAnswer({ shared }: Run): (part: StreamPart) => void {
   const [first, ...others] = shared.plugins.flatMap((plugin) => plugin.watchAnswer?.() ?? []);
   return (part) => {

@@ -46,10 +46,8 @@ export interface Spending {
   readonly durationMs: number;
 }
 
-/** An entry that says what a model request cost. */
 export type SpendingEntry = AssistantEntry | ModelUsageEntry;
 
-/** Nothing used yet. */
 export const NO_SPENDING: Spending = Object.freeze({
   requests: 0,
   interrupted: 0,
@@ -58,7 +56,6 @@ export const NO_SPENDING: Spending = Object.freeze({
   durationMs: 0,
 });
 
-/** True when an entry says what a model request cost. */
 export function isSpending(entry: JournalEntry): entry is SpendingEntry {
   return entry.type === "assistant_message" || entry.type === "model_usage";
 }
@@ -91,9 +88,7 @@ function isAmount(costUsd: number | undefined): costUsd is number {
   return typeof costUsd === "number" && Number.isFinite(costUsd) && costUsd >= 0;
 }
 
-/** How far the newest run of a conversation has come: the fold of its entries. */
 export class RunProgress {
-  /** Answers. */
   iterations = 0;
   /** The last non-empty text the model wrote. */
   lastText = "";
@@ -103,7 +98,6 @@ export class RunProgress {
   unreadable = 0;
   /** The words of the user: input and steering, as texts. */
   asked: string[] = [];
-  /** True when there is one. */
   hasBegun = false;
   /** True when it has begun and has no end. */
   isOpen = false;
@@ -121,7 +115,6 @@ export class RunProgress {
     return this.#activeMs + (this.isOpen ? Math.max(0, this.#lastTime - this.#activeSince) : 0);
   }
 
-  /** True when the model has called a tool of this name. */
   hasCalled(name: string): boolean {
     return this.#called.includes(name);
   }
@@ -192,7 +185,6 @@ export class RunProgress {
     this.#ask(messages);
   }
 
-  /** Takes up the words behind the last answer. */
   #ask(messages: readonly Message[]): void {
     for (const message of messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1)) {
       const text = messageText(message, "\n").trim();
@@ -223,10 +215,8 @@ function isForLater({ action, code, external }: PermissionEntry): boolean {
   return external === true || (action === "deny" && code !== "answered_otherwise");
 }
 
-/** The beginning of the result of a call that nobody has allowed. */
 export const NOT_APPROVED = "Error: Tool call was not approved";
 
-/** The facts about a call without a result, beside the call itself. */
 export interface OpenCall {
   /** How it had begun when whatever ran it was cut. */
   readonly begun?: ToolIntentEntry;
@@ -449,7 +439,6 @@ export class SessionState {
       this.#open.set(entry.callId, { ...call, decision: entry });
   }
 
-  /** Why an open call that is closed has no result of its own. */
   #closing(callId: string): string {
     const { begun, question, decision } = this.#open.get(callId) ?? {};
     if (decision?.action === "deny") return `${NOT_APPROVED}: ${decision.reason}`;

@@ -16,7 +16,6 @@ export function schemaError(where: string, problem: string, cause?: unknown): Na
   return misuse(`The schema cannot be used: ${where} ${problem}.`, { cause, details: { where } });
 }
 
-/** A keyword that must be a number; `undefined` when it is absent. */
 export function numberKeyword(node: SchemaNode, keyword: string): number | undefined {
   const value = node.schema[keyword];
   if (value === undefined) return undefined;
@@ -25,20 +24,17 @@ export function numberKeyword(node: SchemaNode, keyword: string): number | undef
   return value;
 }
 
-/** A list of strings; empty when it is absent. */
 export function namesOf(names: unknown, where: string): readonly string[] {
   if (names === undefined) return [];
   if (Array.isArray(names) && names.every((name) => typeof name === "string")) return names;
   throw schemaError(where, "must be an array of strings");
 }
 
-/** A keyword that holds one schema. */
 export function schemaKeyword(node: SchemaNode, keyword: string): Check | undefined {
   const value = node.schema[keyword];
   return value === undefined ? undefined : node.compile(value, `${node.where}/${keyword}`);
 }
 
-/** A keyword that holds a list of schemas; `undefined` when it is absent. */
 export function schemasKeyword(node: SchemaNode, keyword: string): readonly Check[] | undefined {
   const value = node.schema[keyword];
   if (value === undefined) return undefined;
@@ -74,7 +70,6 @@ export function patternOf(source: unknown, where: string): RegExp {
   }
 }
 
-/** A key as it stands in a JSON pointer (RFC 6901). */
 export function pointerToken(key: string): string {
   return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }
@@ -94,7 +89,6 @@ type IssueKind = "type" | "choice" | "missing" | "unknown" | "other";
 export interface FoundIssue {
   readonly path: readonly (string | number)[];
   readonly kind: IssueKind;
-  /** For models. */
   readonly message: string;
   /** The key that is missing or unknown. */
   readonly key?: string | undefined;
@@ -222,7 +216,6 @@ export class SchemaRun {
   }
 }
 
-/** The kind of a value, in JSON Schema's words. */
 export function typeName(value: unknown): string {
   if (value === null) return "null";
   return Array.isArray(value) ? "array" : typeof value;
@@ -274,7 +267,6 @@ export function typeCheck(node: SchemaNode): Check | undefined {
   };
 }
 
-/** Checks for `enum` and `const`. */
 export function choiceChecks(node: SchemaNode): readonly Check[] {
   const { schema, where } = node;
   const checks: Check[] = [];
@@ -362,7 +354,6 @@ const TYPE_NAMES: ReadonlySet<unknown> = new Set(
   "string number integer boolean null array object".split(" "),
 );
 
-/** Values named in a message about `enum`. */
 const MAX_LISTED = 20;
 
 function repairedText(text: string, types: ReadonlySet<string>): unknown {

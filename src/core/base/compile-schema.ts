@@ -42,10 +42,10 @@ function compileStandard(schema: StandardSchema): CompiledSchema {
     validate: (value) => {
       const result = runStandard(standard, value);
       return result instanceof Promise
-        ? result.then((first) => (first.ok ? first : mended(standard, check, { value, first })))
+        ? result.then((first) => (first.ok ? first : mended(standard, check, value, first)))
         : result.ok
           ? result
-          : mended(standard, check, { value, first: result });
+          : mended(standard, check, value, result);
     },
   };
 }
@@ -88,11 +88,12 @@ function runStandard(standard: Standard, value: unknown): MaybePromise<SchemaRes
 function mended(
   standard: Standard,
   check: JsonValidator,
-  refused: { readonly value: unknown; readonly first: SchemaResult },
+  value: unknown,
+  refusal: SchemaResult,
 ): MaybePromise<SchemaResult> {
-  const own = check(refused.value);
+  const own = check(value);
   if (!own.ok) return own;
-  return own.value === refused.value ? refused.first : runStandard(standard, own.value);
+  return own.value === value ? refusal : runStandard(standard, own.value);
 }
 
 function toResult(result: Awaited<ReturnType<Standard["validate"]>>): SchemaResult {
