@@ -83,7 +83,7 @@ export class LongTermPlugin implements RunPlugin {
   ): Promise<T | undefined> {
     if (run.signal.aborted) return undefined;
     try {
-      return await inTime(work, { ms: this.#timeoutMs, clock: run.shared.clock, signal: run.signal });
+      return await inTime(work, { ms: this.#timeoutMs, clock: run.settings.clock, signal: run.signal });
     } catch (error) {
       if (!run.signal.aborted) {
         const message = `The long-term memory could not be ${doing}, the run goes on without: ${errorMessage(error)}`;

@@ -1,12 +1,10 @@
 import type { OtelHistogram, OtelMeter } from "./open-telemetry-api.ts";
 
-/** The metrics of model requests. */
 export interface Instruments {
   readonly duration: OtelHistogram;
   readonly tokens: OtelHistogram;
 }
 
-/** Makes them, with the bounds the conventions advise. */
 export function instruments(meter: OtelMeter): Instruments {
   return {
     duration: meter.createHistogram("gen_ai.client.operation.duration", {

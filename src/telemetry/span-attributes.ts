@@ -2,7 +2,6 @@ import type { AssistantEntry } from "../core/agent/entries.ts";
 import type { Usage } from "../core/message/message.ts";
 import type { OtelAttributes } from "./open-telemetry-api.ts";
 
-/** Longest text of one attribute. */
 const MAX_CHARS = 20_000;
 
 /** Who was asked for which model, given as `provider/id`. */
@@ -47,7 +46,6 @@ export function outputMessage({ message, finishReason }: AssistantEntry): object
   return { role: "assistant", parts, finish_reason: finishReason.raw };
 }
 
-/** The model without its provider. */
 export function modelId(model: string): string {
   return model.slice(model.indexOf("/") + 1);
 }

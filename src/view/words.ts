@@ -1,6 +1,6 @@
 import type { AgentEvent, CompactionEntry, PhaseEvent } from "../core/agent/entries.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
-import { circleText } from "../hooks/loop-guard-plugin.ts";
+import { circleText } from "../hooks/loop-guard.ts";
 import { oneLine } from "./call-text.ts";
 import type { Notice } from "./notice.ts";
 import { noticeText } from "./notice-text.ts";

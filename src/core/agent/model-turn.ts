@@ -37,7 +37,6 @@ import {
   watchAnswer,
 } from "./run.ts";
 
-/** Time a model gets to end by itself when it is aborted, in milliseconds. */
 const GRACE_MS = 500;
 
 /**
@@ -114,7 +113,6 @@ async function recordUnlessFull(run: Run, cost: RequestCost, answer: CollectedAn
   return { type: "failed", error };
 }
 
-/** The outcome of the first plugin that knows of the failure; undefined where none does. */
 async function repairedBy(run: Run, error: NanoAgentError): Promise<"again" | "in_vain" | undefined> {
   for (const plugin of run.shared.plugins) {
     const done = await plugin.afterFailure?.(run, error);
@@ -229,13 +227,9 @@ function withoutEnd({ role, content }: AssistantMessage, surplus: number): Assis
   return { role, content: kept };
 }
 
-/** The receiver of an answer. */
 interface AnswerReceiver {
-  /** Gets each part as it is to be shown. */
   readonly show?: (part: StreamPart) => void;
-  /** Records the whole answer, with what it cost. */
   readonly answered: (cost: RequestCost, answer: CollectedAnswer) => Promise<ModelTurn>;
-  /** Records an answer that was cut. */
   readonly cut: (cost: RequestCost, why: "aborted" | AbortedAnswer) => Promise<void>;
 }
 
@@ -270,9 +264,8 @@ async function exchange(run: Run, request: ModelRequest, receiver: AnswerReceive
   }
 }
 
-/** The result of a request that threw. Throws on for the journal. */
 function failed(run: Run, error: unknown): FailedTurn {
-  const failure = redactError(run.shared.redact, toNanoAgentError(error, "internal"));
+  const failure = redactError(run.settings.redact, toNanoAgentError(error, "internal"));
   if (failure.code === "journal") throw failure;
   return run.signal.aborted ? { type: "aborted" } : { type: "failed", error: failure };
 }
@@ -301,7 +294,12 @@ async function recordRetry(run: Run, cost: RequestCost, part: RetryPart): Promis
   await cost.chargeFailedAttempt("retry");
   cost.take(part);
   const { type, attempt, delayMs, error } = part;
-  await record(run, { type, attempt, delayMs, error: recordedError(redactError(run.shared.redact, error)) });
+  await record(run, {
+    type,
+    attempt,
+    delayMs,
+    error: recordedError(redactError(run.settings.redact, error)),
+  });
 }
 
 /** Reserves what a request may cost. Rejects when the run is aborted while it waits for others. */
@@ -325,9 +323,7 @@ function measuredOf({ state }: Run, { messages }: ModelRequest): MeasuredContext
   return messages[last] !== undefined && messages[last] === transcript.messages[last] ? measured : undefined;
 }
 
-/** The charge of a request, as an entry says it. */
 interface Charge {
-  /** `provider/id` of the model that answered. */
   readonly model: string;
   readonly usage: Usage;
   readonly costUsd?: number;
@@ -339,9 +335,7 @@ interface Charge {
  */
 class RequestCost {
   readonly model: Model;
-  /** The request to send, and what is reserved for it. */
   readonly reservation: Reservation;
-  /** Takes in what the model answers. */
   readonly collector: AnswerCollector;
   readonly #run: Run;
   readonly #measured: MeasuredContext | undefined;
@@ -354,7 +348,7 @@ class RequestCost {
   constructor(run: Run, model: Model, reservation: Reservation) {
     this.#run = run;
     this.model = model;
-    this.#startedAt = run.shared.clock.elapsed();
+    this.#startedAt = run.settings.clock.elapsed();
     this.#measured = measuredOf(run, reservation.request);
     this.reservation = reservation;
     this.collector = new AnswerCollector(run.state.transcript.callIds);
@@ -365,18 +359,17 @@ class RequestCost {
     if (part.type === "tool_call_delta") this.#arguments.push(part.json);
     this.#hasBegun = part.type !== "retry";
     if (part.type === "retry") this.#firstPartAt = undefined;
-    else if (part.type !== "finish") this.#firstPartAt ??= this.#run.shared.clock.elapsed();
+    else if (part.type !== "finish") this.#firstPartAt ??= this.#run.settings.clock.elapsed();
     return this.collector.add(part);
   }
 
   /** How long the request has taken by now, and how long until the first part of the answer that counts. */
   timing(): Pick<AssistantEntry, "durationMs" | "firstTokenMs"> {
-    const durationMs = Math.round(this.#run.shared.clock.elapsed() - this.#startedAt);
+    const durationMs = Math.round(this.#run.settings.clock.elapsed() - this.#startedAt);
     if (this.#firstPartAt === undefined) return { durationMs };
     return { durationMs, firstTokenMs: Math.round(this.#firstPartAt - this.#startedAt) };
   }
 
-  /** The charge of an answer. */
   ofAnswer(finish: FinishPart, message: Message): Charge {
     const answering = finish.answeredBy ?? this.model;
     const price = answering.info?.price;
@@ -389,7 +382,6 @@ class RequestCost {
     };
   }
 
-  /** The charge of an answer that was cut. */
   ofPart(): Charge {
     const model = `${this.model.provider}/${this.model.id}`;
     if (!this.#isCounted(worstCasePrices(this.model, 0))) return { model, usage: NO_USAGE };

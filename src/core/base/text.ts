@@ -108,7 +108,6 @@ export function numberOf(text: string): number {
 const MAX_WORD = 64;
 const MAX_CANDIDATES = 1000;
 
-/** Characters a cut may move to spare a grapheme. */
 const MAX_STEPS = 32;
 
 const CONTROLS: RegExp = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
@@ -268,7 +267,6 @@ export class GrowingText {
     return this.#text + this.#open;
   }
 
-  /** The text so far. */
   toString(): string {
     this.#join();
     return this.#text;
