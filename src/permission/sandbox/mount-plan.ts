@@ -5,9 +5,6 @@ import type { SandboxFolders, SandboxLimits, SteeringPaths } from "./sandbox-lim
 
 /** One line of `/proc/PID/mountinfo`. */
 export interface Mount {
-  readonly id: string;
-  /** The mount that it stands on. */
-  readonly parent: string;
   readonly device: string;
   /** The folder of the file system that is mounted. */
   readonly root: string;
@@ -134,10 +131,9 @@ export function hostMounts(): readonly Mount[] {
 /** Reads a mount table, see proc_pid_mountinfo(5). */
 export function parseMounts(text: string): readonly Mount[] {
   return text.split("\n").flatMap((line) => {
-    const [id = "", parent = "", device = "", root = "", at = "", options] = line.split(" ");
+    const [, , device = "", root = "", at = "", options] = line.split(" ");
     if (options === undefined) return [];
-    const isWritable = options.startsWith("rw");
-    return [{ id, parent, device, root: decode(root), at: decode(at), isWritable }];
+    return [{ device, root: decode(root), at: decode(at), isWritable: options.startsWith("rw") }];
   });
 }
 
@@ -189,21 +185,11 @@ export function wrongMount(
   return missing && `${missing.at} is not as it was asked for`;
 }
 
-/** The mount that a path leads to: another one may lie over what is listed. */
+/** The mount that a path leads to. Of several at one place the last covers the others. */
 function mountAt(path: string, mounts: readonly Mount[]): Mount | undefined {
   const around = mounts.filter(({ at }) => isWithin(path, at));
-  let found = around.find(({ at, parent }) => at === "/" && !mounts.some(({ id }) => id === parent));
-  for (let next = found; next !== undefined; ) {
-    const { id } = next;
-    found = next;
-    next = around
-      .filter((mount) => mount.parent === id && mount.id !== id)
-      .reduce<Mount | undefined>(
-        (top, mount) => (top && top.at.length <= mount.at.length ? top : mount),
-        undefined,
-      );
-  }
-  return found;
+  const depth = Math.max(...around.map(({ at }) => at.length));
+  return around.findLast(({ at }) => at.length === depth);
 }
 
 function placeOf(path: string, mounts: readonly Mount[]): Pick<Mount, "device" | "root"> {

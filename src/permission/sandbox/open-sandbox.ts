@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { errorMessage } from "../../core/base/errors.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
-import { LinuxWall } from "./linux-wall.ts";
+import { linuxWall } from "./linux-wall.ts";
 import { Sandbox } from "./sandbox.ts";
 import {
   type CommandToConfine,
@@ -45,9 +45,9 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
     const names = PROGRAMS[process.platform];
     if (names === undefined)
       return { problem: whyNone(`there is none for ${process.platform}`, "on Windows use WSL 2") };
-    const programs = new Map(names.map((name) => [name, findProgram(name, limits)]));
-    const missing = names.filter((name) => programs.get(name) === undefined);
-    if (missing.length > 0) return { problem: missingPrograms(missing) };
+    const programs = names.flatMap((name) => findProgram(name, limits) ?? []);
+    if (programs.length < names.length)
+      return { problem: missingPrograms(names.filter((name) => findProgram(name, limits) === undefined)) };
     const [cwd = "/"] = limits.workspace;
     const folders = makeSessionFolders(limits.stateFolder, cwd);
     close = async () => removeSession(folders);
@@ -55,12 +55,8 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
     // What killed sessions could not look at.
     for (const ended of endedSessions(limits.stateFolder))
       if (guard.recover(ended.pending)) removeSession(ended);
-    const [bash = "", bwrap = "", nsenter = ""] = names.map((name) => programs.get(name));
-    const wall =
-      process.platform === "darwin"
-        ? seatbeltWall(limits, folders, bash)
-        : await LinuxWall.open({ limits, folders, bash, bwrap, nsenter });
-    const sandbox = new Sandbox({ limits, folders, wall, guard });
+    const openWall = process.platform === "darwin" ? seatbeltWall : linuxWall;
+    const sandbox = new Sandbox(limits, folders, await openWall(limits, folders, programs), guard);
     close = () => sandbox.dispose();
     const problem = await trySandbox(sandbox, { cwd, outside: folders.own, env: limits.environment });
     if (problem === undefined) return { sandbox };
@@ -135,18 +131,13 @@ async function outputOf(start: ConfinedStart): Promise<string> {
     killSignal: "SIGKILL",
   });
   const closed = once(child, "close").catch(errorMessage);
-  const said = Promise.all(
-    [child.stdout, child.stderr].map((pipe) => (pipe === null ? Promise.resolve("") : text(pipe))),
-  );
-  try {
-    await start.begin(child);
-    return (await said).join("");
-  } catch (error) {
-    return (await said).join("") || errorMessage(error);
-  } finally {
-    await closed;
-    await start.settle();
-  }
+  const pipes = [child.stdout, child.stderr].flatMap((pipe) => pipe ?? []);
+  const output = Promise.all(pipes.map((pipe) => text(pipe)));
+  const problem = await start.begin(child).then(() => "", errorMessage);
+  const said = (await output).join("") || problem;
+  await closed;
+  await start.settle();
+  return said;
 }
 
 const APPARMOR = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";

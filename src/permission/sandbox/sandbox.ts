@@ -14,31 +14,30 @@ import {
 } from "./sandbox-limits.ts";
 import type { SteeringGuard } from "./steering-guard.ts";
 
-interface SandboxParts {
-  readonly limits: SandboxLimits;
-  readonly folders: SandboxFolders;
-  readonly wall: Wall;
-  readonly guard: SteeringGuard;
-}
-
 /** Confines the commands of one session. */
 export class Sandbox {
-  readonly #parts: SandboxParts;
+  readonly #limits: SandboxLimits;
+  readonly #folders: SandboxFolders;
+  readonly #wall: Wall;
+  readonly #guard: SteeringGuard;
   #isDisposed = false;
 
   /** Made by `openSandbox`, which tries it. */
-  constructor(parts: SandboxParts) {
-    this.#parts = parts;
+  constructor(limits: SandboxLimits, folders: SandboxFolders, wall: Wall, guard: SteeringGuard) {
+    this.#limits = limits;
+    this.#folders = folders;
+    this.#wall = wall;
+    this.#guard = guard;
   }
 
   /** The session's folder for temporary files: `TMPDIR` of commands and, on Linux, their `/tmp`. */
   get temporary(): string {
-    return this.#parts.folders.temporary;
+    return this.#folders.temporary;
   }
 
   /** The limits in one line, for people. */
   describe(): string {
-    const { writable, unreadable } = this.#parts.limits;
+    const { writable, unreadable } = this.#limits;
     const keys = unreadable.filter(existsSync).join(", ");
     const closed = keys === "" ? "" : `, without reading ${keys}`;
     return `commands write below ${writable.join(", ")} and to temporary files, without a network${closed}`;
@@ -47,17 +46,17 @@ export class Sandbox {
   /** How to start a command inside. Rejects where that cannot be: do not start it then. */
   async wrap({ network = false, readOnly = false, ...command }: CommandToConfine): Promise<ConfinedStart> {
     if (this.#isDisposed) throw new Error("the sandbox is closed");
-    const { limits, folders, wall, guard } = this.#parts;
+    const guard = this.#guard;
     let child: ChildProcess | undefined;
     const end = (): void => endAll(child);
     if (!readOnly) await guard.begin(end);
     try {
       const steering = readOnly ? { present: [], pinned: [] } : guard.paths();
       const asked = { ...command, network, readOnly };
-      const walled = wall.start(asked, steering);
+      const walled = this.#wall.start(asked, steering);
       // In a command that changes nothing all temporary files go with it.
       const isPassing = readOnly && process.platform === "linux";
-      const places = isPassing ? { temporary: "/tmp", cache: "/tmp" } : folders;
+      const places = isPassing ? { temporary: "/tmp", cache: "/tmp" } : this.#folders;
       let reports: readonly string[] = [];
       return {
         ...walled,
@@ -74,7 +73,7 @@ export class Sandbox {
           reports = guard.takeReports();
         },
         notes: ({ output, failed }) => {
-          const blocked = failed ? blockedNotes(limits, asked, output, walled.wasRefusedNetwork()) : [];
+          const blocked = failed ? blockedNotes(this.#limits, asked, output, walled.wasRefusedNetwork()) : [];
           return [...reports, ...blocked].map((note) => `[sandbox: ${note}]`);
         },
       };
@@ -88,9 +87,9 @@ export class Sandbox {
   async dispose(): Promise<void> {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
-    await this.#parts.guard.settled();
-    this.#parts.wall.close();
-    removeSession(this.#parts.folders);
+    await this.#guard.settled();
+    this.#wall.close();
+    removeSession(this.#folders);
   }
 }
 
@@ -99,9 +98,7 @@ function endAll(child: ChildProcess | undefined): void {
   try {
     process.kill(-child.pid, "SIGKILL");
   } catch (error) {
-    // It has ended this moment, or leads no group.
     if (systemCode(error) !== "ESRCH") throw error;
-    child.kill("SIGKILL");
   }
 }
 

@@ -3,7 +3,11 @@ import type { CommandToConfine, SandboxFolders, SandboxLimits, Wall, WalledStart
 import { steeringOfGit, steeringOfRepository, steeringOfRoot } from "./steering-files.ts";
 
 /** The wall of macOS. What it refuses goes by name, so it also prevents what is not there yet. */
-export function seatbeltWall(limits: SandboxLimits, folders: SandboxFolders, bash: string): Wall {
+export function seatbeltWall(
+  limits: SandboxLimits,
+  folders: SandboxFolders,
+  [bash = ""]: readonly string[],
+): Wall {
   const start = ({ command, cwd, network, readOnly }: Required<CommandToConfine>): WalledStart => {
     const { workspace: roots, writable, gitFolders, unreadable, loopback } = limits;
     const { temporary, cache } = folders;
