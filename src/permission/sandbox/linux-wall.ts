@@ -5,7 +5,7 @@ import { Socket } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { systemClock } from "../../core/base/async.ts";
-import { hostMounts, type PlannedMount, parseMounts, planMounts, wrongMount } from "./mount-plan.ts";
+import { type PlannedMount, parseMounts, planMounts, wrongMount } from "./mount-plan.ts";
 import type { SandboxFolders, SandboxLimits, Variables, Wall } from "./sandbox-limits.ts";
 import { syscallFilter } from "./syscall-filter.ts";
 
@@ -49,8 +49,8 @@ export async function linuxWall(
   const namespaces = await SessionNamespaces.open(bwrap, bash, limits.environment);
   const start: Wall["start"] = (command, steering) => {
     const { network } = command;
-    const host = hostMounts();
-    const planned = planMounts(limits, { ...command, folders, steering, host });
+    const host = parseMounts(readFileSync("/proc/self/mountinfo", "utf8"));
+    const planned = planMounts(limits, folders, command, steering, host);
     const args = [
       ...(network ? [] : [...namespaces.join(), bwrap]),
       ...`${ISOLATION} ${ROOT}`.split(" "),
