@@ -1,18 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { closeSync, openSync, readFileSync, readSync, writeFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { systemClock } from "../../core/base/async.ts";
-import { hostMounts, type PlannedMount, parseMounts, planMounts, wrongMount } from "./mount-plan.ts";
-import type {
-  CommandToConfine,
-  SandboxFolders,
-  SandboxLimits,
-  SteeringPaths,
-  Variables,
-  Wall,
-  WalledStart,
-} from "./sandbox-limits.ts";
+import { type PlannedMount, parseMounts, planMounts, wrongMount } from "./mount-plan.ts";
+import type { SandboxFolders, SandboxLimits, Variables, Wall } from "./sandbox-limits.ts";
 import { syscallFilter } from "./syscall-filter.ts";
 
 /** Without these options root could take the wall down from inside. */
@@ -39,59 +33,35 @@ done
 unset MAPFILE REPLY
 `;
 
-interface LinuxWallParts {
-  readonly limits: SandboxLimits;
-  readonly folders: SandboxFolders;
-  readonly bash: string;
-  readonly bwrap: string;
-  readonly nsenter: string;
-}
-
-/** The wall of Linux: namespaces, mounts and a filter for system calls, made by bubblewrap. */
-export class LinuxWall implements Wall {
-  readonly #parts: LinuxWallParts;
-  readonly #namespaces: SessionNamespaces;
-
-  private constructor(parts: LinuxWallParts, namespaces: SessionNamespaces) {
-    this.#parts = parts;
-    this.#namespaces = namespaces;
-  }
-
-  /** Rejects where the system does not let it, and for an architecture without a filter. */
-  static async open(parts: LinuxWallParts): Promise<LinuxWall> {
-    const { own } = parts.folders;
-    writeFileSync(join(own, "gate"), GATE_SCRIPT, { mode: 0o600 });
-    for (const network of [true, false])
-      writeFileSync(filterFile(own, network), syscallFilter(process.arch, { network }), { mode: 0o600 });
-    const { bwrap, bash, limits } = parts;
-    return new LinuxWall(parts, await SessionNamespaces.open(bwrap, bash, limits.environment));
-  }
-
-  start(command: Required<CommandToConfine>, steering: SteeringPaths): WalledStart {
-    const { limits, folders, bash, bwrap, nsenter } = this.#parts;
+/**
+ * The wall of Linux: namespaces, mounts and a filter for system calls, made by bubblewrap. `programs`: the
+ * paths of bash, bubblewrap and nsenter. Rejects when the system forbids it, and for an unknown architecture.
+ */
+export async function linuxWall(
+  limits: SandboxLimits,
+  folders: SandboxFolders,
+  programs: readonly string[],
+): Promise<Wall> {
+  const [bash = "", bwrap = "", nsenter = ""] = programs;
+  writeFileSync(join(folders.own, "gate"), GATE_SCRIPT, { mode: 0o600 });
+  for (const network of [true, false])
+    writeFileSync(filterFile(folders, network), syscallFilter(process.arch, { network }), { mode: 0o600 });
+  const namespaces = await SessionNamespaces.open(bwrap, bash, limits.environment);
+  const start: Wall["start"] = (command, steering) => {
     const { network } = command;
-    const host = hostMounts();
-    const planned = planMounts(limits, { ...command, folders, steering, host });
+    const host = parseMounts(readFileSync("/proc/self/mountinfo", "utf8"));
+    const planned = planMounts(limits, folders, command, steering, host);
     const args = [
-      ...(network ? [] : [...this.#namespaces.join(), bwrap]),
+      ...(network ? [] : [...namespaces.join(), bwrap]),
       ...`${ISOLATION} ${ROOT}`.split(" "),
       ...(process.getuid?.() === 0 ? FIXED_SETTINGS : []),
       ...planned.flatMap(optionsOf),
       // Inside only: bubblewrap itself may be started by a script.
-      "--setenv",
-      "BASH_ENV",
-      join(folders.own, "gate"),
-      "--seccomp",
-      FILTER_DESCRIPTOR,
-      "--chdir",
-      command.cwd,
-      "--",
-      bash,
-      "-c",
-      command.command,
+      ...["--setenv", "BASH_ENV", join(folders.own, "gate")],
+      ...["--seccomp", FILTER_DESCRIPTOR, "--chdir", command.cwd, "--", bash, "-c", command.command],
     ];
-    const refusals = this.#namespaces.refusals();
-    const filter = openSync(filterFile(folders.own, network), "r");
+    const refusals = namespaces.refusals();
+    const filter = openSync(filterFile(folders, network), "r");
     let first: string | undefined;
     let isBegun = false;
     return {
@@ -109,16 +79,13 @@ export class LinuxWall implements Wall {
         if (!isBegun) closeSync(filter);
         return gone(first);
       },
-      wasRefusedNetwork: () => !network && this.#namespaces.refusals() > refusals,
+      wasRefusedNetwork: () => !network && namespaces.refusals() > refusals,
     };
-  }
-
-  close(): void {
-    this.#namespaces.close();
-  }
+  };
+  return { start, close: () => namespaces.close() };
 }
 
-function filterFile(own: string, network: boolean): string {
+function filterFile({ own }: SandboxFolders, network: boolean): string {
   return join(own, network ? "filter-network" : "filter");
 }
 
@@ -133,17 +100,21 @@ function optionsOf({ kind, source, at }: PlannedMount): readonly string[] {
 async function passGate(child: ChildProcess, wrong: (table: string) => string | undefined): Promise<void> {
   const gate = child.stdio[GATE_DESCRIPTOR];
   if (!(gate instanceof Socket)) throw new Error("the process was started without its gate");
-  const shown = await new Promise<string | undefined>((resolve) => {
-    let text = "";
-    gate.setEncoding("utf8").on("data", (piece: string) => {
-      text += piece;
-      if (text.endsWith("\n\n")) resolve(text);
-    });
-    gate.on("error", () => resolve(undefined)).on("close", () => resolve(undefined));
-  });
-  const problem = shown === undefined ? "it ended before the command began" : wrong(shown);
+  let table = "";
+  try {
+    for await (const piece of gate.setEncoding("utf8").iterator({ destroyOnReturn: false })) {
+      table += String(piece);
+      if (table.endsWith("\n\n")) break;
+    }
+  } catch {
+    // It ended: the table is incomplete.
+  }
+  const problem = table.endsWith("\n\n") ? wrong(table) : "it ended before the command began";
   if (problem === undefined) {
-    gate.end("go\n").unref();
+    gate
+      .on("error", () => undefined)
+      .end("go\n")
+      .unref();
     return;
   }
   gate.destroy();
@@ -172,13 +143,13 @@ function textOf(path: string): string {
   }
 }
 
-/** Counters of the kernel that rise when a network is refused, and nothing else does. */
+/** Counters of the kernel that rise only when a network is refused. */
 const REFUSALS = { Ip: "OutNoRoutes", Udp: "NoPorts", Tcp: "AttemptFails" } as const;
 const MAX_COUNTERS = 16_384;
 
 /**
  * A network namespace without a network, for all commands of a session, and the user namespace it belongs to.
- * Open descriptors keep them alive: no process does, and nothing is left when this process ends.
+ * Open descriptors keep them alive, so nothing is left when this process ends.
  */
 class SessionNamespaces {
   readonly #user: number;
@@ -191,31 +162,22 @@ class SessionNamespaces {
     this.#counters = openSync(`/proc/${pid}/net/snmp`, "r");
   }
 
-  /** Rejects with what bubblewrap says where the system does not let it. */
-  static open(bwrap: string, bash: string, env: Variables): Promise<SessionNamespaces> {
+  /** Rejects with the message of bubblewrap. */
+  static async open(bwrap: string, bash: string, env: Variables): Promise<SessionNamespaces> {
     const args = ["--unshare-user", "--unshare-net", "--die-with-parent", "--dev-bind", "/", "/", "--"];
     const child = spawn(bwrap, [...args, bash, "--norc", "-c", "echo $$; read -r _"], { env, cwd: "/" });
-    let [output, errors] = ["", ""];
-    return new Promise((resolve, reject) => {
-      child.stderr.on("data", (text: Buffer) => (errors += text.toString()));
-      child.stdout.on("data", (text: Buffer) => {
-        output += text.toString();
-        const pid = /^(\d+)\n/.exec(output)?.[1];
-        if (pid === undefined) return;
-        try {
-          resolve(new SessionNamespaces(pid));
-        } catch (error) {
-          reject(error);
-        }
-        child.stdin.end();
-      });
-      child.on("error", reject);
-      child.stdin.on("error", () => undefined);
-      child.on("close", () => reject(new Error(errors.trim() || "it ended without a word")));
-    });
+    const errors = text(child.stderr);
+    child.stdin.on("error", () => undefined);
+    await once(child, "spawn");
+    for await (const pid of child.stdout) {
+      const namespaces = new SessionNamespaces(String(pid).trim());
+      child.stdin.end();
+      return namespaces;
+    }
+    throw new Error((await errors).trim() || "it ended without a word");
   }
 
-  /** The options of `nsenter` for a command in them. Paths lead to our descriptors: it inherits none. */
+  /** The options of `nsenter`. Paths lead to our descriptors, so the command inherits none. */
   join(): readonly string[] {
     const own = `/proc/${process.pid}/fd`;
     const places = [`--user=${own}/${this.#user}`, `--net=${own}/${this.#network}`];

@@ -1,13 +1,10 @@
 import { existsSync, lstatSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { isWithin, realPath } from "../../system/real-path.ts";
-import type { SandboxFolders, SandboxLimits, SteeringPaths } from "./sandbox-limits.ts";
+import type { CommandToConfine, SandboxFolders, SandboxLimits, SteeringPaths } from "./sandbox-limits.ts";
 
 /** One line of `/proc/PID/mountinfo`. */
 export interface Mount {
-  readonly id: string;
-  /** The mount that it stands on. */
-  readonly parent: string;
   readonly device: string;
   /** The folder of the file system that is mounted. */
   readonly root: string;
@@ -21,14 +18,6 @@ export interface PlannedMount {
   readonly at: string;
 }
 
-export interface MountRequest {
-  readonly folders: SandboxFolders;
-  readonly steering: SteeringPaths;
-  readonly network: boolean;
-  readonly readOnly: boolean;
-  readonly host: readonly Mount[];
-}
-
 /** Folders with the sockets of the system, which a read-only mount does not close. */
 const SOCKET_FOLDERS = ["/run", "/var/run", "/mnt/wslg"];
 const TEMPORARY = ["/tmp", "/var/tmp"];
@@ -36,8 +25,13 @@ const TEMPORARY = ["/tmp", "/var/tmp"];
 const RESOLVER = "/etc/resolv.conf";
 
 /** The mounts of a command, one a place, in their order, over a root that is read-only. */
-export function planMounts(limits: SandboxLimits, request: MountRequest): readonly PlannedMount[] {
-  const { folders, readOnly, network, host } = request;
+export function planMounts(
+  limits: SandboxLimits,
+  folders: SandboxFolders,
+  { network, readOnly }: Pick<Required<CommandToConfine>, "network" | "readOnly">,
+  steering: SteeringPaths,
+  host: readonly Mount[],
+): readonly PlannedMount[] {
   const hidden = [...SOCKET_FOLDERS, ...TEMPORARY].filter(isFolder);
   const shown = [
     ...limits.programs,
@@ -45,18 +39,15 @@ export function planMounts(limits: SandboxLimits, request: MountRequest): readon
     folders.own,
     ...(readOnly ? limits.workspace : []),
     ...(network ? [RESOLVER] : []),
-  ];
+  ].map(realPath);
   const plan: PlannedMount[] = [
     ...hidden.map((at) =>
-      TEMPORARY.includes(at) && !readOnly
-        ? bind(folders.temporary, at)
-        : ({ kind: "tmpfs", source: at, at } as const),
+      TEMPORARY.includes(at) && !readOnly ? mount("bind", at, folders.temporary) : mount("tmpfs", at),
     ),
     ...shown
-      .map(realPath)
       .filter((path) => isWithin(path, ...hidden) && existsSync(path))
-      .map(readOnlyBind),
-    ...(readOnly ? [] : openFolders(limits, request)),
+      .map((at) => mount("ro-bind", at)),
+    ...(readOnly ? [] : openFolders(limits, folders, steering)),
   ];
   const isInSight = (path: string): boolean =>
     !isWithin(path, ...hidden) ||
@@ -64,14 +55,20 @@ export function planMounts(limits: SandboxLimits, request: MountRequest): readon
   const keys = limits.unreadable.filter(existsSync).flatMap((path) => [path, ...otherPathsTo(path, host)]);
   const closed = [...listeningSockets(limits), ...keys]
     .filter(isInSight)
-    .map(
-      (at): PlannedMount => ({ kind: "ro-bind", source: isFolder(at) ? folders.closed : "/dev/null", at }),
-    );
-  return [...new Map([...plan, ...closed].map((mount) => [mount.at, mount])).values()];
+    .map((at) => mount("ro-bind", at, isFolder(at) ? folders.closed : "/dev/null"));
+  return [...new Map([...plan, ...closed].map((each) => [each.at, each])).values()];
+}
+
+function mount(kind: PlannedMount["kind"], at: string, source = at): PlannedMount {
+  return { kind, source, at };
 }
 
 /** The folders commands write to, and what in them stays as it is; parents first. */
-function openFolders(limits: SandboxLimits, { folders, steering }: MountRequest): readonly PlannedMount[] {
+function openFolders(
+  limits: SandboxLimits,
+  folders: SandboxFolders,
+  steering: SteeringPaths,
+): readonly PlannedMount[] {
   const kept = [...limits.protected, limits.stateFolder];
   const modes = new Map([
     ...[...limits.writable, folders.temporary, folders.cache].map((path) => [path, true] as const),
@@ -84,7 +81,7 @@ function openFolders(limits: SandboxLimits, { folders, steering }: MountRequest)
     const isOpenAround = plan.findLast(({ at }) => isWithin(path, at))?.kind === "bind";
     // A mount in one of the same kind adds nothing, and is one more that a swapped link could lead astray.
     if ((pins.has(path) || isOpen !== isOpenAround) && existsSync(path))
-      plan.push(isOpen ? bind(path, path) : readOnlyBind(path));
+      plan.push(mount(isOpen ? "bind" : "ro-bind", path));
   }
   return plan;
 }
@@ -116,28 +113,15 @@ function isFolder(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-function bind(source: string, at: string): PlannedMount {
-  return { kind: "bind", source, at };
-}
-
-function readOnlyBind(path: string): PlannedMount {
-  return { kind: "ro-bind", source: path, at: path };
-}
-
 /** The devices of `--dev` that are those of the host. */
 const DEVICES = /^\/(?:null|zero|full|random|urandom|tty)$/;
-
-export function hostMounts(): readonly Mount[] {
-  return parseMounts(readFileSync("/proc/self/mountinfo", "utf8"));
-}
 
 /** Reads a mount table, see proc_pid_mountinfo(5). */
 export function parseMounts(text: string): readonly Mount[] {
   return text.split("\n").flatMap((line) => {
-    const [id = "", parent = "", device = "", root = "", at = "", options] = line.split(" ");
+    const [, , device = "", root = "", at = "", options] = line.split(" ");
     if (options === undefined) return [];
-    const isWritable = options.startsWith("rw");
-    return [{ id, parent, device, root: decode(root), at: decode(at), isWritable }];
+    return [{ device, root: decode(root), at: decode(at), isWritable: options.startsWith("rw") }];
   });
 }
 
@@ -158,9 +142,8 @@ function otherPathsTo(path: string, mounts: readonly Mount[]): readonly string[]
 }
 
 /**
- * The fault of the mounts of a command, or undefined. A writable one must be a new file system, a plain
- * device or the very folder that was asked for, and whatever was asked for must be where it belongs: a
- * folder that another command swaps for a link while bubblewrap mounts leads elsewhere.
+ * What is wrong with the mounts of a command. A writable one must be a new file system, a plain device or the
+ * very folder that was planned: one that is swapped for a link while bubblewrap mounts leads elsewhere.
  */
 export function wrongMount(
   inside: readonly Mount[],
@@ -172,38 +155,27 @@ export function wrongMount(
     !hostDevices.has(device) || (at === `/dev${root}` && DEVICES.test(root));
   // Mounts of the host below a folder come along with it.
   const isAsked = ({ at, device, root }: Mount): boolean =>
-    planned.some((mount) => {
-      if (mount.kind !== "bind" || !isWithin(at, mount.at)) return false;
-      const place = placeOf(joined(mount.source, below(at, mount.at)), host);
+    planned.some((each) => {
+      if (each.kind !== "bind" || !isWithin(at, each.at)) return false;
+      const place = placeOf(joined(each.source, below(at, each.at)), host);
       return place.device === device && place.root === root;
     });
   const open = inside.find(
-    (mount) =>
-      mount.isWritable && !isHarmless(mount) && mountAt(mount.at, inside) === mount && !isAsked(mount),
+    (each) => each.isWritable && !isHarmless(each) && mountAt(each.at, inside) === each && !isAsked(each),
   );
   if (open !== undefined) return `${open.at} could be written to`;
   const missing = planned.find(({ at, kind }) => {
-    const mount = mountAt(at, inside);
-    return mount?.at !== at || mount.isWritable !== (kind !== "ro-bind");
+    const found = mountAt(at, inside);
+    return found?.at !== at || found.isWritable !== (kind !== "ro-bind");
   });
   return missing && `${missing.at} is not as it was asked for`;
 }
 
-/** The mount that a path leads to: another one may lie over what is listed. */
+/** The mount that a path leads to. Of several at one place the last covers the others. */
 function mountAt(path: string, mounts: readonly Mount[]): Mount | undefined {
   const around = mounts.filter(({ at }) => isWithin(path, at));
-  let found = around.find(({ at, parent }) => at === "/" && !mounts.some(({ id }) => id === parent));
-  for (let next = found; next !== undefined; ) {
-    const { id } = next;
-    found = next;
-    next = around
-      .filter((mount) => mount.parent === id && mount.id !== id)
-      .reduce<Mount | undefined>(
-        (top, mount) => (top && top.at.length <= mount.at.length ? top : mount),
-        undefined,
-      );
-  }
-  return found;
+  const depth = Math.max(...around.map(({ at }) => at.length));
+  return around.findLast(({ at }) => at.length === depth);
 }
 
 function placeOf(path: string, mounts: readonly Mount[]): Pick<Mount, "device" | "root"> {

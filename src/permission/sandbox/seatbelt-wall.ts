@@ -1,9 +1,13 @@
 import { foldersAround } from "./mount-plan.ts";
 import type { CommandToConfine, SandboxFolders, SandboxLimits, Wall, WalledStart } from "./sandbox-limits.ts";
-import { steeringOfGit, steeringOfRepository, steeringOfRoot } from "./steering-files.ts";
+import { steeringOfGit, steeringOfRepository, steeringOfRoot } from "./steering-guard.ts";
 
-/** The wall of macOS. What it refuses goes by name, so it also prevents what is not there yet. */
-export function seatbeltWall(limits: SandboxLimits, folders: SandboxFolders, bash: string): Wall {
+/** The wall of macOS. It refuses by name, so it also prevents what is not there yet. */
+export function seatbeltWall(
+  limits: SandboxLimits,
+  folders: SandboxFolders,
+  [bash = ""]: readonly string[],
+): Wall {
   const start = ({ command, cwd, network, readOnly }: Required<CommandToConfine>): WalledStart => {
     const { workspace: roots, writable, gitFolders, unreadable, loopback } = limits;
     const { temporary, cache } = folders;
@@ -35,10 +39,9 @@ export function seatbeltWall(limits: SandboxLimits, folders: SandboxFolders, bas
   return { start, close: () => undefined };
 }
 
-/** The facts a profile for `sandbox-exec` follows from. Paths are resolved, as the kernel compares them. */
+/** Paths are resolved, as the kernel compares them. */
 export interface ProfileRequest {
   readonly writable: readonly string[];
-  /** Folders and files in them that stay as they are, whether they exist or not. */
   readonly protected: readonly string[];
   readonly unreadable: readonly string[];
   readonly roots: readonly string[];

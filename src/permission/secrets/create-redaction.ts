@@ -37,58 +37,45 @@ export function createRedaction(options: RedactionOptions = {}): Required<Redact
     );
   };
   const text = (options.shapes ?? true) ? all : known;
-  return { text, stream: () => new LineRedaction(text), known };
+  return { text, stream: () => lineRedaction(text), known };
 }
 
-/** Characters of a line without an end that are held back. */
-const MAX_LINE = 16_000;
+/** Characters that are held back: of a line without an end, and of a private key until it ends. */
+const [MAX_LINE, MAX_KEY] = [16_000, 40_000] as const;
 /** No known value and no token is longer. */
 const MAX_SECRET = 4_096;
 const CUT_STEP = 512;
-/** Characters of a private key that are held back until it ends. */
-const MAX_KEY = 40_000;
 
 /** Passes on whole lines, and private keys once they are complete. */
-class LineRedaction implements RedactionStream {
-  readonly #text: (text: string) => string;
-  #held = "";
+function lineRedaction(redact: (text: string) => string): RedactionStream {
+  let held = "";
+  const pass = (end: number): string => {
+    const certain = held.slice(0, end);
+    held = held.slice(end);
+    return redact(certain);
+  };
+  return {
+    push: (piece) => {
+      held += piece;
+      return pass(certainEnd(held, redact));
+    },
+    flush: () => pass(held.length),
+  };
+}
 
-  constructor(text: (text: string) => string) {
-    this.#text = text;
-  }
-
-  push(piece: string): string {
-    this.#held += piece;
-    const end = this.#certainEnd();
-    const certain = this.#held.slice(0, end);
-    this.#held = this.#held.slice(end);
-    return this.#text(certain);
-  }
-
-  flush(): string {
-    const rest = this.#text(this.#held);
-    this.#held = "";
-    return rest;
-  }
-
-  #certainEnd(): number {
-    const text = this.#held;
-    const line = text.lastIndexOf("\n") + 1;
-    const key = openKeyStart(text);
-    if (key !== -1 && text.length - key <= MAX_KEY) return text.lastIndexOf("\n", key) + 1;
-    return text.length - line <= MAX_LINE ? line : this.#cut(text);
-  }
-
-  /** Where a long line can be cut without cutting a secret. */
-  #cut(text: string): number {
-    const start = text.length - MAX_LINE;
-    const end = text.slice(start);
-    const shown = this.#text(end);
-    const last = MAX_LINE - MAX_SECRET;
-    for (let cut = last; cut > last - 2 * MAX_SECRET; cut -= CUT_STEP)
-      if (this.#text(end.slice(0, cut)) + this.#text(end.slice(cut)) === shown) return start + cut;
-    return start + last;
-  }
+function certainEnd(text: string, redact: (text: string) => string): number {
+  const line = text.lastIndexOf("\n") + 1;
+  const key = openKeyStart(text);
+  if (key !== -1 && text.length - key <= MAX_KEY) return text.lastIndexOf("\n", key) + 1;
+  if (text.length - line <= MAX_LINE) return line;
+  // A long line is cut where that does not cut a secret.
+  const start = text.length - MAX_LINE;
+  const end = text.slice(start);
+  const shown = redact(end);
+  const last = MAX_LINE - MAX_SECRET;
+  for (let cut = last; cut > last - 2 * MAX_SECRET; cut -= CUT_STEP)
+    if (redact(end.slice(0, cut)) + redact(end.slice(cut)) === shown) return start + cut;
+  return start + last;
 }
 
 /** A value that must not be shown, and what stands in its place. */
@@ -111,19 +98,16 @@ interface Place {
 
 /** Length of the pieces that are looked up. A text is sampled at multiples of it. */
 const PIECE = 8;
-/**
- * The shortest part of a long secret that is found: every part of this length contains one of its samples.
- */
+/** The shortest part of a long secret that is found: it contains one of the samples. */
 const MIN_PART = 16;
 /** Places remembered for a piece that occurs more than once. */
 const MAX_PLACES = 16;
 
 /**
- * Finds values that are known: plain, escaped for JSON or a URL, and in Base64. Of forms of 16
- * characters and more, any part of that length counts, however the text was cut or wrapped. Time is linear in
- * the text.
+ * Finds values that are known in all their forms. Of forms of 16 characters and more any part of that length
+ * counts, however the text was cut or wrapped.
  */
-export class KnownSecrets {
+class KnownSecrets {
   readonly #places = new Map<string, Place[]>();
   readonly #short: Secret[] = [];
 
@@ -215,7 +199,7 @@ function jsonForm(value: string): string {
   return JSON.stringify(value).slice(1, -1);
 }
 
-/** As JavaScript, forms and other programs escape for a URL, with hexadecimal digits in capitals or not. */
+/** As JavaScript, forms and other programs escape for a URL. */
 function urlForms(value: string): readonly string[] {
   const form = new URLSearchParams({ v: value }).toString().slice(2);
   const plain = encodeURIComponent(value.toWellFormed());
@@ -260,22 +244,18 @@ function partsOf(name: string, value: string): readonly string[] {
   if (value.length > MAX_LENGTH) return [];
   const isAddress = /^[a-z][a-z0-9+.-]*:\/\//i.test(value);
   if (isAddress || !isCredentialName(name)) return urlPasswords(value);
-  const json = value.startsWith("{") ? jsonParts(value) : [];
-  if (json.length > 0) return json;
+  const fields = value.startsWith("{") ? [...value.matchAll(JSON_FIELD)] : [];
+  if (fields.length > 0) return fields.flatMap(([, key = "", field = ""]) => partsOf(key, jsonText(field)));
   const lines = value.split("\n").map((line) => line.trim());
   if (lines.length > 1) return lines.filter((line) => line.length >= 16 && !line.startsWith("-----"));
   const secret = value.replace(/^(?:Bearer|Basic|Token)\s+/i, "");
   return isSecretValue(secret) ? [secret] : [];
 }
 
-function jsonParts(text: string): readonly string[] {
-  const parts: string[] = [];
-  const visit = (name: string, value: unknown): void => {
-    if (typeof value === "string") parts.push(...partsOf(name, value.trim()));
-    else if (typeof value === "object" && value !== null)
-      for (const [key, item] of Object.entries(value)) visit(key, item);
-  };
-  const parsed = safeParse(text);
-  if (parsed.ok) visit("", parsed.value);
-  return parts;
+/** A field of JSON whose value is a text. */
+const JSON_FIELD = /"([^"\\]*)"\s*:\s*("(?:[^"\\]|\\.)*")/g;
+
+function jsonText(quoted: string): string {
+  const parsed = safeParse(quoted);
+  return parsed.ok ? String(parsed.value).trim() : "";
 }

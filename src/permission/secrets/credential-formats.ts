@@ -8,22 +8,20 @@ const HARMLESS_KEY = /(?:public|cache|primary|foreign|sort|partition|index)_?key
 const ABOUT =
   /[_-](?:address|file|path|dir|folder|sock|socket|url|uri|host|port|name|type|ttl|expiry|expires|expires_?in|count|limit|method|mode|provider|endpoint|enabled|disabled|prefix|header|issuer|audience|scope|region|version)$|(?:^|_)max_tokens$/i;
 
-/** True when a name says that its value is a credential: `GITHUB_TOKEN`, `db_password`, `clientSecret`. */
+/** `GITHUB_TOKEN`, `db_password`, `clientSecret`. */
 export function isCredentialName(name: string): boolean {
   const words = name.replaceAll(/([a-z0-9])(?=[A-Z])/g, "$1_");
   if (ABOUT.test(words) || HARMLESS_KEY.test(words)) return false;
   return CREDENTIAL.test(words) || AT_END.test(words) || KEY.test(words);
 }
 
-/** Shorter values are words as often as secrets. */
-const SHORTEST = 8;
-/** A value of this length is a secret without a digit or a sign too. */
-const LONG = 16;
+/** Shorter values are words as often as secrets; long ones are secrets also without a digit or a sign. */
+const [SHORTEST, LONG] = [8, 16] as const;
 const PATH = /^(?:~|\.{1,2})\/[\w./@ -]*$|^\/(?:[\w.@ -]+\/)*[\w.@ -]*\.[a-z]{1,5}$|^[A-Za-z]:\\|^file:/;
 const SYSTEM_PATH =
   /^\/(?:usr|home|root|etc|var|run|tmp|opt|Users|private|mnt|srv|dev|proc|s?bin|lib|nix|snap)\//;
 
-/** True when the value of a credential can be a secret: not a path, a short word or a number. */
+/** True when a value can be a secret: not a path, a short word or a number. */
 export function isSecretValue(value: string): boolean {
   if (value.length < SHORTEST || PATH.test(value) || SYSTEM_PATH.test(value)) return false;
   if (new Set(value).size < 5) return false;
@@ -72,9 +70,8 @@ function decoded(text: string): string {
 }
 
 /**
- * Token formats of the twenty most used services, and JSON Web Tokens: the kind in the mark, then a pattern.
- * Every repetition is bounded, and a failed match costs a bounded number of steps. Older keys of OpenAI, and
- * those of services with the same API, are `api-key`.
+ * Token formats of the twenty most used services: the kind in the mark, then a pattern. Every repetition is
+ * bounded. Older keys of OpenAI, and those of services with the same API, are `api-key`.
  */
 const TOKENS = String.raw`
 anthropic-key sk-ant-[\w-]{16,4096}
@@ -102,7 +99,7 @@ shopify-token shp(?:at|ca|pa|ss)_[A-Za-z0-9]{24,200}
 atlassian-token AT[AC]TT3[\w=-]{40,4096}
 jwt eyJ[\w-]{14,4096}\.[\w-]{8,8192}(?:\.[\w-]{1,4096}){0,3}`;
 
-/** A token starts here. Before it there may be an escape of JSON, such as `\n`. */
+/** Before a token there may be an escape of JSON, such as `\n`. */
 const START = String.raw`(?<![\w-](?<!\\[nrt]))`;
 
 /** The first group is the place of a secret, and remains. */
@@ -123,7 +120,6 @@ const FORMATS: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ["npm-token", /(:_authToken\s{0,4}=\s{0,4}"?)[\w+/=.-]{16,4096}/g],
 ];
 
-/** Replaces everything in the format of a token with `mark(kind)`. */
 export function replaceTokens(text: string, mark: (kind: string) => string): string {
   return FORMATS.reduce(
     (done, [kind, pattern]) => done.replace(pattern, (_all, place: string) => place + mark(kind)),
@@ -132,34 +128,20 @@ export function replaceTokens(text: string, mark: (kind: string) => string): str
 }
 
 const NAME = "[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----";
-/** A line of a key. A listing may put its number or a file name first. */
-const LINE = '(?:[^\\n"]{0,80}[^A-Za-z0-9+/=\\n"])?[A-Za-z0-9+/=]{16,76}\\r?';
-/** A blank line or a header, such as `DEK-Info: …`. */
-const HEADER = '[ \\t]{0,8}(?:[A-Z][A-Za-z-]{2,20}: [^\\n"]{0,100})?\\r?';
 /**
- * No part crosses a double quote, so that JSON remains valid. The longest RSA keys have 13,000 characters.
+ * Up to the end of the key, or where that is missing to the next quote or row of dashes: no part crosses a
+ * double quote, so that JSON remains valid. The longest RSA keys have 13,000 characters.
  */
-const WHOLE = `(?:[^"-]|-(?!----)){40,32000}-----END ${NAME}`;
-const CUT_IN_ONE_LINE = "(?:\\\\[rn]|[A-Za-z0-9+/=]){40,32000}";
-const CUT_IN_LINES = `[ \\t\\r]{0,8}(?:\\n${HEADER}){0,4}(?:\\n${LINE}){1,500}`;
-const PEM_KEY = new RegExp(`-----BEGIN ${NAME}(${WHOLE}|${CUT_IN_ONE_LINE}|${CUT_IN_LINES})`, "g");
+const PEM_KEY = new RegExp(`-----BEGIN ${NAME}((?:[^"-]|-(?!----)){40,32000})(?:-----END ${NAME}|(?<!\\\\))`, "g");
 /** The first line of a key, or the beginning of it where the text ends. */
 const FIRST_LINE = new RegExp(`^-----BEGIN (?:${NAME}|[A-Z0-9 -]{0,60}$)`);
-const END = new RegExp(`-----END ${NAME}`, "g");
-const KEY_LINE = new RegExp(`^${LINE}$`);
 /** Code that only mentions the first and last line of a key has no such text between them. */
 const BODY = /[A-Za-z0-9+/]{40}/;
 
-/**
- * Replaces private keys in PEM format with `mark`, with line numbers or escaped newlines too, and when the
- * text holds only the beginning or the end of the key.
- */
+/** Replaces private keys in PEM format with `mark`, also without their end. */
 export function replacePrivateKeys(text: string, mark: string): string {
   if (!text.includes("PRIVATE KEY")) return text;
-  return withoutKeyEnds(
-    text.replace(PEM_KEY, (all, body: string) => (BODY.test(body) ? mark : all)),
-    mark,
-  );
+  return text.replace(PEM_KEY, (all, body: string) => (BODY.test(body) ? mark : all));
 }
 
 /** The start of a private key that may continue after this text; -1 when there is none. */
@@ -168,29 +150,4 @@ export function openKeyStart(text: string): number {
   if (start === -1 || !FIRST_LINE.test(text.slice(start, start + 100))) return -1;
   const end = text.indexOf("-----END ", start);
   return end === -1 || !text.includes("\n", end) ? start : -1;
-}
-
-/** Replaces an end of a key whose beginning is missing, together with the lines of the key before it. */
-function withoutKeyEnds(text: string, mark: string): string {
-  let result = "";
-  let done = 0;
-  for (const { 0: end, index } of text.matchAll(END)) {
-    const last = lineStart(text, index);
-    let start = last;
-    while (start > done) {
-      const previous = Math.max(done, lineStart(text, start - 1));
-      if (!KEY_LINE.test(text.slice(previous, start - 1))) break;
-      start = previous;
-    }
-    if (start === last || text.slice(last, index).includes('"')) continue;
-    result += text.slice(done, start) + mark;
-    done = index + end.length;
-  }
-  return result + text.slice(done);
-}
-
-/** The start of the line before `end`, no further back than a line of a key is long. */
-function lineStart(text: string, end: number): number {
-  const from = Math.max(0, end - 200);
-  return from + text.slice(from, end).lastIndexOf("\n") + 1;
 }
