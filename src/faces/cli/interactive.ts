@@ -8,20 +8,17 @@ import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { SIGNAL_EXITS } from "../../view/exit-code.ts";
 import type { CommandContext } from "./command-context.ts";
 import { EndingSignals } from "./ending-signals.ts";
+import { StrayErrors } from "./foreign-code.ts";
 import { readPromptIfAny } from "./prompt.ts";
-import type { RunFlags } from "./run-flags.ts";
-import { sessionOptionsOf } from "./session-options.ts";
-import { StrayErrors } from "./stray-errors.ts";
+import { type RunFlags, sessionOptionsOf } from "./run-flags.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
-/** Options of a run on the screen. */
 export interface InteractiveFlags extends RunFlags {
   /** `--resume` without an id: the person chooses. */
   readonly picksSession: boolean;
 }
 
-/** Opens the screen; resolves to the exit code when the person left it. Throws what opening throws. */
 export async function runInteractive(
   { environment }: CommandContext,
   flags: InteractiveFlags,

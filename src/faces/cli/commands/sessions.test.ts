@@ -10,7 +10,7 @@ import { sessionUsage } from "../../../journal/session-usage.ts";
 import { PlanAndSolveAgent } from "../../../patterns/plan-and-solve-agent.ts";
 import { calls, fails, type ScriptAnswer, says } from "../../../testing/script.ts";
 import { ScriptedModel } from "../../../testing/scripted-model.ts";
-import { stepsJson } from "./steps-json.ts";
+import { stepsJson } from "./sessions.ts";
 
 const read = defineTool({
   name: "read",

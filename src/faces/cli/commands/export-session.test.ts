@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Redaction } from "../../../core/base/text.ts";
 import type { Message } from "../../../core/message/message.ts";
-import { redactMessages } from "./redact-messages.ts";
+import { redactMessages } from "./export-session.ts";
 
 const SECRET = "hush-hush";
 const text = (said: string): string => said.replaceAll(SECRET, "«gone»");

@@ -1,17 +1,32 @@
-import { readFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
+import { resolve } from "node:path";
 import { redactionFor } from "../../../coding/setup/secrets.ts";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { SessionState } from "../../../core/agent/state.ts";
-import { misuse } from "../../../core/base/errors.ts";
+import { errorMessage, type Json, misuse } from "../../../core/base/errors.ts";
 import { fenced, type Redaction } from "../../../core/base/text.ts";
-import type { ContentBlock, Message } from "../../../core/message/message.ts";
+import {
+  type ContentBlock,
+  type Message,
+  mapTexts,
+  type ProviderData,
+} from "../../../core/message/message.ts";
+import { redactJson } from "../../../core/tool/tool-output.ts";
 import { readSession, type SessionContent } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import { terminalText } from "../../../view/safe-text.ts";
 import type { CommandCall, SessionCall } from "../command-call.ts";
 import { settingsHere } from "../command-context.ts";
-import { redactEntries, redactMessages } from "./redact-messages.ts";
-import { writePrivateFile } from "./write-private-file.ts";
 
 type Format = "markdown" | "json" | "html";
 
@@ -20,10 +35,9 @@ type Format = "markdown" | "json" | "html";
  * HTML page. Secrets are taken out, those that the user or the model wrote included.
  */
 export async function exportSession(call: SessionCall, { path }: SessionFile): Promise<number> {
-  const { context, cwd } = call;
-  const { stdout } = context;
+  const { cwd, stdout } = call;
   const format = formatOf(call);
-  const { config, environment } = await settingsHere(context);
+  const { config, environment } = await settingsHere(call);
   const text = await exported(readSession(path), format, redactionFor(environment, config.values));
   const file = call.text("--output");
   if (file !== undefined) writePrivateFile(file, cwd, text);
@@ -110,5 +124,87 @@ function blockMarkdown(block: ContentBlock): string {
       const text = typeof content === "string" ? fenced(content) : content.map(blockMarkdown).join("\n\n");
       return `${block.is_error === true ? "*failed*" : "*result*"}\n\n${text}`;
     }
+  }
+}
+
+/**
+ * A conversation to hand on, without secrets in what people, the model, tools and the provider said. Ids and
+ * names of calls and images stay as they are.
+ */
+export function redactMessages(
+  redaction: Redaction | undefined,
+  messages: readonly Message[],
+): readonly Message[] {
+  if (redaction === undefined) return messages;
+  return messages.map((message) => {
+    const content = (message.content as readonly ContentBlock[])
+      .map((block) => redactBlock(redaction, block))
+      .map((block) => redactProviderData(redaction, block));
+    return { ...message, content } as Message;
+  });
+}
+
+function redactBlock(redaction: Redaction, block: ContentBlock): ContentBlock {
+  switch (block.type) {
+    case "text":
+      return { ...block, text: redaction.text(block.text) };
+    case "thinking":
+      return { ...block, thinking: redaction.text(block.thinking) };
+    case "image":
+      return block;
+    case "tool_use":
+      return {
+        ...block,
+        input: redactJson(redaction, block.input as { readonly [key: string]: Json | undefined }),
+        ...(block.invalid_input === undefined
+          ? {}
+          : { invalid_input: { ...block.invalid_input, raw: redaction.text(block.invalid_input.raw) } }),
+      };
+    case "tool_result":
+      return { ...block, content: mapTexts(block.content, (text) => redaction.text(text)) };
+  }
+}
+
+/** A search, its sources, code the provider ran, and the reasoning once more. */
+function redactProviderData(redaction: Redaction, block: ContentBlock): ContentBlock {
+  if (!("provider_data" in block) || block.provider_data === undefined) return block;
+  const data = redactJson(redaction, block.provider_data as unknown as Json) as unknown as ProviderData;
+  return { ...block, provider_data: data };
+}
+
+/** Entries without secrets. The same text becomes the same everywhere, so calls keep their results. */
+function redactEntries(
+  redaction: Redaction | undefined,
+  entries: readonly JournalEntry[],
+): readonly JournalEntry[] {
+  if (redaction === undefined) return entries;
+  return entries.map((entry) => redactJson(redaction, entry as unknown as Json) as unknown as JournalEntry);
+}
+
+const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
+
+/**
+ * Writes a file that is the user's alone (0600), in place of one of that name. Throws `invalid_argument` for
+ * a link, a file with a second name, anything else that is no regular file, and what cannot be written.
+ */
+function writePrivateFile(path: string, cwd: string, text: string): void {
+  const target = resolve(cwd, path);
+  let descriptor: number;
+  try {
+    descriptor = openSync(target, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
+  } catch (error) {
+    throw misuse(`${target} cannot be written: ${errorMessage(error)}. Links are not followed.`, {
+      cause: error,
+    });
+  }
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile() || stats.nlink > 1)
+      throw misuse(`${target} is not a plain file, or has a second name (a hard link). Name another file.`);
+    fchmodSync(descriptor, 0o600);
+    ftruncateSync(descriptor);
+    writeFileSync(descriptor, text);
+  } finally {
+    closeSync(descriptor);
   }
 }

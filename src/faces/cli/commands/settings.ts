@@ -1,22 +1,68 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
+import type { ImportReport } from "../../../coding/import-settings/apply-import.ts";
+import {
+  IMPORT_SOURCES,
+  type ImportItem,
+  type ImportPlan,
+  type ImportSource,
+} from "../../../coding/import-settings/import-plan.ts";
+import { userPaths } from "../../../coding/settings/paths.ts";
 import { PLACED_SETTINGS } from "../../../coding/settings/setting-table.ts";
 import type { Settings } from "../../../coding/settings/settings.ts";
 import { openModel } from "../../../coding/setup/open-model.ts";
 import { sessionStore } from "../../../coding/setup/open-session.ts";
 import { shellEnvironment } from "../../../coding/setup/secrets.ts";
 import { openSettingsSandbox, sandboxMode } from "../../../coding/setup/settings-sandbox.ts";
-import { errorMessage } from "../../../core/base/errors.ts";
+import { errorMessage, misuse } from "../../../core/base/errors.ts";
+import { isRecord } from "../../../core/base/json.ts";
 import { counted, didYouMean } from "../../../core/base/text.ts";
+import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import { findLocalServers } from "../../../providers/local/local-servers.ts";
 import { chooseModel } from "../../../providers/model-choice.ts";
-import type { Environment } from "../../../system/env.ts";
+import { type Environment, variable } from "../../../system/env.ts";
 import { CALL_VARIABLE } from "../../../system/process-watcher.ts";
 import { EXIT } from "../../../view/exit-code.ts";
+import { leftOutText } from "../../../view/notice-text.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
+import { agrees } from "../answer-questions.ts";
 import type { CommandCall } from "../command-call.ts";
-import { answer, type CommandContext, lookOf, settingsHere } from "../command-context.ts";
+import { answer, type CommandContext, lookOf, say, settingsHere, wrapText } from "../command-context.ts";
 import { untilAborted, withSignals } from "../ending-signals.ts";
+
+/** `nano-agent config`: the settings in force and where each comes from. Secrets are masked. */
+export async function config(call: CommandCall): Promise<number> {
+  const { config: effective, paths, trust } = await settingsHere(call);
+  for (const notice of effective.notices) say(call, notice);
+  if (trust.leftOut.length > 0) say(call, leftOutText(trust.leftOut));
+  const rows = [...effective.sources]
+    .map(([key, source]) => ({ key, value: masked(key, valueAt(effective.values, key)), source }))
+    .sort((left, right) => left.key.localeCompare(right.key, "en"));
+  const none = `Nothing is set. Your own settings go to ${paths.configFolder}/config.json, a project's to nano-agent.json.`;
+  const lines = rows.map(
+    ({ key, value, source }) =>
+      `${key} = ${terminalLine(JSON.stringify(value), 200)}  (${terminalLine(source, 300)})`,
+  );
+  return answer(call, rows, `${lines.join("\n") || none}\n`);
+}
+
+function valueAt(values: object, path: string): unknown {
+  const dot = path.indexOf(".");
+  const [first, rest] = dot === -1 ? [path, ""] : [path.slice(0, dot), path.slice(dot + 1)];
+  const value = isRecord(values) ? values[first] : undefined;
+  return rest === "" ? value : isRecord(value) ? value[rest] : undefined;
+}
+
+/** Headers may carry keys, and addresses passwords. */
+function masked(key: string, value: unknown): unknown {
+  if (typeof value === "string") return value.replace(/(\/\/)[^/@\s]+@/g, "$1***@");
+  if (!isRecord(value)) return value;
+  const entries = Object.entries(value).map(([name, item]): [string, unknown] => {
+    if (name !== "headers" || !isRecord(item)) return [name, masked(`${key}.${name}`, item)];
+    return [name, Object.fromEntries(Object.keys(item).map((header) => [header, "***"]))];
+  });
+  return Object.fromEntries(entries);
+}
 
 interface Check {
   readonly name: string;
@@ -26,16 +72,16 @@ interface Check {
 }
 
 /** `nano-agent doctor`: checks what a run needs, without a provider. Exit 1 when something is missing. */
-export async function doctor(context: CommandContext, call: CommandCall): Promise<number> {
+export async function doctor(call: CommandCall): Promise<number> {
   // What a check loads may listen for signals too, and then the process no longer ends by itself.
   return withSignals(({ signal }) =>
-    Promise.race([report(context, call), untilAborted(signal).then(() => EXIT.failed)]),
+    Promise.race([report(call), untilAborted(signal).then(() => EXIT.failed)]),
   );
 }
 
-async function report(context: CommandContext, call: CommandCall): Promise<number> {
-  const checks = await runChecks(context);
-  const { style } = lookOf(context);
+async function report(call: CommandCall): Promise<number> {
+  const checks = await runChecks(call);
+  const { style } = lookOf(call);
   const marks = { ok: style.green("✓"), warn: style.yellow("!"), bad: style.red("✗") };
   const lines = checks.map(({ name, state, message }) => {
     // What is wrong on one line, what to do about it on the next.
@@ -47,7 +93,7 @@ async function report(context: CommandContext, call: CommandCall): Promise<numbe
   const missing = checks.filter(({ state }) => state !== "ok").map(({ name }) => name);
   const end =
     missing.length === 0 ? "Nothing is missing.\n" : `Missing: ${[...new Set(missing)].join(", ")}.\n`;
-  answer(context, call, { json: () => checks, text: () => `${lines.join("")}\n${end}` });
+  answer(call, checks, `${lines.join("")}\n${end}`);
   return checks.some(({ state }) => state === "bad") ? EXIT.failed : EXIT.done;
 }
 
@@ -160,4 +206,69 @@ function programCheck(program: string, path: string | undefined, otherwise: stri
     }
   }
   return { name: program, state: "warn", message: `not on PATH. ${otherwise}` };
+}
+
+const KINDS: { readonly [K in ImportItem["kind"]]: string } = {
+  setting: "Settings",
+  rule: "Permission rules",
+  hook: "Hooks",
+  mcp_server: "MCP servers",
+  command: "Commands",
+  agent: "Subagents",
+  skill: "Skills",
+};
+
+/**
+ * `nano-agent import-settings AGENT`: shows what can be taken over of another agent's settings and what
+ * cannot, and does it once the person agrees (`--yes`: at once). What is there already stays. Exit 3 when
+ * there was something to take over and nobody agreed.
+ */
+export async function importSettings(call: CommandCall): Promise<number> {
+  const { stdout, environment } = call;
+  const source = sourceOf(call);
+  const [json, yes] = [call.has("--json"), call.has("--yes")];
+  if (yes && variable(environment, "NANO_AGENT_CALL") !== undefined)
+    throw misuse("nano-agent import-settings --yes is for people: an agent cannot decide for its user.");
+  const paths = userPaths(environment);
+  const { applyImport, readForeign } = await import("../../../coding/import-settings/import-parts.ts");
+  const plan = await readForeign(source, { home: paths.home, environment });
+  const count = plan.items.length;
+  if (!json) stdout.write(planText(plan, source, lookOf(call).width));
+  const isAgreed = count > 0 && (yes || (!json && (await agrees(call, count, "Take {} over?"))));
+  const report = isAgreed ? await applyImport(plan, paths) : undefined;
+  if (json) stdout.write(`${JSON.stringify({ ...plan, ...report })}\n`);
+  else if (report !== undefined) stdout.write(reportText(report, paths.configFolder));
+  if (count === 0 || isAgreed || json) return EXIT.done;
+  say(call, `nothing was taken over. To do it: nano-agent import-settings ${source} --yes`);
+  return EXIT.refused;
+}
+
+function sourceOf({ words: [name = ""] }: CommandCall): ImportSource {
+  const source = IMPORT_SOURCES.find((each) => each === name);
+  if (source !== undefined) return source;
+  throw misuse(`import-settings ${JSON.stringify(name)}: name one of ${IMPORT_SOURCES.join(", ")}.`);
+}
+
+function planText({ items, left, notes }: ImportPlan, source: string, width: number | undefined): string {
+  const lines: string[] = [];
+  const add = (text: string, indent: string): number =>
+    lines.push(
+      ...wrapText(terminalLine(withHiddenShown(text), 2_000), { width, first: indent, rest: `${indent}  ` }),
+    );
+  if (items.length === 0) add(`There is nothing to take over from ${source}.`, "");
+  for (const [kind, title] of Object.entries(KINDS)) {
+    const own = items.filter((item) => item.kind === kind);
+    if (own.length > 0) add(`${title} (${own.length}):`, "");
+    for (const { does, from } of own) add(`${does}  (${from})`, "  ");
+  }
+  if (left.length > 0) add(`Not taken over (${left.length}):`, "");
+  for (const { what, why, from } of left) add(`${what}: ${why.replace(/\.$/, "")}  (${from})`, "  ");
+  for (const note of notes) add(note, "");
+  return `${lines.join("\n")}\n`;
+}
+
+function reportText({ taken, skipped }: ImportReport, folder: string): string {
+  const lines = skipped.map(({ item, why }) => `  left as it is: ${item.does}: ${why}`);
+  const done = `Took ${taken.length} over into ${folder}.`;
+  return `${[done, ...lines].map((line) => terminalLine(line, 1_000)).join("\n")}\n`;
 }
