@@ -1,5 +1,16 @@
 import { isAbsolute } from "node:path";
-import { type AgentApp, type AgentContext, agent as acpAgent, type ClientCapabilities, type LoadSessionRequest, methods, type NewSessionRequest, type NewSessionResponse, PROTOCOL_VERSION, RequestError } from "@agentclientprotocol/sdk";
+import {
+  type AgentApp,
+  type AgentContext,
+  agent as acpAgent,
+  type ClientCapabilities,
+  type LoadSessionRequest,
+  methods,
+  type NewSessionRequest,
+  type NewSessionResponse,
+  PROTOCOL_VERSION,
+  RequestError,
+} from "@agentclientprotocol/sdk";
 import type { CodingSessionOptions } from "../../coding/session/coding-session.ts";
 import { createCodingSession } from "../../coding/session/prepare-coding-session.ts";
 import { userPaths } from "../../coding/settings/paths.ts";
@@ -19,7 +30,6 @@ import { mcpConfigs } from "./mcp-configs.ts";
 import { inProtocol } from "./protocol-error.ts";
 import { sessionName } from "./updates.ts";
 
-/** Options that an editor's sessions have in common. */
 export interface AcpAgentOptions {
   readonly environment: Environment;
   readonly version: string;
@@ -28,11 +38,9 @@ export interface AcpAgentOptions {
     CodingSessionOptions,
     "settings" | "keep" | "addDirs" | "mcp" | "permissionMode" | "adoptErrors"
   >;
-  /** Hears what a session notices, as a line for a person. */
   readonly onNotice: NonNullable<CodingSessionOptions["onNotice"]>;
 }
 
-/** Fields of all requests that open a session. */
 type OpenRequest = Pick<NewSessionRequest, "cwd" | "additionalDirectories"> &
   Partial<Pick<NewSessionRequest, "mcpServers">>;
 
@@ -43,10 +51,8 @@ const AUTH_METHOD = {
     "Set the variable of a provider, such as ANTHROPIC_API_KEY, where the editor starts the agent.",
 };
 
-/** Sessions a list shows at once. */
 const PAGE = 50;
 
-/** The agent side of the protocol over any number of coding sessions. */
 export class AcpAgent {
   readonly #options: AcpAgentOptions;
   readonly #sessions = new Map<string, AcpSession>();

@@ -19,24 +19,20 @@ import { promptInput } from "./prompt-input.ts";
 import { protocolError } from "./protocol-error.ts";
 import { ViewPublisher } from "./updates.ts";
 
-/** Options of {@link AcpSession}. */
 export interface AcpSessionOptions {
   readonly session: CodingSession;
   readonly client: AgentContext;
   readonly capabilities: ClientCapabilities | undefined;
 }
 
-/** One coding session with an editor as its face. */
 export class AcpSession {
   readonly session: CodingSession;
   readonly #options: AcpSessionOptions;
   readonly #publisher: ViewPublisher;
   /** Terminals of the editor that calls run in, by call. */
   readonly #terminals = new Map<string, string>();
-  /** Ids of the questions that the editor has before it. */
   readonly #asking = new Set<string>();
   #running: AbortController | undefined;
-  /** The commands that were told. */
   #commands = "[]";
   /** The notification that was begun last: they leave in order. */
   #sending: Promise<unknown> = Promise.resolve();
@@ -234,7 +230,6 @@ const ENDS: { readonly [reason in StopReason]?: PromptResponse["stopReason"] } =
   refusal: "refusal",
 };
 
-/** How a run ended in the words of the protocol. Throws its error for a run that failed. */
 function promptEnd(outcome: Outcome, isCancelled: boolean): PromptResponse {
   if (isCancelled) return { stopReason: "cancelled" };
   const { stopReason, error, advice } = outcome;

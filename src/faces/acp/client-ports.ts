@@ -12,7 +12,6 @@ import { singleQuoted } from "../../core/base/text.ts";
 import type { FilePort } from "../../tools/files/file-state.ts";
 import type { PortCommand, PortCommandEnd, ShellPort } from "../../tools/shell/ports.ts";
 
-/** The buffers and the terminal of an editor, as far as it offers them. */
 export function clientPorts(
   client: AgentContext,
   sessionId: string,

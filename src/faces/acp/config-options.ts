@@ -10,7 +10,6 @@ function modesFor(current: PermissionMode) {
   return modes.map((id) => ({ id, name: modeName(id), description: MODE_EFFECTS[id] }));
 }
 
-/** The modes of a session, in the words of the protocol. */
 export function modeState({ view }: CodingSession): SessionModeState {
   return { currentModeId: view.mode, availableModes: modesFor(view.mode) };
 }

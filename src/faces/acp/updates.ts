@@ -14,7 +14,6 @@ import { oneLine } from "../../view/call-text.ts";
 import type { FileDiff } from "../../view/file-diff.ts";
 import type { SessionView, ToolItem, ViewItem } from "../../view/view.ts";
 
-/** The part of an item that was sent. */
 interface SentItem {
   version: number;
   length: number;
@@ -41,7 +40,6 @@ function chunkOf(block: Block | undefined): Chunk | undefined {
   }
 }
 
-/** Options of {@link ViewPublisher}. */
 export interface ViewPublisherOptions {
   readonly cwd: string;
   readonly send: (update: SessionUpdate) => void;
@@ -62,7 +60,6 @@ export class ViewPublisher {
     this.#options = options;
   }
 
-  /** Sends a whole conversation again, what the person said included. */
   replay(view: SessionView): void {
     this.#sent.clear();
     this.#todo = [];
@@ -99,14 +96,12 @@ export class ViewPublisher {
     this.#options.send({ sessionUpdate: "session_info_update", title });
   }
 
-  /** A call, and those of the subagent that it started. */
   #call(item: ToolItem, agent: string | undefined): void {
     this.announce(item, agent);
     for (const inner of item.agent?.items ?? [])
       if (inner.type === "tool") this.item(inner, { agent: item.agent?.name ?? "" });
   }
 
-  /** Sends what has changed beside the items. */
   rest({ todo, mode, context, costUsd }: SessionView): void {
     const { send } = this.#options;
     const isNew = todo !== this.#todo && todo.length + this.#todo.length > 0;
@@ -180,7 +175,6 @@ export function sessionName(text: string): string {
   return oneLine(text, MAX_TITLE);
 }
 
-/** Facts that an editor shows of a call beside its title and state. */
 export interface ToolFacts {
   readonly kind: ToolKind;
   readonly locations: ToolCallLocation[];

@@ -3,16 +3,13 @@ import { createInterface } from "node:readline";
 import type { Question, QuestionReply } from "../../view/question.ts";
 import { type LinePlace, LineWriter } from "./line-drawer.ts";
 import { line } from "./paint/line.ts";
-import { offeredReply } from "./panels/offered-reply.ts";
-import { QUIET_MS } from "./panels/quiet.ts";
-import { wholeQuestion } from "./views/question-lines.ts";
+import { QUIET_MS } from "./panels/panel.ts";
+import { offeredReply, wholeQuestion } from "./views/question-lines.ts";
 
-/** A terminal that lines are typed into. */
 export interface TypedInput extends NodeJS.ReadableStream {
   readonly setRawMode?: (isRaw: boolean) => unknown;
 }
 
-/** Where a question is put. */
 export interface QuestionPlace extends LinePlace {
   readonly input: TypedInput;
   readonly output: NodeJS.WritableStream;

@@ -7,21 +7,19 @@ import { EXIT } from "../../view/exit-code.ts";
 import type { Control, ControlPorts } from "./commands/control.ts";
 import { nextMode } from "./commands/first-minutes.ts";
 import { openDetails, openHelp, showPlan } from "./commands/pages.ts";
-import { openRewind } from "./commands/rewind.ts";
-import { openHistorySearch } from "./commands/session-pickers.ts";
+import { openHistorySearch, openRewind } from "./commands/session-pickers.ts";
 import { findCommand, runSlashCommand, slashCommands } from "./commands/slash-commands.ts";
-import { imageBlock } from "./editor/attachments.ts";
+import { canContinue, imageBlock } from "./editor/input-line.ts";
 import type { KeyAction, Keymap } from "./editor/keymap.ts";
-import { canContinue } from "./input-line.ts";
 import { type Line, line, oneLine, span } from "./paint/line.ts";
 import { type ChoiceOptions, ChoicePanel } from "./panels/choice-panel.ts";
-import { type PageOptions, Pager } from "./panels/pager.ts";
+import { type PageOptions, Pager } from "./panels/panel.ts";
 import { type FieldOptions, FieldPanel, Picker, type PickOptions } from "./panels/picker.ts";
 import { QueuePanel } from "./panels/queue-panel.ts";
 import { QueueEditing } from "./queue-editing.ts";
 import type { ScreenFace } from "./screen.ts";
 import type { TerminalEvent } from "./tty/key.ts";
-import type { RunningShell } from "./views/side-lines.ts";
+import type { RunningShell } from "./views/status-line.ts";
 
 /** Two presses of a key within so long belong together. */
 const TWICE_MS = 1_500;
@@ -79,7 +77,6 @@ export class Controller implements Control {
     return outcome.stopReason === "aborted" ? 0 : outcome.exitCode;
   }
 
-  /** Commands that the person typed and that are at work. */
   get shells(): readonly RunningShell[] {
     return [...this.#shells.values()];
   }
@@ -402,12 +399,10 @@ function suggestion(name: string, names: readonly string[]): string {
   return near === undefined ? "/help lists all. " : `Did you mean /${near}? `;
 }
 
-/** Id of the newest message of the person. */
 function lastSaid({ view }: CodingSession): string | undefined {
   return view.items.findLast(({ type }) => type === "user")?.id;
 }
 
-/** Puts the image of the clipboard into the input. */
 async function pasteImage(control: Control): Promise<void> {
   const bytes = await control.ports.clipboardImage();
   const image = bytes === undefined ? undefined : imageBlock(bytes);

@@ -4,17 +4,14 @@ import { isFinal } from "../../view/blocks.ts";
 import type { Question, QuestionReply } from "../../view/question.ts";
 import { questionKind } from "../../view/question-kind.ts";
 import { fieldHint, ValueForm } from "../../view/value-form.ts";
-import { InputLine } from "./input-line.ts";
-import { type Line, line, shownText } from "./paint/line.ts";
+import { InputLine } from "./editor/input-line.ts";
+import { type Line, line, shownText, type ViewContext } from "./paint/line.ts";
 import { type Look, marksOf } from "./paint/theme.ts";
-import { offeredReply } from "./panels/offered-reply.ts";
-import type { Panel } from "./panels/panel.ts";
-import { QUIET_MS } from "./panels/quiet.ts";
+import { type Panel, QUIET_MS } from "./panels/panel.ts";
 import type { ScreenFace, ScreenOptions } from "./screen.ts";
 import type { TerminalEvent } from "./tty/key.ts";
-import { wholeQuestion } from "./views/question-lines.ts";
-import { Scroll } from "./views/scroll.ts";
-import type { ViewContext } from "./views/view-context.ts";
+import { offeredReply, wholeQuestion } from "./views/question-lines.ts";
+import { Scroll } from "./views/rows.ts";
 
 /** A prompt comes when nothing else has come for so long. */
 const PROMPT_MS = 50;

@@ -47,7 +47,6 @@ export class QueueEditing {
     this.#control.say(missing, "muted");
   }
 
-  /** Takes a message into the input. */
   edit(id: string): void {
     const { session, input } = this.#control.screen;
     if (session === undefined) return;

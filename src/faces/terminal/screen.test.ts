@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { bareScreen, bareSession } from "../../../test/screen/bare-screen.ts";
 import type { Question, QuestionReply } from "../../view/question.ts";
+import { QUIET_MS } from "./panels/panel.ts";
 import { Picker } from "./panels/picker.ts";
-import { QUIET_MS } from "./panels/quiet.ts";
 import type { TerminalEvent } from "./tty/key.ts";
 
 const QUESTION: Question = {

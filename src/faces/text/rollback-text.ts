@@ -1,19 +1,22 @@
 import type { FileChange, Omission, OmissionReason } from "../../core/agent/entries.ts";
 import type { FailedPath } from "../../session/undo/file-changes.ts";
 import { shownPath } from "../../session/undo/path-state.ts";
-import { type Obstacle, describeChange, type LeftPath, type RollbackReport } from "../../session/undo/rollback.ts";
+import {
+  describeChange,
+  type LeftPath,
+  type Obstacle,
+  type RollbackReport,
+} from "../../session/undo/rollback.ts";
 import { terminalLine } from "../../view/safe-text.ts";
 
 const MAX_LINES = 200;
 
-/** How a rollback is told. */
 export interface RollbackTelling {
   readonly isDry: boolean;
   /** Where the reader writes commands. */
   readonly on: "shell" | "screen";
 }
 
-/** The result of a rollback, for people. */
 export function rollbackText(report: RollbackReport, telling: RollbackTelling): string {
   const { isDry, on } = telling;
   const { changes, left, failed, omitted } = report;
@@ -36,7 +39,6 @@ export function rollbackText(report: RollbackReport, telling: RollbackTelling): 
   return `${sections.join("\n")}\n`;
 }
 
-/** The same for programs. */
 export function rollbackJson(report: RollbackReport, isDry: boolean): object {
   const { status, direction, to, root, changes, left, failed, omitted } = report;
   return {

@@ -5,11 +5,10 @@ import type { Notice } from "../../../view/notice.ts";
 import type { KeyAction, Keymap } from "../editor/keymap.ts";
 import type { Line } from "../paint/line.ts";
 import type { ChoiceOptions } from "../panels/choice-panel.ts";
-import type { PageOptions } from "../panels/pager.ts";
+import type { PageOptions } from "../panels/panel.ts";
 import type { FieldOptions, PickOptions } from "../panels/picker.ts";
 import type { ScreenFace } from "../screen.ts";
 
-/** A session that can be gone on with. */
 export interface KnownSession {
   readonly id: string;
   readonly path: string;
@@ -22,7 +21,6 @@ export interface KnownSession {
 export interface ModelSetUp {
   readonly ownersOf: (key: string) => readonly string[];
   readonly modelsAt: (baseUrl: string, key?: string) => Promise<ServerModels>;
-  /** Tries it and keeps it; see `setUpModel`. */
   readonly setUp: (model: NewModel) => Promise<string>;
   /** Each server that was looked for on this machine, and its answer. */
   readonly localServers: () => Promise<readonly string[]>;
@@ -32,7 +30,6 @@ export interface ModelSetUp {
 export interface ControlPorts {
   /** Opens a new session, or one that is kept. */
   readonly openSession: (resume?: { readonly id: string }) => Promise<CodingSession>;
-  /** Told of each session that the screen shows from now on. */
   readonly onSession: (session: CodingSession) => void;
   /** Gives the terminal to another program for so long. */
   readonly lendTerminal: <T>(use: () => Promise<T>) => Promise<T>;
@@ -44,12 +41,10 @@ export interface ControlPorts {
   readonly elapsed: () => number;
   readonly setTheme: (name: string) => void;
   readonly cwd: string;
-  /** Those of the folder, or of `all` folders, the newest first. */
   readonly listSessions: (all?: boolean) => readonly KnownSession[];
   readonly modelSetUp: () => Promise<ModelSetUp>;
   /** Approves what a project brings, as it was when the session was opened. */
   readonly approve: (untrusted: UntrustedNotice) => Promise<void>;
-  /** Makes a model the default of the next start. */
   readonly saveModel: (model: string) => Promise<void>;
   /** Runs a sub-command of the program and gives what it wrote. Rejects with what it says when it fails. */
   readonly command: (words: readonly string[]) => Promise<string>;
@@ -57,7 +52,6 @@ export interface ControlPorts {
   readonly runOwn: (words: readonly string[], title: string) => Promise<void>;
 }
 
-/** The parts of a project that are left out, for it is not trusted. */
 export type UntrustedNotice = Extract<Notice, { code: "untrusted" }>;
 
 /** The screen for commands, and the actions of a person on it. */
@@ -68,7 +62,6 @@ export interface Control {
   readonly act: (action: KeyAction, key: string) => void;
   /** Says something in the place of the status for a moment. */
   readonly say: (text: string, role?: "warning" | "bad" | "good" | "muted") => void;
-  /** Prints lines above the input. */
   readonly print: (lines: readonly (string | Line)[]) => void;
   /** Lets a person choose from a list; it is closed before the choice counts. */
   readonly pick: <T>(options: PickOptions<T>) => void;
@@ -76,11 +69,9 @@ export interface Control {
   readonly ask: (options: Omit<FieldOptions, "onEnter" | "onCancel">) => Promise<string | undefined>;
   /** Asks something that must not be answered by accident; it is closed before the answer counts. */
   readonly choose: <T>(options: Omit<ChoiceOptions<T>, "now">) => void;
-  /** Shows text to scroll through. */
   readonly page: (options: PageOptions) => void;
   /** Does something that takes its time; what goes wrong is said. */
   readonly run: (work: Promise<unknown>) => void;
-  /** Sends a prompt, or adds it to the run at work. */
   readonly send: (text: string) => void;
   /** Takes another session and closes this one, which stays where the other cannot be opened. */
   readonly switchTo: (open: () => Promise<CodingSession>, isResumed: boolean) => Promise<void>;

@@ -28,7 +28,6 @@ export function askForServer(control: Control, { name, baseUrl, isLoading }: Fou
   });
 }
 
-/** Asks how freely a new folder may be worked in. `undefined`: not answered. */
 export function askForMode(control: Control): Promise<PermissionMode | undefined> {
   return new Promise((resolve) => {
     control.choose<PermissionMode>({
@@ -48,7 +47,6 @@ export function askForMode(control: Control): Promise<PermissionMode | undefined
   });
 }
 
-/** The notice of parts of the project that are left out of a session, if there is one. */
 export function untrustedIn({ notices }: CodingSession): UntrustedNotice | undefined {
   return notices.find((notice): notice is UntrustedNotice => notice.code === "untrusted");
 }
@@ -128,7 +126,6 @@ export async function chooseMode(control: Control, args: string): Promise<void> 
   confirmBypass(control);
 }
 
-/** Goes to the next mode of the mode key. */
 export function nextMode(control: Control): void {
   const { session } = control.screen;
   if (session === undefined) return;

@@ -1,21 +1,18 @@
 import { listFiles, RipgrepLocator } from "../../../tools/search/ripgrep.ts";
 import type { Editor } from "./editor.ts";
 
-/** Something that can stand in the place of what was typed. */
 export interface CompletionItem {
   readonly label: string;
   readonly note?: string | undefined;
   readonly text: string;
 }
 
-/** The offers for the word at the caret. */
 export interface Completion {
   readonly items: readonly CompletionItem[];
   readonly from: number;
   readonly to: number;
 }
 
-/** Where completions come from. */
 export interface CompletionSources {
   readonly files: (query: string, limit: number) => readonly string[];
   readonly commands: () => readonly { readonly name: string; readonly note?: string }[];
@@ -23,7 +20,6 @@ export interface CompletionSources {
 
 const MOST = 50;
 
-/** The offers now; undefined where there are none. */
 export function completionFor({ text, caret }: Editor, sources: CompletionSources): Completion | undefined {
   const before = text.slice(0, caret);
   const command = /^\/([\w:.-]*)$/.exec(before);
@@ -61,7 +57,6 @@ function endOfWord(text: string, caret: number): number {
   return caret + (/^[^\s]*/.exec(text.slice(caret))?.[0].length ?? 0);
 }
 
-/** A text of a list, prepared for being searched. */
 export interface Candidate {
   readonly text: string;
   readonly folded: string;
@@ -71,7 +66,6 @@ export interface Candidate {
   readonly letters: number;
 }
 
-/** A list prepared for {@link fuzzyBest}. */
 export function candidatesOf(texts: readonly string[]): readonly Candidate[] {
   return texts.map((text) => {
     const folded = text.toLowerCase();
@@ -170,7 +164,6 @@ export class FileIndex {
   #isReading = false;
   #last: { readonly query: string; readonly fitting: readonly Candidate[] } | undefined;
 
-  /** `onChange` is called when more files are known. */
   constructor(folder: string, onChange: () => void) {
     this.#folder = folder;
     this.#onChange = onChange;

@@ -1,11 +1,9 @@
-import { type Line, line, wrapLine } from "../paint/line.ts";
+import { type Line, line, type ViewContext, wrapLine } from "../paint/line.ts";
 import type { Role } from "../paint/theme.ts";
 import type { TerminalEvent } from "../tty/key.ts";
 import { keysLine } from "../views/list-lines.ts";
 import { choiceRows, titleRule } from "../views/question-lines.ts";
-import type { ViewContext } from "../views/view-context.ts";
-import type { Panel, PanelChoices, PanelRows } from "./panel.ts";
-import { Quiet } from "./quiet.ts";
+import { type Panel, type PanelChoices, type PanelRows, Quiet } from "./panel.ts";
 
 /** A choice that matters: nothing is marked before an arrow was pressed. */
 export interface ChoiceOptions<T> {

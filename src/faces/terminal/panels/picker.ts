@@ -2,11 +2,11 @@ import { columnsOf } from "../../text/columns.ts";
 import { candidatesOf, fuzzyBest } from "../editor/complete-input.ts";
 import { type Editor, EMPTY_EDITOR, editorRows } from "../editor/editor.ts";
 import { editLine } from "../editor/keymap.ts";
+import type { ViewContext } from "../paint/line.ts";
 import { fitLine, type Line, line, span, wrapLine } from "../paint/line.ts";
 import type { TerminalEvent } from "../tty/key.ts";
 import { keysLine, type ListRow, listLines } from "../views/list-lines.ts";
 import { titleRule } from "../views/question-lines.ts";
-import type { ViewContext } from "../views/view-context.ts";
 import type { Panel, PanelChoices, PanelRows } from "./panel.ts";
 
 /** Something to choose. Fields may be getters: each frame reads them anew. */
@@ -18,10 +18,8 @@ export interface PickerItem<T> extends ListRow {
   readonly preview?: () => readonly (string | Line)[];
 }
 
-/** The choices in a list. */
 export interface PickOptions<T> {
   readonly title: string;
-  /** At the right end of the title's rule. */
   readonly right?: string;
   readonly items: readonly PickerItem<T>[];
   /** `answer`: the place of the one of `answers` that was chosen. */
@@ -235,7 +233,6 @@ function ungrouped<T>({ label, mark, note, end, isDim, value, preview }: PickerI
   return { label, mark, note, end, isDim, value, ...(preview === undefined ? {} : { preview }) };
 }
 
-/** Answers in a row, each behind its number. */
 function answerRows(answers: readonly string[], width: number): readonly Line[] {
   const spans = answers.flatMap((text, index) => [
     span(index === 0 ? "  " : "     "),
@@ -245,21 +242,17 @@ function answerRows(answers: readonly string[], width: number): readonly Line[] 
   return wrapLine(spans, { width, rest: line("  ") });
 }
 
-/** A line of text to write. */
 export interface FieldOptions {
   readonly title: string;
   readonly notes: readonly string[];
-  /** The fault of the line before. */
   readonly fault?: string | undefined;
   /** True: what is written is not shown. */
   readonly isSecret?: boolean;
-  /** The effect of Enter, in a word or two. */
   readonly enter: string;
   readonly onEnter: (text: string) => void;
   readonly onCancel: () => void;
 }
 
-/** Asks for one line. */
 export class FieldPanel implements Panel {
   readonly #options: FieldOptions;
   #editor: Editor = EMPTY_EDITOR;

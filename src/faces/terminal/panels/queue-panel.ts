@@ -1,8 +1,8 @@
 import type { MessageQueue } from "../../../view/message-queue.ts";
+import type { ViewContext } from "../paint/line.ts";
 import { line } from "../paint/line.ts";
 import type { TerminalEvent } from "../tty/key.ts";
 import { keysLine, listLines } from "../views/list-lines.ts";
-import type { ViewContext } from "../views/view-context.ts";
 import type { Panel, PanelRows } from "./panel.ts";
 
 /** Options of a {@link QueuePanel}. */

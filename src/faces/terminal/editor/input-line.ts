@@ -1,6 +1,16 @@
-import type { SessionView } from "../../view/view.ts";
-import { Attachments, cleanPaste, imagesMentioned } from "./editor/attachments.ts";
-import { type Completion, type CompletionSources, completionFor } from "./editor/complete-input.ts";
+import { readFileSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { isAbsolute, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { textOf, type UserBlock } from "../../../core/message/message.ts";
+import { readSession } from "../../../session/read-session.ts";
+import type { SessionStore } from "../../../session/session-store.ts";
+import { imageTypeOf } from "../../../tools/files/file-text.ts";
+import type { SessionView } from "../../../view/view.ts";
+import { fitLine, type Line, line, span, textLines, type ViewContext } from "../paint/line.ts";
+import type { Role } from "../paint/theme.ts";
+import { listLines } from "../views/list-lines.ts";
+import { type Completion, type CompletionSources, completionFor } from "./complete-input.ts";
 import {
   applyEdit,
   caretLine,
@@ -12,22 +22,15 @@ import {
   insertText,
   replaceRange,
   replaceText,
-} from "./editor/editor.ts";
-import type { History } from "./editor/history.ts";
-import { fitLine, type Line, line, span, textLines } from "./paint/line.ts";
-import type { Role } from "./paint/theme.ts";
-import { listLines } from "./views/list-lines.ts";
-import type { ViewContext } from "./views/view-context.ts";
+} from "./editor.ts";
 
-/** Options of an {@link InputLine}. */
 export interface InputLineOptions {
   readonly cwd: string;
   readonly history: History;
   readonly sources: CompletionSources;
 }
 
-/** How the input looks: the colour of its mark says the permission mode. */
-export interface InputLook {
+interface InputLook {
   readonly role: Role;
   readonly placeholder: string;
   readonly maxRows: number;
@@ -145,7 +148,6 @@ export class InputLine {
     this.#marked = again < 0 || before === undefined ? 0 : Math.min(again, this.#marked);
   }
 
-  /** The whole text, with its pastes. */
   get whole(): string {
     return this.#attachments.expand(this.#editor.text);
   }
@@ -179,7 +181,6 @@ export class InputLine {
     });
   }
 
-  /** The end of what is written, for below a question that stands in its place. */
   draft({ width, marks }: ViewContext, maxRows: number): readonly Line[] {
     const last = textLines(this.#editor.text.trimEnd()).at(-1) ?? "";
     const isShown = last !== "" && maxRows > DRAFT_FROM;
@@ -206,12 +207,10 @@ export class InputLine {
   }
 }
 
-/** Colour of the input's mark: a mode that is out of the ordinary shows. */
 export function roleOf(view: SessionView | undefined): Role {
   return view?.mode === "plan" ? "plan" : view?.mode === "bypassPermissions" ? "bad" : "accent";
 }
 
-/** The text of an empty input. */
 export function placeholderOf(
   view: SessionView | undefined,
   { marks, width }: Pick<ViewContext, "marks" | "width">,
@@ -235,3 +234,161 @@ export function canContinue({ run, queue, state, items }: SessionView): boolean 
 }
 
 const UNFINISHED: ReadonlySet<string> = new Set(["aborted", "error", "max_iterations", "output_limit"]);
+
+/** A paste of more lines or characters than this stands in the input as a mark. */
+const MAX_LINES = 8;
+const MAX_CHARS = 1_200;
+const MAX_IMAGE_BYTES = 10_000_000;
+
+type ImageBlock = Extract<UserBlock, { type: "image" }>;
+
+/** The contents behind the marks of an input: long pastes and images. */
+export class Attachments {
+  readonly #pastes = new Map<string, string>();
+  readonly #images = new Map<string, ImageBlock>();
+
+  /** The text that a paste puts into the input: its own, a mark for a long one, or for an image's path. */
+  paste(text: string, cwd: string): string {
+    const clean = cleanPaste(text);
+    const image = imageAt(clean.trim(), cwd);
+    if (image !== undefined) return this.addImage(image);
+    const lines = clean.split("\n").length;
+    if (lines <= MAX_LINES && clean.length <= MAX_CHARS) return clean;
+    const mark = this.#freshMark(lines > 1 ? `pasted ${lines} lines` : `pasted ${clean.length} characters`);
+    this.#pastes.set(mark, clean);
+    return mark;
+  }
+
+  addImage(image: ImageBlock): string {
+    const mark = this.#freshMark("image");
+    this.#images.set(mark, image);
+    return mark;
+  }
+
+  /** Knows the images of a text again that was in an input before. */
+  takeBack(text: string, images: readonly ImageBlock[]): void {
+    if (images.length === 0) return;
+    const marks = [...text.matchAll(/\[image(?: #(\d+))?\]/g)];
+    const inOrder = marks.toSorted(([, a = "1"], [, b = "1"]) => Number(a) - Number(b));
+    for (const [index, image] of images.entries()) this.#images.set(inOrder[index]?.[0] ?? "[image]", image);
+  }
+
+  expand(text: string): string {
+    let whole = text;
+    for (const [mark, paste] of this.#pastes) whole = whole.replace(mark, () => paste);
+    return whole;
+  }
+
+  imagesIn(text: string): readonly ImageBlock[] {
+    return [...this.#images].filter(([mark]) => text.includes(mark)).map(([, image]) => image);
+  }
+
+  #freshMark(what: string): string {
+    for (let number = 1; ; number++) {
+      const mark = number === 1 ? `[${what}]` : `[${what} #${number}]`;
+      if (!this.#pastes.has(mark) && !this.#images.has(mark)) return mark;
+    }
+  }
+}
+
+/** A paste without what a terminal acts on: escapes, control characters, those that turn text around. */
+export function cleanPaste(text: string): string {
+  return text
+    .replaceAll(/\r\n?/g, "\n")
+    .replaceAll(/\u001B(?:\[[0-9;:<=>?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)?|.)?/gsu, "")
+    .toWellFormed()
+    .replaceAll(/(?![\n\t\u200C\u200D])[\p{Cc}\p{Cf}]/gu, "");
+}
+
+/** An image file that a text is the path of, as it comes when a file is dropped on a terminal. */
+function imageAt(text: string, cwd: string): ImageBlock | undefined {
+  if (text.includes("\n") || text.length > 4_096 || !/\.(?:png|jpe?g|gif|webp)["']?$/i.test(text))
+    return undefined;
+  const plain = text.replace(/^(["'])(.*)\1$/, "$2");
+  const path = plain.startsWith("file://")
+    ? pathOfUrl(plain)
+    : plain.replaceAll(/\\(.)/g, "$1").replace(/^~(?=\/)/, homedir());
+  if (path === undefined) return undefined;
+  const full = isAbsolute(path) ? path : resolve(cwd, path);
+  try {
+    const stats = statSync(full);
+    if (!stats.isFile() || stats.size > MAX_IMAGE_BYTES) return undefined;
+    return imageBlock(readFileSync(full));
+  } catch {
+    // No such file: it was text.
+    return undefined;
+  }
+}
+
+function imagesMentioned(text: string, cwd: string): readonly ImageBlock[] {
+  const paths = [...text.matchAll(/(?:^|\s)@("[^"\n]+"|\S+)/g)].map(([, path = ""]) => path);
+  return [...new Set(paths)].flatMap((path) => imageAt(path, cwd) ?? []);
+}
+
+export function imageBlock(bytes: Uint8Array): ImageBlock | undefined {
+  const media = imageTypeOf(bytes);
+  if (media === undefined) return undefined;
+  return {
+    type: "image",
+    source: { type: "base64", media_type: media, data: Buffer.from(bytes).toString("base64") },
+  };
+}
+
+function pathOfUrl(url: string): string | undefined {
+  try {
+    return fileURLToPath(url);
+  } catch {
+    return undefined;
+  }
+}
+
+const MAX_SESSIONS = 30;
+const MAX_MESSAGES = 1_000;
+const MAX_BYTES = 8_000_000;
+
+/** Earlier inputs, newest last: in this session, and before in this folder, read when first needed. */
+export class History {
+  readonly #load: () => readonly string[];
+  readonly #own: string[] = [];
+  #earlier: readonly string[] | undefined;
+
+  constructor(load: () => readonly string[]) {
+    this.#load = load;
+  }
+
+  add(text: string): void {
+    if (text.trim() !== "" && this.#own.at(-1) !== text) this.#own.push(text);
+  }
+
+  all(): readonly string[] {
+    this.#earlier ??= this.#load();
+    return [...new Set([...this.#earlier, ...this.#own].toReversed())].reverse();
+  }
+}
+
+/** The inputs of a folder's newest sessions, newest last. Unreadable sessions are passed over. */
+export function typedBefore(store: SessionStore, cwd: string): readonly string[] {
+  const texts: string[][] = [];
+  let bytes = 0;
+  let count = 0;
+  for (const { path, bytes: size } of store.list(cwd).slice(0, MAX_SESSIONS)) {
+    bytes += size;
+    if (bytes > MAX_BYTES || count >= MAX_MESSAGES) break;
+    const typed = typedIn(path);
+    count += typed.length;
+    texts.unshift([...typed]);
+  }
+  return texts.flat();
+}
+
+function typedIn(path: string): readonly string[] {
+  try {
+    return readSession(path).entries.flatMap((entry) => {
+      if (entry.type !== "user_message" || (entry.source ?? "input") !== "input") return [];
+      const text = textOf(entry.message.content, "\n").trim();
+      return text === "" ? [] : [text];
+    });
+  } catch {
+    return [];
+  }
+}
