@@ -34,6 +34,13 @@ export class RuleSet {
     );
   }
 
+  /** True when a deny or ask rule is against a path. */
+  speaksAgainst(tool: string, question: PathQuestion): boolean {
+    return (["deny", "ask"] as const).some(
+      (action) => this.againstPath(action, tool, question) !== undefined,
+    );
+  }
+
   /** The allow rule that covers the place a path resolves to. */
   forPath(tool: string, { path, space }: PathQuestion): OriginRule | undefined {
     const isWide = tool === "grep" || tool === "glob";

@@ -176,18 +176,16 @@ function lookingCommands(
   { access, rules, space, defaults }: CommandCall,
 ): ReadonlySet<PlainCommand> {
   const looking = new Set<PlainCommand>();
+  // What asks for more than looking needs is not a look.
+  if (!defaults || access !== undefined) return looking;
   const isChain = commands.every(({ joiner }) => joiner !== ";" && joiner !== "||");
   let folders = [space];
   for (const [index, command] of commands.entries()) {
-    // What asks for more than looking needs is not a look.
-    if (!defaults || access !== undefined) break;
-    const isInPipe = command.joiner === "|" || commands[index + 1]?.joiner === "|";
-    const targets = folders.map((folder) => targetOf(command, folder));
-    const inside = targets.filter((target) => target !== undefined && space.isInside(target));
-    if (inside.length === folders.length) {
+    const moved = folders.flatMap((folder) => movedBy(command, folder) ?? []);
+    if (moved.length === folders.length) {
       looking.add(command);
       // In a pipeline it runs in a shell of its own.
-      const moved = inside.map((target) => space.from(target ?? ""));
+      const isInPipe = command.joiner === "|" || commands[index + 1]?.joiner === "|";
       if (!isInPipe) folders = isChain ? moved : [...folders, ...moved];
     } else if (folders.every((folder) => onlyLooks(command.words, { space: folder, rules }))) {
       looking.add(command);
@@ -197,14 +195,15 @@ function lookingCommands(
   return looking;
 }
 
-/** The place of the literal folder that a `cd` names; a link there would make its `..` ambiguous. */
-function targetOf({ words: [name, target, ...more] }: PlainCommand, space: PathSpace): string | undefined {
+/** Where a `cd` to a literal folder in the workspace leads; a link there would make its `..` ambiguous. */
+function movedBy({ words: [name, target, ...more] }: PlainCommand, space: PathSpace): PathSpace | undefined {
   if (name.text !== "cd" || target === undefined || more.length > 0) return undefined;
   const { text, isGlob, isHome } = target;
   if (isGlob || text === "" || text.startsWith("-")) return undefined;
   const folder = isHome || !text.startsWith("~") ? text : `./${text}`;
   const { written, resolved, odd } = space.from(space.place).path(folder);
-  return odd === undefined && written[0] === resolved ? resolved : undefined;
+  const isSure = odd === undefined && written[0] === resolved && space.isInside(resolved);
+  return isSure ? space.from(resolved) : undefined;
 }
 
 function uncovered(

@@ -217,9 +217,7 @@ function isReadable(word: PlainWord, at: Surroundings): boolean {
 function mayRead(text: string, { space, rules }: Surroundings): boolean {
   const path = space.path(text);
   if (path.odd !== undefined || !space.isInside(path.resolved)) return false;
-  return (["deny", "ask"] as const).every(
-    (action) => rules.againstPath(action, "read", { path, space }) === undefined,
-  );
+  return !rules.speaksAgainst("read", { path, space });
 }
 
 /** The texts in a word that a program may take for a path; the root for one that cannot be told. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, openSync, readFileSync, readSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -60,7 +60,6 @@ export async function linuxWall(
       ...["--setenv", "BASH_ENV", join(folders.own, "gate")],
       ...["--seccomp", FILTER_DESCRIPTOR, "--chdir", command.cwd, "--", bash, "-c", command.command],
     ];
-    const refusals = namespaces.refusals();
     const filter = openSync(filterFile(folders, network), "r");
     let first: string | undefined;
     let isBegun = false;
@@ -79,7 +78,6 @@ export async function linuxWall(
         if (!isBegun) closeSync(filter);
         return gone(first);
       },
-      wasRefusedNetwork: () => !network && namespaces.refusals() > refusals,
     };
   };
   return { start, close: () => namespaces.close() };
@@ -143,10 +141,6 @@ function textOf(path: string): string {
   }
 }
 
-/** Counters of the kernel that rise only when a network is refused. */
-const REFUSALS = { Ip: "OutNoRoutes", Udp: "NoPorts", Tcp: "AttemptFails" } as const;
-const MAX_COUNTERS = 16_384;
-
 /**
  * A network namespace without a network, for all commands of a session, and the user namespace it belongs to.
  * Open descriptors keep them alive, so nothing is left when this process ends.
@@ -154,12 +148,10 @@ const MAX_COUNTERS = 16_384;
 class SessionNamespaces {
   readonly #user: number;
   readonly #network: number;
-  readonly #counters: number;
 
   private constructor(pid: string) {
     this.#user = openSync(`/proc/${pid}/ns/user`, "r");
     this.#network = openSync(`/proc/${pid}/ns/net`, "r");
-    this.#counters = openSync(`/proc/${pid}/net/snmp`, "r");
   }
 
   /** Rejects with the message of bubblewrap. */
@@ -184,18 +176,7 @@ class SessionNamespaces {
     return [...places, "--preserve-credentials", "--"];
   }
 
-  /** How often the kernel has refused a connection or a name so far. */
-  refusals(): number {
-    const bytes = Buffer.alloc(MAX_COUNTERS);
-    const length = readSync(this.#counters, bytes, 0, bytes.length, 0);
-    const lines = bytes.toString("latin1", 0, length).split("\n");
-    return Object.entries(REFUSALS).reduce((sum, [kind, counter]) => {
-      const [names = "", values = ""] = lines.filter((line) => line.startsWith(`${kind}: `));
-      return sum + Number(values.split(" ")[names.split(" ").indexOf(counter)] ?? 0);
-    }, 0);
-  }
-
   close(): void {
-    for (const descriptor of [this.#user, this.#network, this.#counters]) closeSync(descriptor);
+    for (const descriptor of [this.#user, this.#network]) closeSync(descriptor);
   }
 }

@@ -259,7 +259,7 @@ export class Sandbox {
           reports = guard.takeReports();
         },
         notes: ({ output, failed }) => {
-          const blocked = failed ? blockedNotes(this.#limits, asked, output, walled.wasRefusedNetwork()) : [];
+          const blocked = failed ? blockedNotes(this.#limits, asked, output) : [];
           return [...reports, ...blocked].map((note) => `[sandbox: ${note}]`);
         },
       };
@@ -292,6 +292,8 @@ function endAll(child: ChildProcess | undefined): void {
 const MAX_OUTPUT = 60_000;
 const CANNOT_WRITE = /read-only file system|\bEROFS\b|device or resource busy|\bEBUSY\b/i;
 const CANNOT_READ = /permission denied|\bEACCES\b|operation not permitted|\bEPERM\b/i;
+const NO_NETWORK =
+  /network is unreachable|could not resolve|(?:name|failure) resol|connection refused|EAI_AGAIN|ENETUNREACH|ECONNREFUSED|ENOTFOUND/i;
 const NO_SUCH_SOCKET = /address family not supported|\bEAFNOSUPPORT\b/i;
 const ASK_FULL = 'call again with access: "full" and a reason';
 
@@ -300,11 +302,10 @@ function blockedNotes(
   { workspace, unreadable, home }: SandboxLimits,
   command: Required<CommandToConfine>,
   said: string,
-  wasRefusedNetwork: boolean,
 ): readonly string[] {
   const output = said.slice(-MAX_OUTPUT);
   const notes: string[] = [];
-  if (wasRefusedNetwork)
+  if (!command.network && NO_NETWORK.test(output))
     notes.push(
       'no network, and no ports of this machine but those of earlier commands. If it is needed, call again with access: "network" and a reason',
     );

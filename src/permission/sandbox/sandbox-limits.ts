@@ -71,8 +71,6 @@ export interface Wall {
 export interface WalledStart extends Omit<ConfinedStart, "env" | "settle" | "notes"> {
   /** Waits until nothing of it runs. Never rejects; also for a command that could not be started. */
   readonly ended: () => Promise<void>;
-  /** True once the kernel has refused it a connection. */
-  readonly wasRefusedNetwork: () => boolean;
 }
 
 /** The paths that a command must leave as they are. */

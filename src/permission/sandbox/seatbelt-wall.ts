@@ -32,8 +32,6 @@ export function seatbeltWall(
       descriptors: [],
       begin: async () => undefined,
       ended: async () => undefined,
-      // The kernel counts nothing here: programs say it.
-      wasRefusedNetwork: () => false,
     };
   };
   return { start, close: () => undefined };

@@ -132,7 +132,10 @@ const NAME = "[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----";
  * Up to the end of the key, or where that is missing to the next quote or row of dashes: no part crosses a
  * double quote, so that JSON remains valid. The longest RSA keys have 13,000 characters.
  */
-const PEM_KEY = new RegExp(`-----BEGIN ${NAME}((?:[^"-]|-(?!----)){40,32000})(?:-----END ${NAME}|(?<!\\\\))`, "g");
+const PEM_KEY = new RegExp(
+  `-----BEGIN ${NAME}((?:[^"-]|-(?!----)){40,32000})(?:-----END ${NAME}|(?<!\\\\))`,
+  "g",
+);
 /** The first line of a key, or the beginning of it where the text ends. */
 const FIRST_LINE = new RegExp(`^-----BEGIN (?:${NAME}|[A-Z0-9 -]{0,60}$)`);
 /** Code that only mentions the first and last line of a key has no such text between them. */

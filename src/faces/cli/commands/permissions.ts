@@ -6,7 +6,12 @@ import { describeDefaults } from "../../../permission/built-in-rules.ts";
 import { checkLine } from "../../../permission/check-lines.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { PolicyDecision } from "../../../permission/policy.ts";
-import type { TrustedProject, TrustItem } from "../../../permission/trusted-project.ts";
+import {
+  type TrustedProject,
+  type TrustItem,
+  type TrustRecord,
+  withTrusted,
+} from "../../../permission/trusted-project.ts";
 import { variable } from "../../../system/env.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import { itemName } from "../../../view/notice-text.ts";
@@ -118,7 +123,7 @@ export async function trust(call: CommandCall): Promise<number> {
 
 function list(call: CommandCall): number {
   const record = readTrust(userPaths(call.environment));
-  const rows = record.folders.map((folder) => ({ folder, items: [...record.contentsOf(folder).keys()] }));
+  const rows = [...record].map(([folder, contents]) => ({ folder, items: [...contents.keys()] }));
   const lines = rows.flatMap(({ folder, items }) => [
     terminalLine(folder, 1_000),
     ...items.map((item) => `  ${terminalLine(item, 500)}`),
@@ -131,18 +136,22 @@ async function remove({ stdout, environment, words }: CommandCall): Promise<numb
   const [folder] = words;
   const paths = userPaths(environment);
   // A folder that is gone can still be named as it is listed.
-  const known = readTrust(paths).folders;
+  const known = readTrust(paths);
   const wanted =
-    folder !== undefined && known.includes(folder)
+    folder !== undefined && known.has(folder)
       ? folder
       : (await findTrustItems(existingFolder(folder ?? ".", "--remove"), paths)).folder;
-  if (!known.includes(wanted)) {
+  if (!known.has(wanted)) {
     stdout.write(`${terminalLine(wanted, 1_000)} is not trusted with anything.\n`);
     return EXIT.done;
   }
-  await changeTrust(paths, (record) => record.remove(wanted));
+  await changeTrust(paths, (record) => without(record, wanted));
   stdout.write(`${terminalLine(wanted, 1_000)} is no longer trusted with anything.\n`);
   return EXIT.done;
+}
+
+function without(record: TrustRecord, folder: string): TrustRecord {
+  return new Map([...record].filter(([each]) => each !== folder));
 }
 
 async function approve(call: CommandCall): Promise<number> {
@@ -163,7 +172,7 @@ async function approve(call: CommandCall): Promise<number> {
   }
   if (count > 0 && (yes || !json)) {
     // The contents that were shown are those that are approved: the hashes are of the texts read for it.
-    await changeTrust(paths, (record) => record.approve(folder, items));
+    await changeTrust(paths, (record) => withTrusted(without(record, folder), folder, items));
     if (!json) stdout.write("Approved. Whatever changes is asked about again.\n");
   }
   if (json) stdout.write(`${JSON.stringify(jsonOf(project, openIn(openTrustedProject(folder, paths))))}\n`);
