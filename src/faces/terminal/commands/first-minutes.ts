@@ -34,9 +34,10 @@ export function askForMode(control: Control): Promise<PermissionMode | undefined
       title: "How should nano-agent work in this folder?",
       text: [
         "It reads the files and instructions here. Take the last answer if you do not trust them. Shift+Tab changes it later.",
+        "A sandbox is tried before the first command. Where none works, commands ask, and a line says what to install.",
       ],
       items: [
-        { label: "Work freely inside, in a sandbox; ask before leaving it", value: "auto" },
+        { label: "Work freely inside; ask before leaving it", value: "auto" },
         { label: "Ask before each change", value: "default" },
         { label: "Only read", value: "plan" },
       ],
