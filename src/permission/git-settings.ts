@@ -20,9 +20,8 @@ const NAMED = new Set(["branch", "remote", "submodule"]);
 const HEADER = /^\[([a-z]+)( "[^"\\\p{Cc}]*")?\]$/u;
 
 /**
- * The lines of a `config` of git, each with its section, that are more than what git itself writes there
- * (formats, the user, branches, remotes, urls of submodules). By strict patterns, not as git reads: what no
- * pattern describes counts as more. Lines that a backslash joins count as one.
+ * The lines of a `config`, each with its section, that git itself does not write there. By strict patterns,
+ * not as git reads. Lines that a backslash joins count as one.
  */
 export function linesBeyondGit(config: string): readonly string[] {
   let section = "";
@@ -61,10 +60,7 @@ function commonOf(own: string): string {
   return pointedAt(join(own, "commondir"), /^(.+)$/m) ?? own;
 }
 
-/**
- * True when git, started in a folder, would find settings of a repository that git did not write itself.
- * Every repository counts that holds the folder, as git passes over what it takes for broken.
- */
+/** True when git would find settings it did not write, in any folder above: it passes over broken ones. */
 export function hasOwnGitSettings(folder: string): boolean {
   const git = join(folder, ".git");
   const { own, common } = pointedGit(git) ?? { own: git, common: commonOf(git) };

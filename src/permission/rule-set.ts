@@ -28,9 +28,7 @@ export class RuleSet {
     return this.forTool(action, tool).find(({ tool: name, pattern }) =>
       pattern === undefined
         ? namesTool({ tool: name }, tool)
-        : [...path.written, path.resolved].some((form) =>
-            describesPath(pattern, form, { space, isWide: true }),
-          ),
+        : [...path.written, path.resolved].some((form) => describesPath(pattern, form, space, true)),
     );
   }
 
@@ -47,7 +45,7 @@ export class RuleSet {
     return this.forTool("allow", tool).find(({ pattern }) =>
       pattern === undefined
         ? space.isInside(path.resolved)
-        : describesPath(pattern, path.resolved, { space, isWide }),
+        : describesPath(pattern, path.resolved, space, isWide),
     );
   }
 }
@@ -57,13 +55,8 @@ export interface PathQuestion {
   readonly space: PathSpace;
 }
 
-interface DescribeOptions {
-  readonly space: PathSpace;
-  /** For deny rules and tools that look below a folder: `x/**` is also `x`; capitals may not matter. */
-  readonly isWide: boolean;
-}
-
-function describesPath(pattern: string, path: string, { space, isWide }: DescribeOptions): boolean {
+/** `isWide`: for rules that forbid and tools that look below a folder, `x/**` is also `x` and case may not matter. */
+function describesPath(pattern: string, path: string, space: PathSpace, isWide: boolean): boolean {
   const absolute = space.absolutePattern(pattern);
   const wanted = absolute ?? (slashes(pattern).replace(/^(?:\.\/+)+/, "") || ".");
   const forms = absolute === undefined ? space.insideForms(path) : [path];

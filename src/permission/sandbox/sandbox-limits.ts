@@ -68,7 +68,7 @@ export interface Wall {
   readonly close: () => void;
 }
 
-export interface WalledStart extends Omit<ConfinedStart, "env" | "settle" | "notes"> {
+interface WalledStart extends Omit<ConfinedStart, "env" | "settle" | "notes"> {
   /** Waits until nothing of it runs. Never rejects; also for a command that could not be started. */
   readonly ended: () => Promise<void>;
 }
@@ -148,6 +148,13 @@ export function unfitWorkspace({ workspace, home, unreadable }: SandboxLimits): 
   return unfit && `the workspace ${unfit} ${why(unfit)}`;
 }
 
+/** The folders around a path in those that are writable: without a mount they could be moved with it. */
+export function foldersAround(path: string, writable: readonly string[]): readonly string[] {
+  const folder = dirname(path);
+  const isInside = isWithin(folder, ...writable) && !writable.includes(folder);
+  return isInside ? [folder, ...foldersAround(folder, writable)] : [];
+}
+
 /** The names in a folder; none where there is no such folder, or a closed one. */
 export function namesIn(folder: string): readonly string[] {
   try {
@@ -161,9 +168,8 @@ export function namesIn(folder: string): readonly string[] {
 type OuterGit = { readonly folder: string; readonly closed: readonly string[] };
 
 /**
- * The git folder outside of `workspace` that commands there need: that of a linked worktree which its
- * repository knows in turn, or the `.git` of a folder above. One that another user owns, or that stands in a
- * folder everybody may write to, counts for nothing; nor does that of the home folder.
+ * The git folder outside of `workspace` that commands there need: of a linked worktree, or of a folder above.
+ * Not that of the home, of another user, or in a folder that everybody may write to.
  */
 function outerGitOf(workspace: string, home: string): OuterGit | undefined {
   for (let folder = workspace; folder !== home && folder !== dirname(folder); folder = dirname(folder)) {
@@ -178,7 +184,7 @@ function outerGitOf(workspace: string, home: string): OuterGit | undefined {
   return undefined;
 }
 
-/** A `.git` file alone opens nothing: anybody could write one. */
+/** The repository has to know the worktree in turn: anybody could write a `.git` file. */
 function linkedGit(marker: string): OuterGit | undefined {
   const own = realPath(pointedGit(marker)?.own ?? "/");
   const worktrees = dirname(own);

@@ -1,5 +1,4 @@
-import { foldersAround } from "./mount-plan.ts";
-import type { CommandToConfine, SandboxFolders, SandboxLimits, Wall, WalledStart } from "./sandbox-limits.ts";
+import { foldersAround, type SandboxFolders, type SandboxLimits, type Wall } from "./sandbox-limits.ts";
 import { steeringOfGit, steeringOfRepository, steeringOfRoot } from "./steering-guard.ts";
 
 /** The wall of macOS. It refuses by name, so it also prevents what is not there yet. */
@@ -8,7 +7,7 @@ export function seatbeltWall(
   folders: SandboxFolders,
   [bash = ""]: readonly string[],
 ): Wall {
-  const start = ({ command, cwd, network, readOnly }: Required<CommandToConfine>): WalledStart => {
+  const start: Wall["start"] = ({ command, cwd, network, readOnly }) => {
     const { workspace: roots, writable, gitFolders, unreadable, loopback } = limits;
     const { temporary, cache } = folders;
     const steering = roots.flatMap((root) => [

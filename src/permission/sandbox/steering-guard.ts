@@ -331,7 +331,16 @@ function mayChange(
   if (now === undefined) return before?.kind !== "file" && before?.kind !== "link";
   const { kind, text } = now;
   if (before?.kind === kind && before.text === text) return true;
-  if (kind !== "file") return kind === "folder" && IS_NEW_FOLDER.test(path);
+  if (kind === "folder") return IS_NEW_FOLDER.test(path);
+  return kind === "file" && mayWrite(path, text, before, guarded);
+}
+
+function mayWrite(
+  path: string,
+  text: string,
+  before: SteeringState | undefined,
+  guarded: readonly string[],
+): boolean {
   const name = basename(path);
   if (name === ".git") return leadsInside(path, text, guarded);
   if (name === "config") return isWrittenByGit(text, `${before?.text ?? ""}\n${placeOfModule(path, text)}`);
