@@ -14,7 +14,6 @@ const KEYS: ReadonlyMap<string, RegExp> = new Map([
   ["submodule", /^(?:url|active)$/],
 ]);
 
-/** Sections that have a name of their own behind them. */
 const NAMED = new Set(["branch", "remote", "submodule"]);
 
 const HEADER = /^\[([a-z]+)( "[^"\\\p{Cc}]*")?\]$/u;

@@ -124,8 +124,7 @@ export class Policy {
   hides(path: string): boolean {
     if (this.#defaults && this.#mode !== "bypassPermissions" && secretPattern(path) !== undefined)
       return true;
-    const question = { path: { given: path, written: [path], resolved: path }, space: this.#space };
-    return this.#rules.speaksAgainst("grep", question);
+    return this.#rules.speaksAgainst("grep", { given: path, written: [path], resolved: path }, this.#space);
   }
 
   #sandbox(): SandboxState {

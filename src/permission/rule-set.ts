@@ -24,7 +24,12 @@ export class RuleSet {
   }
 
   /** The deny or ask rule that a path falls under, as it was written or as it resolves. */
-  againstPath(action: "deny" | "ask", tool: string, { path, space }: PathQuestion): OriginRule | undefined {
+  againstPath(
+    action: "deny" | "ask",
+    tool: string,
+    path: JudgedPath,
+    space: PathSpace,
+  ): OriginRule | undefined {
     return this.forTool(action, tool).find(({ tool: name, pattern }) =>
       pattern === undefined
         ? namesTool({ tool: name }, tool)
@@ -33,14 +38,14 @@ export class RuleSet {
   }
 
   /** True when a deny or ask rule is against a path. */
-  speaksAgainst(tool: string, question: PathQuestion): boolean {
+  speaksAgainst(tool: string, path: JudgedPath, space: PathSpace): boolean {
     return (["deny", "ask"] as const).some(
-      (action) => this.againstPath(action, tool, question) !== undefined,
+      (action) => this.againstPath(action, tool, path, space) !== undefined,
     );
   }
 
   /** The allow rule that covers the place a path resolves to. */
-  forPath(tool: string, { path, space }: PathQuestion): OriginRule | undefined {
+  forPath(tool: string, path: JudgedPath, space: PathSpace): OriginRule | undefined {
     const isWide = tool === "grep" || tool === "glob";
     return this.forTool("allow", tool).find(({ pattern }) =>
       pattern === undefined
@@ -50,12 +55,7 @@ export class RuleSet {
   }
 }
 
-export interface PathQuestion {
-  readonly path: JudgedPath;
-  readonly space: PathSpace;
-}
-
-/** `isWide`: for rules that forbid and tools that look below a folder, `x/**` is also `x` and case may not matter. */
+/** `isWide`: for what forbids or looks below a folder, `x/**` is also `x`, and case may not matter. */
 function describesPath(pattern: string, path: string, space: PathSpace, isWide: boolean): boolean {
   const absolute = space.absolutePattern(pattern);
   const wanted = absolute ?? (slashes(pattern).replace(/^(?:\.\/+)+/, "") || ".");

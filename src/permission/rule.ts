@@ -60,7 +60,6 @@ export const HIGH_SECURITY_RULES: readonly Rule[] = [
 
 export type PatternKind = "command" | "path" | "domain" | "name" | "none";
 
-/** Our names by those of other agents. */
 const PEER_NAMES: ReadonlyMap<string, string> = new Map([
   ["MultiEdit", "edit"],
   ["Agent", "task"],
@@ -80,7 +79,6 @@ export function isPeerName(name: string): boolean {
   return PEER_NAMES.has(name);
 }
 
-/** The kind of thing that a tool's patterns describe. Tools of others (MCP, custom) take none. */
 export function patternKind(tool: string): PatternKind {
   if (isFileTool(tool)) return "path";
   if (tool === "bash") return "command";
@@ -191,10 +189,7 @@ function fromPeer(pattern: string, tool: string, action: RuleAction): readonly s
   return action === "allow" ? [plain] : [...withAllBelow(plain)];
 }
 
-/**
- * The patterns that one of an ignore file stands for: a name without a slash at any depth, and of folders all
- * that is in them. What forbids must not mean less here than it does there.
- */
+/** As in an ignore file: a name without a slash at any depth, and of folders all that is in them. */
 function withAllBelow(pattern: string): readonly string[] {
   const path = pattern.replace(/(?<=.)\/+$/, "");
   const names = /[/~]/.test(path) ? [path] : [path, `**/${path}`];

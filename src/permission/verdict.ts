@@ -2,7 +2,10 @@ import { defined } from "../core/base/json.ts";
 import { clipped } from "../core/base/text.ts";
 import { type OriginRule, type RuleAction, ruleText } from "./rule.ts";
 
-/** See {@link Verdict}. */
+/**
+ * Why a call was decided so: by a rule, or since there is none; by a mode; a place that is never written
+ * without a question; or a call that cannot be judged.
+ */
 export type PolicyCode =
   | "allow_rule"
   | "ask_rule"
@@ -28,18 +31,12 @@ export interface Verdict {
   readonly runs?: "inside" | "network" | "outside";
   /** A command that is allowed without a rule, since it only looks. */
   readonly looks?: true;
-  /**
-   * The ground of the decision, for programs: a rule (`allow_rule`, `ask_rule`, `deny_rule`), that there is
-   * none (`no_rule`), a mode (`plan_mode`, `dont_ask_mode`), a place that is never written unasked
-   * (`protected_path`), or that the call cannot be judged (`not_judged`). Absent for what is allowed without
-   * a rule.
-   */
+  /** The reason for programs. Absent for what is allowed without a rule. */
   readonly code?: PolicyCode;
   /** A question that no mode answers by itself. */
   readonly isFirm?: true;
 }
 
-/** A verdict by a rule. */
 export function byRule(rule: OriginRule, part: string): Verdict {
   const { action, origin } = rule;
   const text = ruleText(rule);
@@ -70,7 +67,6 @@ export function noRule(reason: string, part: string, suggestion?: string): Verdi
   return { decision: "ask", part, reason, code: "no_rule", ...defined({ suggestion }) };
 }
 
-/** A question about a call that cannot be judged. */
 export function notJudged(reason: string, part?: string): Verdict {
   return { decision: "ask", reason, code: "not_judged", ...defined({ part }) };
 }

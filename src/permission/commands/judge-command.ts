@@ -53,7 +53,6 @@ function decide(call: CommandCall, { runs, readOnly }: Placement): Verdict {
   return withReach(judgeOutside(call), access);
 }
 
-/** The refusal of a command that asks to leave the sandbox where nothing may. */
 function deniedOutside({ command, mode, sandbox }: CommandCall): Verdict | undefined {
   if (mode === "plan") return planDenial(command);
   if (sandbox !== "only") return undefined;
@@ -124,7 +123,6 @@ function placesIn(words: readonly string[]): readonly string[] {
   return words.filter((_, index) => index !== script);
 }
 
-/** Judges a line that is not confined, or in a mode that asks before commands. */
 function judgeOutside(call: CommandCall): Verdict {
   const { command, mode, rules } = call;
   const hidden = hiddenCharacter(command);
@@ -225,7 +223,6 @@ function uncovered(
 const WITH_SUB_COMMANDS = wordSet(`
   apt apt-get brew bun bundle cargo composer deno dnf docker dotnet flutter gem gh git go gradle helm
   kubectl mix mvn nix npm pip pip3 pnpm podman poetry rustup swift systemctl terraform uv yarn`);
-/** Sub-commands that hand over to what stands behind them. */
 const HANDING_ON = wordSet("run exec compose dlx x");
 
 /** Program and sub-command, when that covers all `open` commands, else the line itself unless it has a star. */

@@ -178,7 +178,7 @@ export function onlyLooks(words: readonly PlainWord[], space: PathSpace, rules: 
     if (text === "" || text === "/dev/null") return true;
     const path = space.path(text);
     const isInside = path.odd === undefined && space.isInside(path.resolved);
-    return isInside && !rules.speaksAgainst("read", { path, space });
+    return isInside && !rules.speaksAgainst("read", path, space);
   };
   // Whatever path a word may be has to be one that may be read.
   const isReadable = (word: PlainWord): boolean => pathsOf(word).every(mayRead);

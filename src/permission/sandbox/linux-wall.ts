@@ -289,7 +289,6 @@ function isFolder(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** What `--dev` takes from the host. */
 const DEVICES = /^\/(?:null|zero|full|random|urandom|tty)$/;
 
 function parseMounts(text: string): readonly Mount[] {

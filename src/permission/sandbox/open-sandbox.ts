@@ -173,7 +173,6 @@ const CAUSES: readonly (readonly [says: RegExp, why: string, todo: string, when?
 
 const PACKAGES: { readonly [program: string]: string } = { bwrap: "bubblewrap", nsenter: "util-linux" };
 
-/** The line for what bubblewrap or our own trial said. */
 export function noSandbox(problem: string): string {
   const [, why, todo] = CAUSES.find(([says, , , when]) => says.test(problem) && when?.() !== false) ?? [];
   const said = problem.trim().split("\n").at(-1)?.slice(0, 300) ?? "";
@@ -186,7 +185,6 @@ export function missingPrograms(names: readonly string[]): string {
   return whyNone(`${names.join(" and ")} not found`, installs);
 }
 
-/** `no sandbox (WHY): WHAT TO DO; commands ask`. */
 export function whyNone(why: string, todo: string): string {
   return `no sandbox (${why}): ${todo}; commands ask`;
 }
@@ -331,7 +329,6 @@ const OF_THE_DESKTOP =
 /** With these Bash would start without the file that waits for the mounts to be checked. */
 const OF_BASH = /^(?:BASH_ENV|ENV|SHELLOPTS|BASHOPTS|POSIXLY_CORRECT|POSIX_PEDANTIC)$/;
 
-/** Variables of tool chains for their caches, and the folder of each. */
 const CACHES: { readonly [name: string]: string } = {
   XDG_CACHE_HOME: ".",
   npm_config_cache: "npm",

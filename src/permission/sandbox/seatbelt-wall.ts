@@ -36,7 +36,6 @@ export function seatbeltWall(
   return { start, close: () => undefined };
 }
 
-/** Paths are resolved, as the kernel compares them. */
 export interface ProfileRequest {
   readonly writable: readonly string[];
   readonly protected: readonly string[];

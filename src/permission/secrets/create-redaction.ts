@@ -91,7 +91,6 @@ interface Place {
 const PIECE = 8;
 /** The shortest part of a long secret that is found: it contains one of the samples. */
 const MIN_PART = 16;
-/** Places remembered for a piece that occurs more than once. */
 const MAX_PLACES = 16;
 
 /**
@@ -212,7 +211,6 @@ function base64Form(bytes: Buffer, shift: number): string {
   return text.slice(Math.ceil((shift * 8) / 6), end);
 }
 
-/** More is no set of credentials. */
 const MAX_SECRETS = 500;
 const MAX_LENGTH = 20_000;
 
@@ -243,7 +241,6 @@ function partsOf(name: string, value: string): readonly string[] {
   return isSecretValue(secret) ? [secret] : [];
 }
 
-/** A field of JSON whose value is a text. */
 const JSON_FIELD = /"([^"\\]*)"\s*:\s*("(?:[^"\\]|\\.)*")/g;
 
 function jsonText(quoted: string): string {
@@ -261,7 +258,6 @@ const HARMLESS_KEY = /(?:public|cache|primary|foreign|sort|partition|index)_?key
 const ABOUT =
   /[_-](?:address|file|path|dir|folder|sock|socket|url|uri|host|port|name|type|ttl|expiry|expires|expires_?in|count|limit|method|mode|provider|endpoint|enabled|disabled|prefix|header|issuer|audience|scope|region|version)$|(?:^|_)max_tokens$/i;
 
-/** `GITHUB_TOKEN`, `db_password`, `clientSecret`. */
 export function isCredentialName(name: string): boolean {
   const words = name.replaceAll(/([a-z0-9])(?=[A-Z])/g, "$1_");
   if (ABOUT.test(words) || HARMLESS_KEY.test(words)) return false;
