@@ -360,10 +360,18 @@ function useFollowing(list: { readonly current: Element | null }, initially: boo
       isFollowing.current = left < NEAR_END;
       setAway(left > clientHeight / 2);
     };
+    const stay = (): void => {
+      const box = scrollerOf(list.current);
+      if (isFollowing.current) box.scrollTo(0, box.scrollHeight);
+    };
     // Captured: of a part of the page it does not bubble.
     const options = { passive: true, capture: true };
     addEventListener("scroll", look, options);
-    return () => removeEventListener("scroll", look, options);
+    addEventListener("resize", stay);
+    return () => {
+      removeEventListener("scroll", look, options);
+      removeEventListener("resize", stay);
+    };
   }, []);
   return { isFollowing, isAway, setAway };
 }

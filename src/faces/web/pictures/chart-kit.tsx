@@ -92,7 +92,7 @@ export function Columns({ columns, least, height, tickText, name }: ColumnsProps
       ))}
       {columns.map(({ title, parts, label, isChosen, choose }, at) => {
         const [x, width] = [(at + 0.09) * step, 0.82 * step];
-        const end = at === last && least === last + 1;
+        const isWide = columns.length >= least;
         return (
           <g key={at} onClick={choose}>
             <title>{title}</title>
@@ -120,9 +120,9 @@ export function Columns({ columns, least, height, tickText, name }: ColumnsProps
             )}
             {label !== undefined && (
               <text
-                x={end ? "99.5%" : place(x + width / 2)}
+                x={isWide && at === last ? "100%" : place(isWide && at === 0 ? x : x + width / 2)}
                 y={bottom + 18}
-                text-anchor={end ? "end" : at === 0 ? "start" : "middle"}
+                text-anchor={isWide && at === last ? "end" : isWide && at === 0 ? "start" : "middle"}
               >
                 {label}
               </text>
