@@ -126,6 +126,7 @@ const TABLE = {
     bash: ["Run", "运行"],
     web_fetch: ["Fetch", "获取"],
     ask_user: ["Ask", "提问"],
+    todo: ["To do", "待办"],
     present_plan: ["Plan", "计划"],
   } as { readonly [tool: string]: Pair },
   inConversations: ["In conversations", "对话中"],
@@ -166,9 +167,11 @@ const TABLE = {
     dontAsk: ["dontAsk: refuses what would be asked", "dontAsk：需要询问的一律拒绝"],
     bypassPermissions: ["bypass: asks nothing and has no sandbox", "绕过：不询问，无沙箱"],
   },
-  maxTurns: ["Model requests at most", "模型请求次数上限"],
-  maxCost: ["US dollars at most", "费用上限（美元）"],
-  maxMinutes: ["Minutes at most", "时间上限（分钟）"],
+  limits: {
+    turns: ["Model requests at most", "模型请求次数上限"],
+    cost: ["US dollars at most", "费用上限（美元）"],
+    minutes: ["Minutes at most", "时间上限（分钟）"],
+  },
   start: ["Start", "开始"],
   enterStarts: ["Enter to start", "按 Enter 开始"],
   views: {

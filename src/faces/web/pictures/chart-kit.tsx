@@ -1,7 +1,7 @@
-import { type ComponentChildren, createContext, type VNode } from "preact";
+import { type ComponentChildren, type Context, createContext, type VNode } from "preact";
 
 /** True when a picture is drawn once, for a file: all of it, without what a person could choose. */
-export const StillContext: ReturnType<typeof createContext<boolean>> = createContext(false);
+export const StillContext: Context<boolean> = createContext(false);
 
 /** A part of a whole: `12%`. */
 export function percentText(part: number, whole: number): string {
