@@ -130,6 +130,7 @@ const TABLE = {
     present_plan: ["Plan", "计划"],
   } as { readonly [tool: string]: Pair },
   inConversations: ["In conversations", "对话中"],
+  actionGroup: ["Actions", "操作"],
   newSessionOf: (text: string): Pair => [`New session: “${text}”`, `新会话：“${text}”`],
   chooseKey: ["choose", "选择"],
   openKey: ["open", "打开"],
