@@ -268,3 +268,15 @@ export function shareText({ shareA, shareB, tasks }: Comparison): string {
 export function changeText(changes: Comparison["better"]): string {
   return changes.map(({ task, a, b }) => `${task} (${percent(a)} → ${percent(b)})`).join(", ");
 }
+
+/** The results of an evaluation as its page shows them. */
+export interface EvaluationContent {
+  readonly title: string;
+  readonly records: readonly RunRecord[];
+  readonly summaries: readonly ModelSummary[];
+  readonly comparisons: readonly Comparison[];
+  /** Titles of tasks by their names. */
+  readonly titles: ReadonlyMap<string, string>;
+  /** Runs that are still to be made. */
+  readonly open: number;
+}

@@ -1,4 +1,4 @@
-import { createContext, type VNode } from "preact";
+import { type Context, createContext, type VNode } from "preact";
 import { useContext, useLayoutEffect, useState } from "preact/hooks";
 import { terminalLine } from "../../view/safe-text.ts";
 import { LANGUAGES, type Language, languageFor, useWords, WORDS } from "./language/language.ts";
@@ -27,7 +27,7 @@ export interface Settings extends Chosen {
   readonly set: (setting: Setting, choice: string) => void;
 }
 
-export const SettingsContext: ReturnType<typeof createContext<Settings>> = createContext<Settings>({
+export const SettingsContext: Context<Settings> = createContext<Settings>({
   language: "system",
   theme: "system",
   keys: "on",

@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Reader } from "../../server/create-reader.ts";
 import { ServerProblem } from "../../server/server-problem.ts";
 import { terminalLine } from "../../view/safe-text.ts";
@@ -122,7 +122,6 @@ function useWaiting({ page, approvals }: LiveSessions): number {
 
 function SignIn({ enter }: { readonly enter: (token: string) => void }): VNode {
   const words = useWords();
-  const id = useId();
   const [token, setToken] = useState("");
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -134,11 +133,8 @@ function SignIn({ enter }: { readonly enter: (token: string) => void }): VNode {
       <Logo />
       <p role="alert">{words.signInFirst}</p>
       <form onSubmit={submit}>
-        <label class="hide" for={id}>
-          {words.token}
-        </label>
         <input
-          id={id}
+          aria-label={words.token}
           class="field"
           type="password"
           required

@@ -1,4 +1,4 @@
-import { createContext, type VNode } from "preact";
+import { type Context, createContext, type VNode } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import { errorMessage } from "../../core/base/errors.ts";
 import { createReader, type Reader } from "../../server/create-reader.ts";
@@ -75,7 +75,7 @@ export function WorkLine({ work: { said, dismiss } }: { readonly work: Work }): 
   );
 }
 
-export const ReaderContext: ReturnType<typeof createContext<Reader>> = createContext<Reader>(createReader());
+export const ReaderContext: Context<Reader> = createContext(createReader());
 
 export function useReader(): Reader {
   return useContext(ReaderContext);

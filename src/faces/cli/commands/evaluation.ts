@@ -13,7 +13,6 @@ import {
   type EvaluationOptions,
   evaluate,
 } from "../../../evaluation/evaluate.ts";
-import { evaluationPage } from "../../../evaluation/evaluation-page.ts";
 import { type TaskProof, validateTask } from "../../../evaluation/judge.ts";
 import type { RunPlace } from "../../../evaluation/perform-run.ts";
 import { assertApart, readSuites, type SuiteTasks } from "../../../evaluation/read-suites.ts";
@@ -52,6 +51,7 @@ import { withSignals } from "../ending-signals.ts";
 import { explainError } from "../explain-error.ts";
 import { StrayErrors } from "../foreign-code.ts";
 import { withPromptFiles, withServerFiles } from "../run-flags.ts";
+import { loadDrawings } from "./export-session.ts";
 
 /** `nano-agent eval …`: runs suites, compares results, proves tasks. */
 export const evaluation: Command = (call) => {
@@ -147,7 +147,7 @@ async function perform(
         killNow();
         return EXIT.failed;
       }
-      const report = teller.report(end);
+      const report = await teller.report(end);
       answer(call, report.json, report.text);
       teller.advise(end);
       const isSolved = end.open === 0 && asked.tasks.length > 0 && report.areAllSolved(asked);
@@ -279,13 +279,15 @@ class EvaluationTeller {
    * Writes the page, and puts together what is said about the results. Where the page cannot be written, they
    * are told all the same.
    */
-  report({ records, open, spentUsd }: EvaluationEnd): EvaluationReport {
+  async report({ records, open, spentUsd }: EvaluationEnd): Promise<EvaluationReport> {
     const summaries = summarize(records);
     const comparisons = compareModels(records);
     const titles = new Map(this.#tasks.map(({ name, title }) => [name, title]));
     const title = `Evaluation ${basename(this.#folder.path)}`;
     try {
-      this.#folder.writePage(evaluationPage({ title, records, summaries, comparisons, titles, open }));
+      const { evaluationPage, style: pageStyle } = await loadDrawings();
+      const content = { title, records, summaries, comparisons, titles, open };
+      this.#folder.writePage(evaluationPage(content, pageStyle));
       this.#hasPage = true;
     } catch (error) {
       this.say(errorMessage(error));

@@ -21,6 +21,7 @@ import {
   type ProviderData,
 } from "../../../core/message/message.ts";
 import { redactJson } from "../../../core/tool/tool-output.ts";
+import type { EvaluationContent } from "../../../evaluation/summarize.ts";
 import { readSession, type SessionContent } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
 import { EXIT } from "../../../view/exit-code.ts";
@@ -60,7 +61,8 @@ async function exported(
   redact: Redaction | undefined,
 ): Promise<string> {
   if (format === "html") {
-    return htmlPage({ ...content, entries: redactEntries(redact, content.entries) });
+    const { exportPage, style } = await loadDrawings();
+    return exportPage({ ...content, entries: redactEntries(redact, content.entries) }, style);
   }
   const state = new SessionState();
   for (const entry of content.entries) state.apply(entry);
@@ -70,15 +72,17 @@ async function exported(
   return asMarkdown(content, messages);
 }
 
-/** Drawn by the components of the page, which the build puts beside the program. */
-async function htmlPage(content: SessionContent): Promise<string> {
+interface Drawings {
+  readonly exportPage: (content: SessionContent, pageStyle: string) => string;
+  readonly evaluationPage: (content: EvaluationContent, pageStyle: string) => string;
+}
+
+/** What draws pages that are files, which the build puts beside the program, and the style sheet of the page. */
+export async function loadDrawings(): Promise<Drawings & { readonly style: string }> {
   const web = new URL("../../web/", import.meta.url);
   const [, sheet = ""] = /href="([^"]+\.css)"/.exec(readFileSync(new URL("index.html", web), "utf8")) ?? [];
-  const style = readFileSync(new URL(sheet, web), "utf8");
-  const { exportPage } = (await import(new URL("../export-page.mjs", import.meta.url).href)) as {
-    readonly exportPage: (content: SessionContent, pageStyle: string) => string;
-  };
-  return exportPage(content, style);
+  const drawings = (await import(new URL("../export-page.mjs", import.meta.url).href)) as Drawings;
+  return { ...drawings, style: readFileSync(new URL(sheet, web), "utf8") };
 }
 
 function asJson(

@@ -1,4 +1,4 @@
-import { Component, createContext, type VNode } from "preact";
+import { Component, type Context, createContext, type VNode } from "preact";
 import { useContext } from "preact/hooks";
 import { type AgentBlock, type Block, blockOf, type CallBlock, type Level } from "../../../view/blocks.ts";
 import { evidenceText } from "../../../view/evidence.ts";
@@ -212,7 +212,9 @@ const MARKS: { readonly [S in ToolItem["state"]]: Mark } = {
 function Facts({ block: { state, brief, durationMs = 0 } }: BlockProps<"call">): VNode {
   const words = useWords();
   const { duration } = useFormats();
-  const result = brief !== "" || state === "ok" || state === "asking" ? brief : words.marks[MARKS[state]];
+  // The mark says that it went well.
+  const said = brief === "exit code 0" ? "" : brief;
+  const result = said !== "" || state === "ok" || state === "asking" ? said : words.marks[MARKS[state]];
   const time = durationMs >= 1_000 ? duration(durationMs) : "";
   return <>{[result, time].filter((fact) => fact !== "").join(" · ")}</>;
 }
@@ -323,7 +325,7 @@ export interface EndActions {
 }
 
 /** The actions that the end of a run offers; none where a conversation is only looked at. */
-export const EndActionsContext: ReturnType<typeof createContext<EndActions>> = createContext<EndActions>({
+export const EndActionsContext: Context<EndActions> = createContext<EndActions>({
   end: undefined,
   isWritable: false,
   actions: undefined,

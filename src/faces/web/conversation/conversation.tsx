@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import type { ConnectionRetry } from "../../../server/follow-stream.ts";
 import type { SessionDetail } from "../../../server/server-api.ts";
@@ -199,7 +199,6 @@ interface ComposerProps {
 
 function Composer({ isRunning, draft, change, mode, model, send, stop }: ComposerProps): VNode {
   const words = useWords();
-  const id = useId();
   const [isSending, setSending] = useState(false);
   const submit = async (when: "now" | "after"): Promise<void> => {
     if (draft.trim() === "" || isSending) return;
@@ -220,11 +219,8 @@ function Composer({ isRunning, draft, change, mode, model, send, stop }: Compose
   };
   return (
     <form class={`box${mode === "bypass" ? " bypass" : ""}`} onSubmit={onSubmit}>
-      <label for={id} class="hide">
-        {words.message}
-      </label>
       <textarea
-        id={id}
+        aria-label={words.message}
         rows={Math.min(10, draft.split("\n").length)}
         value={draft}
         placeholder={isRunning ? words.messageHintRunning : words.messageHint}
@@ -360,10 +356,18 @@ function useFollowing(list: { readonly current: Element | null }, initially: boo
       isFollowing.current = left < NEAR_END;
       setAway(left > clientHeight / 2);
     };
+    const stay = (): void => {
+      const box = scrollerOf(list.current);
+      if (isFollowing.current) box.scrollTo(0, box.scrollHeight);
+    };
     // Captured: of a part of the page it does not bubble.
     const options = { passive: true, capture: true };
     addEventListener("scroll", look, options);
-    return () => removeEventListener("scroll", look, options);
+    addEventListener("resize", stay);
+    return () => {
+      removeEventListener("scroll", look, options);
+      removeEventListener("resize", stay);
+    };
   }, []);
   return { isFollowing, isAway, setAway };
 }

@@ -29,6 +29,20 @@ export interface FeedState {
   readonly isReady: boolean;
 }
 
+/** The host of a session in which nothing happens. */
+export const IDLE_HOST: HostView = {
+  state: "idle",
+  queue: [],
+  queueHeld: false,
+  steering: [],
+  questions: [],
+  model: "",
+  mode: "default",
+  effort: undefined,
+  windowTokens: undefined,
+  endedJobs: new Map(),
+};
+
 /**
  * The fold from the stream of a session to what the page shows. Feed it each item once, in order. An entry
  * that is sent again, after a connection broke, counts once.
@@ -146,16 +160,13 @@ export class SessionFeed {
 
   #host(): HostView {
     return {
+      ...IDLE_HOST,
       state: this.#state,
       queue: this.#queue,
       queueHeld: this.#queueHeld,
-      steering: [],
       questions: this.#questions,
       model: this.#model,
       mode: this.#mode ?? "default",
-      effort: undefined,
-      windowTokens: undefined,
-      endedJobs: new Map(),
     };
   }
 }

@@ -1,4 +1,4 @@
-import { createContext } from "preact";
+import { type Context, createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { type Words, wordsAt } from "./word-table.ts";
 
@@ -20,7 +20,7 @@ export function languageFor(wanted: readonly string[]): Language {
   return "en";
 }
 
-export const LanguageContext: ReturnType<typeof createContext<Language>> = createContext<Language>("en");
+export const LanguageContext: Context<Language> = createContext<Language>("en");
 
 export function useWords(): Words {
   return WORDS[useContext(LanguageContext)];

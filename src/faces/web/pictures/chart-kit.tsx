@@ -1,7 +1,7 @@
-import { type ComponentChildren, createContext, type VNode } from "preact";
+import { type ComponentChildren, type Context, createContext, type VNode } from "preact";
 
 /** True when a picture is drawn once, for a file: all of it, without what a person could choose. */
-export const StillContext: ReturnType<typeof createContext<boolean>> = createContext(false);
+export const StillContext: Context<boolean> = createContext(false);
 
 /** A part of a whole: `12%`. */
 export function percentText(part: number, whole: number): string {
@@ -92,7 +92,7 @@ export function Columns({ columns, least, height, tickText, name }: ColumnsProps
       ))}
       {columns.map(({ title, parts, label, isChosen, choose }, at) => {
         const [x, width] = [(at + 0.09) * step, 0.82 * step];
-        const end = at === last && least === last + 1;
+        const isWide = columns.length >= least;
         return (
           <g key={at} onClick={choose}>
             <title>{title}</title>
@@ -120,9 +120,9 @@ export function Columns({ columns, least, height, tickText, name }: ColumnsProps
             )}
             {label !== undefined && (
               <text
-                x={end ? "99.5%" : place(x + width / 2)}
+                x={isWide && at === last ? "100%" : place(isWide && at === 0 ? x : x + width / 2)}
                 y={bottom + 18}
-                text-anchor={end ? "end" : at === 0 ? "start" : "middle"}
+                text-anchor={isWide && at === last ? "end" : isWide && at === 0 ? "start" : "middle"}
               >
                 {label}
               </text>

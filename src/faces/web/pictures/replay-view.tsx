@@ -4,6 +4,7 @@ import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import type { SessionView, ViewItem } from "../../../view/view.ts";
 import { ViewFold } from "../../../view/view-fold.ts";
+import { IDLE_HOST } from "../conversation/session-feed.ts";
 import { useFormats, useWords } from "../language/language.ts";
 import { Button, Facts, Money, Part, Segments } from "../text/controls.tsx";
 import { LineCounts } from "../text/diff-view.tsx";
@@ -258,7 +259,7 @@ export function replayMoments(entries: readonly JournalEntry[]): readonly Replay
  */
 export class ReplayCursor {
   readonly #entries: readonly JournalEntry[];
-  #fold = newFold();
+  #fold = new ViewFold(IDLE_HOST, []);
   #count = 0;
 
   constructor(entries: readonly JournalEntry[]) {
@@ -268,7 +269,7 @@ export class ReplayCursor {
   /** The items and the use when this many entries were there. The list is only good until the next move. */
   moveTo(count: number): Pick<SessionView, "items" | "usage" | "costUsd" | "context" | "todo"> {
     if (count < this.#count) {
-      this.#fold = newFold();
+      this.#fold = new ViewFold(IDLE_HOST, []);
       this.#count = 0;
     }
     for (; this.#count < count; this.#count++) {
@@ -278,23 +279,4 @@ export class ReplayCursor {
     this.#fold.take();
     return this.#fold.view;
   }
-}
-
-function newFold(): ViewFold {
-  const items: ViewItem[] = [];
-  return new ViewFold(
-    {
-      state: "idle",
-      queue: [],
-      queueHeld: false,
-      steering: [],
-      questions: [],
-      model: "",
-      mode: "default",
-      effort: undefined,
-      windowTokens: undefined,
-      endedJobs: new Map(),
-    },
-    items,
-  );
 }

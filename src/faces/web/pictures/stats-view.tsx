@@ -223,7 +223,7 @@ function Days({ stats, span }: Pick<StatsProps, "stats" | "span">): VNode {
       .filter(([, value]) => value > 0)
       .sort(([left], [right]) => (left < right ? -1 : 1));
     const sum = text(parts.reduce((all, [, value]) => all + value, 0));
-    const isNamed = at === last || (at % every === 0 && last - at >= every / 2);
+    const isNamed = at === last || (at % every === 0 && last - at >= 0.8 * every);
     const label = isNamed ? date(Date.parse(day)) : undefined;
     return { title: `${date(Date.parse(day))}: ${sum}`, parts, label, said: `${day} ${sum}` };
   });

@@ -73,7 +73,7 @@ function Shares({ timeline: { shares, total } }: { readonly timeline: Timeline }
         <div key={share} class="fig">
           <dt>
             <Dot kind={SHARE_CLASSES[share]} />
-            {words.shares[share]}
+            <span class="cut">{words.shares[share]}</span>
           </dt>
           <dd>{stopwatch(shares[share])}</dd>
           <span class="dim num">

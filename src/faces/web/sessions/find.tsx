@@ -43,19 +43,20 @@ export function Find({ close, settings, keys }: FindProps): VNode {
   const hits = sessions.map((session): Hit => {
     const { id, title, cwd, updatedAt, passages: [passage] = [] } = session;
     const name = terminalLine(title ?? "", 120) || words.untitled;
+    const said = passage === undefined || has(name) ? "" : terminalLine(passage, 200);
     return {
-      group: passage === undefined || has(name) ? words.sessions : words.inConversations,
+      group: said === "" ? words.sessions : words.inConversations,
       mark: <StateMark mark={outcomeOf(session, words).mark} />,
       name,
       about: `${terminalLine(folderName(cwd), 40)} · ${moment(updatedAt, Date.now())}`,
-      passage: passage === undefined ? "" : terminalLine(passage, 200),
+      passage: said,
       go: () => {
         location.hash = hrefOf({ type: "session", id, view: "chat" });
       },
     };
   });
   const action = (icon: IconName, name: string, go: () => void): Hit => ({
-    group: words.actions,
+    group: words.actionGroup,
     mark: <Icon name={icon} />,
     name,
     about: "",

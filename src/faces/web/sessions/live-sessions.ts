@@ -1,4 +1,4 @@
-import { createContext } from "preact";
+import { type Context, createContext } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import type { ListedSession, OpenApproval, SessionPage } from "../../../server/server-api.ts";
 import type { EndReason } from "../../../view/words.ts";
@@ -18,8 +18,7 @@ export const PAGE_SIZE = 50;
 const LOOK_EVERY_MS = 1_000;
 const NOTHING: LiveSessions = { page: undefined, approvals: [], isConnected: true };
 
-export const LiveSessionsContext: ReturnType<typeof createContext<LiveSessions>> =
-  createContext<LiveSessions>(NOTHING);
+export const LiveSessionsContext: Context<LiveSessions> = createContext(NOTHING);
 
 export function useLiveSessions(): LiveSessions {
   return useContext(LiveSessionsContext);

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { parse } from "parse5";
 import { expect, test } from "vitest";
-import { evaluationPage } from "./evaluation-page.ts";
-import type { RunRecord } from "./run-record.ts";
-import { compareModels, summarize } from "./summarize.ts";
+import type { RunRecord } from "../../evaluation/run-record.ts";
+import { compareModels, summarize } from "../../evaluation/summarize.ts";
+import { evaluationPage } from "./export-page.tsx";
 
 interface Node {
   readonly nodeName: string;
@@ -50,14 +50,17 @@ function page(text: string): {
   readonly source: string;
 } {
   const runs = records(text);
-  const source = evaluationPage({
-    title: text,
-    records: runs,
-    summaries: summarize(runs),
-    comparisons: compareModels(runs),
-    titles: new Map([[text, `${text}!`]]),
-    open: 2,
-  });
+  const source = evaluationPage(
+    {
+      title: text,
+      records: runs,
+      summaries: summarize(runs),
+      comparisons: compareModels(runs),
+      titles: new Map([[text, `${text}!`]]),
+      open: 2,
+    },
+    "body{}",
+  );
   const all = nodes(parse(source) as Node);
   return { source, all, text: all.map(({ value = "" }) => value).join("") };
 }
