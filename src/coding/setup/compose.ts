@@ -165,16 +165,8 @@ async function decide(options: ComposeOptions, found: Findings) {
   const { sandboxState: sandbox, temporary, workspace } = confinement;
   const { approval, isAttended } = options;
   const { tools, readable } = extensions;
-  const reach = { sandbox, temporary, workspace, readable };
-  const permission = composePermission(settings, {
-    approval,
-    isAttended,
-    guard,
-    hooks,
-    tools,
-    memory,
-    ...reach,
-  });
+  const parts = { approval, isAttended, guard, hooks, tools, memory };
+  const permission = composePermission(settings, { ...parts, sandbox, temporary, workspace, readable });
   const { gate } = permission;
   confinement.follow(gate);
   const chosen = await chosenModel(options, found.openModel);
@@ -215,10 +207,12 @@ async function open(
     mcp.attach(agent.tools, () => usedTools(session));
     return agent;
   };
-  const { sandbox } = confinement;
-  const parts = {
+  return {
+    agent: await renew(),
+    renew,
     session,
     chosen,
+    openModel: found.openModel,
     permission,
     builtin,
     extensions,
@@ -226,36 +220,19 @@ async function open(
     hooks,
     mcp,
     checkpoints,
-    sandbox,
+    sandbox: confinement.sandbox,
     isSandboxOpen: () => confinement.temporary() !== undefined,
-  };
-  return {
-    agent: await renew(),
-    renew,
-    openModel: found.openModel,
-    ...parts,
     systemPrompt: prompt,
     instructions,
     commands: () => commandsOf([...plugins.commands, extensions.commands, mcp.commands]),
-    ...endings(found, mcp, checkpoints, release),
-  };
-}
-
-function endings(
-  { builtin, hooks, memory }: Findings,
-  mcp: OpenMcp,
-  checkpoints: Checkpoints | undefined,
-  release: () => Promise<void>,
-): Pick<Composition, "dispose" | "killNow"> {
-  return {
     dispose: async () => {
       memory.close();
-      await Promise.all([builtin.dispose(), mcp.close()]);
+      await Promise.all([builtin.shell.dispose(), mcp.close()]);
       await checkpoints?.close();
       await release();
     },
     killNow: () => {
-      builtin.killNow();
+      builtin.shell.killNow();
       hooks?.killNow();
       mcp.killNow();
     },
