@@ -173,10 +173,7 @@ type Versions = { first: FileVersion | null | undefined; now: FileVersion | null
 
 const WRITING: ReadonlySet<string> = new Set(["write", "edit"]);
 
-/**
- * The fold from journal entries to evidence. Begins anew with each message that starts a run: checks of an
- * earlier one say nothing of this.
- */
+/** The fold from entries to evidence. Restarts with each message that starts a run. */
 export class EvidenceFold {
   readonly #cwd: string;
   #changes = 0;

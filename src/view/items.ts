@@ -34,11 +34,7 @@ interface Subagent {
   readonly spent: SpendingTally;
 }
 
-/**
- * The items of one transcript: messages, answers, calls, and the items of each subagent in the call that
- * started it. Each event is looked at once and touches the items it speaks of and no other, whatever the
- * length of the conversation.
- */
+/** The items of one transcript. An event costs the same whatever the length of the conversation. */
 export class ItemFold {
   readonly list: ItemList;
   /** Places of calls that have no result yet, by call id. */

@@ -7,10 +7,10 @@ const RETRY = { type: "retry", error: { message: "anthropic failed (HTTP 529): O
 const ANSWER = { type: "assistant_message", model: "m", usage: {}, message: { content: [] } };
 
 test.each([
-  [[RETRY], "The time is over. The last attempt had failed: anthropic failed (HTTP 529): Overloaded. What"],
-  [[RETRY, ANSWER], "The time is over. What"],
-  [[RETRY, { type: "turn_start" }], "The time is over. What"],
-  [[], "The time is over. What"],
+  [[RETRY], "Time limit reached. The last attempt had failed: anthropic failed (HTTP 529): Overloaded. What"],
+  [[RETRY, ANSWER], "Time limit reached. What"],
+  [[RETRY, { type: "turn_start" }], "Time limit reached. What"],
+  [[], "Time limit reached. What"],
 ])("whose time is over is told why the request at work was repeated: %j", (events, advice) => {
   const tally = new RunTally();
   for (const event of events) tally.add(event as unknown as AgentEvent);

@@ -29,10 +29,7 @@ export interface ValueField {
   readonly schema: JsonSchema;
 }
 
-/**
- * The fields of a value of this schema: those of an object, else the value itself. Knows the forms in which
- * MCP servers ask (elicitation, version 2025-11-25, and `enumNames` of the one before).
- */
+/** The fields of an object, else the value itself, in the forms that MCP servers ask in (elicitation). */
 export function valueFields(schema: JsonSchema): readonly ValueField[] {
   const { type, properties, required } = schema;
   if (type !== "object" && !isRecord(properties)) return [fieldOf(undefined, schema, true)];

@@ -33,10 +33,7 @@ export class ValueForm {
     return this.fields[this.at];
   }
 
-  /**
-   * Takes the text of the field that is due. Gives the value once it is whole, `undefined` while more is due.
-   * A field with a fault stays due; a whole value that does not fit begins anew.
-   */
+  /** Takes the text of the field that is due. Gives the value once it is whole; a misfit stays due. */
   take(text: string): Fault | { readonly value: Json } | undefined {
     const { field } = this;
     if (field !== undefined) {

@@ -59,10 +59,7 @@ export const EMPTY_HOST: HostView = {
   endedJobs: new Map(),
 };
 
-/**
- * The fold from events to what a screen shows: the same for events as they come and for the entries of a
- * session that is resumed, but for what only the moment knows. Feed it every event once, in order.
- */
+/** The fold from events, or stored entries, to a view. Feed it each event once, in order. */
 export class ViewFold {
   readonly #main: ItemFold;
   #host: HostView;

@@ -9,6 +9,10 @@ import type { RunView, ToolItem, ViewItem } from "./view.ts";
 /** How a run ended: its stop reason, and which limit when it is about time. */
 export type EndReason = StopReason | "wall_time";
 
+export function endReason(stopReason: StopReason, limit: string | undefined): EndReason {
+  return limit === "wall_time" ? limit : stopReason;
+}
+
 /** The endings in words. */
 export const ENDED: { readonly [R in EndReason]: string } = {
   completed: "Done",

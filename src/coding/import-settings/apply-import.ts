@@ -23,11 +23,7 @@ interface Edit {
   readonly value: unknown;
 }
 
-/**
- * Takes over what a plan says: settings into the user's file, whose comments and layout stay, files into the
- * folder of their configuration. What is there already stays as it is. Throws `invalid_config` when the
- * settings cannot be written; they are then as they were.
- */
+/** Applies a plan; what exists already stays. Throws `invalid_config` when the settings cannot be written. */
 export async function applyImport(
   { items }: ImportPlan,
   { configFolder }: { readonly configFolder: string },

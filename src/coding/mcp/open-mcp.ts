@@ -13,10 +13,7 @@ import { type FoundServers, faultText, type ServerFault } from "./find-servers.t
 /** Milliseconds after which a first request is on its way, however slow the connection is. */
 const ON_ITS_WAY_MS = 200;
 
-/**
- * The same model, which calls `start` beside its first request: once that has been sent and is being
- * answered, or is surely on its way. What `start` does can then not hold it up. `cancel` forgets it.
- */
+/** The same model; calls `start` once its first request is being answered or has surely been sent. */
 function besideFirstRequest(
   model: Model,
   start: () => void,
@@ -80,10 +77,7 @@ export interface OpenMcp {
 
 type McpParts = typeof import("./mcp-parts.ts") | undefined;
 
-/**
- * Gets ready to make the MCP servers of a run; `forbids`: true for a tool whose every call is refused. Loads
- * nothing of the client when there are none.
- */
+/** Prepares the MCP servers of a run. Loads the client only when there are some. */
 export async function loadMcp(
   settings: Settings,
   options: OpenMcpOptions,

@@ -10,10 +10,7 @@ export function projectServersFile(folder: string): string {
   return join(folder, ".mcp.json");
 }
 
-/**
- * Puts a server into a file of settings, or takes it out (`undefined`). Resolves to the definition that was
- * there. Throws `invalid_config` when the file cannot be read or written; it is then as it was.
- */
+/** Saves a server in a file of settings, or removes it (`undefined`). Resolves to the definition before. */
 export async function saveServer(
   path: string,
   name: string,

@@ -35,9 +35,8 @@ const MAX_TOLD = 4_000;
 const MAX_COMMAND_MS = 600_000;
 
 /**
- * Runs the command after an answer, as a call of `bash` through gate, sandbox, hooks, undo and journal, and
- * resumes the model until it exits with 0. Giving the command approves it: ask rules are skipped, deny rules
- * hold.
+ * Runs the command as a call of `bash` after an answer, and resumes the model until it exits with 0. Giving
+ * the command approves it: ask rules are skipped, deny rules hold.
  */
 export async function holdUntil(first: RunResult, options: UntilOptions): Promise<HeldRun> {
   const { command, most, deadline, agent, hasAnswered } = options;

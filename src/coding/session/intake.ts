@@ -30,9 +30,8 @@ interface MessageRun {
 }
 
 /**
- * A message on its way to the model: hooks may stop it or add to it, a command at its beginning becomes its
- * prompt, and what it mentions of MCP servers goes before it. Throws `invalid_argument` for a command that
- * there is not.
+ * Prepares a message: hooks may refuse or extend it, a command becomes its prompt, and mentioned resources
+ * are put before it. Throws `invalid_argument` for an unknown command.
  */
 export async function prepareMessage(
   input: Input | undefined,
@@ -198,10 +197,7 @@ class CommandCalls {
 const MENTION = /(?<=^|[\s("'`])@([\w.-]+:[a-z][a-z\d+.-]*:[^\s"'`<>]*[^\s"'`<>.,;:!?)\]}])/giu;
 const MAX_MENTIONS = 8;
 
-/**
- * The contents of resources of MCP servers that a text mentions as `@server:uri`, a message for each, at most
- * eight. A server that does not run is started. One that cannot be read is told, and its name stays a name.
- */
+/** Reads the resources that a text mentions as `@server:uri`, at most eight, and starts their servers. */
 export async function mentionedResources(
   text: string,
   hub: Pick<McpHub, "readResource">,

@@ -23,10 +23,7 @@ export interface PlanDecision {
   readonly changes?: string;
 }
 
-/**
- * The `present_plan` tool, which ends the planning: the person begins the work or says what to change. Where
- * nobody can be asked, the plan is the answer of the run. An approved plan is `metadata.plan` of its result.
- */
+/** The `present_plan` tool. Where nobody can be asked, the plan is the answer of the run. */
 export function createPlanTool({ mode, isAttended, setMode }: PlanToolOptions): Tool {
   return defineTool({
     name: PLAN_TOOL,

@@ -36,10 +36,7 @@ export interface PreparedSession {
   readonly killNow: () => void;
 }
 
-/**
- * Reads the settings of a coding session. Throws `invalid_argument` for options that cannot work and a folder
- * that is none, `invalid_config` for settings that cannot be used.
- */
+/** Reads the settings. Throws `invalid_argument` for unusable options, else `invalid_config`. */
 export async function prepareCodingSession(options: CopyOptions): Promise<PreparedSession> {
   assertSessionOptions(options);
   const { environment = readEnvironment(), model, permissionMode } = options;

@@ -19,10 +19,7 @@ export interface QuestionedCall {
   readonly place?: string | undefined;
   readonly settings: Pick<Settings, "cwd" | "paths">;
   readonly files?: FilePort | undefined;
-  /**
-   * What the conversation has read, when nothing that is still to run can change that: a call that cannot
-   * succeed then {@link ShownChange.fails}. Default: it is taken for read.
-   */
+  /** What the conversation has read, when that is certain: a call that cannot succeed then fails unasked. */
   readonly known?: { readonly state: FileState; readonly transcriptId: string } | undefined;
   /** Aborted when nobody is to be asked any more. */
   readonly signal: AbortSignal;
@@ -46,10 +43,7 @@ const PATIENCE_MS = 2_000;
 /** Another process may have read the file for the session. */
 const TAKEN_FOR_READ: AgreedChanges = { isAsShown: () => true, isCarried: () => true };
 
-/**
- * The changes a call of `write` or `edit` would make, for the person who is asked about it, as the tools
- * themselves plan them; `undefined` for other calls. Never rejects: the question comes without a diff.
- */
+/** The change that a call of `write` or `edit` would make; `undefined` for other calls. Never rejects. */
 export async function questionDiff(call: QuestionedCall): Promise<ShownChange | undefined> {
   const { tool, input, place, settings, files, known, signal } = call;
   const { path: shown } = input;

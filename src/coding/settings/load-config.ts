@@ -22,10 +22,7 @@ export const PROJECT_CONFIG_FILES: readonly string[] = [
   join(".nano-agent", "config.json"),
 ];
 
-/**
- * Reads the config files of a project: those of the nearest of `folders` (root first) that has one, in the
- * order they override each other. Throws as {@link loadConfigFile} does.
- */
+/** Reads the config files of the nearest of `folders` (root first) that has one; the later one overrides. */
 export async function loadProjectConfig(folders: readonly string[]): Promise<readonly LoadedConfig[]> {
   for (const folder of folders.toReversed()) {
     const found: LoadedConfig[] = [];
@@ -38,10 +35,7 @@ export async function loadProjectConfig(folders: readonly string[]): Promise<rea
   return [];
 }
 
-/**
- * Reads one config file: JSON with comments and trailing commas. `undefined` when there is none. Throws
- * `invalid_config`, naming file and line, for one that cannot be read or does not have the documented shape.
- */
+/** Reads a config file; `undefined` when there is none. Throws `invalid_config` with the file and line. */
 export async function loadConfigFile(path: string): Promise<LoadedConfig | undefined> {
   const bytes = readSettingsFile(path, MAX_BYTES);
   if (bytes === undefined) return undefined;

@@ -71,9 +71,8 @@ export function existingFolder(path: string, option: string, base?: string): str
 }
 
 /**
- * The folders whose files speak for a project: from the root of the repository (the nearest folder with a
- * `.git`) down to `cwd`. Only `cwd` where there is no repository, or one that somebody else has put above:
- * anybody may make a `.git` in a folder that all can write to.
+ * The folders whose files speak for a project, from the root of its repository down to `cwd`. Only `cwd` when
+ * somebody else owns the repository: anyone may make a `.git` in a folder that all can write to.
  */
 export function projectFolders(cwd: string): readonly string[] {
   const folders: string[] = [];

@@ -17,10 +17,8 @@ const MAX_BYTES = 10_000_000;
 const PATIENCE_MS = 5_000;
 
 /**
- * Changes one of the user's own files: what `change` makes of its text (`undefined` when there is none) takes
- * its place in one step, readable by the user alone. Changes by several processes come one after the other. A
- * link is followed and stays. Throws `invalid_config`, naming the file, when it cannot be read or written,
- * and what `change` throws; the file is then as it was.
+ * Replaces the text of one of the user's files (`undefined`: no file) atomically; processes take turns. A
+ * link is followed. Throws `invalid_config`, and whatever `change` throws; the file is then as it was.
  */
 export async function changePrivateFile(
   path: string,
@@ -42,10 +40,7 @@ export function readPrivateFile(path: string): string | undefined {
   return readSettingsFile(path, MAX_BYTES)?.toString("utf8");
 }
 
-/**
- * The bytes of a file; `undefined` when there is none. Never waits. Throws `invalid_config`, naming the file,
- * for what cannot be read, is no regular file, or has more than `maxBytes`.
- */
+/** Reads a file; `undefined` when there is none. Never waits. Throws `invalid_config`, naming the file. */
 export function readSettingsFile(path: string, maxBytes: number): Buffer | undefined {
   let file: number | undefined;
   try {

@@ -20,9 +20,8 @@ interface FileEdit {
 }
 
 /**
- * Changes a private file of JSON with comments, which stay; writers wait for each other. Resolves to what
- * `read` made of the text before. Throws `invalid_config` when the file cannot be read or written; it is then
- * as it was.
+ * Edits a private file of JSON with comments, which stay. Resolves to what `read` made of the text before.
+ * Throws `invalid_config` when the file cannot be read or written; it is then as it was.
  */
 export async function editPrivateFile<T>(
   path: string,
@@ -59,10 +58,7 @@ async function editConfig(
   return path;
 }
 
-/**
- * Adds a rule to `folders.<cwd>.permissions.allow` of the user's config file, so that it holds in this folder
- * and nowhere else. Resolves to the path of the file.
- */
+/** Adds a rule that holds in this folder alone. Resolves to the path of the file. */
 export function saveRule(rule: string, { configFolder, cwd }: SavedAnswerPlace): Promise<string> {
   return editConfig(configFolder, ({ folders }) => {
     const rules = folders?.[cwd]?.permissions?.allow ?? [];

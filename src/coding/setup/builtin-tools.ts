@@ -71,10 +71,7 @@ const SMALL_WINDOW = 16_384;
 /** Tools a small model does as well without. Together a third of what tools take. */
 const LARGE_WINDOW_TOOLS: readonly string[] = ["job", "batch", "task"];
 
-/**
- * The tools a model is shown: those that leave room for a conversation, and that a rule allows. `onNotice` is
- * told what a small model does without, once a model.
- */
+/** The tools that a model is shown: allowed by the rules, and few enough for its window. */
 export function offeredTools(
   tools: readonly Tool[],
   forbids: (name: string) => boolean,

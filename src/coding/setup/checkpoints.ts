@@ -18,10 +18,7 @@ export interface Checkpoints extends Checkpointer {
   readonly close: () => Promise<void>;
 }
 
-/**
- * Keeps what the calls of a session change, for `nano-agent undo`; undefined where undo is switched off or
- * the session itself is not kept. What does it is loaded with the first call that may change something.
- */
+/** Records changes for undo, loaded when needed; undefined when undo is off or nothing is stored. */
 export function openCheckpoints(
   settings: Settings,
   roots: readonly string[],

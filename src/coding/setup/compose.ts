@@ -97,9 +97,8 @@ export interface Composition {
 export type ChosenModel = ModelAndEffort & Pick<ModelChoice, "why" | "source">;
 
 /**
- * Puts an agent together: model, tools, permission, sandbox, system prompt and limits. Makes no request and
- * starts no process. Throws for a model, tool name or folder that does not exist, and for missing
- * credentials.
+ * Composes an agent. Makes no request and starts no process. Throws for a model, tool or folder that does not
+ * exist, and for missing credentials.
  */
 export async function compose(options: ComposeOptions): Promise<Composition> {
   const servers = await findMcpServers(options.settings);

@@ -30,11 +30,8 @@ export interface OpenModelOptions {
 }
 
 /**
- * The model of a name, with the fallbacks of the config behind it; `local` is one of the local server that
- * answers. Asks nobody but the local server of a local model, for its window and what it takes. Throws what
- * `resolveModel` throws for the model itself. A fallback is left out with a notice where it has no
- * credentials, its server loads, or it has no price and the budget needs one. Prices of models that are not
- * built in are looked up only when a budget needs them.
+ * Opens a model with its fallbacks. Asks only the server of a local model. A fallback is left out with a
+ * notice when it has no credentials, its server is loading, or the budget needs a price that is unknown.
  */
 export async function openModel(name: string, options: OpenModelOptions): Promise<Model> {
   const { config, environment, onNotice } = options;

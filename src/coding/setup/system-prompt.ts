@@ -9,10 +9,7 @@ interface SystemPromptParts extends Pick<ConfigFile, "systemPrompt" | "appendSys
   readonly platform: string;
 }
 
-/**
- * The system prompt of the terminal agent. The same parts give the same bytes, whatever the time, so that
- * providers can keep it in their prompt caches; what differs from place to place comes last.
- */
+/** The system prompt. Equal parts give equal bytes, for the caches of providers; what varies comes last. */
 export function systemPrompt(parts: SystemPromptParts): string {
   const { systemPrompt: base = CODING_PROMPT, appendSystemPrompt: append = "" } = parts;
   const { instructions, cwd, platform, sandbox } = parts;
@@ -52,9 +49,8 @@ export interface Instructions {
 }
 
 /**
- * The instructions a project has for agents: of each folder, root first, its `AGENTS.md`, else its
- * `CLAUDE.md`. The nearest comes last; when all together are too long, the farthest are left out. A file that
- * several folders link to is read once. `onNotice` is told of a file that cannot be used.
+ * The instructions of a project: the first file of {@link INSTRUCTION_FILES} in each folder, root first. When
+ * they are too long, the farthest are left out. A file that several folders link to is read once.
  */
 export function readInstructions(
   folders: readonly string[],
