@@ -9,7 +9,7 @@ import type { BudgetLimit } from "../core/model/budget.ts";
 import { type ModelSpending, SpendingTally } from "../journal/session-usage.ts";
 import { callTitle } from "./call-text.ts";
 import { type Evidence, NO_EVIDENCE } from "./evidence.ts";
-import { type EndingSignal, EXIT, exitCodeOfError, exitCodeOfRun, SIGNAL_EXITS } from "./exit-code.ts";
+import { type EndingSignal, EXIT, exitCodeOfError, SIGNAL_EXITS } from "./exit-code.ts";
 import { ENDED, endReason } from "./words.ts";
 
 /** A call that was refused. */
@@ -99,9 +99,11 @@ export function outcomeOf(result: RunResult, facts: OutcomeFacts): Outcome {
   const { signal, denials } = facts;
   const missesOutput = facts.wantsOutput && output === undefined;
   const code = signal === undefined ? codeOf(result, missesOutput) : "error_interrupted";
-  const ending = { stopReason, limit, errorCode: error?.code, denials: denials.length, missesOutput };
   const advice = adviceFor(result, facts, code);
-  const exitCode = exitCodeOfRun(ending);
+  const isRefused = denials.length > 0 && CODES[stopReason] === "success";
+  const exitCode = isRefused
+    ? EXIT.refused
+    : (EXITS[code] ?? (error ? exitCodeOfError(error.code) : EXIT.failed));
   return outcome(facts, { stopReason, code, exitCode, text, output, limit, error, advice });
 }
 
@@ -196,6 +198,15 @@ const CODES: { readonly [reason in RunResult["stopReason"]]: OutcomeCode } = {
   refusal: "error_refusal",
   aborted: "error_interrupted",
   error: "error_during_execution",
+};
+
+const EXITS: { readonly [C in OutcomeCode]?: number } = {
+  success: EXIT.done,
+  error_denied: EXIT.refused,
+  error_max_turns: EXIT.turnLimit,
+  error_max_budget_usd: EXIT.budget,
+  error_max_wall_time: EXIT.wallTime,
+  error_loop_detected: EXIT.loop,
 };
 
 /** Advice that ends with what to change for another run. */

@@ -26,11 +26,11 @@ export class LiveSession implements CodingSession {
   readonly #onFault = (error: unknown): void => this.#parts.notices.add(listenerFailed(error));
   readonly #events = new Listeners<[event: AgentEvent]>(this.#onFault);
   readonly #askTool = createAskTool();
-  readonly #planTool = createPlanTool({
-    mode: () => this.#parts.current.mode,
-    isAttended: () => this.#parts.questions.takesValues,
-    setMode: (mode) => this.setMode(mode),
-  });
+  readonly #planTool = createPlanTool(
+    () => this.#parts.current.mode,
+    () => this.#parts.questions.takesValues,
+    (mode) => this.setMode(mode),
+  );
   readonly #runs: Runs;
   readonly #changes = new Listeners<[change: ViewChange]>(this.#onFault);
   /** Background commands that were started before ended with the process that started them. */

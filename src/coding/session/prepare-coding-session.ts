@@ -92,11 +92,11 @@ async function openSession(
   notices: NoticeBoard,
   opened: OpeningState,
 ): Promise<CodingSession> {
-  const { entries, keep = true, remembers = keep, ports, model, elicit } = options;
+  const { keep = true, remembers = keep, ports, model, elicit } = options;
   const { paths, cwd } = settings;
   const onNotice: OnNotice = (notice) => notices.add(notice);
   assertResumable(options);
-  const found = findSession(options, { paths, cwd, newId: opened.sessionId, entries });
+  const found = findSession(options, paths, cwd, opened.sessionId);
   opened.sessionId = found.sessionId;
   const state = new FileState();
   const questions = new PendingQuestions({

@@ -199,7 +199,7 @@ async function open(
     journal: session.journal,
   };
   const renew = async ({ model, effort }: ModelAndEffort = { model: chosen.model }): Promise<Agent> => {
-    const tools = [...toolsFor(model), ...mcp.tools()];
+    const tools = [...toolsFor(model), ...(mcp.hub?.tools() ?? [])];
     const own = { ...fixed, ...defined({ effort }), tools, model: mcp.modelFor(model) };
     const agent = await agentOf(config.pattern, own);
     // Servers start beside its first request.
@@ -223,7 +223,7 @@ async function open(
     isSandboxOpen: () => confinement.temporary() !== undefined,
     systemPrompt: prompt,
     instructions,
-    commands: () => commandsOf([...plugins.commands, extensions.commands, mcp.commands]),
+    commands: () => commandsOf([...plugins.commands, extensions.commands, () => mcp.commands()]),
     dispose: async () => {
       memory.close();
       await Promise.all([builtin.shell.dispose(), mcp.close()]);
@@ -233,7 +233,7 @@ async function open(
     killNow: () => {
       builtin.shell.killNow();
       hooks?.killNow();
-      mcp.killNow();
+      mcp.hub?.killNow();
     },
   };
 }
