@@ -95,7 +95,7 @@ export class ItemFold {
     }
   }
 
-  /** Ends what a run has left open: calls without a result, and text that nobody goes on writing. */
+  /** Ends what a run left open: calls without a result, and unfinished text. */
   close(): void {
     this.#void();
     for (const place of this.#calls.values()) this.list.change<ToolItem>(place, { state: "aborted" });

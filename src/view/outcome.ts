@@ -20,7 +20,7 @@ export interface Denial {
   readonly reason: string;
   /** The reason for programs; absent where the gate gave none. */
   readonly code?: DecisionCode;
-  /** Why it was asked about, where nobody could answer. */
+  /** Why it was asked about, when there was nobody to answer. */
   readonly questionCode?: DecisionCode;
   /** The rule that would allow it. */
   readonly suggestion?: string;
@@ -47,7 +47,7 @@ export interface Advice {
   readonly text: string;
 }
 
-/** How a run ended, the same for every face. */
+/** How a run ended, the same for every frontend. */
 export interface Outcome {
   readonly stopReason: StopReason;
   readonly code: OutcomeCode;
@@ -74,16 +74,16 @@ export interface Outcome {
   readonly apiDurationMs: number;
   /** The exit code a program ends with; see `EXIT`. */
   readonly exitCode: number;
-  /** Options that go on with the session; absent when nothing is kept. */
+  /** Options that continue the session; absent when nothing is stored. */
   readonly goOn?: string;
   /** Absent for a plain success. */
   readonly advice?: Advice;
 }
 
-/** Facts about a run beside its result. */
+/** Facts about a run besides its result. */
 export interface OutcomeFacts extends TalliedFacts {
   readonly signal?: EndingSignal | undefined;
-  /** The command that goes on with the session; absent when nothing is kept. */
+  /** The command that continues the session; absent when nothing is stored. */
   readonly goOn?: string | undefined;
   readonly wantsOutput: boolean;
   /** True when commands can be confined, so that `auto` lets them run. */

@@ -16,12 +16,12 @@ export interface ValueField {
   /** Its property; `undefined`: the value itself, which is no object. */
   readonly name: string | undefined;
   readonly label: string;
-  /** Said beside the label. */
+  /** A remark next to the label. */
   readonly note: string | undefined;
   /** `one` of {@link options}, `several` of them, or `json`: anything else, written as JSON. */
   readonly kind: "text" | "number" | "boolean" | "one" | "several" | "json";
   readonly options: readonly ValueOption[];
-  /** True when any other text is taken beside them. */
+  /** True when any other text is accepted too. */
   readonly isOpen: boolean;
   readonly isRequired: boolean;
   /** Taken where nothing is filled in. */

@@ -28,7 +28,7 @@ export class ValueForm {
     return this.#values.length;
   }
 
-  /** The field that is due; `undefined` where there is none to fill in, and any text says yes. */
+  /** The field that is due; `undefined` when there is none: any text then says yes. */
   get field(): ValueField | undefined {
     return this.fields[this.at];
   }

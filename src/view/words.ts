@@ -47,7 +47,7 @@ export const CALL_STATES: { readonly [S in ToolItem["state"]]?: string } = {
   aborted: "stopped",
 };
 
-/** Something said beside the conversation, as data: a face may have words of its own for it. */
+/** A remark besides the conversation, as data: a frontend may word it itself. */
 export type Phrase =
   | { readonly code: "notice"; readonly notice: Notice }
   | ({ readonly code: "compacted" } & Omit<Compaction, "id" | "version" | "time" | "type">);

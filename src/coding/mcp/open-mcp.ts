@@ -46,7 +46,7 @@ function besideFirstRequest(
   };
 }
 
-/** The parts {@link loadMcp} needs beside the settings. */
+/** What {@link loadMcp} needs besides the settings. */
 interface OpenMcpOptions {
   readonly found: FoundServers;
   /** Folders of the run, the working folder first. */
@@ -120,7 +120,7 @@ export class OpenMcp {
     ];
   }
 
-  /** The model; the servers start beside its first request. */
+  /** The model; the servers start during its first request. */
   modelFor(model: Model): Model {
     const { hub } = this;
     if (hub === undefined) return model;

@@ -169,7 +169,7 @@ export class SessionHooks {
     return decision === "deny" ? { blocked: refusal(said), context } : { context };
   }
 
-  /** Why the run is to go on after its answer; `isActive`: it goes on for such a reason already. */
+  /** Why the run must continue after its answer; `isActive`: it already continues for such a reason. */
   async stop(isActive: boolean, signal: AbortSignal): Promise<string | undefined> {
     const said = await this.#fire("Stop", { fields: { stop_hook_active: isActive }, signal });
     return said.decision === "deny" && said.stop === undefined ? refusal(said) : undefined;

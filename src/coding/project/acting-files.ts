@@ -43,7 +43,7 @@ export async function findActingFiles(
   return items.filter((item) => item !== undefined);
 }
 
-/** A server of a project's `.mcp.json`, or a fault of that file. `path` is relative to the project. */
+/** A server of a project's `.mcp.json`, or a problem of that file. `path` is relative to the project. */
 export type ProjectServer =
   | { readonly path: string; readonly name: string; readonly server: unknown; readonly item: TrustItem }
   | { readonly path: string; readonly fault: string };

@@ -63,7 +63,7 @@ export function commandIn(
   return call && command && { command, args: call.args };
 }
 
-/** The text of a message that is one text; of any other there is none that a command could stand in. */
+/** The text of a message that is nothing but text: only that can hold a command. */
 function textOfMessage(input: Input): string | undefined {
   if (typeof input === "string") return input;
   const messages = toMessages(input);

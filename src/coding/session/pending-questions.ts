@@ -99,7 +99,7 @@ interface OpenQuestion {
 
 type CallAnswer = Extract<ApprovalAnswer, object>;
 
-/** A file as a person was shown it who agreed to a change of it. */
+/** The file that a person saw when they agreed to change it. */
 interface ShownFile {
   /** The digest of its content. */
   readonly content: string;
@@ -128,7 +128,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     return this.#listeners.size > 0;
   }
 
-  /** True when somebody listens who can say more than yes or no. */
+  /** True when a listener can answer with more than yes or no. */
   get takesValues(): boolean {
     return [...this.#listeners.values()].includes(true);
   }
@@ -205,7 +205,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     if (this.#open.some(isOver)) this.#set(this.#open.filter((open) => !isOver(open)));
   }
 
-  /** Takes all questions back; those who wait for an answer get `reason` instead. */
+  /** Withdraws all questions; their callers fail with `reason`. */
   clear(reason: string): void {
     const open = this.#open;
     this.#set([]);
@@ -292,7 +292,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     return questionDiff({ signal: new AbortController().signal, ...how, tool, input, settings, files });
   }
 
-  /** Asks for a value or a choice for a server or a tool. `undefined`: declined, or nobody listens. */
+  /** Asks for a value or a choice. `undefined`: declined, or without a listener. */
   async askValue(asked: NewQuestion, signal: AbortSignal): Promise<Json | undefined> {
     if (!this.takesValues) return undefined;
     const reply = await this.#wait(
@@ -429,7 +429,7 @@ function questionOf({ server, message, schema, url }: Elicitation): NewQuestion 
     };
   const page = URL.parse(url);
   if (page === null || !/^https?:$/.test(page.protocol)) return undefined;
-  // As a browser reads them, letters of other scripts and what stands before an @ mislead nobody.
+  // Written as a browser reads it: letters of other scripts, and a name before an @, cannot mislead.
   const reason = `${server} asks you to open a page of ${page.host}, ${page.href}: ${message}`;
   return { type: "choice", reason, options: [{ value: "opened", label: "I have opened it" }] };
 }

@@ -14,7 +14,7 @@ export interface PlanDecision {
   readonly changes?: string;
 }
 
-/** The `present_plan` tool. Where nobody can be asked, the plan is the answer of the run. */
+/** The `present_plan` tool. Without anyone to ask, the plan is the answer of the run. */
 export function createPlanTool(
   mode: () => PermissionMode,
   isAttended: () => boolean,

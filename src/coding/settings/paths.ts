@@ -85,7 +85,7 @@ export function projectFolders(cwd: string): readonly string[] {
   }
 }
 
-/** True when something belongs to the user, to whoever owns the working folder, or to the system. */
+/** True when a path belongs to the user, the owner of the working folder, or the system. */
 function isOfNobodyElse(path: string, cwd: string): boolean {
   const { uid: owner } = lstatSync(path);
   const user = process.getuid?.();

@@ -31,7 +31,7 @@ export type Part =
     }
   | { readonly never: string };
 
-/** Calls of one answer that are run where nobody says otherwise. */
+/** Calls of one answer that are run by default. */
 const MAX_CALLS = 128;
 /** Characters of a text that are shown of what it tells the model. */
 const MAX_SHOWN = 160;

@@ -16,7 +16,7 @@ export interface SettingFlag {
   readonly negates?: true;
 }
 
-/** The words about a setting beside what it takes. */
+/** The words about a setting. */
 export interface SettingWords {
   /** For people who write a config file, in one sentence. */
   readonly help: string;

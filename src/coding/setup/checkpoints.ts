@@ -32,7 +32,7 @@ export function openCheckpoints(
   const load = async (): Promise<SessionCheckpoints> => {
     const { SessionCheckpoints: Loaded } = await import("../../session/undo/session-checkpoints.ts");
     const cut = interrupted;
-    // Its changes are found by whoever looks first.
+    // The first to look finds its changes.
     interrupted = undefined;
     return new Loaded({
       folder: checkpointsFolder(settings.paths),

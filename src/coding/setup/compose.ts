@@ -39,14 +39,14 @@ import { FileGuard } from "./permission-gate.ts";
 import { type ComposedExtensions, composeExtensions } from "./subagents-and-skills.ts";
 import { type Instructions, readInstructions, systemPrompt } from "./system-prompt.ts";
 
-/** The parts an agent is composed from beside its settings. */
+/** The parts an agent is composed from, besides its settings. */
 export interface ComposeOptions
   extends Pick<
     CodingSessionOptions,
     "addDirs" | "acceptServer" | "adoptErrors" | "tools" | "ports" | "elicit" | "pace" | "budget"
   > {
   readonly settings: Settings;
-  /** Opens the session the agent goes on from. Called last, when nothing else can fail. */
+  /** Opens the session. Called last, when nothing else can fail. */
   readonly openSession: () => Promise<OpenSession>;
   readonly opened: () => OpenSession | undefined;
   /** True when this run may use the long-term memory its user has configured. */
@@ -202,7 +202,7 @@ async function open(
     const tools = [...toolsFor(model), ...(mcp.hub?.tools() ?? [])];
     const own = { ...fixed, ...defined({ effort }), tools, model: mcp.modelFor(model) };
     const agent = await agentOf(config.pattern, own);
-    // Servers start beside its first request.
+    // Servers start during its first request.
     mcp.attach(agent.tools, () => usedTools(session));
     return agent;
   };

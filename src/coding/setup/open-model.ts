@@ -70,7 +70,7 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
   return others.length === 0 ? first : fallbackModel([first, ...others]);
 }
 
-/** Calls stand in the text where that is asked for; nobody else loads what that takes. */
+/** A model that writes its calls as text, if the config asks for it. */
 async function worded(model: Model, { toolCalls }: ConfigFile): Promise<Model> {
   if (toolCalls !== "text") return model;
   const { callsAsText } = await import("../../providers/calls-as-text/calls-as-text.ts");
@@ -93,7 +93,7 @@ export function customProviders(providers: { readonly [name: string]: ProviderCo
   );
 }
 
-/** Models to choose from now: configured ones, then those of providers whose key is set. Asks nobody. */
+/** Models to choose from now: configured ones, then those of providers whose key is set. Makes no request. */
 export function availableModels(
   config: Pick<ConfigFile, "providers">,
   environment: Environment,

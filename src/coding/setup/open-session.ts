@@ -14,11 +14,11 @@ export interface OpenSession {
   readonly journal: JsonlJournal | UnkeptJournal;
   /** The journal as the file it is kept in; undefined when it is not. Whoever opened it closes it. */
   readonly kept?: JsonlJournal;
-  /** Goes back to before a message of the user. Throws `invalid_argument` for what is none. */
+  /** Goes back to before a message of the user. Throws `invalid_argument` for another entry. */
   readonly rewindTo: (entryId: string) => Promise<void>;
   /** The newest entry of a type. */
   readonly newestOf: JsonlJournal["newestOf"];
-  /** Options that go on with it from the same folder; undefined as long as nothing is stored. */
+  /** Options that continue it from the same folder; undefined as long as nothing is stored. */
   readonly goOn: () => string | undefined;
 }
 
