@@ -126,7 +126,7 @@ async function run(command: SessionCommand, args: string, options: MessageRun): 
     } satisfies CommandUse);
     if (prompt === undefined) return { done: true };
     if (command.agent === undefined || typeof prompt !== "string") return { input: prompt };
-    return { input: await reportOf(command, { agent: command.agent, prompt }, { options, calls }) };
+    return { input: await reportOf(command, command.agent, prompt, parts, calls) };
   } catch (error) {
     if (calls.refusal !== undefined) return { refused: calls.refusal };
     throw error;
@@ -136,10 +136,11 @@ async function run(command: SessionCommand, args: string, options: MessageRun): 
 /** The report of the subagent of a command; without one of that name the conversation gets the prompt. */
 async function reportOf(
   { name }: SessionCommand,
-  { agent, prompt }: { readonly agent: string; readonly prompt: string },
-  { options, calls }: { readonly options: MessageRun; readonly calls: CommandCalls },
+  agent: string,
+  prompt: string,
+  { composed, notices }: SessionParts,
+  calls: CommandCalls,
 ): Promise<string> {
-  const { composed, notices } = options.parts;
   if (!composed.extensions.agents.includes(agent)) {
     const known =
       composed.extensions.agents.length === 0 ? "" : ` There are ${composed.extensions.agents.join(", ")}.`;

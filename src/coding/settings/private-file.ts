@@ -24,12 +24,12 @@ export async function changePrivateFile(
   path: string,
   change: (text: string | undefined) => string | Promise<string>,
 ): Promise<void> {
-  const target = prepared(path);
-  const lock = await taken(`${target}.lock`, path);
+  const target = await writing(path, () => targetOf(path));
+  const lock = await writing(path, () => takeLock(`${target}.lock`, { patienceMs: PATIENCE_MS }));
   try {
     const before = readPrivateFile(target);
     const after = await change(before);
-    if (after !== before) replace(target, after);
+    if (after !== before) await writing(path, () => replaceFile(target, after, { isSynced: true }));
   } finally {
     lock.release();
   }
@@ -61,27 +61,19 @@ export function readSettingsFile(path: string, maxBytes: number): Buffer | undef
   }
 }
 
-function prepared(path: string): string {
+function targetOf(path: string): string {
+  makePrivateFolders(dirname(path));
   try {
-    makePrivateFolders(dirname(path));
     return realpathSync(path);
   } catch (error) {
     if (systemCode(error) === "ENOENT") return path;
-    throw broken(path, `cannot be written: ${errorMessage(error)}`);
+    throw error;
   }
 }
 
-async function taken(lock: string, path: string): Promise<{ readonly release: () => void }> {
+async function writing<T>(path: string, work: () => T | Promise<T>): Promise<T> {
   try {
-    return await takeLock(lock, { patienceMs: PATIENCE_MS });
-  } catch (error) {
-    throw broken(path, `cannot be written, for ${lock} cannot be taken: ${errorMessage(error)}`);
-  }
-}
-
-function replace(path: string, text: string): void {
-  try {
-    replaceFile(path, text, { isSynced: true });
+    return await work();
   } catch (error) {
     throw broken(path, `cannot be written: ${errorMessage(error)}`);
   }
