@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestOptions } from "node:http";
 import { Readable } from "node:stream";
-import type { ProxyOptions } from "../../providers/network.ts";
 import { connectThroughProxy, destination, type Route, routeTo } from "../../providers/http-proxy.ts";
+import type { ProxyOptions } from "../../providers/network.ts";
 
 // One module for what speaks to servers, so that it is one file to load.
 

@@ -12,8 +12,8 @@ import type { AdoptErrors } from "../../extensions/modules/load-extensions.ts";
 import type { ModelSpending } from "../../journal/session-usage.ts";
 import type { CompactionPreview } from "../../memory/context/compactor.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
-import type { ModelReason } from "../../providers/model-choice.ts";
 import type { FoundModel } from "../../providers/catalog.ts";
+import type { ModelReason } from "../../providers/model-choice.ts";
 import type { RollbackReport } from "../../session/undo/rollback.ts";
 import type { Environment } from "../../system/env.ts";
 import type { FilePort } from "../../tools/files/file-state.ts";
@@ -21,7 +21,13 @@ import type { ShellPort } from "../../tools/shell/ports.ts";
 import type { MessageQueue } from "../../view/message-queue.ts";
 import type { Notice, OnNotice } from "../../view/notice.ts";
 import type { Outcome } from "../../view/outcome.ts";
-import type { NewQuestion, Question, QuestionListener, QuestionReply, QuestionScope } from "../../view/question.ts";
+import type {
+  NewQuestion,
+  Question,
+  QuestionListener,
+  QuestionReply,
+  QuestionScope,
+} from "../../view/question.ts";
 import type { SessionView, ViewChange } from "../../view/view.ts";
 import type { ConfigFile } from "../settings/config-schema.ts";
 import type { McpSources } from "../settings/settings.ts";

@@ -216,7 +216,7 @@ export class LiveSession implements CodingSession {
     return this;
   }
 
-  /** Offers the tools that ask a person where one can answer, and plans where they are the answer of the run. */
+  /** Offers the tools that ask a person, if one can answer; plans also where they are the run's answer. */
   #offerQuestions(): void {
     const { composed, current, questions } = this.#parts;
     const { tools } = current.agent;

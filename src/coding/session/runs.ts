@@ -126,7 +126,7 @@ function endingSignal({ aborted, reason }: AbortSignal): EndingSignal | undefine
     : undefined;
 }
 
-/** What a session does around its runs. */
+/** The work of a session around its runs. */
 interface RunHost {
   readonly beforeRun: () => Promise<void>;
   readonly onEvent: (event: AgentEvent) => void;

@@ -77,7 +77,7 @@ export function saveMode(mode: PermissionMode, { configFolder, cwd }: SavedAnswe
   );
 }
 
-/** Sets `model` of the user's config file, the default of the next start. Resolves to the path of the file. */
+/** Sets `model` of the user's config file, the default of the next start. Resolves to its path. */
 export function saveModel(
   name: string,
   { configFolder }: Pick<SavedAnswerPlace, "configFolder">,
