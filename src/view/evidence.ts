@@ -173,10 +173,7 @@ type Versions = { first: FileVersion | null | undefined; now: FileVersion | null
 
 const WRITING: ReadonlySet<string> = new Set(["write", "edit"]);
 
-/**
- * The fold from journal entries to evidence. Begins anew with each message that starts a run: checks of an
- * earlier one say nothing of this.
- */
+/** The fold from entries to evidence. Restarts with each message that starts a run. */
 export class EvidenceFold {
   readonly #cwd: string;
   #changes = 0;
@@ -303,27 +300,18 @@ export class EvidenceFold {
   }
 }
 
-/** Words of {@link evidenceText}. */
-export interface EvidenceWords {
-  readonly files: (count: number) => string;
-  readonly passed: (commands: string) => string;
-  readonly failed: (commands: string) => string;
-  readonly ran: (commands: string) => string;
-  readonly after: (what: string) => string;
-  readonly before: (what: string) => string;
-  readonly nothing: string;
-}
-
 /** The words in English. */
-export const EVIDENCE_WORDS: EvidenceWords = {
-  files: (count) => `${counted(count, "file")} changed`,
-  passed: (commands) => `${commands} passed`,
-  failed: (commands) => `${commands} failed`,
-  ran: (commands) => `${commands} was run, its result not seen`,
-  after: (what) => `${what} after the last change`,
-  before: (what) => `nothing was run since the last change; before it ${what}`,
+export const EVIDENCE_WORDS = {
+  files: (count: number): string => `${counted(count, "file")} changed`,
+  passed: (commands: string): string => `${commands} passed`,
+  failed: (commands: string): string => `${commands} failed`,
+  ran: (commands: string): string => `${commands} was run, its result not seen`,
+  after: (what: string): string => `${what} after the last change`,
+  before: (what: string): string => `nothing was run since the last change; before it ${what}`,
   nothing: "nothing was run since the last change",
 };
+
+export type EvidenceWords = typeof EVIDENCE_WORDS;
 
 const MOST_SHOWN = 3;
 

@@ -50,9 +50,7 @@ export function questionKind({ type, tool, runs, outside }: Question): QuestionK
   }
 }
 
-/**
- * The call itself, without what heading and notes say; `undefined` where no argument speaks for the others.
- */
+/** The call without what heading and notes say; `undefined` when no argument represents the others. */
 export function questionSubject({ tool = "", input = {} }: Question): CallSubject | undefined {
   if (tool !== "bash") return callSubject(tool, input);
   const { access: _access, reason: _reason, ...rest } = input;

@@ -2,7 +2,6 @@ import type { NoteEntry } from "../core/agent/entries.ts";
 import { isRecord } from "../core/base/json.ts";
 import { counted } from "../core/base/text.ts";
 import { oneLine } from "./call-text.ts";
-import type { ShellItem } from "./view.ts";
 
 /** One round of a run that is held to a command, as the journal keeps it. */
 export interface UntilNote {
@@ -54,7 +53,12 @@ export function roundText(round: UntilNote, evidence: string): string {
 }
 
 /** A command that a person ran, as the journal keeps it. */
-type ShellNote = Pick<ShellItem, "command" | "output" | "exitCode" | "shared">;
+interface ShellNote {
+  readonly command: string;
+  readonly output: string;
+  readonly exitCode: number | null;
+  readonly shared: boolean;
+}
 
 /** The kind of its `note` entry. */
 export const SHELL_NOTE = "shell";

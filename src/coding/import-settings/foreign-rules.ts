@@ -21,10 +21,7 @@ const ACTIONS: { readonly [decision: string]: RuleAction | undefined } = {
   forbidden: "deny",
 };
 
-/**
- * Reads each `prefix_rule(pattern = […], decision = "…")` that stands on a line of its own, with plain texts;
- * other lines are told. Of a file with texts of several lines nothing is read: a rule in one is never made.
- */
+/** Reads each `prefix_rule(…)` of plain words on one line. A file with texts of several lines is not read. */
 export function readCodexRules(text: string): CodexRules {
   const rules: CodexRule[] = [];
   const unread: number[] = [];

@@ -30,10 +30,7 @@ interface OpenPluginsOptions extends Pick<LoadExtensionsOptions, "adoptErrors" |
   readonly onNotice: OnNotice;
 }
 
-/**
- * Reads the command files and loads the extensions that hold in a folder. What cannot be used is told and
- * costs its own part. Loads no code where there is neither. Never rejects.
- */
+/** Reads command files and loads extensions. Reports what cannot be used. Never rejects. */
 export async function openPlugins(
   settings: Settings,
   { taken, adoptErrors, until, onNotice }: OpenPluginsOptions,

@@ -20,11 +20,7 @@ const SKILL_FOLDERS = [".agents/skills", ".claude/skills", ".nano-agent/skills"]
 const COMMAND_FOLDERS = [".nano-agent/commands", ".claude/commands"];
 export const EXTENSION_FOLDER = ".nano-agent/extensions";
 
-/**
- * Finds the files of a project that can act: MCP servers of `.mcp.json`, skills with more than their text,
- * subagents and commands that ask for tools or run something, extensions. `folders` as settings have them,
- * root first. Reads only; starts nothing and follows no link inside a skill.
- */
+/** Finds the files of a project that can act. Reads only, and follows no link inside a skill. */
 export async function findActingFiles(
   root: string,
   folders: readonly string[],
@@ -47,7 +43,7 @@ export async function findActingFiles(
   return items.filter((item) => item !== undefined);
 }
 
-/** A server of a project's `.mcp.json`, or a fault of that file. `path` is relative to the project. */
+/** A server of a project's `.mcp.json`, or a problem of that file. `path` is relative to the project. */
 export type ProjectServer =
   | { readonly path: string; readonly name: string; readonly server: unknown; readonly item: TrustItem }
   | { readonly path: string; readonly fault: string };
@@ -126,10 +122,7 @@ function folderItem(
   return { ...item, hash: contentHash(parts.join("\n")) };
 }
 
-/**
- * The item of a subagent or command file; none for a command that is text alone and asks for nothing, and for
- * a file that cannot be used. Its fields are read as the code that uses them reads them.
- */
+/** The item of a subagent or command file; none for a command that is text alone. */
 async function textItem(
   root: string,
   file: string,
@@ -153,10 +146,7 @@ async function textItem(
 const ACTING_FIELD =
   /^(?:tools|model|allowed-?tools|permission-?mode|permissions|hooks|mcp-?servers|sandbox|env|base-?url|headers)$/i;
 
-/**
- * The trust in subagents, skills and commands of a project: their content must be what the user approved.
- * What may not act is noted for the report. A file that changed after it was read is not trusted.
- */
+/** Trusts subagents, skills and commands of a project whose content is still the one the user approved. */
 export function extensionTrust(trust: TrustedProject): IsTrusted {
   return async ({ kind, path, contentHash: read }) => {
     const item =

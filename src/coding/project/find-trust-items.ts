@@ -10,10 +10,7 @@ export interface ProjectItems {
   readonly items: readonly TrustItem[];
 }
 
-/**
- * Everything the project of a working folder (links resolved) brings that can act, in a fixed order. Throws
- * `invalid_config` for config files that cannot be used.
- */
+/** Everything that can act in the project of a folder. Throws `invalid_config` for unusable config files. */
 export async function findTrustItems(cwd: string, paths: UserPaths): Promise<ProjectItems> {
   const folders = projectFolders(cwd);
   const folder = folders[0] ?? cwd;

@@ -30,9 +30,8 @@ interface MessageRun {
 }
 
 /**
- * A message on its way to the model: hooks may stop it or add to it, a command at its beginning becomes its
- * prompt, and what it mentions of MCP servers goes before it. Throws `invalid_argument` for a command that
- * there is not.
+ * Prepares a message: hooks may refuse or extend it, a command becomes its prompt, and mentioned resources
+ * are put before it. Throws `invalid_argument` for an unknown command.
  */
 export async function prepareMessage(
   input: Input | undefined,
@@ -64,7 +63,7 @@ export function commandIn(
   return call && command && { command, args: call.args };
 }
 
-/** The text of a message that is one text; of any other there is none that a command could stand in. */
+/** The text of a message that is nothing but text: only that can hold a command. */
 function textOfMessage(input: Input): string | undefined {
   if (typeof input === "string") return input;
   const messages = toMessages(input);
@@ -127,7 +126,7 @@ async function run(command: SessionCommand, args: string, options: MessageRun): 
     } satisfies CommandUse);
     if (prompt === undefined) return { done: true };
     if (command.agent === undefined || typeof prompt !== "string") return { input: prompt };
-    return { input: await reportOf(command, { agent: command.agent, prompt }, { options, calls }) };
+    return { input: await reportOf(command, command.agent, prompt, parts, calls) };
   } catch (error) {
     if (calls.refusal !== undefined) return { refused: calls.refusal };
     throw error;
@@ -137,10 +136,11 @@ async function run(command: SessionCommand, args: string, options: MessageRun): 
 /** The report of the subagent of a command; without one of that name the conversation gets the prompt. */
 async function reportOf(
   { name }: SessionCommand,
-  { agent, prompt }: { readonly agent: string; readonly prompt: string },
-  { options, calls }: { readonly options: MessageRun; readonly calls: CommandCalls },
+  agent: string,
+  prompt: string,
+  { composed, notices }: SessionParts,
+  calls: CommandCalls,
 ): Promise<string> {
-  const { composed, notices } = options.parts;
   if (!composed.extensions.agents.includes(agent)) {
     const known =
       composed.extensions.agents.length === 0 ? "" : ` There are ${composed.extensions.agents.join(", ")}.`;
@@ -198,10 +198,7 @@ class CommandCalls {
 const MENTION = /(?<=^|[\s("'`])@([\w.-]+:[a-z][a-z\d+.-]*:[^\s"'`<>]*[^\s"'`<>.,;:!?)\]}])/giu;
 const MAX_MENTIONS = 8;
 
-/**
- * The contents of resources of MCP servers that a text mentions as `@server:uri`, a message for each, at most
- * eight. A server that does not run is started. One that cannot be read is told, and its name stays a name.
- */
+/** Reads the resources that a text mentions as `@server:uri`, at most eight, and starts their servers. */
 export async function mentionedResources(
   text: string,
   hub: Pick<McpHub, "readResource">,

@@ -26,11 +26,11 @@ export class LiveSession implements CodingSession {
   readonly #onFault = (error: unknown): void => this.#parts.notices.add(listenerFailed(error));
   readonly #events = new Listeners<[event: AgentEvent]>(this.#onFault);
   readonly #askTool = createAskTool();
-  readonly #planTool = createPlanTool({
-    mode: () => this.#parts.current.mode,
-    isAttended: () => this.#parts.questions.takesValues,
-    setMode: (mode) => this.setMode(mode),
-  });
+  readonly #planTool = createPlanTool(
+    () => this.#parts.current.mode,
+    () => this.#parts.questions.takesValues,
+    (mode) => this.setMode(mode),
+  );
   readonly #runs: Runs;
   readonly #changes = new Listeners<[change: ViewChange]>(this.#onFault);
   /** Background commands that were started before ended with the process that started them. */
@@ -59,7 +59,7 @@ export class LiveSession implements CodingSession {
     this.queue = this.#runs.queue;
     assertUntil(settings.config.values.until);
     this.#runs.until = settings.config.values.until;
-    this.#endedJobs = composed.builtin.watchJobs(() => this.changed());
+    this.#endedJobs = composed.builtin.shell.watchJobs(() => this.changed());
     notices.listen((notice) => this.#viewChanged((fold) => fold.notice(notice)));
     if (telemetry !== undefined) this.#events.add(telemetry.observe);
   }
@@ -175,7 +175,7 @@ export class LiveSession implements CodingSession {
   readonly shell: CodingSession["shell"] = async (command, options = {}) => {
     const { shared = false, signal = new AbortController().signal } = options;
     const { composed, current, settings } = this.#open.#parts;
-    const outcome = await composed.builtin.runShell(command, { cwd: settings.cwd, signal });
+    const outcome = await composed.builtin.shell.run(command, { cwd: settings.cwd, signal });
     const note = { command, ...outcome, shared };
     const entry = await current.agent.note(SHELL_NOTE, note);
     // A run publishes what is noted outside of it.
@@ -216,7 +216,7 @@ export class LiveSession implements CodingSession {
     return this;
   }
 
-  /** Offers the tools that ask a person where one can answer, and plans where they are the answer of the run. */
+  /** Offers the tools that ask a person, if one can answer; plans also where they are the run's answer. */
   #offerQuestions(): void {
     const { composed, current, questions } = this.#parts;
     const { tools } = current.agent;
@@ -235,7 +235,7 @@ export class LiveSession implements CodingSession {
     const { composed, settings } = this.#parts;
     // While the model still writes the command, what it needs can be made ready.
     if (event.type === "tool_call_start" && event.name === "bash")
-      void Promise.all([composed.builtin.prepare(), composed.checkpoints?.prepare()]);
+      void Promise.all([composed.builtin.shell.prepare(), composed.checkpoints?.prepare()]);
     // With the first turn, while the request is under way: a start need not wait for it.
     if (event.type === "turn_start") this.#tidied ??= tidy(settings.cwd);
     this.#events.call(event);

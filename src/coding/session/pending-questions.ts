@@ -99,7 +99,7 @@ interface OpenQuestion {
 
 type CallAnswer = Extract<ApprovalAnswer, object>;
 
-/** A file as a person was shown it who agreed to a change of it. */
+/** The file that a person saw when they agreed to change it. */
 interface ShownFile {
   /** The digest of its content. */
   readonly content: string;
@@ -107,10 +107,7 @@ interface ShownFile {
   readonly isCarried: boolean;
 }
 
-/**
- * The open questions of a session, those of earlier processes included. A listener answers at any time; what
- * it throws, or rejects with, refuses the question.
- */
+/** The open questions of a session, also of earlier processes. A listener that fails refuses its question. */
 export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
   readonly #host: QuestionHost;
   readonly #ids = createIds();
@@ -131,7 +128,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     return this.#listeners.size > 0;
   }
 
-  /** True when somebody listens who can say more than yes or no. */
+  /** True when a listener can answer with more than yes or no. */
   get takesValues(): boolean {
     return [...this.#listeners.values()].includes(true);
   }
@@ -159,10 +156,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     open.reply(given);
   }
 
-  /**
-   * Restores the questions that the session holds open, with the changes they are about when the file is as
-   * it was then, and removes those whose calls have ended otherwise.
-   */
+  /** Restores the questions that the session holds open, and removes those whose calls have ended. */
   async restore(): Promise<void> {
     const session = this.#host.session();
     const isAsked = session?.newestOf("approval_request") !== undefined;
@@ -211,7 +205,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     if (this.#open.some(isOver)) this.#set(this.#open.filter((open) => !isOver(open)));
   }
 
-  /** Takes all questions back; those who wait for an answer get `reason` instead. */
+  /** Withdraws all questions; their callers fail with `reason`. */
   clear(reason: string): void {
     const open = this.#open;
     this.#set([]);
@@ -256,8 +250,8 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
   }
 
   /**
-   * What the conversation has read. All calls of an answer are asked about before one of them runs: nothing
-   * when an earlier one may read or change the same file, nor for a call inside another one.
+   * What the conversation has read. Undefined for a nested call, and when an earlier call of the answer may
+   * still read or change the file: all calls are asked about before one runs.
    */
   #knownFor({ callId, parentCallId, place }: ApprovalQuestion): QuestionedCall["known"] {
     const { settings, read, session } = this.#host;
@@ -298,7 +292,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     return questionDiff({ signal: new AbortController().signal, ...how, tool, input, settings, files });
   }
 
-  /** Asks for a value or a choice for a server or a tool. `undefined`: declined, or nobody listens. */
+  /** Asks for a value or a choice. `undefined`: declined, or without a listener. */
   async askValue(asked: NewQuestion, signal: AbortSignal): Promise<Json | undefined> {
     if (!this.takesValues) return undefined;
     const reply = await this.#wait(
@@ -313,9 +307,8 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
   }
 
   /**
-   * Writes a question down before anybody is asked, so that the answer can come from another process too, and
-   * resolves to its id. A call inside another one, of a subagent or of a pattern cannot wait that long: the
-   * id of its question stands nowhere.
+   * Records a question before it is asked, so that another process can answer it. Resolves to its id. A
+   * nested call cannot wait that long, and is not recorded.
    */
   async #record(asked: ApprovalQuestion, shown: string | undefined): Promise<string> {
     const { callId, parentCallId, tool: name, input, reason, code, part, rule, cwd, place } = asked;
@@ -411,10 +404,7 @@ function fittingValue({ schema }: Question, value: Json): Json {
   return fitted.value;
 }
 
-/**
- * Puts what an MCP server wants to know to the person, after `onAsk`. Declines where nobody listens, and for
- * an address that is none of the web.
- */
+/** Asks the person for an MCP server. Declines without a listener, and for an address that is not http(s). */
 export function elicitAt(
   questions: Pick<PendingQuestions, "takesValues" | "askValue">,
   onAsk: (message: string) => Promise<void>,
@@ -439,7 +429,7 @@ function questionOf({ server, message, schema, url }: Elicitation): NewQuestion 
     };
   const page = URL.parse(url);
   if (page === null || !/^https?:$/.test(page.protocol)) return undefined;
-  // As a browser reads them, letters of other scripts and what stands before an @ mislead nobody.
+  // Written as a browser reads it: letters of other scripts, and a name before an @, cannot mislead.
   const reason = `${server} asks you to open a page of ${page.host}, ${page.href}: ${message}`;
   return { type: "choice", reason, options: [{ value: "opened", label: "I have opened it" }] };
 }

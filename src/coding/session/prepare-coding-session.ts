@@ -36,10 +36,7 @@ export interface PreparedSession {
   readonly killNow: () => void;
 }
 
-/**
- * Reads the settings of a coding session. Throws `invalid_argument` for options that cannot work and a folder
- * that is none, `invalid_config` for settings that cannot be used.
- */
+/** Reads the settings. Throws `invalid_argument` for unusable options, else `invalid_config`. */
 export async function prepareCodingSession(options: CopyOptions): Promise<PreparedSession> {
   assertSessionOptions(options);
   const { environment = readEnvironment(), model, permissionMode } = options;
@@ -95,11 +92,11 @@ async function openSession(
   notices: NoticeBoard,
   opened: OpeningState,
 ): Promise<CodingSession> {
-  const { entries, keep = true, remembers = keep, ports, model, elicit } = options;
+  const { keep = true, remembers = keep, ports, model, elicit } = options;
   const { paths, cwd } = settings;
   const onNotice: OnNotice = (notice) => notices.add(notice);
   assertResumable(options);
-  const found = findSession(options, { paths, cwd, newId: opened.sessionId, entries });
+  const found = findSession(options, paths, cwd, opened.sessionId);
   opened.sessionId = found.sessionId;
   const state = new FileState();
   const questions = new PendingQuestions({

@@ -126,7 +126,7 @@ function endingSignal({ aborted, reason }: AbortSignal): EndingSignal | undefine
     : undefined;
 }
 
-/** What a session does around its runs. */
+/** The work of a session around its runs. */
 interface RunHost {
   readonly beforeRun: () => Promise<void>;
   readonly onEvent: (event: AgentEvent) => void;
@@ -418,7 +418,7 @@ export class Runs {
     return result;
   }
 
-  /** The command that goes on with the session, as long as something of it is stored. */
+  /** The command that continues the session, if anything of it is stored. */
   #goOn(): string | undefined {
     const { options, session } = this.#parts;
     const { goOnCommand = (words: string) => `nano-agent -p ${words} "…"` } = options;

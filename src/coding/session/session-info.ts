@@ -5,12 +5,8 @@ import { estimateTokens, InputEstimates } from "../../core/model/estimate.ts";
 import { isOffered } from "../../core/tool/tool.ts";
 import { sessionUsage } from "../../journal/session-usage.ts";
 import { checkpointHistory, stepsFrom, type TurnPlace } from "../../session/undo/checkpoint-history.ts";
-import type { CommandView, RewindPoint, SessionInfo, SessionStats } from "./coding-session.ts";
+import type { RewindPoint, SessionInfo, SessionStats } from "./coding-session.ts";
 import type { SessionParts } from "./session-parts.ts";
-
-function commandView({ name, description, hint }: CommandView): CommandView {
-  return { name, ...defined({ description, hint }) };
-}
 
 export function sessionInfo({ composed, current, session, settings }: SessionParts): SessionInfo {
   const { agent, effort, mode, view: model } = current;
@@ -26,7 +22,9 @@ export function sessionInfo({ composed, current, session, settings }: SessionPar
     agents: composed.extensions.agents,
     skills: composed.extensions.skills,
     instructions: composed.instructions.map(({ path }) => path),
-    commands: composed.commands().map(commandView),
+    commands: composed
+      .commands()
+      .map(({ name, description, hint }) => ({ name, ...defined({ description, hint }) })),
     mcpServers: composed.mcp.statuses(),
     sandbox: composed.sandbox,
   };

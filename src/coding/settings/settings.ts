@@ -86,13 +86,8 @@ interface EffectiveConfig {
 }
 
 /**
- * Merges flags, environment, project files and the user's file, in this order of precedence.
- * `disallowedTools` and `permissions` add up, so that no layer takes back what another one denies; `network`,
- * `providers` and `mcpServers` merge by entry.
- *
- * A project's file is somebody else's text: what in it can act ({@link splitProjectConfig}) counts only where
- * `projectTrust` admits it, and is noted there otherwise. What no project may set is left out and named in
- * `notices`.
+ * Merges flags, environment, project files and the user's file, in this order of precedence. What can act in
+ * a project's file counts only when `projectTrust` admits it.
  */
 export function mergeConfig(layers: ConfigLayers): EffectiveConfig {
   const user = layers.user;
@@ -179,11 +174,8 @@ interface ActingSetting {
 }
 
 /**
- * Takes a project's config file apart. `path` is that of the file relative to the project's folder. Even
- * trusted, a project can not: set permissions aside (`bypassPermissions`), touch the sandbox, the environment
- * of commands, memory or telemetry, name the user's proxies, raise limits the user set, speak for other
- * folders, or change where a provider that the package or the user knows is reached, or which of the user's
- * variables is sent to an address of its own.
+ * Splits a project's config file by what its settings may do. Even trusted, a project cannot weaken
+ * permission, raise the user's limits, or redirect keys: see the column of the project in the table.
  */
 export function splitProjectConfig(path: string, config: ConfigFile, user: ConfigFile): ProjectConfig {
   const parts = (Object.keys(SETTINGS) as readonly (keyof ConfigFile)[]).flatMap((key) =>

@@ -108,9 +108,8 @@ export type NewModel =
   | { readonly baseUrl: string; readonly key?: string | undefined; readonly id: string };
 
 /**
- * Tries a model with one request, then keeps its key and address for the user alone and makes it the default
- * of the next start. Resolves to its name. Throws what its provider says, and for a variable that is set and
- * would win; nothing is kept then.
+ * Tries a model with one request, then saves its key and makes it the default. Resolves to its name. Throws
+ * the provider's error, and for a variable that is set and would win; nothing is saved then.
  */
 export async function setUpModel(given: NewModel, options: SettingsOptions): Promise<string> {
   const settings = await loadSettings(options);

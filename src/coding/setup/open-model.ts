@@ -30,11 +30,8 @@ export interface OpenModelOptions {
 }
 
 /**
- * The model of a name, with the fallbacks of the config behind it; `local` is one of the local server that
- * answers. Asks nobody but the local server of a local model, for its window and what it takes. Throws what
- * `resolveModel` throws for the model itself. A fallback is left out with a notice where it has no
- * credentials, its server loads, or it has no price and the budget needs one. Prices of models that are not
- * built in are looked up only when a budget needs them.
+ * Opens a model with its fallbacks. Asks only the server of a local model. A fallback is left out with a
+ * notice when it has no credentials, its server is loading, or the budget needs a price that is unknown.
  */
 export async function openModel(name: string, options: OpenModelOptions): Promise<Model> {
   const { config, environment, onNotice } = options;
@@ -73,7 +70,7 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
   return others.length === 0 ? first : fallbackModel([first, ...others]);
 }
 
-/** Calls stand in the text where that is asked for; nobody else loads what that takes. */
+/** A model that writes its calls as text, if the config asks for it. */
 async function worded(model: Model, { toolCalls }: ConfigFile): Promise<Model> {
   if (toolCalls !== "text") return model;
   const { callsAsText } = await import("../../providers/calls-as-text/calls-as-text.ts");
@@ -96,7 +93,7 @@ export function customProviders(providers: { readonly [name: string]: ProviderCo
   );
 }
 
-/** Models to choose from now: configured ones, then those of providers whose key is set. Asks nobody. */
+/** Models to choose from now: configured ones, then those of providers whose key is set. Makes no request. */
 export function availableModels(
   config: Pick<ConfigFile, "providers">,
   environment: Environment,

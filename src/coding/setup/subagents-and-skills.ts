@@ -69,10 +69,7 @@ export async function composeExtensions(
   };
 }
 
-/**
- * The folders of skills that may be read wherever they lie. Of a project only those that are in its places
- * for skills: a link there could name any folder of the repository, or all of it.
- */
+/** Folders of skills that may be read; of a project only its own places, as a link may name any. */
 function readableFolders(skills: readonly Skill[], { folders, paths }: Settings): readonly string[] {
   const { home, configFolder } = paths;
   const places = sourceFolders("skills", { projectFolders: folders, home, configFolder });

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { readSession } from "../../session/read-session.ts";
 import type { SessionFile, SessionStore } from "../../session/session-store.ts";
-import { checkpointHistory, type ChangedRun, listTurns } from "../../session/undo/checkpoint-history.ts";
-import { forgetSession, openWorkspace, rollbackPlace } from "../../session/undo/session-checkpoints.ts";
+import { type ChangedRun, checkpointHistory, listTurns } from "../../session/undo/checkpoint-history.ts";
 import type { RollbackPlace } from "../../session/undo/rollback.ts";
+import { forgetSession, openWorkspace, rollbackPlace } from "../../session/undo/session-checkpoints.ts";
 import type { UndoLimits } from "../settings/config-schema.ts";
 import { currentFolder, type UserPaths } from "../settings/paths.ts";
 import { checkpointLimits, checkpointsFolder } from "./checkpoints.ts";
@@ -19,7 +19,7 @@ export function changedRuns(session: SessionFile): readonly ChangedRun[] {
   return listTurns(checkpointHistory(readSession(session.path).entries));
 }
 
-/** Holds a session while `work` puts files back. Throws `journal` while a run is at work on it. */
+/** Holds a session while `work` puts files back. Throws `journal` while a run uses it. */
 export async function withRollbackPlace<T>(
   { paths, store, limits }: UndoPlace,
   session: SessionFile,
