@@ -175,11 +175,6 @@ export function sessionName(text: string): string {
   return oneLine(text, MAX_TITLE);
 }
 
-export interface ToolFacts {
-  readonly kind: ToolKind;
-  readonly locations: ToolCallLocation[];
-}
-
 const KINDS: { readonly [tool: string]: ToolKind | undefined } = {
   read: "read",
   write: "edit",
@@ -194,7 +189,11 @@ const KINDS: { readonly [tool: string]: ToolKind | undefined } = {
 };
 
 /** Kind and places of a call. Paths are absolute, as the protocol wants them. */
-export function toolFacts(name: string, input: ToolInput, cwd: string): ToolFacts {
+export function toolFacts(
+  name: string,
+  input: ToolInput,
+  cwd: string,
+): { readonly kind: ToolKind; readonly locations: ToolCallLocation[] } {
   const { path, offset } = input;
   const isPlace = typeof path === "string" && path !== "";
   const line = typeof offset === "number" && offset > 0 ? { line: offset } : {};

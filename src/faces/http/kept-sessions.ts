@@ -125,9 +125,7 @@ export class KeptSessions {
   #indexed(): Promise<void> {
     return new Promise((resolve, reject) => {
       const stop = startTimer(this.#clock, PATIENCE_MS, () => resolve());
-      this.index()
-        .then(resolve, reject)
-        .finally(stop);
+      this.index().then(resolve, reject).finally(stop);
     });
   }
 

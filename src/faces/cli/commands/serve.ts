@@ -111,13 +111,10 @@ export async function mcpServe(call: CommandCall, settings: Settings): Promise<n
   });
 }
 
-interface TokenNeeds {
-  readonly host: string;
-  readonly isLocal: boolean;
-  readonly cwd: string;
-}
-
-function tokenOf(call: CommandCall, { host, isLocal, cwd }: TokenNeeds): string | undefined {
+function tokenOf(
+  call: CommandCall,
+  { host, isLocal, cwd }: { readonly host: string; readonly isLocal: boolean; readonly cwd: string },
+): string | undefined {
   const file = call.text("--token-file");
   if (file !== undefined && call.has("--token"))
     throw misuse("--token and --token-file both give the token. Leave one out.");

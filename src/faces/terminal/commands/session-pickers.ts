@@ -271,18 +271,17 @@ export function openRewind(control: Control): void {
   });
 }
 
-interface RewindParts {
-  readonly conversation: boolean;
-  readonly files: boolean;
-}
-
 const WAYS = [
   { label: "Files and conversation", conversation: true, files: true },
   { label: "Conversation only", conversation: true, files: false },
   { label: "Files only", conversation: false, files: true },
 ] as const;
 
-async function rewind(control: Control, point: RewindPoint, what: RewindParts): Promise<void> {
+async function rewind(
+  control: Control,
+  point: RewindPoint,
+  what: { readonly conversation: boolean; readonly files: boolean },
+): Promise<void> {
   const { session, input } = control.screen;
   if (session === undefined) return;
   const { conversation, files } = what;
