@@ -171,7 +171,7 @@ export class AcpAgent {
       await session.close();
       throw RequestError.sessionNotFound(id);
     }
-    const opened = new AcpSession({ session, client, capabilities: this.#capabilities });
+    const opened = new AcpSession(session, client, this.#capabilities);
     this.#sessions.set(id, opened);
     // The editor learns the id from the answer: what concerns the session comes behind it.
     setImmediate(() => {

@@ -22,15 +22,10 @@ import { askClient, REFUSED } from "./ask-client.ts";
 import { protocolError } from "./protocol-error.ts";
 import { ViewPublisher } from "./updates.ts";
 
-interface AcpSessionOptions {
-  readonly session: CodingSession;
-  readonly client: AgentContext;
-  readonly capabilities: ClientCapabilities | undefined;
-}
-
 export class AcpSession {
   readonly session: CodingSession;
-  readonly #options: AcpSessionOptions;
+  readonly #client: AgentContext;
+  readonly #capabilities: ClientCapabilities | undefined;
   readonly #publisher: ViewPublisher;
   /** Terminals of the editor that calls run in, by call. */
   readonly #terminals = new Map<string, string>();
@@ -40,15 +35,15 @@ export class AcpSession {
   /** The notification that was begun last: they leave in order. */
   #sending: Promise<unknown> = Promise.resolve();
 
-  constructor(options: AcpSessionOptions) {
-    const { session } = options;
+  constructor(session: CodingSession, client: AgentContext, capabilities: ClientCapabilities | undefined) {
     this.session = session;
-    this.#options = options;
-    this.#publisher = new ViewPublisher({
-      cwd: session.info.cwd,
-      send: (update) => this.send(update),
-      terminalOf: (callId) => this.#terminals.get(callId),
-    });
+    this.#client = client;
+    this.#capabilities = capabilities;
+    this.#publisher = new ViewPublisher(
+      session.info.cwd,
+      (update) => this.send(update),
+      (callId) => this.#terminals.get(callId),
+    );
     this.#publisher.skip(session.view);
     session.onChange(({ items, rest, reset }) => {
       const { view } = session;
@@ -72,9 +67,8 @@ export class AcpSession {
 
   /** Sends an update to the editor. Never throws: an editor that is gone hears nothing. */
   send(update: SessionUpdate): void {
-    const { client, session } = this.#options;
-    this.#sending = client
-      .notify(methods.client.session.update, { sessionId: session.id, update })
+    this.#sending = this.#client
+      .notify(methods.client.session.update, { sessionId: this.session.id, update })
       .catch(() => undefined);
   }
 
@@ -173,7 +167,8 @@ export class AcpSession {
   }
 
   async #ask(question: Question, signal: AbortSignal): Promise<void> {
-    const { client, capabilities, session } = this.#options;
+    const { session } = this;
+    const [client, capabilities] = [this.#client, this.#capabilities];
     this.#asking.add(question.id);
     // The editor must know a call before it is asked about it.
     if (question.callId !== undefined) this.#announce(question.callId);

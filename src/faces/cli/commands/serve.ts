@@ -53,8 +53,7 @@ export async function acp(call: CommandCall): Promise<number> {
   const { serveAcp } = await import("../../acp/serve-acp.ts");
   return serving(call, async ({ environment, onNotice, ...session }, signal) => {
     const options = { environment, version: NANO_AGENT_VERSION, session, onNotice };
-    const streams = { input: process.stdin, output: ownStandardOutput(), signal };
-    return { close: () => serveAcp(options, streams) };
+    return { close: () => serveAcp(options, process.stdin, ownStandardOutput(), signal) };
   });
 }
 
@@ -101,8 +100,7 @@ export async function mcpServe(call: CommandCall, settings: Settings): Promise<n
     const about = { settings, session, tools: call.has("--tools"), version: NANO_AGENT_VERSION };
     const newServer = () => createAgentServer(about);
     if (port === undefined) {
-      const streams = { input: process.stdin, output: ownStandardOutput(), signal };
-      return { close: () => serveStdio(newServer(), streams) };
+      return { close: () => serveStdio(newServer(), process.stdin, ownStandardOutput(), signal) };
     }
     const served = await serveHttp(port, newServer);
     call.stdout.write(`${served.url}\ntoken: ${served.token}\n`);

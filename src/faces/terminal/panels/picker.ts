@@ -187,16 +187,18 @@ export class Picker<T> implements Panel {
   }
 
   handle(event: TerminalEvent): void {
-    const { isSearched = true, onPaste, onKey, asks } = this.#options;
+    const { onKey, asks } = this.#options;
     if (event.type === "reply") return;
     if (asks !== undefined && !this.#quiet.isOver) return this.#quiet.disturb();
-    const to =
-      event.type === "paste"
-        ? undefined
-        : onKey?.(event.type === "key" ? event.key : event.text, this.#marked);
+    const key = event.type === "key" ? event.key : event.type === "text" ? event.text : "";
+    const to = onKey?.(key, this.#marked);
     if (to !== undefined) this.#marked = to;
-    else if (event.type === "key" && this.#key(event.key)) return;
-    else if (isSearched && asks === undefined) this.#type(editLine(this.#filter, event));
+    else if (event.type !== "key" || !this.#key(key)) this.#typed(event);
+  }
+
+  #typed(event: TerminalEvent): void {
+    const { isSearched = true, onPaste, asks } = this.#options;
+    if (isSearched && asks === undefined) this.#type(editLine(this.#filter, event));
     else if (event.type === "paste") onPaste?.(event.text);
     else if (event.type === "text" && /^[1-9]$/.test(event.text)) this.#number(Number(event.text) - 1);
   }
