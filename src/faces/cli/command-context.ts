@@ -46,6 +46,21 @@ export function settingsHere({ environment }: CommandContext): Promise<Settings>
   return loadSettings({ environment, cwd: currentFolder() });
 }
 
+/** Rows below a head with their columns aligned; those from `figuresFrom` on stand right. */
+export function tableLines(
+  rows: readonly (readonly string[])[],
+  figuresFrom: number = Number.POSITIVE_INFINITY,
+): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => columnsOf(row[at] ?? ""))));
+  return rows.map((row) => {
+    const cells = row.map((cell, at) => {
+      const blank = " ".repeat(Math.max(0, (widths[at] ?? 0) - columnsOf(cell)));
+      return at < figuresFrom ? cell + blank : blank + cell;
+    });
+    return cells.join("  ").trimEnd();
+  });
+}
+
 /** A time for a list, as the clock on the wall showed it: `2026-01-31 12:34`. */
 export function listTime(time: number): string {
   const local = time - new Date(time).getTimezoneOffset() * 60_000;

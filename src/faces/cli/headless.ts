@@ -26,6 +26,7 @@ import { failedOutcome, goOnText, type Outcome, RunTally } from "../../view/outc
 import { terminalLine, terminalText } from "../../view/safe-text.ts";
 import { noticeOf, phraseText } from "../../view/words.ts";
 import type { LineDrawer, LinePlace } from "../terminal/line-drawer.ts";
+import { tokensText } from "../text/amounts.ts";
 import { answerQuestions, askAboutServer, canAsk } from "./answer-questions.ts";
 import { type CommandContext, type Output, type Style, say, styleFor } from "./command-context.ts";
 import { EndingSignals } from "./ending-signals.ts";
@@ -353,7 +354,7 @@ export class RunTeller {
     if (!stderr.isTerminal || turns === 0) return;
     const parts = [
       counted(turns, "turn"),
-      `${count(usage.inputTokens)} tokens in, ${count(usage.outputTokens)} out`,
+      `${tokensText(usage.inputTokens)} tokens in, ${tokensText(usage.outputTokens)} out`,
       cost === undefined ? "cost unknown" : `$${cost.toFixed(4)}`,
       describeDuration(durationMs),
     ];
@@ -379,7 +380,7 @@ function lineOf(event: AgentEvent): string | undefined {
   if (notice?.level === "warning") return noticeText(notice);
   if (event.type !== "compaction") return undefined;
   const { tokensBefore: before, tokensAfter: after, method } = event;
-  return phraseText({ code: "compacted", before, after, method }, count);
+  return phraseText({ code: "compacted", before, after, method }, tokensText);
 }
 
 /** Milliseconds between two looks of a person at what is waited for. */
@@ -419,10 +420,6 @@ const INIT_STATUS: { readonly [status in McpServerView["status"]]: string } = {
   needs_auth: "needs-auth",
   disabled: "disabled",
 };
-
-function count(tokens: number): string {
-  return tokens < 1_000 ? String(tokens) : `${(tokens / 1_000).toFixed(1)}k`;
-}
 
 /** Throws `invalid_argument` when the answer's file surely cannot be written, before any work. */
 function assertWritable(path: string, cwd: string): void {

@@ -4,7 +4,6 @@ import { currentFolder, existingFolder, userPaths } from "../../coding/settings/
 import { sessionStore } from "../../coding/setup/open-session.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import { defined } from "../../core/base/json.ts";
-import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { SIGNAL_EXITS } from "../../view/exit-code.ts";
 import type { CommandContext } from "./command-context.ts";
 import { EndingSignals } from "./ending-signals.ts";
@@ -26,12 +25,10 @@ export async function runInteractive(
   using signals = new EndingSignals();
   const cwd =
     flags.cwd === undefined ? existingFolder(currentFolder(), "cwd") : existingFolder(flags.cwd, "--cwd");
-  const prompt = await readPromptIfAny({
-    words: flags.words,
-    stdin: "terminal",
-    cwd,
-    onNotice: () => undefined,
-  });
+  const { words } = flags;
+  const prompt = await readPromptIfAny({ words, stdin: "terminal", cwd, onNotice: () => undefined });
+  const paths = userPaths(environment);
+  const savedRules = () => import("../../coding/settings/saved-rules.ts");
   const settings = Promise.withResolvers<ConfigFile>();
   const { openScreen, wantsPlain } = await import("../terminal/open-screen.ts");
   let prepared: PreparedSession | undefined;
@@ -45,11 +42,8 @@ export async function runInteractive(
     picks: flags.picksSession,
     isResumed: flags.session.resume !== undefined,
     openSession: async ({ resume, fresh = false, acceptServer }) => {
-      const {
-        resume: asked,
-        sessionId,
-        ...options
-      } = sessionOptionsOf(flags, { cwd, environment, newId: flags.session.sessionId ?? newUuid() });
+      const newId = flags.session.sessionId ?? newUuid();
+      const { resume: asked, sessionId, ...options } = sessionOptionsOf(flags, { cwd, environment, newId });
       // Wishes for the session to go on with (a copy) hold for the one chosen from the list.
       const chosen =
         resume === undefined ? undefined : { ...(isFirst ? flags.session.resume : {}), ...resume };
@@ -73,30 +67,14 @@ export async function runInteractive(
     version: NANO_AGENT_VERSION,
     isModeAsked: () => prepared?.settings.config.sources.get("permissionMode") === "command line",
     needsMode: () => prepared?.settings.config.sources.has("permissionMode") === false,
-    ...choicesKept(environment, cwd),
-    store: sessionStore(userPaths(environment)),
+    saveMode: async (mode) => {
+      await (await savedRules()).saveMode(mode, { configFolder: paths.configFolder, cwd });
+    },
+    saveModel: async (model) => {
+      await (await savedRules()).saveModel(model, paths);
+    },
+    store: sessionStore(paths),
     endings: signals,
     signalExit: () => SIGNAL_EXITS[signals.received ?? "SIGTERM"],
   });
-}
-
-/** Keeps what a person chooses on the screen in their own settings. */
-function choicesKept(
-  environment: CommandContext["environment"],
-  cwd: string,
-): {
-  readonly saveMode: (mode: PermissionMode) => Promise<void>;
-  readonly saveModel: (model: string) => Promise<void>;
-} {
-  const paths = userPaths(environment);
-  return {
-    saveMode: async (mode) => {
-      const { saveMode } = await import("../../coding/settings/saved-rules.ts");
-      await saveMode(mode, { configFolder: paths.configFolder, cwd });
-    },
-    saveModel: async (model) => {
-      const { saveModel } = await import("../../coding/settings/saved-rules.ts");
-      await saveModel(model, paths);
-    },
-  };
 }

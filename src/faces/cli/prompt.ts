@@ -176,12 +176,6 @@ function assertLength(bytes: number): void {
     );
 }
 
-/** Where a run without a screen looks for what it is asked. */
-interface RunInputPlace {
-  readonly cwd: string;
-  readonly onNotice: (message: string) => void;
-}
-
 /**
  * The input of a run without a screen: its prompt, which is read now, or the messages on standard input as
  * they come. Undefined: it goes on without a word. Throws `invalid_argument` for a prompt that is not there
@@ -189,7 +183,7 @@ interface RunInputPlace {
  */
 export async function readRunInput(
   { inputFormat, words, session }: RunFlags,
-  { cwd, onNotice }: RunInputPlace,
+  { cwd, onNotice }: { readonly cwd: string; readonly onNotice: (message: string) => void },
 ): Promise<AsyncIterable<Input | undefined> | Iterable<Input | undefined>> {
   if (inputFormat === "text") {
     const read = session.resume?.step === undefined ? readPrompt : readPromptIfAny;

@@ -13,10 +13,17 @@ import { counted, type Redaction, shellArgument } from "../../core/base/text.ts"
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { knownModelInfo } from "../../providers/model-info.ts";
 import { badRequest, conflict, notFound, type Refusal } from "../../server/refusal.ts";
-import type { ListedSession, OpenApproval, QuestionAnswer, SessionPage, SessionRequest, SessionState } from "../../server/server-api.ts";
+import type {
+  ListedSession,
+  OpenApproval,
+  QuestionAnswer,
+  SessionPage,
+  SessionRequest,
+  SessionState,
+} from "../../server/server-api.ts";
 import { listedOf, type SessionFacts } from "../../server/session-facts.ts";
 import type { HostedSession, ListQuery, SessionHost } from "../../server/session-host.ts";
-import { readSession, type DamagedLine } from "../../session/read-session.ts";
+import { type DamagedLine, readSession } from "../../session/read-session.ts";
 import type { SessionFile } from "../../session/session-store.ts";
 import type { Question } from "../../view/question.ts";
 import { KeptSession, type SessionKeeper } from "./kept-session.ts";

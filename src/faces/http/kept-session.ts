@@ -12,7 +12,17 @@ import { defined } from "../../core/base/json.ts";
 import { type Redaction, shellArgument } from "../../core/base/text.ts";
 import { currentEvents } from "../../server/hosted-agent.ts";
 import { conflict, notFound } from "../../server/refusal.ts";
-import type { ListedSession, NewMessage, PassingEvent, SessionChange, SessionDetail, SessionFileState, UndoRequest, UndoResult, WaitingMessage } from "../../server/server-api.ts";
+import type {
+  ListedSession,
+  NewMessage,
+  PassingEvent,
+  SessionChange,
+  SessionDetail,
+  SessionFileState,
+  UndoRequest,
+  UndoResult,
+  WaitingMessage,
+} from "../../server/server-api.ts";
 import { changesIn, filesAt, isOfFile, kindOf, shownPath } from "../../server/session-changes.ts";
 import type { EntryTail, HostedSession } from "../../server/session-host.ts";
 import { JournalTail } from "../../session/journal-tail.ts";

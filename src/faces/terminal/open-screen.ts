@@ -45,12 +45,6 @@ export interface Endings {
   readonly allowGrace: () => void;
 }
 
-export interface ScreenSettings {
-  readonly theme?: string;
-  readonly notifications?: boolean;
-  readonly keys?: KeyConfig;
-}
-
 export interface OpenHow {
   readonly resume?: ResumeOptions;
   readonly fresh?: boolean;
@@ -70,7 +64,11 @@ export interface OpenScreenOptions {
   readonly openSession: (how: OpenHow) => Promise<CodingSession>;
   /** True when an error that nobody caught has been told and is no reason to end. */
   readonly takesError: (error: unknown) => boolean;
-  readonly settings: () => Promise<ScreenSettings>;
+  readonly settings: () => Promise<{
+    readonly theme?: string;
+    readonly notifications?: boolean;
+    readonly keys?: KeyConfig;
+  }>;
   /** True when nothing says how freely the session that was opened last may work. */
   readonly needsMode: () => boolean;
   /** True when a flag chose the mode. */

@@ -30,13 +30,10 @@ function screenWithQuestion() {
 
 test("right behind a list that closes, a key does not answer the question below it", () => {
   const { screen, clock, answers } = screenWithQuestion();
-  const list = new Picker<string>({
-    title: "Model",
-    items: [{ label: "one", value: "one" }],
-    onChoose: () => screen.close(list),
-    onCancel: () => undefined,
-    onChange: () => undefined,
-  });
+  const list: Picker<string> = new Picker(
+    { title: "Model", items: [{ label: "one", value: "one" }], onChoose: () => undefined },
+    { close: () => screen.close(list), onChange: () => undefined, now: () => clock.time },
+  );
   screen.open(list);
   clock.time += 60_000;
   screen.handle({ type: "key", key: "enter" });

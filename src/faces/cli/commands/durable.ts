@@ -19,8 +19,17 @@ import type { FleetOptions } from "../../../durable/fleet-options.ts";
 import { variable } from "../../../system/env.ts";
 import { EXIT, SIGNAL_EXITS } from "../../../view/exit-code.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
+import { ageText } from "../../text/amounts.ts";
 import { type CommandCall, numberOf } from "../command-call.ts";
-import { answer, type CommandContext, type Look, listTime, lookOf, say } from "../command-context.ts";
+import {
+  answer,
+  type CommandContext,
+  type Look,
+  listTime,
+  lookOf,
+  say,
+  tableLines,
+} from "../command-context.ts";
 import { EndingSignals, untilAborted } from "../ending-signals.ts";
 import { timeText } from "./sessions.ts";
 
@@ -43,7 +52,7 @@ const ACTIONS: { readonly [name: string]: (call: RunsCall) => Promise<void> } = 
       ...(state !== undefined && { state }),
       ...(agent !== undefined && { agent }),
     });
-    answer(call, found.map(runJson), runTable(found, { now: Date.now(), limit }));
+    answer(call, found.map(runJson), runTable(found, limit));
   },
   show: async (call) => {
     const run = call.fleet.run(idOf(call));
@@ -126,27 +135,17 @@ function runJson(status: RunStatus): object {
   };
 }
 
-function runTable(
-  runs: readonly RunStatus[],
-  { now, limit }: { readonly now: number; readonly limit: number },
-): string {
+function runTable(runs: readonly RunStatus[], limit: number): string {
   if (runs.length === 0) return "There are no such runs.\n";
   const rows = runs.map((run) => [
     run.state,
     terminalLine(run.agent, 24),
     terminalLine(run.id, 40),
-    ageText(now - run.createdAt),
+    ageText(Date.now() - run.createdAt),
     String(run.entries),
     terminalLine(howItStands(run), 80),
   ]);
-  const table = [["STATE", "AGENT", "ID", "AGE", "ENTRIES", "HOW IT STANDS"], ...rows];
-  const widths = table[0]?.map((_, at) => Math.max(...table.map((row) => row[at]?.length ?? 0))) ?? [];
-  const lines = table.map((row) =>
-    row
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
+  const lines = [...tableLines([["STATE", "AGENT", "ID", "AGE", "ENTRIES", "STATUS"], ...rows])];
   if (runs.length === limit) lines.push(`The newest ${limit}; --limit shows more.`);
   return `${lines.join("\n")}\n`;
 }
@@ -229,12 +228,6 @@ function detailOf(entry: JournalEntry): string {
     default:
       return "";
   }
-}
-
-function ageText(ms: number): string {
-  const minutes = Math.max(0, Math.floor(ms / 60_000));
-  if (minutes < 60) return `${minutes} min`;
-  return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 1_440)} d`;
 }
 
 /**

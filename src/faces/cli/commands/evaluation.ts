@@ -44,9 +44,8 @@ import { EXIT } from "../../../view/exit-code.ts";
 import type { Notice } from "../../../view/notice.ts";
 import { noticeText } from "../../../view/notice-text.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import { columnsOf } from "../../text/columns.ts";
 import { type Command, type CommandCall, numberOf, runFlagsOf } from "../command-call.ts";
-import { answer, type CommandContext, type Style, say, styleFor } from "../command-context.ts";
+import { answer, type CommandContext, type Style, say, styleFor, tableLines } from "../command-context.ts";
 import { withSignals } from "../ending-signals.ts";
 import { explainError } from "../explain-error.ts";
 import { StrayErrors } from "../foreign-code.ts";
@@ -345,7 +344,8 @@ const MAX_REASON = 300;
 function summaryText(summaries: readonly ModelSummary[], style: Style): string {
   const [first, ...others] = SUMMARY_COLUMNS;
   const rows = summaries.map((each) => summaryCells(each).map((cell) => terminalLine(cell, MAX_NAME)));
-  return tableText([[first ?? "", ...others], ...rows], style);
+  const [head = "", ...lines] = tableLines([[first ?? "", ...others], ...rows], 1);
+  return [style.dim(head), ...lines].map((line) => `${line}\n`).join("");
 }
 
 /** The tasks, each with the runs that solved it by model, and why others did not. */
@@ -386,21 +386,6 @@ function comparisonText(comparison: Comparison, style: Style): string {
     ...named("left out, because they were changed in between", changed),
   ];
   return lines.map((each) => `${each}\n`).join("");
-}
-
-/** Rows under a head; the first column stands left, the others right. */
-function tableText(rows: readonly (readonly string[])[], style: Style): string {
-  const [head = []] = rows;
-  const widths = head.map((_name, at) => Math.max(...rows.map((row) => columnsOf(row[at] ?? ""))));
-  const lines = rows.map((row, index) => {
-    const cells = row.map((cell, at) => {
-      const blank = " ".repeat(Math.max(0, (widths[at] ?? 0) - columnsOf(cell)));
-      return at === 0 ? cell + blank : blank + cell;
-    });
-    const line = cells.join("  ").trimEnd();
-    return index === 0 ? style.dim(line) : line;
-  });
-  return lines.map((line) => `${line}\n`).join("");
 }
 
 /** The tasks that a command line means. Throws `invalid_argument` for suites that cannot be read. */

@@ -270,13 +270,8 @@ function openPage(page: URL, environment: Environment): void {
   if (browser !== undefined) openInBrowser(browser, page.href);
 }
 
-interface NewServer {
-  readonly name: string;
-  readonly definition: object;
-}
-
 /** The server that `mcp add` describes. Throws `invalid_argument` for one that could not be used. */
-function definitionFrom(call: CommandCall): NewServer {
+function definitionFrom(call: CommandCall): { readonly name: string; readonly definition: object } {
   const [name = "", url] = call.words;
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(name))
     throw misuse(

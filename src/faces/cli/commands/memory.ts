@@ -35,13 +35,10 @@ export async function memory(call: CommandCall): Promise<number> {
   }
 }
 
-interface ShownMemory {
-  readonly id: string;
-  readonly text: string;
-  readonly time: number;
-}
-
-function show(call: CommandCall, memories: readonly ShownMemory[]): number {
+function show(
+  call: CommandCall,
+  memories: readonly { readonly id: string; readonly text: string; readonly time: number }[],
+): number {
   const rows = memories.map(({ id, text, time }) => ({ id, time: new Date(time).toISOString(), text }));
   const lines = rows.map(
     ({ id, time, text }) => `${id.padStart(5)}  ${time.slice(0, 10)}  ${terminalLine(text, 300)}`,

@@ -53,8 +53,7 @@ export async function acp(call: CommandCall): Promise<number> {
   const { serveAcp } = await import("../../acp/serve-acp.ts");
   return serving(call, async ({ environment, onNotice, ...session }, signal) => {
     const options = { environment, version: NANO_AGENT_VERSION, session, onNotice };
-    const streams = { input: process.stdin, output: ownStandardOutput(), signal };
-    return { close: () => serveAcp(options, streams) };
+    return { close: () => serveAcp(options, process.stdin, ownStandardOutput(), signal) };
   });
 }
 
@@ -101,8 +100,7 @@ export async function mcpServe(call: CommandCall, settings: Settings): Promise<n
     const about = { settings, session, tools: call.has("--tools"), version: NANO_AGENT_VERSION };
     const newServer = () => createAgentServer(about);
     if (port === undefined) {
-      const streams = { input: process.stdin, output: ownStandardOutput(), signal };
-      return { close: () => serveStdio(newServer(), streams) };
+      return { close: () => serveStdio(newServer(), process.stdin, ownStandardOutput(), signal) };
     }
     const served = await serveHttp(port, newServer);
     call.stdout.write(`${served.url}\ntoken: ${served.token}\n`);
@@ -111,13 +109,10 @@ export async function mcpServe(call: CommandCall, settings: Settings): Promise<n
   });
 }
 
-interface TokenNeeds {
-  readonly host: string;
-  readonly isLocal: boolean;
-  readonly cwd: string;
-}
-
-function tokenOf(call: CommandCall, { host, isLocal, cwd }: TokenNeeds): string | undefined {
+function tokenOf(
+  call: CommandCall,
+  { host, isLocal, cwd }: { readonly host: string; readonly isLocal: boolean; readonly cwd: string },
+): string | undefined {
   const file = call.text("--token-file");
   if (file !== undefined && call.has("--token"))
     throw misuse("--token and --token-file both give the token. Leave one out.");

@@ -21,7 +21,7 @@ import { describeDuration } from "../../../tools/shell/report.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import type { CommandCall, SessionCall } from "../command-call.ts";
-import { answer, listTime, say } from "../command-context.ts";
+import { answer, listTime, say, tableLines } from "../command-context.ts";
 import { exportSession } from "./export-session.ts";
 
 const ACTIONS: { readonly [name: string]: (call: SessionCall) => number | Promise<number> } = {
@@ -227,17 +227,8 @@ function asText(sessionId: string, stats: SessionUsage): string {
 
 function usageText(stats: SessionUsage): string {
   const tables = usageTables(stats).filter((rows) => rows.length > 1);
-  return tables.map((rows) => `${table(rows).join("\n")}\n`).join("\n");
-}
-
-/** Rows with their columns aligned: the first to the left, figures to the right. */
-function table(rows: readonly (readonly string[])[]): readonly string[] {
-  const safe = rows.map((cells) => cells.map((cell) => terminalLine(cell, 60)));
-  const widths = (safe[0] ?? []).map((_, at) => Math.max(...safe.map((cells) => cells[at]?.length ?? 0)));
-  return safe.map(([name = "", ...figures]) => {
-    const aligned = figures.map((cell, at) => cell.padStart(widths[at + 1] ?? 0));
-    return [name.padEnd(widths[0] ?? 0), ...aligned].join("  ");
-  });
+  const safe = tables.map((rows) => rows.map((cells) => cells.map((cell) => terminalLine(cell, 60))));
+  return safe.map((rows) => `${tableLines(rows, 1).join("\n")}\n`).join("\n");
 }
 
 type Table = readonly (readonly string[])[];

@@ -2,9 +2,9 @@ import { errorMessage } from "../../../core/base/errors.ts";
 import { isRecord } from "../../../core/base/json.ts";
 import { LOCAL_BASE_URLS } from "../../../providers/local/local-servers.ts";
 import { LOCAL_MODEL } from "../../../providers/model-choice.ts";
+import { tokensText } from "../../text/amounts.ts";
 import { type Line, span } from "../paint/line.ts";
 import type { PickerItem } from "../panels/picker.ts";
-import { tokensText } from "../views/amounts.ts";
 import { type Control, recordsIn } from "./control.ts";
 
 /** A row of the list: a model, with the variable that its provider's key is missing in; or another server. */

@@ -1,12 +1,12 @@
 import type { CodingSession } from "../../../coding/session/coding-session.ts";
 import type { NewModel, ServerModels } from "../../../coding/setup/model-setup.ts";
+import { errorMessage } from "../../../core/base/errors.ts";
 import { type Fields, isRecord, safeParse } from "../../../core/base/json.ts";
 import type { Notice } from "../../../view/notice.ts";
 import type { KeyAction, Keymap } from "../editor/keymap.ts";
-import type { Line } from "../paint/line.ts";
-import type { ChoiceOptions } from "../panels/choice-panel.ts";
-import type { PageOptions } from "../panels/panel.ts";
-import type { FieldOptions, PickOptions } from "../panels/picker.ts";
+import { type Line, line, oneLine, span } from "../paint/line.ts";
+import { type PageOptions, Pager } from "../panels/panel.ts";
+import { type FieldOptions, FieldPanel, Picker, type PickOptions } from "../panels/picker.ts";
 import type { ScreenFace } from "../screen.ts";
 
 export interface KnownSession {
@@ -54,27 +54,72 @@ export interface ControlPorts {
 
 export type UntrustedNotice = Extract<Notice, { code: "untrusted" }>;
 
-/** The screen for commands, and the actions of a person on it. */
-export interface Control {
+/** The screen for commands, and the actions of a person on it. Panels are closed before their answer counts. */
+export abstract class Control {
   readonly screen: ScreenFace;
-  readonly keymap: Keymap;
   readonly ports: ControlPorts;
-  readonly act: (action: KeyAction, key: string) => void;
-  /** Says something in the place of the status for a moment. */
-  readonly say: (text: string, role?: "warning" | "bad" | "good" | "muted") => void;
-  readonly print: (lines: readonly (string | Line)[]) => void;
-  /** Lets a person choose from a list; it is closed before the choice counts. */
-  readonly pick: <T>(options: PickOptions<T>) => void;
-  /** Asks for a line of text; it is closed before the text counts. Undefined: the person went back. */
-  readonly ask: (options: Omit<FieldOptions, "onEnter" | "onCancel">) => Promise<string | undefined>;
-  /** Asks something that must not be answered by accident; it is closed before the answer counts. */
-  readonly choose: <T>(options: Omit<ChoiceOptions<T>, "now">) => void;
-  readonly page: (options: PageOptions) => void;
-  /** Does something that takes its time; what goes wrong is said. */
-  readonly run: (work: Promise<unknown>) => void;
-  readonly send: (text: string) => void;
+  keymap: Keymap;
+
+  constructor(screen: ScreenFace, keymap: Keymap, ports: ControlPorts) {
+    this.screen = screen;
+    this.keymap = keymap;
+    this.ports = ports;
+  }
+
+  abstract act(action: KeyAction, key: string): void;
+
+  /** Sends a prompt, or adds it to the run at work. */
+  abstract send(text: string): void;
+
   /** Takes another session and closes this one, which stays where the other cannot be opened. */
-  readonly switchTo: (open: () => Promise<CodingSession>, isResumed: boolean) => Promise<void>;
+  abstract switchTo(open: () => Promise<CodingSession>, isResumed: boolean): Promise<void>;
+
+  /** Says something in the place of the status for a moment. */
+  say(text: string, role: "warning" | "bad" | "good" | "muted" = "warning"): void {
+    this.screen.hint(oneLine(text), role);
+  }
+
+  print(lines: readonly (string | Line)[]): void {
+    this.screen.print([[], ...lines.map((each) => (typeof each === "string" ? line(each) : each))]);
+  }
+
+  /** Lets a person choose from a list. */
+  pick<T>(options: PickOptions<T>): void {
+    const { screen, ports } = this;
+    const panel: Picker<T> = new Picker(options, {
+      close: () => screen.close(panel),
+      onChange: () => screen.draw(),
+      now: ports.elapsed,
+    });
+    screen.open(panel);
+  }
+
+  /** Asks for a line of text. Undefined: the person went back. */
+  ask(options: Omit<FieldOptions, "onEnter" | "onCancel">): Promise<string | undefined> {
+    const { screen } = this;
+    return new Promise((resolve) => {
+      const close = (text?: string): void => {
+        screen.close(panel);
+        resolve(text);
+      };
+      const panel: FieldPanel = new FieldPanel({ ...options, onEnter: close, onCancel: close });
+      screen.open(panel);
+    });
+  }
+
+  page(options: PageOptions): void {
+    const panel: Pager = new Pager(options, () => this.screen.close(panel));
+    this.screen.open(panel);
+  }
+
+  /** Does something that takes its time; what goes wrong is said. */
+  run(work: Promise<unknown>): void {
+    work.catch((error: unknown) => {
+      const text = oneLine(errorMessage(error));
+      if (text.length < 70) this.say(text, "bad");
+      else this.print([[span(text, { role: "bad" })]]);
+    });
+  }
 }
 
 /** The objects of a list that a sub-command wrote as JSON. */

@@ -30,18 +30,17 @@ export function askForServer(control: Control, { name, baseUrl, isLoading }: Fou
 
 export function askForMode(control: Control): Promise<PermissionMode | undefined> {
   return new Promise((resolve) => {
-    control.choose<PermissionMode>({
+    control.pick<PermissionMode>({
       title: "How should nano-agent work in this folder?",
-      text: [
-        "It reads the files and instructions here. Take the last answer if you do not trust them. Shift+Tab changes it later.",
-        "A sandbox is tried before the first command. Where none works, commands ask, and a line says what to install.",
-      ],
+      asks: {
+        text: "It reads the files and instructions here: choose “Only read” if you do not trust them. Commands run in a sandbox; if none works here, they ask. Shift+Tab changes the mode later.",
+        escape: "decide later",
+      },
       items: [
         { label: "Work freely inside; ask before leaving it", value: "auto" },
         { label: "Ask before each change", value: "default" },
         { label: "Only read", value: "plan" },
       ],
-      escape: "decide later",
       onChoose: resolve,
       onCancel: () => resolve(undefined),
     });
@@ -137,21 +136,20 @@ export function nextMode(control: Control): void {
 /** The one mode that nothing holds back is never a matter of one key. */
 function confirmBypass(control: Control): void {
   const stay = modeName(control.screen.session?.view.mode ?? "default");
-  control.choose({
+  control.pick({
     title: "Turn on bypass?",
-    text: [
-      "Commands run outside the sandbox and can reach the network and every file you can. You won\u2019t be asked. /undo only restores files in this folder.",
-    ],
+    asks: {
+      text: "Commands run outside the sandbox and can reach the network and every file you can. You won\u2019t be asked. /undo only restores files in this folder.",
+      escape: `stay in ${stay}`,
+      role: "bad",
+    },
     items: [
       { label: "Turn it on for this session", value: true },
       { label: `Stay in ${stay}`, value: false },
     ],
-    escape: `stay in ${stay}`,
-    role: "bad",
     onChoose: (isOn) => {
       if (isOn) control.run(setMode(control, "bypassPermissions"));
     },
-    onCancel: () => undefined,
   });
 }
 

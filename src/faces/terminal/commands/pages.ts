@@ -3,6 +3,7 @@ import { counted } from "../../../core/base/text.ts";
 import type { FileDiff } from "../../../view/file-diff.ts";
 import { MODE_EFFECTS, modeName } from "../../../view/mode-names.ts";
 import { diffsIn } from "../../../view/view-fold.ts";
+import { costText, tokensText } from "../../text/amounts.ts";
 import { columnsOf } from "../../text/columns.ts";
 import { ACTIONS, type KeyAction } from "../editor/keymap.ts";
 import { markdownRows } from "../markdown/markdown-stream.ts";
@@ -17,7 +18,6 @@ import {
   wrapLine,
 } from "../paint/line.ts";
 import type { Style } from "../paint/theme.ts";
-import { costText, tokensText } from "../views/amounts.ts";
 import { diffLines } from "../views/diff-lines.ts";
 import { wholeQuestion } from "../views/question-lines.ts";
 import { detailRows } from "../views/rows.ts";

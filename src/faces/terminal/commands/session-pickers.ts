@@ -7,11 +7,11 @@ import { FactsReader } from "../../../server/facts-reader.ts";
 import type { SessionFacts } from "../../../server/session-facts.ts";
 import { lockPath, readSession } from "../../../session/read-session.ts";
 import { isLocked } from "../../../session/session-lock.ts";
+import { ageText, dayText, timeText } from "../../text/amounts.ts";
 import { rollbackText } from "../../text/rollback-text.ts";
 import { type Line, line, oneLine, type Span, span, textLines } from "../paint/line.ts";
 import type { Marks, Role } from "../paint/theme.ts";
 import type { PickerItem } from "../panels/picker.ts";
-import { ageText, dayText, timeText } from "../views/amounts.ts";
 import { traceLine } from "../views/list-lines.ts";
 import { type Control, type KnownSession, recordsIn } from "./control.ts";
 
@@ -271,18 +271,17 @@ export function openRewind(control: Control): void {
   });
 }
 
-interface RewindParts {
-  readonly conversation: boolean;
-  readonly files: boolean;
-}
-
 const WAYS = [
   { label: "Files and conversation", conversation: true, files: true },
   { label: "Conversation only", conversation: true, files: false },
   { label: "Files only", conversation: false, files: true },
 ] as const;
 
-async function rewind(control: Control, point: RewindPoint, what: RewindParts): Promise<void> {
+async function rewind(
+  control: Control,
+  point: RewindPoint,
+  what: { readonly conversation: boolean; readonly files: boolean },
+): Promise<void> {
   const { session, input } = control.screen;
   if (session === undefined) return;
   const { conversation, files } = what;

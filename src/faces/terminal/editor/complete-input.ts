@@ -1,14 +1,12 @@
 import { listFiles, RipgrepLocator } from "../../../tools/search/ripgrep.ts";
 import type { Editor } from "./editor.ts";
 
-export interface CompletionItem {
-  readonly label: string;
-  readonly note?: string | undefined;
-  readonly text: string;
-}
-
 export interface Completion {
-  readonly items: readonly CompletionItem[];
+  readonly items: readonly {
+    readonly label: string;
+    readonly note?: string | undefined;
+    readonly text: string;
+  }[];
   readonly from: number;
   readonly to: number;
 }
@@ -79,17 +77,15 @@ function lettersOf(text: string): number {
   return letters;
 }
 
-/** The result of a search: the best ones first, and all that fit, in which a longer query can go on. */
-export interface FuzzyResult {
-  readonly best: readonly string[];
-  readonly fitting: readonly Candidate[];
-}
-
 /**
  * The texts that hold the letters of a query in their order, the best first: those with the letters side by
  * side, at the beginnings of words and in the name of the file, and of equals the shorter one.
  */
-export function fuzzyBest(query: string, candidates: readonly Candidate[], limit: number): FuzzyResult {
+export function fuzzyBest(
+  query: string,
+  candidates: readonly Candidate[],
+  limit: number,
+): { readonly best: readonly string[]; readonly fitting: readonly Candidate[] } {
   const wanted = query.toLowerCase().replaceAll(/\s+/g, "");
   if (wanted === "") return { best: candidates.slice(0, limit).map(({ text }) => text), fitting: candidates };
   const letters = lettersOf(wanted);

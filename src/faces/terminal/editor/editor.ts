@@ -253,12 +253,11 @@ export function editorRows({ text, caret }: Pick<Editor, "text" | "caret">, view
   return { rows: lines, caret: { row: at.row - first, column: indent + at.column } };
 }
 
-interface EditorLayout {
-  readonly rows: readonly string[];
-  readonly at: { readonly row: number; readonly column: number };
-}
-
-function layOut(text: string, caret: number, room: number): EditorLayout {
+function layOut(
+  text: string,
+  caret: number,
+  room: number,
+): { readonly rows: readonly string[]; readonly at: { readonly row: number; readonly column: number } } {
   const rows: string[] = [];
   let at = { row: 0, column: 0 };
   let offset = 0;

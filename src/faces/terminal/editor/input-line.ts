@@ -30,12 +30,6 @@ export interface InputLineOptions {
   readonly sources: CompletionSources;
 }
 
-interface InputLook {
-  readonly role: Role;
-  readonly placeholder: string;
-  readonly maxRows: number;
-}
-
 const POPUP_ROWS = 8;
 /** With so few rows a question takes all of them. */
 const DRAFT_FROM = 12;
@@ -170,7 +164,14 @@ export class InputLine {
     this.#editor = { ...EMPTY_EDITOR, killed: this.#editor.killed };
   }
 
-  draw(context: ViewContext, { role, placeholder, maxRows }: InputLook): EditorRows {
+  draw(
+    context: ViewContext,
+    {
+      role,
+      placeholder,
+      maxRows,
+    }: { readonly role: Role; readonly placeholder: string; readonly maxRows: number },
+  ): EditorRows {
     const { width, marks } = context;
     return editorRows(this.#editor, {
       width,

@@ -157,13 +157,14 @@ function columnWidths(cells: readonly (readonly Line[])[], room: number): readon
   return widths;
 }
 
-interface RowLook {
-  readonly widths: readonly number[];
-  readonly sides: readonly Side[];
-  readonly marks: Marks;
-}
-
-function layOutRow(cells: readonly Line[], { widths, sides, marks }: RowLook): readonly Line[] {
+function layOutRow(
+  cells: readonly Line[],
+  {
+    widths,
+    sides,
+    marks,
+  }: { readonly widths: readonly number[]; readonly sides: readonly Side[]; readonly marks: Marks },
+): readonly Line[] {
   const wrapped = cells.map((cell, column) => wrapLine(cell, { width: Math.max(2, widths[column] ?? 0) }));
   const height = Math.max(1, ...wrapped.map((rows) => rows.length));
   const border = span(` ${marks.column} `, { role: "muted" });

@@ -20,11 +20,6 @@ const MAX_OPEN = 4_000;
 /** A longer line, or paragraph, is laid out piece by piece: a row ends where a piece does. */
 const MAX_PIECE = 32_000;
 
-interface ListLevel {
-  readonly column: number;
-  readonly quotes: number;
-}
-
 type Leaf =
   | { readonly type: "paragraph"; text: string; skip: number; lead: Lead; readonly heading: boolean }
   | { readonly type: "table"; readonly lines: string[]; readonly lead: Lead }
@@ -35,12 +30,6 @@ type Leaf =
       readonly lead: Lead;
       readonly code: CodeHighlighter;
     };
-
-interface NewLeaf {
-  readonly lead: Lead;
-  readonly column: number;
-  readonly isWhole: boolean;
-}
 
 interface MarkdownOptions {
   readonly marks: Marks;
@@ -60,7 +49,7 @@ export class MarkdownStream {
   #start = "";
   /** True when the rest of the current line goes to the open paragraph. */
   #inText = false;
-  #levels: ListLevel[] = [];
+  #levels: { readonly column: number; readonly quotes: number }[] = [];
   #gap = false;
   #hasOutput = false;
   #ended = false;
@@ -231,7 +220,10 @@ export class MarkdownStream {
     }
   }
 
-  #openLeaf(line: Exclude<LineKind, { kind: "blank" }>, { lead, column, isWhole }: NewLeaf): void {
+  #openLeaf(
+    line: Exclude<LineKind, { kind: "blank" }>,
+    { lead, column, isWhole }: { readonly lead: Lead; readonly column: number; readonly isWhole: boolean },
+  ): void {
     switch (line.kind) {
       case "rule":
         this.#ready.push({ type: "rule", lead });
@@ -402,13 +394,11 @@ function isDefinite(start: string): boolean {
   return first !== "|";
 }
 
-interface UnquotedLine {
+function unquote(source: string): {
   readonly text: string;
   readonly quotes: number;
   readonly column: number;
-}
-
-function unquote(source: string): UnquotedLine {
+} {
   let rest = source;
   let quotes = 0;
   for (let found = /^\s{0,3}> ?/.exec(rest); found !== null; found = /^\s{0,3}> ?/.exec(rest)) {

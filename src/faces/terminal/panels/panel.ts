@@ -60,20 +60,21 @@ export interface PageOptions {
   /** At the right end of the title's rule, where all rows are shown. */
   readonly right?: string;
   readonly rows: (context: ViewContext) => readonly Line[];
-  readonly onClose?: () => void;
   readonly fromEnd?: boolean;
 }
 
 export class Pager implements Panel {
-  readonly #options: PageOptions & { readonly onClose: () => void };
+  readonly #options: PageOptions;
+  readonly #close: () => void;
   #first: number;
   #height = 1;
   #count = 0;
   #rows: readonly Line[] | undefined;
   #width = 0;
 
-  constructor(options: PageOptions & { readonly onClose: () => void }) {
+  constructor(options: PageOptions, close: () => void) {
     this.#options = options;
+    this.#close = close;
     this.#first = options.fromEnd === true ? Number.MAX_SAFE_INTEGER : 0;
   }
 
@@ -106,7 +107,7 @@ export class Pager implements Panel {
 
   handle(event: TerminalEvent): void {
     if (event.type === "text") {
-      if (event.text === "q") this.#options.onClose();
+      if (event.text === "q") this.#close();
       else if (event.text === " ") this.#first += this.#height;
       else if (event.text === "j") this.#first++;
       else if (event.text === "k") this.#first = Math.max(0, this.#first - 1);
@@ -119,7 +120,7 @@ export class Pager implements Panel {
       this.#first = Math.max(0, this.#first + by * (event.key.startsWith("page") ? this.#height : 1));
     else if (event.key === "home") this.#first = 0;
     else if (event.key === "end") this.#first = this.#count;
-    else if (CLOSING.has(event.key)) this.#options.onClose();
+    else if (CLOSING.has(event.key)) this.#close();
   }
 }
 

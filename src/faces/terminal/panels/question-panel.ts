@@ -143,23 +143,13 @@ class QuestionPanel implements Panel {
   }
 }
 
-interface ValuePanelOptions {
-  readonly question: Question;
-  readonly answer: (id: string, reply: QuestionReply) => void;
-  readonly onWhole: (question: Question) => void;
-  readonly onStop: () => void;
-  /** Takes what was on its way before the question could be seen. */
-  readonly onTyped: (event: TerminalEvent) => void;
-  readonly now: () => number;
-}
-
 /**
  * Asks for a value that fits a schema, one field after the other. What a field offers is chosen by number or
  * arrow; everything else is written. Escape answers no further.
  */
 export class ValuePanel implements Panel {
   readonly question: Question;
-  readonly #options: ValuePanelOptions;
+  readonly #options: Omit<QuestionPanelOptions, "onMode" | "more">;
   readonly #quiet: Quiet;
   /** True once a key was for the question: from then on all are. */
   #isTaken = false;
@@ -172,7 +162,7 @@ export class ValuePanel implements Panel {
   #chosen: ReadonlySet<number> = new Set();
   #fault = "";
 
-  constructor(options: ValuePanelOptions) {
+  constructor(options: Omit<QuestionPanelOptions, "onMode" | "more">) {
     this.#options = options;
     this.question = options.question;
     this.#quiet = new Quiet(options.now);

@@ -122,12 +122,10 @@ function numbered(
   ]);
 }
 
-interface ChangedParts {
-  readonly removed: Line;
-  readonly added: Line;
-}
-
-function changedParts(before: string, after: string): ChangedParts | undefined {
+function changedParts(
+  before: string,
+  after: string,
+): { readonly removed: Line; readonly added: Line } | undefined {
   const [left, right] = [wordsOf(before), wordsOf(after)];
   let start = 0;
   while (start < left.length && left[start] === right[start]) start++;

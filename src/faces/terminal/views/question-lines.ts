@@ -121,16 +121,9 @@ export function wholeQuestion(question: Question, context: ViewContext): readonl
   ];
 }
 
-/** A title in a rule across the window. `rule`: of a list or page, which asks nothing. */
-interface RuleTitle {
-  readonly title: Line;
-  readonly right?: string;
-  readonly role: Role;
-}
-
 /** The rows of a title: one, unless it is longer than the window is wide. */
 export function titleRule(
-  { title, right = "", role }: RuleTitle,
+  { title, right = "", role }: { readonly title: Line; readonly right?: string; readonly role: Role },
   { width, marks }: ViewContext,
 ): readonly Line[] {
   const mark = role === "rule" ? "" : `${role === "bad" ? marks.alert : marks.ask} `;
@@ -268,11 +261,7 @@ function answerLines(
 
 export function choiceRows(
   labels: readonly string[],
-  {
-    marked,
-    role,
-    context,
-  }: { readonly marked: number | undefined; readonly role: Role; readonly context: ViewContext },
+  { marked, role, context }: { readonly marked: number; readonly role: Role; readonly context: ViewContext },
 ): readonly Line[] {
   const { width, marks } = context;
   return labels.flatMap((label, index) => {
@@ -319,4 +308,14 @@ export function offeredReply(question: Question, index: number): QuestionReply |
   if (option !== undefined) return { value: option.value };
   const offered = choices.filter(({ choice }) => choice !== "stop")[index - options.length];
   return offered && { choice: offered.choice, ...defined({ rule: offered.rule }) };
+}
+
+/** The reply of a typed line: the number of an answer, and behind that of a no its reason. Undefined: neither. */
+export function numberedReply(question: Question, text: string): QuestionReply | undefined {
+  const [, number = "", reason = ""] = /^(\d+)(?:\s+(.*))?$/.exec(text.trim()) ?? [];
+  const reply = offeredReply(question, Number(number) - 1);
+  if (reply === undefined || reason === "") return reply;
+  // A sentence that begins with a number may be meant for the model: only a no takes words.
+  const takesWords = question.type === "permission" || questionKind(question) === "plan";
+  return takesWords && "choice" in reply && reply.choice === "no" ? { choice: "no", reason } : undefined;
 }

@@ -10,6 +10,7 @@ import {
 import { evidenceText } from "../../../view/evidence.ts";
 import type { ToolItem, ViewItem } from "../../../view/view.ts";
 import { AFTER_END, CALL_STATES, ENDED, phraseText } from "../../../view/words.ts";
+import { costText, dayText, durationText, secondsText, timeText, tokensText } from "../../text/amounts.ts";
 import { MarkdownStream, markdownRows } from "../markdown/markdown-stream.ts";
 import {
   fitLine,
@@ -23,7 +24,6 @@ import {
   wrapLine,
 } from "../paint/line.ts";
 import type { Role, Style } from "../paint/theme.ts";
-import { costText, dayText, durationText, secondsText, timeText, tokensText } from "./amounts.ts";
 import { diffLines } from "./diff-lines.ts";
 import { traceLine } from "./list-lines.ts";
 

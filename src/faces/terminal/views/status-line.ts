@@ -5,6 +5,7 @@ import { counted } from "../../../core/base/text.ts";
 import { MODE_EFFECTS, modeName } from "../../../view/mode-names.ts";
 import type { SessionView } from "../../../view/view.ts";
 import { retryText } from "../../../view/words.ts";
+import { costText, secondsText, tokensText } from "../../text/amounts.ts";
 import { columnsOf } from "../../text/columns.ts";
 import {
   fitLine,
@@ -19,7 +20,6 @@ import {
   wrapLine,
 } from "../paint/line.ts";
 import type { Marks, Style } from "../paint/theme.ts";
-import { costText, secondsText, tokensText } from "./amounts.ts";
 import { titleRule } from "./question-lines.ts";
 
 export interface StatusFacts {
