@@ -35,7 +35,7 @@ type Answer = FinishedCall | "waiting" | Permit;
 /** A person's yes in a later run, and the question it is for. */
 interface LaterYes {
   readonly asked: ApprovalRequestEntry;
-  readonly answer: PersonAnswer;
+  readonly answer: FullAnswer;
 }
 
 /**
@@ -64,7 +64,7 @@ async function authorizeLater(
     const question = withQuestion(decision.action === "ask" ? decision : again);
     if (run.state.isStopped) return refuse(run, request, { ...question, ...RUN_ENDING });
     await recorded(run);
-    return agreed(run, request, question, ownAnswer(answer));
+    return agreed(run, request, question, answer);
   }
   // A rule of today needs no question, unless a person put something else in the place of what it allows.
   if (answer.input !== undefined || run.state.isStopped) return ask(run, request, again, false);
@@ -522,13 +522,11 @@ async function prepareCutCall(
   return { type: "refused", call, settled: { status: "aborted", result } };
 }
 
-type PersonAnswer = Extract<ApprovalAnswer, object>;
-
 /** The answer that has come to a question; none for one that is left open, or is for an earlier question. */
-function answerTo({ settings }: Run, { callId, id }: ApprovalRequestEntry): PersonAnswer | undefined {
-  const answer = ownValue(settings.approvals, callId);
-  if (answer === undefined || answer === "later") return undefined;
-  if (!isRecord(answer)) return { approved: answer === true };
+function answerTo({ settings }: Run, { callId, id }: ApprovalRequestEntry): FullAnswer | undefined {
+  const given = ownValue(settings.approvals, callId);
+  if (given === undefined || given === "later") return undefined;
+  const answer = ownAnswer(given);
   return (answer.question ?? id) === id ? answer : undefined;
 }
 
