@@ -11,7 +11,7 @@ import type { ToolChoice } from "../model/model.ts";
 import type { Finish, ToolRegistry } from "../tool/tool.ts";
 import { prepareCalls, prepareOpenCalls } from "./approvals.ts";
 import type { NewEntry } from "./entries.ts";
-import { askModel, type ModelTurn } from "./model-turn.ts";
+import { askModel, type ModelTurn, usedUpLimit } from "./model-turn.ts";
 import {
   aborted,
   answered,
@@ -25,7 +25,6 @@ import {
   overBudget,
   resultOf,
   unfinished,
-  usedUpLimit,
 } from "./perform.ts";
 import type { Ending, RunResult } from "./result.ts";
 import {

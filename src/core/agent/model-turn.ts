@@ -5,6 +5,7 @@ import {
   type AssistantMessage,
   cleanUsage,
   type Message,
+  messageText,
   NO_USAGE,
   toolCallsOf,
   type Usage,
@@ -24,7 +25,6 @@ import type {
 } from "../model/model.ts";
 import { redactError } from "../tool/tool-output.ts";
 import type { AssistantEntry } from "./entries.ts";
-import { isWindowFull, usedUpLimit, windowFullError } from "./perform.ts";
 import type { Answer } from "./ports.ts";
 import {
   AbortedAnswer,
@@ -85,6 +85,18 @@ export async function askSeparately(run: Run, request: ModelRequest, purpose: st
       cost.chargeFailedAttempt(why === "aborted" ? why : "failed"),
     )
   );
+}
+
+/** The budget limit that is used up, if any. Looked at before each model request. */
+export function usedUpLimit(run: Run): BudgetLimit | undefined {
+  const { usd, tokens, wallTimeMs, shared } = run.settings.budget;
+  const spent = run.state.session;
+  if (wallTimeMs !== undefined && run.settings.clock.elapsed() - run.shared.startedAt >= wallTimeMs)
+    return "wall_time";
+  if (tokens !== undefined && spent.usage.inputTokens + spent.usage.outputTokens >= tokens) return "tokens";
+  // An answer of unknown price may have cost anything: fail closed.
+  if (usd !== undefined && (spent.costUsd === undefined || spent.costUsd >= usd)) return "usd";
+  return shared !== undefined && shared.spentUsd >= shared.usd ? "usd" : undefined;
 }
 
 /** Why no request can be made any more, if there is a reason. */
@@ -311,6 +323,39 @@ function measuredOf({ state }: Run, { messages }: ModelRequest): MeasuredContext
   if (measured === undefined) return undefined;
   const last = measured.messages - 1;
   return messages[last] !== undefined && messages[last] === transcript.messages[last] ? measured : undefined;
+}
+
+/** Share of the window from which on an answer that was cut was cut by the window. */
+const NEARLY_FULL = 0.8;
+
+/** The vendors' words for an answer that ended because the window was full, whatever the output limit. */
+const FULL_WORDS =
+  /context_window_exceeded|context_length_exceeded|^model_length$|^context_(?:length|window)$/i;
+
+/**
+ * True for an answer that the window cut: the provider says so, or nothing was written because prompt and
+ * reasoning already fill it.
+ */
+function isWindowFull(model: Model, { message, finish }: CollectedAnswer): boolean {
+  const { unified, raw } = finish.finishReason;
+  if (FULL_WORDS.test(raw)) return true;
+  if (unified !== "length" || messageText(message).trim() !== "" || toolCallsOf(message).length > 0)
+    return false;
+  const { inputTokens, outputTokens } = finish.usage;
+  return fillsWindow(model, inputTokens + outputTokens);
+}
+
+export function fillsWindow({ info }: Model, tokens: number): boolean {
+  const window = info?.contextWindow;
+  return window !== undefined && tokens >= NEARLY_FULL * window;
+}
+
+function windowFullError({ provider, id }: Model, { raw }: FinishReason): NanoAgentError {
+  return new NanoAgentError(
+    "context_overflow",
+    `${provider} ended the answer of ${id} with ${JSON.stringify(raw)}: the conversation fills the context window. Shorten or compact it, or use a model with a larger window.`,
+    { details: { provider, model: id, finishReason: raw } },
+  );
 }
 
 interface Charge {
