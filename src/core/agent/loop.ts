@@ -19,7 +19,6 @@ import {
   finished,
   isCut,
   MAX_FINISH_REMINDERS,
-  MAX_UNREADABLE,
   neverFinished,
   neverReadable,
   overBudget,
@@ -38,7 +37,7 @@ import {
   recordSystemMessage,
 } from "./run.ts";
 import { runCalls } from "./run-calls.ts";
-import { SessionState } from "./state.ts";
+import { MAX_UNREADABLE, SessionState } from "./state.ts";
 
 const SUMMARIZE =
   "All steps of this run are used up. Without calling tools: say what was found out and done, and what is still open.";

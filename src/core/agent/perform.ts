@@ -23,7 +23,7 @@ import { fillsWindow } from "./model-turn.ts";
 import type { Answer, RunBeginning } from "./ports.ts";
 import { type Ending, MaxIterationsError, type RunResult } from "./result.ts";
 import { type Recorder, type Run, record, recordSystemMessage, through } from "./run.ts";
-import { pendingCalls, type SessionState } from "./state.ts";
+import { MAX_UNREADABLE, pendingCalls, type SessionState } from "./state.ts";
 
 export function budgetDetail(run: Run, limit: BudgetLimit): string {
   const { usd = 0, tokens = 0, wallTimeMs = 0, shared } = run.settings.budget;
@@ -207,8 +207,6 @@ export function aborted({ reason }: Pick<AbortSignal, "reason">): Ending {
   return { stopReason: "budget", limit: "wall_time", detail: reason.message };
 }
 
-/** Answers in a row whose arguments are not JSON, whatever they are, before the run ends. */
-export const MAX_UNREADABLE = 3;
 /** Times a model may answer in text where a finish tool is required. */
 export const MAX_FINISH_REMINDERS = 3;
 
