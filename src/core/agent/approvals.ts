@@ -347,23 +347,35 @@ export async function prepareCall(
   const { tool } = prepared;
   const input = begun?.judged === true ? await asItRan(run, prepared, begun.input) : prepared.input;
   const isFree = run.settings.permission === undefined && tool.needsApproval === undefined;
-  const request: GateRequest = {
-    callId: call.id,
-    tool,
-    name: tool.name,
-    input,
-    cwd: run.settings.cwd,
-    sessionId: run.journal.sessionId,
-    ...defined({ parentCallId: parentCallId ?? run.subagent?.callId, agent: run.subagent?.agent }),
-    signal: run.signal,
-  };
-  const answer = isFree && later === undefined ? { input } : await authorize(run, request, later);
+  const answer =
+    isFree && later === undefined
+      ? { input }
+      : await authorize(run, gateRequest(run, call.id, tool, input, parentCallId), later);
   if (answer === "waiting") return { type: "open", call };
   if ("status" in answer) return refused(answer);
   if (run.signal.aborted) return refused(NOT_STARTED);
   if (tool.execute === undefined) return { type: "open", call };
   const isAsMade = answer.input === prepared.input;
   return { type: "ready", call, tool, input: answer.input, ...(isAsMade ? {} : { judged: true }) };
+}
+
+function gateRequest(
+  { settings, journal, subagent, signal }: Run,
+  callId: string,
+  tool: Tool,
+  input: ToolInput,
+  parentCallId = subagent?.callId,
+): GateRequest {
+  return {
+    callId,
+    tool,
+    name: tool.name,
+    input,
+    cwd: settings.cwd,
+    sessionId: journal.sessionId,
+    ...defined({ parentCallId, agent: subagent?.agent }),
+    signal,
+  };
 }
 
 async function beforeCall(
