@@ -270,8 +270,8 @@ export function repetitionIn(
   if (before === -1) return undefined;
   const period = text.length - PROBE - before;
   const passage = text.slice(-period);
-  const letters = new Set(passage.match(/\p{L}/gu));
-  if (text.length < SPAN || period * LEAST_TIMES > SPAN || letters.size < LEAST_LETTERS) return undefined;
+  if (text.length < SPAN || period * LEAST_TIMES > SPAN) return undefined;
+  if (new Set(passage.match(/\p{L}/gu)).size < LEAST_LETTERS) return undefined;
   const end = text.slice(-SPAN);
   if (end.slice(period) !== end.slice(0, -period)) return undefined;
   return {

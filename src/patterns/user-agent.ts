@@ -239,8 +239,8 @@ async function askFields(
     // An optional object is asked for as JSON in one go, so that it can be left out.
     const isOpened = isRequired && field["type"] === "object" && isRecord(field["properties"]);
     const answer = isOpened
-      ? await askFields(field as JsonSchema, ask, root, `${name}.`)
-      : await askField({ name, field: field as JsonSchema, root, required: isRequired }, ask);
+      ? await askFields(field, ask, root, `${name}.`)
+      : await askField({ name, field, root, required: isRequired }, ask);
     if (answer !== undefined) value[key] = answer;
   }
   return value;

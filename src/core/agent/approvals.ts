@@ -35,7 +35,7 @@ type Answer = FinishedCall | "waiting" | Permit;
 /** A person's yes in a later run, and the question it is for. */
 interface LaterYes {
   readonly asked: ApprovalRequestEntry;
-  readonly answer: PersonAnswer;
+  readonly answer: FullAnswer;
 }
 
 /**
@@ -64,7 +64,7 @@ async function authorizeLater(
     const question = withQuestion(decision.action === "ask" ? decision : again);
     if (run.state.isStopped) return refuse(run, request, { ...question, ...RUN_ENDING });
     await recorded(run);
-    return agreed(run, request, question, ownAnswer(answer));
+    return agreed(run, request, question, answer);
   }
   // A rule of today needs no question, unless a person put something else in the place of what it allows.
   if (answer.input !== undefined || run.state.isStopped) return ask(run, request, again, false);
@@ -347,23 +347,35 @@ export async function prepareCall(
   const { tool } = prepared;
   const input = begun?.judged === true ? await asItRan(run, prepared, begun.input) : prepared.input;
   const isFree = run.settings.permission === undefined && tool.needsApproval === undefined;
-  const request: GateRequest = {
-    callId: call.id,
-    tool,
-    name: tool.name,
-    input,
-    cwd: run.settings.cwd,
-    sessionId: run.journal.sessionId,
-    ...defined({ parentCallId: parentCallId ?? run.subagent?.callId, agent: run.subagent?.agent }),
-    signal: run.signal,
-  };
-  const answer = isFree && later === undefined ? { input } : await authorize(run, request, later);
+  const answer =
+    isFree && later === undefined
+      ? { input }
+      : await authorize(run, gateRequest(run, call.id, tool, input, parentCallId), later);
   if (answer === "waiting") return { type: "open", call };
   if ("status" in answer) return refused(answer);
   if (run.signal.aborted) return refused(NOT_STARTED);
   if (tool.execute === undefined) return { type: "open", call };
   const isAsMade = answer.input === prepared.input;
   return { type: "ready", call, tool, input: answer.input, ...(isAsMade ? {} : { judged: true }) };
+}
+
+function gateRequest(
+  { settings, journal, subagent, signal }: Run,
+  callId: string,
+  tool: Tool,
+  input: ToolInput,
+  parentCallId = subagent?.callId,
+): GateRequest {
+  return {
+    callId,
+    tool,
+    name: tool.name,
+    input,
+    cwd: settings.cwd,
+    sessionId: journal.sessionId,
+    ...defined({ parentCallId, agent: subagent?.agent }),
+    signal,
+  };
 }
 
 async function beforeCall(
@@ -522,13 +534,11 @@ async function prepareCutCall(
   return { type: "refused", call, settled: { status: "aborted", result } };
 }
 
-type PersonAnswer = Extract<ApprovalAnswer, object>;
-
 /** The answer that has come to a question; none for one that is left open, or is for an earlier question. */
-function answerTo({ settings }: Run, { callId, id }: ApprovalRequestEntry): PersonAnswer | undefined {
-  const answer = ownValue(settings.approvals, callId);
-  if (answer === undefined || answer === "later") return undefined;
-  if (!isRecord(answer)) return { approved: answer === true };
+function answerTo({ settings }: Run, { callId, id }: ApprovalRequestEntry): FullAnswer | undefined {
+  const given = ownValue(settings.approvals, callId);
+  if (given === undefined || given === "later") return undefined;
+  const answer = ownAnswer(given);
   return (answer.question ?? id) === id ? answer : undefined;
 }
 

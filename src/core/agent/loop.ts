@@ -11,7 +11,7 @@ import type { ToolChoice } from "../model/model.ts";
 import type { Finish, ToolRegistry } from "../tool/tool.ts";
 import { prepareCalls, prepareOpenCalls } from "./approvals.ts";
 import type { NewEntry } from "./entries.ts";
-import { askModel, type ModelTurn } from "./model-turn.ts";
+import { askModel, type ModelTurn, usedUpLimit } from "./model-turn.ts";
 import {
   aborted,
   answered,
@@ -19,13 +19,11 @@ import {
   finished,
   isCut,
   MAX_FINISH_REMINDERS,
-  MAX_UNREADABLE,
   neverFinished,
   neverReadable,
   overBudget,
   resultOf,
   unfinished,
-  usedUpLimit,
 } from "./perform.ts";
 import type { Ending, RunResult } from "./result.ts";
 import {
@@ -39,7 +37,7 @@ import {
   recordSystemMessage,
 } from "./run.ts";
 import { runCalls } from "./run-calls.ts";
-import { SessionState } from "./state.ts";
+import { MAX_UNREADABLE, SessionState } from "./state.ts";
 
 const SUMMARIZE =
   "All steps of this run are used up. Without calling tools: say what was found out and done, and what is still open.";

@@ -5,6 +5,7 @@ import {
   type AssistantMessage,
   cleanUsage,
   type Message,
+  messageText,
   NO_USAGE,
   toolCallsOf,
   type Usage,
@@ -24,7 +25,6 @@ import type {
 } from "../model/model.ts";
 import { redactError } from "../tool/tool-output.ts";
 import type { AssistantEntry } from "./entries.ts";
-import { isWindowFull, usedUpLimit, windowFullError } from "./perform.ts";
 import type { Answer } from "./ports.ts";
 import {
   AbortedAnswer,
@@ -72,22 +72,31 @@ export async function askModel(run: Run, toolChoice?: ToolChoice): Promise<Model
  * Throws only for the journal.
  */
 export async function askSeparately(run: Run, request: ModelRequest, purpose: string): Promise<ModelTurn> {
+  const recordUsage: typeof recordAnswer = async (_run, cost, { message, finish }) => {
+    const { durationMs } = cost.timing();
+    const { responseId, finishReason } = finish;
+    const charge = cost.ofAnswer(finish, message);
+    await record(run, { type: "model_usage", purpose, ...charge, durationMs, ...defined({ responseId }) });
+    return { type: "answer", message, finishReason };
+  };
   return (
     stopped(run) ??
-    exchange(run, request, {
-      answered: async (cost, { message, finish }) => {
-        await record(run, {
-          type: "model_usage",
-          purpose,
-          ...cost.ofAnswer(finish, message),
-          durationMs: cost.timing().durationMs,
-          ...defined({ responseId: finish.responseId }),
-        });
-        return { type: "answer", message, finishReason: finish.finishReason };
-      },
-      cut: (cost, why) => cost.chargeFailedAttempt(why === "aborted" ? why : "failed"),
-    })
+    exchange(run, request, recordUsage, (cost, why) =>
+      cost.chargeFailedAttempt(why === "aborted" ? why : "failed"),
+    )
   );
+}
+
+/** The budget limit that is used up, if any. Looked at before each model request. */
+export function usedUpLimit(run: Run): BudgetLimit | undefined {
+  const { usd, tokens, wallTimeMs, shared } = run.settings.budget;
+  const spent = run.state.session;
+  if (wallTimeMs !== undefined && run.settings.clock.elapsed() - run.shared.startedAt >= wallTimeMs)
+    return "wall_time";
+  if (tokens !== undefined && spent.usage.inputTokens + spent.usage.outputTokens >= tokens) return "tokens";
+  // An answer of unknown price may have cost anything: fail closed.
+  if (usd !== undefined && (spent.costUsd === undefined || spent.costUsd >= usd)) return "usd";
+  return shared !== undefined && shared.spentUsd >= shared.usd ? "usd" : undefined;
 }
 
 /** Why no request can be made any more, if there is a reason. */
@@ -141,12 +150,9 @@ async function askOnce(
   } catch (error) {
     return failed(run, error);
   }
-  return exchange(run, request, {
-    show: (part) => {
-      if (part.type !== "block" && part.type !== "finish" && part.type !== "retry") run.emit(part);
-    },
-    answered: (cost, answer) => answered(run, cost, answer),
-    cut: (cost, why) => recordCut(run, cost, why),
+  const cut = (cost: RequestCost, why: "aborted" | AbortedAnswer): Promise<void> => recordCut(run, cost, why);
+  return exchange(run, request, answered, cut, (part) => {
+    if (part.type !== "block" && part.type !== "finish" && part.type !== "retry") run.emit(part);
   });
 }
 
@@ -183,24 +189,20 @@ async function recordAnswer(
 
 /** The answer that plugins put in the place of the model's own. Throws for call ids that cannot be. */
 function replacedAnswer(run: Run, own: Answer, changed: Answer): Answer {
+  const { callIds } = run.state.transcript;
   const given = new Set(toolCallsOf(own.message).map(({ id }) => id));
-  assertCallIds(changed, (id) => run.state.transcript.callIds.has(id) && !given.has(id));
-  // A message of its own: a plugin may give the same one again and again.
-  return changed.message === own.message ? changed : { ...changed, message: { ...changed.message } };
-}
-
-/** One id for two calls would leave one of them without a result. */
-function assertCallIds({ message }: Answer, isUsed: (id: string) => boolean): void {
-  const own = new Set<string>();
-  for (const { id, name } of toolCallsOf(message)) {
-    if (id === "" || own.has(id) || isUsed(id)) {
+  const seen = new Set([""]);
+  for (const { id, name } of toolCallsOf(changed.message)) {
+    // One id for two calls would leave one of them without a result.
+    if (seen.has(id) || (callIds.has(id) && !given.has(id)))
       throw new NanoAgentError(
         "internal",
         `A hook of post_reasoning gave the call of ${name} the id "${id}", which is empty or in use: give it one of its own.`,
       );
-    }
-    own.add(id);
+    seen.add(id);
   }
+  // A message of its own: a plugin may give the same one again and again.
+  return changed.message === own.message ? changed : { ...changed, message: { ...changed.message } };
 }
 
 async function recordCut(run: Run, cost: RequestCost, why: "aborted" | AbortedAnswer): Promise<void> {
@@ -227,17 +229,17 @@ function withoutEnd({ role, content }: AssistantMessage, surplus: number): Assis
   return { role, content: kept };
 }
 
-interface AnswerReceiver {
-  readonly show?: (part: StreamPart) => void;
-  readonly answered: (cost: RequestCost, answer: CollectedAnswer) => Promise<ModelTurn>;
-  readonly cut: (cost: RequestCost, why: "aborted" | AbortedAnswer) => Promise<void>;
-}
-
 /**
  * One model request, with what is reserved for it. It waits for requests that share its budget. The error of
  * an answer that a plugin aborted is an {@link AbortedAnswer}. Throws only for the journal.
  */
-async function exchange(run: Run, request: ModelRequest, receiver: AnswerReceiver): Promise<ModelTurn> {
+async function exchange(
+  run: Run,
+  request: ModelRequest,
+  answered: typeof recordAnswer,
+  cut: (cost: RequestCost, why: "aborted" | AbortedAnswer) => Promise<void>,
+  show?: (part: StreamPart) => void,
+): Promise<ModelTurn> {
   await recorded(run);
   const { model } = run.model();
   let reservation: Reservation | BudgetLimit;
@@ -249,15 +251,15 @@ async function exchange(run: Run, request: ModelRequest, receiver: AnswerReceive
   if (typeof reservation === "string") return { type: "exhausted", limit: reservation };
   const cost = new RequestCost(run, model, reservation);
   try {
-    await orAborted(receive(run, cost, receiver), run.signal, GRACE_MS);
-    return await receiver.answered(cost, cost.collector.result());
+    await orAborted(receive(run, cost, show), run.signal, GRACE_MS);
+    return await answered(run, cost, cost.collector.result());
   } catch (error) {
     if (error instanceof AbortedAnswer) {
-      await receiver.cut(cost, error);
+      await cut(cost, error);
       return { type: "failed", error };
     }
     const failure = failed(run, error);
-    await (failure.type === "aborted" ? receiver.cut(cost, "aborted") : cost.chargeFailedAttempt("failed"));
+    await (failure.type === "aborted" ? cut(cost, "aborted") : cost.chargeFailedAttempt("failed"));
     return failure;
   } finally {
     reservation.release();
@@ -271,7 +273,7 @@ function failed(run: Run, error: unknown): FailedTurn {
 }
 
 /** Takes the answer part by part. A model that does not hear of an abort is left alone. */
-async function receive(run: Run, cost: RequestCost, { show }: AnswerReceiver): Promise<void> {
+async function receive(run: Run, cost: RequestCost, show?: (part: StreamPart) => void): Promise<void> {
   const { signal } = run;
   let watch = watchAnswer(run);
   for await (const part of cost.model.stream(cost.reservation.request, { signal })) {
@@ -321,6 +323,39 @@ function measuredOf({ state }: Run, { messages }: ModelRequest): MeasuredContext
   if (measured === undefined) return undefined;
   const last = measured.messages - 1;
   return messages[last] !== undefined && messages[last] === transcript.messages[last] ? measured : undefined;
+}
+
+/** Share of the window from which on an answer that was cut was cut by the window. */
+const NEARLY_FULL = 0.8;
+
+/** The vendors' words for an answer that ended because the window was full, whatever the output limit. */
+const FULL_WORDS =
+  /context_window_exceeded|context_length_exceeded|^model_length$|^context_(?:length|window)$/i;
+
+/**
+ * True for an answer that the window cut: the provider says so, or nothing was written because prompt and
+ * reasoning already fill it.
+ */
+function isWindowFull(model: Model, { message, finish }: CollectedAnswer): boolean {
+  const { unified, raw } = finish.finishReason;
+  if (FULL_WORDS.test(raw)) return true;
+  if (unified !== "length" || messageText(message).trim() !== "" || toolCallsOf(message).length > 0)
+    return false;
+  const { inputTokens, outputTokens } = finish.usage;
+  return fillsWindow(model, inputTokens + outputTokens);
+}
+
+export function fillsWindow({ info }: Model, tokens: number): boolean {
+  const window = info?.contextWindow;
+  return window !== undefined && tokens >= NEARLY_FULL * window;
+}
+
+function windowFullError({ provider, id }: Model, { raw }: FinishReason): NanoAgentError {
+  return new NanoAgentError(
+    "context_overflow",
+    `${provider} ended the answer of ${id} with ${JSON.stringify(raw)}: the conversation fills the context window. Shorten or compact it, or use a model with a larger window.`,
+    { details: { provider, model: id, finishReason: raw } },
+  );
 }
 
 interface Charge {

@@ -10,33 +10,20 @@ import {
   messageText,
   type ToolResultBlock,
   type ToolUseBlock,
-  toolCallsOf,
   type UserBlock,
   type UserMessage,
 } from "../message/message.ts";
 import { repairTranscript } from "../message/transcript.ts";
-import type { CollectedAnswer } from "../model/answer.ts";
 import type { BudgetLimit, SharedBudget } from "../model/budget.ts";
 import { calledInText } from "../model/call-markup.ts";
 import type { FinishReason, Model } from "../model/model.ts";
 import type { Finish } from "../tool/tool.ts";
 import { refuseAsked } from "./approvals.ts";
+import { fillsWindow } from "./model-turn.ts";
 import type { Answer, RunBeginning } from "./ports.ts";
 import { type Ending, MaxIterationsError, type RunResult } from "./result.ts";
 import { type Recorder, type Run, record, recordSystemMessage, through } from "./run.ts";
-import { pendingCalls, type SessionState } from "./state.ts";
-
-/** The budget limit that is used up, if any. Looked at before each model request. */
-export function usedUpLimit(run: Run): BudgetLimit | undefined {
-  const { usd, tokens, wallTimeMs, shared } = run.settings.budget;
-  const spent = run.state.session;
-  if (wallTimeMs !== undefined && run.settings.clock.elapsed() - run.shared.startedAt >= wallTimeMs)
-    return "wall_time";
-  if (tokens !== undefined && spent.usage.inputTokens + spent.usage.outputTokens >= tokens) return "tokens";
-  // An answer of unknown price may have cost anything: fail closed.
-  if (usd !== undefined && (spent.costUsd === undefined || spent.costUsd >= usd)) return "usd";
-  return shared !== undefined && shared.spentUsd >= shared.usd ? "usd" : undefined;
-}
+import { MAX_UNREADABLE, pendingCalls, type SessionState } from "./state.ts";
 
 export function budgetDetail(run: Run, limit: BudgetLimit): string {
   const { usd = 0, tokens = 0, wallTimeMs = 0, shared } = run.settings.budget;
@@ -220,8 +207,6 @@ export function aborted({ reason }: Pick<AbortSignal, "reason">): Ending {
   return { stopReason: "budget", limit: "wall_time", detail: reason.message };
 }
 
-/** Answers in a row whose arguments are not JSON, whatever they are, before the run ends. */
-export const MAX_UNREADABLE = 3;
 /** Times a model may answer in text where a finish tool is required. */
 export const MAX_FINISH_REMINDERS = 3;
 
@@ -326,39 +311,6 @@ export function resultOf(run: Run, ending: Ending): RunResult {
 export function endingOf(result: RunResult, text: string = result.text): Ending {
   const { stopReason, output, limit, circle, error, detail } = result;
   return { stopReason, text, ...defined({ output, limit, circle, error, detail }) };
-}
-
-/** Share of the window from which on an answer that was cut was cut by the window. */
-const NEARLY_FULL = 0.8;
-
-/** The vendors' words for an answer that ended because the window was full, whatever the output limit. */
-const FULL_WORDS =
-  /context_window_exceeded|context_length_exceeded|^model_length$|^context_(?:length|window)$/i;
-
-/**
- * True for an answer that the window cut: the provider says so, or nothing was written because prompt and
- * reasoning already fill it.
- */
-export function isWindowFull(model: Model, { message, finish }: CollectedAnswer): boolean {
-  const { unified, raw } = finish.finishReason;
-  if (FULL_WORDS.test(raw)) return true;
-  if (unified !== "length" || messageText(message).trim() !== "" || toolCallsOf(message).length > 0)
-    return false;
-  const { inputTokens, outputTokens } = finish.usage;
-  return fillsWindow(model, inputTokens + outputTokens);
-}
-
-export function fillsWindow({ info }: Model, tokens: number): boolean {
-  const window = info?.contextWindow;
-  return window !== undefined && tokens >= NEARLY_FULL * window;
-}
-
-export function windowFullError({ provider, id }: Model, { raw }: FinishReason): NanoAgentError {
-  return new NanoAgentError(
-    "context_overflow",
-    `${provider} ended the answer of ${id} with ${JSON.stringify(raw)}: the conversation fills the context window. Shorten or compact it, or use a model with a larger window.`,
-    { details: { provider, model: id, finishReason: raw } },
-  );
 }
 
 const SAY_SOMETHING =

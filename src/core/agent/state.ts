@@ -88,6 +88,9 @@ function isAmount(costUsd: number | undefined): costUsd is number {
   return typeof costUsd === "number" && Number.isFinite(costUsd) && costUsd >= 0;
 }
 
+/** Answers in a row whose arguments are not JSON, whatever they are, before the run ends. */
+export const MAX_UNREADABLE = 3;
+
 export class RunProgress {
   iterations = 0;
   /** The last non-empty text the model wrote. */

@@ -427,7 +427,7 @@ export function expectedForm(schema: unknown, resolve: ResolveRef): string {
   const wordsOf = (part: unknown): string => {
     if (!isRecord(part) || left === 0) return "";
     left -= 1;
-    const { const: only, enum: values, type, items, $ref: ref, anyOf, oneOf, allOf } = part;
+    const { const: only, enum: values, type, items, $ref: ref } = part;
     if (only !== undefined) return JSON.stringify(only);
     if (Array.isArray(values) && values.length > 0 && values.length <= MAX_VALUES)
       return `one of ${values.map((value) => JSON.stringify(value)).join(", ")}`;
@@ -438,11 +438,15 @@ export function expectedForm(schema: unknown, resolve: ResolveRef): string {
     if (Array.isArray(type)) return type.join(" or ");
     if (typeof type === "string") return type;
     if (typeof ref === "string") return wordsOf(resolve(ref));
-    const branches = anyOf ?? oneOf ?? (Array.isArray(allOf) && allOf.length === 1 ? allOf : []);
-    const forms = Array.isArray(branches) ? branches.map(wordsOf) : [];
+    const forms = branchesOf(part).map(wordsOf);
     // One alternative without words leaves all without: the others alone would be wrong.
     return forms.includes("") ? "" : [...new Set(forms)].join(" or ");
   };
   const words = wordsOf(schema);
   return words.length > MAX_CHARS ? "" : words;
+}
+
+function branchesOf({ anyOf, oneOf, allOf }: { readonly [keyword: string]: unknown }): readonly unknown[] {
+  const branches = anyOf ?? oneOf ?? (Array.isArray(allOf) && allOf.length === 1 ? allOf : undefined);
+  return Array.isArray(branches) ? branches : [];
 }
