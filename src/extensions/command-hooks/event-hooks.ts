@@ -4,8 +4,14 @@ import { errorMessage } from "../../core/base/errors.ts";
 import { type Fields, isRecord, ownValue, safeParse } from "../../core/base/json.ts";
 import { truncateMiddle } from "../../core/base/text.ts";
 import type { ProcessWatcher } from "../../system/process-watcher.ts";
-import type { HookCommand, HookEvent, HookHandler, HookInput, HookVerdict } from "./hook-event.ts";
-import { meantName } from "./read-hooks.ts";
+import {
+  type HookCommand,
+  type HookEvent,
+  type HookHandler,
+  type HookInput,
+  type HookVerdict,
+  meantName,
+} from "./read-hooks.ts";
 
 /** Options of {@link EventHooks}. */
 export interface EventHooksOptions {

@@ -12,8 +12,7 @@ import { errorMessage } from "../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import { shellArgument } from "../../core/base/text.ts";
 import { type Authorization, ConnectionError } from "./connection.ts";
-import { MAX_MESSAGE_BYTES } from "./line-reader.ts";
-import { type RequestId, readMessages } from "./read-message.ts";
+import { MAX_MESSAGE_BYTES, type RequestId, readMessages } from "./read-message.ts";
 import type { HttpServer } from "./server-definition.ts";
 
 /** The parts both transports over HTTP are made from. */

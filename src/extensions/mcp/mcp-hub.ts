@@ -3,15 +3,22 @@ import { counted } from "../../core/base/text.ts";
 import type { ImageBlock, TextBlock } from "../../core/message/message.ts";
 import type { Tool, ToolRegistry } from "../../core/tool/tool.ts";
 import type { ListedPrompt, ListedResource, ListedTool, McpHost, OpenConnection } from "./connection.ts";
-import { type DeferLimits, isWithinDefer } from "./defer-limits.ts";
-import { createFindTools } from "./find-tools.ts";
-import { type McpPrompt, promptsOf } from "./mcp-prompt.ts";
 import { McpServer } from "./mcp-server.ts";
-import { type DroppedTool, type McpTool, type McpTools, refusedTool, toMcpTools } from "./mcp-tools.ts";
-import { type PromptMessage, promptMessages } from "./prompt-messages.ts";
+import {
+  changedNotice,
+  createFindTools,
+  type DeferLimits,
+  type DroppedTool,
+  droppedNotice,
+  isWithinDefer,
+  type McpTool,
+  type McpTools,
+  refusedTool,
+  toMcpTools,
+} from "./mcp-tools.ts";
+import { type McpPrompt, type PromptMessage, promptMessages, promptsOf } from "./prompt-messages.ts";
 import type { McpServerDefinition } from "./server-definition.ts";
 import { FIND_TOOLS, MCP_PREFIX, serverParts } from "./tool-name.ts";
-import { changedNotice, droppedNotice } from "./tool-notices.ts";
 import { contentBlocks } from "./tool-result.ts";
 
 /** The record of a server. */

@@ -1,13 +1,154 @@
+import { orAborted } from "../../core/base/async.ts";
 import { compileSchema } from "../../core/base/compile-schema.ts";
 import { isNanoAgentError } from "../../core/base/errors.ts";
 import { type Fields, fieldsOf, isRecord, ownValue } from "../../core/base/json.ts";
-import { toCleanText } from "../../core/base/text.ts";
+import { counted, shellArgument, toCleanText } from "../../core/base/text.ts";
 import { estimateTokens } from "../../core/model/estimate.ts";
 import { defineTool, type Tool, type ToolContext } from "../../core/tool/tool.ts";
 import type { ListedTool } from "./connection.ts";
 import type { McpServer } from "./mcp-server.ts";
-import { mcpNames } from "./tool-name.ts";
+import { FIND_TOOLS, mcpNames } from "./tool-name.ts";
 import { toMcpResult } from "./tool-result.ts";
+
+/** Says which tools of a server's list cannot be offered. */
+export function droppedNotice(server: string, dropped: readonly DroppedTool[]): string {
+  const named = dropped.map(({ name, reason }) => `${name} ${reason}`.trim());
+  return `MCP server ${server}: left out ${counted(dropped.length, "tool")}: ${shortList(named, server)}.`;
+}
+
+/** Says that a server describes tools in other words than those a person may have allowed them by. */
+export function changedNotice(server: string, names: readonly string[]): string {
+  return `MCP server ${server}: changed what it says of ${counted(names.length, "tool")}: ${shortList(names, server)}. What you allowed for a tool still holds: take its rule away if you do not know why it changed.`;
+}
+
+const MAX_NAMED = 5;
+
+function shortList(names: readonly string[], server: string): string {
+  const more = names.length - MAX_NAMED;
+  const rest = more <= 0 ? "" : `; ${more} more, see nano-agent mcp get ${shellArgument(server)}`;
+  return `${names.slice(0, MAX_NAMED).join("; ")}${rest}`;
+}
+
+/** When schemas wait behind `find_tools`: above this many tools, or tokens. */
+export interface DeferLimits {
+  readonly tools: number;
+  readonly tokens: number;
+}
+
+/** The limits that hold where nothing else is said. */
+const DEFER_LIMITS: DeferLimits = { tools: 20, tokens: 5_000 };
+
+/** True when tools are few enough to be offered at once. Their cost is read only if their number fits. */
+export function isWithinDefer(
+  tools: readonly { readonly tokens: number }[],
+  limits: DeferLimits | false = DEFER_LIMITS,
+): boolean {
+  if (limits === false) return true;
+  return tools.length <= limits.tools && tools.reduce((sum, { tokens }) => sum + tokens, 0) <= limits.tokens;
+}
+
+/** Where {@link createFindTools} looks. */
+interface FindToolsSource {
+  /** One line on what there is, for the description: it stays as it is. */
+  readonly summary: string;
+  /** The tools of all servers, offered already or not. */
+  readonly all: () => readonly McpTool[];
+  /** Offers tools from the next request on, as far as they are not. */
+  readonly reveal: (tools: readonly McpTool[]) => void;
+  /** Starts what is not started. Names of the servers that are starting, and when one of them is settled. */
+  readonly pending: () => { readonly names: readonly string[]; readonly settled: Promise<void> };
+  /** Servers that are not there, and why. */
+  readonly problems: () => readonly string[];
+}
+
+const MAX_FOUND = 10;
+const MAX_LISTED = 100;
+const MAX_LINE = 160;
+
+/** Stands for the schemas of many tools: finds some by words, and offers them from the next request on. */
+export function createFindTools(source: FindToolsSource): Tool {
+  return defineTool({
+    name: FIND_TOOLS,
+    description: `Finds tools of connected servers by what they do and makes them callable. ${source.summary}`,
+    parameters: {
+      type: "object",
+      properties: {
+        query: { type: "string", description: "Words for what is to be done, or exact tool names" },
+      },
+      required: ["query"],
+      additionalProperties: false,
+    } as const,
+    readOnly: true,
+    access: "none",
+    // Servers have their own limit for starting.
+    timeoutMs: 0,
+    execute: async ({ query }, { signal }) => {
+      for (;;) {
+        const pending = source.pending();
+        const found = search(source.all(), query);
+        if (found.length > 0 || pending.names.length === 0) return answer(source, { query, found });
+        await orAborted(pending.settled, signal);
+      }
+    },
+  });
+}
+
+function answer(
+  source: FindToolsSource,
+  { query, found }: { readonly query: string; readonly found: readonly McpTool[] },
+): string {
+  source.reveal(found);
+  const lines = found.map(({ as, description }) => `${as}: ${firstLine(description)}`);
+  const all = source.all().map(({ as }) => as);
+  const { names } = source.pending();
+  return [
+    ...(found.length === 0
+      ? [`No tool found for ${JSON.stringify(query.slice(0, 200))}.`]
+      : ["These tools can be called from now on:", ...lines]),
+    ...(found.length > 0 || all.length === 0 ? [] : [`Tools there are: ${listed(all)}.`]),
+    ...(names.length === 0 ? [] : [`Still starting, ask again for theirs: ${names.join(", ")}.`]),
+    ...source.problems(),
+  ].join("\n");
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - MAX_LISTED;
+  return `${names.slice(0, MAX_LISTED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+function firstLine(text: string): string {
+  const line = text.trim().split("\n", 1)[0] ?? "";
+  return line.length <= MAX_LINE ? line : `${line.slice(0, MAX_LINE - 1)}…`;
+}
+
+/** The tools a query means, the likeliest first: named in full, or sharing words with name or description. */
+function search(tools: readonly McpTool[], query: string): readonly McpTool[] {
+  const named = new Set(query.split(/[\s,]+/));
+  const exact = tools.filter(({ as, name }) => named.has(as) || named.has(name));
+  if (exact.length > 0) return exact.slice(0, MAX_FOUND);
+  const words = wordsOf(query);
+  const scored = tools
+    .map((each) => ({ each, score: scoreOf(each, words) }))
+    .filter(({ score }) => score > 0)
+    .sort((one, other) => other.score - one.score);
+  return scored.slice(0, MAX_FOUND).map(({ each }) => each);
+}
+
+function scoreOf({ as, description }: McpTool, words: readonly string[]): number {
+  const name = wordsOf(as);
+  const text = description.toLowerCase();
+  return words.reduce((sum, word) => {
+    if (name.includes(word)) return sum + 4;
+    if (name.some((each) => each.startsWith(word) || word.startsWith(each))) return sum + 2;
+    return sum + (text.includes(word) ? 1 : 0);
+  }, 0);
+}
+
+/** Words of two letters and more, `camelCase` and `snake_case` split; other scripts as they stand. */
+function wordsOf(text: string): readonly string[] {
+  const parted = text.replaceAll(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+  return parted.split(/[^\p{L}\p{N}]+/u).filter((word) => word.length > 1 || /[^\x00-\x7f]/.test(word));
+}
 
 /** A server's tool, as the model may be offered it. Details are found on demand: most are never offered. */
 export interface McpTool {
@@ -79,7 +220,7 @@ export function toMcpTools(
 }
 
 /** Options of {@link toMcpTools}. */
-export interface McpToolsOptions {
+interface McpToolsOptions {
   readonly server: McpServer;
   /** Of the server in the names of its tools. */
   readonly part: string;

@@ -6,8 +6,7 @@ import { newId } from "../../core/base/ids.ts";
 import { markedEnvironment, type ProcessWatcher } from "../../system/process-watcher.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { ConnectionError } from "./connection.ts";
-import { lineReader, MAX_MESSAGE_BYTES } from "./line-reader.ts";
-import { readMessages } from "./read-message.ts";
+import { lineReader, MAX_MESSAGE_BYTES, readMessages } from "./read-message.ts";
 import type { StdioServer } from "./server-definition.ts";
 
 /** The options a server's process runs with. */

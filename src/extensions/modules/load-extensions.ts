@@ -10,7 +10,7 @@ import type { JsonSchema } from "../../core/base/schema.ts";
 import type { WireName } from "../../core/message/message.ts";
 import { assertTool, defineTool, type Tool, type ToolDefinition } from "../../core/tool/tool.ts";
 import { realPath } from "../../system/real-path.ts";
-import { HOOK_EVENTS, type HookHandler } from "../command-hooks/hook-event.ts";
+import { HOOK_EVENTS, type HookHandler } from "../command-hooks/read-hooks.ts";
 import type { Finding } from "../markdown/origin.ts";
 import type { ExtensionApi, ExtensionCommand, ExtensionProvider } from "./extension-api.ts";
 import type { ExtensionFile } from "./extension-files.ts";
