@@ -41,7 +41,6 @@ export interface LongTermStoreOptions {
   readonly onNotice?: (message: string) => void;
 }
 
-/** The options with their defaults. */
 export interface StoreSettings extends Required<Omit<LongTermStoreOptions, "embedder">> {
   readonly embedder: Embedder | undefined;
   readonly terms: TermReader;
@@ -87,13 +86,11 @@ const PROPERTIES: Properties<LongTermStoreOptions> = {
 const OPTIONS = ownSchema({ type: "object", properties: PROPERTIES });
 const LIMIT = ownSchema({ type: "number", minimum: 1 });
 
-/** The number of records wanted. Throws `invalid_argument` for a limit below 1. */
 export function wantedRecords(limit = 5): number {
   check(limit, LIMIT, "limit");
   return Math.floor(limit);
 }
 
-/** Throws `invalid_argument` for what is no text. */
 export function assertQuery(query: unknown): void {
   if (typeof query === "string") return;
   throw misuse(`The query is ${query === null ? "null" : typeof query}: pass a text.`);

@@ -1,12 +1,9 @@
-/** Terms a text is found by. */
 interface IndexTerms {
-  /** Its words, folded, as often as they occur. */
   readonly words: readonly string[];
   /** Other forms that find it: parts of compounds, singulars; characters and pairs in unspaced scripts. */
   readonly parts: readonly string[];
 }
 
-/** Terms of a query. */
 export interface QueryTerms {
   readonly terms: readonly string[];
   /** The terms to ask for when the others find nothing: Chinese characters one by one. */
@@ -22,7 +19,6 @@ export interface QueryTerms {
 export class TermReader {
   readonly #segmenter = new Intl.Segmenter("und", { granularity: "word" });
 
-  /** The terms of a text that is kept. */
   index(text: string): IndexTerms {
     const plain = text.toWellFormed().normalize("NFKC");
     const words: string[] = [];

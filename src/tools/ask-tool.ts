@@ -3,7 +3,6 @@ import { isRecord, ownValue } from "../core/base/json.ts";
 import type { JsonSchema, SchemaIssue } from "../core/base/schema.ts";
 import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
 
-/** The name of the tool. */
 export const ASK_TOOL = "ask_user";
 
 /** A question of the model, with the answers it offers; any other text is an answer too. */
@@ -74,7 +73,6 @@ export function createAskTool(): Tool {
   };
 }
 
-/** Problems that make a question unanswerable: empty texts and duplicates. */
 function faults(questions: readonly AskedQuestion[]): readonly SchemaIssue[] {
   const tooMany = countFault(questions, { path: "questions", least: 1, most: 4 });
   // One issue is enough for too many questions.

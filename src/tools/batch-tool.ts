@@ -18,14 +18,11 @@ const MAX_BYTES = 48_000;
 /** Longer than any of the calls takes to end after an abort, so that the batch can report them. */
 const ABORT_GRACE_MS = 8000;
 
-/** One call of a batch. */
 export interface BatchCall {
   readonly tool: string;
-  /** The tool's own arguments, an object. */
   readonly input: unknown;
 }
 
-/** Arguments of `batch`. */
 export interface BatchInput {
   readonly calls: readonly BatchCall[];
 }
@@ -44,8 +41,7 @@ interface BatchAnswer {
 export function createBatchTool(): Tool {
   return defineTool({
     name: NAME,
-    description:
-      "Runs up to 10 tool calls that need none of each other's results.",
+    description: "Runs up to 10 tool calls that need none of each other's results.",
     parameters: {
       type: "object",
       properties: {

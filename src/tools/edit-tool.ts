@@ -57,7 +57,6 @@ const PARAMETERS = {
   required: ["path", "edits"],
 } as const;
 
-/** A change by edits, not made yet. */
 interface EditPlan {
   readonly before: FileUnderChange;
   readonly text: string;

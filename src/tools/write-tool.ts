@@ -22,8 +22,7 @@ export function createWriteTool(options: FileToolOptions = {}): Tool {
   const state = options.state ?? new FileState();
   return defineTool({
     name: "write",
-    description:
-      "Creates a file with its folders, or replaces all content of one that was read.",
+    description: "Creates a file with its folders, or replaces all content of one that was read.",
     parameters: PARAMETERS,
     access: ({ path }, { cwd }) => ({ write: [resolvePath(path, { ...options, cwd: options.cwd ?? cwd })] }),
     execute: ({ path: shown, content }, context) =>
@@ -43,11 +42,8 @@ const PARAMETERS = {
   required: ["path", "content"],
 } as const;
 
-/** A change of a whole file, not made yet. */
 interface WritePlan {
-  /** Absent when there is no such file. */
   readonly before: FileUnderChange | undefined;
-  /** The content in the form of the file it replaces. */
   readonly after: string;
 }
 

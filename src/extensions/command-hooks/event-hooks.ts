@@ -13,22 +13,16 @@ import {
   meantName,
 } from "./read-hooks.ts";
 
-/** Options of {@link EventHooks}. */
 export interface EventHooksOptions {
-  /** Commands of the settings. */
   readonly commands: readonly HookCommand[];
-  /** Functions of extensions. */
   readonly handlers: readonly HookHandler[];
   readonly place: () => Omit<HookPlace, "signal">;
-  /** Fields that are the same for all hooks at this moment. */
   readonly facts: () => Pick<HookInput, "session_id" | "transcript_path" | "cwd" | "permission_mode">;
 }
 
-/** One occurrence of a hook event. */
 export interface HookOccasion {
   /** Looked at by matchers: the name of a tool, or why a session began. */
   readonly name?: string;
-  /** Fields of this event, beside those every event has. */
   readonly fields?: { readonly [key: string]: HookInput[string] };
   readonly signal?: AbortSignal;
 }
@@ -36,7 +30,6 @@ export interface HookOccasion {
 const NO_VERDICT: HookVerdict = { context: [], problems: [] };
 const STRICTNESS = { none: 0, allow: 1, ask: 2, deny: 3 } as const;
 
-/** The hooks of the settings and of extensions. */
 export class EventHooks {
   readonly #options: EventHooksOptions;
 
@@ -44,7 +37,6 @@ export class EventHooks {
     this.#options = options;
   }
 
-  /** True when an event has hooks at all. */
   has(event: HookEvent): boolean {
     const { commands, handlers } = this.#options;
     return [...commands, ...handlers].some((hook) => hook.event === event);
@@ -70,7 +62,6 @@ export class EventHooks {
   }
 }
 
-/** Milliseconds a handler may take. */
 const HANDLER_TIMEOUT_MS = 60_000;
 
 async function callHandler(hook: HookHandler, input: HookInput, signal: AbortSignal): Promise<HookAnswer> {
@@ -100,7 +91,6 @@ function combine(answers: readonly HookAnswer[]): HookVerdict {
   return { ...strictest, ...verdict };
 }
 
-/** The answer of one hook. */
 type HookAnswer = { -readonly [K in keyof HookVerdict]: HookVerdict[K] };
 
 const NOTHING: HookAnswer = { context: [], problems: [] };
@@ -129,7 +119,6 @@ function readAnswer(hook: HookCommand, end: HookEnd): HookAnswer {
   return decided(name, parsed.value);
 }
 
-/** A hook in messages: its command, and where it is written down. */
 function hookName({ command, source }: HookCommand): string {
   return `${JSON.stringify(command.length > 120 ? `${command.slice(0, 119)}…` : command)} of ${source}`;
 }
@@ -161,7 +150,6 @@ const DECISIONS: { readonly [word: string]: "allow" | "ask" | "deny" | undefined
   block: "deny",
 };
 
-/** The answer that the value of a handler means; `name` is its extension. */
 function readReturned(name: string, value: unknown): HookAnswer {
   if (value === undefined || value === null) return NOTHING;
   if (isRecord(value)) return decided(name, value);
@@ -197,14 +185,12 @@ function firstText(...values: readonly unknown[]): string | undefined {
   return texts(...values)[0];
 }
 
-/** The values that are texts with something in them. */
 function texts(...values: readonly unknown[]): readonly string[] {
   return values
     .filter((value): value is string => typeof value === "string" && value.trim() !== "")
     .map(forModel);
 }
 
-/** Bytes of one text of a hook that the model reads, as of the result of a tool. */
 const MAX_TEXT_BYTES = 50_000;
 
 function forModel(text: string): string {
@@ -225,19 +211,16 @@ interface HookEnd {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** It printed more than {@link MAX_OUTPUT}. */
   readonly isCut: boolean;
   /** Why it counts as failed: it did not start, took too long, got a signal, or the run was aborted. */
   readonly failure?: string | undefined;
 }
 
-/** Where hooks run. */
 interface HookPlace {
   readonly cwd: string;
   /** Their environment: never credentials. */
   readonly env: { readonly [name: string]: string };
   readonly signal: AbortSignal;
-  /** Ends the group of the hook when this process is killed. */
   readonly watcher?: ProcessWatcher | undefined;
 }
 
@@ -315,7 +298,6 @@ function kill(pid: number | undefined, group: boolean): void {
   }
 }
 
-/** Bytes up to a bound. */
 class BoundedBytes {
   readonly #chunks: Buffer[] = [];
   #length = 0;

@@ -34,23 +34,18 @@ export interface HookInput {
   readonly [key: string]: Json | undefined;
 }
 
-/** One command of the settings. */
 export interface HookCommand {
   readonly event: HookEvent;
   /** Regular expression over the whole name of the tool, or of what happened; absent: everything. */
   readonly matcher?: string;
   readonly command: string;
-  /** Default 60,000. */
   readonly timeoutMs: number;
-  /** Where it is written down, for messages. */
   readonly source: string;
 }
 
-/** One function of an extension. */
 export interface HookHandler {
   readonly event: HookEvent;
   readonly matcher?: string;
-  /** The extension it belongs to, for messages. */
   readonly source: string;
   /** Returns what a command hook would print as JSON, or nothing. */
   readonly run: (input: HookInput, signal: AbortSignal) => unknown;
@@ -58,21 +53,15 @@ export interface HookHandler {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** The answers of the hooks of one event, put together. */
 export interface HookVerdict {
-  /** The strictest of what they decided: deny before ask before allow. */
   readonly decision?: "allow" | "ask" | "deny";
-  /** Reason of the hook that decided. */
   readonly reason?: string;
-  /** The hook that decided. */
   readonly by?: string;
   /** New arguments of the call, of the last hook that gave some. */
   readonly updatedInput?: { readonly [key: string]: Json | undefined };
-  /** The hook that gave them. */
   readonly updatedBy?: string;
   /** Text for the model, of all hooks in order. */
   readonly context: readonly string[];
-  /** A hook wants the run to end. */
   readonly stop?: string;
   /** Faults of hooks, one sentence each; nothing was blocked by it. */
   readonly problems: readonly string[];
@@ -81,7 +70,6 @@ export interface HookVerdict {
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_TIMEOUT_S = 3_600;
 
-/** The hooks that can be used, and a sentence for each that cannot. */
 interface ReadHooks {
   readonly hooks: readonly HookCommand[];
   readonly problems: readonly string[];
@@ -143,7 +131,6 @@ function readGroup(group: unknown, { event, place, source, hooks, problem }: Gro
   }
 }
 
-/** One hook of a group, or what is wrong with it, to be read behind its place. */
 function readHook(hook: unknown): Pick<HookCommand, "command" | "timeoutMs"> | { readonly fault: string } {
   const { type = "command", command, timeout } = isRecord(hook) ? hook : {};
   if (type !== "command") return { fault: ` is of type ${JSON.stringify(type)}; only "command" runs` };

@@ -1,27 +1,20 @@
 import type { Origin } from "../markdown/origin.ts";
 
-/** A prompt kept in a file, which a person calls by its name: `/review src`. */
 export interface CommandFile {
   /** Path below its folder without the ending, `:` between folders: `git:commit`, called as `/git:commit`. */
   readonly name: string;
   readonly description: string;
-  /** Shown behind the name: `[file]`. */
   readonly argumentHint?: string;
   /** Permission rules that hold while it runs. Left out where the project is not trusted. */
   readonly allowedTools: readonly string[];
-  /** Model to run it with. */
   readonly model?: string;
-  /** Subagent to run it with. */
   readonly agent?: string;
   readonly origin: Origin;
   readonly path: string;
-  /** The text behind the front matter. */
   readonly body: string;
-  /** True when its `` !`command` `` parts may run. */
   readonly mayRun: boolean;
 }
 
-/** A prompt that calls a command: its name without `/`, and the text behind it. */
 export interface CommandCall {
   readonly name: string;
   readonly args: string;
@@ -37,16 +30,12 @@ export function parseCommandCall(prompt: string): CommandCall | undefined {
 /** A piece of a command's text; `source` is how it stands in the file. */
 export type CommandPart =
   | { readonly type: "text"; readonly text: string }
-  /** `$1` to `$9`, or `$ARGUMENTS` as 0. */
   | { readonly type: "argument"; readonly index: number; readonly source: string }
-  /** `` !`command` ``. */
   | { readonly type: "run"; readonly command: string; readonly source: string }
-  /** `@path`. */
   | { readonly type: "file"; readonly path: string; readonly source: string };
 
 /** Ports of expanding a command. Both go through permission like any call of the model. */
 export interface CommandPorts {
-  /** Runs a command line and resolves to what the model should see of it. */
   readonly run: (command: string) => Promise<string>;
   /** Reads a file; `undefined` when there is none of that name, which leaves the text as it is. */
   readonly read: (path: string) => Promise<string | undefined>;

@@ -9,7 +9,6 @@ import { type CommandFile, commandParts } from "./expand-command.ts";
 const MAX_BYTES = 262_144;
 const MAX_DESCRIPTION = 200;
 
-/** The commands that can be called, and what a person should know of the others. */
 export interface LoadedCommands {
   readonly commands: readonly CommandFile[];
   readonly findings: readonly Finding[];
@@ -72,7 +71,6 @@ async function readCommand(definition: Definition, isTrusted: IsTrusted): Promis
   };
 }
 
-/** The description of a command that has none. */
 function firstLine(body: string): string {
   return (body.split("\n", 1)[0] ?? "").replace(/^#+\s*/, "").trim();
 }

@@ -53,7 +53,6 @@ export function namesIn(value: unknown): readonly string[] | undefined {
   return names;
 }
 
-/** Characters of a description in the list of a tool. */
 const MAX_LINE_CHARS = 250;
 
 /**

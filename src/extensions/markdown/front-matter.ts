@@ -1,13 +1,10 @@
-/** Characters a front matter may have. */
 const MAX_CHARS = 16_384;
 
-/** A Markdown document: the fields at its head, none where it has no head, and the rest. */
 export interface MarkdownDocument {
   readonly fields: Readonly<Record<string, unknown>>;
   readonly body: string;
 }
 
-/** Why a document cannot be used, one sentence without its path. */
 export interface DocumentFault {
   readonly fault: string;
 }
@@ -53,7 +50,6 @@ export function splitFrontMatter(
 
 const FENCE = /^---[ \t]*(?:\r?\n|$)/;
 
-/** Index behind the line feed of the line that begins at `at`. */
 function lineEnd(text: string, at: number): number {
   const feed = text.indexOf("\n", at);
   return feed === -1 ? text.length : feed + 1;

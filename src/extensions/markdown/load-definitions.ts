@@ -3,31 +3,24 @@ import { type MarkdownDocument, parseMarkdown } from "./front-matter.ts";
 import { type Finding, type Origin, replacedFinding, type SourceFolder, type TrustItem } from "./origin.ts";
 import { readTextFile } from "./read-text-file.ts";
 
-/** A file that may hold a definition. */
 export interface DefinitionFile {
   readonly path: string;
-  /** The name that its place gives it. */
   readonly name: string;
   /** The folder that links must not lead out of. Default: the root of the source. */
   readonly within?: string;
 }
 
-/** The Markdown file of a command, a skill or a subagent. */
 export interface Definition extends MarkdownDocument, DefinitionFile {
   readonly origin: SourceFolder["origin"];
-  /** The whole file. */
   readonly text: string;
-  /** Reports what a person should know of the file. */
   readonly tell: (level: Finding["level"], message: string) => undefined;
 }
 
-/** One kind of things that are kept in Markdown files. */
 export interface DefinitionKind<T> {
   readonly maxBytes: number;
   readonly files: (source: SourceFolder, findings: Finding[]) => readonly DefinitionFile[];
   /** Resolves to `undefined` for a file that cannot be used, after reporting it. */
   readonly read: (definition: Definition) => Promise<T | undefined>;
-  /** How messages name a thing: `skill review`. */
   readonly title: (name: string) => string;
 }
 
@@ -66,7 +59,6 @@ export async function loadDefinitions<
   return { things: [...things.values()], findings };
 }
 
-/** The subject of a decision about trust in a definition: its whole text. */
 export function trustItemOf(
   { origin, path, text }: Definition,
   kind: TrustItem["kind"],

@@ -50,7 +50,6 @@ export interface TrustItem {
 /** Decides about the acting parts of things of a project; the default refuses them. */
 export type IsTrusted = (item: TrustItem) => boolean | Promise<boolean>;
 
-/** Trusts nothing that a project brings. */
 export const trustsNoProject: IsTrusted = () => false;
 
 /** Where to search. */

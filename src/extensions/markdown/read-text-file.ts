@@ -16,7 +16,6 @@ import { isWithin, realPath } from "../../system/real-path.ts";
 import { isAbsent } from "../../system/system-error.ts";
 import type { Finding } from "./origin.ts";
 
-/** Bounds of a text file. */
 export interface ReadTextOptions {
   readonly maxBytes: number;
   /** Folder that the file must be in once links are followed. Default: links may lead anywhere. */
@@ -68,7 +67,6 @@ export function readFolder(path: string, findings: Finding[]): readonly Dirent[]
   }
 }
 
-/** Files that are looked at in one folder and those below, and how deep. */
 const MAX_ENTRIES = 500;
 const MAX_DEPTH = 4;
 

@@ -5,7 +5,6 @@ import { isRecord } from "../../core/base/json.ts";
 /** References one anchor may have; what has more grows without bound when it is read. */
 const MAX_ALIASES = 16;
 
-/** Fields that hold words for a person and grant nothing. */
 const WORDS = /^(description|argument-hint): +(.*?)\r?$/gm;
 
 /**

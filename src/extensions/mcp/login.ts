@@ -76,7 +76,6 @@ export function authorizationOf(server: HttpServer, parts: LoginParts): Authoriz
   };
 }
 
-/** The parts logins need beside their server. */
 export interface LoginParts {
   readonly store: LoginStore;
   readonly clock: Clock;
@@ -124,9 +123,7 @@ function loginOf(
   };
 }
 
-/** How somebody logs in. */
 export interface LogInOptions extends LoginParts {
-  /** Shows the person the page to agree on. */
   readonly show: (page: URL) => void;
   readonly signal: AbortSignal;
 }
@@ -171,7 +168,6 @@ function scopeOf({ oauth }: HttpServer, asked: string | undefined): { readonly s
   return scope === undefined ? {} : { scope };
 }
 
-/** The challenge of a server for somebody who is not logged in. */
 async function challengeOf(
   { url, headers }: HttpServer,
   signal: AbortSignal,
@@ -252,7 +248,6 @@ class LoginFlow implements OAuthClientProvider {
   };
   readonly discoveryState = (): OAuthDiscoveryState | undefined => this.#discovery;
 
-  /** Keeps what the login brought. */
   async keep(): Promise<void> {
     const { store, clock } = this.#options;
     const [client, tokens] = [this.#client, this.#tokens];
@@ -270,7 +265,6 @@ interface Callback {
   readonly close: () => void;
 }
 
-/** Waits on the loopback interface for the browser to come back. */
 async function listenForCallback(port: number): Promise<Callback> {
   const arrived = Promise.withResolvers<URLSearchParams>();
   const server = createServer((request, response) => {

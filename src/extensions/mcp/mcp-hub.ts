@@ -21,7 +21,6 @@ import type { McpServerDefinition } from "./server-definition.ts";
 import { FIND_TOOLS, MCP_PREFIX, serverParts } from "./tool-name.ts";
 import { contentBlocks } from "./tool-result.ts";
 
-/** The record of a server. */
 export interface KnownServer {
   readonly tools: readonly ListedTool[];
   readonly prompts: readonly ListedPrompt[];
@@ -33,11 +32,9 @@ export interface KnownServers {
   readonly write: (hash: string, server: KnownServer) => void;
 }
 
-/** Options of an {@link McpHub}. */
 export interface McpHubOptions {
   readonly servers: readonly McpServerDefinition[];
   readonly host: McpHost;
-  /** Loads what opens connections, with the first start. */
   readonly loadOpener: () => Promise<OpenConnection>;
   readonly known: KnownServers;
   readonly clock: Clock;
@@ -53,7 +50,6 @@ export interface McpHubOptions {
 export interface McpServerStatus {
   readonly name: string;
   readonly status: "connecting" | "connected" | "failed" | "needs_auth" | "disabled";
-  /** Why it failed. */
   readonly reason?: string;
   /** Tools it has, with what they cost in each request; known from an earlier run before it is connected. */
   readonly tools: readonly Pick<McpTool, "as" | "name" | "tokens">[];
@@ -65,10 +61,8 @@ interface Entry {
   readonly part: string;
   tools: readonly McpTool[];
   dropped: readonly DroppedTool[];
-  /** Tools as they are remembered. */
   listed: readonly ListedTool[];
   prompts: readonly ListedPrompt[];
-  /** True when its tools were ever read. */
   isKnown: boolean;
   isToldOf?: boolean;
   isChangeTold?: boolean;
@@ -82,9 +76,7 @@ interface Entry {
 export class McpHub {
   readonly #options: McpHubOptions;
   readonly #entries = new Map<string, Entry>();
-  /** Of all tools, those that are offered: by name, with what they cost. */
   readonly #offered = new Map<string, McpTool>();
-  /** Tools whose every call is refused. */
   readonly #refused = new Map<string, McpTool>();
   #registry: ToolRegistry | undefined;
   #changed = Promise.withResolvers<void>();
@@ -117,28 +109,23 @@ export class McpHub {
     return isSought ? [this.#findTools(), ...tools] : tools;
   }
 
-  /** The tools of the agent, which get what comes later. */
   attach(registry: ToolRegistry): void {
     this.#registry = registry;
   }
 
-  /** Offers tools by name that an earlier part of the conversation has used. */
   revealUsed(names: ReadonlySet<string>): void {
     this.#reveal(this.#hidden().filter(({ as }) => names.has(as)));
   }
 
-  /** Starts every server that is not started yet. Returns at once. */
   start(): void {
     if (this.#isClosed) return;
     for (const { server } of this.#enabled()) server.want();
   }
 
-  /** Resolves when no server is starting. */
   async settled(): Promise<void> {
     await Promise.all(this.#enabled().map(({ server }) => server.settled()));
   }
 
-  /** How the servers do, in the order of the configuration. */
   statuses(): readonly McpServerStatus[] {
     return [...this.#entries.values()].map(({ server, tools, dropped }) => {
       const { definition, life } = server;
@@ -157,12 +144,10 @@ export class McpHub {
     return this.#entries.get(server)?.server.call(tool, input, { signal });
   }
 
-  /** The prompts that are known: from an earlier run, or since their server is connected. */
   knownPrompts(): readonly McpPrompt[] {
     return this.#enabled().flatMap(promptsOf);
   }
 
-  /** The prompts of the servers that are connected, asked for anew. */
   async prompts(): Promise<readonly McpPrompt[]> {
     const lists = this.#ready().map(async (entry) => {
       await this.#askForPrompts(entry, new AbortController().signal).catch(() => undefined);
@@ -222,13 +207,11 @@ export class McpHub {
     );
   }
 
-  /** Ends every server. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#entries.values()].map(({ server }) => server.close()));
   }
 
-  /** Ends their processes at once. */
   killNow(): void {
     this.#isClosed = true;
     for (const { server } of this.#entries.values()) server.killNow();

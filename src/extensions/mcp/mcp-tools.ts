@@ -10,13 +10,11 @@ import type { McpServer } from "./mcp-server.ts";
 import { FIND_TOOLS, mcpNames } from "./tool-name.ts";
 import { toMcpResult } from "./tool-result.ts";
 
-/** Says which tools of a server's list cannot be offered. */
 export function droppedNotice(server: string, dropped: readonly DroppedTool[]): string {
   const named = dropped.map(({ name, reason }) => `${name} ${reason}`.trim());
   return `MCP server ${server}: left out ${counted(dropped.length, "tool")}: ${shortList(named, server)}.`;
 }
 
-/** Says that a server describes tools in other words than those a person may have allowed them by. */
 export function changedNotice(server: string, names: readonly string[]): string {
   return `MCP server ${server}: changed what it says of ${counted(names.length, "tool")}: ${shortList(names, server)}. What you allowed for a tool still holds: take its rule away if you do not know why it changed.`;
 }
@@ -35,7 +33,6 @@ export interface DeferLimits {
   readonly tokens: number;
 }
 
-/** The limits that hold where nothing else is said. */
 const DEFER_LIMITS: DeferLimits = { tools: 20, tokens: 5_000 };
 
 /** True when tools are few enough to be offered at once. Their cost is read only if their number fits. */
@@ -47,17 +44,13 @@ export function isWithinDefer(
   return tools.length <= limits.tools && tools.reduce((sum, { tokens }) => sum + tokens, 0) <= limits.tokens;
 }
 
-/** Where {@link createFindTools} looks. */
 interface FindToolsSource {
-  /** One line on what there is, for the description: it stays as it is. */
   readonly summary: string;
-  /** The tools of all servers, offered already or not. */
   readonly all: () => readonly McpTool[];
   /** Offers tools from the next request on, as far as they are not. */
   readonly reveal: (tools: readonly McpTool[]) => void;
   /** Starts what is not started. Names of the servers that are starting, and when one of them is settled. */
   readonly pending: () => { readonly names: readonly string[]; readonly settled: Promise<void> };
-  /** Servers that are not there, and why. */
   readonly problems: () => readonly string[];
 }
 
@@ -152,14 +145,10 @@ function wordsOf(text: string): readonly string[] {
 
 /** A server's tool, as the model may be offered it. Details are found on demand: most are never offered. */
 export interface McpTool {
-  /** `mcp__server__tool`. */
   readonly as: string;
-  /** Its name at the server. */
   readonly name: string;
   readonly description: string;
-  /** Tokens that offering it costs in each request, estimated. */
   readonly tokens: number;
-  /** Equal for equal definitions. */
   readonly text: string;
   /** Makes the tool, each time the same one: schemas of tools that nobody is offered are not read. */
   readonly tool: () => Tool;
@@ -173,13 +162,11 @@ export function refusedTool({ as: name }: McpTool): Tool {
   return defineTool({ name, description: "", offered: false, execute, parameters: { type: "object" } });
 }
 
-/** A tool that cannot be offered, and why. */
 export interface DroppedTool {
   readonly name: string;
   readonly reason: string;
 }
 
-/** The tools made of a server's list. */
 export interface McpTools {
   readonly tools: readonly McpTool[];
   readonly dropped: readonly DroppedTool[];
@@ -219,10 +206,8 @@ export function toMcpTools(
   return { tools, dropped };
 }
 
-/** Options of {@link toMcpTools}. */
 interface McpToolsOptions {
   readonly server: McpServer;
-  /** Of the server in the names of its tools. */
   readonly part: string;
   readonly isChecked?: boolean;
 }
@@ -258,7 +243,6 @@ function toMcpTool(listed: ListedTool, naming: Naming): McpTool {
   };
 }
 
-/** Why a tool cannot be used, if that is so. */
 function faultOf(listed: ListedTool): string | undefined {
   const { inputSchema } = listed;
   if (normaliseSchema(inputSchema) === undefined) return "has an inputSchema that is not an object";
@@ -331,7 +315,6 @@ function isPattern(source: string): boolean {
 /** A tool's schema as every provider takes it, and how its arguments lead back to the server's. */
 interface NormalisedSchema {
   readonly schema: { readonly [key: string]: unknown };
-  /** The server's names of parameters, for those whose name providers refuse. */
   readonly renamed: ReadonlyMap<string, string>;
 }
 
@@ -374,7 +357,6 @@ export function normaliseSchema(schema: unknown): NormalisedSchema | undefined {
   };
 }
 
-/** The arguments of a call under the names that the server knows. */
 export function originalNames(input: Fields, { renamed }: Pick<NormalisedSchema, "renamed">): Fields {
   if (renamed.size === 0) return input;
   return Object.fromEntries(Object.entries(input).map(([name, value]) => [renamed.get(name) ?? name, value]));
@@ -431,7 +413,6 @@ function merged(parts: readonly FlatSchema[]): Fields {
   );
 }
 
-/** The schema a reference inside the document leads to. */
 function resolve(reference: unknown, root: Fields): Fields | undefined {
   if (typeof reference !== "string" || !reference.startsWith("#/")) return undefined;
   let at: unknown = root;

@@ -5,7 +5,6 @@ import type { McpServer } from "./mcp-server.ts";
 import { mcpNames } from "./tool-name.ts";
 import { contentBlocks } from "./tool-result.ts";
 
-/** A message of a prompt. */
 export interface PromptMessage {
   readonly role: "user" | "assistant";
   readonly content: readonly (TextBlock | ImageBlock)[];
@@ -24,12 +23,9 @@ export function promptMessages(answer: unknown): readonly PromptMessage[] {
   });
 }
 
-/** A prompt of a server, which people call as a command. */
 export interface McpPrompt extends Omit<ListedPrompt, "name"> {
-  /** `mcp__server__prompt`. */
   readonly name: string;
   readonly server: string;
-  /** Its name at the server. */
   readonly own: string;
 }
 

@@ -2,7 +2,6 @@ import { parseJSONRPCMessage } from "@modelcontextprotocol/client";
 import { errorMessage } from "../../core/base/errors.ts";
 import { type Fields, isRecord } from "../../core/base/json.ts";
 
-/** Longest message of a server in bytes. */
 export const MAX_MESSAGE_BYTES: number = 32 * 1024 * 1024;
 
 /**
@@ -39,7 +38,6 @@ export function lineReader(
   };
 }
 
-/** The id of a request. */
 export type RequestId = string | number;
 
 /**

@@ -9,12 +9,9 @@ import { ConnectionError } from "./connection.ts";
 import { lineReader, MAX_MESSAGE_BYTES, readMessages } from "./read-message.ts";
 import type { StdioServer } from "./server-definition.ts";
 
-/** The options a server's process runs with. */
 export interface StdioTransportOptions {
   readonly server: StdioServer;
-  /** Default working folder. */
   readonly cwd: string;
-  /** Every variable beside those of the definition. */
   readonly environment: { readonly [name: string]: string };
   readonly watcher: ProcessWatcher | undefined;
 }
@@ -52,13 +49,11 @@ export class StdioTransport implements Transport {
     this.#options = options;
   }
 
-  /** Why it ended, in one sentence. */
   get reason(): string {
     const last = this.#stderr.trim().split("\n").at(-1)?.trim() ?? "";
     return `${this.#reason ?? "it ended"}${last === "" ? "" : ` (its last words: ${last.slice(0, 300)})`}.`;
   }
 
-  /** Starts the process. Rejects when there is no such program. */
   async start(): Promise<void> {
     const { server, cwd, environment, watcher } = this.#options;
     const mark = newId("m");
@@ -91,7 +86,6 @@ export class StdioTransport implements Transport {
     });
   }
 
-  /** Writes a message. Rejects when the process is gone. */
   async send(message: JSONRPCMessage): Promise<void> {
     const input = this.#child?.stdin;
     const isWritten =
@@ -105,7 +99,6 @@ export class StdioTransport implements Transport {
     throw new ConnectionError(this.reason);
   }
 
-  /** Ends standard input, and the group when the process does not end by that. */
   async close(): Promise<void> {
     const child = this.#child;
     if (child === undefined) return;
@@ -118,7 +111,6 @@ export class StdioTransport implements Transport {
     await this.#exited;
   }
 
-  /** Kills the group. */
   killNow(): void {
     this.#signal("SIGKILL");
   }
@@ -188,7 +180,6 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** True when it comes about in time. */
 async function within(ms: number, event: Promise<void>): Promise<boolean> {
   const wait = new AbortController();
   const late = systemClock.sleep(ms, wait.signal).then(

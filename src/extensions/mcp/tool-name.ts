@@ -1,9 +1,7 @@
 import { createHash } from "node:crypto";
 
-/** Longest name that all providers take. */
 const MAX_NAME = 64;
 
-/** The beginning of every name that a server brings. */
 export const MCP_PREFIX = "mcp__";
 
 /** Name of the tool behind which those of servers wait. */
@@ -50,7 +48,6 @@ export function serverParts(servers: readonly string[]): ReadonlyMap<string, str
   return new Map(servers.map((server) => [server, parts.get(server) ?? server]));
 }
 
-/** Leaves room for the name of a tool. */
 const MAX_SERVER = 30;
 
 function cut(part: string, server: string): string {

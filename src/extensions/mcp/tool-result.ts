@@ -3,12 +3,10 @@ import { truncateMiddle, utf8Length } from "../../core/base/text.ts";
 import type { ImageBlock, TextBlock } from "../../core/message/message.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
 
-/** Bytes of text of one result that reach the model. */
 const MAX_TEXT_BYTES = 50 * 1024;
 /** Bytes of one image, and of all of one result, as base64: more is refused by providers. */
 const MAX_IMAGE_CHARS = 7_000_000;
 const MAX_ALL_IMAGE_CHARS = 14_000_000;
-/** Pictures that all providers take. */
 const IMAGE_TYPES: ReadonlySet<unknown> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
 type Block = TextBlock | ImageBlock;
@@ -77,7 +75,6 @@ function toBlocks(block: Fields, images: { left: number }): readonly Block[] {
   }
 }
 
-/** A resource with its contents. */
 function resourceBlocks(resource: Fields, images: { left: number }): readonly Block[] {
   const { uri, blob, mimeType } = resource;
   if (typeof resource["text"] === "string")

@@ -15,7 +15,6 @@ import type { Finding } from "../markdown/origin.ts";
 import type { ExtensionApi, ExtensionCommand, ExtensionProvider } from "./extension-api.ts";
 import type { ExtensionFile } from "./extension-files.ts";
 
-/** One extension that was loaded. */
 export interface LoadedExtension extends ExtensionFile {
   readonly tools: readonly Tool[];
   readonly commands: readonly ExtensionCommand[];
@@ -28,7 +27,6 @@ export interface LoadedExtension extends ExtensionFile {
 /** Gets, with a file's path, what takes the errors its code threw, and says which it took. */
 export type AdoptErrors = (path: string, takes: (error: unknown) => boolean) => void;
 
-/** Options of {@link loadExtensions}. */
 export interface LoadExtensionsOptions {
   readonly cwd: string;
   readonly onFailure: (message: string) => void;
@@ -36,7 +34,6 @@ export interface LoadExtensionsOptions {
   readonly adoptErrors?: AdoptErrors | undefined;
   /** Ends the use of the extensions. Default: never, they are used as long as the process lives. */
   readonly until?: AbortSignal | undefined;
-  /** Times the wait for each of them. */
   readonly clock?: Clock;
 }
 
@@ -134,7 +131,6 @@ function tellerOf(file: ExtensionFile, tell: (message: string) => void): (error:
   };
 }
 
-/** Throws `invalid_argument` for what cannot be a tool. */
 function toTool(given: Parameters<ExtensionApi["tool"]>[0]): Tool {
   check(given, OBJECT, "The tool");
   if (isMade(given)) {
@@ -263,7 +259,6 @@ function isIn(places: readonly string[], end = ""): (call: string) => boolean {
   return (call) => written.some((place) => call.includes(place));
 }
 
-/** The lines of a stack that name a place of a program. */
 function callsOf(error: unknown): readonly string[] {
   if (!(error instanceof Error) || typeof error.stack !== "string") return [];
   return error.stack

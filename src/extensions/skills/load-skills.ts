@@ -32,9 +32,7 @@ export interface Skill {
   readonly folder: string;
 }
 
-/** Bytes a `SKILL.md` may have. */
 export const MAX_SKILL_BYTES = 262_144;
-/** Skills that are looked at in one folder. */
 const MAX_SKILLS = 200;
 const MAX_DESCRIPTION = 1_024;
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
@@ -68,7 +66,6 @@ export async function loadSkills(folders: readonly SourceFolder[]): Promise<Load
   return { skills: things, findings };
 }
 
-/** The subfolders, in the order of their names; `folder` is where links lead. */
 function skillFolders(
   { path: parent, root }: SourceFolder,
   findings: Finding[],
@@ -115,9 +112,7 @@ function readSkill({ fields, path, origin, tell, name: own, within = "" }: Defin
   };
 }
 
-/** The files of a skill that can be run, and whether they may be. */
 interface SkillScripts {
-  /** Relative to the folder of the skill. */
   readonly scripts: readonly string[];
   readonly isTrusted: boolean;
 }
@@ -146,7 +141,6 @@ export async function mayUseScripts(
   return contentHash !== undefined && (await isTrusted({ kind: "skill", name, origin, path, contentHash }));
 }
 
-/** Bytes of scripts that are hashed. */
 const MAX_HASHED_BYTES = 4_194_304;
 const SCRIPT = /\.(?:sh|bash|zsh|fish|py|js|mjs|cjs|ts|mts|rb|pl|php|lua|ps1|bat|cmd|exe|jar)$/i;
 
@@ -155,7 +149,6 @@ export interface SkillFiles {
   readonly texts: readonly string[];
   /** Files that can be run: marked executable, with the ending of a script, or in a folder `scripts`. */
   readonly scripts: readonly string[];
-  /** True when there are more files than were looked at. */
   readonly cut: boolean;
 }
 

@@ -14,9 +14,7 @@ import { readFolder } from "../markdown/read-text-file.ts";
 import { isNamed, namedTools } from "./named-tools.ts";
 import { BUILT_IN_SUBAGENTS, type LoadedSubagent, type Subagent } from "./task-tool.ts";
 
-/** Bytes a definition may have. */
 const MAX_BYTES = 65_536;
-/** Definitions that are looked at in one folder. */
 const MAX_FILES = 200;
 
 /** Options of {@link loadSubagents}. */
@@ -97,7 +95,6 @@ async function readSubagent(
   return { ...atHome, readOnly: true, trusted: false };
 }
 
-/** The tools of a subagent that may change something. */
 function actingTools(subagent: Subagent, tools: readonly Tool[]): readonly string[] {
   if (subagent.readOnly === true) return [];
   const known = tools.filter((tool) => tool.readOnly !== true && isGiven(tool, subagent));
@@ -115,7 +112,6 @@ function isGiven({ name }: Tool, { tools, disallowedTools = [] }: Subagent): boo
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const MAX_DESCRIPTION = 1_024;
-/** Model requests a definition may ask for. */
 const MAX_ITERATIONS = 200;
 /** Fields of other agents that would have an effect there and have none here. */
 const WITHOUT_EFFECT = ["hooks", "mcpServers", "permission", "skills", "background", "isolation"] as const;

@@ -14,10 +14,8 @@ const PEER_NAMES: ReadonlyMap<string, string> = new Map([
   ["killbash", "job"],
 ]);
 
-/** The tools a list of names means. */
 export interface NamedTools {
   readonly names: readonly string[];
-  /** A sentence for each name that means no tool. */
   readonly unknown: readonly string[];
 }
 

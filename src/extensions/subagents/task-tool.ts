@@ -95,12 +95,10 @@ export const BUILT_IN_SUBAGENTS: readonly LoadedSubagent[] = [
 const DEFAULT_MAX_ITERATIONS = 20;
 const DEFAULT_MAX_DEPTH = 2;
 const DEFAULT_REPORT_CHARS = 16_000;
-/** Room of the list of subagents in the tool's description. */
 const LIST = { tool: "task", parameter: "agent", maxChars: 4_000 };
 /** Longer than a tool of a subagent takes to end after an abort, so that the task can still report. */
 const ABORT_GRACE_MS = 20_000;
 
-/** Said to every subagent behind its own prompt. */
 const REPORT_RULE =
   "You work for another agent. It sees nothing but your last message: put into it what was asked for, complete and short, and name files as path:line.";
 
@@ -278,7 +276,6 @@ const REMARKS: { readonly [reason in SubagentOutcome["stopReason"]]?: string } =
   output_limit: "Its report was cut at the model's output limit.",
 };
 
-/** Why there is no full report; undefined where there is one. */
 function failureOf({ stopReason, limit, error, detail }: SubagentOutcome): string | undefined {
   if (stopReason === "error") return `failed: ${withoutStop(error?.message ?? "for an unknown reason")}`;
   const failure = FAILURES[stopReason];

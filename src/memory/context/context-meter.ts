@@ -10,13 +10,10 @@ import type { ContextView } from "./compactor.ts";
  */
 export const IMAGE_TOKENS = 1_600;
 
-/** The size of a conversation as the next request would send it, in tokens. */
 export interface ContextSize {
-  /** Everything: system prompt, tools, messages. */
   readonly tokens: number;
   /** System prompt and tools, which no compaction makes smaller. */
   readonly fixed: number;
-  /** Of some messages, by the same measure. */
   readonly of: (messages: readonly Message[]) => number;
   readonly ofText: (text: string) => number;
 }
@@ -42,7 +39,6 @@ export class ContextMeter {
     return bound + toolBound + mostTokens(request.system?.length ?? 0);
   }
 
-  /** The size of the next request. Estimates each message once. */
   async measure(view: ContextView): Promise<ContextSize> {
     this.#estimator ??= await loadTextEstimator();
     const text = this.#estimator;
@@ -94,7 +90,6 @@ export class ContextMeter {
   }
 }
 
-/** The sum over the messages from `from` to `end`. */
 interface RunningBound {
   readonly from: number;
   readonly end: number;
@@ -112,7 +107,6 @@ function clamped(ratio: number): number {
   return Math.min(3, Math.max(0.5, ratio));
 }
 
-/** Tokens of a text, estimated. */
 type TextEstimator = (text: string) => number;
 
 /**

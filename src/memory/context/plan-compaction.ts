@@ -11,19 +11,15 @@ import {
 import type { ContextSize } from "./context-meter.ts";
 import { answersCalls, type PinnedMessages, pinnedOf } from "./pinned.ts";
 
-/** How much of the room each part may take, in tokens. */
 interface CompactionBudget {
-  /** The newest messages, kept as they are. */
   readonly tail: number;
   /** Answers of the model that are kept with their results whatever they take. */
   readonly tailTurns: number;
-  /** The user's own words. */
   readonly pins: number;
   /** The most that the newest messages may take: their longest parts are cut where they take more. */
   readonly tailAtMost: number;
 }
 
-/** How a conversation is parted. */
 export interface CompactionPlan {
   /** The messages that go, oldest first; not empty. */
   readonly replaced: readonly Message[];
@@ -32,7 +28,6 @@ export interface CompactionPlan {
   readonly pins: readonly UserMessage[];
   /** Newest messages that had to be cut to fit; they come behind the note. */
   readonly cutTail: readonly Message[];
-  /** Newest messages that stay as they are. */
   readonly kept: number;
 }
 

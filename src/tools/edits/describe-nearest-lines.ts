@@ -43,7 +43,6 @@ function hasLineNumbers(lines: readonly string[]): boolean {
   return lines.every((line) => /^ *\d+\t/u.test(line) || line === "") && lines.some((line) => line !== "");
 }
 
-/** Index of the line where `wanted` would start (may be negative), if anything is similar. */
 function startOfNearest(lines: readonly string[], wanted: readonly string[]): number | undefined {
   const keys = lines.map(normalise);
   const wantedKeys = wanted.map(normalise);
@@ -93,7 +92,6 @@ function indexOfLongest(lines: readonly string[]): number {
   return longest;
 }
 
-/** The lines that share most pairs of characters with a text. */
 function likelyLines(keys: readonly string[], part: string): readonly number[] {
   const isWanted = new Uint8Array(PAIR_SLOTS);
   for (let index = 1; index < part.length; index++) isWanted[pairSlot(part, index)] = 1;

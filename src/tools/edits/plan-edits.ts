@@ -22,14 +22,12 @@ export interface EditError {
   readonly message: string;
 }
 
-/** A range of a text and what replaces it. */
 export interface Replacement {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** The effect of a list of edits: sorted replacements that do not overlap, or the first error. */
 type EditPlan = { readonly replacements: readonly Replacement[] } | { readonly error: EditError };
 
 /** Finds every place the edits change. Offsets are those of `before`, its byte order mark included. */
@@ -63,7 +61,6 @@ interface Range {
   readonly end: number;
 }
 
-/** A text under edit, with what is worked out about it once and only when needed. */
 class EditedText {
   readonly text: string;
   /** Length of the byte order mark: matches never reach into it. */
@@ -194,7 +191,6 @@ function foldedRange(text: EditedText, old: string): readonly Range[] | EditErro
   return [{ start: begin, end }];
 }
 
-/** True when a text begins with the blanks at the end of a line. */
 function startsWithBlankEnd(text: string): boolean {
   return isBlank(text.charCodeAt(0)) && /^[^\S\n]+\n/u.test(text);
 }
@@ -341,7 +337,6 @@ const MAX_RANGES = 20;
 const MAX_LINES = 60;
 const MAX_LINE_CHARS = 200;
 
-/** Numbers of the lines of each replacement, with those around. */
 function changedLines(
   after: string,
   replacements: readonly Replacement[],
@@ -381,7 +376,6 @@ const EDITS = ownSchema({
   },
 });
 
-/** Puts replacements, sorted and not overlapping, into a text. */
 export function splice(before: string, replacements: readonly Replacement[]): string {
   const parts: string[] = [];
   let position = 0;

@@ -1,9 +1,7 @@
 import { isUtf8 } from "node:buffer";
 
-/** How the bytes of a file are to be read as text. */
 type TextEncoding = "utf-8" | "utf-16le" | "utf-16be" | "binary";
 
-/** Bytes from the start of a file that {@link detectEncoding} wants to see. */
 const ENCODING_SAMPLE_BYTES = 8192;
 
 /**
@@ -71,13 +69,11 @@ export function uniformLineEnding(text: string): LineEnding | undefined {
   return isOther ? undefined : first;
 }
 
-/** The line ending whose LF is at `newline`; `undefined` for -1. */
 export function lineEndingAt(text: string, newline: number): LineEnding | undefined {
   if (newline === -1) return undefined;
   return newline > 0 && text[newline - 1] === "\r" ? "\r\n" : "\n";
 }
 
-/** `text` with all its line ends written as `ending`. */
 export function inLineEnding(text: string, ending: LineEnding): string {
   return text.replace(/\r?\n/gu, () => ending);
 }
@@ -120,10 +116,8 @@ export interface FileText {
   readonly encoding: FileEncoding;
 }
 
-/** The first byte order mark of a text. */
 export const BOM = "\uFEFF";
 
-/** How encodings are named to the model. */
 export const ENCODING_NAMES: Readonly<Record<FileEncoding, string>> = {
   "utf-8": "UTF-8",
   "utf-16le": "UTF-16LE",
@@ -156,7 +150,6 @@ export function encodingOf(bytes: Uint8Array): FileEncoding | undefined {
   return isGbk(bytes) ? "gbk" : "windows-1252";
 }
 
-/** The bytes of a text, or the first character that the encoding does not have. */
 export function encodeText({ text, encoding }: FileText): Buffer | { readonly missing: string } {
   if (encoding === "utf-8") return Buffer.from(text);
   if (encoding === "utf-16le") return Buffer.from(text, "utf16le");
@@ -224,14 +217,11 @@ function codesOf(encoding: "gbk" | "windows-1252"): ReadonlyMap<string, number> 
   );
 }
 
-/** The facts of a text that numbered lines do not show. */
 export interface TextForm {
   readonly hasMark: boolean;
-  /** Lines that end in CR LF: all, some, none. */
   readonly crLf: "all" | "some" | "none";
 }
 
-/** The form of a whole text. */
 export function formOf(text: string): TextForm {
   const crLf = text.includes("\r\n") ? (/(?<!\r)\n/u.test(text) ? "some" : "all") : "none";
   return { hasMark: text.startsWith(BOM), crLf };

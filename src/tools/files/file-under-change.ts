@@ -17,10 +17,8 @@ import { decodeFile, ENCODING_NAMES, encodeText, type FileEncoding, type FileTex
 import { assertRegularFile, openRegularFile } from "./open-file.ts";
 import { writeAtomically } from "./write-atomically.ts";
 
-/** Which file is to be changed, and by whom. */
 export interface ChangeTarget {
   readonly path: string;
-  /** The path as the model wrote it, for messages. */
   readonly shown: string;
   readonly transcriptId: string;
   readonly state: FileState;
@@ -31,7 +29,6 @@ export interface ChangeTarget {
   readonly agreed?: AgreedChanges | undefined;
 }
 
-/** A file as it is before a change that the session may make. */
 export interface FileUnderChange {
   /** Absent for a text that an editor has open and that is on no disk yet. */
   readonly stats: Stats | undefined;

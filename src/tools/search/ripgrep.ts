@@ -195,14 +195,10 @@ function isInRepository(folder: string): boolean {
 }
 
 interface RipgrepRun {
-  /** Folder to search, a canonical path. The one at the start counts, whatever takes its place. */
   readonly folder: string;
-  /** A file that is open here and is to be descriptor 3 there. */
   readonly descriptor?: number | undefined;
-  /** The character that ends a record of the output. */
   readonly separator: "\n" | "\0";
   readonly signal: AbortSignal;
-  /** Returns false when it has enough. */
   readonly onRecord: (record: string) => boolean;
 }
 
@@ -268,7 +264,6 @@ async function readRecords(
   if (pending !== "") onRecord(pending);
 }
 
-/** Where a program may come from. */
 interface ProgramSearch {
   /** As the variable `PATH`. Relative and empty folders are passed over: they would be the project's. */
   readonly path: string;

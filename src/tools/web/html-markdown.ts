@@ -1,13 +1,10 @@
 import { type Token, Tokenizer, TokenizerMode } from "parse5";
 
-/** A page as text for a model. */
 export interface MarkdownPage {
-  /** Of the first `title`; undefined when there is none. */
   readonly title: string | undefined;
   readonly markdown: string;
 }
 
-/** Elements whose text is no part of what a person reads. */
 const SKIPPED: ReadonlySet<string> = new Set([
   "script",
   "style",
@@ -122,7 +119,6 @@ class PageReader {
   }
 }
 
-/** A line that grows piece by piece; each operation costs what it touches. */
 class TextLine {
   readonly #pieces: string[] = [];
 
@@ -130,7 +126,6 @@ class TextLine {
     return this.#pieces.length === 0;
   }
 
-  /** A place to come back to: the end of what is there now. */
   get end(): number {
     return this.#pieces.length;
   }
@@ -183,7 +178,6 @@ const EMPHASIS: ReadonlyMap<string, string> = new Map([
 ]);
 const MAX_DEPTH = 20;
 
-/** Gives the value of an attribute. */
 export type Attribute = (name: string) => string | undefined;
 
 interface List {
@@ -201,7 +195,6 @@ export class MarkdownWriter {
   #wantsBlank = false;
   #quotes = 0;
   readonly #lists: List[] = [];
-  /** The mark of a list item that has no text yet. */
   #bullet = "";
   #code: string[] | undefined;
   #codeLanguage = "";
@@ -291,7 +284,6 @@ export class MarkdownWriter {
     }
   }
 
-  /** Parts of lists and tables, and what stands on lines of its own. */
   #openPart(name: string, attribute: Attribute): void {
     switch (name) {
       case "ul":
@@ -349,7 +341,6 @@ export class MarkdownWriter {
     else this.#line.cut(open.after - 1);
   }
 
-  /** The blank that is due before what stands next on the line. */
   #space(): void {
     if (this.#wantsSpace && !this.#line.isEmpty && !this.#line.endsInSpace) this.#line.add(" ");
     this.#wantsSpace = false;
