@@ -304,10 +304,7 @@ async function retrieveFrom(
   });
 }
 
-/**
- * Marks records as used. Only keeps them from being dropped: neither another writer is waited for, nor until
- * it is on the disk.
- */
+/** Only keeps records from being dropped: neither a writer nor the disk is waited for. */
 function touch(database: DatabaseSync, ids: readonly number[], time: number): void {
   database.exec("PRAGMA synchronous = NORMAL");
   try {

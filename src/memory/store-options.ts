@@ -96,10 +96,7 @@ export function assertQuery(query: unknown): void {
   throw misuse(`The query is ${query === null ? "null" : typeof query}: pass a text.`);
 }
 
-/**
- * The texts to keep, cleaned, cut to size, each once. Keys are equal for texts that differ in compatibility
- * forms, case, blanks and a last full stop alone.
- */
+/** Keys are equal for texts that differ in case, blanks, compatibility forms and a last full stop alone. */
 export function recordTexts(
   what: Recordable,
   { maxRecordChars, maxBytes }: Pick<StoreSettings, "maxRecordChars" | "maxBytes">,
@@ -120,10 +117,7 @@ function keyOf(text: string): string {
   return open === "" ? folded : open;
 }
 
-/**
- * The vectors of texts, each of length 1; none where there is no embedder, and none, with a notice, where it
- * fails, is too slow, or does not give one finite vector per text. Rejects only when `signal` is aborted.
- */
+/** None, with a notice, where the embedder fails. Rejects only when `signal` is aborted. */
 export async function vectorsOf(
   texts: readonly string[],
   { embedder, embedTimeoutMs: ms, clock, onNotice }: StoreSettings,

@@ -147,11 +147,7 @@ function joinAccess(all: readonly ToolAccess[]): ToolAccess {
   return read.length === 0 && write.length === 0 ? "none" : { read, write };
 }
 
-/**
- * Cuts texts so that together they take at most `maxBytes` of UTF-8, the notes about the cuts included as far
- * as there is room. Short texts stay whole; the room they leave goes to the long ones, which keep equal
- * shares: head and tail, with a note in between.
- */
+/** Short texts stay whole, long ones keep equal shares: head and tail, with a note in between. */
 export function shareBytes(texts: readonly string[], maxBytes: number): readonly string[] {
   const sizes = texts.map((text) => Buffer.byteLength(text));
   const share = fairShare(sizes, maxBytes);

@@ -1,16 +1,17 @@
 import { counted } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
-import { answerFileErrors, FileRefusal, redactedInput } from "./files/file-error.ts";
+import { FileRefusal, redactedInput } from "./files/file-error.ts";
 import { FileState, type FileToolOptions } from "./files/file-state.ts";
 import { describeForm, formOf, inFormOf } from "./files/file-text.ts";
 import {
   type ChangeTarget,
+  changeFile,
   commitChange,
   diffFile,
   type FileUnderChange,
   openForChange,
 } from "./files/file-under-change.ts";
-import { permittedPath, resolvePath } from "./resolve-path.ts";
+import { resolvePath } from "./resolve-path.ts";
 
 /**
  * The `write` tool: creates a file with its parent folders, or replaces one that the session has read and
@@ -25,14 +26,8 @@ export function createWriteTool(options: FileToolOptions = {}): Tool {
     description: "Creates a file with its folders, or replaces all content of one that was read.",
     parameters: PARAMETERS,
     access: ({ path }, { cwd }) => ({ write: [resolvePath(path, { ...options, cwd: options.cwd ?? cwd })] }),
-    execute: ({ path: shown, content }, context) =>
-      answerFileErrors(shown, context.signal, async () => {
-        const path = permittedPath(shown, options, context);
-        const { transcriptId, signal, callId } = context;
-        const { files, agreed } = options;
-        const target = { path, shown, state, transcriptId, signal, callId, files, agreed };
-        return state.inTurn(path, () => write(target, content));
-      }),
+    execute: ({ path, content }, context) =>
+      changeFile(path, { ...options, state }, context, (target) => write(target, content)),
   });
 }
 

@@ -95,10 +95,7 @@ type HookAnswer = { -readonly [K in keyof HookVerdict]: HookVerdict[K] };
 
 const NOTHING: HookAnswer = { context: [], problems: [] };
 
-/**
- * The answer that the end of a hook means: exit 0 with a JSON object decides, exit 2 blocks with standard
- * error as the reason, anything else is told and blocks nothing.
- */
+/** Exit 0 with a JSON object decides, 2 blocks with standard error as the reason, anything else is told. */
 function readAnswer(hook: HookCommand, end: HookEnd): HookAnswer {
   const { code, stdout, stderr, failure, isCut } = end;
   const name = hookName(hook);
@@ -224,11 +221,7 @@ interface HookPlace {
   readonly watcher?: ProcessWatcher | undefined;
 }
 
-/**
- * Runs one hook in a shell and a process group of its own, with its input on standard input, and ends the
- * whole group with it: what it left running does not hold the run. Waits for its exit, not for the end of its
- * pipes. Never rejects.
- */
+/** Runs one hook in a process group of its own, which ends with it. Never rejects. */
 function runHook(hook: HookCommand, input: HookInput, place: HookPlace): Promise<HookEnd> {
   return new Promise((resolve) => {
     const group = process.platform !== "win32";

@@ -75,11 +75,7 @@ interface ReadHooks {
   readonly problems: readonly string[];
 }
 
-/**
- * Reads the value of `hooks` in settings: `{ PreToolUse: [{ matcher, hooks: [{ type: "command", command,
- * timeout }] }] }`, `timeout` in seconds. Never throws: one that is malformed is left out and told, the
- * others count. `source` is where they stand.
- */
+/** Reads the value of `hooks` in settings. Never throws: what is malformed is left out and told. */
 export function readHooks(value: unknown, source: string): ReadHooks {
   const hooks: HookCommand[] = [];
   const problems: string[] = [];
@@ -166,21 +162,14 @@ const SAME_TOOLS: { readonly [tool: string]: readonly string[] } = {
   web_fetch: ["WebFetch"],
 };
 
-/**
- * The name a hook knows something by: `name`, or that of the field where only that one fits its matcher, for
- * its script looks for the name that its matcher has. `undefined`: the hook is not meant.
- */
+/** The name that the matcher of a hook fits, which its script looks for; `undefined`: it is not meant. */
 export function meantName({ matcher }: Pick<HookCommand, "matcher">, name: string): string | undefined {
   if (matcher === undefined) return name;
   const pattern = toMatcher(matcher);
   return [name, ...(ownValue(SAME_TOOLS, name) ?? [])].find((each) => pattern?.test(each) === true);
 }
 
-/**
- * The matcher of hooks that were written for another agent: what fits one of our names (`.*`, or nothing at
- * all) is told the name of that agent, which `isPeers` knows, for such scripts end without a word when they
- * read any other.
- */
+/** The matcher of hooks of another agent: tools that it names otherwise go by the name `isPeers` knows. */
 export function peerMatcher(
   matcher: string | undefined,
   isPeers: (name: string) => boolean,

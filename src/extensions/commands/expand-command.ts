@@ -41,10 +41,7 @@ export interface CommandPorts {
   readonly read: (path: string) => Promise<string | undefined>;
 }
 
-/**
- * The pieces of a command's own text, in order. They are found once: neither the output of a command, nor a
- * file, nor an argument is looked through again, so nothing in them can run or be read.
- */
+/** The pieces of a command's own text, in order. What is put in is never looked through again. */
 export function commandParts(body: string): readonly CommandPart[] {
   const parts: CommandPart[] = [];
   let end = 0;
@@ -66,10 +63,7 @@ export function commandParts(body: string): readonly CommandPart[] {
 const PART =
   /!`(?<run>[^`]+)`|\$(?<argument>ARGUMENTS\b|[1-9](?!\d))|(?<=^|[\s(])@(?<file>[^\s`'"()<>[\]{}@]*[^\s`'"()<>[\]{}@.,;:!?])/gmu;
 
-/**
- * The prompt a command makes: commands and files of its own text first, arguments last. Without a place for
- * them, arguments stand at its end. Rejects with what the ports reject with.
- */
+/** The prompt a command makes: commands and files of its own text first, arguments last. */
 export async function expandCommand(
   { body, mayRun }: Pick<CommandFile, "body" | "mayRun">,
   args: string,

@@ -14,10 +14,7 @@ export interface LoadedCommands {
   readonly findings: readonly Finding[];
 }
 
-/**
- * Finds the commands of some folders: each `*.md` in them and below. `isTrusted` decides whether a project's
- * command may run commands and bring rules; by default it may not. See {@link loadDefinitions}.
- */
+/** The commands in some folders and below. By default a project's command runs nothing. */
 export async function loadCommands({
   folders,
   isTrusted = trustsNoProject,

@@ -21,10 +21,7 @@ export interface Finding {
   readonly level: "fault" | "note";
 }
 
-/**
- * A finding about a thing whose name another one took. Where a project takes the place of what is
- * theirs, that is a fault: whoever calls it by its name means their own.
- */
+/** Where a project takes the place of what is the user's own, that is a fault. */
 export function replacedFinding(
   hidden: { readonly path: string; readonly origin: Origin },
   { what, by }: { readonly what: string; readonly by: { readonly path: string; readonly origin: Origin } },

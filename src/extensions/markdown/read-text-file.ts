@@ -52,10 +52,7 @@ export function readTextFile(path: string, { maxBytes, within }: ReadTextOptions
   }
 }
 
-/**
- * The entries of a folder in the order of their names, hidden ones left out. A folder that is not there holds
- * nothing; why another one cannot be read is told in `findings`.
- */
+/** The entries of a folder by name, hidden ones left out. None for a folder that is not there. */
 export function readFolder(path: string, findings: Finding[]): readonly Dirent[] {
   try {
     const entries = readdirSync(path, { withFileTypes: true }).filter(({ name }) => !name.startsWith("."));

@@ -168,10 +168,7 @@ function bound(inLines: boolean): TransformStream<Uint8Array, Uint8Array> {
   });
 }
 
-/**
- * Passes a stream of server-sent events on, each message in it as {@link readMessages} reads it. What is no
- * message stays as it is.
- */
+/** Passes server-sent events on, each message as {@link readMessages} reads it. */
 export function readStream(openId: RequestId | undefined): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();

@@ -45,10 +45,7 @@ export interface LoginStore {
 /** Time before its end at which a token is renewed: a call must not begin with one that ends on the way. */
 const RENEW_BEFORE_MS = 60_000;
 
-/**
- * The tokens of a login, renewed before they end and when the server refuses one. Whoever is first renews for
- * every process: a refresh token may count only once.
- */
+/** Tokens, renewed before they end and when refused, by one process for all of them. */
 export function authorizationOf(server: HttpServer, parts: LoginParts): Authorization {
   const { store, clock } = parts;
   const isDue = ({ expiresAt }: Login): boolean =>
@@ -128,11 +125,7 @@ export interface LogInOptions extends LoginParts {
   readonly signal: AbortSignal;
 }
 
-/**
- * Logs in to a server with OAuth 2.1: finds its authorization server, registers there where no client is
- * configured, sends the person to its page, and waits on the loopback interface for the answer. Rejects with
- * a {@link ConnectionError} that says what went wrong.
- */
+/** Logs in with OAuth 2.1 over a page on the loopback interface. Rejects with a {@link ConnectionError}. */
 export async function logIn(server: HttpServer, options: LogInOptions): Promise<void> {
   const { signal, fetch: fetchFn = fetch } = options;
   const callback = await listenForCallback(server.oauth.callbackPort ?? 0);

@@ -24,10 +24,7 @@ export interface McpServerOptions {
   readonly onPrompts?: ((prompts: readonly ListedPrompt[]) => void) | undefined;
 }
 
-/**
- * One server and the one owner of its life: starts it when it is wanted, notices when it is lost, starts it
- * again with growing waits, ends it. A call waits for a server that is starting, and starts one that is down.
- */
+/** Owns the life of one server: starts it when it is wanted, and again with growing waits when it is lost. */
 export class McpServer {
   readonly definition: McpServerDefinition;
   readonly #options: McpServerOptions;

@@ -42,11 +42,7 @@ export interface McpTools {
 const MAX_SCHEMA_CHARS = 100_000;
 const MAX_DESCRIPTION_CHARS = 8_000;
 
-/**
- * Makes tools of what a server lists: `mcp__server__tool`, judged and recorded as any other. One that cannot
- * be used is left out by name. A hint that it only reads lets a tool run beside others, and allows nothing.
- * `isChecked`: the list was gone through before.
- */
+/** A tool that cannot be used is left out by name. `isChecked`: the list was gone through before. */
 export function toMcpTools(
   listed: readonly ListedTool[],
   { server, part, isChecked = false }: McpToolsOptions,
@@ -189,12 +185,7 @@ const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 const COMBINATORS = ["allOf", "anyOf", "oneOf"] as const;
 const MAX_DEPTH = 20;
 
-/**
- * Brings the input schema of a server's tool to the form that every provider takes: an object at the top,
- * without `$ref` and combinators there (their parameters are put together; those are required that each
- * alternative requires), and with names of parameters that can be sent. The server checks its arguments
- * itself, so a schema may come out wider than it was. `undefined` for what is no schema at all.
- */
+/** An object schema without `$ref` and combinators at its top, which may be wider; `undefined`: no schema. */
 export function normaliseSchema(schema: unknown): NormalisedSchema | undefined {
   if (schema === undefined) return { schema: { type: "object", properties: {} }, renamed: new Map() };
   if (!isRecord(schema)) return undefined;

@@ -57,10 +57,7 @@ export class OfferedTools {
     this.#reveal(this.#found(({ tool }) => names.has(tool.as)));
   }
 
-  /**
-   * Takes the lists of servers as they are now. The same tools keep their place, new ones come last. Returns
-   * the names of offered tools that are described in other words.
-   */
+  /** The same tools keep their place, new ones come last. Returns offered tools that are others now. */
   take(...lists: readonly (readonly [server: string, tools: readonly McpTool[]])[]): readonly string[] {
     const changed: string[] = [];
     const added: McpTool[] = [];

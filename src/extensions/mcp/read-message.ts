@@ -4,10 +4,7 @@ import { type Fields, isRecord } from "../../core/base/json.ts";
 
 export const MAX_MESSAGE_BYTES: number = 32 * 1024 * 1024;
 
-/**
- * Takes bytes apart into lines. A line longer than `maxBytes` is told once, as `undefined`, as soon as it is
- * that long; then nothing more is read.
- */
+/** Takes bytes apart into lines. One that is too long is told as `undefined`, and nothing more is read. */
 export function lineReader(
   onLine: (line: string | undefined) => void,
   maxBytes: number = MAX_MESSAGE_BYTES,

@@ -4,10 +4,7 @@ import { hashText } from "../../core/base/text.ts";
 /** A text with its variables put in, or the first variable that is not set. */
 type ExpandedText = { readonly text: string } | { readonly missing: string };
 
-/**
- * Puts the values of `${NAME}` and `${NAME:-default}` into a text; a default stands for a variable that is
- * not set or empty. What is put in is not looked at again, and any other `$` stays.
- */
+/** Puts in `${NAME}` and `${NAME:-default}`. What is put in is not looked at again. */
 export function expandVariables(
   text: string,
   variables: { readonly [name: string]: string | undefined },

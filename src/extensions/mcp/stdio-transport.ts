@@ -28,10 +28,7 @@ const MAX_UNHEARD = 256;
 /** Lines in a row that are no messages: more is a flood and no slip of a program that prints. */
 const MAX_OTHER_LINES = 10_000;
 
-/**
- * A server as a process in a group of its own. Its standard error is read all the time, for a full pipe would
- * stop it. Lines that are no messages are passed over. Whatever is left of the group is killed at the end.
- */
+/** A server as a process in a group of its own, which is killed at the end. Other lines are passed over. */
 export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;

@@ -29,10 +29,7 @@ export function mcpNames(part: string, names: readonly string[]): ReadonlyMap<st
   return made;
 }
 
-/**
- * The part for each server in the names of its tools, different for different servers. Two underscores end
- * it, so it has none. A name that can stand as it is does, whatever comes before it: rules name it.
- */
+/** The part for each server in the names of its tools, without `__`. A name that fits as it is stays. */
 export function serverParts(servers: readonly string[]): ReadonlyMap<string, string> {
   const parts = new Map<string, string>();
   const plain = (server: string): string =>

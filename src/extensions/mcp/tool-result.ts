@@ -11,11 +11,7 @@ const IMAGE_TYPES: ReadonlySet<unknown> = new Set(["image/png", "image/jpeg", "i
 
 type Block = TextBlock | ImageBlock;
 
-/**
- * The answer of a server to a call, as the model gets it: texts as they are, at most 50 KB of them, pictures,
- * the text of resources; what no model takes (sound, other files) is named with its size. Structured content
- * counts where there is nothing else.
- */
+/** Texts (50 KB), pictures and resources; structured content where there is nothing else. */
 export function toMcpResult(answer: unknown): ToolResult {
   if (!isRecord(answer)) return { content: "Error: The server's answer is not a result.", isError: true };
   const { content, structuredContent, isError } = answer;

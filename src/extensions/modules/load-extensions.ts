@@ -40,10 +40,7 @@ export interface LoadExtensionsOptions {
 /** Time an extension gets to load: the session waits for it. */
 const MAX_LOAD_MS = 10_000;
 
-/**
- * Loads extensions one after the other. Never rejects: one that cannot be loaded is told in `findings`, and
- * nothing of it counts. `onFailure` hears of one that fails later, once; its hooks and status items end then.
- */
+/** Never rejects: an extension that cannot be loaded is a finding. `onFailure` hears of later ones. */
 export async function loadExtensions(
   files: readonly ExtensionFile[],
   { clock = systemClock, ...options }: LoadExtensionsOptions,

@@ -230,10 +230,7 @@ function unknownAgent(wanted: string, agents: ReadonlyMap<string, Subagent>): To
   );
 }
 
-/**
- * The report for the agent that handed on a task: the subagent's last message, and in one last line how it
- * ended and what it took. One that did not end by itself is an error, with what it had written.
- */
+/** The last message of a subagent and what it took. One that did not end by itself is an error. */
 function taskReport(agent: string, outcome: SubagentOutcome, maxChars: number): ToolResult {
   const { text, stopReason, iterations, toolCalls, usage, cost, durationMs } = outcome;
   const requests = counted(iterations, "request");

@@ -4,10 +4,7 @@ import { PART_TOKENS, type PromptText, promptText, toolPromptText } from "../../
 import type { ToolSpec } from "../../core/model/model.ts";
 import type { ContextView } from "./compactor.ts";
 
-/**
- * Tokens an image is taken for, whatever its size. Vendors count between 85 and 1,600 and most scale a large
- * image down to the upper figure, which is the documented maximum of the Anthropic API.
- */
+/** Whatever its size: the documented maximum of the Anthropic API, and among the highest of all vendors. */
 export const IMAGE_TOKENS = 1_600;
 
 export interface ContextSize {

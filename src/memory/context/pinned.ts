@@ -69,10 +69,7 @@ const BEGINNING = /^<conversation_summary>\nOn [\d-]+ \d+ older messages of this
 /** Files a note names at most; those touched longest ago are left out. */
 const MAX_FILES = 200;
 
-/**
- * The message that stands for what was left out, in the name of the user, since several providers refuse a
- * conversation that begins with the model. It is read again by the next compaction.
- */
+/** Stands for what was left out, in the name of the user; the next compaction reads it again. */
 export function noteMessage({ now, leftOut, summary, todo, plan, files }: NoteFacts): UserMessage {
   const lead =
     summary === undefined

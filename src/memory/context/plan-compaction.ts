@@ -31,11 +31,7 @@ export interface CompactionPlan {
   readonly kept: number;
 }
 
-/**
- * Parts a conversation into what goes and what stays. The cut never separates a call from its result, nor the
- * blocks of one message. `undefined` when nothing can go. `mustStay` are the last messages that may not be
- * touched: an answer whose calls are open.
- */
+/** Never separates a call from its result. `undefined` when nothing can go. */
 export function planCompaction(
   messages: readonly Message[],
   size: Pick<ContextSize, "of">,
@@ -157,11 +153,7 @@ function cutToTokens(message: UserMessage, size: Pick<ContextSize, "of">, tokens
 const CALL_AGAIN = "[Shortened to make room in the conversation. Run the call again to see all of it.]";
 const IMAGE_LEFT_OUT = "[An image was left out to make room in the conversation.]";
 
-/**
- * Messages whose tool results have at most `maxChars` characters: longer ones keep beginning and end around a
- * line that says how much is missing, images become a line. Calls and results stay together; a message that
- * is short enough is the same object.
- */
+/** Longer results keep beginning and end, images become a line. Short messages are the same objects. */
 export function cutResults(messages: readonly Message[], maxChars: number): readonly Message[] {
   return messages.map((message) => {
     if (message.role !== "user") return message;

@@ -224,10 +224,7 @@ interface PieceLimits {
 /** Characters of one block, tried one after the other until all of it fits into the pieces. */
 const BLOCK_CAPS: readonly number[] = [20_000, 4_000, 1_000, 300, 120];
 
-/**
- * Writes a transcript as text in at most so many pieces. Long blocks are cut as far as that needs; when even
- * that is not enough, the oldest part is left out and the first piece says so.
- */
+/** At most so many pieces: long blocks are cut, then the oldest part is left out, which is said. */
 function transcriptPieces(messages: readonly Message[], limits: PieceLimits): TranscriptPieces {
   const noteAt = messages.findLastIndex((message) => readNote(message) !== undefined);
   const note = messages[noteAt];

@@ -1,9 +1,6 @@
 import { commonStart, counted } from "../../core/base/text.ts";
 
-/**
- * Tells a model where a text that is not there probably was meant to be: the most similar lines of `text`
- * with their numbers, and what differs. Looks at a bounded part of both texts and writes a bounded message.
- */
+/** The lines most similar to a text that is not there, and what differs. Bounded work and message. */
 export function describeNearestLines(text: string, wanted: string): string {
   const wantedLines = wanted.split(/\r?\n/u, MAX_WANTED_LINES);
   if (hasLineNumbers(wantedLines)) {

@@ -4,11 +4,7 @@ type TextEncoding = "utf-8" | "utf-16le" | "utf-16be" | "binary";
 
 const ENCODING_SAMPLE_BYTES = 8192;
 
-/**
- * Judges a file by its first bytes: a byte order mark decides; else it is binary when it starts like a
- * well-known binary format or holds more than a stray few control characters. Text in other 8-bit encodings
- * counts as `utf-8`: it is shown with marks for what cannot be decoded.
- */
+/** By a byte order mark, the start of a known format, and the share of control characters. */
 export function detectEncoding(head: Uint8Array): TextEncoding {
   const sample = head.subarray(0, ENCODING_SAMPLE_BYTES);
   if (sample[0] === 0xff && sample[1] === 0xfe) return "utf-16le";
@@ -78,11 +74,7 @@ export function inLineEnding(text: string, ending: LineEnding): string {
   return text.replace(/\r?\n/gu, () => ending);
 }
 
-/**
- * `after` with the line ends of `before`, which it replaces: a line of both keeps its end, a new one ends
- * like the line before it. Where the texts differ in more than a thousand lines, every line ends like the
- * first.
- */
+/** A line of both texts keeps its end, a new one ends like the line before it. */
 async function withLineEndsOf(before: string, after: string): Promise<string> {
   const first = lineEndingAt(before, before.indexOf("\n"));
   if (first === undefined) return after;
@@ -177,10 +169,7 @@ function isDamagedUtf8(bytes: Uint8Array): boolean {
   return right >= 4 * wrong;
 }
 
-/**
- * Nearly all Chinese consists of punctuation and common characters, whose codes begin with A1 to D7. Letters
- * of Latin-1 beyond ASCII mostly stand alone, and where two follow each other the first is lower case: above.
- */
+/** Most Chinese has codes that begin with A1 to D7; Latin-1 letters mostly stand alone. */
 function isGbk(bytes: Uint8Array): boolean {
   let pairs = 0;
   let commonPairs = 0;

@@ -104,11 +104,7 @@ async function unlinkIfThere(path: string): Promise<void> {
   });
 }
 
-/**
- * Gives a file the extended attributes and access lists of another one in the same folder, as far as the user
- * may. Node cannot see either, so the system's own `cp` does it: on Linux, where that is GNU's. Elsewhere,
- * and where it fails, nothing happens.
- */
+/** Node sees no extended attributes, so GNU's `cp` copies them; elsewhere nothing happens. */
 async function copyAttributes(folder: PinnedFolder, from: string, to: string): Promise<void> {
   const program = process.platform === "linux" ? COPY_PROGRAMS.find((path) => existsSync(path)) : undefined;
   if (program === undefined) return;

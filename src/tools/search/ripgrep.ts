@@ -73,10 +73,7 @@ async function isUsable(command: string): Promise<boolean> {
   }
 }
 
-/**
- * Hands over the files of a folder, in no particular order. Folders that cannot be read are passed over. Does
- * not throw on abort.
- */
+/** In no particular order. Folders that cannot be read are passed over. Does not throw on abort. */
 export async function listFiles(locator: RipgrepLocator, listing: FileListing): Promise<void> {
   const command = await locator.find();
   if (command === undefined) {

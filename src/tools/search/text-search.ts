@@ -3,10 +3,7 @@ import { join, relative, sep } from "node:path";
 import { systemCode } from "../../system/system-error.ts";
 import { describeNearestNames, FileRefusal } from "../files/file-error.ts";
 
-/**
- * A choice of files below a folder: regular ones that no ignore file names, without `.git` and our temporary
- * files. Other hidden files count, links are not followed.
- */
+/** Regular files that no ignore file names, without `.git` and our temporary files. */
 interface FileChoice {
   readonly folder: string;
   readonly withNodeModules: boolean;

@@ -387,10 +387,7 @@ class JobTable {
     return [...this.#jobs.values()];
   }
 
-  /**
-   * The exit codes of the jobs that ended, as soon as nothing of them writes or runs; null: ended by a
-   * signal. `onEnd` is called for each.
-   */
+  /** The exit codes of ended jobs, kept up to date; null: by a signal. `onEnd` is called for each. */
   watch(onEnd: () => void): ReadonlyMap<string, number | null> {
     this.#onEnd = onEnd;
     return this.#ended;

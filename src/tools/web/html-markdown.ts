@@ -5,19 +5,9 @@ export interface MarkdownPage {
   readonly markdown: string;
 }
 
-const SKIPPED: ReadonlySet<string> = new Set([
-  "script",
-  "style",
-  "noscript",
-  "template",
-  "svg",
-  "math",
-  "iframe",
-  "object",
-  "canvas",
-  "select",
-  "dialog",
-]);
+const SKIPPED: ReadonlySet<string> = new Set(
+  "script style noscript template svg math iframe object canvas select dialog".split(" "),
+);
 
 /** How the text of these elements is read. Source: HTML Standard, 13.2.6.4. */
 const MODES: ReadonlyMap<string, (typeof TokenizerMode)[keyof typeof TokenizerMode]> = new Map([
@@ -32,11 +22,7 @@ const MODES: ReadonlyMap<string, (typeof TokenizerMode)[keyof typeof TokenizerMo
   ["plaintext", TokenizerMode.PLAINTEXT],
 ]);
 
-/**
- * HTML as Markdown: headings, paragraphs, lists, quotes, code, tables, links and images, links made absolute
- * against `base`. Works on tokens, without a tree, so time grows with the length of the page alone, however
- * it is nested; what was left open is closed.
- */
+/** Works on tokens, without a tree: time grows with the length alone, and what is open is closed. */
 export function htmlToMarkdown(html: string, base: string): MarkdownPage {
   const reader = new PageReader(base);
   const tokenizer = new Tokenizer({}, reader);
@@ -102,21 +88,15 @@ class PageReader {
     this.onCharacter(token);
   }
 
-  onNullCharacter(): void {
-    // Browsers leave them out of text.
-  }
+  // None of these says anything about the text.
+  readonly onNullCharacter = nothing;
+  readonly onComment = nothing;
+  readonly onDoctype = nothing;
+  readonly onEof = nothing;
+}
 
-  onComment(): void {
-    // Comments are not read.
-  }
-
-  onDoctype(): void {
-    // Says nothing about the text.
-  }
-
-  onEof(): void {
-    // The writer is ended when the page is asked for.
-  }
+function nothing(): void {
+  return undefined;
 }
 
 class TextLine {
