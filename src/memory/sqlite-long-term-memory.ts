@@ -31,7 +31,6 @@ import {
   wantedRecords,
 } from "./store-options.ts";
 
-/** Does some work on the open database; the transaction of a change is its own. */
 type Work = <T>(signal: AbortSignal | undefined, work: (database: DatabaseSync) => T) => Promise<T>;
 
 /**
@@ -257,7 +256,6 @@ function addRecord(
       .run(id, embedder.model, new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength));
 }
 
-/** Removes a record; how many there were, 0 or 1. */
 function removeRecord(database: DatabaseSync, id: number): number {
   const { changes } = database.prepare("DELETE FROM memories WHERE id = ?").run(id);
   if (Number(changes) === 0) return 0;
@@ -306,10 +304,7 @@ async function retrieveFrom(
   });
 }
 
-/**
- * Marks records as used. Only keeps them from being dropped: neither another writer is waited for, nor until
- * it is on the disk.
- */
+/** Only keeps records from being dropped: neither a writer nor the disk is waited for. */
 function touch(database: DatabaseSync, ids: readonly number[], time: number): void {
   database.exec("PRAGMA synchronous = NORMAL");
   try {
@@ -324,13 +319,11 @@ function touch(database: DatabaseSync, ids: readonly number[], time: number): vo
   }
 }
 
-/** The findings of a search about one record. */
 interface Candidate {
   readonly id: number;
   readonly time: number;
   /** BM25 of its words, above 0; absent when no word matches. */
   readonly text?: number;
-  /** Cosine of its vector and that of the query. */
   readonly near?: number;
 }
 

@@ -41,7 +41,6 @@ export interface LongTermStoreOptions {
   readonly onNotice?: (message: string) => void;
 }
 
-/** The options with their defaults. */
 export interface StoreSettings extends Required<Omit<LongTermStoreOptions, "embedder">> {
   readonly embedder: Embedder | undefined;
   readonly terms: TermReader;
@@ -87,22 +86,17 @@ const PROPERTIES: Properties<LongTermStoreOptions> = {
 const OPTIONS = ownSchema({ type: "object", properties: PROPERTIES });
 const LIMIT = ownSchema({ type: "number", minimum: 1 });
 
-/** The number of records wanted. Throws `invalid_argument` for a limit below 1. */
 export function wantedRecords(limit = 5): number {
   check(limit, LIMIT, "limit");
   return Math.floor(limit);
 }
 
-/** Throws `invalid_argument` for what is no text. */
 export function assertQuery(query: unknown): void {
   if (typeof query === "string") return;
   throw misuse(`The query is ${query === null ? "null" : typeof query}: pass a text.`);
 }
 
-/**
- * The texts to keep, cleaned, cut to size, each once. Keys are equal for texts that differ in compatibility
- * forms, case, blanks and a last full stop alone.
- */
+/** Keys are equal for texts that differ in case, blanks, compatibility forms and a last full stop alone. */
 export function recordTexts(
   what: Recordable,
   { maxRecordChars, maxBytes }: Pick<StoreSettings, "maxRecordChars" | "maxBytes">,
@@ -123,10 +117,7 @@ function keyOf(text: string): string {
   return open === "" ? folded : open;
 }
 
-/**
- * The vectors of texts, each of length 1; none where there is no embedder, and none, with a notice, where it
- * fails, is too slow, or does not give one finite vector per text. Rejects only when `signal` is aborted.
- */
+/** None, with a notice, where the embedder fails. Rejects only when `signal` is aborted. */
 export async function vectorsOf(
   texts: readonly string[],
   { embedder, embedTimeoutMs: ms, clock, onNotice }: StoreSettings,

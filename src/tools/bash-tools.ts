@@ -151,7 +151,6 @@ async function runBash(session: ShellSession, input: BashInput, context: ToolCon
   }
 }
 
-/** Longest time that a timer can wait. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Runs a person's command outside to its end, its output as it is. Rejects when it cannot be started. */
@@ -317,7 +316,6 @@ function facts(running: RunningCommand, output: OutputText): NonNullable<ToolRes
 }
 
 const INTERVAL_MS = 100;
-/** Most characters of one update; of more text only the end is shown. */
 const MAX_CHARS = 8000;
 
 /** Passes text on as it comes, at most ten times a second and never more than a screen or two at once. */
@@ -331,7 +329,6 @@ class LiveUpdate {
     this.#publish = publish;
   }
 
-  /** Adds text; it is published with the next update. */
   push(text: string): void {
     if (this.#isStopped) return;
     this.#pending = (this.#pending + text.slice(-MAX_CHARS)).slice(-MAX_CHARS);

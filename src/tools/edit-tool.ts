@@ -1,16 +1,17 @@
 import { counted } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
 import { type Edit, editedSnippet, planEdits, type Replacement, splice } from "./edits/plan-edits.ts";
-import { answerFileErrors, describeNearestNames, FileRefusal, redactedInput } from "./files/file-error.ts";
+import { describeNearestNames, FileRefusal, redactedInput } from "./files/file-error.ts";
 import { FileState, type FileToolOptions } from "./files/file-state.ts";
 import {
   type ChangeTarget,
+  changeFile,
   commitChange,
   diffFile,
   type FileUnderChange,
   openForChange,
 } from "./files/file-under-change.ts";
-import { permittedPath, resolvePath } from "./resolve-path.ts";
+import { resolvePath } from "./resolve-path.ts";
 
 /**
  * The `edit` tool: replaces texts in a file that the session has read and that is unchanged since, all or
@@ -26,14 +27,8 @@ export function createEditTool(options: FileToolOptions = {}): Tool {
       "Replaces text in a file that was read. old_string must occur exactly once, or set replace_all. Edits refer to the file as it was; all apply or none.",
     parameters: PARAMETERS,
     access: ({ path }, { cwd }) => ({ write: [resolvePath(path, { ...options, cwd: options.cwd ?? cwd })] }),
-    execute: ({ path: shown, edits }, context) =>
-      answerFileErrors(shown, context.signal, async () => {
-        const path = permittedPath(shown, options, context);
-        const { transcriptId, signal, callId } = context;
-        const { files, agreed } = options;
-        const target = { path, shown, state, transcriptId, signal, callId, files, agreed };
-        return state.inTurn(path, () => edit(target, edits));
-      }),
+    execute: ({ path, edits }, context) =>
+      changeFile(path, { ...options, state }, context, (target) => edit(target, edits)),
   });
 }
 
@@ -57,7 +52,6 @@ const PARAMETERS = {
   required: ["path", "edits"],
 } as const;
 
-/** A change by edits, not made yet. */
 interface EditPlan {
   readonly before: FileUnderChange;
   readonly text: string;

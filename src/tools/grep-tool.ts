@@ -57,7 +57,6 @@ const MAX_PROBLEM_CHARS = 1000;
 type GrepInput = FromJsonSchema<typeof PARAMETERS>;
 
 interface GrepPlace extends Pick<SearchToolOptions, "excludes"> {
-  /** Canonical path of the folder or file to search. */
   readonly path: string;
   readonly cwd: string;
   readonly locator: RipgrepLocator;

@@ -5,13 +5,10 @@ import type { ProcessInfo } from "./shell/process-table.ts";
 import { describeDuration, describeExit, listProcesses, outputLines, shorten } from "./shell/report.ts";
 import type { Job, ShellSession } from "./shell/shell-session.ts";
 
-/** Longer than the longest time between TERM and KILL. */
 const ABORT_GRACE_MS = 7000;
 
-/** Arguments of `job`. */
 export interface JobInput {
   readonly action: "list" | "output" | "kill";
-  /** Needed for `output` and `kill`. */
   readonly id?: string;
 }
 

@@ -58,7 +58,6 @@ const MAX_IMAGE_BYTES = 3_750_000;
 
 interface ReadRequest {
   readonly target: string;
-  /** The path as the model wrote it. */
   readonly shown: string;
   readonly firstLine: number;
   readonly maxLines: number;

@@ -6,13 +6,9 @@ import { sessionPlace } from "../system/session-temporary.ts";
 import { spelledPath } from "../system/spelled-path.ts";
 import { FileRefusal } from "./files/file-error.ts";
 
-/** Where paths start. */
 interface PathBase {
-  /** Folder that relative paths refer to. */
   readonly cwd: string;
-  /** The folder `~` stands for. Default: the home folder of the user. */
   readonly home?: string;
-  /** The folder that commands of the session see as `/tmp`. Default: they see that of the machine. */
   readonly temporary?: (() => string | undefined) | undefined;
 }
 
@@ -52,7 +48,6 @@ export function resolvePath(path: string, base: PathBase): string {
   return current;
 }
 
-/** As many as Linux follows. */
 const MAX_LINKS = 40;
 
 function expandHome(path: string, base: PathBase): string {
@@ -99,11 +94,9 @@ export function permittedPath(shown: string, options: PathOptions, context: Tool
   );
 }
 
-/** A call that a permission layer has judged. */
 export interface PermittedCall {
   readonly callId: string;
   readonly sessionId: string;
-  /** The path as the call has it. */
   readonly path: string;
 }
 

@@ -16,7 +16,6 @@ export interface WebFetchOptions {
   readonly proxyEnv?: FetchPageOptions["proxyEnv"];
 }
 
-/** Characters of text one call shows. */
 const PAGE_CHARS = 50_000;
 
 /**
@@ -83,7 +82,6 @@ async function shown(page: FetchedPage, offset: number): Promise<ToolResult> {
 
 interface Readable {
   readonly title?: string | undefined;
-  /** Undefined for what is no text. */
   readonly text: string | undefined;
 }
 

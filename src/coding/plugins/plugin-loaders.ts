@@ -2,19 +2,17 @@ import { type Clock, inTime, systemClock } from "../../core/base/async.ts";
 import { errorMessage, misuse, type NanoAgentError } from "../../core/base/errors.ts";
 import { defined } from "../../core/base/json.ts";
 import { textOf } from "../../core/message/message.ts";
-import type { CommandFile } from "../../extensions/commands/command-file.ts";
-import { expandCommand } from "../../extensions/commands/expand-command.ts";
+import { type CommandFile, expandCommand } from "../../extensions/commands/expand-command.ts";
 import type { IsTrusted } from "../../extensions/markdown/origin.ts";
 import type { ExtensionCommand } from "../../extensions/modules/extension-api.ts";
-import type { Skill } from "../../extensions/skills/skill.ts";
+import type { Skill } from "../../extensions/skills/load-skills.ts";
 import { loadSkill } from "../../extensions/skills/skill-tool.ts";
 import type { SessionCommand } from "../session/session-command.ts";
 
 // One lazy module for all of these: each module loaded on its own adds a shared chunk to load.
 export { loadCommands } from "../../extensions/commands/load-commands.ts";
 export { loadExtensions } from "../../extensions/modules/load-extensions.ts";
-export { loadSkills } from "../../extensions/skills/load-skills.ts";
-export { skillScripts } from "../../extensions/skills/skill-scripts.ts";
+export { loadSkills, skillScripts } from "../../extensions/skills/load-skills.ts";
 export { createSkillTool } from "../../extensions/skills/skill-tool.ts";
 export { loadSubagents } from "../../extensions/subagents/load-subagents.ts";
 export { openSessionHooks } from "./session-hooks.ts";

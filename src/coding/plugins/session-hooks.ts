@@ -6,8 +6,12 @@ import { defined } from "../../core/base/json.ts";
 import { type ToolInput, textOf } from "../../core/message/message.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
 import { EventHooks, type HookOccasion } from "../../extensions/command-hooks/event-hooks.ts";
-import type { HookEvent, HookHandler, HookVerdict } from "../../extensions/command-hooks/hook-event.ts";
-import { readHooks } from "../../extensions/command-hooks/read-hooks.ts";
+import {
+  type HookEvent,
+  type HookHandler,
+  type HookVerdict,
+  readHooks,
+} from "../../extensions/command-hooks/read-hooks.ts";
 import type { ActingArguments, HookedAgent, HookOptions } from "../../hooks/hook.ts";
 import type { Compactor } from "../../memory/context/compactor.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";

@@ -6,7 +6,7 @@ import { errorMessage, misuse, type NanoAgentError } from "../../core/base/error
 import { nearest } from "../../core/base/text.ts";
 import { type Input, toMessages } from "../../core/message/input.ts";
 import { type Message, type ToolInput, textOf } from "../../core/message/message.ts";
-import { parseCommandCall } from "../../extensions/commands/command-file.ts";
+import { parseCommandCall } from "../../extensions/commands/expand-command.ts";
 import type { McpHub } from "../../extensions/mcp/mcp-hub.ts";
 import { MCP_PREFIX } from "../../extensions/mcp/tool-name.ts";
 import { about } from "../../view/notice.ts";

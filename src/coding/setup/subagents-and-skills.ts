@@ -7,13 +7,15 @@ import {
   type Finding,
   type IsTrusted,
   type SourceFolder,
+  sourceFolders,
   trustsNoProject,
 } from "../../extensions/markdown/origin.ts";
-import { sourceFolders } from "../../extensions/markdown/source-folders.ts";
-import type { Skill } from "../../extensions/skills/skill.ts";
-import { BUILT_IN_SUBAGENTS } from "../../extensions/subagents/built-in-subagents.ts";
-import type { LoadedSubagent } from "../../extensions/subagents/subagent.ts";
-import { createTaskTool } from "../../extensions/subagents/task-tool.ts";
+import type { Skill } from "../../extensions/skills/load-skills.ts";
+import {
+  BUILT_IN_SUBAGENTS,
+  createTaskTool,
+  type LoadedSubagent,
+} from "../../extensions/subagents/task-tool.ts";
 import { about, type OnNotice } from "../../view/notice.ts";
 import { tellFaults } from "../plugins/open-plugins.ts";
 import { extensionTrust } from "../project/acting-files.ts";

@@ -107,11 +107,7 @@ export interface CompactOptions {
 /** Milliseconds for an aborted compactor to end by itself: it may have to record what it has spent. */
 const COMPACTOR_GRACE_MS = 1_000;
 
-/**
- * Makes room in the conversation before a request when the compactor says so, and once after the provider
- * refused one as too long, which is then made again. A run is as good with a conversation that could not be
- * compacted: people are told, and it goes on.
- */
+/** Makes room before a request when it is due, and once after a refusal. Failing, the run goes on. */
 export function compactionPlugin(compactor: Compactor): RunPlugin {
   return {
     beforeTurn: async (run) => {

@@ -12,7 +12,6 @@ import {
   userMessage,
 } from "../../core/message/message.ts";
 
-/** Effect of a tool on a file. */
 export type FileAction = "read" | "written" | "edited";
 
 /** Changes to files, by path, in the order in which they were last touched. */
@@ -24,7 +23,6 @@ const FILE_TOOLS: ReadonlyMap<string, FileAction> = new Map([
   ["edit", "edited"],
 ]);
 
-/** One thing done to one file. */
 interface FileTouch {
   readonly path: string;
   readonly action: FileAction;
@@ -52,9 +50,7 @@ function touch(files: Map<string, Set<FileAction>>, path: string, action: FileAc
   files.set(path, actions.add(action));
 }
 
-/** The facts in a note about a compaction. */
 interface Note {
-  /** By the model; undefined when there is none. */
   readonly summary: string | undefined;
   readonly todo: string | undefined;
   /** As the user has approved it. */
@@ -62,11 +58,8 @@ interface Note {
   readonly files: TouchedFiles;
 }
 
-/** Options of {@link Note}. */
 interface NoteFacts extends Note {
-  /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Messages that were left out. */
   readonly leftOut: number;
 }
 
@@ -76,10 +69,7 @@ const BEGINNING = /^<conversation_summary>\nOn [\d-]+ \d+ older messages of this
 /** Files a note names at most; those touched longest ago are left out. */
 const MAX_FILES = 200;
 
-/**
- * The message that stands for what was left out, in the name of the user, since several providers refuse a
- * conversation that begins with the model. It is read again by the next compaction.
- */
+/** Stands for what was left out, in the name of the user; the next compaction reads it again. */
 export function noteMessage({ now, leftOut, summary, todo, plan, files }: NoteFacts): UserMessage {
   const lead =
     summary === undefined
@@ -98,7 +88,6 @@ export function noteMessage({ now, leftOut, summary, todo, plan, files }: NoteFa
   );
 }
 
-/** Content of a note; undefined for any other message. */
 export function readNote(message: Message): Note | undefined {
   if (message.role !== "user" || message.content.length !== 1) return undefined;
   const text = messageText(message);
@@ -154,7 +143,6 @@ export interface PinnedMessages {
   readonly userMessages: readonly UserMessage[];
   /** The todo list as it was last written; undefined when there is none. */
   readonly todo: string | undefined;
-  /** The newest plan that the user has approved. */
   readonly plan: string | undefined;
   readonly files: TouchedFiles;
 }
@@ -193,7 +181,6 @@ export function pinnedOf(messages: readonly Message[]): PinnedMessages {
   return { userMessages, todo, plan, files };
 }
 
-/** The message without results of calls; undefined when nothing of the user is left. */
 function ownWords(message: UserMessage): UserMessage | undefined {
   // Memories of other conversations are looked up again each time.
   if (message.name === LONG_TERM_MEMORY) return undefined;
@@ -214,14 +201,12 @@ function todoText({ input }: ToolUseBlock, result: string): string | undefined {
   return result.trim().length > list.length / 4 ? result.trim() : list;
 }
 
-/** The plan of a call whose result says that it was approved. */
 function approvedPlan({ name, input }: ToolUseBlock, result: string): string | undefined {
   const { plan } = input;
   const isApproved = name === PLAN_TOOL && result.startsWith("Approved");
   return isApproved && typeof plan === "string" ? plan : undefined;
 }
 
-/** True when a message answers tool calls. */
 export function answersCalls(message: Message): boolean {
   return (message.content as readonly ContentBlock[]).some((block) => block.type === "tool_result");
 }

@@ -11,19 +11,15 @@ import {
 import type { ContextSize } from "./context-meter.ts";
 import { answersCalls, type PinnedMessages, pinnedOf } from "./pinned.ts";
 
-/** How much of the room each part may take, in tokens. */
 interface CompactionBudget {
-  /** The newest messages, kept as they are. */
   readonly tail: number;
   /** Answers of the model that are kept with their results whatever they take. */
   readonly tailTurns: number;
-  /** The user's own words. */
   readonly pins: number;
   /** The most that the newest messages may take: their longest parts are cut where they take more. */
   readonly tailAtMost: number;
 }
 
-/** How a conversation is parted. */
 export interface CompactionPlan {
   /** The messages that go, oldest first; not empty. */
   readonly replaced: readonly Message[];
@@ -32,15 +28,10 @@ export interface CompactionPlan {
   readonly pins: readonly UserMessage[];
   /** Newest messages that had to be cut to fit; they come behind the note. */
   readonly cutTail: readonly Message[];
-  /** Newest messages that stay as they are. */
   readonly kept: number;
 }
 
-/**
- * Parts a conversation into what goes and what stays. The cut never separates a call from its result, nor the
- * blocks of one message. `undefined` when nothing can go. `mustStay` are the last messages that may not be
- * touched: an answer whose calls are open.
- */
+/** Never separates a call from its result. `undefined` when nothing can go. */
 export function planCompaction(
   messages: readonly Message[],
   size: Pick<ContextSize, "of">,
@@ -162,11 +153,7 @@ function cutToTokens(message: UserMessage, size: Pick<ContextSize, "of">, tokens
 const CALL_AGAIN = "[Shortened to make room in the conversation. Run the call again to see all of it.]";
 const IMAGE_LEFT_OUT = "[An image was left out to make room in the conversation.]";
 
-/**
- * Messages whose tool results have at most `maxChars` characters: longer ones keep beginning and end around a
- * line that says how much is missing, images become a line. Calls and results stay together; a message that
- * is short enough is the same object.
- */
+/** Longer results keep beginning and end, images become a line. Short messages are the same objects. */
 export function cutResults(messages: readonly Message[], maxChars: number): readonly Message[] {
   return messages.map((message) => {
     if (message.role !== "user") return message;

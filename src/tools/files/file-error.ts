@@ -6,7 +6,6 @@ import type { ToolResult } from "../../core/tool/tool.ts";
 import { errorResult } from "../../core/tool/tool-output.ts";
 import { systemCode } from "../../system/system-error.ts";
 
-/** A reason not to touch a file, in words for the model. */
 export class FileRefusal extends Error {
   override readonly name = "FileRefusal";
 }
@@ -26,7 +25,6 @@ export async function answerFileErrors(
   }
 }
 
-/** One sentence for a failed file operation: what happened to `path`, and where it helps what to do. */
 function describeFileError(error: unknown, path: string): string {
   const code = systemCode(error);
   const reason = code === undefined ? undefined : REASONS.get(code);

@@ -98,7 +98,6 @@ export class PortText {
     this.content = Buffer.from(text);
   }
 
-  /** How it is now: its content, and nothing of a disk. */
   get stamp(): FileStamp {
     const { content } = this;
     return { size: BigInt(content.length), mtimeNs: 0n, ino: 0n, sha256: hash("sha256", content) };
@@ -112,7 +111,6 @@ export class PortText {
   }
 }
 
-/** The text that a port has of a file; `undefined` where the disk is to be read. */
 export async function readPort(
   port: FilePort | undefined,
   path: string,

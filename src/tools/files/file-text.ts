@@ -1,16 +1,10 @@
 import { isUtf8 } from "node:buffer";
 
-/** How the bytes of a file are to be read as text. */
 type TextEncoding = "utf-8" | "utf-16le" | "utf-16be" | "binary";
 
-/** Bytes from the start of a file that {@link detectEncoding} wants to see. */
 const ENCODING_SAMPLE_BYTES = 8192;
 
-/**
- * Judges a file by its first bytes: a byte order mark decides; else it is binary when it starts like a
- * well-known binary format or holds more than a stray few control characters. Text in other 8-bit encodings
- * counts as `utf-8`: it is shown with marks for what cannot be decoded.
- */
+/** By a byte order mark, the start of a known format, and the share of control characters. */
 export function detectEncoding(head: Uint8Array): TextEncoding {
   const sample = head.subarray(0, ENCODING_SAMPLE_BYTES);
   if (sample[0] === 0xff && sample[1] === 0xfe) return "utf-16le";
@@ -71,22 +65,16 @@ export function uniformLineEnding(text: string): LineEnding | undefined {
   return isOther ? undefined : first;
 }
 
-/** The line ending whose LF is at `newline`; `undefined` for -1. */
 export function lineEndingAt(text: string, newline: number): LineEnding | undefined {
   if (newline === -1) return undefined;
   return newline > 0 && text[newline - 1] === "\r" ? "\r\n" : "\n";
 }
 
-/** `text` with all its line ends written as `ending`. */
 export function inLineEnding(text: string, ending: LineEnding): string {
   return text.replace(/\r?\n/gu, () => ending);
 }
 
-/**
- * `after` with the line ends of `before`, which it replaces: a line of both keeps its end, a new one ends
- * like the line before it. Where the texts differ in more than a thousand lines, every line ends like the
- * first.
- */
+/** A line of both texts keeps its end, a new one ends like the line before it. */
 async function withLineEndsOf(before: string, after: string): Promise<string> {
   const first = lineEndingAt(before, before.indexOf("\n"));
   if (first === undefined) return after;
@@ -120,10 +108,8 @@ export interface FileText {
   readonly encoding: FileEncoding;
 }
 
-/** The first byte order mark of a text. */
 export const BOM = "\uFEFF";
 
-/** How encodings are named to the model. */
 export const ENCODING_NAMES: Readonly<Record<FileEncoding, string>> = {
   "utf-8": "UTF-8",
   "utf-16le": "UTF-16LE",
@@ -156,7 +142,6 @@ export function encodingOf(bytes: Uint8Array): FileEncoding | undefined {
   return isGbk(bytes) ? "gbk" : "windows-1252";
 }
 
-/** The bytes of a text, or the first character that the encoding does not have. */
 export function encodeText({ text, encoding }: FileText): Buffer | { readonly missing: string } {
   if (encoding === "utf-8") return Buffer.from(text);
   if (encoding === "utf-16le") return Buffer.from(text, "utf16le");
@@ -184,10 +169,7 @@ function isDamagedUtf8(bytes: Uint8Array): boolean {
   return right >= 4 * wrong;
 }
 
-/**
- * Nearly all Chinese consists of punctuation and common characters, whose codes begin with A1 to D7. Letters
- * of Latin-1 beyond ASCII mostly stand alone, and where two follow each other the first is lower case: above.
- */
+/** Most Chinese has codes that begin with A1 to D7; Latin-1 letters mostly stand alone. */
 function isGbk(bytes: Uint8Array): boolean {
   let pairs = 0;
   let commonPairs = 0;
@@ -224,14 +206,11 @@ function codesOf(encoding: "gbk" | "windows-1252"): ReadonlyMap<string, number> 
   );
 }
 
-/** The facts of a text that numbered lines do not show. */
 export interface TextForm {
   readonly hasMark: boolean;
-  /** Lines that end in CR LF: all, some, none. */
   readonly crLf: "all" | "some" | "none";
 }
 
-/** The form of a whole text. */
 export function formOf(text: string): TextForm {
   const crLf = text.includes("\r\n") ? (/(?<!\r)\n/u.test(text) ? "some" : "all") : "none";
   return { hasMark: text.startsWith(BOM), crLf };

@@ -25,7 +25,6 @@ export class OpenFile {
   readonly #fd: number;
   #syncBytes = SYNC_BYTES;
 
-  /** Takes over the descriptor. */
   constructor(fd: number) {
     this.#fd = fd;
   }
@@ -53,7 +52,6 @@ export class OpenFile {
     });
   }
 
-  /** Everything from the place of the last read to the end. */
   readAll(): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       readFile(this.#fd, (error, content) => (error === null ? resolve(content) : reject(error)));
@@ -83,7 +81,6 @@ export function openRegularFile(path: string, shown: string): OpenFile {
   }
 }
 
-/** Throws a {@link FileRefusal} that names the kind of anything but a regular file. */
 export function assertRegularFile(stats: Stats, shown: string): void {
   if (stats.isFile()) return;
   throw new FileRefusal(`${shown} is ${kindOf(stats)}: only regular files can be read and written.`);
@@ -114,7 +111,6 @@ export class PinnedFolder {
     return join(this.self, name);
   }
 
-  /** A path for the folder itself; also for the start of another process in it. */
   get self(): string {
     return pathOfOpen(this.#descriptor) ?? this.path;
   }

@@ -4,12 +4,9 @@ import { opendir } from "node:fs/promises";
 import { BOM, detectEncoding, encodingOf, type FileEncoding, type TextForm } from "./file-text.ts";
 import type { OpenFile } from "./open-file.ts";
 
-/** Which part of a text file to read. */
 interface PageOptions {
-  /** Number of the first line, from 1. */
   readonly firstLine: number;
   readonly maxLines: number;
-  /** Bytes of numbered text at most. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
@@ -24,11 +21,9 @@ export interface Page {
   readonly lines: readonly string[];
   /** Line to go on with when the file has more. */
   readonly nextLine: number | undefined;
-  /** Number of lines in the file, when its end was reached. */
   readonly lineCount: number | undefined;
   /** Things to know about the text that its lines cannot show. */
   readonly notes: readonly string[];
-  /** The whole file, when it was short enough to be read at once. */
   readonly content: Uint8Array | undefined;
 }
 
@@ -108,7 +103,6 @@ class PageBuilder {
     this.#options = options;
   }
 
-  /** Takes the next chunk; true when the page is full and the file goes on. */
   add(chunk: Buffer): boolean {
     let at = 0;
     if (this.#atStart && chunk.subarray(0, 3).equals(MARK)) {
@@ -215,13 +209,10 @@ class PageBuilder {
   }
 }
 
-/** A part of a folder's entries, in the order of their names. */
 export interface FolderPage {
   /** Names, marked as `ls -F` does: `/` for folders, `@` for links, `|` for FIFOs, `=` for sockets. */
   readonly entries: readonly string[];
-  /** Number of entries, or of those counted before the count was given up. */
   readonly total: number;
-  /** True when the folder has more entries than were counted. */
   readonly isPartial: boolean;
 }
 

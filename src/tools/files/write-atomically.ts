@@ -17,7 +17,6 @@ import { makePinnedFolder, type PinnedFolder, pinFolder } from "./open-file.ts";
 interface FileInPlace {
   readonly folder: PinnedFolder;
   readonly name: string;
-  /** Last look before the file is changed: throws when it must not. */
   readonly beforeWrite: () => Promise<void>;
 }
 
@@ -105,11 +104,7 @@ async function unlinkIfThere(path: string): Promise<void> {
   });
 }
 
-/**
- * Gives a file the extended attributes and access lists of another one in the same folder, as far as the user
- * may. Node cannot see either, so the system's own `cp` does it: on Linux, where that is GNU's. Elsewhere,
- * and where it fails, nothing happens.
- */
+/** Node sees no extended attributes, so GNU's `cp` copies them; elsewhere nothing happens. */
 async function copyAttributes(folder: PinnedFolder, from: string, to: string): Promise<void> {
   const program = process.platform === "linux" ? COPY_PROGRAMS.find((path) => existsSync(path)) : undefined;
   if (program === undefined) return;
@@ -124,7 +119,6 @@ async function copyAttributes(folder: PinnedFolder, from: string, to: string): P
 /** By their full path: what `PATH` leads to may be a file of the workspace. */
 const COPY_PROGRAMS = ["/usr/bin/cp", "/bin/cp"] as const;
 
-/** How {@link writeAtomically} replaces a file. */
 interface WriteAtomicallyOptions {
   /**
    * The file that is replaced: its mode, its attributes, and where permitted its owner, are kept. Absent for
@@ -133,7 +127,6 @@ interface WriteAtomicallyOptions {
   readonly replaced?: Stats | undefined;
   /** Last look before the file takes its place, at a path that leads there: throws when it must not. */
   readonly beforeRename: (place: string) => Promise<void>;
-  /** The path for messages. Default: `path`. */
   readonly shown?: string;
 }
 

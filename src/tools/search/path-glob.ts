@@ -46,7 +46,7 @@ const INNER_BRACES = /(?<!\\)\{([^{}]*)\}/gu;
 const MAX_ALTERNATIVES = 1000;
 const MAX_RANGE = 100;
 
-/** The alternatives of a text with `{a,b}` and `{1..3}`, nested ones too; those beyond 1,000 stay as they are. */
+/** The alternatives of a text with `{a,b}` and `{1..3}`, nested ones too, at most 1,000. */
 export function expandBraces(text: string): readonly string[] {
   const texts = [text];
   for (let index = 0; index < texts.length && texts.length < MAX_ALTERNATIVES; ) {
@@ -69,10 +69,7 @@ function choicesOf(inner: string): readonly string[] | undefined {
   return Array.from({ length: last - first + 1 }, (_, index) => String(first + index));
 }
 
-/**
- * Globs of names for ripgrep, one of which the name of every match fits; `undefined` when the last name of
- * the glob cannot be expressed in its syntax.
- */
+/** Globs for ripgrep, one of which the name of every match fits; `undefined`: not in its syntax. */
 export function lastNamesOf(glob: string): readonly string[] | undefined {
   const name = glob.slice(glob.lastIndexOf("/") + 1);
   const rest = glob.slice(0, glob.length - name.length);

@@ -73,10 +73,7 @@ async function isUsable(command: string): Promise<boolean> {
   }
 }
 
-/**
- * Hands over the files of a folder, in no particular order. Folders that cannot be read are passed over. Does
- * not throw on abort.
- */
+/** In no particular order. Folders that cannot be read are passed over. Does not throw on abort. */
 export async function listFiles(locator: RipgrepLocator, listing: FileListing): Promise<void> {
   const command = await locator.find();
   if (command === undefined) {
@@ -195,14 +192,10 @@ function isInRepository(folder: string): boolean {
 }
 
 interface RipgrepRun {
-  /** Folder to search, a canonical path. The one at the start counts, whatever takes its place. */
   readonly folder: string;
-  /** A file that is open here and is to be descriptor 3 there. */
   readonly descriptor?: number | undefined;
-  /** The character that ends a record of the output. */
   readonly separator: "\n" | "\0";
   readonly signal: AbortSignal;
-  /** Returns false when it has enough. */
   readonly onRecord: (record: string) => boolean;
 }
 
@@ -268,7 +261,6 @@ async function readRecords(
   if (pending !== "") onRecord(pending);
 }
 
-/** Where a program may come from. */
 interface ProgramSearch {
   /** As the variable `PATH`. Relative and empty folders are passed over: they would be the project's. */
   readonly path: string;

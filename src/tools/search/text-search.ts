@@ -3,24 +3,18 @@ import { join, relative, sep } from "node:path";
 import { systemCode } from "../../system/system-error.ts";
 import { describeNearestNames, FileRefusal } from "../files/file-error.ts";
 
-/**
- * A choice of files below a folder: regular ones that no ignore file names, without `.git` and our temporary
- * files. Other hidden files count, links are not followed.
- */
+/** Regular files that no ignore file names, without `.git` and our temporary files. */
 interface FileChoice {
   readonly folder: string;
   readonly withNodeModules: boolean;
-  /** Ends the search at once; what was handed over until then stands. */
   readonly signal: AbortSignal;
 }
 
-/** Files to list. */
 export interface FileListing extends FileChoice {
   /** Takes a path, relative to the folder and with `/`; returns false when it has enough. */
   readonly onFile: (path: string) => boolean;
 }
 
-/** A text to look for, and the place. */
 export interface TextSearch extends FileChoice {
   readonly pattern: string;
   /** The one file in the folder to search; absent: all that are not ignored. */
@@ -33,27 +27,21 @@ export interface TextSearch extends FileChoice {
   readonly ignoresCase: boolean;
   /** The pattern may match across lines, and `.` a line end. */
   readonly isMultiline: boolean;
-  /** Takes what is found; returns false when it has enough. */
   readonly onFound: (found: FoundText) => boolean;
 }
 
 /** Something found: a file (mode `files`), its number of matching lines (`count`), or a line (`content`). */
 export interface FoundText {
-  /** Relative to the folder, with `/`. */
   readonly path: string;
   readonly count?: number;
   readonly line?: { readonly number: number; readonly text: string; readonly isMatch: boolean };
 }
 
-/** How a search ended. What was found was handed over before. */
 export interface TextSearchEnd {
-  /** The fault of the pattern, in the words of the engine. */
   readonly problem?: string;
-  /** Number of files and folders that could not be read, or were too large. */
   readonly unread: number;
 }
 
-/** Characters of a line that are shown. */
 export const MAX_LINE_CHARS = 500;
 
 /** The kind of place a search starts at; throws for anything else, and for a folder nobody may read. */
@@ -114,17 +102,14 @@ export class ResultList {
   #total = 0;
   #isCut = false;
   #lastNumber = 0;
-  /** Number of results: files, or matching lines. */
   size = 0;
 
-  /** `limit`: results at most. Paths are shown relative to `cwd`. */
   constructor(search: Pick<TextSearch, "mode" | "context" | "folder">, limit: number, cwd: string) {
     this.#search = search;
     this.#limit = limit;
     this.#cwd = cwd;
   }
 
-  /** Takes a result; false when there is no room for it. */
   add({ path, line, count }: FoundText): boolean {
     const isResult = line?.isMatch ?? true;
     const max = this.#search.mode === "files" ? MAX_SORTED_FILES : this.#limit;
@@ -143,7 +128,6 @@ export class ResultList {
     return true;
   }
 
-  /** The text for the model; empty when nothing was found. */
   async text(): Promise<string> {
     const notes: string[] = [];
     if (this.#search.mode === "files") {

@@ -18,10 +18,7 @@ import {
   type TextSearchEnd,
 } from "./text-search.ts";
 
-/**
- * Hands over the files of a folder in the order of names, as ripgrep does but for corner cases of ignore
- * files. Returns the number of folders that could not be read. Does not throw on abort.
- */
+/** In the order of names. Returns the number of folders that could not be read. Does not throw on abort. */
 export async function walkFiles(listing: FileListing): Promise<number> {
   const { folder, signal, withNodeModules, onFile } = listing;
   let unread = 0;

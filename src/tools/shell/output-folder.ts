@@ -8,7 +8,6 @@ import { makePrivateFolders } from "../../system/private-folders.ts";
 import { systemCode } from "../../system/system-error.ts";
 import type { OutputFile } from "./output-buffer.ts";
 
-/** Where outputs go, and how much of them stays. */
 interface OutputFolderOptions {
   readonly path?: string | undefined;
   /** The folder in which a new one is made, asked for then. Default: the system's temporary folder. */
@@ -59,7 +58,6 @@ export class OutputFolder {
     }
   }
 
-  /** Removes the folder, if it was not given. */
   async dispose(): Promise<void> {
     if (this.#made === undefined || this.#given !== undefined) return;
     const made = await this.#made.catch(() => undefined);
@@ -98,7 +96,6 @@ const BATCH = 16;
 /** When so few are left, the next ones are made ahead. */
 const LOW = 2;
 
-/** Both ends of a pipe whose name is gone. */
 interface PipeEnds {
   readonly reader: number;
   readonly writer: number;
@@ -180,7 +177,6 @@ export class OutputPipes {
   }
 }
 
-/** Closes both ends of a pipe that nobody needs. */
 export function discardPipe({ reader, writer }: OutputPipe): void {
   reader.destroy();
   closeSync(writer);

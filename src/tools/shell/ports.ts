@@ -12,10 +12,7 @@ const WINDOWS_PLACES = [
   "C:\\Program Files (x86)\\Git\\bin\\bash.exe",
 ];
 
-/**
- * Where the shell is: bash in its usual places, then in the absolute folders of `PATH`, then `/bin/sh`. On
- * Windows only the bash that comes with Git. `undefined` when there is none.
- */
+/** Bash in its usual places and on `PATH`, then `/bin/sh`; on Windows only the bash of Git. */
 export function findShell(
   env: Environment,
   platform: string = process.platform,

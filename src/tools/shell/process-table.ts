@@ -5,12 +5,10 @@ import { systemClock } from "../../core/base/async.ts";
 import { isTaken } from "../../system/process-identity.ts";
 import { systemCode } from "../../system/system-error.ts";
 
-/** A living process. */
 export interface ProcessInfo {
   readonly pid: number;
   /** When it began, in the system's own form. Together with `pid` it names a process for good. */
   readonly startTime: string;
-  /** Command line, at most 200 characters. */
   readonly command: string;
 }
 
@@ -27,7 +25,6 @@ interface ProcessQuery {
   readonly after?: number;
 }
 
-/** One row of the system's process table. */
 export interface ProcessRow {
   readonly pid: number;
   readonly ppid: number;
@@ -238,15 +235,12 @@ function shorten(command: string): string {
   return line.length <= MAX_COMMAND ? line : `${line.slice(0, MAX_COMMAND - 1)}…`;
 }
 
-/** How {@link endProcesses} goes about it. */
 interface EndOptions {
-  /** Milliseconds between the request to end and the kill. */
   readonly graceMs: number;
   /** Groups to signal as a whole, of leaders not yet reaped: their number is still theirs. */
   readonly groups?: readonly number[];
 }
 
-/** Rounds of killing, for processes that start new ones meanwhile. */
 const KILL_ROUNDS = 40;
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 50;

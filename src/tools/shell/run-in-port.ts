@@ -7,11 +7,9 @@ import type { Environment, PortCommand, PortCommandEnd, ShellPort } from "./port
 import { describeDuration, describeExit } from "./report.ts";
 import type { ShellSession } from "./shell-session.ts";
 
-/** How a command is run in a port. */
 export interface PortRun {
   readonly port: ShellPort;
   readonly input: { readonly command: string };
-  /** The variables that the command sees. */
   readonly env: Environment;
   readonly timeoutMs: number;
 }

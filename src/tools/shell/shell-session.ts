@@ -54,13 +54,11 @@ export interface ShellOptions {
   readonly maxOutputBytes?: number;
 }
 
-/** One command, beside the session's settings. */
 interface CommandStart {
   readonly command: string;
   readonly cwd: string;
   /** Where it runs, see {@link ShellSession.placeOf}. Default: outside. */
   readonly place?: CommandPlace;
-  /** Ends it while it starts. */
   readonly signal?: AbortSignal;
   /** Gets new text as it comes, cleaned, in whole lines. */
   readonly onText?: (text: string) => void;
@@ -68,9 +66,7 @@ interface CommandStart {
   readonly onFull?: () => void;
 }
 
-/** Where a command runs, and what it sees there. */
 export interface CommandPlace extends CommandPlacement {
-  /** Absent outside. */
   readonly sandbox?: CommandSandbox;
   readonly env: Environment;
 }
@@ -263,7 +259,6 @@ export class ShellSession {
     return [...running.notes(shown), ...(missed.length === 0 ? [] : [missedVariablesNote(missed)])];
   }
 
-  /** A command is over and left nothing to look after. */
   async finish(running: RunningCommand): Promise<void> {
     this.#calls.delete(running);
     await running.close();
@@ -315,7 +310,6 @@ export class ShellSession {
 
 interface CommandBegin {
   readonly running: RunningCommand;
-  /** Why it did not begin: nothing of it has run. */
   readonly problem?: string;
 }
 
@@ -360,9 +354,7 @@ export function lookingEnvironment(env: Environment): Environment {
   };
 }
 
-/** A command that goes on after its call returned. */
 export interface Job {
-  /** `job_1`, `job_2`, … */
   readonly id: string;
   readonly running: RunningCommand;
   /** True for what a finished command left running, false for a command started in the background. */
@@ -371,7 +363,6 @@ export interface Job {
 
 const MAX_FINISHED = 100;
 
-/** The jobs of a session, oldest first. */
 class JobTable {
   readonly #jobs = new Map<string, Job>();
   readonly #ended = new Map<string, number | null>();
@@ -396,10 +387,7 @@ class JobTable {
     return [...this.#jobs.values()];
   }
 
-  /**
-   * The exit codes of the jobs that ended, as soon as nothing of them writes or runs; null: ended by a
-   * signal. `onEnd` is called for each.
-   */
+  /** The exit codes of ended jobs, kept up to date; null: by a signal. `onEnd` is called for each. */
   watch(onEnd: () => void): ReadonlyMap<string, number | null> {
     this.#onEnd = onEnd;
     return this.#ended;
@@ -418,7 +406,6 @@ class JobTable {
   }
 }
 
-/** A command with its output: a running call of `bash`, or a job. */
 export class RunningCommand {
   readonly command: string;
   readonly process: ShellProcess;
@@ -450,7 +437,6 @@ export class RunningCommand {
     return this.#tookMs ?? performance.now() - this.#startedAt;
   }
 
-  /** How the shell ended; `undefined` while it runs. */
   get exit(): ShellExit | undefined {
     return this.process.exit;
   }
@@ -467,7 +453,6 @@ export class RunningCommand {
 
 const MAX_NAMED = 5;
 
-/** A command whose failure a note may explain. */
 interface ShownCommand {
   readonly command: string;
   readonly output: string;
@@ -486,7 +471,6 @@ function missedVariables(withheld: ReadonlySet<string>, shown: ShownCommand): re
   return [...names].slice(0, MAX_NAMED);
 }
 
-/** The line of a result that says so. */
 function missedVariablesNote(names: readonly string[]): string {
   const [one, ...more] = names;
   if (one === undefined) return "";

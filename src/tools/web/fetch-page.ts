@@ -66,7 +66,6 @@ function blockList(family: "ipv4" | "ipv6", subnets: readonly (readonly [string,
   return list;
 }
 
-/** A page that cannot be had, in words for a model. */
 export class PageError extends Error {}
 
 /** Resolves as usual and refuses the name as a whole when one of its addresses is not public. */
@@ -83,19 +82,15 @@ export const publicLookup: LookupFunction = (host, options, callback) => {
   );
 };
 
-/** The error for a host that is not public. */
 export function refusedHost(host: string): PageError {
   return new PageError(
     `${host} is an address of this machine or a private network, which are not fetched unless the user allows that host.`,
   );
 }
 
-/** How pages are fetched. */
 export interface FetchPageOptions {
   readonly signal: AbortSignal;
-  /** Milliseconds for the whole page, redirects included. */
   readonly timeoutMs: number;
-  /** Bytes read at most, after decompression. */
   readonly maxBytes: number;
   /** Hosts that may be reached at any address, e.g. `localhost` or `10.0.0.7`. Others only at public ones. */
   readonly privateHosts: readonly string[];
@@ -107,13 +102,10 @@ export interface FetchPageOptions {
 export type FetchedPage =
   | {
       readonly type: "page";
-      /** After redirects. */
       readonly url: string;
       readonly status: number;
-      /** In lower case, with its parameters. */
       readonly contentType: string;
       readonly body: Buffer;
-      /** True when the page is longer than `maxBytes`. */
       readonly cut: boolean;
     }
   | { readonly type: "redirect"; readonly to: string };
@@ -149,7 +141,6 @@ export async function fetchPage(address: URL, options: FetchPageOptions): Promis
   }
 }
 
-/** Throws {@link PageError} for what nobody may fetch: another protocol, credentials in the address. */
 export function assertFetchable(url: URL): void {
   if (url.protocol !== "http:" && url.protocol !== "https:")
     throw new PageError(`${url.protocol} addresses are not fetched; only http: and https:.`);

@@ -1,26 +1,13 @@
 import { type Token, Tokenizer, TokenizerMode } from "parse5";
 
-/** A page as text for a model. */
 export interface MarkdownPage {
-  /** Of the first `title`; undefined when there is none. */
   readonly title: string | undefined;
   readonly markdown: string;
 }
 
-/** Elements whose text is no part of what a person reads. */
-const SKIPPED: ReadonlySet<string> = new Set([
-  "script",
-  "style",
-  "noscript",
-  "template",
-  "svg",
-  "math",
-  "iframe",
-  "object",
-  "canvas",
-  "select",
-  "dialog",
-]);
+const SKIPPED: ReadonlySet<string> = new Set(
+  "script style noscript template svg math iframe object canvas select dialog".split(" "),
+);
 
 /** How the text of these elements is read. Source: HTML Standard, 13.2.6.4. */
 const MODES: ReadonlyMap<string, (typeof TokenizerMode)[keyof typeof TokenizerMode]> = new Map([
@@ -35,11 +22,7 @@ const MODES: ReadonlyMap<string, (typeof TokenizerMode)[keyof typeof TokenizerMo
   ["plaintext", TokenizerMode.PLAINTEXT],
 ]);
 
-/**
- * HTML as Markdown: headings, paragraphs, lists, quotes, code, tables, links and images, links made absolute
- * against `base`. Works on tokens, without a tree, so time grows with the length of the page alone, however
- * it is nested; what was left open is closed.
- */
+/** Works on tokens, without a tree: time grows with the length alone, and what is open is closed. */
 export function htmlToMarkdown(html: string, base: string): MarkdownPage {
   const reader = new PageReader(base);
   const tokenizer = new Tokenizer({}, reader);
@@ -105,24 +88,17 @@ class PageReader {
     this.onCharacter(token);
   }
 
-  onNullCharacter(): void {
-    // Browsers leave them out of text.
-  }
-
-  onComment(): void {
-    // Comments are not read.
-  }
-
-  onDoctype(): void {
-    // Says nothing about the text.
-  }
-
-  onEof(): void {
-    // The writer is ended when the page is asked for.
-  }
+  // None of these says anything about the text.
+  readonly onNullCharacter = nothing;
+  readonly onComment = nothing;
+  readonly onDoctype = nothing;
+  readonly onEof = nothing;
 }
 
-/** A line that grows piece by piece; each operation costs what it touches. */
+function nothing(): void {
+  return undefined;
+}
+
 class TextLine {
   readonly #pieces: string[] = [];
 
@@ -130,7 +106,6 @@ class TextLine {
     return this.#pieces.length === 0;
   }
 
-  /** A place to come back to: the end of what is there now. */
   get end(): number {
     return this.#pieces.length;
   }
@@ -183,7 +158,6 @@ const EMPHASIS: ReadonlyMap<string, string> = new Map([
 ]);
 const MAX_DEPTH = 20;
 
-/** Gives the value of an attribute. */
 export type Attribute = (name: string) => string | undefined;
 
 interface List {
@@ -201,7 +175,6 @@ export class MarkdownWriter {
   #wantsBlank = false;
   #quotes = 0;
   readonly #lists: List[] = [];
-  /** The mark of a list item that has no text yet. */
   #bullet = "";
   #code: string[] | undefined;
   #codeLanguage = "";
@@ -291,7 +264,6 @@ export class MarkdownWriter {
     }
   }
 
-  /** Parts of lists and tables, and what stands on lines of its own. */
   #openPart(name: string, attribute: Attribute): void {
     switch (name) {
       case "ul":
@@ -349,7 +321,6 @@ export class MarkdownWriter {
     else this.#line.cut(open.after - 1);
   }
 
-  /** The blank that is due before what stands next on the line. */
   #space(): void {
     if (this.#wantsSpace && !this.#line.isEmpty && !this.#line.endsInSpace) this.#line.add(" ");
     this.#wantsSpace = false;
