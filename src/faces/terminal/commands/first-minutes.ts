@@ -33,7 +33,7 @@ export function askForMode(control: Control): Promise<PermissionMode | undefined
     control.pick<PermissionMode>({
       title: "How should nano-agent work in this folder?",
       asks: {
-        text: "It reads the files and instructions here: choose “Only read” if you do not trust them. Commands run in a sandbox; if none works here, they ask. Shift+Tab changes the mode later.",
+        text: "It reads the files and instructions here; take the last answer if you do not trust them. Commands run in a sandbox; if none works here, they ask. Shift+Tab changes the mode later.",
         escape: "decide later",
       },
       items: [
