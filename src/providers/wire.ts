@@ -1,6 +1,6 @@
 import type { NanoAgentError } from "../core/base/errors.ts";
 import { defined } from "../core/base/json.ts";
-import { clipped, hashText, toCleanText } from "../core/base/text.ts";
+import { clipped, toCleanText } from "../core/base/text.ts";
 import type { ImageBlock, ToolResultBlock, Usage } from "../core/message/message.ts";
 import type { FinishPart, FinishReason, ModelRequest, StreamPart } from "../core/model/model.ts";
 import type { AnswerHead, HttpRequest } from "./transport.ts";
@@ -114,22 +114,6 @@ export function wireHeaders(
   return all;
 }
 
-/** Where a request of the OpenAI family is posted. A query in the base URL stays behind the path. */
-export function openAiEndpoint(target: WireTarget, path: string): Pick<WireRequest, "url" | "headers"> {
-  const { apiKey = "", baseUrl, endpoint } = target;
-  const [base = "", ...query] = baseUrl.split(/(?=\?)/);
-  const authorization = apiKey === "" ? undefined : `Bearer ${apiKey}`;
-  return {
-    url: endpoint ?? `${base.replace(/\/+$/, "")}${path}${query.join("")}`,
-    headers: wireHeaders(target, { authorization }),
-  };
-}
-
-/** An image as formats of the OpenAI family take it: its address, or the image itself as one. */
-export function imageUrl({ source }: ImageBlock): string {
-  return source.type === "url" ? source.url : `data:${source.media_type};base64,${source.data}`;
-}
-
 /** The images in the result of a tool. */
 export function imagesOf({ content }: ToolResultBlock): readonly ImageBlock[] {
   return typeof content === "string" ? [] : content.filter((block) => block.type === "image");
@@ -178,21 +162,6 @@ export function omitting(field: string, target: WireTarget): ShownQuirks | undef
 function omittedFields({ quirks }: WireTarget): readonly string[] {
   const omitted = quirks?.["omit"];
   return typeof omitted === "string" ? omitted.split(/[, ]+/).filter((name) => name !== "") : [];
-}
-
-/**
- * The id of a tool call as a vendor accepts it: unchanged where that is possible, else a hash of it. The same
- * id gives the same text for the call and for its result. A number is the longest id accepted,
- * `alphanumeric9` means nine letters or digits.
- */
-export function toolCallId(id: string, format: number | "alphanumeric9"): string {
-  if (format === "alphanumeric9") return /^[a-zA-Z0-9]{9}$/.test(id) ? id : hashed(id, 9);
-  return id.length <= format ? id : `call_${hashed(id, 11)}`;
-}
-
-/** Letters and digits, at most 11 that differ. */
-function hashed(text: string, length: number): string {
-  return hashText(text).toString(36).padStart(length, "0").slice(-length);
 }
 
 /** A word of an answer (an id, a name) that should be text: a number as text, empty for anything else. */

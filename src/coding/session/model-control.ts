@@ -3,7 +3,7 @@ import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { defined } from "../../core/base/json.ts";
 import { EFFORTS, type Effort, type Model } from "../../core/model/model.ts";
 import { LOCAL_MODEL } from "../../providers/model-choice.ts";
-import { parseModelName } from "../../providers/model-name.ts";
+import { parseModelName } from "../../providers/model-info.ts";
 import type { Notice } from "../../view/notice.ts";
 import type { ChosenModel, Composition } from "../setup/compose.ts";
 import type { OpenSession } from "../setup/open-session.ts";
