@@ -2,6 +2,7 @@ import { type ErrorCode, misuse, NanoAgentError } from "../../core/base/errors.t
 import { newId } from "../../core/base/ids.ts";
 import { defined, type Fields, isRecord, safeParse } from "../../core/base/json.ts";
 import {
+  type AssistantBlock,
   NO_USAGE,
   type ProviderData,
   type ToolUseBlock,
@@ -133,31 +134,35 @@ export class GoogleDecoder implements WireDecoder {
 
   #signedText(text: string, thought: boolean, thoughtSignature: string): void {
     this.#open = undefined;
-    if (text !== "") this.#text(text, thought ? "thinking" : "text");
-    else this.#index += 1;
+    if (text === "") this.#index += 1;
+    else this.#text(text, thought ? "thinking" : "text");
     this.#open = undefined;
-    const provider_data: ProviderData = {
-      google: thought ? { thought, thoughtSignature } : { thoughtSignature },
-    };
-    const isText = text !== "" && !thought;
-    const block = isText
-      ? { type: "text" as const, text, provider_data }
-      : { type: "thinking" as const, thinking: text, provider_data };
+    const provider_data = { google: thought ? { thought, thoughtSignature } : { thoughtSignature } };
+    const block: AssistantBlock =
+      text !== "" && !thought
+        ? { type: "text", text, provider_data }
+        : { type: "thinking", thinking: text, provider_data };
+    this.#emit({ type: "block", index: this.#index, block });
+  }
+
+  /** A block of its own. */
+  #block(block: AssistantBlock): void {
+    this.#open = undefined;
+    this.#index += 1;
+    if (block.type === "tool_use")
+      this.#emit({ type: "tool_call_start", index: this.#index, id: block.id, name: block.name });
     this.#emit({ type: "block", index: this.#index, block });
   }
 
   #emitOwn(data: GoogleProviderData | Sources): void {
-    this.#open = undefined;
-    this.#index += 1;
     // It came out of JSON.parse as it is.
-    const provider_data = { google: data } as ProviderData;
-    this.#emit({ type: "block", index: this.#index, block: { type: "text", text: "", provider_data } });
+    this.#block({ type: "text", text: "", provider_data: { google: data } as ProviderData });
   }
 
   #functionCall(call: GoogleFunctionCall, thoughtSignature: string | undefined): void {
     if (call.partialArgs !== undefined) throw argumentsInPieces();
     const args = call.args ?? {};
-    this.#toolUse({
+    this.#block({
       type: "tool_use",
       id: this.#callId(call.id),
       name: typeof call.name === "string" ? call.name : "",
@@ -166,13 +171,6 @@ export class GoogleDecoder implements WireDecoder {
         : { input: {}, invalid_input: { reason: "malformed", raw: JSON.stringify(args) } }),
       ...(thoughtSignature === undefined ? {} : { provider_data: { google: { thoughtSignature } } }),
     });
-  }
-
-  #toolUse(block: ToolUseBlock): void {
-    this.#open = undefined;
-    this.#index += 1;
-    this.#emit({ type: "tool_call_start", index: this.#index, id: block.id, name: block.name });
-    this.#emit({ type: "block", index: this.#index, block });
   }
 
   #callId(given: string | undefined): string {
@@ -191,7 +189,7 @@ export class GoogleDecoder implements WireDecoder {
       });
     }
     if (raw === "MALFORMED_FUNCTION_CALL" || raw === "UNEXPECTED_TOOL_CALL") {
-      this.#toolUse(brokenCall(this.#callId(undefined), wordOf(finishMessage)));
+      this.#block(brokenCall(this.#callId(undefined), wordOf(finishMessage)));
       return { unified: "tool_use", raw };
     }
     if (raw === "CONTINUATION") return this.#continuation(raw);
@@ -210,13 +208,7 @@ export class GoogleDecoder implements WireDecoder {
   #continuation(raw: string): FinishReason {
     const continuationToken = this.#last?.continuationToken;
     if (typeof continuationToken !== "string") return { unified: "length", raw };
-    this.#index += 1;
-    const block = {
-      type: "thinking" as const,
-      thinking: "",
-      provider_data: { google: { continuationToken } },
-    };
-    this.#emit({ type: "block", index: this.#index, block });
+    this.#block({ type: "thinking", thinking: "", provider_data: { google: { continuationToken } } });
     return { unified: "pause", raw };
   }
 }

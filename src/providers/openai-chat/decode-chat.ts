@@ -58,15 +58,9 @@ export class ChatDecoder implements WireDecoder {
       this.#text(text);
       return;
     }
-    if (this.#isThinking) {
-      const thought = this.#thinkingTemplate.match(data);
-      if (thought !== undefined) {
-        this.#reasoning.add(thought);
-        this.#thinking(thought);
-        return;
-      }
-    }
-    if (data.trim() === "[DONE]") this.#done = true;
+    const thought = this.#isThinking ? this.#thinkingTemplate.match(data) : undefined;
+    if (thought !== undefined) this.#thought(thought);
+    else if (data.trim() === "[DONE]") this.#done = true;
     else this.#chunk(parseEventObject(data), name, data);
   };
 
@@ -76,7 +70,7 @@ export class ChatDecoder implements WireDecoder {
     if (this.#tag !== undefined) this.#taggedText(this.#tag, this.#tag.end());
     this.#requireWhole();
     const raw = this.#finish ?? "";
-    const reason = finishReason(raw, { hasCalls: this.#calls.count > 0, refused: this.#refused });
+    const reason = finishReason(raw, this.#calls.count > 0, this.#refused);
     if (reason.unified === "error")
       throw reportedError({ message: "the answer broke off", code: raw }, { target: this.#target });
     if (this.#reasoning.seen) {
@@ -214,10 +208,11 @@ function chatUsage(raw: ChatUsage | undefined): Usage {
   if (raw === undefined) return NO_USAGE;
   const prompt = tokenCount(raw.prompt_tokens ?? raw.input_tokens);
   const completion = tokenCount(raw.completion_tokens ?? raw.output_tokens);
+  const details = raw.prompt_tokens_details;
+  const read =
+    details?.cached_tokens ?? raw.prompt_cache_hit_tokens ?? raw.cached_tokens ?? raw.cache_read_input_tokens;
   const write =
-    raw.prompt_tokens_details?.cache_write_tokens ??
-    raw.prompt_tokens_details?.cache_creation_input_tokens ??
-    raw.cache_creation_input_tokens;
+    details?.cache_write_tokens ?? details?.cache_creation_input_tokens ?? raw.cache_creation_input_tokens;
   const reasoning = raw.completion_tokens_details?.reasoning_tokens ?? raw.reasoning_tokens;
   const reasoned = tokenCount(reasoning);
   // xAI counts reasoning beside the completion, everybody else within it; the total tells.
@@ -225,7 +220,7 @@ function chatUsage(raw: ChatUsage | undefined): Usage {
   return {
     inputTokens: prompt,
     outputTokens: completion + (apart ? reasoned : 0),
-    ...usageParts({ cacheReadTokens: cacheRead(raw), cacheWriteTokens: write, reasoningTokens: reasoning }),
+    ...usageParts({ cacheReadTokens: read, cacheWriteTokens: write, reasoningTokens: reasoning }),
     raw,
   };
 }
@@ -241,57 +236,28 @@ function reportedCost(raw: ChatUsage | undefined): number | undefined {
   return cost + (typeof upstream === "number" && upstream > 0 ? upstream : 0);
 }
 
-function cacheRead(raw: ChatUsage): number | null | undefined {
-  return (
-    raw.prompt_tokens_details?.cached_tokens ??
-    raw.prompt_cache_hit_tokens ??
-    raw.cached_tokens ??
-    raw.cache_read_input_tokens
-  );
-}
-
-/** Facts known about an answer beside the provider's word. */
-interface FinishFacts {
-  readonly hasCalls: boolean;
-  /** Text came in the field for refusals. */
-  readonly refused: boolean;
-}
-
-/** The finish reason for a vendor's word; calls win over `stop`, and no word counts as `stop`. */
-function finishReason(raw: string, facts: FinishFacts): FinishReason {
-  const unified = WORDS.get(raw.toLowerCase()) ?? "other";
-  if (facts.refused && unified === "stop") return { unified: "refusal", raw };
-  if (facts.hasCalls && (unified === "stop" || unified === "other")) return { unified: "tool_use", raw };
-  return { unified: unified === "tool_use" && !facts.hasCalls ? "stop" : unified, raw };
+/**
+ * The finish reason for a vendor's word; calls win over `stop`, and no word counts as `stop`. `isRefused`:
+ * text came in the field for refusals.
+ */
+function finishReason(raw: string, hasCalls: boolean, isRefused: boolean): FinishReason {
+  const unified = raw === "" ? "stop" : (WORDS.get(raw.toLowerCase()) ?? "other");
+  if (isRefused && unified === "stop") return { unified: "refusal", raw };
+  if (hasCalls && (unified === "stop" || unified === "other")) return { unified: "tool_use", raw };
+  return { unified: unified === "tool_use" && !hasCalls ? "stop" : unified, raw };
 }
 
 const WORDS: ReadonlyMap<string, FinishReason["unified"]> = new Map([
-  ...words("stop", [
-    "",
-    "stop",
-    "end_turn",
-    "eos",
-    "eos_token",
-    "end",
-    "stop_sequence",
-    "complete",
-    "completed",
-  ]),
-  ...words("tool_use", ["tool_calls", "tool_call", "function_call", "tool_use"]),
-  ...words("length", [
-    "length",
-    "max_tokens",
-    "max_output_tokens",
-    "model_length",
-    "model_context_window_exceeded",
-  ]),
-  ...words("refusal", ["content_filter", "sensitive", "refusal", "safety", "recitation", "blocked"]),
-  ...words("error", ["insufficient_system_resource", "network_error", "error", "abort"]),
+  ...words("stop", "stop end_turn eos eos_token end stop_sequence complete completed"),
+  ...words("tool_use", "tool_calls tool_call function_call tool_use"),
+  ...words("length", "length max_tokens max_output_tokens model_length model_context_window_exceeded"),
+  ...words("refusal", "content_filter sensitive refusal safety recitation blocked"),
+  ...words("error", "insufficient_system_resource network_error error abort"),
 ]);
 
 function words(
   unified: FinishReason["unified"],
-  raws: readonly string[],
+  raws: string,
 ): readonly (readonly [string, FinishReason["unified"]])[] {
-  return raws.map((raw) => [raw, unified] as const);
+  return raws.split(" ").map((raw) => [raw, unified] as const);
 }

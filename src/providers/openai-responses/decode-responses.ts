@@ -203,23 +203,29 @@ function positionOf({ output_index: position }: ResponsesEvent): number | undefi
 }
 
 /** Where the text of an event belongs, from the event's name without `.delta` or `.done`. */
-function placeOf(
-  type: string,
-  event: ResponsesEvent,
-): { readonly itemType: string; readonly part: string; readonly isRefusal: boolean } | undefined {
-  const content = `content ${event.content_index ?? 0}`;
-  const name = type.slice(0, type.lastIndexOf("."));
-  if (name === "response.output_text") return { itemType: "message", part: content, isRefusal: false };
-  if (name === "response.refusal") return { itemType: "message", part: content, isRefusal: true };
-  if (name === "response.reasoning_summary_text") {
-    return { itemType: "reasoning", part: `summary ${event.summary_index ?? 0}`, isRefusal: false };
-  }
-  // The second is the name some local servers use.
-  if (name === "response.reasoning_text" || name === "response.reasoning") {
-    return { itemType: "reasoning", part: content, isRefusal: false };
-  }
-  return undefined;
+function placeOf(type: string, event: ResponsesEvent): TextPlace | undefined {
+  const place = PLACES.get(type.slice(0, type.lastIndexOf(".")));
+  if (place === undefined) return undefined;
+  const { content_index: content, summary_index: summary } = event;
+  const [itemType, list] = place;
+  const part = list === "summary" ? `summary ${summary ?? 0}` : `content ${content ?? 0}`;
+  return { itemType, part, isRefusal: type.startsWith("response.refusal.") };
 }
+
+interface TextPlace {
+  readonly itemType: string;
+  readonly part: string;
+  readonly isRefusal: boolean;
+}
+
+const PLACES: ReadonlyMap<string, readonly [itemType: string, list: "content" | "summary"]> = new Map([
+  ["response.output_text", ["message", "content"]],
+  ["response.refusal", ["message", "content"]],
+  ["response.reasoning_summary_text", ["reasoning", "summary"]],
+  ["response.reasoning_text", ["reasoning", "content"]],
+  // The name some local servers use.
+  ["response.reasoning", ["reasoning", "content"]],
+]);
 
 /** Usage of an answer; {@link NO_USAGE} where none was reported. */
 function responsesUsage(raw: ResponsesUsage | null | undefined): Usage {

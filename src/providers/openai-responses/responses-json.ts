@@ -19,7 +19,6 @@ export interface ResponsesEvent {
   readonly arguments?: string | null;
 }
 
-/** The state of the answer as a whole. */
 export interface ResponsesAnswer {
   readonly id?: string | null;
   readonly model?: string | null;
@@ -55,12 +54,10 @@ export interface ResponsesContent {
   readonly type?: string;
   readonly text?: string | null;
   readonly refusal?: string | null;
-  /** Sources. */
   readonly annotations?: readonly Json[] | null;
   readonly [key: string]: Json | undefined;
 }
 
-/** Tokens of one request. */
 export interface ResponsesUsage {
   readonly input_tokens?: number | null;
   readonly output_tokens?: number | null;
