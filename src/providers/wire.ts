@@ -124,23 +124,32 @@ export interface ShownQuirks {
   readonly [name: string]: boolean | string | number;
 }
 
-/** The words of a server about a request it refused, the field it names included. */
-export function refusalWords({ code, message, details }: NanoAgentError): string | undefined {
-  if (code !== "bad_request") return undefined;
+/** The words of a server about a request it refused, the field it names included; else empty. */
+export function refusalWords({ code, message, details }: NanoAgentError): string {
+  if (code !== "bad_request") return "";
   const { param } = details;
   return typeof param === "string" ? `${message} '${param}'` : message;
 }
 
 /**
- * The field among `fields` that a refusal says it does not know or take; names that are words of English
- * count only where they are quoted. `undefined`: it is about something else.
+ * The quirks that a refusal shows with the field among `fields` that it says it does not know or take: those
+ * of `shown`, else that it is left out. Names that are words of English count only where they are quoted.
+ * `undefined`: it is about something else, or the field is left out already.
  */
-export function refusedField(words: string, fields: readonly string[]): string | undefined {
+export function learnField(
+  words: string,
+  target: WireTarget,
+  fields: string,
+  shown: { readonly [field: string]: ShownQuirks },
+): ShownQuirks | undefined {
   if (!UNKNOWN_FIELD.test(words)) return undefined;
-  return fields.find((field) => {
-    const name = field.includes("_") ? `\\b${field}\\b` : `["'\`]${field}["'\`]`;
+  const field = fields.split(" ").find((each) => {
+    const name = each.includes("_") ? `\\b${each}\\b` : `["'\`]${each}["'\`]`;
     return new RegExp(name).test(words);
   });
+  if (field === undefined) return undefined;
+  const omitted = omittedFields(target);
+  return shown[field] ?? (omitted.includes(field) ? undefined : { omit: [...omitted, field].join(",") });
 }
 
 const UNKNOWN_FIELD =
@@ -151,12 +160,6 @@ export function withoutOmitted<T extends object>(fields: T, target: WireTarget):
   const omitted = omittedFields(target);
   if (omitted.length === 0) return fields;
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !omitted.includes(name))) as T;
-}
-
-/** The quirk that leaves out one more field; `undefined`: it is left out already. */
-export function omitting(field: string, target: WireTarget): ShownQuirks | undefined {
-  const omitted = omittedFields(target);
-  return omitted.includes(field) ? undefined : { omit: [...omitted, field].join(",") };
 }
 
 function omittedFields({ quirks }: WireTarget): readonly string[] {

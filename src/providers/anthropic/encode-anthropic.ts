@@ -168,15 +168,13 @@ class TranscriptText {
   constructor(mark: string) {
     this.#mark = mark;
     this.#list = createListSerialiser<Message, Role>(
-      {
-        initial: "",
-        append: (text, message, role) => {
-          const encoded = this.#encode(message);
-          this.#known.delete(message);
-          return encoded.count === 0
-            ? { text, state: role }
-            : { text: joined(text, encoded, role), state: encoded.role };
-        },
+      "",
+      (text, message, role) => {
+        const encoded = this.#encode(message);
+        this.#known.delete(message);
+        return encoded.count === 0
+          ? { text, state: role }
+          : { text: joined(text, encoded, role), state: encoded.role };
       },
       TAIL,
     );

@@ -63,7 +63,8 @@ function createTranscriptWriter(quirks: ChatQuirks): (messages: readonly Message
       ? { text: listed(listed(text, held), rest), state: "" }
       : { text: listed(text, toolResults), state: listed(held, rest) };
   const list = createListSerialiser<Message, string>(
-    { initial: "", append: (text, message, held) => append(text, held, written(message), message.role) },
+    "",
+    (text, message, held) => append(text, held, written(message), message.role),
     quirks.cache_marks === "none" ? 0 : TAIL,
   );
   return (messages) => {

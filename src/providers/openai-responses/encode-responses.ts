@@ -27,10 +27,8 @@ export function createResponsesEncoder(target: WireTarget): (request: ModelReque
   const endpoint = openAiEndpoint(target, "/responses");
   const item = serialiseOnce(writeItems);
   const transcript = createListSerialiser<Message, undefined>(
-    {
-      initial: undefined,
-      append: (text, message) => ({ text: listed(text, item(message)), state: undefined }),
-    },
+    undefined,
+    (text, message) => ({ text: listed(text, item(message)), state: undefined }),
     0,
   );
   const tool = serialiseOnce(writeTool);
