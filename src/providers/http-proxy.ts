@@ -1,6 +1,6 @@
 import type { ClientRequestArgs, IncomingMessage, RequestOptions } from "node:http";
 import type { Duplex } from "node:stream";
-import { invalidConfig, NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
+import { invalidConfig, isNanoAgentError, NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import { defined } from "../core/base/json.ts";
 import { isLoopback, type ProxyOptions } from "./network.ts";
 
@@ -9,34 +9,30 @@ export type Route =
   | { readonly type: "direct" }
   | { readonly type: "forward" | "tunnel"; readonly proxy: URL };
 
-const DIRECT: Route = { type: "direct" };
 /** How long a proxy may take to open a tunnel. */
 const TUNNEL_MS = 30_000;
 
 /** The route to `url`. Throws `invalid_config` for a proxy address that cannot be used. */
-export function routeTo(url: URL, proxy: ProxyOptions | undefined): Route {
-  const address = proxyFor(url, proxy);
-  if (address === "") return DIRECT;
-  const parsed = URL.parse(address.includes("://") ? address : `http://${address}`);
-  if (parsed === null || (parsed.protocol !== "http:" && parsed.protocol !== "https:")) {
-    const shown =
-      parsed === null ? "The proxy address" : `The proxy address ${parsed.protocol}//${parsed.host}`;
-    throw invalidConfig(`${shown} is not an http or https address. Set it like http://proxy.example:3128.`);
-  }
-  return { type: url.protocol === "https:" ? "tunnel" : "forward", proxy: parsed };
+export function routeTo(url: URL, { http = "", https = "", noProxy = "" }: ProxyOptions = {}): Route {
+  const isSecure = url.protocol === "https:";
+  const address = isSecure ? https : http;
+  if (address === "" || isLoopback(url.hostname) || readNoProxy(noProxy).covers(url))
+    return { type: "direct" };
+  const proxy = URL.parse(address.includes("://") ? address : `http://${address}`);
+  if (proxy?.protocol === "http:" || proxy?.protocol === "https:")
+    return { type: isSecure ? "tunnel" : "forward", proxy };
+  // Not all of it: there may be a password.
+  const shown = proxy === null ? "" : ` ${proxy.protocol}//${proxy.host}`;
+  throw invalidConfig(
+    `The proxy address${shown} is not an http or https address. Set it like http://proxy.example:3128.`,
+  );
 }
 
-/** The address of the proxy for `url`; empty where it is reached directly. */
-function proxyFor(url: URL, { http = "", https = "", noProxy = "" }: ProxyOptions = {}): string {
-  if (isLoopback(url.hostname) || readNoProxy(noProxy).covers(url)) return "";
-  return url.protocol === "https:" ? https : http;
-}
-
-/** The value of `proxy-authorization` for the user and password in a proxy's address. */
-function proxyAuthorization(proxy: URL): string | undefined {
-  if (proxy.username === "" && proxy.password === "") return undefined;
-  const credentials = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
-  return `Basic ${Buffer.from(credentials).toString("base64")}`;
+/** The header with the user and password in a proxy's address; none where it has none. */
+function proxyAuthorization({ username, password }: URL): { readonly "proxy-authorization"?: string } {
+  if (username === "" && password === "") return {};
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { "proxy-authorization": `Basic ${Buffer.from(credentials).toString("base64")}` };
 }
 
 /** Where a request for `url` is sent on a route, and what the proxy wants with it. */
@@ -44,23 +40,18 @@ export function destination(
   url: URL,
   route: Route,
 ): RequestOptions & { readonly headers?: Record<string, string> } {
-  if (route.type !== "forward")
+  if (route.type === "forward")
     return {
-      host: bareHost(url),
-      port: url.port || (url.protocol === "https:" ? 443 : 80),
-      path: url.pathname + url.search,
+      host: bareHost(route.proxy),
+      port: route.proxy.port || 80,
+      path: url.href,
+      headers: { host: url.host, ...proxyAuthorization(route.proxy) },
     };
-  const { proxy } = route;
-  const credentials = proxyAuthorization(proxy);
-  return {
-    host: bareHost(proxy),
-    port: proxy.port || 80,
-    path: url.href,
-    headers: {
-      host: url.host,
-      ...defined({ "proxy-authorization": credentials }),
-    },
-  };
+  return { host: bareHost(url), port: portOf(url), path: url.pathname + url.search };
+}
+
+function portOf({ port, protocol }: URL): string | number {
+  return port || (protocol === "https:" ? 443 : 80);
 }
 
 /** The name of a host, or its address without brackets. */
@@ -100,11 +91,12 @@ interface Tunnel {
 
 async function openSecureTunnel(tunnel: Tunnel): Promise<Duplex> {
   const { host, ca } = tunnel;
+  const isAddress = process.getBuiltinModule("node:net").isIP(host) !== 0;
   const secure = process.getBuiltinModule("node:tls").connect({
     socket: await openTunnel(tunnel),
     ALPNProtocols: ["http/1.1"],
     host,
-    ...(isIpAddress(host) ? {} : { servername: host }),
+    ...(isAddress ? {} : { servername: host }),
     ...defined({ ca }),
   });
   // Rejects with the error of the connection.
@@ -113,32 +105,26 @@ async function openSecureTunnel(tunnel: Tunnel): Promise<Duplex> {
 }
 
 async function openTunnel({ proxy, ca, host, port }: Tunnel): Promise<Duplex> {
-  const { request: start } = process.getBuiltinModule(
-    proxy.protocol === "https:" ? "node:https" : "node:http",
-  );
+  const isSecure = proxy.protocol === "https:";
   const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-  const credentials = proxyAuthorization(proxy);
-  const request = start({
+  const request = process.getBuiltinModule(isSecure ? "node:https" : "node:http").request({
     method: "CONNECT",
     host: bareHost(proxy),
-    port: proxy.port || (proxy.protocol === "https:" ? 443 : 80),
+    port: portOf(proxy),
     path: authority,
     agent: false,
     timeout: TUNNEL_MS,
-    headers: {
-      host: authority,
-      ...defined({ "proxy-authorization": credentials }),
-    },
+    headers: { host: authority, ...proxyAuthorization(proxy) },
     ...defined({ ca }),
   });
   return new Promise((resolve, reject) => {
-    request.once("connect", (response: IncomingMessage, socket: Duplex) => {
-      if (response.statusCode === 200) {
+    request.once("connect", ({ statusCode: status = 0 }: IncomingMessage, socket: Duplex) => {
+      if (status === 200) {
         resolve(socket);
         return;
       }
       socket.destroy();
-      reject(refusal(proxy, authority, response.statusCode ?? 0));
+      reject(refusal(proxy, authority, status));
     });
     request.once("response", (response: IncomingMessage) => {
       response.destroy();
@@ -146,40 +132,29 @@ async function openTunnel({ proxy, ca, host, port }: Tunnel): Promise<Duplex> {
     });
     request.once("timeout", () => request.destroy(unreachable(proxy, `no tunnel within ${TUNNEL_MS} ms`)));
     request.on("error", (error) =>
-      reject(
-        toNanoAgentError(unreachable(proxy, "code" in error ? String(error.code) : error.message, error)),
-      ),
+      reject(unreachable(proxy, "code" in error ? String(error.code) : error.message, error)),
     );
     request.end();
   });
 }
 
-function refusal(proxy: URL, authority: string, status: number): NanoAgentError {
+function refusal({ host }: URL, authority: string, status: number): NanoAgentError {
   const hint =
     status === 407
       ? "Put user and password into the proxy's address."
       : "Check the proxy settings and noProxy.";
   return new NanoAgentError(
     "network",
-    `The proxy ${proxy.host} refused a connection to ${authority} (HTTP ${status}). ${hint}`,
-    { details: { host: proxy.host, status }, retryable: status >= 500 },
+    `The proxy ${host} refused a connection to ${authority} (HTTP ${status}). ${hint}`,
+    { details: { host, status }, retryable: status >= 500 },
   );
 }
 
-function unreachable(proxy: URL, reason: string, cause?: unknown): NanoAgentError {
-  return new NanoAgentError(
-    "network",
-    `The proxy ${proxy.host} cannot be reached (${reason}). Check the proxy settings.`,
-    {
-      cause,
-      details: { host: proxy.host, cause: reason },
-      retryable: true,
-    },
-  );
-}
-
-function isIpAddress(host: string): boolean {
-  return host.includes(":") || /^\d+(?:\.\d+){3}$/.test(host);
+/** A typed error is kept as it is. */
+function unreachable({ host }: URL, reason: string, cause?: unknown): NanoAgentError {
+  if (isNanoAgentError(cause)) return cause;
+  const message = `The proxy ${host} cannot be reached (${reason}). Check the proxy settings.`;
+  return new NanoAgentError("network", message, { cause, details: { host, cause: reason }, retryable: true });
 }
 
 /** A list of hosts to reach directly, as curl and Go read `NO_PROXY`. */

@@ -1,6 +1,6 @@
 import type { NanoAgentError } from "../core/base/errors.ts";
 import { defined } from "../core/base/json.ts";
-import { clipped, hashText, toCleanText } from "../core/base/text.ts";
+import { clipped, toCleanText } from "../core/base/text.ts";
 import type { ImageBlock, ToolResultBlock, Usage } from "../core/message/message.ts";
 import type { FinishPart, FinishReason, ModelRequest, StreamPart } from "../core/model/model.ts";
 import type { AnswerHead, HttpRequest } from "./transport.ts";
@@ -114,22 +114,6 @@ export function wireHeaders(
   return all;
 }
 
-/** Where a request of the OpenAI family is posted. A query in the base URL stays behind the path. */
-export function openAiEndpoint(target: WireTarget, path: string): Pick<WireRequest, "url" | "headers"> {
-  const { apiKey = "", baseUrl, endpoint } = target;
-  const [base = "", ...query] = baseUrl.split(/(?=\?)/);
-  const authorization = apiKey === "" ? undefined : `Bearer ${apiKey}`;
-  return {
-    url: endpoint ?? `${base.replace(/\/+$/, "")}${path}${query.join("")}`,
-    headers: wireHeaders(target, { authorization }),
-  };
-}
-
-/** An image as formats of the OpenAI family take it: its address, or the image itself as one. */
-export function imageUrl({ source }: ImageBlock): string {
-  return source.type === "url" ? source.url : `data:${source.media_type};base64,${source.data}`;
-}
-
 /** The images in the result of a tool. */
 export function imagesOf({ content }: ToolResultBlock): readonly ImageBlock[] {
   return typeof content === "string" ? [] : content.filter((block) => block.type === "image");
@@ -140,23 +124,32 @@ export interface ShownQuirks {
   readonly [name: string]: boolean | string | number;
 }
 
-/** The words of a server about a request it refused, the field it names included. */
-export function refusalWords({ code, message, details }: NanoAgentError): string | undefined {
-  if (code !== "bad_request") return undefined;
+/** The words of a server about a request it refused, the field it names included; else empty. */
+export function refusalWords({ code, message, details }: NanoAgentError): string {
+  if (code !== "bad_request") return "";
   const { param } = details;
   return typeof param === "string" ? `${message} '${param}'` : message;
 }
 
 /**
- * The field among `fields` that a refusal says it does not know or take; names that are words of English
- * count only where they are quoted. `undefined`: it is about something else.
+ * The quirks that a refusal shows with the field among `fields` that it says it does not know or take: those
+ * of `shown`, else that it is left out. Names that are words of English count only where they are quoted.
+ * `undefined`: it is about something else, or the field is left out already.
  */
-export function refusedField(words: string, fields: readonly string[]): string | undefined {
+export function learnField(
+  words: string,
+  target: WireTarget,
+  fields: string,
+  shown: { readonly [field: string]: ShownQuirks },
+): ShownQuirks | undefined {
   if (!UNKNOWN_FIELD.test(words)) return undefined;
-  return fields.find((field) => {
-    const name = field.includes("_") ? `\\b${field}\\b` : `["'\`]${field}["'\`]`;
+  const field = fields.split(" ").find((each) => {
+    const name = each.includes("_") ? `\\b${each}\\b` : `["'\`]${each}["'\`]`;
     return new RegExp(name).test(words);
   });
+  if (field === undefined) return undefined;
+  const omitted = omittedFields(target);
+  return shown[field] ?? (omitted.includes(field) ? undefined : { omit: [...omitted, field].join(",") });
 }
 
 const UNKNOWN_FIELD =
@@ -169,30 +162,9 @@ export function withoutOmitted<T extends object>(fields: T, target: WireTarget):
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !omitted.includes(name))) as T;
 }
 
-/** The quirk that leaves out one more field; `undefined`: it is left out already. */
-export function omitting(field: string, target: WireTarget): ShownQuirks | undefined {
-  const omitted = omittedFields(target);
-  return omitted.includes(field) ? undefined : { omit: [...omitted, field].join(",") };
-}
-
 function omittedFields({ quirks }: WireTarget): readonly string[] {
   const omitted = quirks?.["omit"];
   return typeof omitted === "string" ? omitted.split(/[, ]+/).filter((name) => name !== "") : [];
-}
-
-/**
- * The id of a tool call as a vendor accepts it: unchanged where that is possible, else a hash of it. The same
- * id gives the same text for the call and for its result. A number is the longest id accepted,
- * `alphanumeric9` means nine letters or digits.
- */
-export function toolCallId(id: string, format: number | "alphanumeric9"): string {
-  if (format === "alphanumeric9") return /^[a-zA-Z0-9]{9}$/.test(id) ? id : hashed(id, 9);
-  return id.length <= format ? id : `call_${hashed(id, 11)}`;
-}
-
-/** Letters and digits, at most 11 that differ. */
-function hashed(text: string, length: number): string {
-  return hashText(text).toString(36).padStart(length, "0").slice(-length);
 }
 
 /** A word of an answer (an id, a name) that should be text: a number as text, empty for anything else. */

@@ -9,8 +9,10 @@ import {
   toNanoAgentError,
 } from "../core/base/errors.ts";
 import { canonicalJson, defined, firstDifference, safeParse } from "../core/base/json.ts";
+import type { JsonSchema } from "../core/base/schema.ts";
 import { compileValidator } from "../core/base/validate-json.ts";
-import type { Model, ModelCallOptions, ModelRequest, StreamPart } from "../core/model/model.ts";
+import type { Model, ModelRequest, StreamPart } from "../core/model/model.ts";
+import { mismatch } from "./script.ts";
 
 /** A part of an answer as a cassette keeps it. */
 export type RecordedPart =
@@ -101,37 +103,25 @@ function replayedError({ code, message, details, retryable }: RecordedError): Na
 }
 
 function checkCassette(): ReturnType<typeof compileValidator> {
-  const error = {
+  const text = { type: "string" };
+  const required = (properties: { readonly [name: string]: JsonSchema }): JsonSchema => ({
     type: "object",
-    properties: {
-      code: { type: "string" },
-      message: { type: "string" },
-      details: { type: "object" },
-      retryable: { type: "boolean" },
-    },
-    required: ["code", "message", "details", "retryable"],
-  };
-  const part = { type: "object", properties: { type: { type: "string" } }, required: ["type"] };
-  const exchange = {
-    type: "object",
-    properties: {
-      fingerprint: { type: "string" },
-      request: { type: "object" },
-      parts: { type: "array", items: part },
-      error,
-    },
-    required: ["fingerprint", "request", "parts"],
-  };
-  return compileValidator({
-    type: "object",
-    properties: {
-      version: { const: CASSETTE_VERSION },
-      provider: { type: "string" },
-      model: { type: "string" },
-      exchanges: { type: "array", items: exchange },
-    },
-    required: ["version", "provider", "model", "exchanges"],
+    properties,
+    required: Object.keys(properties),
   });
+  const object = { type: "object" };
+  const error = required({ code: text, message: text, details: object, retryable: { type: "boolean" } });
+  const parts = { type: "array", items: required({ type: text }) };
+  const exchange = {
+    allOf: [
+      required({ fingerprint: text, request: object, parts }),
+      { type: "object", properties: { error } },
+    ],
+  };
+  const exchanges = { type: "array", items: exchange };
+  return compileValidator(
+    required({ version: { const: CASSETTE_VERSION }, provider: text, model: text, exchanges }),
+  );
 }
 
 /** Where a recording goes. */
@@ -140,34 +130,29 @@ export interface RecordModelOptions {
 }
 
 /** The model, with every exchange recorded: answers, failures, answers whose reader left. */
-export function recordModel(model: Model, options: RecordModelOptions): Model {
-  const { cassette } = options;
+export function recordModel(model: Model, { cassette }: RecordModelOptions): Model {
   cassette.provider = model.provider;
   cassette.model = model.id;
   return {
     provider: model.provider,
     id: model.id,
     ...defined({ info: model.info }),
-    stream: (request, callOptions) => recorded(model.stream(request, callOptions), { request, cassette }),
+    async *stream(request, callOptions): AsyncGenerator<StreamPart> {
+      const answer = model.stream(request, callOptions);
+      const parts: RecordedPart[] = [];
+      const exchange: CassetteExchange = { ...recordedRequest(request), parts };
+      const at = cassette.exchanges.push(exchange) - 1;
+      try {
+        for await (const part of answer) {
+          parts.push(recordedPart(part));
+          yield part;
+        }
+      } catch (error) {
+        cassette.exchanges[at] = { ...exchange, error: recordedError(toNanoAgentError(error)) };
+        throw error;
+      }
+    },
   };
-}
-
-async function* recorded(
-  answer: AsyncIterable<StreamPart>,
-  { request, cassette }: { readonly request: ModelRequest; readonly cassette: Cassette },
-): AsyncGenerator<StreamPart, void, undefined> {
-  const parts: ReturnType<typeof recordedPart>[] = [];
-  const exchange: CassetteExchange = { ...recordedRequest(request), parts };
-  const at = cassette.exchanges.push(exchange) - 1;
-  try {
-    for await (const part of answer) {
-      parts.push(recordedPart(part));
-      yield part;
-    }
-  } catch (error) {
-    cassette.exchanges[at] = { ...exchange, error: recordedError(toNanoAgentError(error)) };
-    throw error;
-  }
 }
 
 /** A model that answers from a cassette; made by {@link replayModel}. */
@@ -188,59 +173,37 @@ export function replayModel(cassette: Cassette): ReplayModel {
   return {
     provider: cassette.provider,
     id: cassette.model,
-    stream: (request, options) =>
-      replayed(() => exchanges[taken++], { request, options, place: () => taken, count: exchanges.length }),
+    async *stream(request, { signal } = {}): AsyncGenerator<StreamPart> {
+      const throwIfAborted = (): void => {
+        if (signal?.aborted === true) throw abortError(signal, "The request was aborted.");
+      };
+      throwIfAborted();
+      const exchange = exchanges[taken++];
+      const place = taken;
+      if (exchange === undefined)
+        throw mismatch(
+          `The cassette holds ${exchanges.length} exchanges and was asked for one more. Record it anew, or find out why the model is asked again.`,
+        );
+      requireSame(exchange, request, place);
+      for (const part of exchange.parts) {
+        throwIfAborted();
+        yield part.type === "retry" ? { ...part, error: replayedError(part.error) } : part;
+      }
+      throwIfAborted();
+      if (exchange.error !== undefined) throw replayedError(exchange.error);
+      if (exchange.parts.at(-1)?.type !== "finish")
+        throw mismatch(
+          `The answer to request ${place} was only read for ${exchange.parts.length} parts when it was recorded. Record it anew.`,
+        );
+    },
     assertFinished: () => {
       if (taken >= exchanges.length) return;
-      throw new NanoAgentError(
-        "script_mismatch",
+      throw mismatch(
         `The cassette holds ${exchanges.length} exchanges but only ${taken} were asked for. Record it anew if that is right.`,
-        {
-          details: { recorded: exchanges.length, taken },
-        },
+        { recorded: exchanges.length, taken },
       );
     },
   };
-}
-
-interface Turn {
-  readonly request: ModelRequest;
-  readonly options: ModelCallOptions | undefined;
-  /** Number of the exchange that was taken, from 1. */
-  readonly place: () => number;
-  readonly count: number;
-}
-
-async function* replayed(
-  take: () => CassetteExchange | undefined,
-  turn: Turn,
-): AsyncGenerator<StreamPart, void, undefined> {
-  const signal = turn.options?.signal;
-  const throwIfAborted = (): void => {
-    if (signal?.aborted === true) throw abortError(signal, "The request was aborted.");
-  };
-  throwIfAborted();
-  const exchange = take();
-  const place = turn.place();
-  if (exchange === undefined) {
-    throw new NanoAgentError(
-      "script_mismatch",
-      `The cassette holds ${turn.count} exchanges and was asked for one more. Record it anew, or find out why the model is asked again.`,
-    );
-  }
-  requireSame(exchange, turn.request, place);
-  for (const part of exchange.parts) {
-    throwIfAborted();
-    yield part.type === "retry" ? { ...part, error: replayedError(part.error) } : part;
-  }
-  throwIfAborted();
-  if (exchange.error !== undefined) throw replayedError(exchange.error);
-  if (exchange.parts.at(-1)?.type !== "finish") {
-    throw new NanoAgentError(
-      "script_mismatch",
-      `The answer to request ${place} was only read for ${exchange.parts.length} parts when it was recorded. Record it anew.`,
-    );
-  }
 }
 
 function requireSame(exchange: CassetteExchange, request: ModelRequest, place: number): void {
@@ -248,13 +211,8 @@ function requireSame(exchange: CassetteExchange, request: ModelRequest, place: n
   const difference = firstDifference(exchange.request, now.request);
   if (difference === undefined) return;
   const { path, left, right } = difference;
-  throw new NanoAgentError(
-    "script_mismatch",
+  throw mismatch(
     `Request ${place} is not the recorded one. It first differs at ${path}: recorded ${left}, now ${right}. Record the cassette anew if that is right.`,
-    {
-      details: { place, path, recorded: exchange.fingerprint, now: now.fingerprint } satisfies {
-        readonly [key: string]: Json;
-      },
-    },
+    { place, path, recorded: exchange.fingerprint, now: now.fingerprint },
   );
 }

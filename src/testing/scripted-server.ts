@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errorMessage, NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
+import { errorMessage, type NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import { isRecord, safeParse } from "../core/base/json.ts";
 import type { WireName } from "../core/message/message.ts";
 import { checkRequest, VENDORS } from "./check-request.ts";
-import { piecesOf, Script } from "./script.ts";
+import { mismatch, piecesOf, Script } from "./script.ts";
 import type { RecordedRequest, ReplyFaults, ServerReply, ServerStep } from "./server-step.ts";
 import { type SpeechContext, statusOf, type Utterance, type VendorFault } from "./speech.ts";
 
@@ -71,14 +71,11 @@ export class ScriptedServer {
 
   /** Throws `script_mismatch` when steps are left over, and for a request too many or refused. */
   assertFinished(): void {
-    const [mismatch] = this.#mismatches;
-    if (mismatch !== undefined) throw mismatch;
+    const [first] = this.#mismatches;
+    if (first !== undefined) throw first;
     const refused = this.requests.flatMap((request) => request.violations);
-    if (refused.length > 0 && this.#options.strict !== false) {
-      throw new NanoAgentError("script_mismatch", `A request was refused: ${refused.join("; ")}.`, {
-        details: { refused },
-      });
-    }
+    if (refused.length > 0 && this.#options.strict !== false)
+      throw mismatch(`A request was refused: ${refused.join("; ")}.`, { refused });
     this.#script.assertFinished();
   }
 

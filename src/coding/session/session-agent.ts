@@ -5,7 +5,7 @@ import { EFFORTS, type Effort, type Model } from "../../core/model/model.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import { assertPermissionMode, type PermissionMode } from "../../permission/permission-mode.ts";
 import { LOCAL_MODEL } from "../../providers/model-choice.ts";
-import { parseModelName } from "../../providers/model-name.ts";
+import { parseModelName } from "../../providers/model-info.ts";
 import type { Notice } from "../../view/notice.ts";
 import type { ChosenModel, Composition } from "../setup/compose.ts";
 import type { ModelView } from "./coding-session.ts";

@@ -10,7 +10,7 @@ import { summaryCompaction } from "../../memory/context/summary-compaction.ts";
 import type { ApprovalPrompt } from "../../permission/approver.ts";
 import { LearnedModels, RatePauses } from "../../providers/model-call.ts";
 import { chooseModel, type ModelChoice } from "../../providers/model-choice.ts";
-import { parseModelName } from "../../providers/model-name.ts";
+import { parseModelName } from "../../providers/model-info.ts";
 import { NO_PROXY_FORMS, unreadableNoProxy } from "../../providers/network-options.ts";
 import { about, type OnNotice } from "../../view/notice.ts";
 import { type FoundServers, findMcpServers } from "../mcp/find-servers.ts";

@@ -29,15 +29,9 @@ import {
 } from "../provider-errors.ts";
 import { Refusals } from "../refusals.ts";
 import type { WireTarget } from "../wire.ts";
-import { createCallOptions } from "./call-options.ts";
+import { type AiSdkCallOptions, createCallOptions } from "./call-options.ts";
 import { AiSdkDecoder } from "./decode-stream.ts";
-import type {
-  AiSdkCallOptions,
-  AiSdkLanguageModel,
-  AiSdkStream,
-  AiSdkStreamPart,
-  AiSdkVersion,
-} from "./language-model.ts";
+import type { AiSdkLanguageModel, AiSdkStream, AiSdkStreamPart, AiSdkVersion } from "./language-model.ts";
 
 /** Options of {@link fromAiSdk}. */
 export interface FromAiSdkOptions

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { StreamPart } from "../../core/model/model.ts";
 import { createSseParser } from "../server-events.ts";
-import { AnthropicDecoder } from "./decode-anthropic.ts";
+import { AnthropicDecoder } from "./anthropic-wire.ts";
 
 const target = {
   provider: "anthropic",

@@ -39,10 +39,8 @@ export function createGoogleEncoder(target: WireTarget): (request: ModelRequest)
     withIds: target.quirks?.["functionCallIds"] !== false,
   };
   const transcript = createListSerialiser<Message, WrittenContents>(
-    {
-      initial: { role: undefined, calls: undefined },
-      append: (text, message, state) => append(text, message, state, form),
-    },
+    { role: undefined, calls: undefined },
+    (text, message, state) => append(text, message, state, form),
     0,
   );
   const declaration = serialiseOnce(writeDeclaration);

@@ -10,21 +10,13 @@ import {
   type ToolResultBlock,
   type ToolUseBlock,
   textOf,
-  type UserBlock,
   type UserMessage,
 } from "../../core/message/message.ts";
 import { EFFORTS, type Effort, type ModelRequest, type ToolSpec } from "../../core/model/model.ts";
+import { imageUrl, openAiBody, openAiEndpoint, toolCallId, toolSettings } from "../openai-request.ts";
 import { plainObjectSchema } from "../plain-object-schema.ts";
 import { createListSerialiser, listed, serialiseOnce, wellFormedJson } from "../serialise-once.ts";
-import {
-  imageUrl,
-  openAiEndpoint,
-  sentToolName,
-  toolCallId,
-  type WireRequest,
-  type WireTarget,
-  withoutOmitted,
-} from "../wire.ts";
+import { imagesOf, sentToolName, type WireRequest, type WireTarget } from "../wire.ts";
 import { type ChatQuirks, quirksOf } from "./quirks.ts";
 
 type Fields = Record<string, unknown>;
@@ -38,28 +30,13 @@ export function createChatEncoder(target: WireTarget): (request: ModelRequest) =
   const endpoint = openAiEndpoint(target, "/chat/completions");
   const transcript = createTranscriptWriter(quirks);
   const tool = serialiseOnce(writeTool);
-  return (request) => ({ ...endpoint, body: writeBody(request, { target, quirks, transcript, tool }) });
-}
-
-interface Writers {
-  readonly target: WireTarget;
-  readonly quirks: ChatQuirks;
-  readonly transcript: (messages: readonly Message[]) => string;
-  readonly tool: (spec: ToolSpec) => string;
-}
-
-function writeBody(request: ModelRequest, writers: Writers): string {
-  const { messages: _messages, tools: extra, ...options } = request.providerOptions?.["openai_chat"] ?? {};
-  const texts = (request.tools ?? []).map(writers.tool);
-  if (Array.isArray(extra)) for (const entry of extra) texts.push(JSON.stringify(entry));
-  const own = settings(request, writers.quirks, texts.length > 0);
-  const fields: Fields = { ...withoutOmitted(own, writers.target), ...options };
-  const system = request.system ? writeSystem(request.system, writers.quirks) : "";
-  const messages = listed(system, writers.transcript(request.messages));
-  let body = `{"model":${JSON.stringify(writers.target.modelId)},"messages":[${messages}]`;
-  if (texts.length > 0) body += `,"tools":[${texts.join(",")}]`;
-  const rest = JSON.stringify(fields);
-  return rest === "{}" ? `${body}}` : `${body},${rest.slice(1)}`;
+  return (request) => {
+    const system = request.system ? writeSystem(request.system, quirks) : "";
+    const head = `,"messages":[${listed(system, transcript(request.messages))}]`;
+    const settings = (hasTools: boolean): object => settingsOf(request, quirks, hasTools);
+    const body = { wire: "openai_chat", list: "messages", head, tool, settings } as const;
+    return { ...endpoint, body: openAiBody(request, target, body) };
+  };
 }
 
 function writeSystem(system: string, { system_role: role, cache_marks }: ChatQuirks): string {
@@ -86,7 +63,8 @@ function createTranscriptWriter(quirks: ChatQuirks): (messages: readonly Message
       ? { text: listed(listed(text, held), rest), state: "" }
       : { text: listed(text, toolResults), state: listed(held, rest) };
   const list = createListSerialiser<Message, string>(
-    { initial: "", append: (text, message, held) => append(text, held, written(message), message.role) },
+    "",
+    (text, message, held) => append(text, held, written(message), message.role),
     quirks.cache_marks === "none" ? 0 : TAIL,
   );
   return (messages) => {
@@ -103,59 +81,44 @@ function createTranscriptWriter(quirks: ChatQuirks): (messages: readonly Message
   };
 }
 
-function writeTool(spec: ToolSpec): string {
-  const { name, description, parameters } = spec;
-  return JSON.stringify({
-    type: "function",
-    function: { name, description, parameters: plainObjectSchema(parameters) },
+function writeTool({ name, description, parameters }: ToolSpec): string {
+  const declared = { name, description, parameters: plainObjectSchema(parameters) };
+  return JSON.stringify({ type: "function", function: declared });
+}
+
+function settingsOf(request: ModelRequest, quirks: ChatQuirks, hasTools: boolean): object {
+  const { maxOutputTokens, temperature, topP, stopSequences = [], effort, sessionId } = request;
+  const asks = quirks.ask_for_parallel_calls && request.parallelToolCalls !== false;
+  const named = (name: string): object => ({ type: "function", function: { name } });
+  return defined({
+    stream: true,
+    stream_options: quirks.stream_usage ? { include_usage: true } : undefined,
+    ...(hasTools ? toolSettings(request, named) : {}),
+    ...(hasTools && asks ? { parallel_tool_calls: true } : {}),
+    [quirks.max_tokens_field]: maxOutputTokens,
+    temperature,
+    top_p: topP,
+    stop: stopSequences.length > 0 ? stopSequences : undefined,
+    ...(effort === undefined ? {} : effortFields(effort, quirks)),
+    prompt_cache_key: quirks.prompt_cache_key ? sessionId?.slice(0, 64) : undefined,
   });
 }
 
-function settings(request: ModelRequest, quirks: ChatQuirks, hasTools: boolean): Fields {
-  const fields: Fields = { stream: true };
-  if (quirks.stream_usage) fields["stream_options"] = { include_usage: true };
-  if (hasTools) addToolSettings(fields, request, quirks);
-  if (request.maxOutputTokens !== undefined) fields[quirks.max_tokens_field] = request.maxOutputTokens;
-  if (request.temperature !== undefined) fields["temperature"] = request.temperature;
-  if (request.topP !== undefined) fields["top_p"] = request.topP;
-  if (request.stopSequences !== undefined && request.stopSequences.length > 0)
-    fields["stop"] = request.stopSequences;
-  if (request.effort !== undefined) addEffort(fields, request.effort, quirks);
-  if (quirks.prompt_cache_key && request.sessionId !== undefined) {
-    fields["prompt_cache_key"] = request.sessionId.slice(0, 64);
-  }
-  return fields;
-}
-
-function addToolSettings(fields: Fields, request: ModelRequest, quirks: ChatQuirks): void {
-  const { toolChoice, parallelToolCalls } = request;
-  if (toolChoice !== undefined) {
-    fields["tool_choice"] =
-      typeof toolChoice === "string" ? toolChoice : { type: "function", function: { name: toolChoice.name } };
-  }
-  // Several calls are the default nearly everywhere, and some models refuse the field.
-  if (parallelToolCalls === false) fields["parallel_tool_calls"] = false;
-  else if (quirks.ask_for_parallel_calls) fields["parallel_tool_calls"] = true;
-}
-
-function addEffort(fields: Fields, effort: Effort, quirks: ChatQuirks): void {
-  const word = nearestEffort(effort, quirks.efforts);
-  switch (quirks.effort_format) {
+function effortFields(effort: Effort, { efforts, effort_format }: ChatQuirks): object {
+  const word = nearestEffort(effort, efforts);
+  switch (effort_format) {
     case "reasoning_effort":
-      if (word !== undefined) fields["reasoning_effort"] = word;
-      return;
+      return { reasoning_effort: word };
     case "reasoning":
-      if (word !== undefined) fields["reasoning"] = { effort: word };
-      return;
+      return word === undefined ? {} : { reasoning: { effort: word } };
     case "thinking":
-      fields["thinking"] = { type: effort === "none" ? "disabled" : "enabled" };
-      if (word !== undefined && effort !== "none") fields["reasoning_effort"] = word;
-      return;
+      return effort === "none"
+        ? { thinking: { type: "disabled" } }
+        : { thinking: { type: "enabled" }, reasoning_effort: word };
     case "enable_thinking":
-      fields["enable_thinking"] = effort !== "none";
-      return;
+      return { enable_thinking: effort !== "none" };
     case "off":
-      return;
+      return {};
   }
 }
 
@@ -268,60 +231,43 @@ function writeUser(message: UserMessage, quirks: ChatQuirks, isMarked: boolean):
       said.push(block);
       continue;
     }
-    const before = images.length;
-    const content = resultText(block, images);
     const id = wireId(block.tool_use_id, quirks);
-    if (images.length > before)
-      images.splice(before, 0, textPart(`Images from the result of tool call ${id}:`));
-    results.push({ role: "tool", tool_call_id: id, content });
+    const own = imagesOf(block);
+    if (own.length > 0)
+      images.push(textPart(`Images from the result of tool call ${id}:`), ...own.map(imagePart));
+    results.push({ role: "tool", tool_call_id: id, content: resultText(block) });
   }
-  const rest = images.length + said.length === 0 ? [] : [userFields(message, { said, images, quirks })];
+  const rest = images.length + said.length === 0 ? [] : [userFields(message, said, images, quirks)];
   const last = rest[0] ?? (quirks.cache_marks === "all" ? results.at(-1) : undefined);
   if (isMarked && last !== undefined) last["content"] = markedContent(last["content"]);
   const written = (list: readonly Fields[]): string => list.map((each) => JSON.stringify(each)).join(",");
   return { toolResults: written(results), rest: written(rest) };
 }
 
-/** The text of a result. Images move to `images` and leave a pointer behind. */
-function resultText(result: ToolResultBlock, images: Fields[]): string {
-  const lines: string[] = [];
-  if (typeof result.content === "string") lines.push(result.content);
-  else {
-    for (const block of result.content) {
-      if (block.type === "text") lines.push(block.text);
-      else {
-        images.push(imagePart(block));
-        lines.push("[image: see the user message after the tool results]");
-      }
-    }
-  }
+/** The text of a result. Images follow in a message of the user, and leave a pointer behind. */
+function resultText({ content, is_error }: ToolResultBlock): string {
+  const lines = typeof content === "string" ? [content] : content.map(lineOf);
   const text = lines.join("\n");
   // The format has no field for failure, so the text says it.
-  if (result.is_error === true && !/^error\b/i.test(text)) return text === "" ? "Error" : `Error: ${text}`;
+  if (is_error === true && !/^error\b/i.test(text)) return text === "" ? "Error" : `Error: ${text}`;
   return text === "" ? "(no output)" : text;
 }
 
+function lineOf(block: TextBlock | ImageBlock): string {
+  return block.type === "text" ? block.text : "[image: see the user message after the tool results]";
+}
+
 function userFields(
-  message: UserMessage,
-  parts: {
-    readonly said: readonly UserBlock[];
-    readonly images: readonly Fields[];
-    readonly quirks: ChatQuirks;
-  },
+  { name }: UserMessage,
+  said: readonly (TextBlock | ImageBlock)[],
+  images: readonly Fields[],
+  quirks: ChatQuirks,
 ): Fields {
-  const { said, images, quirks } = parts;
-  const plain = images.length === 0 && said.every((block) => block.type === "text");
-  const named = quirks.message_names && message.name !== undefined && /^[\w-]{1,64}$/.test(message.name);
-  return {
-    role: "user",
-    ...(named ? { name: message.name } : {}),
-    content: plain
-      ? textOf(said, "\n")
-      : [
-          ...images,
-          ...said.map((block) => (block.type === "image" ? imagePart(block) : textPart(textOf([block])))),
-        ],
-  };
+  const isPlain = images.length === 0 && said.every(({ type }) => type === "text");
+  const isNamed = quirks.message_names && name !== undefined && /^[\w-]{1,64}$/.test(name);
+  const parts = said.map((block) => (block.type === "image" ? imagePart(block) : textPart(block.text)));
+  const content = isPlain ? textOf(said, "\n") : [...images, ...parts];
+  return { role: "user", ...(isNamed ? { name } : {}), content };
 }
 
 function textPart(text: string): Fields {

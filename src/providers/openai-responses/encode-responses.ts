@@ -10,17 +10,10 @@ import type {
   UserMessage,
 } from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
+import { imageUrl, openAiBody, openAiEndpoint, toolCallId, toolSettings } from "../openai-request.ts";
 import { plainObjectSchema } from "../plain-object-schema.ts";
 import { createListSerialiser, listed, serialiseOnce, wellFormedJson } from "../serialise-once.ts";
-import {
-  imageUrl,
-  openAiEndpoint,
-  sentToolName,
-  toolCallId,
-  type WireRequest,
-  type WireTarget,
-  withoutOmitted,
-} from "../wire.ts";
+import { sentToolName, type WireRequest, type WireTarget } from "../wire.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -34,72 +27,42 @@ export function createResponsesEncoder(target: WireTarget): (request: ModelReque
   const endpoint = openAiEndpoint(target, "/responses");
   const item = serialiseOnce(writeItems);
   const transcript = createListSerialiser<Message, undefined>(
-    {
-      initial: undefined,
-      append: (text, message) => ({ text: listed(text, item(message)), state: undefined }),
-    },
+    undefined,
+    (text, message) => ({ text: listed(text, item(message)), state: undefined }),
     0,
   );
-  const writers: Writers = {
-    target,
-    transcript: (messages) => transcript(messages).text,
-    tool: serialiseOnce(writeTool),
+  const tool = serialiseOnce(writeTool);
+  return (request) => {
+    const { system = "", messages } = request;
+    const instructions = system === "" ? "" : `,"instructions":${JSON.stringify(system)}`;
+    const head = `${instructions},"input":[${transcript(messages).text}]`;
+    const settings = (hasTools: boolean): object => settingsOf(request, target, hasTools);
+    const body = { wire: "openai_responses", list: "input", head, tool, settings } as const;
+    return { ...endpoint, body: openAiBody(request, target, body) };
   };
-  return (request) => ({ ...endpoint, body: writeBody(request, writers) });
-}
-
-interface Writers {
-  readonly target: WireTarget;
-  readonly transcript: (messages: readonly Message[]) => string;
-  readonly tool: (spec: ToolSpec) => string;
-}
-
-function writeBody(request: ModelRequest, { target, transcript, tool }: Writers): string {
-  const { input: _input, tools: extra, ...options } = request.providerOptions?.["openai_responses"] ?? {};
-  const tools = (request.tools ?? []).map(tool);
-  if (Array.isArray(extra)) for (const entry of extra) tools.push(JSON.stringify(entry));
-  let body = `{"model":${JSON.stringify(target.modelId)}`;
-  if (request.system !== undefined && request.system !== "")
-    body += `,"instructions":${JSON.stringify(request.system)}`;
-  body += `,"input":[${transcript(request.messages)}]`;
-  if (tools.length > 0) body += `,"tools":[${tools.join(",")}]`;
-  const own = settings(request, target, tools.length > 0);
-  const fields: Fields = { ...withoutOmitted(own, target), ...options };
-  return `${body},${JSON.stringify(fields).slice(1)}`;
 }
 
 function writeTool({ name, description, parameters }: ToolSpec): string {
-  return JSON.stringify({
-    type: "function",
-    name,
-    description,
-    parameters: plainObjectSchema(parameters),
-    strict: false,
+  const schema = plainObjectSchema(parameters);
+  return JSON.stringify({ type: "function", name, description, parameters: schema, strict: false });
+}
+
+function settingsOf(request: ModelRequest, target: WireTarget, hasTools: boolean): object {
+  const { effort, maxOutputTokens, temperature, topP, sessionId } = request;
+  const canReason = reasons(target.modelId);
+  const isEncrypted = canReason && target.quirks?.["encrypted_reasoning"] !== false;
+  const reasoning = effort === "none" ? { effort } : { effort, summary: "auto" };
+  return defined({
+    stream: true,
+    store: false,
+    include: isEncrypted ? ["reasoning.encrypted_content"] : undefined,
+    reasoning: canReason && effort !== undefined ? reasoning : undefined,
+    ...(hasTools ? toolSettings(request, (name) => ({ type: "function", name })) : {}),
+    max_output_tokens: maxOutputTokens,
+    temperature,
+    top_p: topP,
+    prompt_cache_key: sessionId?.slice(0, 64),
   });
-}
-
-function settings(request: ModelRequest, target: WireTarget, hasTools: boolean): Fields {
-  const fields: Fields = { stream: true, store: false };
-  if (reasons(target.modelId)) {
-    if (target.quirks?.["encrypted_reasoning"] !== false) fields["include"] = ["reasoning.encrypted_content"];
-    const { effort } = request;
-    if (effort !== undefined)
-      fields["reasoning"] = effort === "none" ? { effort } : { effort, summary: "auto" };
-  }
-  if (hasTools) addToolSettings(fields, request);
-  if (request.maxOutputTokens !== undefined) fields["max_output_tokens"] = request.maxOutputTokens;
-  if (request.temperature !== undefined) fields["temperature"] = request.temperature;
-  if (request.topP !== undefined) fields["top_p"] = request.topP;
-  if (request.sessionId !== undefined) fields["prompt_cache_key"] = request.sessionId.slice(0, 64);
-  return fields;
-}
-
-function addToolSettings(fields: Fields, { toolChoice, parallelToolCalls }: ModelRequest): void {
-  if (toolChoice !== undefined) {
-    fields["tool_choice"] =
-      typeof toolChoice === "string" ? toolChoice : { type: "function", name: toolChoice.name };
-  }
-  if (parallelToolCalls === false) fields["parallel_tool_calls"] = false;
 }
 
 /** Older families, and the chat variants of later ones, refuse everything about reasoning. */
