@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { parse } from "parse5";
 import { expect, test } from "vitest";
 import { evaluationPage } from "./evaluation-page.ts";
-import type { RunRecord } from "./run-record.ts";
+import type { RunRecord } from "./results-folder.ts";
 import { compareModels, summarize } from "./summarize.ts";
 
 interface Node {

@@ -3,8 +3,7 @@ import { counted } from "../core/base/text.ts";
 import { describeDuration } from "../tools/shell/report.ts";
 import { Html, html } from "./html.ts";
 import { PAGE_STYLE } from "./page-style.ts";
-import type { RunRecord } from "./run-record.ts";
-import type { ShareEstimate } from "./statistics.ts";
+import type { RunRecord } from "./results-folder.ts";
 import {
   type Comparison,
   changeText,
@@ -14,6 +13,7 @@ import {
   type ModelSummary,
   percent,
   ratioText,
+  type ShareEstimate,
   SUMMARY_COLUMNS,
   shareText,
   summaryCells,

@@ -1,8 +1,8 @@
 import type { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
 import { parseDuration } from "../coding/settings/duration.ts";
-import type { JournalEntry } from "../core/agent/entries.ts";
-import { type Journal, MemoryJournal } from "../core/agent/journal.ts";
+import type { JournalEntry, NewEntry } from "../core/agent/entries.ts";
+import { type Journal, type LocalJournal, MemoryJournal } from "../core/agent/journal.ts";
 import type { Clock } from "../core/base/async.ts";
 import { misuse } from "../core/base/errors.ts";
 import { newUuid } from "../core/base/ids.ts";
@@ -17,10 +17,8 @@ import type {
   SessionPage,
   SessionRequest,
 } from "./server-api.ts";
-import type { SessionFacts } from "./session-facts.ts";
+import { pageOf, type SessionFacts } from "./session-facts.ts";
 import type { HostedSession, ListQuery, SessionHost } from "./session-host.ts";
-import { pageOf } from "./session-page-of.ts";
-import { WatchedJournal } from "./watched-journal.ts";
 
 /** The session an agent is made for. */
 export interface AgentSeat {
@@ -51,7 +49,6 @@ export interface AgentStore {
   create(id: string, entries: readonly JournalEntry[]): Promise<Journal> | Journal;
 }
 
-/** Keeps journals as long as it lives itself. */
 class MemoryStore implements AgentStore {
   readonly #journals = new Map<string, Journal>();
 
@@ -70,8 +67,7 @@ class MemoryStore implements AgentStore {
   }
 }
 
-/** Options of {@link agentSessions}. */
-export interface AgentSessionsOptions {
+interface AgentSessionsOptions {
   readonly agent: AgentMaker;
   readonly store?: AgentStore | undefined;
   readonly clock: Clock;
@@ -80,7 +76,6 @@ export interface AgentSessionsOptions {
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-/** Sessions of agents that the caller makes. */
 export function agentSessions(options: AgentSessionsOptions): SessionHost {
   return new AgentSessions(options);
 }
@@ -215,7 +210,6 @@ class AgentSessions implements SessionHost {
   }
 }
 
-/** Entries at the beginning that two conversations share. */
 function commonLength(one: readonly JournalEntry[], other: readonly JournalEntry[]): number {
   const differs = one.findIndex(({ id, time }, at) => id !== other[at]?.id || time !== other[at]?.time);
   return differs === -1 ? one.length : differs;
@@ -233,4 +227,65 @@ function limitsOf(session: SessionRequest | undefined): Pick<AgentOptions, "maxI
     ...defined({ maxIterations: maxTurns }),
     ...(Object.keys(budget).length > 0 ? { budget } : {}),
   };
+}
+
+/** A journal that tells of each entry, and has all of them at hand. */
+export class WatchedJournal implements LocalJournal {
+  readonly sessionId: string;
+  readonly #create: () => Journal | Promise<Journal>;
+  readonly #entries: JournalEntry[] = [];
+  #journal: Journal | Promise<Journal> | undefined;
+  onEntry: (entry: JournalEntry) => void = () => undefined;
+
+  private constructor(sessionId: string, create: () => Journal | Promise<Journal>) {
+    this.sessionId = sessionId;
+    this.#create = create;
+  }
+
+  static async over(journal: Journal): Promise<WatchedJournal> {
+    const watched = new WatchedJournal(journal.sessionId, () => journal);
+    for await (const entry of journal.entries()) watched.#entries.push(entry);
+    await watched.keep();
+    return watched;
+  }
+
+  /** A new one, which is made with its first entry, or by {@link keep}. */
+  static begun(sessionId: string, create: () => Journal | Promise<Journal>): WatchedJournal {
+    return new WatchedJournal(sessionId, create);
+  }
+
+  /** Makes it where that has not happened yet. Rejects where it cannot be made. */
+  async keep(): Promise<void> {
+    this.#journal = await this.#kept();
+  }
+
+  get file(): string | undefined {
+    return this.#journal instanceof Promise ? undefined : this.#journal?.file;
+  }
+
+  entries(): readonly JournalEntry[] {
+    return this.#entries;
+  }
+
+  append(entry: NewEntry): JournalEntry | Promise<JournalEntry> {
+    const journal = this.#kept();
+    const stored =
+      journal instanceof Promise ? journal.then((kept) => kept.append(entry)) : journal.append(entry);
+    if (stored instanceof Promise) return stored.then((each) => this.#tell(each));
+    return this.#tell(stored);
+  }
+
+  async flush(): Promise<void> {
+    await (await this.#journal)?.flush?.();
+  }
+
+  #kept(): Journal | Promise<Journal> {
+    return (this.#journal ??= this.#create());
+  }
+
+  #tell(entry: JournalEntry): JournalEntry {
+    this.#entries.push(entry);
+    this.onEntry(entry);
+    return entry;
+  }
 }

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { errorMessage } from "../../core/base/errors.ts";
-import { ServerProblem } from "../../server/server-problem.ts";
+import { ServerProblem } from "../../server/create-reader.ts";
 import { terminalText } from "../../view/safe-text.ts";
 import type { Words } from "./language/english.ts";
 import { useWords } from "./language/language.ts";

@@ -1,6 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Reader } from "../../server/create-reader.ts";
-import { ServerProblem } from "../../server/server-problem.ts";
+import { type Reader, ServerProblem } from "../../server/create-reader.ts";
 
 /** The token in the fragment of an address; undefined where there is none. */
 export function tokenIn(fragment: string): string | undefined {

@@ -3,7 +3,7 @@ import { extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { errorMessage, invalidConfig, toNanoAgentError } from "../../../core/base/errors.ts";
 import { isRecord } from "../../../core/base/json.ts";
-import type { FleetOptions } from "../../../durable/fleet-options.ts";
+import type { FleetOptions } from "../../../durable/durable-run.ts";
 
 /**
  * The options in a module: its default export, or what that function gives. Throws `invalid_config` for a

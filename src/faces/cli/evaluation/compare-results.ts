@@ -1,8 +1,7 @@
 import { basename } from "node:path";
 import { existingFolder } from "../../../coding/settings/paths.ts";
 import { misuse } from "../../../core/base/errors.ts";
-import { newestOfEach, ResultsFolder } from "../../../evaluation/results-folder.ts";
-import type { RunRecord } from "../../../evaluation/run-record.ts";
+import { newestOfEach, ResultsFolder, type RunRecord } from "../../../evaluation/results-folder.ts";
 import { type Comparison, compareSides, modelsOf } from "../../../evaluation/summarize.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import type { CommandCall } from "../command-call.ts";

@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { ConnectionRetry } from "../../../server/follow-stream.ts";
+import type { ConnectionRetry } from "../../../server/create-reader.ts";
 import type { SessionDetail } from "../../../server/server-api.ts";
 import { modeName } from "../../../view/mode-names.ts";
 import type { Question } from "../../../view/question.ts";

@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ServerProblem } from "../../../server/server-problem.ts";
+import { ServerProblem } from "../../../server/create-reader.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { faultText, Skeleton, useWork, type Work } from "../announce.tsx";
 import { useFormats } from "../language/formats.ts";

@@ -1,9 +1,7 @@
 import { expect, test } from "vitest";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
-import { createReader, type Reader } from "../../../server/create-reader.ts";
-import type { FollowOptions } from "../../../server/follow-stream.ts";
+import { createReader, type Reader, type FollowOptions, ServerProblem } from "../../../server/create-reader.ts";
 import type { SessionDetail, StreamItem } from "../../../server/server-api.ts";
-import { ServerProblem } from "../../../server/server-problem.ts";
 import { followSession, type OpenSession } from "./use-session.ts";
 
 const DETAIL: SessionDetail = {
