@@ -1,5 +1,6 @@
 import type { Agent } from "../agent/agent.ts";
-import type { AgentEvent, JournalEntry } from "../core/agent/entries.ts";
+import type { AgentEvent, JournalEntry, NewEntry } from "../core/agent/entries.ts";
+import type { Journal, LocalJournal } from "../core/agent/journal.ts";
 import type { ApprovalRequest, ApprovalAnswer as GateAnswer } from "../core/agent/ports.ts";
 import type { Clock } from "../core/base/async.ts";
 import { newId } from "../core/base/ids.ts";
@@ -9,7 +10,6 @@ import type { Redaction } from "../core/base/text.ts";
 import { messageText } from "../core/message/message.ts";
 import { excerptOf } from "../session/search/search-words.ts";
 import type { Question } from "../view/question.ts";
-import type { WatchedJournal } from "./agent-sessions.ts";
 import { PieceRedaction } from "./presenter.ts";
 import { badRequest, conflict, notFound } from "./refusal.ts";
 import type {
@@ -335,4 +335,65 @@ export function currentEvents(
 
 function holds(text: string, wanted: string): boolean {
   return text.toLowerCase().includes(wanted.toLowerCase());
+}
+
+/** A journal that tells of each entry, and has all of them at hand. */
+export class WatchedJournal implements LocalJournal {
+  readonly sessionId: string;
+  readonly #create: () => Journal | Promise<Journal>;
+  readonly #entries: JournalEntry[] = [];
+  #journal: Journal | Promise<Journal> | undefined;
+  onEntry: (entry: JournalEntry) => void = () => undefined;
+
+  private constructor(sessionId: string, create: () => Journal | Promise<Journal>) {
+    this.sessionId = sessionId;
+    this.#create = create;
+  }
+
+  static async over(journal: Journal): Promise<WatchedJournal> {
+    const watched = new WatchedJournal(journal.sessionId, () => journal);
+    for await (const entry of journal.entries()) watched.#entries.push(entry);
+    await watched.keep();
+    return watched;
+  }
+
+  /** A new one, which is made with its first entry, or by {@link keep}. */
+  static begun(sessionId: string, create: () => Journal | Promise<Journal>): WatchedJournal {
+    return new WatchedJournal(sessionId, create);
+  }
+
+  /** Makes it where that has not happened yet. Rejects where it cannot be made. */
+  async keep(): Promise<void> {
+    this.#journal = await this.#kept();
+  }
+
+  get file(): string | undefined {
+    return this.#journal instanceof Promise ? undefined : this.#journal?.file;
+  }
+
+  entries(): readonly JournalEntry[] {
+    return this.#entries;
+  }
+
+  append(entry: NewEntry): JournalEntry | Promise<JournalEntry> {
+    const journal = this.#kept();
+    const stored =
+      journal instanceof Promise ? journal.then((kept) => kept.append(entry)) : journal.append(entry);
+    if (stored instanceof Promise) return stored.then((each) => this.#tell(each));
+    return this.#tell(stored);
+  }
+
+  async flush(): Promise<void> {
+    await (await this.#journal)?.flush?.();
+  }
+
+  #kept(): Journal | Promise<Journal> {
+    return (this.#journal ??= this.#create());
+  }
+
+  #tell(entry: JournalEntry): JournalEntry {
+    this.#entries.push(entry);
+    this.onEntry(entry);
+    return entry;
+  }
 }

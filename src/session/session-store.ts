@@ -301,7 +301,7 @@ function readMark(folder: string): string | undefined {
   }
 }
 
-/** Writes a session file, which must not be there yet: all of it or none. `records`: lines without the first. */
+/** Writes a session file, which must not be there yet: all of it or none. Throws `journal`. */
 export function writeSessionFile(
   path: string,
   sessionId: string,

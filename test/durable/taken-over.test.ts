@@ -72,10 +72,10 @@ async function takenOver({ isDropped }: { readonly isDropped: boolean }) {
   const working = first.work();
   await isAsked;
   const outcome = await (await hold("second")).work();
-  if (outcome.type !== "result") throw new Error(`The second worker: ${outcome.type}.`);
+  if (outcome.type !== "waiting") throw new Error(`The second worker: ${outcome.type}.`);
   await room.database.transaction(async (sql) => {
     if (outcome.end !== undefined) await room.store.append(sql, outcome.end);
-    await room.runs.park(sql, "held", outcome.result.pending ?? []);
+    await room.runs.park(sql, "held", outcome.pending);
   });
   if (isDropped) first.drop();
   const watch = new RunWatch(room.runs, () => undefined);

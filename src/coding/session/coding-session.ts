@@ -21,7 +21,13 @@ import type { ShellPort } from "../../tools/shell/shell-port.ts";
 import type { MessageQueue } from "../../view/message-queue.ts";
 import type { Notice, OnNotice } from "../../view/notice.ts";
 import type { Outcome } from "../../view/outcome.ts";
-import type { NewQuestion, Question, QuestionListener, QuestionReply, QuestionScope } from "../../view/question.ts";
+import type {
+  NewQuestion,
+  Question,
+  QuestionListener,
+  QuestionReply,
+  QuestionScope,
+} from "../../view/question.ts";
 import type { SessionView, ViewChange } from "../../view/view.ts";
 import type { ConfigFile } from "../settings/config-schema.ts";
 import type { McpSources } from "../settings/settings.ts";

@@ -16,7 +16,14 @@ import type { SessionContent } from "../../session/read-session.ts";
 import type { AgreedChanges, FileContent, FilePort } from "../../tools/files/file-port.ts";
 import type { FileState } from "../../tools/files/read-files.ts";
 import { resolvePath } from "../../tools/resolve-path.ts";
-import type { NewQuestion, OfferedChoice, Question, QuestionListener, QuestionReply, QuestionScope } from "../../view/question.ts";
+import type {
+  NewQuestion,
+  OfferedChoice,
+  Question,
+  QuestionListener,
+  QuestionReply,
+  QuestionScope,
+} from "../../view/question.ts";
 import { fittedTo } from "../../view/value-form.ts";
 import type { UserPaths } from "../settings/paths.ts";
 import type { Settings } from "../settings/settings.ts";

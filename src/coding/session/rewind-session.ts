@@ -6,7 +6,13 @@ import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { type RollbackPlace, redo, undo } from "../../session/undo/rollback.ts";
 import { rollbackPlace } from "../../session/undo/session-checkpoints.ts";
 import { checkpointLimits, checkpointsFolder } from "../setup/checkpoints.ts";
-import type { CodingSession, RewindOptions, RewindReport, UndoOptions, UndoReport } from "./coding-session.ts";
+import type {
+  CodingSession,
+  RewindOptions,
+  RewindReport,
+  UndoOptions,
+  UndoReport,
+} from "./coding-session.ts";
 import { rewindPoints } from "./session-info.ts";
 import type { SessionParts } from "./session-parts.ts";
 

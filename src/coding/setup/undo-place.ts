@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { readSession } from "../../session/read-session.ts";
 import type { SessionFile, SessionStore } from "../../session/session-store.ts";
-import { checkpointHistory, type ChangedRun, listTurns } from "../../session/undo/checkpoint-history.ts";
-import { forgetSession, openWorkspace, rollbackPlace } from "../../session/undo/session-checkpoints.ts";
+import { type ChangedRun, checkpointHistory, listTurns } from "../../session/undo/checkpoint-history.ts";
 import type { RollbackPlace } from "../../session/undo/rollback.ts";
+import { forgetSession, openWorkspace, rollbackPlace } from "../../session/undo/session-checkpoints.ts";
 import type { UndoLimits } from "../settings/config-schema.ts";
 import { currentFolder, type UserPaths } from "../settings/paths.ts";
 import { checkpointLimits, checkpointsFolder } from "./checkpoints.ts";

@@ -1,5 +1,16 @@
 import { isAbsolute } from "node:path";
-import { type AgentApp, type AgentContext, agent as acpAgent, type ClientCapabilities, type LoadSessionRequest, methods, type NewSessionRequest, type NewSessionResponse, PROTOCOL_VERSION, RequestError } from "@agentclientprotocol/sdk";
+import {
+  type AgentApp,
+  type AgentContext,
+  agent as acpAgent,
+  type ClientCapabilities,
+  type LoadSessionRequest,
+  methods,
+  type NewSessionRequest,
+  type NewSessionResponse,
+  PROTOCOL_VERSION,
+  RequestError,
+} from "@agentclientprotocol/sdk";
 import type { CodingSessionOptions } from "../../coding/session/coding-session.ts";
 import { createCodingSession } from "../../coding/session/prepare-coding-session.ts";
 import { userPaths } from "../../coding/settings/paths.ts";

@@ -2,10 +2,10 @@ import { lstatSync, type Stats } from "node:fs";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { type Clock, startTimer } from "../../core/base/async.ts";
 import type { Redaction } from "../../core/base/text.ts";
-import { cut, FactsFold, type SessionFacts } from "../../server/session-facts.ts";
+import { FactsReader } from "../../server/facts-reader.ts";
+import { cut, type SessionFacts } from "../../server/session-facts.ts";
 import type { ListQuery } from "../../server/session-host.ts";
-import { JournalTail } from "../../session/journal-tail.ts";
-import { lockPath, type SessionSummary, summarizeSession } from "../../session/read-session.ts";
+import { lockPath } from "../../session/read-session.ts";
 import { findSessions, indexSessions } from "../../session/search/find-sessions.ts";
 import { isSessionId } from "../../session/session-file.ts";
 import { isLocked, lockHolder } from "../../session/session-lock.ts";
@@ -151,41 +151,5 @@ function statsOf(path: string): Stats | undefined {
     return lstatSync(path);
   } catch {
     return undefined;
-  }
-}
-
-/** The facts of a session file: what was read once is not read again. Secrets are taken out of its title. */
-export class FactsReader {
-  readonly #path: string;
-  readonly #redaction: Redaction | undefined;
-  #summary: SessionSummary | undefined;
-  #tail: JournalTail;
-  #fold: FactsFold | undefined;
-
-  constructor(path: string, redaction: Redaction | undefined) {
-    this.#path = path;
-    this.#redaction = redaction;
-    this.#tail = new JournalTail(path);
-  }
-
-  read(): SessionFacts {
-    try {
-      // A session has nothing in its file until its first record.
-      if (this.#summary?.cwd === undefined) this.#summary = summarizeSession(this.#path);
-      this.#fold ??= this.#newFold();
-      for (const entry of this.#tail.read())
-        if (entry === "reset") this.#fold = this.#newFold();
-        else this.#fold.apply(entry);
-    } catch {
-      // A list shows the session as it is; opening it reports the problem.
-      this.#tail = new JournalTail(this.#path);
-      this.#fold = undefined;
-    }
-    return (this.#fold ?? this.#newFold()).facts(this.#summary?.cwd ?? "");
-  }
-
-  #newFold(): FactsFold {
-    const { copiedAt = Number.NEGATIVE_INFINITY } = this.#summary ?? {};
-    return new FactsFold({ redaction: this.#redaction, isOfOther: ({ time }) => time <= copiedAt });
   }
 }

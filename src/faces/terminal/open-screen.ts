@@ -19,7 +19,13 @@ import { Controller } from "./controller.ts";
 import { FileIndex } from "./editor/complete-input.ts";
 import { History, typedBefore } from "./editor/history.ts";
 import { type KeyConfig, keymapOf } from "./editor/keymap.ts";
-import { clipboardImage, ownCommand, ownCommandOnTerminal, placeIn, writeInEditor } from "./other-programs.ts";
+import {
+  clipboardImage,
+  ownCommand,
+  ownCommandOnTerminal,
+  placeIn,
+  writeInEditor,
+} from "./other-programs.ts";
 import { type Line, line, textLines, wrapLine } from "./paint/line.ts";
 import { lookFor, reflowOf, reflowOfNamed, THEME_NAMES, themeForBackground } from "./paint/theme.ts";
 import { PlainScreen } from "./plain-screen.ts";

@@ -1,7 +1,12 @@
 import type { FileChange, Omission, OmissionReason } from "../../core/agent/entries.ts";
 import type { FailedPath } from "../../session/undo/file-changes.ts";
 import { shownPath } from "../../session/undo/path-state.ts";
-import { type Obstacle, describeChange, type LeftPath, type RollbackReport } from "../../session/undo/rollback.ts";
+import {
+  describeChange,
+  type LeftPath,
+  type Obstacle,
+  type RollbackReport,
+} from "../../session/undo/rollback.ts";
 import { terminalLine } from "../../view/safe-text.ts";
 
 const MAX_LINES = 200;

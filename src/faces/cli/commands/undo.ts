@@ -6,7 +6,7 @@ import { misuse } from "../../../core/base/errors.ts";
 import { defined } from "../../../core/base/json.ts";
 import { sessionTitle } from "../../../session/read-session.ts";
 import type { SessionFile, SessionStore } from "../../../session/session-store.ts";
-import type { TurnPlace, ChangedRun } from "../../../session/undo/checkpoint-history.ts";
+import type { ChangedRun, TurnPlace } from "../../../session/undo/checkpoint-history.ts";
 import { shownPath } from "../../../session/undo/path-state.ts";
 import { type RollbackReport, redo as redoFiles, undo as undoFiles } from "../../../session/undo/rollback.ts";
 import { EXIT } from "../../../view/exit-code.ts";

@@ -1,8 +1,8 @@
 import { currentFolder } from "../../../coding/settings/paths.ts";
 import { invalidConfig, misuse, NanoAgentError, toNanoAgentError } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
-import { createFleet, type Fleet } from "../../../durable/fleet.ts";
 import type { FleetOptions } from "../../../durable/durable-run.ts";
+import { createFleet, type Fleet } from "../../../durable/fleet.ts";
 import { EXIT, SIGNAL_EXITS } from "../../../view/exit-code.ts";
 import { type CommandCall, numberOf } from "../command-call.ts";
 import { type CommandContext, say } from "../command-context.ts";

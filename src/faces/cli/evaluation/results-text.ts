@@ -1,5 +1,15 @@
 import type { RunRecord } from "../../../evaluation/results-folder.ts";
-import { type Comparison, changeText, comparisonVerdict, counts, type ModelSummary, ratioText, SUMMARY_COLUMNS, shareText, summaryCells } from "../../../evaluation/summarize.ts";
+import {
+  type Comparison,
+  changeText,
+  comparisonVerdict,
+  counts,
+  type ModelSummary,
+  ratioText,
+  SUMMARY_COLUMNS,
+  shareText,
+  summaryCells,
+} from "../../../evaluation/summarize.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { columnsOf } from "../../text/columns.ts";
 import type { Style } from "../style.ts";

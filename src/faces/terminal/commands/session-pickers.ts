@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { defined } from "../../../core/base/json.ts";
 import { counted } from "../../../core/base/text.ts";
 import { messageText } from "../../../core/message/message.ts";
-import { FactsReader } from "../../http/kept-sessions.ts";
+import { FactsReader } from "../../../server/facts-reader.ts";
 import type { SessionFacts } from "../../../server/session-facts.ts";
 import { lockPath, readSession } from "../../../session/read-session.ts";
 import { isLocked } from "../../../session/session-lock.ts";

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Reader, ConnectionRetry } from "../../../server/create-reader.ts";
+import type { ConnectionRetry, Reader } from "../../../server/create-reader.ts";
 import type { SessionDetail } from "../../../server/server-api.ts";
 import { useReader } from "../reader.ts";
 import { type FeedState, SessionFeed } from "./session-feed.ts";

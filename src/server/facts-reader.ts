@@ -1,0 +1,40 @@
+import type { Redaction } from "../core/base/text.ts";
+import { JournalTail } from "../session/journal-tail.ts";
+import { type SessionSummary, summarizeSession } from "../session/read-session.ts";
+import { FactsFold, type SessionFacts } from "./session-facts.ts";
+
+/** The facts of a session file: what was read once is not read again. Secrets are taken out of its title. */
+export class FactsReader {
+  readonly #path: string;
+  readonly #redaction: Redaction | undefined;
+  #summary: SessionSummary | undefined;
+  #tail: JournalTail;
+  #fold: FactsFold | undefined;
+
+  constructor(path: string, redaction: Redaction | undefined) {
+    this.#path = path;
+    this.#redaction = redaction;
+    this.#tail = new JournalTail(path);
+  }
+
+  read(): SessionFacts {
+    try {
+      // A session has nothing in its file until its first record.
+      if (this.#summary?.cwd === undefined) this.#summary = summarizeSession(this.#path);
+      this.#fold ??= this.#newFold();
+      for (const entry of this.#tail.read())
+        if (entry === "reset") this.#fold = this.#newFold();
+        else this.#fold.apply(entry);
+    } catch {
+      // A list shows the session as it is; opening it reports the problem.
+      this.#tail = new JournalTail(this.#path);
+      this.#fold = undefined;
+    }
+    return (this.#fold ?? this.#newFold()).facts(this.#summary?.cwd ?? "");
+  }
+
+  #newFold(): FactsFold {
+    const { copiedAt = Number.NEGATIVE_INFINITY } = this.#summary ?? {};
+    return new FactsFold({ redaction: this.#redaction, isOfOther: ({ time }) => time <= copiedAt });
+  }
+}
