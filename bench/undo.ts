@@ -3,7 +3,16 @@
  * going through the same tree with nothing but `readdir` and `lstat` in the same run. Default: 50,000 files.
  * Everything is made in a temporary folder and removed.
  */
-import { appendFileSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CheckpointedCall } from "../src/core/agent/ports.ts";

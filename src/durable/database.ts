@@ -1,11 +1,24 @@
+import { accessSync, constants, mkdirSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Transaction } from "@electric-sql/pglite";
+import type { PoolClient } from "pg";
 import type { Db, PgBoss } from "pg-boss";
+import { backoffDelayMs, type Clock, systemClock } from "../core/base/async.ts";
+import {
+  assertEngine,
+  errorMessage,
+  invalidConfig,
+  isNanoAgentError,
+  misuse,
+  NanoAgentError,
+} from "../core/base/errors.ts";
+import { type SessionLock, takeLock } from "../session/session-lock.ts";
 
 /** Where statements go: a database, or a transaction of it. Values are `$1`, `$2`, … */
 export interface Sql {
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
 }
 
-/** A PostgreSQL, whichever way it is reached. */
 export interface Database extends Sql {
   /** Commits what `work` did, or nothing of it where it rejects. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
@@ -13,7 +26,250 @@ export interface Database extends Sql {
   forQueue(sql?: Sql): Db;
   /** True when nobody else can have it open. */
   readonly isEmbedded: boolean;
-  /** The queue's class, loaded with the rest. */
   readonly Queue: typeof PgBoss;
   close(): Promise<void>;
+}
+
+interface DatabasePlace {
+  readonly databaseUrl?: string | undefined;
+  readonly dataDir?: string | undefined;
+  /** Connections at most. */
+  readonly connections: number;
+  /**
+   * Milliseconds after which a statement counts as lost, and its connection with it: where packets are
+   * dropped, nothing else ends the wait. Default 30,000: longer than the largest journal takes to be read,
+   * and short enough for work on a run to try again while it waits for its database.
+   */
+  readonly silenceMs?: number;
+  readonly onWarning: (message: string) => void;
+}
+
+/** Opens the database. Rejects with `invalid_config` where a package is missing or it cannot be reached. */
+export async function openDatabase(place: DatabasePlace): Promise<Database> {
+  assertEngine();
+  return place.databaseUrl === undefined ? openEmbedded(place) : openServer(place, place.databaseUrl);
+}
+
+const SILENCE_MS = 30_000;
+
+async function openServer(
+  { connections, silenceMs = SILENCE_MS, onWarning }: DatabasePlace,
+  databaseUrl: string,
+): Promise<Database> {
+  const [{ default: pg }, { PgBoss: Queue }] = await loaded("pg pg-boss", () =>
+    Promise.all([import("pg"), import("pg-boss")]),
+  );
+  assertReadable(databaseUrl, (connectionString) => new pg.Client({ connectionString }));
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    max: connections,
+    connectionTimeoutMillis: 10_000,
+    query_timeout: silenceMs,
+    application_name: "nano-agent",
+    keepAlive: true,
+  });
+  // Without a listener a connection that breaks while nobody uses it would end the process.
+  pool.on("error", (error) => onWarning(`A connection to the database broke: ${errorMessage(error)}`));
+  const sql = sqlOf((text, values) => pool.query(text, values));
+  // The server ends what it hears nothing more of, too: its locks would keep everybody from the run.
+  const begin = `begin; set local idle_in_transaction_session_timeout = ${silenceMs}`;
+  const clients = new WeakMap<Sql, PoolClient>();
+  return {
+    ...sql,
+    isEmbedded: false,
+    Queue,
+    transaction: async (work) => {
+      const client = await pool.connect();
+      const within = sqlOf((text, values) => client.query(text, values));
+      clients.set(within, client);
+      let broken: Error | undefined;
+      // As long as it is out of the pool nobody else listens, and an error would end the process.
+      const onError = (error: Error): void => {
+        broken = error;
+      };
+      client.on("error", onError);
+      try {
+        await client.query(begin);
+        const done = await work(within);
+        await client.query("commit");
+        return done;
+      } catch (error) {
+        if (isOfSilence(error)) broken = error;
+        else
+          await client.query("rollback").catch((failure: Error) => {
+            broken = failure;
+          });
+        throw error;
+      } finally {
+        client.off("error", onError);
+        client.release(broken);
+      }
+    },
+    forQueue: (within) => {
+      const target = within === undefined ? pool : (clients.get(within) ?? pool);
+      return { executeSql: async (text, values) => ({ rows: rowsOf(await target.query(text, values)) }) };
+    },
+    close: () => pool.end(),
+  };
+}
+
+/** The pool would read the address with each connection, which is tried again. */
+function assertReadable(databaseUrl: string, read: (url: string) => unknown): void {
+  try {
+    read(databaseUrl);
+  } catch {
+    // Without the cause: it has the password.
+    throw misuse(
+      "databaseUrl cannot be read as an address: write postgres://user:password@host:port/database, with %-escapes for what is special in a password.",
+    );
+  }
+}
+
+/** True for a statement that had no answer: there will be none to the next one either. */
+function isOfSilence(error: unknown): error is Error {
+  return error instanceof Error && error.message === "Query read timeout";
+}
+
+/** A text of several statements has a list of results. */
+function rowsOf(result: { readonly rows: object[] } | readonly { readonly rows: object[] }[]): object[] {
+  return "rows" in result ? result.rows : result.flatMap(({ rows }) => rows);
+}
+
+async function openEmbedded({ dataDir }: DatabasePlace): Promise<Database> {
+  const [{ PGlite }, { PgBoss: Queue, fromPglite }] = await loaded("@electric-sql/pglite pg-boss", () =>
+    Promise.all([import("@electric-sql/pglite"), import("pg-boss")]),
+  );
+  const lock = dataDir === undefined ? undefined : await lockFolder(dataDir);
+  const database = await PGlite.create(dataDir === undefined ? {} : { dataDir }).catch((error: unknown) => {
+    lock?.release();
+    throw notOpened(dataDir, errorMessage(error), error);
+  });
+  const transactions = new WeakMap<Sql, Transaction>();
+  return {
+    ...sqlOf((text, values) => database.query<object>(text, values)),
+    isEmbedded: true,
+    Queue,
+    transaction: (work) =>
+      database.transaction((transaction) => {
+        const within = sqlOf((text, values) => transaction.query<object>(text, values));
+        transactions.set(within, transaction);
+        return work(within);
+      }),
+    forQueue: (within) => {
+      const transaction = within === undefined ? undefined : transactions.get(within);
+      return transaction === undefined ? fromPglite(database) : queueWithin(transaction);
+    },
+    close: async () => {
+      try {
+        await database.close();
+      } finally {
+        lock?.release();
+      }
+    },
+  };
+}
+
+/** The embedded database itself lets a second process in, and then both write over each other. */
+async function lockFolder(dataDir: string): Promise<SessionLock> {
+  const folder = resolve(dataDir);
+  try {
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) throw new Error("it is a file");
+    mkdirSync(folder, { recursive: true });
+    // The embedded database says no more than a number of what it cannot open.
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    return await takeLock(`${folder}.lock`);
+  } catch (error) {
+    const pid = isNanoAgentError(error) ? error.details["pid"] : undefined;
+    // What a lock says of sessions is no advice for databases.
+    const reason = isNanoAgentError(error) ? (error.cause ?? error) : error;
+    const why = pid === undefined ? errorMessage(reason) : `process ${String(pid)} has it open`;
+    throw notOpened(dataDir, why, error);
+  }
+}
+
+function queueWithin(transaction: Transaction): Db {
+  return {
+    executeSql: async (text, values = []) =>
+      values.length > 0
+        ? { rows: (await transaction.query<object>(text, values)).rows }
+        : { rows: (await transaction.exec(text)).flatMap(({ rows }) => rows as object[]) },
+  };
+}
+
+function notOpened(dataDir: string | undefined, why: string, cause: unknown): NanoAgentError {
+  return invalidConfig(
+    `The embedded database${dataDir === undefined ? "" : ` in ${dataDir}`} cannot be opened: ${why.replace(/\.$/, "")}. Name a folder of its own that can be written and that no other process uses.`,
+    { cause },
+  );
+}
+
+async function loaded<T>(packages: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    const isAbsent = error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
+    const why = isAbsent ? "are not all installed" : `cannot be loaded (${errorMessage(error)})`;
+    throw invalidConfig(`The packages for durable runs ${why}: npm install ${packages} beside nano-agent.`, {
+      cause: error,
+    });
+  }
+}
+
+function sqlOf(run: (text: string, values: unknown[]) => Promise<{ readonly rows: readonly object[] }>): Sql {
+  return {
+    query: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
+      (await run(text, [...values])).rows as readonly Row[],
+  };
+}
+
+interface Patience {
+  /** Milliseconds after which the last failure is thrown. */
+  readonly maxMs: number;
+  readonly onWarning: (message: string) => void;
+  readonly clock?: Clock;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Does something with the database again until it succeeds: a server that restarts, a connection that broke.
+ * `work` may have been done when it fails, and must do no harm when it is done twice. Rejects with `journal`
+ * for what is no matter of the connection, and when the time is over.
+ */
+export async function patiently<T>(work: () => Promise<T>, patience: Patience): Promise<T> {
+  const { maxMs, onWarning, clock = systemClock, signal } = patience;
+  const begun = clock.elapsed();
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (isNanoAgentError(error)) throw error;
+      const isOver = !mayPass(error) || clock.elapsed() - begun >= maxMs || signal?.aborted === true;
+      if (isOver) throw databaseError(error);
+      if (attempt === 1) onWarning(`The database does not answer, trying again: ${errorMessage(error)}`);
+      await clock
+        .sleep(backoffDelayMs(attempt, { baseMs: 100, maxMs: 2_000 }), signal)
+        .catch(() => undefined);
+    }
+  }
+}
+
+function databaseError(error: unknown): NanoAgentError {
+  return new NanoAgentError("journal", `The database of durable runs failed: ${errorMessage(error)}`, {
+    cause: error,
+    retryable: mayPass(error),
+  });
+}
+
+/**
+ * SQLSTATE that say: not now. Classes: 08 connection · 40 rolled back · 53 resources · 57 intervention.
+ * 25P03: nothing was heard of a transaction.
+ */
+const PASSING = /^(?:08|40|53|57|58|25P03)/;
+/** SQLSTATE has five characters; codes of the system have names. */
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+function mayPass(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  // Without a code it is the client, which has no connection or lost it.
+  return SQLSTATE.test(code) && !code.startsWith("E") ? PASSING.test(code) : true;
 }

@@ -5,18 +5,21 @@ import { didYouMean } from "../core/base/text.ts";
 import { type Input, runMessages } from "../core/message/input.ts";
 import { BUDGET_LIMITS } from "../core/model/budget.ts";
 import { assertSessionId } from "../session/session-file.ts";
-import type { DurableRun, DurableState, RunStatus } from "./durable-run.ts";
-import { EntryStore } from "./entry-store.ts";
-import type { FleetOptions, StartRunOptions } from "./fleet-options.ts";
-import { openDatabase } from "./open-database.ts";
-import { patiently } from "./patient.ts";
+import { openDatabase, patiently } from "./database.ts";
+import {
+  type DurableRun,
+  type DurableState,
+  type FleetOptions,
+  type RunStatus,
+  type StartRunOptions,
+  statusOf,
+} from "./durable-run.ts";
 import { RateSlots } from "./rate-slots.ts";
-import { RunHandle, type RunHandleHost } from "./run-handle.ts";
+import { RunHandle, type RunHandleHost, RunWatch } from "./run-handle.ts";
+import { EntryStore } from "./run-journal.ts";
 import { RunQueue } from "./run-queue.ts";
-import { statusOf } from "./run-row.ts";
 import { type NewRun, RunStore } from "./run-store.ts";
 import { migrate, SCHEMA_NAME } from "./run-tables.ts";
-import { RunWatch } from "./run-watch.ts";
 import { Worker } from "./worker.ts";
 
 /** A run of {@link Fleet.startMany}. */
@@ -84,7 +87,7 @@ export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
     const isWorking = concurrency > 0 && Object.keys(agents).length > 0;
     const open = async (): Promise<RunQueue> => {
       await migrate(database, schema);
-      return RunQueue.open({ store: runs, supervises: isWorking, onWarning });
+      return RunQueue.open(runs, isWorking, onWarning);
     };
     const queue = await patiently(open, { maxMs: CALL_PATIENCE_MS, onWarning });
     opened.unshift(() => queue.close());
@@ -140,7 +143,6 @@ class OpenFleet implements Fleet {
     };
   }
 
-  /** Begins to work on runs of its agents. */
   async work(concurrency: number): Promise<void> {
     const { runs, queue, onWarning } = this.#parts;
     const { agents = {}, version = "1", retentionMs = 30 * DAY_MS, rateLimits = {} } = this.#options;
@@ -233,7 +235,6 @@ class OpenFleet implements Fleet {
     await this.#parts.runs.database.close();
   }
 
-  /** Ends what works with the queue and the database. */
   async letGo(): Promise<void> {
     await this.#worker?.close(this.#options.closeGraceMs ?? 10_000);
     await this.#slots?.settle();

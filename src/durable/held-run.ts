@@ -1,7 +1,7 @@
 import type { Agent } from "../agent/agent.ts";
 import type { ApprovalRequestEntry, JournalEntry } from "../core/agent/entries.ts";
 import type { ApprovalAnswer, Approvals } from "../core/agent/ports.ts";
-import { MaxIterationsError, type RunResult } from "../core/agent/result.ts";
+import { MaxIterationsError, type PendingCall, type RunResult } from "../core/agent/result.ts";
 import { pendingCalls, type SessionState } from "../core/agent/state.ts";
 import { orAborted, startTimer, systemClock } from "../core/base/async.ts";
 import {
@@ -11,19 +11,29 @@ import {
   NanoAgentError,
   toNanoAgentError,
 } from "../core/base/errors.ts";
+import { ownValue } from "../core/base/json.ts";
+import { isWaiting } from "../core/base/stop-reason.ts";
 import { hasMethods } from "../core/base/validate-json.ts";
 import type { GivenMessage } from "../core/message/input.ts";
 import type { Message, UserBlock } from "../core/message/message.ts";
 import type { Budget } from "../core/model/budget.ts";
 import type { Model } from "../core/model/model.ts";
-import { type EntryBatch, type EntryStore, entriesIn, type StoredRecord } from "./entry-store.ts";
-import type { DurableAgent } from "./fleet-options.ts";
-import { cancelledEnd, endEntry, foldOf, type OutsideEnd, overdueEnd, reportOfEnd } from "./run-ending.ts";
-import { RunJournal } from "./run-journal.ts";
-import type { RunRow, StoredReport } from "./run-row.ts";
+import type { DurableAgent, RunRow, StoredReport } from "./durable-run.ts";
+import {
+  cancelledEnd,
+  type EntryBatch,
+  type EntryStore,
+  endEntry,
+  entriesIn,
+  foldOf,
+  type OutsideEnd,
+  overdueEnd,
+  RunJournal,
+  reportOfEnd,
+  type StoredRecord,
+} from "./run-journal.ts";
 import { MAX_LOSSES, type RunStore, type Signal } from "./run-store.ts";
 
-/** The surroundings of a run on a worker. */
 export interface HeldRunHost {
   readonly runs: RunStore;
   readonly entries: EntryStore;
@@ -38,17 +48,17 @@ export interface HeldRunHost {
 export type HeldOutcome =
   | { readonly type: "result"; readonly result: RunResult; readonly end: EntryBatch | undefined }
   | { readonly type: "ended"; readonly report: StoredReport; readonly end: EntryBatch | undefined }
-  /** It waits as before: nothing that was sent to it was an answer. */
-  | { readonly type: "waiting"; readonly state: SessionState }
+  | {
+      readonly type: "waiting";
+      readonly pending: readonly PendingCall[];
+      readonly end?: EntryBatch | undefined;
+    }
   | { readonly type: "released" }
   /** Another worker has it, or nothing more can be stored. */
   | { readonly type: "lost"; readonly error: unknown };
 
-/** A run while this worker holds it. */
 export class HeldRun {
   readonly row: RunRow;
-  /** True until it has come further, for a run that workers were lost with. */
-  isSuspect: boolean;
   readonly #host: HeldRunHost;
   /** A cancel, or the end of its time. */
   readonly #abort = new AbortController();
@@ -59,12 +69,12 @@ export class HeldRun {
   #agent: Agent | undefined;
   #seenSignals: number;
   #isLeaving = false;
-  #stopTimer: () => void = () => undefined;
+  #isReleased = false;
+  readonly #stopTimers: (() => void)[] = [];
 
-  constructor(host: HeldRunHost, row: RunRow, isSuspect: boolean) {
+  constructor(host: HeldRunHost, row: RunRow) {
     this.#host = host;
     this.row = row;
-    this.isSuspect = isSuspect;
     this.#seenSignals = row.signals;
   }
 
@@ -76,7 +86,7 @@ export class HeldRun {
       if (this.#isReleased && isNanoAgentError(error, "aborted")) return { type: "released" };
       return { type: "lost", error };
     } finally {
-      this.#stopTimer();
+      for (const stop of this.#stopTimers) stop();
     }
   }
 
@@ -105,8 +115,6 @@ export class HeldRun {
     this.#deliver(sent);
   }
 
-  #isReleased = false;
-
   get #mayLeave(): boolean {
     return (this.#journal?.openCalls ?? 0) === 0;
   }
@@ -129,7 +137,7 @@ export class HeldRun {
     if (end !== undefined) return this.#end(journal, state, end);
     const answers = answersIn(signals, state);
     await this.#unlessLost(patiently(() => runs.dropSignals(row, answers.stale)));
-    if (state.isWaiting && answers.isEmpty) return { type: "waiting", state };
+    if (state.isWaiting && answers.isEmpty) return { type: "waiting", pending: pendingCalls(state) };
     this.#watchDeadline();
     try {
       this.#agent = await this.#unlessStopped(this.#makeAgent(journal));
@@ -142,10 +150,16 @@ export class HeldRun {
     for (const [call, sent] of Map.groupBy(signals, (signal) => signal.call))
       if (call !== null) journal.expect(call, sent);
     this.#deliver(signals);
-    return this.#run(this.#agent, { journal, state, answers, known });
+    return this.#run(this.#agent, journal, state, answers, known);
   }
 
-  async #run(agent: Agent, { journal, state, answers, known }: RunBeginning): Promise<HeldOutcome> {
+  async #run(
+    agent: Agent,
+    journal: RunJournal,
+    state: SessionState,
+    answers: Answers,
+    known: readonly JournalEntry[],
+  ): Promise<HeldOutcome> {
     const messages = answers.messages.length > 0 ? answers.messages : restOfInput(this.row, known);
     const isSilent = messages.length === 0 && Object.keys(answers.approvals).length === 0;
     if (isSilent && agent.pendingSteering.length === 0 && isAnswered(state)) agent.steer("Go on.");
@@ -154,7 +168,9 @@ export class HeldRun {
         approvals: answers.approvals,
         signal: this.#abort.signal,
       });
-      return { type: "result", result, end: await journal.end() };
+      const end = await journal.end();
+      if (isWaiting(result.stopReason)) return { type: "waiting", pending: result.pending ?? [], end };
+      return { type: "result", result, end };
     } catch (error) {
       if (error instanceof MaxIterationsError)
         return { type: "result", result: error.result, end: await journal.end() };
@@ -180,8 +196,7 @@ export class HeldRun {
       seq,
       newest: row.newest,
       store: (batch) => patiently(() => entries.append(runs.database, batch)),
-      onStored: ({ isProgress, signals }) => {
-        if (isProgress) this.isSuspect = false;
+      onStored: (signals) => {
         onStored(row.id);
         if (this.#isLeaving && this.#mayLeave) this.#release();
         else this.hear(signals).catch(() => undefined);
@@ -211,7 +226,7 @@ export class HeldRun {
 
   async #makeAgent(journal: RunJournal): Promise<Agent> {
     const { id, agent: name, budget } = this.row;
-    const make = Object.hasOwn(this.#host.agents, name) ? this.#host.agents[name] : undefined;
+    const make = ownValue(this.#host.agents, name);
     if (make === undefined) throw new NanoAgentError("internal", `This worker has no agent ${name}.`);
     const agent = await make(
       {
@@ -240,7 +255,6 @@ export class HeldRun {
     return orAborted(making, AbortSignal.any([this.#letGo.signal, this.#abort.signal]));
   }
 
-  /** The end of a run that has no agent. */
   #endInstead(error: unknown): OutsideEnd {
     const { signal } = this.#abort;
     if (!signal.aborted) return { stopReason: "error", error: toNanoAgentError(error) };
@@ -267,24 +281,16 @@ export class HeldRun {
   #watchDeadline(): void {
     const { deadline } = this.row;
     if (deadline === null) return;
-    const { detail = "" } = overdueEnd(deadline) as { readonly detail?: string };
+    const { detail = "" } = overdueEnd(deadline);
     const stop = (): void => this.#abort.abort(new NanoAgentError("timeout", detail));
     this.#startTimer(deadline - Date.now(), stop);
   }
 
   #startTimer(ms: number, callback: () => void): void {
-    this.#stopTimer = joined(this.#stopTimer, startTimer(systemClock, ms, callback));
+    this.#stopTimers.push(startTimer(systemClock, ms, callback));
   }
 }
 
-interface RunBeginning {
-  readonly journal: RunJournal;
-  readonly state: SessionState;
-  readonly answers: Answers;
-  readonly known: readonly JournalEntry[];
-}
-
-/** The answers to the calls a run waits for. */
 interface Answers {
   readonly approvals: Approvals;
   readonly messages: readonly Message[];
@@ -345,14 +351,6 @@ function isAnswered({ transcript, progress }: SessionState): boolean {
   return !progress.isOpen && !transcript.hasPending && transcript.messages.at(-1)?.role === "assistant";
 }
 
-function joined(first: () => void, second: () => void): () => void {
-  return () => {
-    first();
-    second();
-  };
-}
-
-/** For warnings: why work on a run was given up. */
 export function lossOf(run: string, error: unknown): string {
   return `The run ${run} is let go of: ${errorMessage(error)}`;
 }

@@ -1,11 +1,13 @@
 /// <reference types="node" preserve="true" />
-export type { DurableRun, DurableState, RunStatus } from "./durable-run.ts";
-export { createFleet, type Fleet, type NewDurableRun, type RunQuery } from "./fleet.ts";
 export type {
   DurableAgent,
+  DurableRun,
+  DurableState,
   FleetOptions,
   HostOptions,
   RateLimit,
   RunInfo,
+  RunStatus,
   StartRunOptions,
-} from "./fleet-options.ts";
+} from "./durable-run.ts";
+export { createFleet, type Fleet, type NewDurableRun, type RunQuery } from "./fleet.ts";

@@ -1,12 +1,10 @@
 import { type Clock, systemClock } from "../core/base/async.ts";
 import type { Model } from "../core/model/model.ts";
 import type { Sql } from "./database.ts";
-import type { RateLimit } from "./fleet-options.ts";
+import type { RateLimit } from "./durable-run.ts";
 
-/** Limits on model requests that all workers share, by provider. */
 export type RateLimits = { readonly [provider: string]: RateLimit };
 
-/** Where the limits are kept, and how waiting for the database is done. */
 export interface RateSlotOptions {
   readonly sql: Sql;
   readonly schema: string;
@@ -15,7 +13,6 @@ export interface RateSlotOptions {
   readonly clock?: Clock;
 }
 
-/** The moment at which a request may be sent. */
 interface RateTurn {
   readonly waitMs: number;
   /** As the database writes it; null where it is now. */
@@ -35,7 +32,6 @@ export class RateSlots {
     this.#options = options;
   }
 
-  /** Makes the slots that are not there yet. */
   async open(): Promise<void> {
     const { sql, schema, limits } = this.#options;
     for (const [provider, { requests }] of Object.entries(limits))
@@ -140,7 +136,6 @@ export class RateSlots {
     );
   }
 
-  /** Takes the slot that is free first. */
   async #queueUp(provider: string, { requests, perMs }: RateLimit): Promise<RateTurn> {
     const { sql, schema } = this.#options;
     for (;;) {

@@ -1,24 +1,20 @@
 import type { JournalEntry } from "../core/agent/entries.ts";
 import type { ApprovalAnswer } from "../core/agent/ports.ts";
 import type { PendingCall, RunResult } from "../core/agent/result.ts";
-import { type Clock, startTimer, systemClock } from "../core/base/async.ts";
+import { type Clock, orAborted, startTimer, systemClock } from "../core/base/async.ts";
 import { check, ownSchema, type Properties } from "../core/base/check.ts";
-import { misuse, type NanoAgentError } from "../core/base/errors.ts";
+import { errorMessage, invalidConfig, misuse, NanoAgentError } from "../core/base/errors.ts";
 import { newUuid } from "../core/base/ids.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
 import { spokenMessages } from "../core/message/input.ts";
 import type { UserBlock } from "../core/message/message.ts";
 import { writeSessionFile } from "../session/session-store.ts";
 import type { Sql } from "./database.ts";
-import type { DurableRun, RunStatus } from "./durable-run.ts";
-import { type EntryStore, entriesIn } from "./entry-store.ts";
-import { awaitedCalls, endIdle, resultOfReport } from "./run-ending.ts";
+import { type DurableRun, type RunRow, type RunStatus, reportOf, statusOf } from "./durable-run.ts";
+import { awaitedCalls, type EntryStore, endIdle, entriesIn, resultOfReport } from "./run-journal.ts";
 import type { RunQueue } from "./run-queue.ts";
-import { type RunRow, reportOf, statusOf } from "./run-row.ts";
 import type { RunStore, Signal } from "./run-store.ts";
-import { type RunWatch, unknownRun } from "./run-watch.ts";
 
-/** The surroundings that handles of runs share. */
 export interface RunHandleHost {
   readonly runs: RunStore;
   readonly entries: EntryStore;
@@ -33,7 +29,6 @@ export interface RunHandleHost {
 /** Something that is sent to a run. `data`: its JSON. */
 type Message = Omit<Signal, "id" | "number">;
 
-/** A message to a call, which waits for that. */
 interface Reply extends Message {
   readonly kind: "approve" | "answer";
 }
@@ -46,7 +41,6 @@ const REPLY_PATIENCE_MS = 15_000;
 /** Tells whether something can be sent as the run stands now. Throws for what must not be sent at all. */
 type SignalCheck = (sql: Sql, row: RunRow, signal: Pick<Signal, "id">) => Promise<boolean>;
 
-/** A run, wherever it is worked on. */
 export class RunHandle implements DurableRun {
   readonly id: string;
   readonly #host: RunHandleHost;
@@ -146,7 +140,12 @@ export class RunHandle implements DurableRun {
     const { runs, entries, patiently } = this.#host;
     await this.#row();
     const records = await patiently(() => entries.read(runs.database, this.id));
-    writeSessionFile(path, { sessionId: this.id, cwd: "", records: records.map(({ record }) => record) });
+    writeSessionFile(
+      path,
+      this.id,
+      "",
+      records.map(({ record }) => record),
+    );
   }
 
   async #row(): Promise<RunRow> {
@@ -177,7 +176,7 @@ export class RunHandle implements DurableRun {
     const patience = new AbortController();
     const stop = startTimer(clock, REPLY_PATIENCE_MS, () => patience.abort());
     const check: SignalCheck = (sql, row, { id }) =>
-      this.#isAwaited(reply, { sql, row, id, isLast: patience.signal.aborted });
+      this.#isAwaited(reply, sql, row, id, patience.signal.aborted);
     const isThere = ({ state }: Pick<RunRow, "state">): boolean => !isAtWork(state);
     try {
       while (!(await this.#send(reply, check)))
@@ -190,7 +189,13 @@ export class RunHandle implements DurableRun {
   }
 
   /** While somebody is at work on a run, what it is going to wait for is not known yet. */
-  async #isAwaited({ kind, call }: Reply, { sql, row, id, isLast }: Look): Promise<boolean> {
+  async #isAwaited(
+    { kind, call }: Reply,
+    sql: Sql,
+    row: RunRow,
+    id: string,
+    isLast: boolean,
+  ): Promise<boolean> {
     const { runs, entries } = this.#host;
     const waiting = awaitedCalls(entriesIn(await entries.read(sql, this.id)));
     const sent = await runs.waitingSignals(this.id, sql);
@@ -230,16 +235,6 @@ export class RunHandle implements DurableRun {
     if (isSent) onChanged(this.id);
     return isSent;
   }
-}
-
-/** A look at whether a call waits for an answer. */
-interface Look {
-  readonly sql: Sql;
-  readonly row: RunRow;
-  /** Id of the answer. */
-  readonly id: string;
-  /** True when nobody looks again. */
-  readonly isLast: boolean;
 }
 
 function isAtWork(state: RunRow["state"]): boolean {
@@ -305,4 +300,114 @@ function choiceJson(choice: unknown): string {
       "The choice cannot be written as JSON: its input must be made of texts, numbers and the like.",
     );
   return json;
+}
+
+/** The part of a row that is waited for. */
+type RunView = Pick<RunRow, "id" | "state" | "seq">;
+
+interface WatchedMoment {
+  readonly isThere: (view: RunView) => boolean;
+  /** True for who waits for the end, and wants to hear that there will be none. */
+  readonly isForEnd?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface Look {
+  readonly views: ReadonlyMap<string, RunView>;
+  readonly stranded: ReadonlyMap<string, Pick<RunRow, "id" | "version" | "agent">>;
+}
+
+const POLL_MS = 200;
+/** Looks between two at whether there are workers. */
+const STRANDED_EVERY = 25;
+
+/** Waits for runs, all in one statement however many there are. */
+export class RunWatch {
+  readonly #runs: RunStore;
+  readonly #clock: Clock;
+  readonly #onWarning: (message: string) => void;
+  readonly #closing = new AbortController();
+  /** Ids of the runs that somebody waits for, at the next look. */
+  #wanted = new Set<string>();
+  #next: Promise<Look | undefined> | undefined;
+  #round = 0;
+  #isPoked = false;
+  #wake: () => void = () => undefined;
+
+  constructor(runs: RunStore, onWarning: (message: string) => void, clock: Clock = systemClock) {
+    this.#runs = runs;
+    this.#onWarning = onWarning;
+    this.#clock = clock;
+  }
+
+  /** Resolves when a run is as it is waited for. Rejects for one that is not there, and at the close. */
+  async when(run: string, { isThere, isForEnd = false, signal }: WatchedMoment): Promise<RunView> {
+    const stop = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]);
+    for (let looks = 0; ; looks++) {
+      stop.throwIfAborted();
+      this.#wanted.add(run);
+      this.#next ??= this.#lookNext();
+      if (looks === 0) this.poke();
+      const look = await orAborted(this.#next, stop).catch((error: unknown) => {
+        stop.throwIfAborted();
+        throw error;
+      });
+      if (look === undefined) continue;
+      const view = look.views.get(run);
+      if (view === undefined) throw unknownRun(run);
+      if (isThere(view)) return view;
+      const stranded = look.stranded.get(run);
+      if (isForEnd && stranded !== undefined) throw wrongVersion(stranded);
+    }
+  }
+
+  poke(): void {
+    this.#isPoked = true;
+    this.#wake();
+  }
+
+  close(): void {
+    this.#closing.abort(closed());
+    this.#wake();
+  }
+
+  /** Undefined where the database cannot be asked: whoever waits goes on waiting, for it comes back. */
+  async #lookNext(): Promise<Look | undefined> {
+    const rest = new AbortController();
+    this.#wake = () => rest.abort();
+    if (!this.#isPoked) await this.#clock.sleep(POLL_MS, rest.signal).catch(() => undefined);
+    this.#isPoked = false;
+    const ids = [...this.#wanted];
+    this.#wanted = new Set();
+    this.#next = undefined;
+    const round = this.#round++;
+    try {
+      const isLong = round % STRANDED_EVERY === STRANDED_EVERY - 1;
+      const views = await this.#runs.look(ids);
+      const stranded = isLong ? await this.#runs.stranded(ids) : [];
+      return { views: byId(views), stranded: byId(stranded) };
+    } catch (error) {
+      if (round % STRANDED_EVERY === 0) this.#onWarning(`Runs cannot be looked at: ${errorMessage(error)}`);
+      return undefined;
+    }
+  }
+}
+
+function byId<Row extends { readonly id: string }>(rows: readonly Row[]): ReadonlyMap<string, Row> {
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+function unknownRun(run: string): NanoAgentError {
+  return misuse(`There is no run ${JSON.stringify(run)} in this database: it was never started, or removed.`);
+}
+
+function closed(): NanoAgentError {
+  return new NanoAgentError("aborted", "The fleet was closed. The run goes on with the other workers.");
+}
+
+function wrongVersion({ id, version, agent }: Pick<RunRow, "id" | "version" | "agent">): NanoAgentError {
+  return invalidConfig(
+    `The run ${id} has begun with version ${JSON.stringify(version)} of the agent ${agent}, and no worker has that version: start one, or call retry() to go on with today's code.`,
+    { details: { run: id, version: version ?? "", reason: "version" } },
+  );
 }

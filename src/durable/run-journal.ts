@@ -1,25 +1,28 @@
 import type { JournalEntry, NewEntry } from "../core/agent/entries.ts";
 import type { Journal } from "../core/agent/journal.ts";
+import type { PendingCall, RunResult } from "../core/agent/result.ts";
+import { pendingCalls, SessionState } from "../core/agent/state.ts";
+import { NanoAgentError, recordedError } from "../core/base/errors.ts";
 import { createIds } from "../core/base/ids.ts";
+import { defined } from "../core/base/json.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
+import { isJournalEntry, parseRecord } from "../session/read-session.ts";
 import { encodeRecord } from "../session/record.ts";
-import type { EntryBatch } from "./entry-store.ts";
-import type { Signal } from "./run-store.ts";
+import type { Sql } from "./database.ts";
+import type { RunRow, StoredReport } from "./durable-run.ts";
+import type { RunStore, Signal } from "./run-store.ts";
 
-/** Where a journal of a run stands and goes. */
-export interface RunJournalOptions {
+interface RunJournalOptions {
   readonly run: string;
   readonly epoch: number;
-  /** Its entries so far. */
   readonly entries: readonly JournalEntry[];
   /** Number of the newest record, those of unknown types counted. */
   readonly seq: number;
-  /** Id of the newest record. */
   readonly newest: string | null;
   /** Stores entries; resolves to how much was sent to the run by now. */
   readonly store: (batch: EntryBatch) => Promise<number>;
-  /** Told of every stored batch. */
-  readonly onStored: (stored: { readonly isProgress: boolean; readonly signals: number }) => void;
+  /** Told of every stored batch, with how much was sent to the run by now. */
+  readonly onStored: (signals: number) => void;
 }
 
 /** They acknowledge nothing: the next entry that does, or {@link RunJournal.flush}, stores them too. */
@@ -73,7 +76,6 @@ export class RunJournal implements Journal {
     return this.#entries;
   }
 
-  /** Calls that have begun and have no result yet. */
   get openCalls(): number {
     return this.#begun.size;
   }
@@ -101,7 +103,6 @@ export class RunJournal implements Journal {
     return UNHURRIED.has(entry.type) ? stored : this.flush().then(() => stored);
   }
 
-  /** Resolves when everything is stored that was appended before. */
   async flush(): Promise<void> {
     const last = this.#unstored.at(-1);
     const isWaiting = (): boolean => last !== undefined && this.#unstored.includes(last);
@@ -136,7 +137,7 @@ export class RunJournal implements Journal {
       this.#unstored = [];
       const signals = await this.#options.store(batch);
       this.#stored += batch.ids.length;
-      this.#options.onStored({ isProgress: batch.isProgress, signals });
+      this.#options.onStored(signals);
     } catch (error) {
       this.#failure ??= { error };
     } finally {
@@ -168,7 +169,6 @@ export class RunJournal implements Journal {
       this.#heardInside.push(entry.steeringId);
   }
 
-  /** The signals that have reached the conversation with an entry. */
   #taken(entry: JournalEntry): readonly number[] {
     if (entry.scope !== undefined) return [];
     const isAnswer = entry.type === "run_end" && endedByItself(entry.stopReason);
@@ -201,4 +201,214 @@ export function lineOf(bytes: Uint8Array): string {
 function comesFurther(entry: JournalEntry): boolean {
   if (entry.type === "run_end") return true;
   return entry.type === "tool_result" && entry.status !== "aborted";
+}
+
+export interface EntryBatch {
+  readonly run: string;
+  readonly epoch: number;
+  /** Number of the entry before the first of them. */
+  readonly after: number;
+  readonly ids: readonly string[];
+  /** Their records: lines of a session file. */
+  readonly records: readonly string[];
+  /** True when the run has come further with them. */
+  readonly isProgress: boolean;
+  /** Numbers of signals that have reached the conversation with them. */
+  readonly took: readonly number[];
+}
+
+export interface StoredRecord {
+  readonly seq: number;
+  readonly record: string;
+}
+
+export class EntryStore {
+  readonly #schema: string;
+
+  constructor(schema: string) {
+    this.#schema = schema;
+  }
+
+  /**
+   * Stores entries behind those there are, all or none, and says how much was sent to the run by now. Rejects
+   * with `journal` where another worker has taken the run over.
+   */
+  async append(sql: Sql, batch: EntryBatch): Promise<number> {
+    const { run, epoch, after, ids, records, isProgress, took } = batch;
+    const [held] = await sql.query<{ readonly signals: number }>(
+      `with held as (
+         update ${this.#schema}.runs set seq = seq + $4, newest = $5, changed_at = now(),
+           losses = case when $6 then 0 else losses end
+         where id = $1 and epoch = $2 and seq = $3 and state = 'working' returning signals
+       ), added as (
+         insert into ${this.#schema}.entries (run, seq, epoch, id, record)
+         select $1, $3 + e.at, $2, e.id, e.record
+         from unnest($7::text[], $8::text[]) with ordinality as e(id, record, at) where exists (select from held)
+       ), took as (
+         update ${this.#schema}.signals set taken = true
+         where run = $1 and number = any($9::bigint[]) and exists (select from held)
+       ) select signals::float8 as signals from held`,
+      [run, epoch, after, ids.length, ids.at(-1), isProgress, ids, records, took],
+    );
+    if (held !== undefined) return held.signals;
+    if (await this.#isStored(sql, batch)) return 0;
+    throw new NanoAgentError(
+      "journal",
+      `Another worker has taken over the run ${run}, so nothing more of this one is recorded.`,
+      { details: { run, epoch, reason: "taken_over" } },
+    );
+  }
+
+  async read(sql: Sql, run: string, after = 0): Promise<readonly StoredRecord[]> {
+    return sql.query<StoredRecord>(
+      `select seq::float8 as seq, record from ${this.#schema}.entries where run = $1 and seq > $2 order by seq`,
+      [run, after],
+    );
+  }
+
+  async numberOf(sql: Sql, run: string, id: string): Promise<number | undefined> {
+    const [row] = await sql.query<{ readonly seq: number }>(
+      `select seq::float8 as seq from ${this.#schema}.entries where run = $1 and id = $2`,
+      [run, id],
+    );
+    return row?.seq;
+  }
+
+  /** True when a connection broke behind the commit, and not before it. */
+  async #isStored(sql: Sql, { run, after, ids }: EntryBatch): Promise<boolean> {
+    const rows = await sql.query<{ readonly id: string }>(
+      `select id from ${this.#schema}.entries where run = $1 and seq > $2 order by seq limit $3`,
+      [run, after, ids.length],
+    );
+    return rows.length === ids.length && rows.every(({ id }, at) => id === ids[at]);
+  }
+}
+
+/** The entries in records; a type that this version does not know is left out. */
+export function entriesIn(records: readonly StoredRecord[]): readonly JournalEntry[] {
+  return records.flatMap(({ record }) => {
+    const parsed = parseRecord(record);
+    return parsed !== undefined && isJournalEntry(parsed) ? [parsed] : [];
+  });
+}
+
+export interface OutsideEnd {
+  readonly stopReason: "aborted" | "budget" | "error";
+  readonly limit?: "wall_time";
+  readonly detail?: string;
+  readonly error?: NanoAgentError;
+}
+
+export function foldOf(entries: readonly JournalEntry[]): SessionState {
+  const state = new SessionState();
+  for (const entry of entries) state.apply(entry);
+  return state;
+}
+
+/** The calls that take an answer, also while a worker goes on with those that were answered before. */
+export function awaitedCalls(entries: readonly JournalEntry[]): readonly PendingCall[] {
+  const state = new SessionState();
+  let outside: readonly string[] = [];
+  for (const entry of entries) {
+    state.apply(entry);
+    if (state.isWaiting) outside = pendingCalls(state).flatMap(resultId);
+    else if (!state.transcript.hasPending) outside = [];
+  }
+  return pendingCalls(state).filter(
+    ({ callId, waitsFor }) => waitsFor === "approval" || outside.includes(callId),
+  );
+}
+
+function resultId({ callId, waitsFor }: PendingCall): readonly string[] {
+  return waitsFor === "result" ? [callId] : [];
+}
+
+export function overdueEnd(deadline: number): OutsideEnd {
+  const detail = `Its deadline was ${new Date(deadline).toISOString()}.`;
+  return { stopReason: "budget", limit: "wall_time", detail };
+}
+
+/** The end of a run that was cancelled; `reason` is JSON. */
+export function cancelledEnd(reason: string): OutsideEnd {
+  return { stopReason: "aborted", detail: JSON.parse(reason) as string };
+}
+
+export function endEntry(
+  state: SessionState,
+  end: OutsideEnd,
+): Omit<Extract<JournalEntry, { readonly type: "run_end" }>, "id" | "parent" | "time"> {
+  const { stopReason, limit, detail, error } = end;
+  return {
+    type: "run_end",
+    stopReason,
+    iterations: state.progress.iterations,
+    ...defined({ limit, detail, error: error && { code: error.code, message: error.message } }),
+  };
+}
+
+export function reportOfEnd(state: SessionState, end: OutsideEnd): StoredReport {
+  const { stopReason, limit, detail, error } = end;
+  return {
+    text: state.progress.lastText,
+    stopReason,
+    ...defined({ limit, detail, error: error && recordedError(error) }),
+    iterations: state.progress.iterations,
+    usage: state.run.usage,
+    cost: state.run.costUsd,
+  };
+}
+
+export function reportOfResult(result: RunResult): StoredReport {
+  const { text, stopReason, output, limit, circle, detail, error, iterations, usage, cost } = result;
+  return {
+    text,
+    stopReason,
+    ...defined({ output, limit, circle, detail, error: error && recordedError(error) }),
+    iterations,
+    usage,
+    cost,
+  };
+}
+
+export function resultOfReport(
+  run: string,
+  report: StoredReport,
+  entries: readonly JournalEntry[],
+): RunResult {
+  const { error, cost, ...fields } = report;
+  const { code, message, details, retryable } = error ?? {};
+  return {
+    ...fields,
+    ...(code !== undefined && {
+      error: new NanoAgentError(code, message ?? "", defined({ details, retryable })),
+    }),
+    cost,
+    messages: foldOf(entries).transcript.messages.slice(),
+    sessionId: run,
+  } as RunResult;
+}
+
+/** Ends a run that no worker holds; false where one does, or it has ended. */
+export async function endIdle(
+  { runs, entries }: { readonly runs: RunStore; readonly entries: EntryStore },
+  sql: Sql,
+  { id, end }: { readonly id: string; readonly end: (row: RunRow) => OutsideEnd },
+): Promise<boolean> {
+  const row = await runs.claimIdle(id, sql);
+  if (row === undefined) return false;
+  const state = foldOf(entriesIn(await entries.read(sql, id)));
+  const ending = end(row);
+  const base = { id: createIds()("entry"), parent: row.newest, time: Date.now() };
+  const { bytes } = encodeRecord({ ...base, ...endEntry(state, ending) });
+  await entries.append(sql, {
+    run: id,
+    epoch: row.epoch,
+    after: row.seq,
+    ids: [base.id],
+    records: [lineOf(bytes)],
+    isProgress: true,
+    took: [],
+  });
+  await runs.end(sql, id, reportOfEnd(state, ending));
+  return true;
 }

@@ -3,8 +3,7 @@ import { errorMessage } from "../core/base/errors.ts";
 import { newUuid } from "../core/base/ids.ts";
 import { hashText } from "../core/base/text.ts";
 import type { Sql } from "./database.ts";
-import type { RunJob } from "./run-job.ts";
-import type { RunRow } from "./run-row.ts";
+import type { RunJob, RunRow } from "./durable-run.ts";
 import type { RunStore } from "./run-store.ts";
 import { queueSchema } from "./run-tables.ts";
 
@@ -16,19 +15,10 @@ export const TOUCH_MS = 3_000;
 const DAY_SECONDS = 86_400;
 const YEAR_SECONDS = 365 * DAY_SECONDS;
 
-/** A run that is to be handed out. */
 export type QueuedRun = Pick<RunRow, "id" | "agent" | "priority"> & {
   /** The version that may go on with it; null before it has begun, and where any may. */
   readonly version: string | null;
 };
-
-/** How the queue is opened. */
-export interface RunQueueOptions {
-  readonly store: RunStore;
-  /** True for who looks after the leases of others. */
-  readonly supervises: boolean;
-  readonly onWarning: (message: string) => void;
-}
 
 /** Hands runs out to workers, each to one at a time: pg-boss on the same database. */
 export class RunQueue {
@@ -41,8 +31,12 @@ export class RunQueue {
     this.#store = store;
   }
 
-  /** Makes its tables, or brings them up to date. */
-  static async open({ store, supervises, onWarning }: RunQueueOptions): Promise<RunQueue> {
+  /** `supervises`: looks after the leases of others. */
+  static async open(
+    store: RunStore,
+    supervises: boolean,
+    onWarning: (message: string) => void,
+  ): Promise<RunQueue> {
     const { database } = store;
     const boss = new database.Queue({
       db: database.forQueue(),
@@ -65,7 +59,6 @@ export class RunQueue {
     return agents.flatMap((agent) => [queueOf(agent, version), queueOf(agent, null)]);
   }
 
-  /** Makes a queue ready for use. */
   know(queue: string): Promise<void> {
     const known = this.#known.get(queue);
     if (known !== undefined) return known;
@@ -87,7 +80,6 @@ export class RunQueue {
     for (const { agent, version } of runs) await this.know(queueOf(agent, version));
   }
 
-  /** Has runs handed out, `inSeconds` from now. */
   async add(sql: Sql, runs: readonly QueuedRun[], inSeconds = 0): Promise<void> {
     const jobs = runs.map((run) => ({ run, id: newUuid() }));
     await this.#store.assign(
@@ -114,7 +106,6 @@ export class RunQueue {
     return jobs.map(({ id, data, retryCount }) => ({ id, queue, run: data.run, attempt: retryCount }));
   }
 
-  /** Says that the worker of these jobs is alive. */
   async touch(jobs: readonly RunJob[]): Promise<void> {
     for (const [queue, group] of Map.groupBy(jobs, (job) => job.queue))
       await this.#boss.touch(queue, group.map(attemptOf));
@@ -135,7 +126,6 @@ export class RunQueue {
     }
   }
 
-  /** The job is done with. */
   async finish(job: RunJob, sql?: Sql): Promise<void> {
     const db = this.#store.database.forQueue(sql);
     await this.#boss.complete(job.queue, [attemptOf(job)], null, { db });

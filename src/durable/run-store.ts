@@ -2,12 +2,15 @@ import type { PendingCall } from "../core/agent/result.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
 import { storableJson } from "../session/record.ts";
 import type { Database, Sql } from "./database.ts";
-import type { DurableState } from "./durable-run.ts";
-import type { RunJob } from "./run-job.ts";
-import { RUN_COLUMNS, type RunRow, type StoredReport } from "./run-row.ts";
+import {
+  type DurableState,
+  RUN_COLUMNS,
+  type RunJob,
+  type RunRow,
+  type StoredReport,
+} from "./durable-run.ts";
 import { queueSchema } from "./run-tables.ts";
 
-/** A run to be started, everything checked. */
 export interface NewRun {
   readonly id: string;
   readonly agent: string;
@@ -18,17 +21,13 @@ export interface NewRun {
   readonly retries: number;
 }
 
-/** Who asks for a run. */
 export interface Claimant {
   /** The job that says so: an older one of the same run, or a lease that ran out, counts for nothing. */
   readonly job: RunJob;
   readonly worker: string;
   readonly version: string;
-  /** True for a worker that does nothing else meanwhile: it takes runs that may end it. */
-  readonly isAlone: boolean;
 }
 
-/** Something that was sent to a run from outside. */
 export interface Signal {
   readonly id: string;
   /** Counts up in the order in which they were sent. */
@@ -39,7 +38,6 @@ export interface Signal {
   readonly data: string;
 }
 
-/** Which runs a list is to have. */
 export interface RunFilter {
   readonly state?: DurableState | undefined;
   readonly agent?: string | undefined;
@@ -49,21 +47,17 @@ export interface RunFilter {
   readonly before?: string | undefined;
 }
 
-/** Workers lost with a run, without it coming further, from which on it is worked on alone. */
-export const SUSPECT_LOSSES = 2;
-/** The same, from which on it is not begun again. */
+/** Workers lost with a run, without it coming further, from which on it is not begun again. */
 export const MAX_LOSSES = 5;
 
 /** The condition of a worker that is there, which says so every few seconds. */
 const IS_THERE = "w.seen_at > now() - interval '20 seconds'";
 
-/** A run that is to be ended although nobody works on it. */
 export interface IdleEnd extends Pick<RunRow, "id" | "epoch"> {
   /** JSON of the reason of a cancel that nobody has heard. */
   readonly cancel: string | null;
 }
 
-/** The rows of runs and of what is sent to them. */
 export class RunStore {
   readonly database: Database;
   readonly schema: string;
@@ -73,7 +67,6 @@ export class RunStore {
     this.schema = schema;
   }
 
-  /** Adds those that are not there yet, and says which these were. */
   async add(sql: Sql, runs: readonly NewRun[]): Promise<ReadonlySet<string>> {
     if (runs.length === 0) return new Set();
     const columns = [
@@ -123,14 +116,14 @@ export class RunStore {
   }
 
   /**
-   * Gives a run to a worker that has its job. One that has begun with another version, or may end its worker
-   * and would not be alone, is in the queue then: its `state` tells. Undefined where the run has ended or the
+   * Gives a run to a worker that has its job. One that has begun with another version is in the queue then:
+   * its `state` tells. Undefined where the run has ended or the
    * job is another's by now. A run that a worker still had is one that this worker was lost with.
    */
-  async claim(id: string, { job, worker, version, isAlone }: Claimant): Promise<RunRow | undefined> {
+  async claim(id: string, { job, worker, version }: Claimant): Promise<RunRow | undefined> {
     const isLost = "state = 'working'";
     const losses = `losses + (${isLost})::int`;
-    const isGiven = `(seq = 0 or version is null or version = $3) and ($4 or ${losses} < ${SUSPECT_LOSSES})`;
+    const isGiven = "(seq = 0 or version is null or version = $3)";
     const isChanged = `(${isLost} or ${isGiven})`;
     const [row] = await this.database.query<RunRow>(
       `update ${this.schema}.runs set epoch = epoch + ${isChanged}::int, losses = ${losses}, pending = null,
@@ -138,9 +131,9 @@ export class RunStore {
          worker = case when ${isGiven} then $2 end,
          version = case when ${isGiven} then $3 else version end,
          changed_at = case when ${isChanged} then now() else changed_at end
-       where id = $1 and job = $5 and state <> 'ended' and exists (${this.#handedOut("$5::text::uuid, $6, $7")})
+       where id = $1 and job = $4 and state <> 'ended' and exists (${this.#handedOut("$4::text::uuid, $5, $6")})
        returning ${RUN_COLUMNS}`,
-      [id, worker, version, isAlone, job.id, job.queue, job.attempt],
+      [id, worker, version, job.id, job.queue, job.attempt],
     );
     return row;
   }
@@ -173,7 +166,6 @@ export class RunStore {
     return row;
   }
 
-  /** Puts a run back for the next worker. */
   async requeue(sql: Sql, id: string, version: string | null): Promise<void> {
     await sql.query(
       `update ${this.schema}.runs set state = 'queued', worker = null, pending = null, report = null,
@@ -182,7 +174,6 @@ export class RunStore {
     );
   }
 
-  /** Lays a run aside that waits for somebody. */
   async park(sql: Sql, id: string, pending: readonly PendingCall[]): Promise<void> {
     await sql.query(
       `update ${this.schema}.runs set state = 'waiting', worker = null, losses = 0, pending = $2,
@@ -207,7 +198,6 @@ export class RunStore {
     );
   }
 
-  /** Names the jobs that hand runs out, in the order of the runs. */
   async assign(sql: Sql, ids: readonly string[], jobs: readonly string[]): Promise<void> {
     await sql.query(
       `update ${this.schema}.runs set job = j.job
@@ -216,12 +206,10 @@ export class RunStore {
     );
   }
 
-  /** Counts one more time that a run was begun again by itself. */
   async countRetry(sql: Sql, id: string): Promise<void> {
     await sql.query(`update ${this.schema}.runs set retries = retries - 1 where id = $1`, [id]);
   }
 
-  /** Forgets the workers that were lost with a run. */
   async forgive(sql: Sql, id: string): Promise<void> {
     await sql.query(`update ${this.schema}.runs set losses = 0 where id = $1`, [id]);
   }
@@ -268,7 +256,6 @@ export class RunStore {
     );
   }
 
-  /** Where runs stand, for those who wait for them. */
   async look(ids: readonly string[]): Promise<readonly Pick<RunRow, "id" | "state" | "seq">[]> {
     return this.database.query(
       `select id, state, seq::float8 as seq from ${this.schema}.runs where id = any($1::text[])`,
@@ -276,7 +263,6 @@ export class RunStore {
     );
   }
 
-  /** The same for who holds them. */
   async lookHeld(
     ids: readonly string[],
   ): Promise<readonly Pick<RunRow, "id" | "epoch" | "signals" | "state">[]> {
@@ -325,7 +311,6 @@ export class RunStore {
     });
   }
 
-  /** Says that a worker is there. */
   async greet(worker: string, version: string, agents: readonly string[]): Promise<void> {
     await this.database.query(
       `insert into ${this.schema}.workers values ($1, $2, $3, now())
@@ -335,7 +320,6 @@ export class RunStore {
     await this.database.query(`delete from ${this.schema}.workers where seen_at < now() - interval '1 hour'`);
   }
 
-  /** The agents of workers that are there. */
   async agentsOfWorkers(): Promise<readonly string[]> {
     const rows = await this.database.query<{ readonly agent: string }>(
       `select distinct unnest(agents) as agent from ${this.schema}.workers w where ${IS_THERE}`,
@@ -343,7 +327,6 @@ export class RunStore {
     return rows.map(({ agent }) => agent);
   }
 
-  /** Those of the runs that are of another agent. */
   async ofOtherAgents(
     agent: string,
     ids: readonly string[],

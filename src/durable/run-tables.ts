@@ -1,7 +1,6 @@
 import { invalidConfig } from "../core/base/errors.ts";
 import type { Database, Sql } from "./database.ts";
 
-/** The schema of the name of a database schema, which leaves room for the suffix of the queue's. */
 export const SCHEMA_NAME = {
   type: "string",
   pattern: "^[a-z_][a-z0-9_]{0,40}$",
@@ -99,7 +98,6 @@ export async function migrate(database: Database, schema: string): Promise<void>
   });
 }
 
-/** The schema of the queue's tables. */
 export function queueSchema(schema: string): string {
   return `${schema}_queue`;
 }

@@ -1,15 +1,12 @@
 import { type Clock, systemClock } from "../core/base/async.ts";
 import { errorMessage } from "../core/base/errors.ts";
-import { endedByItself, isWaiting } from "../core/base/stop-reason.ts";
+import { endedByItself } from "../core/base/stop-reason.ts";
 import type { Sql } from "./database.ts";
+import type { RunJob, RunRow, StoredReport } from "./durable-run.ts";
 import { type HeldOutcome, HeldRun, type HeldRunHost, lossOf } from "./held-run.ts";
-import { cancelledEnd, endIdle, overdueEnd, reportOfResult, waitingCalls } from "./run-ending.ts";
-import type { RunJob } from "./run-job.ts";
+import { cancelledEnd, endIdle, overdueEnd, reportOfResult } from "./run-journal.ts";
 import { RunQueue, TOUCH_MS } from "./run-queue.ts";
-import type { RunRow, StoredReport } from "./run-row.ts";
-import { SUSPECT_LOSSES } from "./run-store.ts";
 
-/** The surroundings of a worker. */
 export interface WorkerOptions extends HeldRunHost {
   readonly id: string;
   readonly queue: RunQueue;
@@ -22,7 +19,6 @@ export interface WorkerOptions extends HeldRunHost {
   readonly clock?: Clock;
 }
 
-/** An outcome that is kept. */
 type KeptOutcome = Exclude<HeldOutcome, { readonly type: "lost" }>;
 
 /** Milliseconds between two looks into the queue: at first, and when it stays empty. */
@@ -33,18 +29,10 @@ const LOOK_MS = 1_000;
 const GREET_MS = 5_000;
 const IDLE_END_MS = 2_000;
 const FORGET_MS = 60_000;
-/** Seconds until a job is handed out again that this worker cannot do. */
-const AGAIN_SECONDS = 2;
 /** Seconds until a run that failed is begun again. */
 const RETRY_SECONDS = 5;
 /** Milliseconds that are for ever, a hundred years: the database knows no times long before ours. */
 const FOR_EVER_MS = 100 * 365 * 86_400_000;
-/**
- * Milliseconds that a run which may end its worker keeps the others waiting: until it is alone, and then
- * while it is, as it may only wait. Where it does not come to be alone, others are taken for as long again.
- */
-const ALONE_MS = 60_000;
-
 /** Takes runs from the queue and works on them, many at a time. */
 export class Worker {
   readonly #options: WorkerOptions;
@@ -56,13 +44,6 @@ export class Worker {
   /** Ends the taking of runs, and then the looking after those at work. */
   readonly #closing = new AbortController();
   readonly #stop = new AbortController();
-  /** The job of a run that may end its worker, which waits until this one has nothing else to lose. */
-  #suspect: RunJob | undefined;
-  /** It is waited for until then. */
-  #emptyUntil = 0;
-  /** No such run is waited for until then. */
-  #busyUntil = 0;
-  #aloneUntil = 0;
   #taking: Promise<void> | undefined;
   #loops: readonly Promise<void>[] = [];
   #wake: () => void = () => undefined;
@@ -75,7 +56,6 @@ export class Worker {
     this.#queues = RunQueue.queuesOf(Object.keys(options.agents), options.version);
   }
 
-  /** Makes its queues and begins. */
   async start(): Promise<void> {
     const { queue, runs, id, version, agents } = this.#options;
     for (const name of this.#queues) await queue.know(name);
@@ -93,7 +73,6 @@ export class Worker {
     ];
   }
 
-  /** Looks into the queue now: something was put there. */
   poke(): void {
     this.#wake();
   }
@@ -109,7 +88,6 @@ export class Worker {
     await Promise.all(this.#working);
     this.#stop.abort();
     await Promise.all(this.#loops);
-    if (this.#suspect !== undefined) await this.#putBack(this.#suspect, 0).catch(this.#warn);
     await runs.leave(id).catch(this.#warn);
   }
 
@@ -153,7 +131,7 @@ export class Worker {
     while (!this.#isClosing) {
       const found = (await this.#tolerate(() => this.#takeRound())) ?? 0;
       waitMs = found > 0 ? FIRST_POLL_MS : Math.min(LONGEST_POLL_MS, waitMs * 1.5);
-      if (this.#isClosing || (found > 0 && this.#free > 0)) continue;
+      if (this.#isClosing || (found > 0 && this.#held.size < this.#options.concurrency)) continue;
       const woken = new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -163,21 +141,12 @@ export class Worker {
     }
   }
 
-  /** Runs that may be begun beside those at work. */
-  get #free(): number {
-    if (this.#suspect !== undefined) return 0;
-    if (this.#clock.elapsed() < this.#aloneUntil)
-      for (const held of this.#held.values()) if (held.isSuspect) return 0;
-    return this.#options.concurrency - this.#held.size;
-  }
-
   /** One look into every queue, in turns, so that no agent keeps the others waiting. */
   async #takeRound(): Promise<number> {
-    if (this.#suspect !== undefined) await this.#lookAtSuspect(this.#suspect);
     let found = 0;
     const count = this.#queues.length;
     for (let at = 0; at < count && !this.#isClosing; at++) {
-      const free = this.#free;
+      const free = this.#options.concurrency - this.#held.size;
       if (free <= 0) break;
       const name = this.#queues[(this.#turn + at) % count];
       if (name === undefined) break;
@@ -193,14 +162,12 @@ export class Worker {
   async #begin(job: RunJob): Promise<void> {
     if (await this.#isHeld(job)) return;
     if (this.#isClosing) return this.#putBack(job, 0);
-    const row = await this.#claim(job, false);
+    const { runs, id: worker, version } = this.#options;
+    const row = await runs.claim(job.run, { job, worker, version });
     if (row === undefined) return this.#done(job);
-    if (row.state === "working") return this.#hold(job, row);
-    if (isOfAnother(row, this.#options.version)) return this.#putBack(job, 0);
-    const isBusy = this.#held.size > 0 && this.#clock.elapsed() < this.#busyUntil;
-    if (isBusy || this.#suspect !== undefined) return this.#putBack(job, AGAIN_SECONDS);
-    this.#suspect = job;
-    this.#emptyUntil = this.#clock.elapsed() + ALONE_MS;
+    if (row.state === "working") this.#hold(job, row);
+    // It has begun with another version.
+    else await this.#putBack(job, 0);
   }
 
   /**
@@ -223,29 +190,8 @@ export class Worker {
     else await this.#putBack(job, 0).catch(() => this.#jobs.delete(job.id));
   }
 
-  /** Takes it when nothing else is at work, and leaves it to others where that does not come. */
-  async #lookAtSuspect(job: RunJob): Promise<void> {
-    const isAlone = this.#held.size === 0;
-    const row = await this.#claim(job, isAlone);
-    const isWaitedFor = row?.state === "queued" && this.#clock.elapsed() < this.#emptyUntil;
-    if (isWaitedFor) return;
-    this.#suspect = undefined;
-    if (row === undefined) return this.#done(job);
-    if (row.state === "working") {
-      if (isAlone) this.#aloneUntil = this.#clock.elapsed() + ALONE_MS;
-      return this.#hold(job, row);
-    }
-    this.#busyUntil = this.#clock.elapsed() + ALONE_MS;
-    await this.#putBack(job, AGAIN_SECONDS);
-  }
-
-  #claim(job: RunJob, isAlone: boolean): Promise<RunRow | undefined> {
-    const { runs, id: worker, version } = this.#options;
-    return runs.claim(job.run, { job, worker, version, isAlone });
-  }
-
   #hold(job: RunJob, row: RunRow): void {
-    const held = new HeldRun(this.#options, row, row.losses >= SUSPECT_LOSSES);
+    const held = new HeldRun(this.#options, row);
     this.#held.get(row.id)?.drop();
     this.#held.set(row.id, held);
     const working = this.#workOn(job, held).finally(() => this.#working.delete(working));
@@ -297,20 +243,14 @@ export class Worker {
       await runs.forgive(sql, row.id);
       return 0;
     }
+    if (outcome.type === "ended") return this.#end(row, outcome.report, sql);
     const sent = await runs.waitingSignals(row.id, sql);
     if (outcome.type === "waiting") {
-      const pending = waitingCalls(outcome.state);
       if (sent.some(({ kind }) => kind !== "steer")) return 0;
-      await runs.park(sql, row.id, pending);
+      await runs.park(sql, row.id, outcome.pending);
       return "ended";
     }
-    if (outcome.type === "ended") return this.#end(row, outcome.report, sql);
     const { result } = outcome;
-    if (isWaiting(result.stopReason)) {
-      if (sent.some(({ kind }) => kind !== "steer")) return 0;
-      await runs.park(sql, row.id, result.pending ?? []);
-      return "ended";
-    }
     // Nobody who said something in time is left without an answer, unless the run was stopped.
     if (endedByItself(result.stopReason) && sent.some(({ kind }) => kind === "steer")) return 0;
     return this.#end(row, reportOfResult(result), sql);
@@ -327,7 +267,6 @@ export class Worker {
     return "ended";
   }
 
-  /** Gives a job back that is for another worker, or for later. */
   async #putBack(job: RunJob, inSeconds: number): Promise<void> {
     const { runs, queue, id } = this.#options;
     const found = await runs.find(job.run);
@@ -363,7 +302,6 @@ export class Worker {
     }
   }
 
-  /** Ends what nobody is there to end. */
   async #endIdle(): Promise<void> {
     const { runs, onSettled } = this.#options;
     for (const { id, epoch, cancel } of await runs.idleEnds()) {
@@ -382,12 +320,6 @@ function agentOf({ queue }: RunJob): string {
   return queue.split("/", 1)[0] ?? queue;
 }
 
-/** The version that a run has begun with; null before. */
 function begunVersion({ seq, version }: RunRow): string | null {
   return seq > 0 ? version : null;
-}
-
-function isOfAnother(row: RunRow, version: string): boolean {
-  const begun = begunVersion(row);
-  return begun !== null && begun !== version;
 }

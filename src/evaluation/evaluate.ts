@@ -7,17 +7,27 @@ import { createProcessWatcher } from "../system/process-watcher.ts";
 import { isWithin, realPath } from "../system/real-path.ts";
 import { type PlannedRun, performRun, type RunPlace } from "./perform-run.ts";
 import { gitFoldersAround, type SuiteTasks } from "./read-suites.ts";
-import { newestOfEach, type ResultsFolder, SCRATCH, spentByInterrupted } from "./results-folder.ts";
-import { keyOf, type RunRecord } from "./run-record.ts";
+import {
+  keyOf,
+  newestOfEach,
+  type ResultsFolder,
+  type RunRecord,
+  SCRATCH,
+  spentByInterrupted,
+} from "./results-folder.ts";
 import { counts } from "./summarize.ts";
-import { isFull, makeWorkplace, removeEmpty, removeFolder, removeOpened, workplacesOf } from "./task-scratch.ts";
+import {
+  isFull,
+  makeWorkplace,
+  removeEmpty,
+  removeFolder,
+  removeOpened,
+  workplacesOf,
+} from "./task-scratch.ts";
 
 export interface EvaluationOptions extends Pick<SuiteTasks, "suites" | "tasks"> {
-  /** Names of models, each once. */
   readonly models: readonly string[];
-  /** Runs of each task with each model. */
   readonly repeats: number;
-  /** Runs at the same time. */
   readonly jobs: number;
   readonly folder: ResultsFolder;
   /** US dollars that all runs together may cost, those made before included. */
@@ -33,7 +43,6 @@ export interface EvaluationOptions extends Pick<SuiteTasks, "suites" | "tasks"> 
 
 export type EvaluationEvent =
   | {
-      /** It begins: runs that are to be made, runs that a folder has already. */
       readonly type: "begin";
       readonly open: number;
       readonly done: number;

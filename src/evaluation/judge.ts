@@ -162,7 +162,6 @@ export async function validateTask(task: Task, place: JudgePlace): Promise<TaskP
   return { task: task.name, faults, isSolvable: faults.length === 0 };
 }
 
-/** The word of the check, or why it could not be heard. */
 async function verdictOn(
   task: Task,
   { withReference }: { readonly withReference: boolean },
@@ -190,11 +189,9 @@ async function verdictOn(
 }
 
 interface ProgramStart {
-  /** An executable file. */
   readonly path: string;
   readonly cwd: string;
   readonly env: { readonly [name: string]: string };
-  /** Text on its standard input. */
   readonly input: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;

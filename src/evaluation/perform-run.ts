@@ -9,7 +9,7 @@ import type { SharedBudget } from "../core/model/budget.ts";
 import type { Environment } from "../system/env.ts";
 import type { Outcome } from "../view/outcome.ts";
 import { type JudgePlace, judge, setUp, type Verdict, withTemporary } from "./judge.ts";
-import type { RunKey, RunRecord } from "./run-record.ts";
+import type { RunKey, RunRecord } from "./results-folder.ts";
 import type { Task } from "./task.ts";
 import { type ScratchPlace, TaskScratch } from "./task-scratch.ts";
 
@@ -22,7 +22,6 @@ export interface RunPlace extends JudgePlace {
   readonly session: Pick<CodingSessionOptions, "addDirs" | "mcp" | "onNotice" | "adoptErrors" | "keepIn"> & {
     readonly environment: Environment;
   };
-  /** Settings from the command line. */
   readonly config: ConfigFile;
   readonly shared: SharedBudget | undefined;
   readonly scratch: ScratchPlace;

@@ -50,16 +50,13 @@ export function gitFoldersAround(folder: string): readonly string[] {
   return above === folder ? here : [...here, ...gitFoldersAround(above)];
 }
 
-/** Which tasks are meant; without names and tags, all. */
 interface TaskFilter {
   readonly names: readonly string[];
-  /** A task with one of them is meant. */
   readonly tags: readonly string[];
 }
 
 /** The tasks of some suites, in the order of suites and names, and the folders that cannot be used as one. */
 export interface SuiteTasks {
-  /** The folders that were named, links resolved. */
   readonly suites: readonly string[];
   readonly tasks: readonly Task[];
   readonly faults: readonly TaskFault[];

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
-import { newestOfEach, ResultsFolder } from "./results-folder.ts";
-import type { RunRecord } from "./run-record.ts";
+import { newestOfEach, ResultsFolder, type RunRecord } from "./results-folder.ts";
 
 function record(more: Partial<RunRecord> = {}): RunRecord {
   return {

@@ -1,17 +1,30 @@
 import { createHash } from "node:crypto";
-import { closeSync, constants, existsSync, fstatSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import type { ConfigFile } from "../coding/settings/config-schema.ts";
 import { sessionStore } from "../coding/setup/open-session.ts";
 import { errorMessage, misuse, NanoAgentError } from "../core/base/errors.ts";
 import { isRecord, safeParse } from "../core/base/json.ts";
+import type { StopReason } from "../core/base/stop-reason.ts";
 import { SpendingTally } from "../journal/session-usage.ts";
 import { readSession } from "../session/read-session.ts";
 import { makePrivateFolders } from "../system/private-folders.ts";
 import { isWithin, realPath } from "../system/real-path.ts";
 import { replaceFile } from "../system/replace-file.ts";
 import { isAbsent, systemCode } from "../system/system-error.ts";
-import { isRunRecord, keyOf, type RunRecord } from "./run-record.ts";
 
 /** How the names of all scratch folders begin that are not kept. */
 export const SCRATCH = "nano-agent-eval-";
@@ -25,7 +38,6 @@ interface Results {
 
 /** The folder an evaluation writes to: results, the page about them, sessions, outputs of checks. */
 export class ResultsFolder {
-  /** Absolute path. */
   readonly path: string;
 
   constructor(path: string) {
@@ -262,7 +274,6 @@ function textIn(path: string): string {
   }
 }
 
-/** The paths of what lies in a folder; of one that cannot be read, none. */
 function foldersIn(parent: string): readonly string[] {
   try {
     return readdirSync(parent).map((name) => join(parent, name));
@@ -305,4 +316,78 @@ const ASIDE: ReadonlySet<string> = new Set<keyof ConfigFile>([
 /** The settings that decide how runs go, wherever they come from. */
 export function conditionsOf(values: ConfigFile): { readonly [name: string]: unknown } {
   return Object.fromEntries(Object.entries(values).filter(([name]) => !ASIDE.has(name)));
+}
+
+/** One run of an evaluation: a line of `results.jsonl`. */
+export interface RunRecord {
+  readonly v: 1;
+  readonly task: string;
+  /** SHA-256 of the task's folder. */
+  readonly hash: string;
+  /** `provider/id[:effort]`, as it was asked for. */
+  readonly model: string;
+  /** Which of the runs of this task and model, from 1. */
+  readonly repeat: number;
+  readonly solved: boolean;
+  /** The last line of the check, or how it ended. */
+  readonly reason: string;
+  /** Present: the run says nothing about the model and counts for nothing. It is done again. */
+  readonly error?: string;
+  readonly stop: StopReason | "not_started";
+  /** Model requests of the conversation that were answered. */
+  readonly turns: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Part of `inputTokens` that came from the provider's cache. */
+  readonly cachedTokens: number;
+  /** US dollars; `null` when a price is unknown. */
+  readonly costUsd: number | null;
+  /** Milliseconds the agent took. */
+  readonly ms: number;
+  /** Milliseconds the check took. */
+  readonly checkMs: number;
+  /** Tool calls that were refused. */
+  readonly refused: number;
+  readonly session: string;
+  /** When it ended, after ISO 8601. */
+  readonly time: string;
+}
+
+export type RunKey = Pick<RunRecord, "task" | "model" | "repeat">;
+
+export function keyOf({ task, model, repeat }: RunKey): string {
+  return JSON.stringify([task, model, repeat]);
+}
+
+type Fields = { readonly [name: string]: (value: unknown) => boolean };
+
+const isText = (value: unknown): boolean => typeof value === "string";
+const isAmount = (value: unknown): boolean =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0;
+
+const FIELDS: Fields = {
+  v: (value) => value === 1,
+  task: isText,
+  hash: isText,
+  model: isText,
+  repeat: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
+  solved: (value) => typeof value === "boolean",
+  reason: isText,
+  error: (value) => value === undefined || isText(value),
+  stop: isText,
+  turns: isAmount,
+  inputTokens: isAmount,
+  outputTokens: isAmount,
+  cachedTokens: isAmount,
+  costUsd: (value) => value === null || isAmount(value),
+  ms: isAmount,
+  checkMs: isAmount,
+  refused: isAmount,
+  session: isText,
+  time: isText,
+};
+
+/** True for a line of results. Fields that a later version may add do no harm. */
+function isRunRecord(value: unknown): value is RunRecord {
+  return isRecord(value) && Object.entries(FIELDS).every(([name, fits]) => fits(value[name]));
 }

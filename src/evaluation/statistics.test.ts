@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { chanceOf, mean, median, shareOf, solvedShare, type TaskPair, wilsonInterval } from "./statistics.ts";
+import { chanceOf, mean, median, shareOf, solvedShare, type TaskPair, wilsonInterval } from "./summarize.ts";
 
 const Z = 1.959963984540054;
 

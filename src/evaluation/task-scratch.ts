@@ -7,7 +7,6 @@ import { realPath } from "../system/real-path.ts";
 import { systemCodeBehind } from "../system/system-error.ts";
 import { hashFolder, type Task } from "./task.ts";
 
-/** The folders that runs are made in, one after the other. */
 export interface ScratchPlace {
   /** Holds what agents work in. */
   readonly workplace: string;
@@ -17,9 +16,7 @@ export interface ScratchPlace {
 
 /** A place of its own for one run of a task. The working folder is a copy; the suite stays as it is. */
 export class TaskScratch {
-  /** All that the agent may leave behind lies in it. */
   readonly root: string;
-  /** The folder in which the agent, `setup` and `check` work. */
   readonly folder: string;
   /** The agent's folder for temporary files: what it leaves there must not reach another run. */
   readonly temporary: string;
@@ -59,7 +56,6 @@ export class TaskScratch {
     }
   }
 
-  /** Copies `reference` over what is there. */
   async takeReference(): Promise<void> {
     if (this.#task.has.reference) await this.#take("reference");
   }
@@ -107,7 +103,6 @@ export class TaskScratch {
     return removeFolder(this.root);
   }
 
-  /** Removes it without waiting, right before the process ends. */
   removeNow(): void {
     for (const path of [this.root, ...this.#passing]) removeOpened(path);
   }

@@ -252,17 +252,13 @@ interface TaskLimits {
 
 /** A task of a suite: a prompt, the files it is about, and a program that says whether it was solved. */
 export interface Task {
-  /** Name of its folder. No two tasks of an evaluation share one. */
   readonly name: string;
   readonly title: string;
   readonly tags: readonly string[];
   readonly prompt: string;
   readonly limits: TaskLimits;
-  /** Absolute path of its folder. */
   readonly folder: string;
-  /** SHA-256 of everything in the folder. */
   readonly hash: string;
-  /** The optional parts that are there. */
   readonly has: { readonly files: boolean; readonly setup: boolean; readonly reference: boolean };
   /** An answer that solves it, as `check` gets it on standard input. */
   readonly referenceAnswer: string | undefined;

@@ -8,7 +8,7 @@ import { misuse } from "../core/base/errors.ts";
 import { newUuid } from "../core/base/ids.ts";
 import { defined } from "../core/base/json.ts";
 import type { Redaction } from "../core/base/text.ts";
-import { HostedAgent } from "./hosted-agent.ts";
+import { HostedAgent, WatchedJournal } from "./hosted-agent.ts";
 import { badRequest, conflict, notFound } from "./refusal.ts";
 import type {
   ListedSession,
@@ -17,10 +17,8 @@ import type {
   SessionPage,
   SessionRequest,
 } from "./server-api.ts";
-import type { SessionFacts } from "./session-facts.ts";
+import { pageOf, type SessionFacts } from "./session-facts.ts";
 import type { HostedSession, ListQuery, SessionHost } from "./session-host.ts";
-import { pageOf } from "./session-page-of.ts";
-import { WatchedJournal } from "./watched-journal.ts";
 
 /** The session an agent is made for. */
 export interface AgentSeat {
@@ -51,7 +49,6 @@ export interface AgentStore {
   create(id: string, entries: readonly JournalEntry[]): Promise<Journal> | Journal;
 }
 
-/** Keeps journals as long as it lives itself. */
 class MemoryStore implements AgentStore {
   readonly #journals = new Map<string, Journal>();
 
@@ -70,8 +67,7 @@ class MemoryStore implements AgentStore {
   }
 }
 
-/** Options of {@link agentSessions}. */
-export interface AgentSessionsOptions {
+interface AgentSessionsOptions {
   readonly agent: AgentMaker;
   readonly store?: AgentStore | undefined;
   readonly clock: Clock;
@@ -80,7 +76,6 @@ export interface AgentSessionsOptions {
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-/** Sessions of agents that the caller makes. */
 export function agentSessions(options: AgentSessionsOptions): SessionHost {
   return new AgentSessions(options);
 }
@@ -215,7 +210,6 @@ class AgentSessions implements SessionHost {
   }
 }
 
-/** Entries at the beginning that two conversations share. */
 function commonLength(one: readonly JournalEntry[], other: readonly JournalEntry[]): number {
   const differs = one.findIndex(({ id, time }, at) => id !== other[at]?.id || time !== other[at]?.time);
   return differs === -1 ? one.length : differs;
@@ -234,3 +228,5 @@ function limitsOf(session: SessionRequest | undefined): Pick<AgentOptions, "maxI
     ...(Object.keys(budget).length > 0 ? { budget } : {}),
   };
 }
+
+/** A journal that tells of each entry, and has all of them at hand. */

@@ -1,7 +1,9 @@
+import { compileSchema } from "../core/base/compile-schema.ts";
+import { safeParse } from "../core/base/json.ts";
 import type { JsonSchema } from "../core/base/schema.ts";
-import { type AnswerName, BODIES, QUERIES } from "./api-schemas.ts";
+import { type AnswerName, BODIES, COMPONENTS, QUERIES } from "./api-schemas.ts";
 import type { Presenter } from "./presenter.ts";
-import { notFound } from "./refusal.ts";
+import { badRequest, notFound, Refusal } from "./refusal.ts";
 import type {
   NewMessage,
   OpenApproval,
@@ -14,8 +16,7 @@ import type {
 import { statsOver } from "./session-facts.ts";
 import type { HostedSession, SessionHost } from "./session-host.ts";
 
-/** A request whose parts were checked. */
-export interface ApiCall {
+interface ApiCall {
   readonly host: SessionHost;
   readonly presenter: Presenter;
   /** The part of the path that a route leaves open. */
@@ -31,7 +32,6 @@ export type ApiAnswer =
   | { readonly value: unknown; readonly headers?: { readonly [name: string]: string } }
   | { readonly follow: HostedSession; readonly after: string | undefined };
 
-/** One operation of the API. */
 export interface ApiRoute {
   readonly method: "GET" | "POST";
   /** Below `/api`; `:id` is one part of a path. */
@@ -65,7 +65,6 @@ function post(
 
 const ACCEPTED = { value: {} };
 
-/** The operations on sessions; what concerns the server itself is added by the handler. */
 export const SESSION_ROUTES: readonly ApiRoute[] = [
   get("/sessions", "Sessions, newest first: the one that was written last.", {
     query: QUERIES.list,
@@ -179,4 +178,210 @@ async function session({ host, id }: ApiCall): Promise<HostedSession> {
   const found = await host.find(id);
   if (found === undefined) throw notFound("session of this id");
   return found;
+}
+
+export const MAX_BODY_BYTES = 10_000_000;
+/** The same of everybody: many who send one each must not fill the memory. */
+export const OPEN_BODY_BYTES = 4_000;
+
+/** The parameters of a query, as `schema` has them. Throws for unknown, doubled and wrong ones. */
+export function readQuery(
+  parameters: URLSearchParams,
+  schema: JsonSchema,
+): { readonly [name: string]: unknown } {
+  const given = new Map<string, string>();
+  for (const [name, text] of parameters) {
+    if (given.has(name)) throw badRequest(`The query has ${name} twice.`);
+    given.set(name, text);
+  }
+  const checked = compileSchema(schema).validate(Object.fromEntries(given));
+  if (checked instanceof Promise) throw badRequest("The query cannot be checked.");
+  if (!checked.ok) throw badRequest(`The query does not fit: ${faultsOf(checked.issues)}.`);
+  return checked.value;
+}
+
+/**
+ * The JSON of a body, as `schema` has it; without a body it is `{}`. Throws for another media type, for more
+ * than `maxBytes`, and for fields that are unknown, missing or wrong.
+ */
+export async function readBody(request: Request, schema: JsonSchema, maxBytes: number): Promise<unknown> {
+  const bytes = await bytesOf(request, maxBytes);
+  const type = request.headers.get("content-type");
+  if (type === null ? bytes.length > 0 : !/^application\/json *(?:;|$)/i.test(type))
+    throw new Refusal(415, "wrong_type", "Send the body as JSON: Content-Type: application/json.");
+  const value = bytes.length === 0 ? {} : parsed(bytes);
+  const checked = compileSchema(schema).validate(value);
+  if (checked instanceof Promise) throw badRequest("The body cannot be checked.");
+  if (!checked.ok) throw badRequest(`The body does not fit: ${faultsOf(checked.issues)}.`);
+  // What a model may write for a number, a program must not.
+  if (checked.value !== value) throw badRequest("The body has a field of a wrong type: see openapi.json.");
+  return value;
+}
+
+function faultsOf(issues: readonly { readonly path: string; readonly message: string }[]): string {
+  return issues.map(({ path, message }) => (path === "" ? message : `${path} ${message}`)).join("; ");
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw badRequest("The body is not UTF-8.");
+  }
+  const read = safeParse(text);
+  if (read.ok) return read.value;
+  throw badRequest("The body is not JSON.");
+}
+
+async function bytesOf({ body, headers }: Request, maxBytes: number): Promise<Uint8Array> {
+  if (Number(headers.get("content-length") ?? 0) > maxBytes) throw tooLong(maxBytes);
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of chunksOf(body)) {
+    length += chunk.length;
+    if (length > maxBytes) throw tooLong(maxBytes);
+    chunks.push(chunk);
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+/** The chunks of a body; whoever leaves them leaves the rest to whoever brought it. */
+async function* chunksOf(body: Request["body"]): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = body?.getReader();
+  if (reader === undefined) return;
+  try {
+    for (let read = await next(reader); !read.done; read = await next(reader)) yield read.value;
+  } finally {
+    void reader.cancel().catch(() => undefined);
+  }
+}
+
+async function next(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): ReturnType<ReadableStreamDefaultReader<Uint8Array>["read"]> {
+  try {
+    return await reader.read();
+  } catch {
+    // Whoever sends it is gone, or took too long: the server has not failed.
+    throw badRequest("The body was broken off.", "broken_off");
+  }
+}
+
+function tooLong(maxBytes: number): Refusal {
+  const most = maxBytes < 1_000_000 ? `${maxBytes / 1_000} kB` : `${maxBytes / 1_000_000} MB`;
+  return new Refusal(413, "too_long", `The body has more than ${most}.`);
+}
+
+/** The description of the API, OpenAPI 3.1, made from the table that also answers. */
+export function openApi(routes: readonly ApiRoute[], version: string, cookie: string): object {
+  const paths: { [path: string]: { [method: string]: object } } = {};
+  for (const route of routes) {
+    const path = `/api${route.path.replaceAll(":id", "{id}")}`;
+    (paths[path] ??= {})[route.method.toLowerCase()] = operation(route);
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "nano-agent",
+      version,
+      description:
+        "Sessions of nano-agent: read, follow, begin and answer. Errors are problems (RFC 9457). Times are milliseconds since the epoch. Unknown fields and parameters are refused.",
+    },
+    security: [{ token: [] }, { cookie: [] }],
+    paths,
+    components: {
+      securitySchemes: {
+        token: { type: "http", scheme: "bearer" },
+        cookie: {
+          type: "apiKey",
+          in: "cookie",
+          name: cookie,
+          description: "Set by POST /api/session: HttpOnly, SameSite=Strict.",
+        },
+      },
+      schemas: COMPONENTS,
+    },
+  };
+}
+
+function operation(route: ApiRoute): object {
+  const { summary, path, query, body, status, answer, access } = route;
+  const isStream = answer === "Events";
+  return {
+    summary,
+    parameters: [...(path.includes(":id") ? [ID] : []), ...parametersOf(query), ...(isStream ? [LAST] : [])],
+    ...(access === "open" ? { security: [] } : {}),
+    ...(body === undefined ? {} : { requestBody: requestBody(body) }),
+    responses: {
+      [status]: {
+        description: "Done.",
+        content: {
+          [isStream ? "text/event-stream" : "application/json"]: {
+            schema: { $ref: `#/components/schemas/${answer}` },
+          },
+        },
+      },
+      ...Object.fromEntries(refusalsOf(route).map((each) => [each, problem(each)])),
+      default: problem(0),
+    },
+  };
+}
+
+const ID = { name: "id", in: "path", required: true, schema: { type: "string" } };
+const LAST = {
+  name: "Last-Event-ID",
+  in: "header",
+  required: false,
+  schema: { type: "string" },
+  description: "Goes on behind this entry; an unknown one begins at the start.",
+};
+
+function parametersOf({ properties }: JsonSchema): readonly object[] {
+  return Object.entries(properties as { readonly [name: string]: JsonSchema }).map(([name, schema]) => ({
+    name,
+    in: "query",
+    required: false,
+    schema,
+  }));
+}
+
+function requestBody(schema: JsonSchema): object {
+  const isNeeded = Array.isArray(schema["required"]) && schema["required"].length > 0;
+  return { required: isNeeded, content: { "application/json": { schema } } };
+}
+
+function refusalsOf({ path, body, access }: ApiRoute): readonly number[] {
+  return [
+    400,
+    ...(access === "open" ? [] : [401]),
+    403,
+    ...(path.includes(":id") ? [404] : []),
+    ...(access === "write" ? [409] : []),
+    ...(body === undefined ? [] : [413, 415]),
+  ];
+}
+
+const MEANINGS: { readonly [status: number]: string } = {
+  0: "Any other fault.",
+  400: "The request does not fit: a field that is unknown, missing or wrong.",
+  401: "The token is missing or wrong.",
+  403: "Of another origin, for another host, or the server only reads.",
+  404: "There is nothing of this id.",
+  409: "It does not fit the state; `fits` says what would.",
+  413: "The body has more than 10 MB, that of a sign-in more than 4 kB.",
+  415: "The body is not application/json.",
+};
+
+function problem(status: number): object {
+  return {
+    description: MEANINGS[status],
+    content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
+  };
 }

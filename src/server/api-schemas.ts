@@ -10,7 +10,6 @@ const cost: JsonSchema = { type: ["number", "null"], description: "USD; null whe
 const listOf = (items: JsonSchema): JsonSchema => ({ type: "array", items });
 const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
-/** An object of given fields and no other. */
 function exactly(
   properties: { readonly [name: string]: JsonSchema },
   required: readonly string[] = [],
@@ -161,7 +160,6 @@ const row = having(
   ["models"],
 );
 
-/** The parts of answers. */
 export const COMPONENTS: { readonly [name in AnswerName]: JsonSchema } = {
   Problem: having(
     {
@@ -266,7 +264,6 @@ export const COMPONENTS: { readonly [name in AnswerName]: JsonSchema } = {
   },
 };
 
-/** Name of a schema of an answer. */
 export type AnswerName =
   | "Problem"
   | "Health"
@@ -288,7 +285,6 @@ export type AnswerName =
 
 type QueryName = "list" | "files" | "stats" | "nothing";
 
-/** The parameters of queries. */
 export const QUERIES: { readonly [name in QueryName]: JsonSchema } = {
   list: exactly({
     cwd: text("Only sessions of this folder."),

@@ -6,9 +6,8 @@ import { defineTool } from "../core/tool/tool.ts";
 import { createRedaction } from "../permission/secrets/create-redaction.ts";
 import { calls, says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
-import { createHandler } from "./create-handler.ts";
+import { createHandler, type HandlerOptions } from "./create-handler.ts";
 import { createReader, type Reader } from "./create-reader.ts";
-import type { HandlerOptions } from "./handler-options.ts";
 
 const token = "a-token-of-more-than-20-characters";
 

@@ -1,18 +1,25 @@
+import type { JournalEntry } from "../core/agent/entries.ts";
 import { type Clock, startTimer, systemClock } from "../core/base/async.ts";
-import { type AgentMaker, agentSessions } from "./agent-sessions.ts";
-import { type ApiAnswer, type ApiRoute, SESSION_ROUTES } from "./api-routes.ts";
+import { checkOptions, objectOf } from "../core/base/check.ts";
+import { misuse } from "../core/base/errors.ts";
+import type { Redaction } from "../core/base/text.ts";
+import { type AgentMaker, type AgentStore, agentSessions } from "./agent-sessions.ts";
+import {
+  type ApiAnswer,
+  type ApiRoute,
+  MAX_BODY_BYTES,
+  OPEN_BODY_BYTES,
+  openApi,
+  readBody,
+  readQuery,
+  SESSION_ROUTES,
+} from "./api-routes.ts";
 import { BODIES, QUERIES } from "./api-schemas.ts";
-import { followEntries } from "./follow-entries.ts";
-import { assertHandlerOptions, type HandlerOptions } from "./handler-options.ts";
-import { idOfHeader } from "./id-header.ts";
-import { LoopTurns } from "./loop-turns.ts";
-import { openApi } from "./openapi.ts";
 import { Presenter } from "./presenter.ts";
-import { MAX_BODY_BYTES, OPEN_BODY_BYTES, readBody, readQuery } from "./read-call.ts";
 import { notFound, Refusal, refusalOf } from "./refusal.ts";
 import { RequestGuard } from "./request-guard.ts";
-import type { StreamItem } from "./server-api.ts";
-import type { SessionHost } from "./session-host.ts";
+import type { PassingEvent, StreamItem } from "./server-api.ts";
+import type { EntrySource, EntryTail, SessionHost } from "./session-host.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
@@ -142,7 +149,6 @@ class ApiServer {
     });
   }
 
-  /** The operations that concern the server itself. */
   #ownRoutes(): readonly ApiRoute[] {
     const version = NANO_AGENT_VERSION;
     const own = { query: QUERIES.nothing, status: 200 } as const;
@@ -221,12 +227,9 @@ function matchPath(form: readonly string[], parts: readonly string[]): string | 
   return id;
 }
 
-/** Options of {@link eventBody}. */
 interface EventBodyOptions {
-  /** A result of `batches` that was taken before. */
   readonly first?: IteratorResult<readonly StreamItem[], void>;
   readonly clock: Clock;
-  /** Called when the reader is gone. */
   readonly onEnd: () => void;
 }
 
@@ -277,4 +280,230 @@ function eventText(item: StreamItem): string {
   const { id } = item.entry;
   const line = /[\r\n\0]/.test(id) ? "" : `id: ${id}\n`;
   return `${line}event: entry\ndata: ${JSON.stringify(item.entry)}\n\n`;
+}
+
+/** The id behind the value of `Last-Event-ID`; one that is no UTF-8 stands for itself. */
+export function idOfHeader(value: string | null): string | undefined {
+  if (value === null) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(
+      Uint8Array.from(value, (char) => char.charCodeAt(0)),
+    );
+  } catch {
+    return value;
+  }
+}
+
+/** A file of a page. */
+export interface WebAsset {
+  readonly bytes: Uint8Array;
+  /** Media type. */
+  readonly type: string;
+  /** True when its name changes with its bytes. */
+  readonly isImmutable?: boolean;
+}
+
+/** Options of {@link createHandler}. */
+export interface HandlerOptions {
+  /** Each request must carry it (`Authorization: Bearer`). At least 20 characters; take random ones. */
+  readonly token: string;
+  /** Makes the agent of each session. Either this or `sessions`. */
+  readonly agent?: AgentMaker;
+  /** Where the journals of those sessions are kept. Default: in memory, as long as the handler lives. */
+  readonly store?: AgentStore;
+  /** Sessions from elsewhere, in place of `agent`. */
+  readonly sessions?: SessionHost;
+  /**
+   * Host names this server answers to, beside `localhost` and `127.0.0.1`, e.g. `agents.example.com`; `"ip"`:
+   * any IP address. Requests to another name are refused.
+   */
+  readonly hosts?: readonly string[];
+  /** True: clients can only look. Default false. */
+  readonly readOnly?: boolean;
+  /**
+   * Takes secrets out of all that is sent; out of questions only what its `known` does. Default: nothing is
+   * taken out.
+   */
+  readonly redaction?: Redaction | undefined;
+  /** The files of a page, by their paths, `/` for the first. They need no token. */
+  readonly assets?: (path: string) => Promise<WebAsset | undefined>;
+  /**
+   * Gets unexpected errors; the client only sees status 500, a list without the session whose agent could not
+   * be made, or a warning of the run that failed. Default: nobody.
+   */
+  readonly onError?: (error: unknown) => void;
+  /** Ends every run and every stream when it is aborted. */
+  readonly signal?: AbortSignal;
+  /** Times limits and waits. Default: the machine's clock. */
+  readonly clock?: Clock;
+}
+
+function assertHandlerOptions(options: HandlerOptions): void {
+  checkOptions(options, OPTIONS);
+  const { agent, sessions } = options;
+  if ((agent === undefined) === (sessions === undefined))
+    throw misuse("createHandler() needs agent, a function that makes one, or sessions.");
+}
+
+const FUNCTION = { "x-function": true } as const;
+const OPTIONS = objectOf<HandlerOptions>(
+  {
+    token: {
+      type: "string",
+      pattern: "^[\\x21-\\x7e]{20,}$",
+      "x-say": "at least 20 characters: letters, digits and signs without blanks",
+      "x-secret": true,
+    },
+    agent: FUNCTION,
+    store: { "x-has": ["list", "open", "create"] },
+    sessions: { "x-has": ["list", "find", "start"], "x-say": "a SessionHost" },
+    hosts: { type: "array", items: { type: "string", minLength: 1 } },
+    readOnly: { type: "boolean" },
+    redaction: {
+      "x-has": ["text", "stream"],
+      "x-say": "what createRedaction() of nano-agent/permission returns",
+    },
+    assets: FUNCTION,
+    onError: FUNCTION,
+    signal: {
+      "x-has": ["throwIfAborted", "addEventListener"],
+      "x-say": "an AbortSignal: the signal of an AbortController",
+    },
+    clock: { "x-has": ["now", "sleep"] },
+  },
+  ["token"],
+);
+
+/** Items that go out together, while there are many. */
+const BATCH = 64;
+/** Items that may wait for a reader; one that is slower is cut, and goes on behind its last entry. */
+const MAX_WAITING = 10_000;
+/** Characters that may wait behind others: some entries have megabytes, and subagents pass theirs on. */
+const MAX_WAITING_CHARS = 32_000_000;
+
+interface FollowEntriesOptions {
+  readonly after: string | undefined;
+  readonly signal: AbortSignal;
+  /** Each batch of stored entries, and what the session waits for, is read in a turn of its own. */
+  readonly turns: LoopTurns;
+}
+
+/**
+ * The entries of a session behind `after` and what passes between them, in batches, until the signal. Ends
+ * also where a reader is so slow that too much would have to wait for it. Throws for what cannot be read.
+ */
+export async function* followEntries(
+  source: EntrySource,
+  { after, signal, turns }: FollowEntriesOptions,
+): AsyncGenerator<readonly StreamItem[], void, undefined> {
+  const tail = source.tail(after);
+  const waiting = new WaitingItems(tail);
+  let isLive = false;
+  const stop = source.listen((passing) => {
+    // What passes while older entries are sent is told by what it comes to.
+    if (isLive && !waiting.hear(passing)) stop();
+  });
+  const onAbort = (): void => waiting.wake();
+  signal.addEventListener("abort", onAbort);
+  try {
+    for (let found = true; found && !signal.aborted; ) {
+      found = false;
+      await turns.next();
+      for (const entry of tail.read()) {
+        found = true;
+        if (waiting.add(itemOf(entry)) < BATCH) continue;
+        yield waiting.take();
+        await turns.next();
+        if (signal.aborted) return;
+      }
+    }
+    waiting.readOn();
+    isLive = true;
+    await turns.next();
+    for (const passing of await source.current()) waiting.add({ type: "passing", passing });
+    waiting.add({ type: "passing", passing: { type: "ready" } });
+    while (!signal.aborted && !waiting.isOver) {
+      const batch = waiting.take();
+      if (batch.length > 0) yield batch;
+      else await waiting.more();
+    }
+  } finally {
+    stop();
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+class WaitingItems {
+  readonly #tail: EntryTail;
+  #items: StreamItem[] = [];
+  /** Of the items that wait, but for the first one, which nobody had to wait for. */
+  #chars = 0;
+  #end: { readonly fault?: unknown } | undefined;
+  #wake = (): void => undefined;
+
+  constructor(tail: EntryTail) {
+    this.#tail = tail;
+  }
+
+  /** True when nothing more comes. Throws the fault that ended it, if there was one. */
+  get isOver(): boolean {
+    if (this.#end !== undefined && "fault" in this.#end) throw this.#end.fault;
+    return this.#end !== undefined;
+  }
+
+  add(item: StreamItem): number {
+    return this.#items.push(item);
+  }
+
+  readOn(): void {
+    for (const entry of this.#tail.read()) this.add(itemOf(entry));
+  }
+
+  take(): readonly StreamItem[] {
+    const items = this.#items;
+    this.#items = [];
+    this.#chars = 0;
+    return items;
+  }
+
+  /** Takes in what happens; false when it is over. Whoever tells has more to do: a fault is this reader's. */
+  hear(passing: PassingEvent | "entries"): boolean {
+    const before = Math.max(1, this.#items.length);
+    try {
+      if (passing === "entries") this.readOn();
+      else this.add({ type: "passing", passing });
+      for (const item of this.#items.slice(before)) this.#chars += JSON.stringify(item).length;
+      if (this.#items.length > MAX_WAITING || this.#chars > MAX_WAITING_CHARS) this.#end = {};
+    } catch (fault) {
+      this.#end = { fault };
+    }
+    if (this.#end !== undefined) this.#items = [];
+    this.#wake();
+    return this.#end === undefined;
+  }
+
+  wake(): void {
+    this.#wake();
+  }
+
+  more(): Promise<void> {
+    return new Promise((resolve) => (this.#wake = resolve));
+  }
+}
+
+function itemOf(entry: JournalEntry | "reset"): StreamItem {
+  return entry === "reset" ? { type: "passing", passing: { type: "reset" } } : { type: "entry", entry };
+}
+
+/**
+ * Turns of the event loop, handed out one at a time in the order they were asked for. Work that is done a
+ * piece in each turn lets everything else go on between two pieces, however many do such work.
+ */
+export class LoopTurns {
+  #last: Promise<void> = Promise.resolve();
+
+  next(): Promise<void> {
+    this.#last = this.#last.then(() => new Promise((resolve) => void setImmediate(resolve)));
+    return this.#last;
+  }
 }

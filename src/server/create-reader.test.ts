@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { FakeClock } from "../testing/fake-clock.ts";
-import { createReader } from "./create-reader.ts";
-import { ServerProblem } from "./server-problem.ts";
+import { createReader, ServerProblem } from "./create-reader.ts";
 
 const entry = (id: string): string =>
   `id: ${id}\nevent: entry\ndata: ${JSON.stringify({ type: "note", id, parent: null, time: 0, kind: "k", data: 0 })}\n\n`;

@@ -1,8 +1,11 @@
-import { defined } from "../core/base/json.ts";
-import { type FollowOptions, followStream } from "./follow-stream.ts";
+import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { type Clock, startTimer, systemClock } from "../core/base/async.ts";
+import { defined, isRecord, safeParse } from "../core/base/json.ts";
 import type {
   NewMessage,
   OpenApproval,
+  PassingEvent,
+  Problem,
   QuestionAnswer,
   ServerStats,
   SessionChange,
@@ -16,7 +19,6 @@ import type {
   UndoRequest,
   UndoResult,
 } from "./server-api.ts";
-import { type ReaderOptions, ServerLink } from "./server-link.ts";
 
 /** The sessions that a list is asked for. */
 export interface SessionQuery {
@@ -93,4 +95,202 @@ export function createReader(options: ReaderOptions = {}): Reader {
         .text,
     stats: (by, filter = {}) => link.get("stats", { by, ...filter }),
   };
+}
+
+/** Options of {@link import("./create-reader.ts").Reader.follow}. */
+export interface FollowOptions {
+  /** Id of the last entry that is known. Default: from the first. */
+  readonly after?: string;
+  /** Ends the reading: the iteration ends then, without an error. */
+  readonly signal?: AbortSignal;
+  /** Hears of the connection: `open` once it stands, `lost` when it broke and is made again. */
+  readonly onConnection?: (state: "open" | "lost", retry?: ConnectionRetry) => void;
+}
+
+/** The next attempt after a connection was lost. */
+export interface ConnectionRetry {
+  readonly inMs: number;
+  /** Makes it at once. */
+  readonly now: () => void;
+}
+
+/** A server says something every 30 s: one that was silent for longer is gone. */
+const MAX_SILENCE_MS = 75_000;
+const MAX_WAIT_MS = 10_000;
+
+/** The stream at `path`, made again as often as it breaks, behind the last entry that came. */
+async function* followStream(
+  link: ServerLink,
+  path: string,
+  { after, signal = new AbortController().signal, onConnection }: FollowOptions,
+): AsyncGenerator<StreamItem, void, undefined> {
+  let last = after;
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      for await (const item of connection(link, path, last, signal, () => onConnection?.("open"))) {
+        failures = 0;
+        if (item.type === "entry") last = item.entry.id;
+        else if (item.passing.type === "reset") last = undefined;
+        yield item;
+      }
+    } catch (error) {
+      if (error instanceof ServerProblem && error.status < 500) throw error;
+    }
+    if (signal.aborted) return;
+    const hurry = new AbortController();
+    const inMs = Math.min(MAX_WAIT_MS, 250 * 2 ** failures++);
+    onConnection?.("lost", { inMs, now: () => hurry.abort() });
+    await link.clock.sleep(inMs, AbortSignal.any([signal, hurry.signal])).catch(() => undefined);
+  }
+}
+
+/** One connection, to its end. */
+async function* connection(
+  link: ServerLink,
+  path: string,
+  last: string | undefined,
+  signal: AbortSignal,
+  onOpen: () => void,
+): AsyncGenerator<StreamItem, void, undefined> {
+  const silent = new AbortController();
+  let stopTimer = (): void => undefined;
+  const heard = (): void => {
+    stopTimer();
+    stopTimer = startTimer(link.clock, MAX_SILENCE_MS, () => silent.abort());
+  };
+  heard();
+  try {
+    const { body } = await link.request(path, {
+      headers: {
+        accept: "text/event-stream",
+        ...(last === undefined ? {} : { "last-event-id": headerOfId(last) }),
+      },
+      signal: AbortSignal.any([signal, silent.signal]),
+    });
+    onOpen();
+    if (body === null) return;
+    const items: StreamItem[] = [];
+    const parser = createParser({
+      onEvent: (message) => {
+        const item = itemOf(message);
+        if (item !== undefined) items.push(item);
+      },
+    });
+    // Not every browser iterates over a body.
+    const reader = body.getReader();
+    const decoder = new TextDecoder();
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      heard();
+      parser.feed(decoder.decode(read.value, { stream: true }));
+      yield* items.splice(0);
+    }
+  } finally {
+    stopTimer();
+    // Whoever leaves the iteration leaves the connection.
+    silent.abort();
+  }
+}
+
+/** Events of other names are those of a newer server. */
+function itemOf({ event, data }: EventSourceMessage): StreamItem | undefined {
+  if (event === "entry") return { type: "entry", entry: JSON.parse(data) };
+  if (event === "passing") return { type: "passing", passing: JSON.parse(data) as PassingEvent };
+  return undefined;
+}
+
+/**
+ * The value of `Last-Event-ID` for an id. A header holds bytes, one for each character, and browsers send
+ * the UTF-8 of an id.
+ */
+export function headerOfId(id: string): string {
+  return String.fromCharCode(...new TextEncoder().encode(id));
+}
+
+/** Options of {@link import("./create-reader.ts").createReader}. */
+export interface ReaderOptions {
+  /** Address of the server. Default: that of the page. */
+  readonly baseUrl?: string;
+  /** Sent with each request. Default: none, for the page has a cookie. */
+  readonly token?: string;
+  /** Default: the global one. */
+  readonly fetch?: typeof fetch;
+  readonly clock?: Clock;
+}
+
+type Query = { readonly [name: string]: string | number | undefined };
+
+class ServerLink {
+  readonly clock: Clock;
+  readonly #base: string;
+  readonly #headers: { readonly [name: string]: string };
+  readonly #fetch: typeof fetch;
+
+  constructor({ baseUrl, token, fetch: own, clock = systemClock }: ReaderOptions) {
+    this.clock = clock;
+    this.#base = baseUrl?.replace(/\/+$/, "") ?? "";
+    this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    // Browsers want it called on the global object.
+    this.#fetch = own ?? ((input, init) => globalThis.fetch(input, init));
+  }
+
+  get<T>(path: string, query: Query = {}): Promise<T> {
+    const given = new URLSearchParams();
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) given.set(name, String(value));
+    const text = given.toString();
+    return this.#json(text === "" ? path : `${path}?${text}`, { method: "GET" });
+  }
+
+  post<T>(path: string, body: object): Promise<T> {
+    const headers = { "content-type": "application/json" };
+    return this.#json(path, { method: "POST", headers, body: JSON.stringify(body) });
+  }
+
+  /** The answer to a request. Rejects with a {@link ServerProblem} for all but success. */
+  async request(path: string, init: RequestInit): Promise<Response> {
+    const headers = { ...this.#headers, ...(init.headers as { readonly [name: string]: string }) };
+    const response = await this.#fetch(`${this.#base}/api/${path}`, {
+      ...init,
+      headers,
+      credentials: "same-origin",
+    });
+    if (response.ok) return response;
+    throw await problemIn(response);
+  }
+
+  async #json<T>(path: string, init: RequestInit): Promise<T> {
+    const response = await this.request(path, init);
+    const text = await response.text();
+    return (text === "" ? undefined : JSON.parse(text)) as T;
+  }
+}
+
+/** The problem in an answer; of one that is none, as from a proxy, its status. */
+async function problemIn(response: Response): Promise<ServerProblem> {
+  const { status, statusText } = response;
+  const parsed = safeParse(await response.text());
+  if (parsed.ok && isRecord(parsed.value) && typeof parsed.value["detail"] === "string")
+    return new ServerProblem(parsed.value as unknown as Problem);
+  const detail = `The server answered ${status} ${statusText}.`;
+  return new ServerProblem({ type: "about:blank", title: statusText, status, detail, code: "unknown" });
+}
+
+/** The answer of a server that refuses a request. */
+export class ServerProblem extends Error {
+  override readonly name = "ServerProblem";
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.detail);
+    this.problem = problem;
+  }
+
+  get status(): number {
+    return this.problem.status;
+  }
+
+  get code(): string {
+    return this.problem.code;
+  }
 }

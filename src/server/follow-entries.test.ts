@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { JournalEntry } from "../core/agent/entries.ts";
-import { followEntries } from "./follow-entries.ts";
-import { LoopTurns } from "./loop-turns.ts";
+import { followEntries, LoopTurns } from "./create-handler.ts";
 import type { EntrySource, EntryTail } from "./session-host.ts";
 
 /** As many as may wait. */

@@ -1,5 +1,6 @@
 import type { Agent } from "../agent/agent.ts";
-import type { AgentEvent, JournalEntry } from "../core/agent/entries.ts";
+import type { AgentEvent, JournalEntry, NewEntry } from "../core/agent/entries.ts";
+import type { Journal, LocalJournal } from "../core/agent/journal.ts";
 import type { ApprovalRequest, ApprovalAnswer as GateAnswer } from "../core/agent/ports.ts";
 import type { Clock } from "../core/base/async.ts";
 import { newId } from "../core/base/ids.ts";
@@ -9,7 +10,7 @@ import type { Redaction } from "../core/base/text.ts";
 import { messageText } from "../core/message/message.ts";
 import { excerptOf } from "../session/search/search-words.ts";
 import type { Question } from "../view/question.ts";
-import { PieceRedaction } from "./piece-redaction.ts";
+import { PieceRedaction } from "./presenter.ts";
 import { badRequest, conflict, notFound } from "./refusal.ts";
 import type {
   ListedSession,
@@ -26,9 +27,7 @@ import type {
 import { changesIn, filesAt } from "./session-changes.ts";
 import { FactsFold, listedOf, type SessionFacts } from "./session-facts.ts";
 import type { EntryTail, HostedSession } from "./session-host.ts";
-import type { WatchedJournal } from "./watched-journal.ts";
 
-/** Options of a {@link HostedAgent}. */
 export interface HostedAgentOptions {
   readonly id: string;
   readonly cwd: string;
@@ -36,11 +35,9 @@ export interface HostedAgentOptions {
   readonly journal: WatchedJournal;
   /** Ids of the entries that another session counts. */
   readonly copied: ReadonlySet<string>;
-  /** Keeps a copy of entries as a session, and resolves to its id. */
   readonly copy: (entries: readonly JournalEntry[]) => Promise<string>;
   readonly clock: Clock;
   readonly redaction: Redaction | undefined;
-  /** Hears of what a run rejects with. */
   readonly onError: ((error: unknown) => void) | undefined;
 }
 
@@ -49,7 +46,6 @@ interface AskedQuestion {
   readonly reply: (answer: GateAnswer) => void;
 }
 
-/** The session of one agent, its queue and its questions. */
 export class HostedAgent implements HostedSession {
   readonly id: string;
   readonly #options: HostedAgentOptions;
@@ -196,7 +192,6 @@ export class HostedAgent implements HostedSession {
     return undefined;
   }
 
-  /** Answers a question; false where it is not one of this session. */
   answer(id: string, { choice, reason, rule, value }: QuestionAnswer): boolean {
     const asked = this.#asked.get(id);
     if (asked === undefined) return false;
@@ -256,7 +251,6 @@ export class HostedAgent implements HostedSession {
     this.#setQueue([...unheard.map(([, text]) => ({ id: newId("message"), text })), ...this.#queue]);
   }
 
-  /** Sends all that waits as one message, unless it is held. */
   #sendQueue(): void {
     if (this.#queue.length === 0 || this.#isHeld) return;
     const text = this.#queue.map((message) => message.text).join("\n\n");
@@ -324,7 +318,6 @@ export class HostedAgent implements HostedSession {
 }
 
 const MAX_PASSAGES = 5;
-/** Sources of what a person sent. */
 const HEARD: ReadonlySet<string> = new Set(["input", "steering"]);
 
 /** The events that tell somebody who connects now what was told before. */
@@ -342,4 +335,65 @@ export function currentEvents(
 
 function holds(text: string, wanted: string): boolean {
   return text.toLowerCase().includes(wanted.toLowerCase());
+}
+
+/** A journal that tells of each entry, and has all of them at hand. */
+export class WatchedJournal implements LocalJournal {
+  readonly sessionId: string;
+  readonly #create: () => Journal | Promise<Journal>;
+  readonly #entries: JournalEntry[] = [];
+  #journal: Journal | Promise<Journal> | undefined;
+  onEntry: (entry: JournalEntry) => void = () => undefined;
+
+  private constructor(sessionId: string, create: () => Journal | Promise<Journal>) {
+    this.sessionId = sessionId;
+    this.#create = create;
+  }
+
+  static async over(journal: Journal): Promise<WatchedJournal> {
+    const watched = new WatchedJournal(journal.sessionId, () => journal);
+    for await (const entry of journal.entries()) watched.#entries.push(entry);
+    await watched.keep();
+    return watched;
+  }
+
+  /** A new one, which is made with its first entry, or by {@link keep}. */
+  static begun(sessionId: string, create: () => Journal | Promise<Journal>): WatchedJournal {
+    return new WatchedJournal(sessionId, create);
+  }
+
+  /** Makes it where that has not happened yet. Rejects where it cannot be made. */
+  async keep(): Promise<void> {
+    this.#journal = await this.#kept();
+  }
+
+  get file(): string | undefined {
+    return this.#journal instanceof Promise ? undefined : this.#journal?.file;
+  }
+
+  entries(): readonly JournalEntry[] {
+    return this.#entries;
+  }
+
+  append(entry: NewEntry): JournalEntry | Promise<JournalEntry> {
+    const journal = this.#kept();
+    const stored =
+      journal instanceof Promise ? journal.then((kept) => kept.append(entry)) : journal.append(entry);
+    if (stored instanceof Promise) return stored.then((each) => this.#tell(each));
+    return this.#tell(stored);
+  }
+
+  async flush(): Promise<void> {
+    await (await this.#journal)?.flush?.();
+  }
+
+  #kept(): Journal | Promise<Journal> {
+    return (this.#journal ??= this.#create());
+  }
+
+  #tell(entry: JournalEntry): JournalEntry {
+    this.#entries.push(entry);
+    this.onEntry(entry);
+    return entry;
+  }
 }

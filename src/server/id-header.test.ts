@@ -3,9 +3,8 @@ import { Agent } from "../agent/agent.ts";
 import type { JournalEntry } from "../core/agent/entries.ts";
 import { MemoryJournal } from "../core/agent/journal.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
-import { createHandler } from "./create-handler.ts";
+import { createHandler, idOfHeader } from "./create-handler.ts";
 import { createReader } from "./create-reader.ts";
-import { idOfHeader } from "./id-header.ts";
 
 const TOKEN = "a-token-of-more-than-20-characters";
 

@@ -1,8 +1,8 @@
 export type { AgentMaker, AgentSeat, AgentStore } from "./agent-sessions.ts";
+export type { HandlerOptions, WebAsset } from "./create-handler.ts";
 export { createHandler } from "./create-handler.ts";
-export { createReader, type Reader, type SessionQuery } from "./create-reader.ts";
-export type { ConnectionRetry, FollowOptions } from "./follow-stream.ts";
-export type { HandlerOptions, WebAsset } from "./handler-options.ts";
+export type { ConnectionRetry, FollowOptions, ReaderOptions } from "./create-reader.ts";
+export { createReader, type Reader, ServerProblem, type SessionQuery } from "./create-reader.ts";
 export type {
   ChangeKind,
   ListedSession,
@@ -27,8 +27,6 @@ export type {
   UndoResult,
   WaitingMessage,
 } from "./server-api.ts";
-export type { ReaderOptions } from "./server-link.ts";
-export { ServerProblem } from "./server-problem.ts";
 export type { SessionFacts, UseOfDay } from "./session-facts.ts";
 export type {
   EntrySource,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { AgentEvent } from "../core/agent/entries.ts";
 import { createRedaction } from "../permission/secrets/create-redaction.ts";
-import { PieceRedaction } from "./piece-redaction.ts";
+import { PieceRedaction } from "./presenter.ts";
 
 const KEY = `ghp_${"aB3dE6gH9jK2".repeat(3)}`;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { MAX_BODY_BYTES, readBody } from "./api-routes.ts";
 import { BODIES } from "./api-schemas.ts";
-import { MAX_BODY_BYTES, readBody } from "./read-call.ts";
 
 function post(body: ReadableStream<Uint8Array>): Request {
   const headers = { "content-type": "application/json" };

@@ -17,10 +17,8 @@ const TITLES = {
   507: "Insufficient Storage",
 } as const;
 
-/** A status that requests are refused with. */
 export type RefusalStatus = keyof typeof TITLES;
 
-/** The facts a {@link Refusal} may have beside its reason. */
 export interface RefusalOptions {
   /** With 409: what fits the state. */
   readonly fits?: readonly string[];
@@ -48,7 +46,6 @@ export class Refusal extends Error {
   }
 }
 
-/** There is nothing of that name. */
 export function notFound(what: string): Refusal {
   return new Refusal(404, "not_found", `There is no ${what}.`);
 }
@@ -58,7 +55,6 @@ export function conflict(detail: string, fits: readonly string[], code = "confli
   return new Refusal(409, code, detail, { fits });
 }
 
-/** The request cannot be used as it is. */
 export function badRequest(detail: string, code = "invalid_request"): Refusal {
   return new Refusal(400, code, detail);
 }

@@ -1,7 +1,6 @@
 import { type Clock, systemClock } from "../core/base/async.ts";
 import { Refusal } from "./refusal.ts";
 
-/** Options of a {@link RequestGuard}. */
 export interface GuardOptions {
   readonly token: string;
   /** Names the server may be asked by, beside those of this machine. `"ip"`: any address of digits. */
@@ -9,7 +8,6 @@ export interface GuardOptions {
   readonly clock?: Clock;
 }
 
-/** Wrong tokens that are answered at once. */
 const FREE_TRIES = 20;
 const DELAY_MS = 1_000;
 /** Time after which a wrong token is forgotten, each in its turn. */
@@ -18,7 +16,6 @@ const FORGET_MS = 60_000;
 const MAX_WAITING = 50;
 const COOKIE_DAYS = 30;
 
-/** Says who may ask: by host, by origin, and by token. */
 export class RequestGuard {
   readonly #token: string;
   readonly #hosts: ReadonlySet<string>;

@@ -3,14 +3,11 @@ import { checkpointHistory } from "../session/undo/checkpoint-history.ts";
 import { notFound } from "./refusal.ts";
 import type { ChangeKind, SessionChange } from "./server-api.ts";
 
-/** A change, and what stood there before and after. */
 export interface FoundChange extends Pick<FileChange, "before" | "after"> {
-  /** The folder it is in. */
   readonly root: string;
   readonly change: SessionChange;
 }
 
-/** A file as it was at a moment. */
 export interface FoundFile {
   readonly root: string;
   readonly path: string;
@@ -73,7 +70,6 @@ export function filesAt(
   return files;
 }
 
-/** The way from one version to the other. */
 export function kindOf(before: FileVersion | null, after: FileVersion | null): ChangeKind {
   if (after === null) return "deleted";
   return before === null ? "created" : "changed";

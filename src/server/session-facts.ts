@@ -12,7 +12,16 @@ import { isWaiting } from "../core/base/stop-reason.ts";
 import type { Redaction } from "../core/base/text.ts";
 import { messageText, NO_USAGE, type Usage } from "../core/message/message.ts";
 import { SessionTrace } from "../view/session-trace.ts";
-import type { ListedSession, ServerStats, SessionEnd, StatsBy, StatsFilter, StatsRow } from "./server-api.ts";
+import { badRequest } from "./refusal.ts";
+import type {
+  ListedSession,
+  ServerStats,
+  SessionEnd,
+  SessionPage,
+  StatsBy,
+  StatsFilter,
+  StatsRow,
+} from "./server-api.ts";
 import { isOfFile, shownPath } from "./session-changes.ts";
 
 /** The use of one model on one day. */
@@ -56,8 +65,7 @@ export interface SessionFacts {
   readonly use: readonly UseOfDay[];
 }
 
-/** Options of a {@link FactsFold}. */
-export interface FactsFoldOptions {
+interface FactsFoldOptions {
   /** True for an entry of a copy that is of another session: that one counts it. Default: none is. */
   readonly isOfOther?: (entry: JournalEntry) => boolean;
   /** Takes secrets out of the title before it is cut. Default: they stay. */
@@ -224,7 +232,6 @@ export class FactsFold {
   }
 }
 
-/** The fields of a session in a list, beside its id and its state. */
 export function listedOf({
   cwd,
   title,
@@ -266,7 +273,6 @@ const NO_USE = { ...NOTHING_COUNTED, usage: NO_USAGE, cost: 0, priced: 0, unpric
 
 type PriceCount = Pick<UseOfDay, "usage" | "cost" | "priced" | "unpriced">;
 
-/** The use so far with one request more. */
 function withPrice(
   { usage, cost, priced, unpriced }: PriceCount,
   entry: SpendingEntry | undefined,
@@ -293,7 +299,6 @@ function titleOf(text: string, redaction: Redaction | undefined): string | undef
   return line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE - 1).toWellFormed()}…`;
 }
 
-/** The day of a moment, by the clock of the server. */
 function dayOf(time: number): string {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return "unknown";
@@ -326,7 +331,7 @@ export async function statsOver(
   const all = [...rows].map(([key, row]) => row.toRow(key, by === "day"));
   return {
     by,
-    rows: all.sort(by === "day" ? newestFirst : dearestFirst),
+    rows: all.sort(by === "day" ? latestDayFirst : dearestFirst),
     total: total.toRow("total", false),
   };
 }
@@ -337,7 +342,7 @@ function isWanted({ day, model }: UseOfDay, cwd: string, filter: StatsFilter): b
   return day >= from && day <= to && isOf(filter.model, model) && isOf(filter.cwd, cwd);
 }
 
-function newestFirst(left: StatsRow, right: StatsRow): number {
+function latestDayFirst(left: StatsRow, right: StatsRow): number {
   return left.key < right.key ? 1 : -1;
 }
 
@@ -405,4 +410,41 @@ class RowSum {
       ...(withModels ? { models } : {}),
     };
   }
+}
+
+/** The place of a session in a list: newest first, of the same moment by their ids. */
+type PlaceInList = Pick<ListedSession, "id" | "updatedAt">;
+
+function newestFirst(left: PlaceInList, right: PlaceInList): number {
+  const byId = left.id < right.id ? 1 : -1;
+  return right.updatedAt - left.updatedAt || (left.id === right.id ? 0 : byId);
+}
+
+/** A page of sessions, behind the place that `before` names. Throws for what no page has given out. */
+export function pageOf(
+  sessions: readonly ListedSession[],
+  { limit, before }: { readonly limit: number; readonly before: string | undefined },
+): SessionPage {
+  const { page, next } = cut(sessions, { limit, before });
+  return { sessions: page, ...(next === undefined ? {} : { next }) };
+}
+
+/** The part of a list that is a page, and the place it ends at where more follows. */
+export function cut<T extends PlaceInList>(
+  all: readonly T[],
+  { limit, before }: { readonly limit: number; readonly before: string | undefined },
+): { readonly page: readonly T[]; readonly next: string | undefined } {
+  const sorted = [...all].sort(newestFirst);
+  const place = before === undefined ? undefined : placeOf(before);
+  const rest = place === undefined ? sorted : sorted.filter((each) => newestFirst(place, each) < 0);
+  const page = rest.slice(0, limit);
+  const last = page.at(-1);
+  const hasMore = last !== undefined && page.length < rest.length;
+  return { page, next: hasMore ? `${last.updatedAt}_${last.id}` : undefined };
+}
+
+function placeOf(text: string): PlaceInList {
+  const [, updatedAt, id] = /^(-?\d{1,16}(?:\.\d{1,16})?)_([A-Za-z0-9_-]{1,128})$/.exec(text) ?? [];
+  if (id === undefined) throw badRequest("before is not the next of a page.");
+  return { updatedAt: Number(updatedAt), id };
 }

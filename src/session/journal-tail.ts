@@ -74,7 +74,6 @@ export class JournalTail {
 
 interface EndedLine {
   readonly bytes: Uint8Array;
-  /** Where the next one begins. */
   readonly end: number;
 }
 

@@ -316,7 +316,6 @@ function notInSession(id: string, file: string): NanoAgentError {
   );
 }
 
-/** The contents of a file, and those records of it that the conversation goes on from. */
 interface FoundRecords {
   readonly scan: JournalScan;
   readonly path: readonly IndexedRecord[];
@@ -338,7 +337,6 @@ interface OpenedFile {
 
 const NOTHING = { repairs: { damaged: [], droppedResults: [], interrupted: [] } } as const;
 
-/** The calls of the operating system an {@link AppendFile} writes with. */
 export interface AppendCalls {
   /** Writes some of `bytes` at the end of the file; returns how many. */
   readonly write: (descriptor: number, bytes: Uint8Array) => number;
@@ -346,7 +344,6 @@ export interface AppendCalls {
   readonly sync: (descriptor: number) => Promise<void>;
 }
 
-/** Options of {@link AppendFile}. */
 interface AppendFileOptions {
   /** Folders that hold a new entry, which must reach the disk with the first bytes. */
   readonly newEntriesIn?: readonly string[];
@@ -367,7 +364,6 @@ class AppendFile {
   #newEntriesIn: readonly string[];
   /** Size after our last write; undefined before the first. */
   #size: number | undefined;
-  /** The sync that has not begun yet, what has it begin, and the one at work. */
   #next: Promise<void> | undefined;
   #begin: () => void = () => undefined;
   #running: Promise<void> = Promise.resolve();
@@ -477,7 +473,6 @@ class AppendFile {
 /** Says that the file has no name any more: what was written to it is lost. */
 class RemovedFile extends Error {}
 
-/** The calls of the machine. */
 export const SYSTEM_CALLS: AppendCalls = {
   write: (descriptor, bytes) => writeSync(descriptor, bytes),
   sync: (descriptor) =>
@@ -506,13 +501,6 @@ function syncFolder(path: string): Promise<void> {
   });
 }
 
-/** Options of {@link UnkeptJournal}. */
-interface UnkeptJournalOptions {
-  readonly sessionId: string;
-  /** The conversation so far. Default: none. */
-  readonly entries?: readonly JournalEntry[];
-}
-
 /** The journal of a session that is not kept on the disk, which can be rewound like one that is. */
 export class UnkeptJournal implements LocalJournal {
   readonly sessionId: string;
@@ -520,7 +508,8 @@ export class UnkeptJournal implements LocalJournal {
   #setAside: readonly JournalEntry[] = [];
   #entries: JournalEntry[];
 
-  constructor({ sessionId, entries = [] }: UnkeptJournalOptions) {
+  /** `entries`: the conversation so far. */
+  constructor(sessionId: string, entries: readonly JournalEntry[] = []) {
     this.sessionId = sessionId;
     this.#entries = [...entries];
   }

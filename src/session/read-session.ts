@@ -61,10 +61,8 @@ export function readSession(path: string): SessionContent {
   }
 }
 
-/** Bytes looked at for a title: the first input stands near the beginning. */
 const TITLE_BYTES = 256 * 1024;
 
-/** The fields that a list shows of a session beside its file. */
 export interface SessionSummary {
   /** The working folder; undefined where the first record is damaged. */
   readonly cwd: string | undefined;
@@ -90,7 +88,6 @@ export function summarizeSession(path: string): SessionSummary {
   }
 }
 
-/** The first text a person wrote in a session; see {@link SessionSummary}. */
 export function sessionTitle(path: string): string | undefined {
   return summarizeSession(path).title;
 }
@@ -126,7 +123,6 @@ export function recordBeforeStep(path: string, step: number): string {
 
 /** A line of a file, without its newline. `bytes` stand until the next line is asked for. */
 interface Line {
-  /** From 1. */
   readonly number: number;
   /** Place of its first byte in the file. */
   readonly offset: number;
@@ -146,7 +142,6 @@ export function* readLines(descriptor: number): Generator<Line, void, undefined>
   /** Bytes of `buffer` that are filled, and where the line at hand begins in it. */
   let filled = 0;
   let start = 0;
-  /** Place of `buffer`'s first byte in the file. */
   let base = 0;
   let number = 1;
   let skipped: number | undefined;
@@ -196,7 +191,6 @@ export interface DamagedLine {
   readonly reason: string;
 }
 
-/** A whole record: what it is and where it stands. */
 export interface IndexedRecord extends Omit<EntryBase, "scope"> {
   readonly type: string;
   readonly line: number;
@@ -205,7 +199,6 @@ export interface IndexedRecord extends Omit<EntryBase, "scope"> {
   readonly length: number;
 }
 
-/** Content of a session file, without what its records say. */
 export interface JournalScan {
   /** Whole records in the order of the file, each id once. */
   readonly records: readonly IndexedRecord[];
@@ -294,19 +287,19 @@ export function recordPath({
     if (record.parent !== null && record.parent === records[at - 1]?.id) at--;
     else {
       positions ??= new Map(records.map(({ id }, position) => [id, position]));
-      at = positionBefore(record.parent, at, { positions, ghosts });
+      at = positionBefore(record.parent, at, positions, ghosts);
     }
   }
   return path.reverse();
 }
 
-interface Places {
-  readonly positions: ReadonlyMap<string, number>;
-  readonly ghosts: ReadonlyMap<string, string | null>;
-}
-
 /** Position of the parent of the record at `at`, always smaller than `at`; -1 at the beginning. */
-function positionBefore(parent: string | null, at: number, { positions, ghosts }: Places): number {
+function positionBefore(
+  parent: string | null,
+  at: number,
+  positions: ReadonlyMap<string, number>,
+  ghosts: ReadonlyMap<string, string | null>,
+): number {
   let id = parent;
   // Ghosts could name each other in a circle; each may be passed once.
   for (let steps = ghosts.size; id !== null; steps--) {
@@ -324,10 +317,8 @@ export function lockPath(path: string): string {
   return path.replace(/(\.jsonl)?$/, ".lock");
 }
 
-/** A session file as far as it concerns all its readers. */
 interface InspectedFile {
   readonly scan: JournalScan;
-  /** The first record, unless it is damaged. */
   readonly header: SessionEntry | undefined;
 }
 
@@ -343,7 +334,6 @@ export function inspectSession(descriptor: number, path: string): InspectedFile 
   return { scan, header };
 }
 
-/** The record a session file begins with; undefined where it is damaged. */
 function sessionHeader(descriptor: number, records: readonly IndexedRecord[]): SessionEntry | undefined {
   const place = records.find(({ type }) => type === "session");
   if (place === undefined) return undefined;
@@ -352,7 +342,6 @@ function sessionHeader(descriptor: number, records: readonly IndexedRecord[]): S
   return undefined;
 }
 
-/** The id a session file is named after. */
 export function idOfPath(path: string): string {
   return basename(path, ".jsonl");
 }
@@ -381,7 +370,6 @@ export function* readRecords(
   }
 }
 
-/** Bytes of a file; fewer where it ends before. */
 function readPiece(descriptor: number, offset: number, length: number): Buffer {
   const piece = Buffer.allocUnsafe(length);
   let filled = 0;

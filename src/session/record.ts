@@ -87,7 +87,6 @@ export interface RewindEntry extends EntryBase {
   readonly from: string | null;
 }
 
-/** Everything this version writes to a session file. */
 export type StoredEntry = JournalEntry | SessionEntry | RewindEntry;
 
 interface EncodedRecord<E extends EntryBase> {
@@ -180,7 +179,6 @@ export interface RecordPlace extends EntryBase {
   readonly end: number;
 }
 
-/** Content of a line of a session file. */
 interface DecodedLine {
   /** Whole records with a right checksum; more than one when a newline was lost. */
   readonly records: readonly RecordPlace[];
@@ -201,10 +199,9 @@ export function decodeLine(line: Uint8Array, sumOf: Checksum = checksum): Decode
   if (isBlank(bytes)) return { records: [] };
   const version = versionOf(bytes);
   if (typeof version === "number" && version > RECORD_VERSION) return { records: [], newerVersion: version };
-  const whole =
-    version === RECORD_VERSION ? recordAt(bytes, { start: 0, end: bytes.length, sumOf }) : undefined;
+  const whole = version === RECORD_VERSION ? recordAt(bytes, 0, bytes.length, sumOf) : undefined;
   if (whole !== undefined) return { records: [whole] };
-  return salvage(bytes, { version, sumOf });
+  return salvage(bytes, version, sumOf);
 }
 
 const RETURN = 13;
@@ -235,14 +232,8 @@ function parsed(bytes: Uint8Array): unknown {
   }
 }
 
-interface Candidate {
-  readonly start: number;
-  readonly end: number;
-  readonly sumOf: Checksum;
-}
-
 /** The record that stands between two places; undefined when its checksum is wrong or it is no record. */
-function recordAt(bytes: Uint8Array, { start, end, sumOf }: Candidate): RecordPlace | undefined {
+function recordAt(bytes: Uint8Array, start: number, end: number, sumOf: Checksum): RecordPlace | undefined {
   const bodyEnd = end - SUM_BYTES;
   if (bodyEnd <= start) return undefined;
   const sum = /^,"sum":"([0-9a-f]{8})"\}$/.exec(latin1(bytes, bodyEnd, end))?.[1];
@@ -286,12 +277,7 @@ function fieldsOf(value: unknown): Head | undefined {
 const MAX_TRIES = 64;
 const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 
-interface SalvageFacts {
-  readonly version: unknown;
-  readonly sumOf: Checksum;
-}
-
-function salvage(bytes: Uint8Array, { version, sumOf }: SalvageFacts): DecodedLine {
+function salvage(bytes: Uint8Array, version: unknown, sumOf: Checksum): DecodedLine {
   const text = latin1(bytes, 0, bytes.length);
   const newer = newerBehind(text);
   if (newer !== undefined) return { records: [], newerVersion: newer };
@@ -301,7 +287,7 @@ function salvage(bytes: Uint8Array, { version, sumOf }: SalvageFacts): DecodedLi
   const isLost = id !== undefined && records.every((record) => record.id !== id);
   return {
     records,
-    damage: damageOf({ bytes, text, records, version }),
+    damage: damageOf(bytes.length, text, records, version),
     ...(isLost ? { ghost: { id, parent: ids?.[2] ?? null } } : {}),
   };
 }
@@ -324,7 +310,7 @@ function recordsWithin(bytes: Uint8Array, text: string, sumOf: Checksum): Record
     for (const end of ends) {
       if (end <= start) continue;
       if (++tries > MAX_TRIES || (hashed += end - start) > MAX_HASHED_BYTES) return records;
-      const record = recordAt(bytes, { start, end, sumOf });
+      const record = recordAt(bytes, start, end, sumOf);
       if (record === undefined) continue;
       records.push(record);
       from = end;
@@ -334,16 +320,9 @@ function recordsWithin(bytes: Uint8Array, text: string, sumOf: Checksum): Record
   return records;
 }
 
-interface SalvagedEntry {
-  readonly bytes: Uint8Array;
-  readonly text: string;
-  readonly records: readonly RecordPlace[];
-  readonly version: unknown;
-}
-
-function damageOf({ bytes, text, records, version }: SalvagedEntry): string {
+function damageOf(length: number, text: string, records: readonly RecordPlace[], version: unknown): string {
   const used = records.reduce((sum, { start, end }) => sum + end - start, 0);
-  if (records.length > 0 && used === bytes.length) return `${records.length} records on one line, all used`;
+  if (records.length > 0 && used === length) return `${records.length} records on one line, all used`;
   const rest = records.length === 0 ? "" : `; ${records.length} whole in the same line used`;
   if (version === undefined && !text.startsWith('{"v":')) return `not a record${rest}`;
   if (version !== RECORD_VERSION && version !== undefined)

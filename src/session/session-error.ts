@@ -10,7 +10,6 @@ export function sessionError(
   return new NanoAgentError("journal", message, options);
 }
 
-/** The way out that messages name for whoever can do without a session. */
 export const OR_UNKEPT = ", or run with --no-session";
 
 /** A message for whoever cannot do without one. */
@@ -18,7 +17,6 @@ export function withoutUnkept(message: string): string {
   return message.replaceAll(OR_UNKEPT, "");
 }
 
-/** Reasons in the details of an error, for those that have to tell them apart. */
 export const SESSION_REASONS = {
   /** Another process works on the session: it can be read and copied. */
   inUse: "in_use",

@@ -19,7 +19,6 @@ import { ownIdentity, type ProcessIdentity, processState } from "../system/proce
 import { systemCode } from "../system/system-error.ts";
 import { OR_UNKEPT, SESSION_REASONS, sessionError, systemReason } from "./session-error.ts";
 
-/** How a lock is taken. */
 export interface LockOptions {
   /** Called between looking at a lock and taking it over; for tests. */
   readonly beforeTakeover?: () => void;
@@ -27,7 +26,6 @@ export interface LockOptions {
   readonly patienceMs?: number;
 }
 
-/** The right to write a session. */
 export class SessionLock {
   /** Names this holding of the lock and no other. */
   readonly token: string;
@@ -62,8 +60,7 @@ export async function takeLock(path: string, options: LockOptions = {}): Promise
     const holder = readHolder(path);
     // A file that cannot be read is not this program's, or not finished: it is given time to become whole.
     const isFree = holder === undefined ? round === rounds : processState(holder) === "ended";
-    if (isFree && takeOver(path, { holder, text, before: options.beforeTakeover }))
-      return new SessionLock(path, token);
+    if (isFree && takeOver(path, holder, text, options.beforeTakeover)) return new SessionLock(path, token);
     if (round === rounds) throw heldBy(path, readHolder(path) ?? holder);
     await systemClock.sleep(ROUND_MS);
   }
@@ -129,17 +126,11 @@ function writtenAlone(path: string, text: string): boolean {
   }
 }
 
-interface Takeover {
-  readonly holder: Holder | undefined;
-  readonly text: string;
-  readonly before: (() => void) | undefined;
-}
-
 /**
  * Replaces the lock of an ended process. Only who holds the guard beside it may remove one, and looks again
  * under it: of two that saw the same dead holder, the slower one would else remove the lock of the faster.
  */
-function takeOver(path: string, { holder, text, before }: Takeover): boolean {
+function takeOver(path: string, holder: Holder | undefined, text: string, before?: () => void): boolean {
   before?.();
   const guard = `${path}.takeover`;
   if (!place(guard, text)) {

@@ -301,16 +301,13 @@ function readMark(folder: string): string | undefined {
   }
 }
 
-/** A session that was kept elsewhere. */
-interface ForeignRecords {
-  readonly sessionId: string;
-  readonly cwd: string;
-  /** Lines of a session file without its first one, in order. */
-  readonly records: readonly string[];
-}
-
 /** Writes a session file, which must not be there yet: all of it or none. Throws `journal`. */
-export function writeSessionFile(path: string, { sessionId, cwd, records }: ForeignRecords): void {
+export function writeSessionFile(
+  path: string,
+  sessionId: string,
+  cwd: string,
+  records: readonly string[],
+): void {
   assertSessionId(sessionId, "The session id");
   const [line = "", ...others] = records;
   const first = parseRecord(line) as (EntryBase & { readonly type: string }) | undefined;

@@ -27,8 +27,8 @@ test.each([
   ["src/coding/session/coding-session.ts", "CodingSessionOptions"],
   ["src/coding/session/coding-session.ts", "CodingSession "],
   ["src/core/agent/result.ts", "RunReport"],
-  ["src/server/handler-options.ts", "HandlerOptions"],
-  ["src/durable/fleet-options.ts", "FleetOptions"],
+  ["src/server/create-handler.ts", "HandlerOptions"],
+  ["src/durable/durable-run.ts", "FleetOptions"],
 ])("every member of %s %s has a comment that an editor shows", (path, name) => {
   expect(withoutComment(path, name)).toEqual([]);
 });

@@ -3,11 +3,9 @@ import { Agent } from "../../src/agent/agent.ts";
 import type { JournalEntry } from "../../src/core/agent/entries.ts";
 import { MemoryJournal } from "../../src/core/agent/journal.ts";
 import type { Sql } from "../../src/durable/database.ts";
-import { EntryStore, type StoredRecord } from "../../src/durable/entry-store.ts";
-import { RunHandle } from "../../src/durable/run-handle.ts";
-import { lineOf } from "../../src/durable/run-journal.ts";
-import type { StoredReport } from "../../src/durable/run-row.ts";
-import { RunWatch } from "../../src/durable/run-watch.ts";
+import type { StoredReport } from "../../src/durable/durable-run.ts";
+import { RunHandle, RunWatch } from "../../src/durable/run-handle.ts";
+import { EntryStore, lineOf, type StoredRecord } from "../../src/durable/run-journal.ts";
 import { encodeRecord } from "../../src/session/record.ts";
 import { FakeClock } from "../../src/testing/fake-clock.ts";
 import { calls } from "../../src/testing/script.ts";
@@ -80,7 +78,7 @@ async function room() {
       seq += added.length;
     },
     takeUp: async (): Promise<void> => {
-      await runs.claim(ID, { job: await take(ID), worker: "w", version: "1", isAlone: true });
+      await runs.claim(ID, { job: await take(ID), worker: "w", version: "1" });
     },
   };
 }

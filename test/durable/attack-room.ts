@@ -2,13 +2,10 @@ import { afterAll, onTestFinished } from "vitest";
 import type { JournalEntry } from "../../src/core/agent/entries.ts";
 import { type Clock, systemClock } from "../../src/core/base/async.ts";
 import { newUuid } from "../../src/core/base/ids.ts";
-import type { Database, Sql } from "../../src/durable/database.ts";
-import { EntryStore, entriesIn } from "../../src/durable/entry-store.ts";
-import type { DurableAgent } from "../../src/durable/fleet-options.ts";
-import { openDatabase } from "../../src/durable/open-database.ts";
-import type { RunJob } from "../../src/durable/run-job.ts";
+import { type Database, openDatabase, type Sql } from "../../src/durable/database.ts";
+import type { DurableAgent, RunJob, RunRow } from "../../src/durable/durable-run.ts";
+import { EntryStore, entriesIn } from "../../src/durable/run-journal.ts";
 import { RunQueue } from "../../src/durable/run-queue.ts";
-import type { RunRow } from "../../src/durable/run-row.ts";
 import { RunStore, type Signal } from "../../src/durable/run-store.ts";
 import { migrate, queueSchema } from "../../src/durable/run-tables.ts";
 import { Worker } from "../../src/durable/worker.ts";
@@ -61,7 +58,7 @@ async function openRoom(
   { database, schema }: { readonly database: Database; readonly schema: string },
 ): Promise<Room> {
   await migrate(database, schema);
-  const queue = await RunQueue.open({ store: runs, supervises: true, onWarning: () => undefined });
+  const queue = await RunQueue.open(runs, true, () => undefined);
   const entries = new EntryStore(schema);
   const workers: Worker[] = [];
   onTestFinished(async () => {

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
+import type { RunRow } from "../../src/durable/durable-run.ts";
 import { createFleet, type HostOptions } from "../../src/durable/index.ts";
-import type { RunRow } from "../../src/durable/run-row.ts";
 import { type Claimant, RunStore, type Signal } from "../../src/durable/run-store.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { roomMaker } from "./attack-room.ts";
@@ -292,7 +292,7 @@ test("an embedded database hands out at once what a process held that ended with
   // As it was left: taken from the queue, claimed, and its worker gone.
   const job = await room.take("orphan");
   await room.database.query(`update ${room.jobs} set heartbeat_on = now() + interval '1 hour'`);
-  await room.runs.claim("orphan", { job, worker: "gone", version: "1", isAlone: false });
+  await room.runs.claim("orphan", { job, worker: "gone", version: "1" });
   await room.work(agentOf([says("Done.")]));
   const row = await room.when("orphan", hasEnded);
   expect([stopReasonOf(row), row.epoch]).toEqual(["completed", 2]);

@@ -4,9 +4,9 @@ import type { JournalEntry } from "../../src/core/agent/entries.ts";
 import { MemoryJournal } from "../../src/core/agent/journal.ts";
 import type { RunResult } from "../../src/core/agent/result.ts";
 import type { ModelRequest } from "../../src/core/model/model.ts";
+import type { RunRow, StoredReport } from "../../src/durable/durable-run.ts";
 import type { HostOptions } from "../../src/durable/index.ts";
 import { lineOf } from "../../src/durable/run-journal.ts";
-import type { RunRow, StoredReport } from "../../src/durable/run-row.ts";
 import { encodeRecord } from "../../src/session/record.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
@@ -84,7 +84,7 @@ interface Cut {
 
 async function leave({ add, take, runs, database, store }: Room, { id, entries }: Cut): Promise<void> {
   await add(id);
-  await runs.claim(id, { job: await take(id), worker: "dead", version: "1", isAlone: false });
+  await runs.claim(id, { job: await take(id), worker: "dead", version: "1" });
   if (entries.length === 0) return;
   await store.append(database, {
     run: id,

@@ -1,8 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { openDatabase } from "../../src/durable/open-database.ts";
-import { patiently } from "../../src/durable/patient.ts";
+import { openDatabase, patiently } from "../../src/durable/database.ts";
 
 /** `AuthenticationOk` and `ReadyForQuery`. */
 const WELCOME = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49]);

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { HeldRun } from "../../src/durable/held-run.ts";
-import { RunHandle } from "../../src/durable/run-handle.ts";
+import { RunHandle, RunWatch } from "../../src/durable/run-handle.ts";
 import { RunStore, type Signal } from "../../src/durable/run-store.ts";
-import { RunWatch } from "../../src/durable/run-watch.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { type Room, roomMaker } from "./attack-room.ts";
 import { ASK_OUTSIDE, agentOf, noteTool } from "./fleet-room.ts";
@@ -63,9 +62,9 @@ async function takenOver({ isDropped }: { readonly isDropped: boolean }) {
   };
   const hold = async (worker: string): Promise<HeldRun> => {
     const job = await room.take("held");
-    const row = await room.runs.claim("held", { job, worker, version: "1", isAlone: true });
+    const row = await room.runs.claim("held", { job, worker, version: "1" });
     if (row === undefined) throw new Error("The run was not given.");
-    return new HeldRun(host, row, false);
+    return new HeldRun(host, row);
   };
   await room.add("held");
   await room.queue.prepare([{ agent: "clerk", version: "1" }]);
@@ -73,10 +72,10 @@ async function takenOver({ isDropped }: { readonly isDropped: boolean }) {
   const working = first.work();
   await isAsked;
   const outcome = await (await hold("second")).work();
-  if (outcome.type !== "result") throw new Error(`The second worker: ${outcome.type}.`);
+  if (outcome.type !== "waiting") throw new Error(`The second worker: ${outcome.type}.`);
   await room.database.transaction(async (sql) => {
     if (outcome.end !== undefined) await room.store.append(sql, outcome.end);
-    await room.runs.park(sql, "held", outcome.result.pending ?? []);
+    await room.runs.park(sql, "held", outcome.pending);
   });
   if (isDropped) first.drop();
   const watch = new RunWatch(room.runs, () => undefined);

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { RunRecord } from "../../src/evaluation/run-record.ts";
+import type { RunRecord } from "../../src/evaluation/results-folder.ts";
 import { isAlive } from "../faults/until.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { runCommand, startCommand } from "./command.ts";

@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isRecord } from "../../src/core/base/json.ts";
-import type { RunRecord } from "../../src/evaluation/run-record.ts";
+import type { RunRecord } from "../../src/evaluation/results-folder.ts";
 import { calls, type ScriptAnswer, says } from "../../src/testing/script.ts";
 import type { RecordedRequest } from "../../src/testing/server-step.ts";
 import { tempFolder } from "../temp-folder.ts";

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { userPaths } from "../../src/coding/settings/paths.ts";
 import { sessionStore } from "../../src/coding/setup/open-session.ts";
 import { KeptSessions } from "../../src/faces/http/kept-sessions.ts";
-import type { ServerProblem } from "../../src/server/server-problem.ts";
+import type { ServerProblem } from "../../src/server/create-reader.ts";
 import { FakeClock } from "../../src/testing/fake-clock.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import type { Notice } from "../../src/view/notice.ts";

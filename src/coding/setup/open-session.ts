@@ -69,7 +69,7 @@ function recordBefore(
 }
 
 function unkept(sessionId: string, entries: readonly JournalEntry[] = []): OpenSession {
-  const journal = new UnkeptJournal({ sessionId, entries });
+  const journal = new UnkeptJournal(sessionId, entries);
   return {
     journal,
     rewindTo: async (entryId) => journal.rewind(entryBefore([...journal.entries()], entryId)),

@@ -1,37 +1,51 @@
-import { isAbsolute } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { CodingSessionOptions } from "../../coding/session/coding-session.ts";
 import { openQuestions } from "../../coding/session/pending-questions.ts";
 import { createCodingSession } from "../../coding/session/prepare-coding-session.ts";
+import { storedMessages } from "../../coding/session/session-queue.ts";
 import type { UndoLimits } from "../../coding/settings/config-schema.ts";
 import { existingFolder, type UserPaths } from "../../coding/settings/paths.ts";
+import { checkpointsFolder } from "../../coding/setup/checkpoints.ts";
 import { sessionStore } from "../../coding/setup/open-session.ts";
+import { withRollbackPlace } from "../../coding/setup/undo-place.ts";
+import { SessionState as Fold } from "../../core/agent/state.ts";
 import type { Clock } from "../../core/base/async.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import { defined } from "../../core/base/json.ts";
 import { counted, type Redaction, shellArgument } from "../../core/base/text.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { knownModelInfo } from "../../providers/model-info.ts";
+import { currentEvents } from "../../server/hosted-agent.ts";
 import { badRequest, conflict, notFound, type Refusal } from "../../server/refusal.ts";
 import type {
   ListedSession,
+  NewMessage,
   OpenApproval,
+  PassingEvent,
   QuestionAnswer,
+  SessionChange,
+  SessionDetail,
+  SessionFileState,
   SessionPage,
   SessionRequest,
   SessionState,
+  UndoRequest,
+  UndoResult,
+  WaitingMessage,
 } from "../../server/server-api.ts";
+import { isOfFile, kindOf, shownPath } from "../../server/session-changes.ts";
 import { listedOf, type SessionFacts } from "../../server/session-facts.ts";
-import type { HostedSession, ListQuery, SessionHost } from "../../server/session-host.ts";
-import { type DamagedLine, readSession } from "../../session/read-session.ts";
+import type { EntryTail, HostedSession, ListQuery, SessionHost } from "../../server/session-host.ts";
+import { JournalTail } from "../../session/journal-tail.ts";
+import { type DamagedLine, readSession, type SessionContent } from "../../session/read-session.ts";
 import type { SessionFile } from "../../session/session-store.ts";
+import { type RollbackReport, redo, undo } from "../../session/undo/rollback.ts";
 import type { Question } from "../../view/question.ts";
-import { KeptSession, type SessionKeeper } from "./kept-session.ts";
+import { keptChanges, keptFiles, keptText } from "./kept-files.ts";
 import { KeptSessions } from "./kept-sessions.ts";
-import { ServedSession } from "./served-session.ts";
-import { SessionChannel } from "./session-channel.ts";
+import { FITS_IDLE, ServedSession, SessionChannel } from "./served-session.ts";
 
-/** Options of a {@link CodingHost}. */
 export interface CodingHostOptions {
   readonly paths: UserPaths;
   /** The options of all sessions; its folder is where sessions begin that name none. */
@@ -40,7 +54,6 @@ export interface CodingHostOptions {
   readonly readOnly: boolean;
   readonly clock: Clock;
   readonly redaction: Redaction | undefined;
-  /** Hears of sessions that could not be given back as they should. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -48,22 +61,19 @@ export interface CodingHostOptions {
  * The sessions of a user: those in files, whoever wrote them, and those at work here. A session is open, and
  * nobody else's to write, only as long as something happens in it.
  */
-export class CodingHost implements SessionHost, SessionKeeper {
+export class CodingHost implements SessionHost {
   readonly options: CodingHostOptions;
   readonly kept: KeptSessions;
   readonly #open = new Map<string, Promise<ServedSession>>();
   /** Sessions that are being given back: until then they cannot be opened anew. */
   readonly #closing = new Map<string, Promise<void>>();
-  /** Those among them that have been opened. */
   readonly #ready = new Map<string, ServedSession>();
   readonly #channels = new Map<string, SessionChannel>();
-  /** The options that a session was begun with, for all its runs. */
   readonly #choices = new Map<string, CodingSessionOptions>();
   /** Questions that were seen here, and whose they are: a copy of a session has those that waited in it. */
   readonly #asked = new Map<string, Set<string>>();
   /** Windows of models that were at work here: what only settings or a server of models tell. */
   readonly #windows = new Map<string, number | undefined>();
-  /** Damaged lines that were told of, by the path of their file. */
   readonly #damage = new Map<string, number>();
   #isClosed = false;
 
@@ -148,7 +158,6 @@ export class CodingHost implements SessionHost, SessionKeeper {
     this.options.session.onNotice?.({ level: "warning", code: "other", message });
   }
 
-  /** Remembers whose questions these are: they may be answered later. */
   seen(sessionId: string, questions: readonly { readonly id: string }[]): void {
     for (const { id } of questions) this.#asked.set(id, (this.#asked.get(id) ?? new Set()).add(sessionId));
   }
@@ -181,7 +190,6 @@ export class CodingHost implements SessionHost, SessionKeeper {
     await Promise.all([...closing, ...open, this.kept.close()]);
   }
 
-  /** The session if this process works on it. */
   served(id: string): ServedSession | undefined {
     return this.#ready.get(id);
   }
@@ -260,6 +268,191 @@ export class CodingHost implements SessionHost, SessionKeeper {
     await closing;
     if (this.#closing.get(id) === closing) this.#closing.delete(id);
   }
+}
+
+const MAX_DAMAGED = 100;
+
+export class KeptSession implements HostedSession {
+  readonly id: string;
+  readonly #host: CodingHost;
+  readonly #file: SessionFile;
+
+  constructor(host: CodingHost, file: SessionFile) {
+    this.id = file.sessionId;
+    this.#host = host;
+    this.#file = file;
+  }
+
+  async detail(): Promise<SessionDetail> {
+    const content = readSession(this.#file.path);
+    const listed = this.#host.listed(this.#file);
+    const folded = new Fold();
+    for (const entry of content.entries) folded.apply(entry);
+    const { questions, queue, held } = await this.#waiting(content);
+    const { damaged } = content;
+    const served = this.#host.served(this.id);
+    this.#host.tellDamage(this.#file, damaged);
+    const cwd = listed.cwd === "" ? "" : ` -C ${shellArgument(listed.cwd)}`;
+    return {
+      ...listed,
+      messages: folded.transcript.messages,
+      readOnly: this.#isReadOnly,
+      ...defined({ permissionMode: served?.session.view.mode ?? modeIn(content.entries) }),
+      ...defined({ heldBy: served ? undefined : this.#host.kept.writer(this.#file) }),
+      ...defined({ windowTokens: this.#host.windowOf(listed.model) }),
+      queue,
+      queueHeld: held,
+      questions,
+      goOn: `nano-agent${cwd} -r ${this.id}`,
+      ...(damaged.length === 0 ? {} : { damaged: damaged.slice(0, MAX_DAMAGED) }),
+    };
+  }
+
+  tail(after: string | undefined): EntryTail {
+    return new JournalTail(this.#file.path, after);
+  }
+
+  listen(listener: (passing: PassingEvent | "entries") => void): () => void {
+    return this.#host.channel(this.#file).listen(listener);
+  }
+
+  async current(): Promise<readonly PassingEvent[]> {
+    const { questions, ...queue } = await this.#waiting();
+    return currentEvents(this.#host.stateOf(this.#file), questions, queue);
+  }
+
+  async send(message: NewMessage): Promise<void> {
+    await (await this.#host.reopened(this.#file)).send(message);
+  }
+
+  async stop(): Promise<void> {
+    const served = this.#host.served(this.id);
+    if (served !== undefined) return served.stop();
+    if (this.#host.kept.isWritten(this.#file))
+      throw conflict("Another process works on this session: stop it there.", ["fork"], "other_writer");
+    throw conflict("No run is at work.", FITS_IDLE, "not_running");
+  }
+
+  async fork(from: string | undefined): Promise<string> {
+    const { header, entries } = readSession(this.#file.path);
+    if (from !== undefined && !entries.some(({ id }) => id === from))
+      throw notFound("entry of this id in the session");
+    const { store } = this.#host.kept;
+    const cwd = header?.cwd ?? this.#host.options.session.cwd;
+    const copy = await store.start(cwd, { copyOf: this.#file, ...defined({ copyUpTo: from }) });
+    await copy.close();
+    return copy.sessionId;
+  }
+
+  async undo({ to, paths = [], force = false }: UndoRequest): Promise<UndoResult> {
+    const served = this.#idle("undo");
+    if (served !== undefined) {
+      const options = { paths, force, ...(to === undefined ? {} : { to: defined(to) as typeof to }) };
+      return this.#result(await served.session.undo(options));
+    }
+    const { cwd } = this.#host.kept.factsOf(this.#file);
+    const options = {
+      paths: paths.map((path) => resolve(cwd, path)),
+      force,
+      ...defined({ to: to && { run: to.run, turn: to.turn ?? 0 } }),
+    };
+    return this.#result(await this.#rollBack((place) => undo(place, options)));
+  }
+
+  async redo(): Promise<UndoResult> {
+    const served = this.#idle("redo");
+    return this.#result(
+      served === undefined ? await this.#rollBack((place) => redo(place)) : await served.session.redo(),
+    );
+  }
+
+  async changes(): Promise<readonly SessionChange[]> {
+    return keptChanges(this.#work(), this.#host.options.redaction);
+  }
+
+  async files(at: string | undefined): Promise<readonly SessionFileState[]> {
+    return keptFiles(this.#work(), at, this.#host.options.redaction);
+  }
+
+  async fileText(path: string, at: string | undefined): Promise<string | undefined> {
+    return keptText(this.#work(), path, at);
+  }
+
+  get #isReadOnly(): boolean {
+    if (this.#host.options.readOnly) return true;
+    return this.#host.served(this.id) === undefined && this.#host.kept.isWritten(this.#file);
+  }
+
+  /** The session that is open here, if so. Throws where a run is at work. */
+  #idle(what: string): ServedSession | undefined {
+    const served = this.#host.served(this.id);
+    if (served !== undefined && served.state !== "idle")
+      throw conflict(
+        `${what} while a run is at work: stop it first.`,
+        ["stop", "messages", "fork"],
+        "running",
+      );
+    return served;
+  }
+
+  #rollBack(work: Parameters<typeof withRollbackPlace<RollbackReport>>[2]): Promise<RollbackReport> {
+    const { paths, undoLimits } = this.#host.options;
+    const { store } = this.#host.kept;
+    return withRollbackPlace({ paths, store, limits: undoLimits }, this.#file, work);
+  }
+
+  #result({ status, direction, root, changes, left, failed }: RollbackReport): UndoResult {
+    const { cwd } = this.#host.kept.factsOf(this.#file);
+    if (status === "nothing")
+      throw conflict(`There is nothing to ${direction}.`, ["messages", "fork"], `nothing_to_${direction}`);
+    if (status === "refused") {
+      const names = left.map(({ path }) => shownPath(path, root, cwd)).join(", ");
+      const detail = `Somebody else has changed ${names} since: nothing was done.`;
+      throw conflict(detail, [`${direction} with force`], "changed_since");
+    }
+    return {
+      status,
+      changes: changes.filter(isOfFile).map(({ path, before, after }) => ({
+        path: shownPath(path, root, cwd),
+        kind: kindOf(before, after),
+      })),
+      failed: failed.map(({ path }) => shownPath(path, root, cwd)),
+    };
+  }
+
+  #work(): Parameters<typeof keptChanges>[0] {
+    const { entries, header } = readSession(this.#file.path);
+    return { entries, cwd: header?.cwd ?? "", folder: checkpointsFolder(this.#host.options.paths) };
+  }
+
+  /** The questions and messages that wait: as it is here, else as the session was left. */
+  async #waiting(content?: SessionContent): Promise<{
+    readonly questions: readonly Question[];
+    readonly queue: readonly WaitingMessage[];
+    readonly held: boolean;
+  }> {
+    const served = this.#host.served(this.id);
+    if (served !== undefined) {
+      const { questions, queue } = served.session;
+      return { questions, queue: served.queue, held: queue.held };
+    }
+    const read = content ?? readSession(this.#file.path);
+    const { entries } = read;
+    const { kept, options } = this.#host;
+    const isAsking = kept.factsOf(this.#file).run === "waiting";
+    const questions = isAsking ? await openQuestions(read, options.paths) : [];
+    // It may have been opened meanwhile, and answered.
+    if (this.#host.served(this.id) !== undefined) return this.#waiting();
+    this.#host.seen(this.id, questions);
+    const left = entries.findLast((entry) => storedMessages(entry, this.id) !== undefined);
+    const messages = left === undefined ? [] : (storedMessages(left, this.id) ?? []);
+    const queue = messages.map(({ text }, at) => ({ id: String(at), text }));
+    return { questions, queue, held: queue.length > 0 };
+  }
+}
+
+function modeIn(entries: SessionContent["entries"]): string | undefined {
+  return entries.findLast((entry) => entry.type === "mode_change")?.mode;
 }
 
 /** A question that copies of a session have too. */

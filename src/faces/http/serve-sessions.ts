@@ -8,35 +8,27 @@ import type { CodingSessionOptions } from "../../coding/session/coding-session.t
 import type { Settings } from "../../coding/settings/settings.ts";
 import { redactionFor } from "../../coding/setup/secrets.ts";
 import { systemClock } from "../../core/base/async.ts";
-import { createHandler } from "../../server/create-handler.ts";
-import type { WebAsset } from "../../server/handler-options.ts";
+import { createHandler, type WebAsset } from "../../server/create-handler.ts";
 import { fetchListener } from "../../system/fetch-listener.ts";
 import { listen } from "../../system/listen.ts";
 import { CodingHost } from "./coding-host.ts";
 
-/** Options of {@link serveSessions}. */
 export interface ServeOptions {
-  /** Of the folder the server was started in. */
   readonly settings: Settings;
-  /** The options of all sessions. */
   readonly session: CodingSessionOptions;
   /** 0: a free one. */
   readonly port: number;
-  /** An address or a name of this machine. */
   readonly host: string;
   /** Default: made up. */
   readonly token?: string | undefined;
   readonly readOnly: boolean;
-  /** The folder with the files of the page. */
   readonly page: string;
   readonly onError: (error: unknown) => void;
 }
 
-/** A server of sessions. */
 export interface Serving {
   /** `http://127.0.0.1:4040/`. */
   readonly url: string;
-  /** Borne by every request. */
   readonly token: string;
   /** Ends every run and every connection. */
   readonly close: () => Promise<void>;

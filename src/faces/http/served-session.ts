@@ -1,21 +1,24 @@
+import { type FSWatcher, watch } from "node:fs";
 import type { CodingSession } from "../../coding/session/coding-session.ts";
 import type { AgentEvent } from "../../core/agent/entries.ts";
 import { type Clock, startTimer } from "../../core/base/async.ts";
 import type { Redaction } from "../../core/base/text.ts";
-import { PieceRedaction } from "../../server/piece-redaction.ts";
+import { PieceRedaction } from "../../server/presenter.ts";
 import { conflict, Refusal } from "../../server/refusal.ts";
-import type { NewMessage, QuestionAnswer, SessionState, WaitingMessage } from "../../server/server-api.ts";
+import type {
+  NewMessage,
+  PassingEvent,
+  QuestionAnswer,
+  SessionState,
+  WaitingMessage,
+} from "../../server/server-api.ts";
 import type { Question } from "../../view/question.ts";
-import type { SessionChannel } from "./session-channel.ts";
 
-/** Options of a {@link ServedSession}. */
-export interface ServedSessionOptions {
+interface ServedSessionOptions {
   readonly session: CodingSession;
   readonly clock: Clock;
   readonly redaction: Redaction | undefined;
-  /** Whoever follows the session. */
   readonly channel: () => SessionChannel | undefined;
-  /** Called when nothing happens in it any more: it is to be closed. */
   readonly onQuiet: () => void;
 }
 
@@ -72,7 +75,6 @@ export class ServedSession {
     void this.session.stop();
   }
 
-  /** Answers a question; false where it is not one of this session. */
   answer(id: string, { value, sessionId: _, ...answer }: QuestionAnswer): boolean {
     if (!this.session.questions.some((question) => question.id === id)) return false;
     const isValue = value !== undefined && answer.choice === "once";
@@ -153,5 +155,79 @@ export class ServedSession {
   }
 }
 
-/** Requests that fit a session in which nothing runs. */
 export const FITS_IDLE: readonly string[] = ["messages", "fork", "undo", "redo"];
+
+type Listener = (passing: PassingEvent | "entries") => void;
+
+interface SessionChannelOptions {
+  readonly path: string;
+  readonly state: () => SessionState;
+  readonly clock: Clock;
+}
+
+/** How often a file is looked at where the system does not tell of changes, and who writes it. */
+const LOOK_MS = 1_000;
+
+/**
+ * All that follow one session, whether this process works on it or another one. The file is watched as long
+ * as somebody follows.
+ */
+export class SessionChannel {
+  readonly #options: SessionChannelOptions;
+  readonly #listeners = new Set<Listener>();
+  #watcher: FSWatcher | undefined;
+  #stopTimer: () => void = () => undefined;
+  #state: SessionState | undefined;
+
+  constructor(options: SessionChannelOptions) {
+    this.#options = options;
+  }
+
+  listen(listener: Listener): () => void {
+    const own: Listener = (passing) => listener(passing);
+    this.#listeners.add(own);
+    if (this.#listeners.size === 1) this.#begin();
+    return () => {
+      this.#listeners.delete(own);
+      if (this.#listeners.size === 0) this.#end();
+    };
+  }
+
+  tell(passing: PassingEvent | "entries"): void {
+    for (const listener of this.#listeners) listener(passing);
+  }
+
+  /** Tells the state if it is another one than was told last. */
+  tellState(): void {
+    if (this.#listeners.size === 0) return;
+    const state = this.#options.state();
+    if (state === this.#state) return;
+    this.#state = state;
+    this.tell({ type: "state", state });
+  }
+
+  #begin(): void {
+    this.#state = this.#options.state();
+    try {
+      this.#watcher = watch(this.#options.path, { persistent: false }, () => this.tell("entries"));
+      this.#watcher.on("error", () => this.#watcher?.close());
+    } catch {
+      // A system has only so many watchers; then looking has to do.
+    }
+    this.#lookLater();
+  }
+
+  #lookLater(): void {
+    this.#stopTimer = startTimer(this.#options.clock, LOOK_MS, () => {
+      this.tell("entries");
+      this.tellState();
+      if (this.#listeners.size > 0) this.#lookLater();
+    });
+  }
+
+  #end(): void {
+    this.#stopTimer();
+    this.#watcher?.close();
+    this.#watcher = undefined;
+  }
+}

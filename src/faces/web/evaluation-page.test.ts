@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { parse } from "parse5";
 import { expect, test } from "vitest";
-import type { RunRecord } from "../../evaluation/run-record.ts";
+import type { RunRecord } from "../../evaluation/results-folder.ts";
 import { compareModels, summarize } from "../../evaluation/summarize.ts";
 import { evaluationPage } from "./export-page.tsx";
 

@@ -2,8 +2,7 @@ import { hash } from "node:crypto";
 import { Fragment, options, type VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { counted } from "../../core/base/text.ts";
-import type { RunRecord } from "../../evaluation/run-record.ts";
-import type { ShareEstimate } from "../../evaluation/statistics.ts";
+import type { RunRecord } from "../../evaluation/results-folder.ts";
 import {
   changeText,
   comparisonVerdict,
@@ -11,6 +10,7 @@ import {
   dollars,
   type EvaluationContent,
   ratioText,
+  type ShareEstimate,
   SUMMARY_COLUMNS,
   shareText,
   summaryCells,

@@ -1,7 +1,6 @@
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Reader } from "../../server/create-reader.ts";
-import { ServerProblem } from "../../server/server-problem.ts";
+import { type Reader, ServerProblem } from "../../server/create-reader.ts";
 import { terminalLine } from "../../view/safe-text.ts";
 import { SessionPage } from "./conversation/session-page.tsx";
 import { LanguageContext, useWords } from "./language/language.ts";

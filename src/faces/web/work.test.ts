@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ServerProblem } from "../../server/server-problem.ts";
+import { ServerProblem } from "../../server/create-reader.ts";
 import { WORDS } from "./language/language.ts";
 import { faultText } from "./work.tsx";
 

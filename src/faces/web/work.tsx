@@ -1,8 +1,7 @@
 import { type Context, createContext, type VNode } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import { errorMessage } from "../../core/base/errors.ts";
-import { createReader, type Reader } from "../../server/create-reader.ts";
-import { ServerProblem } from "../../server/server-problem.ts";
+import { createReader, type Reader, ServerProblem } from "../../server/create-reader.ts";
 import { terminalText } from "../../view/safe-text.ts";
 import { useWords, type Words } from "./language/language.ts";
 import { Button } from "./text/controls.tsx";

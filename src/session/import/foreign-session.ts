@@ -38,13 +38,11 @@ export type ForeignItem =
     }
   | { readonly type: "result"; readonly result: ToolResultBlock; readonly time: number | undefined };
 
-/** An answer of the model. */
 export type ForeignAnswer = Extract<ForeignItem, { readonly type: "assistant" }>;
 
 /** An answer whose list is its own, so that further blocks can be added. */
 export type GrowingAnswer = ForeignAnswer & { readonly content: AssistantBlock[] };
 
-/** A session file of another program, read. */
 export interface ForeignSession {
   readonly program: ForeignProgram;
   readonly sessionId: string | undefined;
@@ -57,25 +55,20 @@ export interface ForeignSession {
   readonly unknown: ReadonlyMap<string, number>;
 }
 
-/** A record of a foreign file, with the number of its line. */
 export interface ForeignRecord {
   readonly line: number;
   readonly fields: Fields;
 }
 
-/** The counts of a parser on its way. */
 export interface Counts {
   readonly leftOut: KindCount;
   readonly unknown: KindCount;
 }
 
-/** The findings of a parser. */
 export type ParsedSession = Pick<ForeignSession, "sessionId" | "cwd" | "items">;
 
-/** Reads the records of one program's files. */
 export type ParseForeign = (records: readonly ForeignRecord[], counts: Counts) => ParsedSession;
 
-/** Counts by kind. */
 export class KindCount {
   readonly counts: Map<string, number> = new Map();
 
@@ -136,7 +129,6 @@ export function timeField(value: unknown): number | undefined {
   return Number.isFinite(time) && Math.abs(time) < 8.64e15 ? Math.trunc(time) : undefined;
 }
 
-/** Kinds of images that every provider takes. */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
@@ -194,7 +186,6 @@ export function callBlock({ id, name }: Fields, input: unknown): ToolUseBlock {
   return { type: "tool_use", id: textField(id) ?? "", name: toolName(name), input: fieldsOf(input) };
 }
 
-/** The result of a tool call. */
 export function resultItem(
   { callId, content, isError }: Fields,
   time: number | undefined,
@@ -205,7 +196,6 @@ export function resultItem(
   return { type: "result", time, result: { type: "tool_result", ...answers, ...failed } };
 }
 
-/** Why answers ended, by the words of a program. */
 export type Finishes = { readonly [word: string]: ForeignAnswer["finish"] };
 
 /** Why an answer ended; `stop` for a word that says nothing else. */
@@ -235,7 +225,6 @@ export function usageFrom(value: unknown, names: UsageFields): Usage | undefined
   };
 }
 
-/** Content of a tool result: text where it is nothing else. */
 function resultContent(value: unknown, unknown: KindCount): string | readonly (TextBlock | ImageBlock)[] {
   if (typeof value === "string") return value.trim() === "" ? "(no output)" : value.toWellFormed();
   const blocks = contentBlocks(value, unknown);

@@ -91,7 +91,7 @@ export async function importSession(
   const answers = count(({ type }) => type === "assistant_message");
   const inputs = count(({ type }) => type === "user_message");
   if (answers + inputs === 0) throw misuse(`${file} holds no message that could be imported.`);
-  const path = await write(store, { session, sessionId, entries, cwd: options.cwd });
+  const path = await write(store, session, sessionId, entries, options.cwd);
   return {
     file,
     program: session.program,
@@ -111,7 +111,6 @@ function foreignId({ sessionId }: ForeignSession): string | undefined {
   return sessionId?.slice(0, 200);
 }
 
-/** The session of a folder that was made of the same session of the other program. */
 function importedBefore(store: SessionStore, session: ForeignSession, cwd: string): string | undefined {
   const id = foreignId(session);
   const isSame = ({ path }: { readonly path: string }): boolean => {
@@ -126,7 +125,6 @@ function importedBefore(store: SessionStore, session: ForeignSession, cwd: strin
   return id === undefined ? undefined : store.list(cwd).find(isSame)?.sessionId;
 }
 
-/** The origin of an imported session, in its first record. */
 function originOf(path: string): Fields {
   const descriptor = openSessionFile(path, "read");
   try {
@@ -196,15 +194,14 @@ function programOf(fields: ForeignRecord["fields"]): ForeignProgram | undefined 
   return type === "session" && "timestamp" in fields ? "pi" : undefined;
 }
 
-interface NewImport {
-  readonly session: ForeignSession;
-  readonly sessionId: string;
-  readonly entries: ForeignEntries["entries"];
-  readonly cwd: string;
-}
-
 /** Writes the entries with their own times; all of them reach the disk together, before this resolves. */
-async function write(store: SessionStore, { session, sessionId, entries, cwd }: NewImport): Promise<string> {
+async function write(
+  store: SessionStore,
+  session: ForeignSession,
+  sessionId: string,
+  entries: ForeignEntries["entries"],
+  cwd: string,
+): Promise<string> {
   const clock = { time: entries.find(({ time }) => time !== undefined)?.time ?? Date.now() };
   const disk = { waits: false };
   const journal = await store.start(cwd, {
@@ -234,13 +231,11 @@ async function write(store: SessionStore, { session, sessionId, entries, cwd }: 
   return journal.path;
 }
 
-/** An entry to be written, and when it happened; undefined where the file does not say. */
 interface TimedEntry {
   readonly entry: NewEntry;
   readonly time: number | undefined;
 }
 
-/** Repairs that were needed so that the conversation can be sent. */
 interface ImportRepairs {
   /** Calls without a result, which got one that says so. */
   unansweredCalls: number;
@@ -252,13 +247,11 @@ interface ImportRepairs {
   emptyAnswers: number;
 }
 
-/** A conversation as it can be written. */
 interface ForeignEntries {
   readonly entries: readonly TimedEntry[];
   readonly repairs: ImportRepairs;
 }
 
-/** Options of the entries. */
 interface EntryOptions {
   readonly sessionId: string;
   /** USD for usage of a model; undefined for an unknown price. */

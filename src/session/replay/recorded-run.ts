@@ -49,25 +49,22 @@ export interface RecordedRun {
   readonly calls: ReadonlyMap<string, RecordedCall>;
 }
 
-/** Takes the entries of a session apart into its runs. Entries between two runs belong to none. */
 export function recordedRuns(entries: readonly JournalEntry[]): readonly RecordedRun[] {
   const runs: RecordedRun[] = [];
   let number = 0;
   entries.forEach((entry, at) => {
     if (!beginsPart(entry)) return;
     if (entry.type === "run_start") number++;
-    runs.push(recordedRun(entries, { start: entry, at, number }));
+    runs.push(recordedRun(entries, entry, at, number));
   });
   return runs;
 }
 
 function recordedRun(
   entries: readonly JournalEntry[],
-  {
-    start,
-    at,
-    number,
-  }: { readonly start: RunStartEntry | RunResumeEntry; readonly at: number; readonly number: number },
+  start: RunStartEntry | RunResumeEntry,
+  at: number,
+  number: number,
 ): RecordedRun {
   const inside: JournalEntry[] = [];
   let end: RunEndEntry | undefined;
@@ -185,7 +182,6 @@ export function checkedInput({ intent, decision, request }: RecordedCall): ToolI
   return (intent ?? decision ?? request)?.input;
 }
 
-/** The facts of a run that its journal does not say, and those that follow from it. */
 export interface RunFacts {
   readonly finishTool: string | undefined;
   readonly maxIterations: number;

@@ -55,10 +55,8 @@ export interface ReplayTools {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Outcome of a run that was run again. */
 export interface ReplayedRun {
   readonly entries: readonly JournalEntry[];
-  /** Messages of the requests, in the order of the recorded answers. */
   readonly requests: readonly (readonly Message[])[];
   /** True when the model was asked once more than the record has answers. */
   readonly askedTooOften: boolean;
@@ -68,7 +66,6 @@ export interface ReplayedRun {
   readonly failure: NanoAgentError | undefined;
 }
 
-/** The outcome of a call that was run. */
 export interface LiveOutcome {
   readonly content: ToolResultEntry["result"]["content"];
   readonly isError: boolean;
@@ -189,7 +186,6 @@ class RunReplay {
     });
   }
 
-  /** The working folder of the run, as far as a question says it. */
   #folder(waited: ReadonlyMap<string, ApprovalRequestEntry>): string {
     const asked = [...this.#run.calls.values()].flatMap(({ request = [] }) => request);
     return [...asked, ...waited.values()].at(0)?.cwd ?? "";
@@ -351,7 +347,6 @@ class RunReplay {
     }
   }
 
-  /** Calls what the recorded call has called. */
   async #callWithin(call: RecordedCall, context: ToolContext): Promise<void> {
     await Promise.all(
       callableWithin(this.#run, call.callId).map((inner) =>

@@ -63,19 +63,16 @@ function stepFinder(entries: readonly JournalEntry[]): (entry: JournalEntry | un
   };
 }
 
-/** The parts a comparison needs beside the two runs. */
 interface ComparedRun {
   readonly run: RecordedRun;
   readonly before: readonly JournalEntry[];
   readonly replayed: ReplayedRun;
   /** Number of the step of an entry; `null` for one that belongs to none. */
   readonly stepOf: (entry: JournalEntry | undefined) => number | null;
-  /** Differences of smaller steps are not looked at. */
   readonly from: number;
   readonly findings: ReplayFindings;
 }
 
-/** Compares a run with its record: messages of requests, arguments and results of calls, its ending. */
 function compareRun(compared: ComparedRun): void {
   const { run, findings } = compared;
   findings.runs++;
@@ -268,7 +265,6 @@ export interface ReplayReport {
   readonly notReplayed: { readonly [kind: string]: number };
 }
 
-/** Collects what a replay finds. */
 class ReplayFindings {
   readonly differences: ReplayDifference[] = [];
   requests = 0;

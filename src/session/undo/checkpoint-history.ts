@@ -9,7 +9,6 @@ export interface TurnPlace {
   readonly turn: number;
 }
 
-/** A record of changed files, and where in the session it stands. */
 export interface HistoryStep extends TurnPlace {
   readonly time: number;
   readonly entry: CheckpointEntry | RollbackEntry;
@@ -18,7 +17,6 @@ export interface HistoryStep extends TurnPlace {
   readonly isEnded: boolean;
 }
 
-/** A message of the user, and the turn that follows it. */
 interface HistoryMessage extends TurnPlace {
   readonly entry: UserEntry;
 }

@@ -50,7 +50,6 @@ export interface CheckpointLimits {
   readonly maxWaitMs: number;
 }
 
-/** The limits where nobody says otherwise. */
 export const DEFAULT_LIMITS: CheckpointLimits = {
   maxFileBytes: 32 * 1024 * 1024,
   maxEntries: 200_000,
@@ -130,7 +129,6 @@ export class CheckpointStore {
     return sum;
   }
 
-  /** Bytes that each object on the disk takes, by its name. */
   sizes(): ReadonlyMap<string, number> {
     return this.#known();
   }
@@ -227,7 +225,6 @@ export class CheckpointStore {
     return rows.map((row) => String(row["path"])).filter((path) => existsSync(path));
   }
 
-  /** Remembers that a session keeps files here. */
   addUser(journalPath: string): void {
     if (!this.users().includes(journalPath))
       this.#write((database) =>
@@ -235,7 +232,6 @@ export class CheckpointStore {
       );
   }
 
-  /** Removes all objects and users but these. */
   keepOnly(names: ReadonlySet<string>, users: readonly string[]): void {
     this.#write((database) => {
       const remove = database.prepare("DELETE FROM objects WHERE id = ?");
@@ -249,7 +245,6 @@ export class CheckpointStore {
     this.#sizes = undefined;
   }
 
-  /** Closes the database; the next call opens it again. */
   close(): void {
     this.#database?.close();
     this.#database = undefined;
@@ -383,7 +378,6 @@ export class ContentKeeper {
     this.#passed = 0;
   }
 
-  /** Counts a file that is kept already. */
   pass(bytes: number): void {
     this.#passed += bytes;
   }

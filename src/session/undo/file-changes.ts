@@ -73,7 +73,6 @@ function withTarget(path: string): readonly string[] {
   }
 }
 
-/** A checkpoint before the journal has it. */
 type Checkpoint = Omit<CheckpointEntry, "id" | "parent" | "time">;
 
 /** The checkpoints of a call for what a look at `root` found; none when it found nothing. */
@@ -106,7 +105,6 @@ export function placeMark(path: string): string {
   return stats === undefined ? "" : `${stats.ino}:${stats.size}:${stats.mtimeMs}:${stats.ctimeMs}`;
 }
 
-/** Options of {@link applyChanges}. */
 interface ApplyOptions {
   readonly root: string;
   /** The kept bytes of a hash; undefined when they are gone. */
@@ -115,7 +113,6 @@ interface ApplyOptions {
   readonly isAsPlanned: (path: PathKey) => boolean;
 }
 
-/** A path that could not be put back, and why. */
 export interface FailedPath {
   readonly path: PathKey;
   readonly reason: string;

@@ -12,12 +12,10 @@ export type PathKey = string;
 
 const RAW = "\0";
 
-/** The key of some bytes. */
 export function keyOfBytes(bytes: Buffer): PathKey {
   return isUtf8(bytes) ? bytes.toString("utf8") : RAW + bytes.toString("latin1");
 }
 
-/** The bytes a key stands for. */
 export function bytesOfKey(key: PathKey): Buffer {
   return key.startsWith(RAW) ? Buffer.from(key.slice(1), "latin1") : Buffer.from(key, "utf8");
 }
@@ -31,7 +29,6 @@ export function nativePath(root: string, key: PathKey): string | Buffer {
     : `${folder}/${key}`;
 }
 
-/** The key of an entry of a folder. */
 export function childKey(folder: PathKey, name: PathKey): PathKey {
   if (folder === "") return name;
   if (!folder.startsWith(RAW) && !name.startsWith(RAW)) return `${folder}/${name}`;
@@ -55,7 +52,6 @@ export function foldersAbove(key: PathKey): PathKey[] {
   return above;
 }
 
-/** The parts of a key, each a key of its own. */
 export function partsOf(key: PathKey): PathKey[] {
   if (!key.startsWith(RAW)) return key === "" ? [] : key.split("/");
   return key
@@ -90,7 +86,6 @@ export function keyWithin(root: string, path: string): PathKey | undefined {
 /** The folder of a repository's own, which is never looked into. */
 export const GIT = ".git";
 
-/** A key for people. */
 export function shownPath(key: PathKey): string {
   return key.startsWith(RAW) ? bytesOfKey(key).toString("utf8") : key;
 }
@@ -111,12 +106,10 @@ export interface FileIndex {
   readonly states: Map<PathKey, FileState>;
   /** True when all of the workspace was looked at, so that what is not in `states` was not there. */
   isComplete: boolean;
-  /** Places that were not looked into. */
   omitted: readonly Omission[];
   sessionId: string;
 }
 
-/** The state of a path where nothing stands. */
 export const NOTHING: FileState = {
   mode: 0,
   size: 0,
@@ -127,7 +120,6 @@ export const NOTHING: FileState = {
   version: null,
 };
 
-/** The state of a path with these facts. */
 export function fileState(stats: Stats, version: FileVersion, checkedAt: number): FileState {
   const { mode, size, mtimeMs, ctimeMs, ino } = stats;
   return { mode, size, mtimeMs, ctimeMs, ino, checkedAt, version };
@@ -153,7 +145,6 @@ export function isUnchanged(state: FileState, stats: FileFacts): boolean {
   return hasFacts(state, stats) && checkedAt - ctimeMs > racyMs;
 }
 
-/** True when the facts are those that were seen. */
 export function hasFacts(state: FileFacts, stats: FileFacts): boolean {
   return (
     state.mtimeMs === stats.mtimeMs &&
@@ -164,12 +155,10 @@ export function hasFacts(state: FileFacts, stats: FileFacts): boolean {
   );
 }
 
-/** The permission bits of a mode. */
 export function permissionBits(mode: number): number {
   return mode & 0o7777;
 }
 
-/** The version of something that is not kept. */
 export function unkept(stats: Stats, reason: OmissionReason): FileVersion {
   return { type: "unkept", reason, mark: markOf(stats) };
 }

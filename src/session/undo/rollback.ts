@@ -35,7 +35,6 @@ export interface RollbackOptions {
   readonly dryRun?: boolean;
 }
 
-/** A path that was left as it is. */
 export interface LeftPath {
   readonly path: PathKey;
   readonly reason: Obstacle;
@@ -85,11 +84,7 @@ export async function undo(
   const isWhole = paths.length === 0;
   const entry = { direction: "undo", to, ...(isWhole ? {} : { partial: true }) } as const;
   const omitted = omissionsIn(steps);
-  return rollBack(place, groups, {
-    options,
-    entry,
-    omitted: omitted.length > 0 ? omitted : omittedNow(place),
-  });
+  return rollBack(place, groups, options, entry, omitted.length > 0 ? omitted : omittedNow(place));
 }
 
 /** Takes back the newest undo after which no call changed files. Otherwise as {@link undo}. */
@@ -107,11 +102,8 @@ export async function redo(
   const stories = done.map(
     ({ path, before, after }): PathStory => ({ path, target: before, expected: [after], isDisturbed: false }),
   );
-  return rollBack(place, [{ root: redoable.root, stories }], {
-    options,
-    entry: { direction: "redo", redoes: redoable.id },
-    omitted: [],
-  });
+  const entry = { direction: "redo", redoes: redoable.id } as const;
+  return rollBack(place, [{ root: redoable.root, stories }], options, entry, []);
 }
 
 interface RootStories {
@@ -130,15 +122,9 @@ type RollbackFacts = Pick<RollbackEntry, "direction" | "to" | "redoes" | "partia
 async function rollBack(
   place: RollbackPlace,
   groups: readonly RootStories[],
-  {
-    options,
-    entry,
-    omitted,
-  }: {
-    readonly options: RollbackOptions;
-    readonly entry: RollbackFacts;
-    readonly omitted: readonly Omission[];
-  },
+  options: RollbackOptions,
+  entry: RollbackFacts,
+  omitted: readonly Omission[],
 ): Promise<RollbackReport> {
   const plans = groups.map(({ root, stories }) =>
     plan(place.openWorkspace(root), stories, options.force === true),
@@ -190,13 +176,14 @@ async function carryOut(
   facts: RollbackFacts,
 ): Promise<FailedPath[]> {
   const entry = await journal.append({ type: "rollback", root: workspace.root, changes: doable, ...facts });
-  return apply(journal, workspace, { id: entry.id, changes: doable });
+  return apply(journal, workspace, entry.id, doable);
 }
 
 async function apply(
   journal: LocalJournal,
   workspace: Workspace,
-  { id, changes }: { readonly id: string; readonly changes: readonly FileChange[] },
+  id: string,
+  changes: readonly FileChange[],
 ): Promise<FailedPath[]> {
   const planned = new Map(changes.map(({ path, before }) => [path, before]));
   const failed = applyChanges(changes, {
@@ -226,7 +213,7 @@ async function finish(
     ({ path, before, after }): PathStory => ({ path, target: after, expected: [before], isDisturbed: false }),
   );
   const { doable, left } = plan(workspace, stories, false);
-  const failed = await apply(place.journal, workspace, { id: entry.id, changes: doable });
+  const failed = await apply(place.journal, workspace, entry.id, doable);
   await place.journal.append(note(rollbackNote(entry.direction, entry.changes)));
   const { direction, to, root } = entry;
   return {
@@ -335,7 +322,6 @@ function rollbackNote(direction: "undo" | "redo", changes: readonly FileChange[]
   return `${what}\n${lines.join("\n")}\nRead a file again before you change it, and do not repeat what was taken back unless you are asked to.]`;
 }
 
-/** The change of a path, in a few words. */
 export function describeChange({ path, before, after }: FileChange): string {
   const shown = shownPath(path);
   const kind = (after ?? before)?.type === "folder" ? `${shown}/` : shown;
@@ -346,10 +332,8 @@ export function describeChange({ path, before, after }: FileChange): string {
   return `${kind}: put back`;
 }
 
-/** The journal's story of a path from some point on. */
 interface PathStory {
   readonly path: PathKey;
-  /** The state it had at that point. */
   readonly target: FileVersion | null;
   /** The state it must have now, if nobody else changed it; several where a rollback was cut. */
   readonly expected: readonly (FileVersion | null)[];
@@ -368,13 +352,11 @@ export type Obstacle =
   /** Its state at that point is not kept. */
   | "lost";
 
-/** Plan for one path. */
 interface PlannedPath {
   readonly change: FileChange;
   readonly obstacle?: Obstacle;
 }
 
-/** The state of a path now. */
 interface SeenPath {
   readonly version: FileVersion | null;
   /** Tells it from other versions, where it is not kept. */

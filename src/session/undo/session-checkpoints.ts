@@ -143,7 +143,7 @@ export class SessionCheckpoints implements Checkpointer {
     const { maxStoreBytes } = this.#limits;
     for (const workspace of this.#workspaces) {
       if (this.#isUser && workspace.store.bytes >= maxStoreBytes * CLEAN_UP_FROM)
-        await collectUnused({ workspace, own: this.#options.journalPath, maxBytes: maxStoreBytes });
+        await collectUnused(workspace, this.#options.journalPath, maxStoreBytes);
       workspace.store.close();
     }
   }
@@ -269,7 +269,6 @@ export class SessionCheckpoints implements Checkpointer {
   }
 }
 
-/** The answer to a call whose changes could not be taken back. */
 function cannotKeep(error: unknown): Error {
   return new Error(
     `its changes could not be undone. ${errorMessage(error)} Put that right, or switch undo off: --no-undo, or "undo": false in the configuration.`,
@@ -306,7 +305,6 @@ export function rollbackPlace({ folder, journal, cwd, limits }: RollbackPlaceOpt
   };
 }
 
-/** Opens what is kept of a workspace below `folder`, which holds one folder for each. */
 export function openWorkspace(
   root: string,
   {
@@ -360,31 +358,27 @@ function oneGap(root: string, { path, reason }: Omission): string {
   return `undo: ${shown} ${ONE[reason] ?? "cannot be read"}; ${NOT_KEPT}`;
 }
 
-/** Options of {@link collectUnused}. */
-interface CollectOptions {
-  readonly workspace: Workspace;
-  /** Journal of the session at work, which nothing is taken from; undefined when none is. */
-  readonly own?: string | undefined;
-  /** Most bytes of the store: the oldest sessions' go first. Default: only what no session needs goes. */
-  readonly maxBytes?: number;
-}
-
 /** Share of the space that sessions may fill, so that the next run has some. */
 const FILL = 0.6;
 
 /**
- * Removes what no session needs any more, and what the oldest need as far as the rest takes too much space.
+ * Removes what no session needs any more, and what the oldest need as far as the rest takes too much of
+ * `maxBytes`; nothing of `own`, the journal of the session at work.
  * Resolves to false, nothing done, while another session of the workspace is at work. Throws `checkpoint` for
  * what the system refuses.
  */
-async function collectUnused({ workspace, own, maxBytes }: CollectOptions): Promise<boolean> {
+async function collectUnused(
+  workspace: Workspace,
+  own?: string,
+  maxBytes = Number.POSITIVE_INFINITY,
+): Promise<boolean> {
   const { store } = workspace;
   const users = store.users();
   for (const path of users) if (path !== own && (await isAtWork(path))) return false;
   const sizes = store.sizes();
   const sizeOf = (names: Iterable<string>): number =>
     [...names].reduce((all, name) => all + (sizes.get(name) ?? 0), 0);
-  const room = maxBytes === undefined ? Number.POSITIVE_INFINITY : maxBytes * FILL;
+  const room = maxBytes * FILL;
   const needed = new Set(workspace.hashes());
   const kept: string[] = [];
   let used = sizeOf(needed);
@@ -405,7 +399,7 @@ async function collectUnused({ workspace, own, maxBytes }: CollectOptions): Prom
 export async function forgetSession(workspace: Workspace): Promise<void> {
   const { store } = workspace;
   const isNeeded = store.users().length > 0;
-  if (isNeeded) await collectUnused({ workspace });
+  if (isNeeded) await collectUnused(workspace);
   store.close();
   if (!isNeeded) rmSync(workspace.folder, { recursive: true, force: true });
 }

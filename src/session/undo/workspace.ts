@@ -32,17 +32,13 @@ import {
   unkept,
 } from "./path-state.ts";
 
-/** How a workspace is opened. */
 export interface WorkspaceOptions {
   /** The folder that is looked after: absolute, links resolved. */
   readonly root: string;
-  /** Where its files are kept; made when it is first needed. */
   readonly folder: string;
   readonly sessionId: string;
   readonly limits: CheckpointLimits;
-  /** Folders that are no part of it. */
   readonly exclude?: readonly string[];
-  /** Takes what a person should know of the store. */
   readonly onNotice?: ((message: string) => void) | undefined;
 }
 
@@ -54,7 +50,6 @@ export interface Patience {
 
 const PATIENT: Patience = { mayRead: () => true, mayOpen: () => true };
 
-/** The differences between two looks. */
 export interface Observation {
   readonly changes: readonly FileChange[];
   /** Places that were not looked into; `changed` where its own folder was touched. */
@@ -121,7 +116,6 @@ export class Workspace {
     return this.#unread;
   }
 
-  /** Hashes of all that stands in the workspace now, as far as it is kept. */
   *hashes(): Iterable<string> {
     for (const { version } of this.#index.states.values()) if (version?.type === "file") yield version.hash;
   }
@@ -137,7 +131,7 @@ export class Workspace {
     const isKnown = (key: PathKey): boolean => isComplete && !wasLeftOut(key);
     const onEntry = (key: PathKey, stats: Stats): void => {
       seen.add(key);
-      this.#note(key, stats, { changes, isKnown, mayRead: patience.mayRead });
+      this.#note(key, stats, changes, isKnown, patience.mayRead);
     };
     const hadNoTime = leftOutBy(omittedBefore.filter(({ reason }) => reason === "no_time"));
     const mayOpen = (key: PathKey): boolean => (isComplete && !hadNoTime(key)) || patience.mayOpen();
@@ -164,7 +158,6 @@ export class Workspace {
     };
   }
 
-  /** Looks at some paths and the folders around them. */
   look(keys: readonly PathKey[]): Observation {
     this.#begin();
     const changes: FileChange[] = [];
@@ -173,7 +166,7 @@ export class Workspace {
     const isKnown = (key: PathKey): boolean => isComplete && !wasLeftOut(key);
     for (const key of new Set(keys.flatMap((each) => [...foldersAbove(each), each]))) {
       const stats = this.#statsWithin(key);
-      if (stats !== undefined) this.#note(key, stats, { changes, isKnown, mayRead: PATIENT.mayRead });
+      if (stats !== undefined) this.#note(key, stats, changes, isKnown);
       else this.#noteAbsence(key, changes);
     }
     this.#commit();
@@ -255,12 +248,19 @@ export class Workspace {
     return statsOf(nativePath(this.root, key));
   }
 
-  #note(key: PathKey, stats: Stats, { changes, isKnown, mayRead }: NoteContext): void {
+  /** `isKnown`: true when it is known that nothing stood at a path that has no state. */
+  #note(
+    key: PathKey,
+    stats: Stats,
+    changes: FileChange[],
+    isKnown: (key: PathKey) => boolean,
+    mayRead = PATIENT.mayRead,
+  ): void {
     const state = this.#index.states.get(key);
     if (state !== undefined && this.#isKept(state, stats)) return;
     const isFirst = state === undefined ? !isKnown(key) : isUnread(state) && hasFacts(state, stats);
     if (isFirst && stats.isFile() && !mayRead()) this.#noteUnread(key, stats, state);
-    else this.#noteFound(key, stats, { state, isFirst, changes });
+    else this.#noteFound(key, stats, state, isFirst, changes);
   }
 
   /** A file that there is no time to read: its facts tell whether it changes. */
@@ -268,7 +268,14 @@ export class Workspace {
     if (state === undefined) this.#draft.set(key, fileState(stats, unkept(stats, "no_time"), Date.now()));
   }
 
-  #noteFound(key: PathKey, stats: Stats, { state, isFirst, changes }: FoundState): void {
+  /** `isFirst`: seen for the first time, so that nothing of it is a change. */
+  #noteFound(
+    key: PathKey,
+    stats: Stats,
+    state: FileState | undefined,
+    isFirst: boolean,
+    changes: FileChange[],
+  ): void {
     const found = this.#keeper.stateAt(nativePath(this.root, key), stats, state);
     if (found === undefined) {
       this.#noteAbsence(key, changes);
@@ -310,20 +317,6 @@ function differOnlyInTime(before: FileState | undefined, after: FileState | unde
   return hasFacts(before, after) && isSameVersion(before.version, after.version);
 }
 
-interface NoteContext {
-  readonly changes: FileChange[];
-  /** True when it is known that nothing stood at a path that has no state. */
-  readonly isKnown: (key: PathKey) => boolean;
-  /** True when there is time to read a file for the first time. */
-  readonly mayRead: () => boolean;
-}
-
-interface FoundState extends Pick<NoteContext, "changes"> {
-  readonly state: FileState | undefined;
-  /** True when it is seen for the first time, so that nothing of it is a change. */
-  readonly isFirst: boolean;
-}
-
 /** Tells whether a path is one of those left out, or below one. */
 function leftOutBy(omitted: readonly Omission[]): (key: PathKey) => boolean {
   const paths = new Set(omitted.map(({ path }) => path));
@@ -332,9 +325,7 @@ function leftOutBy(omitted: readonly Omission[]): (key: PathKey) => boolean {
   return (key) => paths.has(key) || foldersAbove(key).some((folder) => paths.has(folder));
 }
 
-/** Options of a walk. */
 interface WalkOptions {
-  /** Absolute path, links resolved. */
   readonly root: string;
   readonly limits: CheckpointLimits;
   /** Absolute paths of folders that are passed over without a word. */
@@ -381,7 +372,7 @@ class Walk {
     const folders: PathKey[] = [""];
     for (let next = 0; next < folders.length; next++) {
       const folder = folders[next] ?? "";
-      const found = this.#entriesOf(folder, { limit: this.#left });
+      const found = this.#entriesOf(folder, this.#left);
       if (found === undefined) continue;
       this.#left -= found.length;
       for (const entry of found) {
@@ -402,7 +393,7 @@ class Walk {
     const folders = [top.key];
     const omittedBefore = this.omitted.length;
     for (let next = 0; next < folders.length; next++) {
-      const found = this.#entriesOf(folders[next] ?? "", { limit: limit - all.length, blame: top.key });
+      const found = this.#entriesOf(folders[next] ?? "", limit - all.length, top.key);
       if (found === undefined) {
         const reason = this.omitted.at(-1)?.reason;
         if (reason !== "too_many_files" && reason !== "no_time") continue;
@@ -421,10 +412,7 @@ class Walk {
    * Entries of a folder; undefined where they cannot be had: the folder is noted as left out, or `blame`
    * where there is no time or they are more than `limit`.
    */
-  #entriesOf(
-    folder: PathKey,
-    { limit, blame = folder }: { readonly limit: number; readonly blame?: PathKey },
-  ): PathStats[] | undefined {
+  #entriesOf(folder: PathKey, limit: number, blame = folder): PathStats[] | undefined {
     const { root, mayOpen } = this.#options;
     if (!mayOpen(folder)) {
       this.#omit(blame, "no_time");

@@ -13,9 +13,8 @@ import {
 import { isRecord } from "../../../core/base/json.ts";
 import { counted } from "../../../core/base/text.ts";
 import { messageText, textOf, toolCallsOf } from "../../../core/message/message.ts";
-import type { DurableRun, DurableState, RunStatus } from "../../../durable/durable-run.ts";
+import type { DurableRun, DurableState, FleetOptions, RunStatus } from "../../../durable/durable-run.ts";
 import { createFleet, type Fleet } from "../../../durable/fleet.ts";
-import type { FleetOptions } from "../../../durable/fleet-options.ts";
 import { variable } from "../../../system/env.ts";
 import { EXIT, SIGNAL_EXITS } from "../../../view/exit-code.ts";
 import { terminalLine } from "../../../view/safe-text.ts";

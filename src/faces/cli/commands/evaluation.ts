@@ -16,8 +16,12 @@ import {
 import { type TaskProof, validateTask } from "../../../evaluation/judge.ts";
 import type { RunPlace } from "../../../evaluation/perform-run.ts";
 import { assertApart, readSuites, type SuiteTasks } from "../../../evaluation/read-suites.ts";
-import { conditionsOf, newestOfEach, ResultsFolder } from "../../../evaluation/results-folder.ts";
-import type { RunRecord } from "../../../evaluation/run-record.ts";
+import {
+  conditionsOf,
+  newestOfEach,
+  ResultsFolder,
+  type RunRecord,
+} from "../../../evaluation/results-folder.ts";
 import {
   type Comparison,
   changeText,

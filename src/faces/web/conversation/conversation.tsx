@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
-import type { ConnectionRetry } from "../../../server/follow-stream.ts";
+import type { ConnectionRetry } from "../../../server/create-reader.ts";
 import type { SessionDetail } from "../../../server/server-api.ts";
 import { modeName } from "../../../view/mode-names.ts";
 import type { Question } from "../../../view/question.ts";

@@ -1,8 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../../permission/permission-mode.ts";
-import type { Reader } from "../../../server/create-reader.ts";
-import type { ConnectionRetry } from "../../../server/follow-stream.ts";
+import type { ConnectionRetry, Reader } from "../../../server/create-reader.ts";
 import type {
   PassingEvent,
   SessionDetail,

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { ServerProblem } from "../../../server/create-reader.ts";
 import type { SessionChange, SessionFileState } from "../../../server/server-api.ts";
-import { ServerProblem } from "../../../server/server-problem.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { useFormats, useWords } from "../language/language.ts";
 import { Sheet } from "../rail.tsx";

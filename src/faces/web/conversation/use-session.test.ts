@@ -1,9 +1,12 @@
 import { expect, test } from "vitest";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
-import { createReader, type Reader } from "../../../server/create-reader.ts";
-import type { FollowOptions } from "../../../server/follow-stream.ts";
+import {
+  createReader,
+  type FollowOptions,
+  type Reader,
+  ServerProblem,
+} from "../../../server/create-reader.ts";
 import type { SessionDetail, StreamItem } from "../../../server/server-api.ts";
-import { ServerProblem } from "../../../server/server-problem.ts";
 import { followSession, type OpenSession } from "./session-feed.ts";
 
 const DETAIL: SessionDetail = {
