@@ -61,7 +61,7 @@ export function agentPlugins({ longTermMemory, loopGuard, compaction }: AgentOpt
   return plugins;
 }
 
-export function requestDefaults(options: AgentOptions, sessionId: string): RequestDefaults {
+export function requestFields(options: AgentOptions, sessionId: string): RequestDefaults {
   const { systemPrompt: system, maxOutputTokens, temperature, topP, stopSequences, effort } = options;
   const { providerOptions } = options;
   const parallelToolCalls = options.parallelToolCalls === false ? false : undefined;

@@ -43,7 +43,7 @@ import {
   type Publish,
   publisher,
   rechosen,
-  requestDefaults,
+  requestFields,
   runTools,
 } from "./active-run.ts";
 import {
@@ -463,7 +463,7 @@ export class Agent {
       isReleased: () => active.isReleased,
       tools: runTools(this.#tools, finish, options.toolChoice),
       model: () => this.#choice,
-      request: requestDefaults(own, journal.sessionId),
+      request: requestFields(own, journal.sessionId),
       journal,
       state,
       signal,

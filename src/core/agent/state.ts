@@ -137,12 +137,11 @@ export class RunProgress {
   }
 
   #begin(entry: RunStartEntry, wasWaiting: boolean): void {
-    this.#leaveTurn();
+    this.#startOver();
     // The earlier question of a run that waited has no answer yet.
     if (!wasWaiting) this.asked = [];
     this.iterations = 0;
     this.lastText = "";
-    this.#forgive();
     this.#called = [];
     this.isOpen = false;
     this.#activeMs = 0;
@@ -151,14 +150,12 @@ export class RunProgress {
 
   /** One that had ended is tried again: the model is asked anew, and has its chances to be understood. */
   #goOn(entry: RunResumeEntry, wasWaiting: boolean): void {
-    if (!this.isOpen && !wasWaiting) {
-      this.#leaveTurn();
-      this.#forgive();
-    }
+    if (!this.isOpen && !wasWaiting) this.#startOver();
     this.#work(entry);
   }
 
-  #forgive(): void {
+  #startOver(): void {
+    this.#leaveTurn();
     this.nudges = 0;
     this.unreadable = 0;
   }
