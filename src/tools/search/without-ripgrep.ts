@@ -32,12 +32,8 @@ export async function walkFiles(listing: FileListing): Promise<number> {
     for (const entry of entries?.sort((a, b) => (a.name < b.name ? -1 : 1)) ?? []) {
       const { name } = entry;
       if (signal.aborted) return unread;
-      if (name === ".git" || name.startsWith(TEMPORARY_PREFIX)) continue;
-      if (
-        (name === "node_modules" && !withNodeModules) ||
-        isIgnored(rules, join(place, name), entry.isDirectory())
-      )
-        continue;
+      const isSkipped = isOurs(name) || (name === "node_modules" && !withNodeModules);
+      if (isSkipped || isIgnored(rules, join(place, name), entry.isDirectory())) continue;
       const path = current.path === "" ? name : `${current.path}/${name}`;
       if (entry.isDirectory()) folders.push({ path, rules });
       else if (entry.isFile() && !onFile(path)) return unread;
@@ -45,6 +41,10 @@ export async function walkFiles(listing: FileListing): Promise<number> {
     pending.push(...folders.reverse());
   }
   return unread;
+}
+
+function isOurs(name: string): boolean {
+  return name === ".git" || name.startsWith(TEMPORARY_PREFIX);
 }
 
 /** The rules of a folder, `.rgignore` and `.ignore` before `.gitignore`. */
