@@ -53,19 +53,21 @@ interface FolderRules {
   readonly rules: Ignore;
 }
 
-function rulesOf(folder: string): readonly FolderRules[] {
+function rulesOf(folder: string, searched?: string): readonly FolderRules[] {
   const texts = [".gitignore", ".ignore", ".rgignore"].map((name) => textAt(join(folder, name)));
-  if (texts.every((text) => text === "")) return [];
-  return [{ folder, rules: ignore({ ignorecase: false }).add(texts.join("\n")) }];
+  const lines = texts.join("\n").split(/\r?\n/u);
+  const of = (some: readonly string[]) => ({ folder, rules: ignore({ ignorecase: false }).add(some) });
+  const names = (line: string) => searched !== undefined && isIgnored([of([line])], searched, true);
+  return lines.every((line) => line === "") ? [] : [of(lines.filter((line) => !names(line)))];
 }
 
-/** Those of the folders above, up to the top of the repository, that do not ignore `folder` itself. */
+/** Those of the folders above, up to the top of the repository, but for lines that name `folder` itself. */
 function rulesAbove(folder: string): readonly FolderRules[] {
   const found: FolderRules[] = [];
   let current = folder;
   while (textAt(join(current, ".git")) === "" && dirname(current) !== current) {
     current = dirname(current);
-    found.push(...rulesOf(current).filter((rules) => !isIgnored([rules], folder, true)));
+    found.push(...rulesOf(current, folder));
   }
   return found;
 }
