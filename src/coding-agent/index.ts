@@ -30,7 +30,7 @@ export type { ModelReason } from "../providers/model-choice.ts";
 export type { FoundModel } from "../providers/catalog.ts";
 export type { Environment } from "../system/env.ts";
 export type { FilePort } from "../tools/files/file-state.ts";
-export type { PortCommand, PortCommandEnd, ShellPort } from "../tools/shell/ports.ts";
+export type { PortCommand, PortCommandEnd, ShellPort } from "../tools/shell/shell-ports.ts";
 export type { DiffHunk, FileDiff } from "../view/file-diff.ts";
 export type { MessageQueue, QueuedMessage } from "../view/message-queue.ts";
 export type { LeftOut, Notice, NoticeTopic, OnNotice } from "../view/notice.ts";

@@ -7,7 +7,7 @@ import { callTool, textOf } from "../../test/tools/call-tool.ts";
 import { createBashTools } from "./bash-tools.ts";
 import { fileTools } from "./file-tools.ts";
 import type { FilePort } from "./files/file-state.ts";
-import type { CommandPlacement, CommandSandbox, PortCommand, ShellPort } from "./shell/ports.ts";
+import type { CommandPlacement, CommandSandbox, PortCommand, ShellPort } from "./shell/shell-ports.ts";
 
 /** An editor with texts in its buffers, some of them not saved; it saves what it is told to write. */
 function editor(buffers: Record<string, string>): Required<FilePort> {

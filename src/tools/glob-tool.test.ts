@@ -212,6 +212,8 @@ test("both engines find the same in any tree", async () => {
       rules,
       fc.constantFrom(".", "a"),
       async (paths, top, nested, where) => {
+        // Without ripgrep a line that names the searched folder says nothing of others of that name.
+        fc.pre(where === "." || !/^!?a\/$/m.test(top));
         const files = Object.fromEntries(paths.map((file) => [file, ""]));
         const root = tempFolder({ ...files, "a/x.ts": "", ".gitignore": top, "a/.ignore": nested });
         mkdirSync(join(root, ".git"));

@@ -34,7 +34,7 @@ export type {
   OpenCommandSandbox,
   SandboxCommand,
   SandboxedCommand,
-} from "./shell/ports.ts";
+} from "./shell/shell-ports.ts";
 export type { ShellOptions } from "./shell/shell-session.ts";
 export { createTodoTool, type TodoItem, type TodoStatus } from "./todo-tool.ts";
 export { createWebFetchTool, type WebFetchOptions } from "./web-fetch-tool.ts";

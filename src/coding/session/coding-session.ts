@@ -17,7 +17,7 @@ import type { ModelReason } from "../../providers/model-choice.ts";
 import type { RollbackReport } from "../../session/undo/rollback.ts";
 import type { Environment } from "../../system/env.ts";
 import type { FilePort } from "../../tools/files/file-state.ts";
-import type { ShellPort } from "../../tools/shell/ports.ts";
+import type { ShellPort } from "../../tools/shell/shell-ports.ts";
 import type { MessageQueue } from "../../view/message-queue.ts";
 import type { Notice, OnNotice } from "../../view/notice.ts";
 import type { Outcome } from "../../view/outcome.ts";

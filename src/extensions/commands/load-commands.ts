@@ -40,13 +40,12 @@ async function readCommand(definition: Definition, isTrusted: IsTrusted): Promis
     return tell("fault", `is named ${JSON.stringify(name)}: use letters, digits, - and _ for a command`);
   const body = definition.body.trim();
   if (body === "") return tell("fault", `the command /${name} has no text`);
-  const given = namesIn(fields["allowed-tools"] ?? []);
-  if (given === undefined) tell("note", "allowed-tools is left out: write names, or a list of them");
+  const given = allowedTools(definition);
   const model = modelField(fields, (message) => tell("note", message));
   const runs = commandParts(body).filter((part) => part.type === "run");
   if (runs.some(({ command }) => /\$(?:ARGUMENTS|[1-9])/.test(command)))
     tell("note", "arguments are never put into commands: a $1 or $ARGUMENTS between !` and ` stays empty");
-  const acts = runs.length > 0 || (given ?? []).length > 0 || model !== undefined;
+  const acts = runs.length > 0 || given.length > 0 || model !== undefined;
   const mayRun = origin !== "project" || !acts || (await isTrusted(trustItemOf(definition, "command", name)));
   if (!mayRun)
     tell(
@@ -58,14 +57,19 @@ async function readCommand(definition: Definition, isTrusted: IsTrusted): Promis
     description: (textField(fields, "description") ?? firstLine(body))
       .slice(0, MAX_DESCRIPTION)
       .toWellFormed(),
-    ...defined({ argumentHint: hintIn(fields), model: mayRun ? model : undefined }),
-    ...defined({ agent: textField(fields, "agent") }),
-    allowedTools: mayRun ? (given ?? []) : [],
+    ...defined({ argumentHint: hintIn(fields), agent: textField(fields, "agent") }),
+    ...(mayRun ? { ...defined({ model }), allowedTools: given } : { allowedTools: [] }),
     origin,
     path,
     body,
     mayRun,
   };
+}
+
+function allowedTools({ fields, tell }: Definition): readonly string[] {
+  const names = namesIn(fields["allowed-tools"] ?? []);
+  if (names === undefined) tell("note", "allowed-tools is left out: write names, or a list of them");
+  return names ?? [];
 }
 
 function firstLine(body: string): string {

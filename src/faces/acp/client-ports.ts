@@ -10,7 +10,7 @@ import type { SessionPorts } from "../../coding/session/coding-session.ts";
 import { isRecord } from "../../core/base/json.ts";
 import { singleQuoted } from "../../core/base/text.ts";
 import type { FilePort } from "../../tools/files/file-state.ts";
-import type { PortCommand, PortCommandEnd, ShellPort } from "../../tools/shell/ports.ts";
+import type { PortCommand, PortCommandEnd, ShellPort } from "../../tools/shell/shell-ports.ts";
 
 export function clientPorts(
   client: AgentContext,

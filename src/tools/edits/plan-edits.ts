@@ -181,7 +181,7 @@ function insertedText(
     edit.new_string.startsWith(BOM) && (start === bodyStart || edit.old_string.startsWith(BOM));
   const inserted = addsMark ? edit.new_string.slice(1) : edit.new_string;
   if (!inserted.includes("\n")) return inserted;
-  // Of a text with both kinds the line end nearest: the first inside, else the next after, else the last before.
+  // In a text with both kinds the nearest line end: inside, else the next, else the last before.
   const after = text.indexOf("\n", start);
   const ending = uniform ?? lineEndingAt(text, after === -1 ? text.lastIndexOf("\n", start) : after);
   return ending === undefined ? inserted : inLineEnding(inserted, ending);

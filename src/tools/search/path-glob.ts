@@ -104,7 +104,7 @@ function setOf(token: string): RegExp {
   try {
     return new RegExp(`[${negation === "" ? "" : "^"}${body.replace(/\\?([^-\w])/gu, escapedInSet)}]`, "u");
   } catch {
-    return /[]/u;
+    return /(?!)/u;
   }
 }
 

@@ -204,8 +204,8 @@ const MAX_RECORD_CHARS = 1_000_000;
 
 /**
  * Runs ripgrep, which reads no configuration file and no standard input. `exitCode` is 0 when something was
- * found, 1 for nothing, 2 for an error, maybe with results, `null` when it was ended. Resolves when the process
- * is gone; rejects with what `onRecord` throws.
+ * found, 1 for nothing, 2 for an error, maybe with results, `null` when it was ended. Resolves when the
+ * process is gone; rejects with what `onRecord` throws.
  */
 async function run(
   command: string,

@@ -32,12 +32,8 @@ export async function walkFiles(listing: FileListing): Promise<number> {
     for (const entry of entries?.sort((a, b) => (a.name < b.name ? -1 : 1)) ?? []) {
       const { name } = entry;
       if (signal.aborted) return unread;
-      if (name === ".git" || name.startsWith(TEMPORARY_PREFIX)) continue;
-      if (
-        (name === "node_modules" && !withNodeModules) ||
-        isIgnored(rules, join(place, name), entry.isDirectory())
-      )
-        continue;
+      const isSkipped = isOurs(name) || (name === "node_modules" && !withNodeModules);
+      if (isSkipped || isIgnored(rules, join(place, name), entry.isDirectory())) continue;
       const path = current.path === "" ? name : `${current.path}/${name}`;
       if (entry.isDirectory()) folders.push({ path, rules });
       else if (entry.isFile() && !onFile(path)) return unread;
@@ -47,25 +43,31 @@ export async function walkFiles(listing: FileListing): Promise<number> {
   return unread;
 }
 
+function isOurs(name: string): boolean {
+  return name === ".git" || name.startsWith(TEMPORARY_PREFIX);
+}
+
 /** The rules of a folder, `.rgignore` and `.ignore` before `.gitignore`. */
 interface FolderRules {
   readonly folder: string;
   readonly rules: Ignore;
 }
 
-function rulesOf(folder: string): readonly FolderRules[] {
+function rulesOf(folder: string, searched?: string): readonly FolderRules[] {
   const texts = [".gitignore", ".ignore", ".rgignore"].map((name) => textAt(join(folder, name)));
-  if (texts.every((text) => text === "")) return [];
-  return [{ folder, rules: ignore({ ignorecase: false }).add(texts.join("\n")) }];
+  const lines = texts.join("\n").split(/\r?\n/u);
+  const of = (some: readonly string[]) => ({ folder, rules: ignore({ ignorecase: false }).add(some) });
+  const names = (line: string) => searched !== undefined && isIgnored([of([line])], searched, true);
+  return lines.every((line) => line === "") ? [] : [of(lines.filter((line) => !names(line)))];
 }
 
-/** Those of the folders above, up to the top of the repository, that do not ignore `folder` itself. */
+/** Those of the folders above, up to the top of the repository, but for lines that name `folder` itself. */
 function rulesAbove(folder: string): readonly FolderRules[] {
   const found: FolderRules[] = [];
   let current = folder;
   while (textAt(join(current, ".git")) === "" && dirname(current) !== current) {
     current = dirname(current);
-    found.push(...rulesOf(current).filter((rules) => !isIgnored([rules], folder, true)));
+    found.push(...rulesOf(current, folder));
   }
   return found;
 }

@@ -4,7 +4,6 @@ import type { Readable } from "node:stream";
 import { systemClock } from "../../core/base/async.ts";
 import { markedEnvironment, type ProcessWatcher } from "../../system/process-watcher.ts";
 import type { OutputPipe } from "./output-folder.ts";
-import type { Environment } from "./ports.ts";
 import {
   endProcesses,
   findProcesses,
@@ -14,6 +13,7 @@ import {
   signal,
   startedSince,
 } from "./process-table.ts";
+import type { Environment } from "./shell-ports.ts";
 
 export interface ShellStart {
   readonly file: string;

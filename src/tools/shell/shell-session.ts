@@ -5,6 +5,7 @@ import type { Redaction } from "../../core/base/text.ts";
 import { createProcessWatcher, type ProcessWatcher } from "../../system/process-watcher.ts";
 import { OutputBuffer, type OutputLimits, type OutputText } from "./output-buffer.ts";
 import { discardPipe, OutputFolder, OutputPipes } from "./output-folder.ts";
+import { endProcesses, findProcessesNow, signal } from "./process-table.ts";
 import {
   type CommandPlacement,
   type CommandSandbox,
@@ -15,8 +16,7 @@ import {
   type SandboxedCommand,
   type ShellPort,
   unattendedEnvironment,
-} from "./ports.ts";
-import { endProcesses, findProcessesNow, signal } from "./process-table.ts";
+} from "./shell-ports.ts";
 import { type ShellExit, type ShellProcess, startShell } from "./shell-process.ts";
 
 /** Settings of the shell tools of one session. */
