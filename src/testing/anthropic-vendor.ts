@@ -1,5 +1,5 @@
 import { type Fields, isRecord } from "../core/base/json.ts";
-import type { Placed, Shapes, Violations } from "./request-violations.ts";
+import type { ObjectAt, Shapes, Violations } from "./request-violations.ts";
 import {
   deltas,
   namedEvent,
@@ -147,7 +147,7 @@ function checkTools(tools: unknown, found: Violations): void {
   }
 }
 
-function checkMessages(messages: readonly Placed[], found: Violations): void {
+function checkMessages(messages: readonly ObjectAt[], found: Violations): void {
   let open: readonly string[] = [];
   for (const [at, [where, { role, content }]] of messages.entries()) {
     // Neighbours of one role count as one message, and either may begin.

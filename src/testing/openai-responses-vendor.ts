@@ -1,5 +1,5 @@
 import { type Fields, isRecord } from "../core/base/json.ts";
-import type { Placed, Shapes, Violations } from "./request-violations.ts";
+import type { ObjectAt, Shapes, Violations } from "./request-violations.ts";
 import {
   deltas,
   namedEvent,
@@ -205,7 +205,7 @@ const ID_PREFIX: { readonly [type: string]: string } = {
 /** Types of items that come from the model. */
 const OF_MODEL = /_call$|^(?:reasoning|compaction|mcp_list_tools|mcp_approval_request)$/;
 
-function checkItems(items: readonly Placed[], found: Violations): void {
+function checkItems(items: readonly ObjectAt[], found: Violations): void {
   const ids = new Set<unknown>();
   const calls: string[] = [];
   const answered: unknown[] = [];

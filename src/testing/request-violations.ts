@@ -6,18 +6,18 @@ const MAX_VIOLATIONS = 50;
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /**
- * What a field must be. `filled`: text that is not empty · `words`: text that is not blank · `callId`: used
+ * The form of a field. `filled`: text that is not empty · `words`: text that is not blank · `callId`: used
  * once in the whole request · `arguments`: JSON text of an object.
  */
 export type FieldKind = "text" | "filled" | "words" | "object" | "list" | "callId" | "toolName" | "arguments";
 
-/** What the fields of each type of object must be; there are no other types. */
+/** The forms of the fields of each type of object; there are no other types. */
 export interface Shapes {
   readonly [type: string]: { readonly [field: string]: FieldKind };
 }
 
 /** An object of a request, and where it is. */
-export type Placed = readonly [where: string, item: Fields];
+export type ObjectAt = readonly [where: string, item: Fields];
 
 /** Collects what is wrong with a request, and holds the checks that all wires share. */
 export class Violations {
@@ -46,12 +46,12 @@ export class Violations {
   }
 
   /** The value as a list of objects; anything else is noted and left out. */
-  objects(where: string, value: unknown): readonly Placed[] {
+  objects(where: string, value: unknown): readonly ObjectAt[] {
     if (!Array.isArray(value)) {
       this.add(where, "is not an array");
       return [];
     }
-    const items: Placed[] = [];
+    const items: ObjectAt[] = [];
     for (const [at, item] of value.entries()) {
       if (isRecord(item)) items.push([`${where}[${at}]`, item]);
       else this.add(`${where}[${at}]`, "is not an object");
@@ -60,7 +60,7 @@ export class Violations {
   }
 
   /** {@link Violations.objects} of a list that must not be empty; `problem` says so. */
-  someObjects(where: string, value: unknown, problem = "is empty"): readonly Placed[] {
+  someObjects(where: string, value: unknown, problem = "is empty"): readonly ObjectAt[] {
     const items = this.objects(where, value);
     if (items.length === 0) this.add(where, problem);
     return items;
