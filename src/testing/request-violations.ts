@@ -128,15 +128,16 @@ export class Violations {
 function problemOf(value: unknown, kind: FieldKind): string | undefined {
   if (kind === "object") return isRecord(value) ? undefined : "is not an object";
   if (kind === "list") return Array.isArray(value) ? undefined : "is not an array";
+  if (kind === "arguments") return isArguments(value) ? undefined : "is not JSON text of an object";
   if (kind === "toolName")
-    return typeof value === "string" && TOOL_NAME.test(value)
+    return TOOL_NAME.test(typeof value === "string" ? value : "")
       ? undefined
       : `is ${JSON.stringify(value)}; a tool name is 1 to 64 of a-z A-Z 0-9 _ -`;
-  if (kind === "arguments") {
-    const parsed = typeof value === "string" ? safeParse(value) : undefined;
-    return parsed?.ok === true && isRecord(parsed.value) ? undefined : "is not JSON text of an object";
-  }
   if (typeof value !== "string") return "is not text";
-  const isEmpty = kind === "words" ? value.trim() === "" : kind !== "text" && value === "";
-  return isEmpty ? "is empty" : undefined;
+  return kind !== "text" && (kind === "words" ? value.trim() : value) === "" ? "is empty" : undefined;
+}
+
+function isArguments(value: unknown): boolean {
+  const parsed = typeof value === "string" ? safeParse(value) : undefined;
+  return parsed?.ok === true && isRecord(parsed.value);
 }
