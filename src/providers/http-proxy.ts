@@ -13,9 +13,9 @@ export type Route =
 const TUNNEL_MS = 30_000;
 
 /** The route to `url`. Throws `invalid_config` for a proxy address that cannot be used. */
-export function routeTo(url: URL, { http = "", https = "", noProxy = "" }: ProxyOptions = {}): Route {
+export function routeTo(url: URL, options: ProxyOptions = {}): Route {
   const isSecure = url.protocol === "https:";
-  const address = isSecure ? https : http;
+  const { [isSecure ? "https" : "http"]: address = "", noProxy = "" } = options;
   if (address === "" || isLoopback(url.hostname) || readNoProxy(noProxy).covers(url))
     return { type: "direct" };
   const proxy = URL.parse(address.includes("://") ? address : `http://${address}`);

@@ -243,7 +243,7 @@ export class ModelCall<Encoded> {
     return delayMs;
   }
 
-  /** What was streamed until now is void. */
+  /** Voids what was streamed until now. */
   #announce(error: NanoAgentError, attempt: number, delayMs: number): void {
     this.parts.discard();
     this.parts.push({ type: "retry", attempt, delayMs, error });

@@ -1,5 +1,5 @@
 import { type Fields, isRecord } from "../core/base/json.ts";
-import type { Placed, Shapes, Violations } from "./request-violations.ts";
+import type { ObjectAt, Shapes, Violations } from "./request-violations.ts";
 import {
   deltas,
   namedEvent,
@@ -120,7 +120,7 @@ const MAX_CACHE_MARKS = 4;
 /** Options that extended thinking excludes. */
 function checkSampling(body: Fields, found: Violations): void {
   const { thinking, temperature, top_k, top_p, tool_choice, max_tokens } = body;
-  const { type, budget_tokens: budget } = isRecord(thinking) ? thinking : ({} as Fields);
+  const type = isRecord(thinking) ? thinking["type"] : undefined;
   if (type !== "enabled" && type !== "adaptive") return;
   if (temperature !== undefined && temperature !== 1)
     found.add("temperature", "may only be 1 while the model thinks");
@@ -129,7 +129,10 @@ function checkSampling(body: Fields, found: Violations): void {
     found.add("top_p", "must be from 0.95 to 1 while the model thinks");
   if (isRecord(tool_choice) && /^(?:any|tool)$/.test(String(tool_choice["type"])))
     found.add("tool_choice", "forces a tool, which is not allowed while the model thinks");
-  if (type === "adaptive") return;
+  if (type === "enabled" && isRecord(thinking)) checkBudget(thinking["budget_tokens"], max_tokens, found);
+}
+
+function checkBudget(budget: unknown, max_tokens: unknown, found: Violations): void {
   if (!Number.isInteger(budget) || Number(budget) < 1_024)
     found.add("thinking.budget_tokens", "must be a whole number from 1024");
   else if (Number(budget) >= Number(max_tokens))
@@ -147,7 +150,7 @@ function checkTools(tools: unknown, found: Violations): void {
   }
 }
 
-function checkMessages(messages: readonly Placed[], found: Violations): void {
+function checkMessages(messages: readonly ObjectAt[], found: Violations): void {
   let open: readonly string[] = [];
   for (const [at, [where, { role, content }]] of messages.entries()) {
     // Neighbours of one role count as one message, and either may begin.

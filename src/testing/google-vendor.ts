@@ -1,6 +1,6 @@
 import { type Fields, isRecord } from "../core/base/json.ts";
 import type { Usage } from "../core/message/message.ts";
-import type { Placed, Violations } from "./request-violations.ts";
+import type { ObjectAt, Violations } from "./request-violations.ts";
 import { deltas, speechOf, spokenCall, statusOf, type Vendor, type VendorFault } from "./speech.ts";
 
 /**
@@ -103,7 +103,7 @@ const STATUS_WORDS: { readonly [status: number]: string } = {
   504: "DEADLINE_EXCEEDED",
 };
 
-function checkContents(contents: readonly Placed[], found: Violations): void {
+function checkContents(contents: readonly ObjectAt[], found: Violations): void {
   if (contents[0] !== undefined && contents[0][1]["role"] !== "user")
     found.add("contents[0]", "is not of role user");
   let open: readonly Fields[] = [];

@@ -1,5 +1,5 @@
 import { type Fields, isRecord } from "../core/base/json.ts";
-import type { Placed, Shapes, Violations } from "./request-violations.ts";
+import type { ObjectAt, Shapes, Violations } from "./request-violations.ts";
 import { deltas, openAiError, speechOf, spokenCall, type Vendor } from "./speech.ts";
 
 /**
@@ -91,7 +91,7 @@ function checkTool(where: string, { type, function: inner }: Fields, found: Viol
   found.plainSchema(`${where}.function`, parameters);
 }
 
-function checkMessages(messages: readonly Placed[], found: Violations): void {
+function checkMessages(messages: readonly ObjectAt[], found: Violations): void {
   let at = 0;
   while (at < messages.length) {
     const [where, message] = messages[at] ?? ["", {}];

@@ -1,5 +1,5 @@
 import { type Fields, isRecord } from "../core/base/json.ts";
-import type { Placed, Shapes, Violations } from "./request-violations.ts";
+import type { ObjectAt, Shapes, Violations } from "./request-violations.ts";
 import {
   deltas,
   namedEvent,
@@ -205,38 +205,43 @@ const ID_PREFIX: { readonly [type: string]: string } = {
 /** Types of items that come from the model. */
 const OF_MODEL = /_call$|^(?:reasoning|compaction|mcp_list_tools|mcp_approval_request)$/;
 
-function checkItems(items: readonly Placed[], found: Violations): void {
+function checkItems(items: readonly ObjectAt[], found: Violations): void {
   const ids = new Set<unknown>();
   const calls: string[] = [];
   const answered: unknown[] = [];
   for (const [at, [where, item]] of items.entries()) {
-    const { id, role, call_id, content, output } = item;
+    const { id, role, call_id, output } = item;
     const type = item["type"] ?? (role === undefined ? undefined : "message");
     found.typed(where, item, ITEMS, type);
-    if (id !== undefined) {
-      found.field(`${where}.id`, id, "filled");
-      const prefix = ID_PREFIX[String(type)] ?? "";
-      if (typeof id === "string" && !id.startsWith(prefix))
-        found.add(`${where}.id`, `is ${id}; it must begin with ${prefix}`);
-      if (ids.has(id)) found.add(`${where}.id`, `uses the id ${String(id)} a second time`);
-      ids.add(id);
-    }
-    if (type === "message") {
-      if (!["user", "assistant", "system", "developer"].includes(String(role)))
-        found.add(`${where}.role`, `is ${JSON.stringify(role)}`);
-      checkParts(`${where}.content`, content, role === "assistant" ? OUTPUT_PARTS : INPUT_PARTS, found);
-    } else if (type === "function_call" || type === "custom_tool_call") calls.push(String(call_id));
-    else if (type === "function_call_output" || type === "custom_tool_call_output") {
+    if (typeof id === "string") checkId(`${where}.id`, id, ID_PREFIX[String(type)] ?? "", ids, found);
+    else if (id !== undefined) found.field(`${where}.id`, id, "filled");
+    if (type === "message") checkMessage(where, item, found);
+    else if (/^(?:function|custom_tool)_call$/.test(String(type))) calls.push(String(call_id));
+    else if (/^(?:function|custom_tool)_call_output$/.test(String(type))) {
       if (calls.includes(String(call_id))) answered.push(call_id);
       else found.add(where, `answers ${JSON.stringify(call_id)}, which was not called before`);
       checkParts(`${where}.output`, output, INPUT_PARTS, found);
-    } else if (type === "reasoning") {
-      const next = items[at + 1]?.[1];
-      if (next?.["role"] !== "assistant" && !OF_MODEL.test(String(next?.["type"])))
-        found.add(where, "is reasoning without the item that followed it");
-    }
+    } else if (type === "reasoning" && !isOfModel(items[at + 1]?.[1]))
+      found.add(where, "is reasoning without the item that followed it");
   }
   found.answers("input", calls, answered);
+}
+
+function checkMessage(where: string, { role, content }: Fields, found: Violations): void {
+  if (!/^(?:user|assistant|system|developer)$/.test(String(role)))
+    found.add(`${where}.role`, `is ${JSON.stringify(role)}`);
+  checkParts(`${where}.content`, content, role === "assistant" ? OUTPUT_PARTS : INPUT_PARTS, found);
+}
+
+function checkId(where: string, id: string, prefix: string, ids: Set<unknown>, found: Violations): void {
+  found.field(where, id, "filled");
+  if (id !== "" && !id.startsWith(prefix)) found.add(where, `is ${id}; it must begin with ${prefix}`);
+  if (ids.has(id)) found.add(where, `uses the id ${id} a second time`);
+  ids.add(id);
+}
+
+function isOfModel(item: Fields = {}): boolean {
+  return item["role"] === "assistant" || OF_MODEL.test(String(item["type"]));
 }
 
 const INPUT_PARTS: Shapes = { input_text: { text: "text" }, input_image: {}, input_file: {} };

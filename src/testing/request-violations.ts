@@ -6,18 +6,18 @@ const MAX_VIOLATIONS = 50;
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /**
- * What a field must be. `filled`: text that is not empty · `words`: text that is not blank · `callId`: used
+ * The form of a field. `filled`: text that is not empty · `words`: text that is not blank · `callId`: used
  * once in the whole request · `arguments`: JSON text of an object.
  */
 export type FieldKind = "text" | "filled" | "words" | "object" | "list" | "callId" | "toolName" | "arguments";
 
-/** What the fields of each type of object must be; there are no other types. */
+/** The forms of the fields of each type of object; there are no other types. */
 export interface Shapes {
   readonly [type: string]: { readonly [field: string]: FieldKind };
 }
 
 /** An object of a request, and where it is. */
-export type Placed = readonly [where: string, item: Fields];
+export type ObjectAt = readonly [where: string, item: Fields];
 
 /** Collects what is wrong with a request, and holds the checks that all wires share. */
 export class Violations {
@@ -46,12 +46,12 @@ export class Violations {
   }
 
   /** The value as a list of objects; anything else is noted and left out. */
-  objects(where: string, value: unknown): readonly Placed[] {
+  objects(where: string, value: unknown): readonly ObjectAt[] {
     if (!Array.isArray(value)) {
       this.add(where, "is not an array");
       return [];
     }
-    const items: Placed[] = [];
+    const items: ObjectAt[] = [];
     for (const [at, item] of value.entries()) {
       if (isRecord(item)) items.push([`${where}[${at}]`, item]);
       else this.add(`${where}[${at}]`, "is not an object");
@@ -60,7 +60,7 @@ export class Violations {
   }
 
   /** {@link Violations.objects} of a list that must not be empty; `problem` says so. */
-  someObjects(where: string, value: unknown, problem = "is empty"): readonly Placed[] {
+  someObjects(where: string, value: unknown, problem = "is empty"): readonly ObjectAt[] {
     const items = this.objects(where, value);
     if (items.length === 0) this.add(where, problem);
     return items;
@@ -128,15 +128,16 @@ export class Violations {
 function problemOf(value: unknown, kind: FieldKind): string | undefined {
   if (kind === "object") return isRecord(value) ? undefined : "is not an object";
   if (kind === "list") return Array.isArray(value) ? undefined : "is not an array";
+  if (kind === "arguments") return isArguments(value) ? undefined : "is not JSON text of an object";
   if (kind === "toolName")
-    return typeof value === "string" && TOOL_NAME.test(value)
+    return TOOL_NAME.test(typeof value === "string" ? value : "")
       ? undefined
       : `is ${JSON.stringify(value)}; a tool name is 1 to 64 of a-z A-Z 0-9 _ -`;
-  if (kind === "arguments") {
-    const parsed = typeof value === "string" ? safeParse(value) : undefined;
-    return parsed?.ok === true && isRecord(parsed.value) ? undefined : "is not JSON text of an object";
-  }
   if (typeof value !== "string") return "is not text";
-  const isEmpty = kind === "words" ? value.trim() === "" : kind !== "text" && value === "";
-  return isEmpty ? "is empty" : undefined;
+  return kind !== "text" && (kind === "words" ? value.trim() : value) === "" ? "is empty" : undefined;
+}
+
+function isArguments(value: unknown): boolean {
+  const parsed = typeof value === "string" ? safeParse(value) : undefined;
+  return parsed?.ok === true && isRecord(parsed.value);
 }

@@ -38,7 +38,9 @@ export function createAnthropicEncoder(target: WireTarget): (request: ModelReque
   const isAdaptive = traits.mode === "adaptive";
   // Thinking that no longer fits is dropped, which only a beta can be asked for.
   const dropsUnbound = traits.bound && isOwn && isAdaptive && !("anthropic-beta" in plain);
-  const beta = dropsUnbound ? { "anthropic-beta": "thinking-binding-controls-2026-08-01" } : {};
+  const standard = dropsUnbound
+    ? { ...plain, "anthropic-beta": "thinking-binding-controls-2026-08-01" }
+    : plain;
   const mostTokens = isAdaptive ? ADAPTIVE_MAX_TOKENS : DEFAULT_MAX_TOKENS;
   const standardTokens = Math.min(target.maxOutputTokens ?? DEFAULT_MAX_TOKENS, mostTokens);
   const ttl = quirks["cache_ttl"] === "1h" ? ',"ttl":"1h"' : "";
@@ -47,7 +49,7 @@ export function createAnthropicEncoder(target: WireTarget): (request: ModelReque
   const transcript = new TranscriptText(mark);
   const toolText = serialiseOnce(writeTool);
   return (request) => {
-    const { system = "", tools = [], stopSequences = [], maxOutputTokens = standardTokens } = request;
+    const { system = "", tools = [], maxOutputTokens = standardTokens } = request;
     const extra = request.providerOptions?.["anthropic"] ?? {};
     const messages = transcript.write(request.messages);
     const thinking = isAdaptive
@@ -60,21 +62,27 @@ export function createAnthropicEncoder(target: WireTarget): (request: ModelReque
       ...samplingOf(request, traits, thinking),
       ...thinking.fields,
       ...choiceOf(request, traits),
-      ...(stopSequences.length === 0 ? {} : { stop_sequences: stopSequences }),
+      ...stopsOf(request),
     };
     const head = { ...withoutOmitted(own, target), ...extra };
     const body = [JSON.stringify(head).slice(0, -1)];
-    if (tools.length > 0 && !("tools" in extra)) {
-      const texts = tools.map(toolText);
-      texts.push(`${texts.pop()?.slice(0, -1)}${mark}}`);
-      body.push(`"tools":[${texts.join(",")}]`);
-    }
+    if (tools.length > 0 && !("tools" in extra))
+      body.push(`"tools":[${withMark(tools.map(toolText).join(","), mark)}]`);
     if (system.trim() !== "" && !("system" in extra))
       body.push(`"system":[{"type":"text","text":${JSON.stringify(system)}${mark}}]`);
     if (!("messages" in extra)) body.push(`"messages":[${messages.text}]`);
-    const headers = thinking.budget && tools.length > 0 ? interleaved : { ...plain, ...beta };
+    const headers = thinking.budget && tools.length > 0 ? interleaved : standard;
     return { url, headers, body: `${body.join(",")}}` };
   };
+}
+
+function stopsOf({ stopSequences = [] }: ModelRequest): object {
+  return stopSequences.length === 0 ? {} : { stop_sequences: stopSequences };
+}
+
+/** Objects in JSON, the last one with a mark for caching. */
+function withMark(objects: string, mark: string): string {
+  return `${objects.slice(0, -1)}${mark}}`;
 }
 
 function choiceOf(
@@ -189,9 +197,7 @@ class TranscriptText {
       if (encoded.count === 0) continue;
       text = joined(
         text,
-        marked.includes(index)
-          ? { ...encoded, blocks: `${encoded.blocks.slice(0, -1)}${this.#mark}}` }
-          : encoded,
+        marked.includes(index) ? { ...encoded, blocks: withMark(encoded.blocks, this.#mark) } : encoded,
         state,
       );
       state = encoded.role;

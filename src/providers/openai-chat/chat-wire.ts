@@ -263,11 +263,6 @@ function chatUsage(raw: ChatUsage | undefined): Usage {
   if (raw === undefined) return NO_USAGE;
   const prompt = tokenCount(raw.prompt_tokens ?? raw.input_tokens);
   const completion = tokenCount(raw.completion_tokens ?? raw.output_tokens);
-  const details = raw.prompt_tokens_details;
-  const read =
-    details?.cached_tokens ?? raw.prompt_cache_hit_tokens ?? raw.cached_tokens ?? raw.cache_read_input_tokens;
-  const write =
-    details?.cache_write_tokens ?? details?.cache_creation_input_tokens ?? raw.cache_creation_input_tokens;
   const reasoning = raw.completion_tokens_details?.reasoning_tokens ?? raw.reasoning_tokens;
   const reasoned = tokenCount(reasoning);
   // xAI counts reasoning beside the completion, everybody else within it; the total tells.
@@ -275,9 +270,18 @@ function chatUsage(raw: ChatUsage | undefined): Usage {
   return {
     inputTokens: prompt,
     outputTokens: completion + (apart ? reasoned : 0),
-    ...usageParts({ cacheReadTokens: read, cacheWriteTokens: write, reasoningTokens: reasoning }),
+    ...usageParts({ ...cacheTokens(raw), reasoningTokens: reasoning }),
     raw,
   };
+}
+
+function cacheTokens(raw: ChatUsage): Parameters<typeof usageParts>[0] {
+  const { prompt_tokens_details: details, cached_tokens, cache_read_input_tokens } = raw;
+  const cacheReadTokens =
+    details?.cached_tokens ?? raw.prompt_cache_hit_tokens ?? cached_tokens ?? cache_read_input_tokens;
+  const cacheWriteTokens =
+    details?.cache_write_tokens ?? details?.cache_creation_input_tokens ?? raw.cache_creation_input_tokens;
+  return { cacheReadTokens, cacheWriteTokens };
 }
 
 /**
