@@ -63,8 +63,8 @@ describe.skipIf(!hasPostgres)("nano-agent worker and runs", () => {
       0,
       "",
       [
-        "STATE AGENT ID AGE ENTRIES HOW IT STANDS",
-        ...["never", "no", "yes"].map((id) => `waiting clerk ${id} 0 min 5 waits for note`),
+        "STATE AGENT ID AGE ENTRIES STATUS",
+        ...["never", "no", "yes"].map((id) => `waiting clerk ${id} now 5 waits for note`),
         "",
       ],
     ]);

@@ -109,7 +109,10 @@ class HeadlessRun {
       pace: flags.partialMessages ? () => (stdout.isFull ? stdout.drain() : undefined) : undefined,
       onNotice: (notice) => this.#teller.notice(notice),
     });
-    const input = await readRunInput(flags, { cwd, onNotice: (message) => this.#teller.say(message) });
+    const isStream = flags.inputFormat === "stream-json";
+    const needsPrompt = flags.session.resume?.step === undefined;
+    const say = (message: string): void => this.#teller.say(message);
+    const input = await readRunInput(flags.words, isStream, needsPrompt, cwd, say);
     try {
       const [session] = await Promise.all([this.#prepared.open(), this.#teller.prepare()]);
       this.#session = session;

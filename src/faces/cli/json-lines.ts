@@ -270,8 +270,8 @@ export class JsonReporter {
   #begun = false;
 
   /**
-   * `sessionId` is asked for each line: a session to go on with is found later. `isStream`: a line for whatever
-   * happens (`stream-json`), else the result alone (`json`).
+   * `sessionId` is asked for each line: a session to go on with is found later. `isStream`: a line for
+   * whatever happens (`stream-json`), else the result alone (`json`).
    */
   constructor(stdout: Output, sessionId: () => string, isStream: boolean, partial: boolean) {
     this.#stdout = stdout;

@@ -6,7 +6,6 @@ import { isRecord, safeParse } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { Input } from "../../core/message/input.ts";
 import type { UserBlock, UserMessage } from "../../core/message/message.ts";
-import type { RunFlags } from "./run-flags.ts";
 
 const MAX_FILE_BYTES = 10_000_000;
 
@@ -182,11 +181,14 @@ function assertLength(bytes: number): void {
  * or stands beside messages; the messages do for none at all.
  */
 export async function readRunInput(
-  { inputFormat, words, session }: RunFlags,
-  { cwd, onNotice }: { readonly cwd: string; readonly onNotice: (message: string) => void },
+  words: readonly string[],
+  isStream: boolean,
+  needsPrompt: boolean,
+  cwd: string,
+  onNotice: (message: string) => void,
 ): Promise<AsyncIterable<Input | undefined> | Iterable<Input | undefined>> {
-  if (inputFormat === "text") {
-    const read = session.resume?.step === undefined ? readPrompt : readPromptIfAny;
+  if (!isStream) {
+    const read = needsPrompt ? readPrompt : readPromptIfAny;
     return [await read({ words, stdin: stdinKind(), cwd, onNotice })];
   }
   if (words.length === 0) return messagesOfStdin();

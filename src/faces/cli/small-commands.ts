@@ -9,9 +9,9 @@ export { mcp } from "./commands/mcp.ts";
 export { memory } from "./commands/memory.ts";
 export { auth, models } from "./commands/models.ts";
 export { permissions, trust } from "./commands/permissions.ts";
-export { acp, serve } from "./commands/serve.ts";
+export { acp, serve } from "./commands/server-commands.ts";
 export { sessions } from "./commands/sessions.ts";
-export { config, doctor, importSettings } from "./commands/settings.ts";
+export { config, doctor, importSettings } from "./commands/settings-commands.ts";
 export { redo, undo } from "./commands/undo.ts";
 
 // Most starts of the program have nothing to do with a database.

@@ -32,7 +32,7 @@ import {
   wrapText,
 } from "../command-context.ts";
 import { EndingSignals, withSignals } from "../ending-signals.ts";
-import { BROWSERS, mcpServe, openInBrowser } from "./serve.ts";
+import { BROWSERS, mcpServe, openInBrowser } from "./server-commands.ts";
 
 /** `nano-agent mcp list|get|add|remove|test|login|logout|serve`. */
 export async function mcp(call: CommandCall): Promise<number> {

@@ -33,9 +33,9 @@ const ACTIONS: { readonly [name: string]: (call: SessionCall) => number | Promis
   show: (call) => (call.has("--stats") ? showStats : showSession)(call, chosen(call)),
   export: (call) => exportSession(call, chosen(call)),
   verify: verifySessions,
-  compact: async (call) => (await import("./session-actions.ts")).compactSession(call, chosen(call)),
-  replay: async (call) => (await import("./session-actions.ts")).replayCommand(call, chosen(call)),
-  import: async (call) => (await import("./session-actions.ts")).importCommand(call),
+  compact: async (call) => (await import("./session-work.ts")).compactSession(call, chosen(call)),
+  replay: async (call) => (await import("./session-work.ts")).replayCommand(call, chosen(call)),
+  import: async (call) => (await import("./session-work.ts")).importCommand(call),
   rm: async (call) => {
     const { store } = call;
     const session = chosen(call);
@@ -52,7 +52,7 @@ export async function sessions(call: CommandCall): Promise<number> {
 }
 
 async function find(call: SessionCall, text: string): Promise<number> {
-  const { findCommand } = await import("./session-actions.ts");
+  const { findCommand } = await import("./session-work.ts");
   return findCommand(call, text);
 }
 

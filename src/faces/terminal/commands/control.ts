@@ -54,7 +54,7 @@ export interface ControlPorts {
 
 export type UntrustedNotice = Extract<Notice, { code: "untrusted" }>;
 
-/** The screen for commands, and the actions of a person on it. Panels are closed before their answer counts. */
+/** The screen for commands, and what a person does on it. A panel closes before its answer counts. */
 export abstract class Control {
   readonly screen: ScreenFace;
   readonly ports: ControlPorts;

@@ -23,7 +23,7 @@ export interface PickOptions<T> {
   readonly title: string;
   readonly right?: string;
   readonly items: readonly PickerItem<T>[];
-  /** A question of the program: answered by number or arrow, and nothing is marked before an arrow was pressed. */
+  /** A question of the program, by number or arrow: nothing is marked before an arrow was pressed. */
   readonly asks?: { readonly text: string; readonly escape: string; readonly role?: Role };
   /** `answer`: the place of the one of `answers` that was chosen. */
   readonly onChoose: (value: T, answer: number) => void;
@@ -39,7 +39,7 @@ export interface PickOptions<T> {
   /** A row below the list that left and right change. */
   readonly side?: { readonly row: () => Line; readonly turn: (by: 1 | -1) => void };
   readonly onTab?: (() => void) | undefined;
-  /** Does what a key or letter says of the marked item, and gives the place to mark then. Undefined: nothing. */
+  /** Does what a key or letter says of the marked item; gives the place to mark then, if it knows it. */
   readonly onKey?: (key: string, at: number) => number | undefined;
   /** Takes what is pasted where nothing can be typed. */
   readonly onPaste?: (text: string) => void;

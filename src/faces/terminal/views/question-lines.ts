@@ -310,7 +310,7 @@ export function offeredReply(question: Question, index: number): QuestionReply |
   return offered && { choice: offered.choice, ...defined({ rule: offered.rule }) };
 }
 
-/** The reply of a typed line: the number of an answer, and behind that of a no its reason. Undefined: neither. */
+/** The reply of a typed line: the number of an answer, and after that of a no its reason. */
 export function numberedReply(question: Question, text: string): QuestionReply | undefined {
   const [, number = "", reason = ""] = /^(\d+)(?:\s+(.*))?$/.exec(text.trim()) ?? [];
   const reply = offeredReply(question, Number(number) - 1);
