@@ -161,7 +161,7 @@ function commandFigures(
     },
     {
       measure: "command: fixed prompt (system + tools), o200k tokens",
-      ...judged(overhead["tokens"], 1150, ""),
+      ...judged(overhead["tokens"], 1100, ""),
     },
     { measure: "command: time per read turn", ...judged(read["msPerTurn"], 1, "ms") },
     { measure: "command: time per bash turn", ...judged(bash["msPerTurn"], 3, "ms") },

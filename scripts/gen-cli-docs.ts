@@ -1,6 +1,5 @@
-import { actionForm } from "../src/faces/cli/command-spec.ts";
+import { actionForm, FLAGS } from "../src/faces/cli/read-options.ts";
 import { COMMANDS } from "../src/faces/cli/commands.ts";
-import { FLAGS } from "../src/faces/cli/flags.ts";
 import { groups } from "../src/faces/cli/help.ts";
 import { EXIT_MEANINGS } from "../src/view/exit-code.ts";
 

@@ -6,13 +6,16 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { CodingSession } from "../src/coding/session/coding-session.ts";
 import { createCodingSession } from "../src/coding/session/prepare-coding-session.ts";
 import { loadSettings } from "../src/coding/settings/settings.ts";
 import type { JournalEntry } from "../src/core/agent/entries.ts";
 import { serveSessions } from "../src/faces/http/serve-sessions.ts";
+import type { PermissionMode } from "../src/permission/permission-mode.ts";
 import { encodeRecord } from "../src/session/record.ts";
 import { calls, finishes, says, thinks } from "../src/testing/script.ts";
 import { ScriptedModel } from "../src/testing/scripted-model.ts";
+import type { Question } from "../src/view/question.ts";
 import { type BrowserPage, findChromium, startBrowser } from "../test/server/browser.ts";
 import { NO_LOCAL_SERVERS } from "./hermetic-environment.ts";
 
@@ -54,6 +57,14 @@ const PROJECT = {
     'export async function putFile(file: File) {\n  await fetch("/files", { method: "PUT", body: file });\n}\n',
   "test/upload.test.ts":
     'test("sends each file once", async () => {\n  await upload([file("a"), file("b")]);\n});\n',
+  "package.json": '{ "name": "papertrail", "private": true, "scripts": { "test": "node test/run.mjs" } }\n',
+  "test/run.mjs": `import { readFileSync } from "node:fs";
+if (readFileSync("test/upload.test.ts", "utf8").includes("clock.tick")) console.log("Tests  14 passed (14)");
+else {
+  console.log("FAIL  test/upload.test.ts › sends each file once\\nAssertionError: expected 1 to be 3");
+  process.exit(1);
+}
+`,
   "CHANGELOG.md": "# Changes\n\n## 2.3\n\n- Faster previews\n",
 };
 
@@ -87,6 +98,8 @@ const WORK: Steps = [
     says("I’ll look at how uploads are sent and what the tests cover."),
     calls("read", { path: "src/upload.ts" }),
     calls("read", { path: "src/put.ts" }),
+    calls("read", { path: "test/upload.test.ts" }),
+    calls("read", { path: "CHANGELOG.md" }),
     calls("grep", { pattern: "fetch", path: "src" }),
     uses(8_400),
   ],
@@ -110,7 +123,7 @@ const WORK: Steps = [
     }),
     uses(13_900),
   ],
-  [todo(3), calls("bash", { command: "npm test -- upload" }), uses(17_600)],
+  [todo(3), calls("bash", { command: "npm test" }), uses(17_600)],
   [
     thinks("The fake timers never advance."),
     says(
@@ -126,7 +139,7 @@ const WORK: Steps = [
         },
       ],
     }),
-    calls("bash", { command: "echo Tests  14 passed" }),
+    calls("bash", { command: "npm test" }),
     uses(24_600),
   ],
   [
@@ -144,7 +157,7 @@ const WORK: Steps = [
       ],
     }),
     todo(5),
-    calls("bash", { command: "echo lint" }),
+    calls("bash", { command: "npm test" }),
     uses(31_000),
   ],
   [
@@ -153,6 +166,80 @@ const WORK: Steps = [
     ),
     uses(38_200, "stop"),
   ],
+];
+
+const uploadEdit = calls("edit", {
+  path: "src/upload.ts",
+  edits: [
+    {
+      old_string: "    await putFile(file);",
+      new_string: "    await retry(() => putFile(file), { times: 4, onlyIf: isTransient });",
+    },
+  ],
+});
+
+/** Sessions that wait for an answer: to a change, to the model, and to a plan. */
+const WAITING: readonly PicturedSession[] = [
+  {
+    title: "Send uploads again after errors",
+    folder: "uploads",
+    model: "openai/gpt-5",
+    mode: "default",
+    steps: [
+      [calls("read", { path: "src/upload.ts" }), uses(8_900)],
+      [says("The loop gives up at the first error. I’ll wrap the request."), uploadEdit, uses(9_200)],
+    ],
+    when: [0, 15],
+    usd: 0.02,
+  },
+  {
+    title: "Split the invoice module",
+    folder: "ledger",
+    model: "anthropic/claude-sonnet-4-5",
+    mode: "default",
+    steps: [
+      [
+        says("Both the page and the worker import it."),
+        calls("ask_user", {
+          questions: [
+            {
+              question: "Where should the totals go?",
+              options: [
+                { label: "A module of their own", description: "The worker loads nothing of the page." },
+                { label: "Into the worker", description: "The page asks the worker for them." },
+                { label: "Leave them", description: "Split only what the page draws." },
+              ],
+            },
+            {
+              question: "Keep the old import path?",
+              options: [{ label: "Yes, for one release" }, { label: "No" }],
+            },
+          ],
+        }),
+        uses(11_800),
+      ],
+    ],
+    when: [0, 15],
+    usd: 0.03,
+  },
+  {
+    title: "Move the config loader to zod",
+    folder: "dotfiles",
+    model: "openai/gpt-5",
+    mode: "plan",
+    steps: [
+      [calls("read", { path: "src/upload.ts" }), uses(8_100)],
+      [
+        says("The checks are spread over three files."),
+        calls("present_plan", {
+          plan: "1. Add `zod` and write the schema of the settings in `src/config.ts`\n2. Replace the checks by hand, one file after the other\n3. Keep the messages: tests compare them\n4. Run `npm test` after each file\n\nNothing outside `src` and `test` changes.",
+        }),
+        uses(10_400),
+      ],
+    ],
+    when: [0, 15],
+    usd: 0.02,
+  },
 ];
 
 /** How long things take in the pictures: answers, calls, and a person who is asked. */
@@ -198,10 +285,17 @@ interface PicturedSession {
   /** Days ago, and the hour. */
   readonly when: readonly [days: number, hour: number];
   readonly usd: number;
+  /** The mode of a session that is left at its question. Absent: all is allowed, to its end. */
+  readonly mode?: PermissionMode;
+}
+
+/** Says yes, and to all of its kind where a rule can say so. */
+function allow(session: CodingSession, { id, choices }: Question): void {
+  session.answer(id, choices.find(({ choice }) => choice === "always") ?? { choice: "once" });
 }
 
 /** Runs a session, and moves it to another time. */
-async function make({ title, folder, model, steps, when, usd }: PicturedSession): Promise<string> {
+async function make({ title, folder, model, steps, when, usd, mode }: PicturedSession): Promise<string> {
   const cwd = join(room, folder);
   for (const [path, text] of Object.entries(PROJECT)) {
     mkdirSync(dirname(join(cwd, path)), { recursive: true });
@@ -213,10 +307,17 @@ async function make({ title, folder, model, steps, when, usd }: PicturedSession)
     cwd,
     environment,
     model: scripted,
-    permissionMode: "acceptEdits",
+    permissionMode: mode ?? "acceptEdits",
   });
-  session.onQuestion((question) => session.answer(question.id, { choice: "once" }));
-  await session.send(title);
+  const isAsked = new Promise<void>((resolve) => {
+    session.onQuestion((question) => (mode === undefined ? allow(session, question) : resolve()));
+  });
+  const isDone = session.send(title);
+  if (mode !== undefined) {
+    await isAsked;
+    session.killNow();
+  }
+  await isDone;
   const { id: sessionId } = session;
   const { path: sessionFile } = session.info;
   await session[Symbol.asyncDispose]();
@@ -239,7 +340,8 @@ async function make({ title, folder, model, steps, when, usd }: PicturedSession)
 }
 
 const small = (text: string, ...more: readonly ReturnType<typeof calls>[]): Steps => [
-  [says("Let me look."), calls("read", { path: "src/upload.ts" }), ...more, uses(9_000)],
+  [says("Let me look."), calls("read", { path: "CHANGELOG.md" }), uses(9_000)],
+  ...(more.length === 0 ? [] : [[...more, uses(10_000)]]),
   [says(text), uses(12_000, "stop")],
 ];
 const change = (what: string): ReturnType<typeof calls> =>
@@ -314,6 +416,8 @@ interface View {
 
 async function shoot(page: BrowserPage, views: readonly View[], folder: string): Promise<void> {
   for (const { name, hash, ready } of views) {
+    // What is shown first is laid out for the width it is first seen at.
+    await page.picture(SIZES[0]);
     await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
     await page.until(ready);
     for (const size of SIZES) {
@@ -328,12 +432,19 @@ async function record(folder: string): Promise<void> {
   const chromium = findChromium();
   if (chromium === undefined) throw new Error("The pictures are taken in Chromium: install it first.");
   mkdirSync(folder, { recursive: true });
-  const id = await makeSessions();
-  await shootAll(chromium, folder, id);
+  await shootAll(chromium, folder, await makeSessions());
 }
 
-/** Makes the sessions that are shown, and returns the id of the one that is opened. */
-async function makeSessions(): Promise<string> {
+interface PicturedIds {
+  /** The session that is opened. */
+  readonly done: string;
+  readonly waiting: readonly string[];
+}
+
+/** Makes the sessions that are shown. */
+async function makeSessions(): Promise<PicturedIds> {
+  mkdirSync(join(home, ".config/nano-agent"), { recursive: true });
+  writeFileSync(join(home, ".config/nano-agent/config.json"), '{ "extraTools": ["todo"] }\n');
   for (const [title, name, model, days, steps] of OTHERS)
     await make({
       title,
@@ -343,7 +454,7 @@ async function makeSessions(): Promise<string> {
       when: [days, 9 + (title.length % 8)],
       usd: 0.02 + (title.length % 7) / 30,
     });
-  return make({
+  const done = await make({
     title: "Retry uploads when the network drops",
     folder: "papertrail",
     model: "openai/gpt-5",
@@ -351,9 +462,12 @@ async function makeSessions(): Promise<string> {
     when: [0, 14],
     usd: 0.024,
   });
+  const waiting: string[] = [];
+  for (const session of WAITING) waiting.push(await make(session));
+  return { done, waiting };
 }
 
-async function shootAll(chromium: string, folder: string, id: string): Promise<void> {
+async function shootAll(chromium: string, folder: string, { done, waiting }: PicturedIds): Promise<void> {
   const cwd = join(room, "ledger");
   const serving = await serveSessions({
     settings: await loadSettings({ environment, cwd }),
@@ -369,7 +483,7 @@ async function shootAll(chromium: string, folder: string, id: string): Promise<v
   try {
     await browser.goTo(`${serving.url}#token=${TOKEN}`);
     await browser.until("document.querySelector('.sess')");
-    const at = (view: string): string => `#/sessions/${id}${view}`;
+    const at = (view: string): string => `#/sessions/${done}${view}`;
     const picture = (view: string): string =>
       `document.querySelector('.tabs a[href$="/${view}"][aria-current]') && document.querySelector('.picture')`;
     await shoot(
@@ -377,6 +491,11 @@ async function shootAll(chromium: string, folder: string, id: string): Promise<v
       [
         { name: "home", hash: "#/", ready: "document.querySelector('.sess')" },
         { name: "session", hash: at(""), ready: "document.querySelector('.done')" },
+        ...["question", "ask", "plan"].map((name, each) => ({
+          name,
+          hash: `#/sessions/${waiting[each]}`,
+          ready: "document.querySelector('.ask') && document.querySelector('.say')",
+        })),
         { name: "timeline", hash: at("/timeline"), ready: picture("timeline") },
         { name: "context", hash: at("/context"), ready: picture("context") },
         {

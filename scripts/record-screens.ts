@@ -1,17 +1,18 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { DEMO_PROJECT } from "../src/faces/cli/commands/demo-script.ts";
+import { calls, says, thinks, waits } from "../src/testing/script.ts";
+import { startScreen, takesKeys } from "../test/screen/screen-program.ts";
+import type { ProgramInTerminal } from "../test/screen/terminal-program.ts";
+import { type RecordedFrame, screenPicture, screenRecording, snapshotOf } from "./screen-picture.ts";
+
 /**
  * Makes the pictures and texts of docs/screen.md from real runs of the built command in a terminal, with a
  * scripted model: `node scripts/record-screens.ts`. Writes docs/assets/screen-*.svg and the texts between the
  * marks of docs/screen.md.
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { setTimeout } from "node:timers/promises";
-import { DEMO_PROJECT } from "../src/faces/cli/demo/demo-project.ts";
-import { calls, says, thinks, waits } from "../src/testing/script.ts";
-import { startScreen, takesKeys } from "../test/screen/screen-program.ts";
-import type { ProgramInTerminal } from "../test/screen/terminal-program.ts";
-import { type RecordedFrame, screenPicture, screenRecording, snapshotOf } from "./screen-picture.ts";
 
 const root = join(import.meta.dirname, "..");
 

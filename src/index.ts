@@ -53,9 +53,9 @@ export {
   ToolRegistry,
   type ToolResult,
 } from "./core/tool/tool.ts";
-export { finishPrintHook } from "./hooks/finish-print.ts";
+export { finishPrintHook } from "./hooks/finish-tool.ts";
 export { HOOK_POINTS, type Hook, type HookOptions, type HookPoint } from "./hooks/hook.ts";
-export { HookRegistry } from "./hooks/hook-registry.ts";
+export { HookRegistry } from "./hooks/hooks.ts";
 export { InMemoryMemory } from "./memory/in-memory-memory.ts";
 export { PlanAndSolveAgent } from "./patterns/plan-and-solve-agent.ts";
 export { ReActAgent } from "./patterns/react-agent.ts";

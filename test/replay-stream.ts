@@ -1,6 +1,6 @@
 import { AnswerCollector, type CollectedAnswer } from "../src/core/model/answer.ts";
 import type { StreamPart } from "../src/core/model/model.ts";
-import { createSseParser } from "../src/providers/sse.ts";
+import { createSseParser } from "../src/providers/server-events.ts";
 import type { Wire, WireTarget } from "../src/providers/wire.ts";
 
 /** A target for tests that send nothing. */

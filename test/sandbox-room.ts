@@ -3,7 +3,7 @@ import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { openSandbox } from "../src/permission/sandbox/open-sandbox.ts";
-import type { Sandbox } from "../src/permission/sandbox/sandbox.ts";
+import type { Sandbox } from "../src/permission/sandbox/open-sandbox.ts";
 import type { SandboxOptions } from "../src/permission/sandbox/sandbox-limits.ts";
 import type { ShellOptions } from "../src/tools/shell/shell-session.ts";
 import { openShellRoom, type ShellRoom } from "./shell-room.ts";

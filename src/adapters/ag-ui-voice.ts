@@ -10,7 +10,6 @@ export class AgUiVoice {
   readonly subagentRunId: string | undefined;
   readonly #newId: () => string;
   #open: { readonly kind: Stream; readonly id: string } | undefined;
-  /** Calls without a result. */
   readonly #calls = new Set<string>();
   /** The kinds of text streamed of the answer at work. */
   readonly #streamed = new Set<Stream>();

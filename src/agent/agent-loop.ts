@@ -20,7 +20,6 @@ export interface AgentLoopOptions {
 
 const PROMPT = "You are a helpful assistant. Use the tools you have where they help, and be concise.";
 
-/** The agent checks their values. */
 const OPTIONS = objectOf<AgentLoopOptions>({ model: {}, tools: {}, systemPrompt: {}, signal: {} });
 
 /**

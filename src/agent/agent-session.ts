@@ -26,38 +26,26 @@ import { isExternal, type ToolRegistry } from "../core/tool/tool.ts";
 import type { Hooks } from "../hooks/hooks.ts";
 import type { AgentOptions } from "./options.ts";
 
-/** A request for a run, as far as it decides whether the run can begin. */
-export interface RunRequest {
-  readonly messages: readonly Message[];
-  readonly approvals: Approvals | undefined;
-  readonly tools: ToolRegistry;
-  readonly history: readonly Message[];
-  readonly hasSteering: boolean;
-  readonly isRunning: boolean;
-}
-
 /**
- * Throws `invalid_argument` while another run is in progress, for approvals that match no call, for results
- * of calls that are not open, for a run that leaves open calls unanswered, and for one with nothing to
- * answer.
+ * Throws `invalid_argument` for approvals that match no call, for results of calls that are not open, for a
+ * run that leaves open calls unanswered, and for one with nothing to answer.
  */
-export function assertRunnable(state: SessionState, request: RunRequest): void {
-  const { messages, approvals, tools, history, hasSteering } = request;
-  if (request.isRunning)
-    throw misuse("This agent is already running: steer() it, wait, or use a second agent.");
+export function assertRunnable(
+  { state, history }: AgentSession,
+  messages: readonly Message[],
+  approvals: Approvals | undefined,
+  tools: ToolRegistry,
+  needsAnswer: boolean,
+): void {
   assertApprovals(state, approvals, saysSomething(messages));
   if (!isConversation(messages)) assertOpen(state, resultsIn(messages));
   if (messages.length > 0) return;
   // An interrupted run resumes with the calls that can run, then waits for the others.
   if (state.isWaiting) assertAnswered(state, tools, approvals);
-  if (!hasSteering) assertResumable(state, history);
+  if (needsAnswer) assertResumable(state, history);
 }
 
-/**
- * Throws `invalid_argument` unless it is the model's turn, or the run has only to end; `history` counts where
- * nothing else is there.
- */
-function assertResumable({ transcript, progress }: SessionState, history: readonly Message[] = []): void {
+function assertResumable({ transcript, progress }: SessionState, history: readonly Message[]): void {
   const last = transcript.messages.at(-1) ?? history.at(-1);
   if (last?.role === "user" || transcript.hasPending) return;
   // The run was cut behind its answer, and has only to end.
@@ -65,7 +53,6 @@ function assertResumable({ transcript, progress }: SessionState, history: readon
   throw misuse("There is nothing for the model to answer: pass an input.");
 }
 
-/** Throws `invalid_argument` for a run that brings no answer while calls wait for one. */
 function assertAnswered(state: SessionState, tools: ToolRegistry, approvals: Approvals = {}): void {
   if (Object.keys(approvals).length > 0) return;
   const open = pendingCalls(state).filter(
@@ -77,7 +64,6 @@ function assertAnswered(state: SessionState, tools: ToolRegistry, approvals: App
   );
 }
 
-/** Throws `invalid_argument` for an answer to a call that does not wait, and for answers beside a message. */
 function assertApprovals(state: SessionState, approvals: Approvals | undefined, hasInput: boolean): void {
   const ids = Object.keys(approvals ?? {});
   if (ids.length === 0) return;
@@ -124,7 +110,6 @@ function howToAnswer(open: readonly PendingCall[]): string {
   return ways.join(", or ");
 }
 
-/** Throws `invalid_argument` for a result of a call that is not open, or a second one of the same call. */
 function assertOpen({ transcript }: SessionState, results: readonly ToolResultBlock[]): void {
   const open = new Set(transcript.pending.map(({ id }) => id));
   for (const { tool_use_id: id } of results) {
@@ -163,14 +148,12 @@ export class SteeringQueue {
     return id;
   }
 
-  /** False when no message with that id is left. */
   remove(id: string): boolean {
     const at = this.#waiting.findIndex((each) => each.id === id);
     if (at !== -1) this.#waiting.splice(at, 1);
     return at !== -1;
   }
 
-  /** Hands all of them over, as the entries that record them. */
   take(): readonly NewEntry[] {
     return this.#waiting.splice(0).map(({ id, content }) => ({
       type: "user_message",
@@ -237,12 +220,10 @@ export class AgentSession {
     return this.#reading.then(work);
   }
 
-  /** The messages a conversation begins with, as long as the journal has nothing. */
   get history(): readonly Message[] {
     return this.#history;
   }
 
-  /** The conversation and what it has used up so far. */
   get summary(): AgentState {
     const { state } = this;
     const { usage, costUsd } = state.session;
@@ -253,12 +234,10 @@ export class AgentSession {
     };
   }
 
-  /** Records into the conversation; `emit` publishes what was recorded. */
   recorder(emit: (event: AgentEvent) => void = () => undefined): Recorder {
     return { journal: this.#journal, state: this.state, scope: undefined, emit };
   }
 
-  /** Records what the conversation begins with, unless it has begun. */
   begin(): Promise<void> {
     return recordHistory(this.recorder(), this.#history);
   }
@@ -297,7 +276,6 @@ export class AgentSession {
     return state.transcript.pending.some(({ id }) => openCalls === "run" || isOutside(id));
   }
 
-  /** Begins anew. Throws `invalid_argument` when the journal was passed in. */
   reset(): void {
     if (this.#options.journal !== undefined)
       throw misuse("reset() would split the journal that was passed in: make a new agent instead.");

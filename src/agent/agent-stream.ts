@@ -28,7 +28,6 @@ export interface Callbacks {
   readonly onToolCall?: (name: string, input: ToolInput) => boolean | Promise<boolean>;
 }
 
-/** The options of a run that tells callbacks what happens. */
 export function callbackOptions({
   onEvent,
   onToken,

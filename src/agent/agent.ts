@@ -1,34 +1,70 @@
 import type { CompactionEntry, JournalEntry, NewEntry, NoteEntry } from "../core/agent/entries.ts";
 import { loop } from "../core/agent/loop.ts";
-import { endRun } from "../core/agent/perform.ts";
+import { endRun, isContinuation, perform, saysSomething } from "../core/agent/perform.ts";
 import { RunError, type RunResult, type StructuredResult } from "../core/agent/result.ts";
-import { type ModelSelection, type Run, record } from "../core/agent/run.ts";
-import { LinkedAbort } from "../core/base/async.ts";
-import type { Json } from "../core/base/errors.ts";
+import {
+  type ModelSelection,
+  newRun,
+  type Recorder,
+  type Run,
+  type RunPlugin,
+  record,
+  type SharedParts,
+} from "../core/agent/run.ts";
+import { callMaker, Scheduler } from "../core/agent/run-calls.ts";
+import { LinkedAbort, systemClock } from "../core/base/async.ts";
+import { compileSchema } from "../core/base/compile-schema.ts";
+import { type Json, misuse } from "../core/base/errors.ts";
+import { newId } from "../core/base/ids.ts";
+import { defined } from "../core/base/json.ts";
 import type { CompiledSchema, SchemaInput } from "../core/base/schema.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
 import { type Input, runMessages, spokenMessages } from "../core/message/input.ts";
-import type { ToolInput, UserBlock } from "../core/message/message.ts";
+import type { Message, ToolInput, UserBlock } from "../core/message/message.ts";
 import type { Effort, Model } from "../core/model/model.ts";
 import { type Tool, ToolRegistry, type ToolResult } from "../core/tool/tool.ts";
 import { finishTool } from "../hooks/finish-tool.ts";
-import { ClassHooks, HookRegistry } from "../hooks/hook-registry.ts";
-import { undoNewestCompaction } from "../memory/context/compaction.ts";
-import type { CompactionPreview, CompactOptions } from "../memory/context/compactor.ts";
+import { ClassHooks, HookRegistry, Hooks, type HooksContext } from "../hooks/hooks.ts";
+import { stopWhenPlugin } from "../hooks/stop-when.ts";
+import {
+  type CompactionPreview,
+  type CompactOptions,
+  compactOnRequest,
+  previewCompaction,
+  undoNewestCompaction,
+} from "../memory/context/compactor.ts";
 import { InMemoryMemory } from "../memory/in-memory-memory.ts";
 import { namedModel } from "../providers/named-model.ts";
-import { AgentRuns, agentPlugins, chosenBy, modelChange, rechosen } from "./agent-runs.ts";
-import { AgentSession, type AgentState, type SteeringMessage, SteeringQueue } from "./agent-session.ts";
+import {
+  ActiveRun,
+  agentPlugins,
+  chosenBy,
+  NOTHING,
+  type Publish,
+  publisher,
+  rechosen,
+  requestDefaults,
+  runTools,
+} from "./active-run.ts";
+import {
+  AgentSession,
+  type AgentState,
+  assertRunnable,
+  type SteeringMessage,
+  SteeringQueue,
+} from "./agent-session.ts";
 import { type AgentStream, type Callbacks, callbackOptions, RunStream } from "./agent-stream.ts";
 import {
   type AgentOptions,
   assertOptions,
+  assertPriced,
   assertRunOptions,
   type CallToolOptions,
   type OutputOf,
   type ResolvedOptions,
   type RunOptions,
 } from "./options.ts";
+import { runSubagent } from "./run-subagent.ts";
 
 /**
  * A model, tools and a conversation. `run` and `stream` add to the conversation and work until an answer;
@@ -42,9 +78,13 @@ export class Agent {
   readonly #hooks: HookRegistry;
   readonly #session: AgentSession;
   readonly #steering: SteeringQueue;
-  readonly #runs: AgentRuns;
+  readonly #plugins: readonly RunPlugin[];
+  readonly #warnings: string[] = [];
+  /** Calls without a model: those that conflict run one after the other. */
+  readonly #calls = new Scheduler(MAX_CALLS);
   /** The models that are asked, each wrapped once. */
   #choice: ModelSelection;
+  #current: ActiveRun | undefined;
   #conversation: InMemoryMemory | undefined;
 
   /** Throws `invalid_argument` for options that cannot work. Makes no request and writes nothing. */
@@ -52,27 +92,15 @@ export class Agent {
     const options = { ...given, model: modelOf(given?.model) };
     assertOptions(options);
     this.#options = options;
-    const plugins = agentPlugins(options);
+    this.#plugins = agentPlugins(options);
     this.#tools = new ToolRegistry([
       ...(options.tools ?? []),
-      ...plugins.flatMap(({ tools }) => tools ?? []),
+      ...this.#plugins.flatMap(({ tools }) => tools ?? []),
     ]);
     this.#hooks = new HookRegistry(options.hooks);
     this.#steering = new SteeringQueue(options.newId);
     this.#choice = chosenBy(options);
-    this.#session = new AgentSession(options, plugins);
-    this.#runs = new AgentRuns({
-      agent: this,
-      options: () => this.#options,
-      choice: () => this.#choice,
-      session: this.#session,
-      steering: this.#steering,
-      plugins,
-      hooks: this.#hooks,
-      classHooks: () => Agent.#classHooks.chainOf(this.constructor),
-      finishToolFor: (schema) => this.finishToolFor(schema),
-      conduct: (run) => this.conduct(run),
-    });
+    this.#session = new AgentSession(options, this.#plugins);
   }
 
   static readonly #classHooks = new ClassHooks();
@@ -110,10 +138,10 @@ export class Agent {
   get conversation(): InMemoryMemory {
     return (this.#conversation ??= new InMemoryMemory({
       host: {
-        recorder: () => this.#runs.recorder,
+        recorder: () => this.#recorder,
         beforeChange: () =>
           this.#session.whenRead(() => {
-            this.#runs.assertIdle("Editing the conversation");
+            this.#assertIdle("Editing the conversation");
             return this.#session.begin();
           }),
       },
@@ -122,7 +150,7 @@ export class Agent {
 
   /** True while a run is in progress. */
   get isRunning(): boolean {
-    return this.#runs.current !== undefined;
+    return this.#current !== undefined;
   }
 
   /**
@@ -137,7 +165,7 @@ export class Agent {
     assertRunOptions(options);
     const messages = runMessages(input);
     const result = this.#session.whenRead(() =>
-      this.#runs.perform(messages, options, { linked: new LinkedAbort(options.signal), push: NOBODY }),
+      this.#begin(messages, options, new LinkedAbort(options.signal), NOTHING),
     );
     return result as Promise<RunResult<OutputOf<S>>>;
   }
@@ -169,7 +197,7 @@ export class Agent {
     assertRunOptions(options);
     const messages = runMessages(input);
     return new RunStream(options.signal, (linked, push) =>
-      this.#session.whenRead(() => this.#runs.perform(messages, options, { linked, push })),
+      this.#session.whenRead(() => this.#begin(messages, options, linked, push)),
     );
   }
 
@@ -217,7 +245,10 @@ export class Agent {
     this.#options = rechosen(this.#options, modelOf(model), effort);
     this.#choice = chosenBy(this.#options);
     await this.#session.whenRead(async () => {
-      if (this.#session.state.isTouched) await record(this.#runs.recorder, modelChange(this.#options));
+      if (!this.#session.state.isTouched) return;
+      const { model: asked, effort: wanted } = this.#options;
+      const name = `${asked.provider}/${asked.id}`;
+      await record(this.#recorder, { type: "model_change", model: name, ...defined({ effort: wanted }) });
     });
   }
 
@@ -246,7 +277,18 @@ export class Agent {
    * `invalid_argument` while a run is in progress, and for the journal.
    */
   async callTool(name: string, input: ToolInput, options: CallToolOptions = {}): Promise<ToolResult> {
-    return this.#session.whenRead(() => this.#runs.callTool(name, input, options));
+    return this.#session.whenRead(async () => {
+      this.#assertIdle("callTool()");
+      const active = new ActiveRun(new LinkedAbort(options.signal), publisher(options, NOTHING));
+      try {
+        const { approve, context } = options;
+        const run = this.#newRun(defined({ approve, context }), active);
+        // Calls inside another one are no part of the conversation, and these are inside none.
+        return await callMaker(run, newId("call"), this.#calls)(name, input);
+      } finally {
+        active.end();
+      }
+    });
   }
 
   /**
@@ -257,7 +299,12 @@ export class Agent {
    */
   async observe(message: Input, { signal }: Pick<RunOptions, "signal"> = {}): Promise<void> {
     const messages = spokenMessages(message, "observe()");
-    return this.#session.whenRead(() => this.#runs.observe(messages, signal ?? new AbortController().signal));
+    return this.#session.whenRead(async () => {
+      const warn = (text: string): void => void this.#warnings.push(text);
+      const hooks = this.#hooksOf({ signal: signal ?? new AbortController().signal, warn, fail: NOTHING });
+      await this.#session.observe(messages, hooks);
+      if (this.#current === undefined) await this.#session.storeObserved(false);
+    });
   }
 
   /**
@@ -265,7 +312,7 @@ export class Agent {
    * happens.
    */
   stop(reason = "The run was stopped."): void {
-    this.#runs.current?.stop(reason);
+    this.#current?.stop(reason);
   }
 
   /**
@@ -274,7 +321,7 @@ export class Agent {
    * an input goes on with it, here or elsewhere.
    */
   release(): void {
-    this.#runs.current?.release();
+    this.#current?.release();
   }
 
   /**
@@ -295,7 +342,11 @@ export class Agent {
 
   /** Tells what {@link Agent.compact} would do; asks no model. Rejects when the agent has no `compaction`. */
   async previewCompaction(): Promise<CompactionPreview> {
-    return this.#session.whenRead(() => this.#runs.previewCompaction());
+    return this.#session.whenRead(async () => {
+      await this.#session.begin();
+      const active = new ActiveRun(new LinkedAbort(undefined), NOTHING);
+      return previewCompaction(this.#newRun({}, active), this.#options.compaction);
+    });
   }
 
   /**
@@ -304,7 +355,19 @@ export class Agent {
    * agent has no `compaction`, and for the journal.
    */
   async compact(options: CompactOptions = {}): Promise<CompactionEntry | undefined> {
-    return this.#session.whenRead(() => this.#runs.compact(options));
+    return this.#session.whenRead(async () => {
+      this.#assertIdle("compact()");
+      const active = new ActiveRun(new LinkedAbort(options.signal), publisher(options, NOTHING));
+      this.#current = active;
+      try {
+        await this.#session.begin();
+        const run = this.#newRun({}, active);
+        return await compactOnRequest(run, this.#options.compaction, options.instructions);
+      } finally {
+        active.end();
+        this.#current = undefined;
+      }
+    });
   }
 
   /**
@@ -313,19 +376,109 @@ export class Agent {
    * take back, while a run is in progress, and for the journal.
    */
   async undoCompaction(): Promise<void> {
-    this.#runs.assertIdle("undoCompaction()");
-    await this.#session.whenRead(() => undoNewestCompaction(this.#runs.recorder));
+    this.#assertIdle("undoCompaction()");
+    await this.#session.whenRead(() => undoNewestCompaction(this.#recorder));
   }
 
   /** Begins anew. Throws `invalid_argument` while a run is in progress, and with a `journal` of the host. */
   reset(): void {
-    this.#runs.assertIdle("reset()");
+    this.#assertIdle("reset()");
     this.#session.reset();
     this.#steering.take();
   }
 
   #record(entry: NewEntry): Promise<JournalEntry> {
-    return this.#session.whenRead(() => record(this.#runs.recorder, entry));
+    return this.#session.whenRead(() => record(this.#recorder, entry));
+  }
+
+  get #recorder(): Recorder {
+    return this.#session.recorder(this.#current?.emit);
+  }
+
+  #assertIdle(what: string): void {
+    if (this.#current !== undefined) throw misuse(`${what} while a run is at work: stop() it first.`);
+  }
+
+  /** Begins a run. Throws for misuse; what comes later rejects. */
+  #begin(
+    messages: readonly Message[],
+    options: RunOptions,
+    linked: LinkedAbort,
+    push: Publish,
+  ): Promise<RunResult> {
+    const session = this.#session;
+    const active = new ActiveRun(linked, publisher(options, push));
+    const workedMs = isContinuation(session, messages) ? session.state.progress.activeMs : 0;
+    let run: Run;
+    try {
+      if (this.#current !== undefined)
+        throw misuse("This agent is already running: steer() it, wait, or use a second agent.");
+      assertRunnable(session, messages, options.approvals, this.#tools, this.#steering.isEmpty);
+      run = this.#newRun(options, active, workedMs);
+    } catch (error) {
+      active.end();
+      throw error;
+    }
+    this.#current = active;
+    active.limitWallTime(run.settings, workedMs);
+    for (const message of this.#warnings.splice(0)) active.publish({ type: "warning", message });
+    return this.#work(run, messages, active);
+  }
+
+  async #work(run: Run, messages: readonly Message[], active: ActiveRun): Promise<RunResult> {
+    const session = this.#session;
+    try {
+      await session.storeObserved(saysSomething(messages), run.settings.openCalls);
+      const input = { messages, history: session.history };
+      const result = await perform(run, input, (begun) => this.conduct(begun));
+      await session.storeObserved(false);
+      active.publish({ type: "done", result });
+      return result;
+    } finally {
+      active.end();
+      this.#current = undefined;
+    }
+  }
+
+  #newRun(given: RunOptions, active: ActiveRun, workedMs = 0): Run {
+    const { signal, publish } = active;
+    const { journal, state } = this.#session;
+    const own = { ...this.#options, ...this.#choice };
+    assertPriced(own);
+    const options = { ...own, ...defined(given) };
+    const finish = this.finishToolFor(given.schema === undefined ? undefined : compileSchema(given.schema));
+    const failure: SharedParts["failure"] = {};
+    const hooks = this.#hooksOf({
+      signal,
+      warn: (message) => publish({ type: "warning", message }),
+      fail: (error) => {
+        failure.error ??= error;
+      },
+    });
+    const { stopWhen } = options;
+    active.emit = (event) => hooks.show(event, publish);
+    return newRun(options, {
+      finishTool: finish?.name,
+      workedMs,
+      isReleased: () => active.isReleased,
+      tools: runTools(this.#tools, finish, options.toolChoice),
+      model: () => this.#choice,
+      request: requestDefaults(own, journal.sessionId),
+      journal,
+      state,
+      signal,
+      plugins: [hooks, ...(stopWhen ? [stopWhenPlugin(stopWhen)] : []), ...this.#plugins],
+      failure,
+      takeSteering: () => this.#steering.take(),
+      emit: active.emit,
+      startSubagent: runSubagent,
+    });
+  }
+
+  #hooksOf(context: Pick<HooksContext, "signal" | "warn" | "fail">): Hooks {
+    const { clock = systemClock } = this.#options;
+    const classes = Agent.#classHooks.chainOf(this.constructor);
+    return new Hooks({ ...context, clock, agent: this, classes, own: this.#hooks });
   }
 
   /**
@@ -343,7 +496,7 @@ export class Agent {
   }
 }
 
-const NOBODY = (): void => undefined;
+const MAX_CALLS = 64;
 
 /** A model, or the one a name stands for. The check of the options refuses anything else. */
 function modelOf(model: string | Model): Model {

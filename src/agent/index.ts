@@ -10,7 +10,7 @@ export type {
 export type { MaxIterationsContext, OnMaxIterations } from "../core/agent/run.ts";
 export type { NanoAgentErrorOptions } from "../core/base/errors.ts";
 export { SharedBudget } from "../core/model/budget.ts";
-export type { FinishPrintOptions } from "../hooks/finish-print.ts";
+export type { FinishPrintOptions } from "../hooks/finish-tool.ts";
 export type {
   ActingArguments,
   HookArguments,
@@ -20,7 +20,7 @@ export type {
   PostHook,
   PreHook,
 } from "../hooks/hook.ts";
-export type { HookSettings } from "../hooks/hook-registry.ts";
+export type { HookSettings } from "../hooks/hooks.ts";
 export type { LoopGuardOptions } from "../hooks/loop-guard.ts";
 export type { StopState, StopWhen } from "../hooks/stop-when.ts";
 export type { AgentLoopOptions } from "./agent-loop.ts";

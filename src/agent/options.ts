@@ -120,7 +120,6 @@ export interface AgentOptions {
   readonly providerOptions?: { readonly [wire: string]: { readonly [key: string]: Json | undefined } };
 }
 
-/** Options whose model is one. */
 export type ResolvedOptions = Omit<AgentOptions, "model"> & { readonly model: Model };
 
 /** How one run is made. Values here win over the agent's. */
@@ -154,13 +153,11 @@ export interface RunOptions<S extends SchemaInput = SchemaInput> {
   readonly onToken?: (text: string) => void;
 }
 
-/** How one call is made without a model. */
 export interface CallToolOptions extends Pick<RunOptions, "signal" | "onEvent" | "approve" | "context"> {}
 
 /** The output type a run with schema `S` has. */
 export type OutputOf<S extends SchemaInput> = InferSchema<S>;
 
-/** Throws `invalid_argument` for an unknown option and for an invalid value. */
 export function assertOptions(options: ResolvedOptions): void {
   assertEngine();
   const model: unknown = options?.model;
@@ -171,14 +168,12 @@ export function assertOptions(options: ResolvedOptions): void {
   checkOptions(options, AGENT_OPTIONS);
 }
 
-/** The options of a pattern: its own, and those of every agent. */
 export function patternOptions<T extends AgentOptions>(
   own: Properties<Omit<T, keyof AgentOptions>>,
 ): OwnSchema {
   return objectOf<AgentOptions>({ ...OPTIONS, model: {}, ...own });
 }
 
-/** {@link assertOptions} for the options of a run. */
 export function assertRunOptions(options: RunOptions): void {
   checkOptions(options, RUN_OPTIONS);
 }
@@ -193,7 +188,6 @@ export function assertPriced({ budget, model }: Pick<ResolvedOptions, "budget" |
   );
 }
 
-/** Throws `invalid_argument` for an iteration limit that cannot be. */
 export function assertIterations(maxIterations: number): void {
   checkOptions({ maxIterations }, ITERATIONS);
 }
@@ -216,7 +210,6 @@ function orFalse(schema: JsonSchema, form: string): JsonSchema {
   return { anyOf: [{ const: false }, schema], "x-say": `${form}, or false` };
 }
 
-/** Options of an agent and of a run alike. */
 const SHARED = {
   toolChoice: {
     anyOf: [

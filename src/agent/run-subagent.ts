@@ -23,7 +23,7 @@ export async function runSubagent(run: Run, delegation: Delegation): Promise<Sub
   const choice = choiceOf(run, task);
   const { model, effort } = choice();
   assertTask(run, task, depth);
-  const startedAt = run.shared.clock.elapsed();
+  const startedAt = run.settings.clock.elapsed();
   let toolCalls = 0;
   const emit: Run["emit"] = (event) => {
     if (event.type === "tool_intent") toolCalls++;
@@ -66,13 +66,13 @@ export async function runSubagent(run: Run, delegation: Delegation): Promise<Sub
     onMaxIterations: task.onMaxIterations ?? "summarize",
   });
   await recordEnd(recorder, result);
-  return outcomeOf(result, toolCalls, run.shared.clock.elapsed() - startedAt);
+  return outcomeOf(result, toolCalls, run.settings.clock.elapsed() - startedAt);
 }
 
 /** A task's model and effort: unsaid, those of the run around it, also when it changes there. */
-function choiceOf({ model: around, shared }: Run, task: SubagentTask): Run["model"] {
+function choiceOf({ model: around, settings }: Run, task: SubagentTask): Run["model"] {
   const { effort } = task;
-  const model = task.model && shared.setting.wrapModel(task.model);
+  const model = task.model && settings.wrapModel(task.model);
   if (model === undefined && effort === undefined) return around;
   return () => ({ ...around(), ...defined({ model, effort }) });
 }
@@ -86,7 +86,7 @@ function assertTask(run: Run, task: SubagentTask, depth: number): void {
   }
   if (task.prompt.trim() === "") throw misuse(`The subagent ${task.agent} was given no task: write one.`);
   if (task.maxIterations !== undefined) assertIterations(task.maxIterations);
-  assertPriced({ budget: run.shared.limits.budget, model: task.model ?? run.model().model });
+  assertPriced({ budget: run.settings.budget, model: task.model ?? run.model().model });
 }
 
 /**

@@ -4,7 +4,7 @@ import { systemClock } from "../core/base/async.ts";
 import { errorMessage, isNanoAgentError } from "../core/base/errors.ts";
 import { newId } from "../core/base/ids.ts";
 import { markedEnvironment, type ProcessWatcher } from "../system/process-watcher.ts";
-import { endProcesses } from "../tools/shell/end-processes.ts";
+import { endProcesses } from "../tools/shell/process-table.ts";
 import type { Task } from "./task.ts";
 import { makeWorkplace, removeFolder, TaskScratch } from "./task-scratch.ts";
 

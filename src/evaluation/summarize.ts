@@ -375,3 +375,15 @@ function leastCommonMultiple(left: number, right: number): number {
   // Beyond what can be counted with anyway, one number is as good as another.
   return Math.min((left / a) * right, Number.MAX_SAFE_INTEGER);
 }
+
+/** The results of an evaluation as its page shows them. */
+export interface EvaluationContent {
+  readonly title: string;
+  readonly records: readonly RunRecord[];
+  readonly summaries: readonly ModelSummary[];
+  readonly comparisons: readonly Comparison[];
+  /** Titles of tasks by their names. */
+  readonly titles: ReadonlyMap<string, string>;
+  /** Runs that are still to be made. */
+  readonly open: number;
+}

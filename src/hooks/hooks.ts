@@ -3,15 +3,139 @@ import type { Answer, CallVerdict, Change, RequestedCall, RunBeginning } from ".
 import type { RunResult } from "../core/agent/result.ts";
 import { type Run, type RunPlugin, recorded } from "../core/agent/run.ts";
 import { type Clock, inTime, orAborted } from "../core/base/async.ts";
-import { errorMessage, NanoAgentError } from "../core/base/errors.ts";
-import { runMessages } from "../core/message/input.ts";
+import { errorMessage, misuse, NanoAgentError } from "../core/base/errors.ts";
+import { type Fields, isRecord } from "../core/base/json.ts";
+import { didYouMean } from "../core/base/text.ts";
+import { type Input, runMessages, toMessages } from "../core/message/input.ts";
 import type { ModelRequest } from "../core/model/model.ts";
 import type { ToolResult } from "../core/tool/tool.ts";
-import type { HookArguments, HookedAgent, HookMoment, HookOutputs, HookPoint } from "./hook.ts";
-import type { HookRegistry, RegisteredHook } from "./hook-registry.ts";
-import { assertReplacement } from "./hook-replacement.ts";
+import {
+  HOOK_POINTS,
+  type Hook,
+  type HookArguments,
+  type HookedAgent,
+  type HookMoment,
+  type HookOptions,
+  type HookOutputs,
+  type HookPoint,
+} from "./hook.ts";
 
-/** The surroundings that hooks run with. */
+/** How a hook is treated. */
+export interface HookSettings {
+  /**
+   * True for a hook that only looks: what it returns is ignored, and what it throws, or taking longer than
+   * `timeoutMs`, becomes a `warning` event. Default false: it may replace, and what it throws ends the run.
+   */
+  readonly observer?: boolean;
+  /** Milliseconds an observer is waited for. Default 5000. */
+  readonly timeoutMs?: number;
+}
+
+export interface RegisteredHook extends Required<HookSettings> {
+  readonly name: string;
+  readonly hook: (...args: never[]) => unknown;
+}
+
+/** The hooks of an agent or a class of agents. A change counts from the next moment of its kind on. */
+export class HookRegistry {
+  /** Absent while there are none, as in most agents: whether there are is asked for every event. */
+  #hooks: Map<HookPoint, Map<string, RegisteredHook>> | undefined;
+
+  /** Throws `invalid_argument` for a point that does not exist and for what is no function. */
+  constructor(hooks: HookOptions = {}) {
+    for (const [point, given] of Object.entries(hooks)) {
+      assertPoint(point);
+      if (given === undefined) continue;
+      if (typeof given !== "function" && !isRecord(given))
+        throw misuse(
+          `hooks.${point} is neither a function nor an object with functions by name: pass one of them.`,
+        );
+      const named = typeof given === "function" ? { [point]: given } : given;
+      for (const [name, hook] of Object.entries(named)) this.register(point, name, hook);
+    }
+  }
+
+  /**
+   * Adds a hook behind those already at the point. One of the same name is replaced and keeps its place.
+   * Throws `invalid_argument` for a point that does not exist and for what is no function.
+   */
+  register<P extends HookPoint>(point: P, name: string, hook: Hook<P>, settings: HookSettings = {}): void {
+    assertPoint(point);
+    if (typeof hook !== "function")
+      throw misuse(`The hook "${name}" of ${point} is ${typeof hook}, not a function.`);
+    const { observer = false, timeoutMs = 5_000 } = settings;
+    if (!(timeoutMs > 0))
+      throw misuse(`timeoutMs of the hook "${name}" is ${String(timeoutMs)}: pass milliseconds above 0.`);
+    this.#hooks ??= new Map();
+    let hooks = this.#hooks.get(point);
+    if (hooks === undefined) this.#hooks.set(point, (hooks = new Map()));
+    hooks.set(name, { name, hook, observer, timeoutMs });
+  }
+
+  /** Throws `invalid_argument` when there is no hook of that name at the point. */
+  remove(point: HookPoint, name: string): void {
+    assertPoint(point);
+    if (this.#hooks?.get(point)?.delete(name) === true) return;
+    const known = this.names(point).join(", ") || "none";
+    throw misuse(`There is no hook "${name}" at ${point}. Hooks there: ${known}.`);
+  }
+
+  /** Removes every hook of a point, or of all points. */
+  clear(point?: HookPoint): void {
+    if (point === undefined) this.#hooks = undefined;
+    else {
+      assertPoint(point);
+      this.#hooks?.delete(point);
+    }
+  }
+
+  /** Names of the hooks at a point, in the order they run. */
+  names(point: HookPoint): readonly string[] {
+    assertPoint(point);
+    return this.at(point).map(({ name }) => name);
+  }
+
+  /** The hooks at a point as they are now, in the order they run. */
+  at(point: HookPoint): readonly RegisteredHook[] {
+    const hooks = this.#hooks?.get(point);
+    return hooks === undefined ? NO_HOOKS : [...hooks.values()];
+  }
+
+  /** A quick look: true when there was never a hook, or all were cleared; false says nothing. */
+  get isEmpty(): boolean {
+    return this.#hooks === undefined;
+  }
+}
+
+const NO_HOOKS: readonly RegisteredHook[] = [];
+
+function assertPoint(point: string): asserts point is HookPoint {
+  if ((HOOK_POINTS as readonly string[]).includes(point)) return;
+  throw misuse(
+    `There is no hook point "${point}".${didYouMean(point, HOOK_POINTS)} Points: ${HOOK_POINTS.join(", ")}.`,
+  );
+}
+
+export class ClassHooks {
+  readonly #registries = new WeakMap<object, HookRegistry>();
+
+  of(maker: object): HookRegistry {
+    const own = this.#registries.get(maker) ?? new HookRegistry();
+    this.#registries.set(maker, own);
+    return own;
+  }
+
+  /** Those of a class and of what it extends, the base first. */
+  chainOf(maker: object): HookRegistry[] {
+    const chain: HookRegistry[] = [];
+    for (let each: unknown = maker; typeof each === "function"; each = Object.getPrototypeOf(each)) {
+      const registry = this.#registries.get(each);
+      if (registry !== undefined) chain.unshift(registry);
+    }
+    return chain;
+  }
+}
+
 export interface HooksContext {
   readonly agent: HookedAgent;
   /** Those of classes, the base first: they run before `own`. */
@@ -159,15 +283,85 @@ export class Hooks implements RunPlugin {
   }
 }
 
-/** The value a hook gave back, if any, for `current`. Throws for what its point has no use for. */
-function fitting(point: HookPoint, made: unknown, current: unknown): unknown {
-  if (made === undefined || made === null) return undefined;
-  assertReplacement(point, made, current);
-  return made;
-}
-
 function failureOf(point: HookPoint, name: string, error: unknown): NanoAgentError {
   return new NanoAgentError("internal", `The hook "${name}" of ${point} failed: ${errorMessage(error)}`, {
     cause: error,
   });
+}
+
+/**
+ * The value a hook gave back in the place of `current`, if any. Throws for what its point has no use for, and
+ * for a change of what a hook may not change, so that a slip is told where it was made.
+ */
+function fitting(point: HookPoint, made: unknown, current: unknown): unknown {
+  if (made === undefined || made === null) return undefined;
+  const { shape = "nothing", holds = () => true } = CHECKS[point] ?? {};
+  if (CHECKS[point] !== undefined && (!isRecord(made) || !holds(made)))
+    throw new TypeError(`it returned ${describe(made)}: return ${shape}, or nothing`);
+  if (point === "pre_acting" && isRecord(made) && isRecord(current)) assertSameCall(made, current);
+  return made;
+}
+
+/** The form that has to be returned at a point. */
+const CHECKS: {
+  readonly [P in HookPoint]?: { readonly shape: string; readonly holds: (made: Fields) => boolean };
+} = {
+  pre_reply: { shape: "{ messages }", holds: ({ messages }) => areMessages(messages) },
+  post_reply: {
+    shape: "the whole result, changed",
+    holds: ({ text, stopReason, messages }) =>
+      typeof text === "string" && typeof stopReason === "string" && Array.isArray(messages),
+  },
+  pre_reasoning: {
+    shape: "{ request }",
+    holds: ({ request }) => isRecord(request) && Array.isArray(request["messages"]),
+  },
+  post_reasoning: {
+    shape: "{ message, finishReason }",
+    holds: ({ message, finishReason }) => isMessage(message, "assistant") && isRecord(finishReason),
+  },
+  pre_acting: {
+    shape: "{ ...args, input } or { ...args, refuse }",
+    holds: ({ input, refuse }) => isRecord(input) && (refuse === undefined || typeof refuse === "string"),
+  },
+  post_acting: {
+    shape: "the result, changed, with its content",
+    holds: ({ content }) =>
+      typeof content === "string" || (Array.isArray(content) && content.every((block) => isRecord(block))),
+  },
+  pre_print: {
+    shape: "{ event }",
+    holds: ({ event }) => event === undefined || (isRecord(event) && typeof event["type"] === "string"),
+  },
+  pre_observe: { shape: "{ message }", holds: ({ message }) => isMessage(message, "user") },
+};
+
+/** Rights and records are those of the call the model made: another one in its place would go unseen. */
+function assertSameCall(made: Fields, current: Fields): void {
+  for (const field of ["name", "callId"] as const) {
+    if (made[field] === current[field]) continue;
+    throw new TypeError(
+      `it returned the ${field} ${JSON.stringify(made[field])} for ${JSON.stringify(current[field])}: only input and refuse can be replaced`,
+    );
+  }
+}
+
+function areMessages(messages: unknown): boolean {
+  return Array.isArray(messages) && toMessages(messages as Input, "messages").length >= 0;
+}
+
+function isMessage(message: unknown, role: string): boolean {
+  return (
+    isRecord(message) &&
+    message["role"] === role &&
+    Array.isArray(message["content"]) &&
+    areMessages([message])
+  );
+}
+
+function describe(made: unknown): string {
+  if (Array.isArray(made)) return "a list";
+  if (!isRecord(made)) return `a ${typeof made}`;
+  const keys = Object.keys(made);
+  return keys.length === 0 ? "an empty object" : `an object with ${keys.join(", ")}`;
 }

@@ -2,8 +2,13 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { ToolResultEntry, ToolStatus } from "../core/agent/entries.ts";
 import type { ToolUseBlock } from "../core/message/message.ts";
-import { countsFor, LoopGuard, type LoopGuardSettings, type LoopVerdict } from "./loop-guard.ts";
-import { loopGuardSettings } from "./loop-guard-plugin.ts";
+import {
+  countsFor,
+  LoopGuard,
+  type LoopGuardSettings,
+  type LoopVerdict,
+  loopGuardSettings,
+} from "./loop-guard.ts";
 
 const SETTINGS: LoopGuardSettings = { warnAt: 3, stopAt: 5, window: 12 };
 

@@ -1,8 +1,12 @@
 import type { JournalEntry, ToolResultEntry } from "../core/agent/entries.ts";
 import type { Fold } from "../core/agent/ports.ts";
-import type { LoopCircle } from "../core/agent/result.ts";
+import type { Ending, LoopCircle } from "../core/agent/result.ts";
+import { AbortedAnswer, type Run, type RunPlugin, recordSystemMessage } from "../core/agent/run.ts";
+import { check, objectOf } from "../core/base/check.ts";
+import { misuse } from "../core/base/errors.ts";
 import { equalJson } from "../core/base/json.ts";
 import { type ToolUseBlock, textOf, toolCallsOf } from "../core/message/message.ts";
+import type { StreamPart } from "../core/model/model.ts";
 import { CallOrder } from "../journal/call-order.ts";
 
 /** When a model that repeats itself is warned and stopped. */
@@ -15,16 +19,67 @@ export interface LoopGuardOptions {
   readonly window?: number;
 }
 
-/** {@link LoopGuardOptions} with the defaults filled in. */
 export type LoopGuardSettings = Required<LoopGuardOptions>;
 
-/** The verdict of a guard after a round of calls. */
+const ADVICE =
+  "Going on like this will not change anything: work with what you know, try something else, or say what is in the way.";
+
+/**
+ * Warns a model that goes in circles, in its calls or in one answer, and ends its run when it goes on. Throws
+ * `invalid_argument` for options that cannot be.
+ */
+export function loopGuardPlugin(options: LoopGuardOptions = {}): RunPlugin {
+  const settings = loopGuardSettings(options);
+  return {
+    fold: LoopGuard,
+    watchAnswer: () => {
+      const repeated = new RepeatedText();
+      return (part) => repeated.take(part);
+    },
+    afterTurn: (run) => {
+      const bounded = Number.isFinite(run.until.maxIterations);
+      const verdict = run.state.fold(LoopGuard)?.judge(settings, { bounded });
+      return verdict === undefined ? undefined : warnOrStop(run, verdict);
+    },
+  };
+}
+
+async function warnOrStop(run: Run, { type, circle }: LoopVerdict): Promise<Ending | undefined> {
+  const found = circleText(circle);
+  if (type === "stop")
+    return { stopReason: "loop_detected", circle, detail: `${found} The model was warned and went on.` };
+  await recordSystemMessage(run, `${found} ${ADVICE}`, { code: "loop_warning", circle });
+  return undefined;
+}
+
+const OPTIONS = objectOf<LoopGuardOptions>({
+  warnAt: { type: "integer", minimum: 2 },
+  stopAt: { type: "integer", minimum: 3 },
+  window: { type: "integer", minimum: 0 },
+});
+
+export function loopGuardSettings(options: LoopGuardOptions): LoopGuardSettings {
+  check(options, OPTIONS, "loopGuard");
+  const { warnAt, stopAt = 5, window = 12 } = options;
+  const settings = { stopAt, warnAt: warnAt ?? Math.min(3, stopAt - 1), window };
+  if (settings.warnAt < settings.stopAt) return settings;
+  throw misuse(
+    `loopGuard.warnAt is ${settings.warnAt} and stopAt ${settings.stopAt}: the model must be warned before it is stopped. Pass a lower warnAt.`,
+  );
+}
+
+export function circleText({ tools, calls }: LoopCircle): string {
+  const [only, ...others] = tools;
+  if (others.length === 0)
+    return `The last ${calls} calls of ${only ?? "the tool"} had the same arguments and the same result.`;
+  return `The last ${calls} tool calls repeat the same ${tools.length} (${tools.join(", ")}) with the same arguments and the same results.`;
+}
+
 export interface LoopVerdict {
   readonly type: "warn" | "stop";
   readonly circle: LoopCircle;
 }
 
-/** The longest cycle that is looked for. */
 const MAX_PERIOD = 4;
 
 /** A result that only says that the call was done: done again, it may well have an effect again. */
@@ -32,7 +87,6 @@ const ACKNOWLEDGEMENT = /^(?:ok|okay|done|success|true|null|\{\}|\(no output\))[
 
 interface Circle {
   readonly period: number;
-  /** Calls in it so far. */
   readonly length: number;
   readonly stop: boolean;
 }
@@ -55,7 +109,6 @@ export class LoopGuard implements Fold {
   /** Calls of the newest answer. */
   #calls: readonly ToolUseBlock[] = [];
   readonly #order = new CallOrder<ToolResultEntry>();
-  /** The newest calls, newest first. */
   readonly #last: SeenCall[] = [];
   /** For each period from 1: how many calls in a row were like the one that many calls before. */
   readonly #repeats: number[] = [0, 0, 0, 0];
@@ -169,4 +222,68 @@ function isSame(
 
 function isBare({ status, result }: SeenCall): boolean {
   return status === "ok" && ACKNOWLEDGEMENT.test(textOf(result.content).trim());
+}
+
+/** Characters of nothing but repetition, and times the passage stands in them. */
+const SPAN = 8_000;
+const LEAST_TIMES = 20;
+/** Rulers, padding, tables of figures and single words have fewer different letters than a sentence. */
+const LEAST_LETTERS = 7;
+/** New characters between two looks. */
+const STEP = 1_024;
+/** Characters by which a passage is recognised. */
+const PROBE = 48;
+
+/**
+ * Watches the text and the reasoning of one answer for a passage that is repeated without end, as small
+ * models do. Only exact repetition counts: at least twenty times, over at least 8,000 characters. Arguments
+ * of calls are not looked at, for a file may be like that.
+ */
+export class RepeatedText {
+  readonly #tails = { text_delta: "", thinking_delta: "" };
+  #unseen = 0;
+
+  /** Takes a part. Throws {@link AbortedAnswer}. */
+  take(part: StreamPart): void {
+    if (part.type !== "text_delta" && part.type !== "thinking_delta") return;
+    const tail = this.#tails[part.type] + part.text;
+    this.#tails[part.type] = tail;
+    this.#unseen += part.text.length;
+    if (this.#unseen < STEP) return;
+    this.#unseen = 0;
+    this.#tails[part.type] = tail.slice(-SPAN);
+    const found = repetitionIn(this.#tails[part.type]);
+    if (found === undefined) return;
+    const { passage, times, surplus } = found;
+    const message = `The model wrote ${JSON.stringify(passage)} ${times} times in a row.`;
+    // What goes on in reasoning is no text of the answer: nothing of that is surplus.
+    throw new AbortedAnswer(message, part.type === "text_delta" ? surplus : 0);
+  }
+}
+
+/** The passage a text ends with again and again, and how many characters at its end say nothing new. */
+export function repetitionIn(
+  text: string,
+): { readonly passage: string; readonly times: number; readonly surplus: number } | undefined {
+  const probe = text.slice(-PROBE);
+  const before = text.lastIndexOf(probe, text.length - PROBE - 1);
+  if (before === -1) return undefined;
+  const period = text.length - PROBE - before;
+  const passage = text.slice(-period);
+  if (text.length < SPAN || period * LEAST_TIMES > SPAN) return undefined;
+  if (new Set(passage.match(/\p{L}/gu)).size < LEAST_LETTERS) return undefined;
+  const end = text.slice(-SPAN);
+  if (end.slice(period) !== end.slice(0, -period)) return undefined;
+  return {
+    passage: fromItsBeginning(passage).slice(0, 200).toWellFormed(),
+    times: Math.floor(SPAN / period),
+    surplus: SPAN - period,
+  };
+}
+
+/** The same passage, turned so that it begins with a sentence, where it has one. */
+function fromItsBeginning(passage: string): string {
+  const end = /[.!?:;\n]\s+|[。！？；]\s*/u.exec(passage + passage);
+  const from = end === null ? 0 : (end.index + end[0].length) % passage.length;
+  return passage.slice(from) + passage.slice(0, from);
 }

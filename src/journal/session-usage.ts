@@ -34,7 +34,6 @@ export class SpendingTally {
   }
 }
 
-/** Calls of one tool. */
 export interface ToolStats {
   readonly calls: number;
   readonly failed: number;
@@ -42,7 +41,6 @@ export interface ToolStats {
   readonly durationMs: number;
 }
 
-/** The use of a session. */
 export interface SessionUsage {
   readonly runs: number;
   readonly models: { readonly [model: string]: Spending };

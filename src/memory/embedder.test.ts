@@ -1,11 +1,9 @@
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
-import type { Embedder } from "./embedder.ts";
-import { InMemoryLongTermMemory } from "./in-memory-long-term-memory.ts";
 import type { LongTermMemory } from "./long-term-memory.ts";
-import { SqliteLongTermMemory } from "./sqlite-long-term-memory.ts";
-import type { LongTermStoreOptions } from "./store-options.ts";
+import { InMemoryLongTermMemory, SqliteLongTermMemory } from "./sqlite-long-term-memory.ts";
+import type { Embedder, LongTermStoreOptions } from "./store-options.ts";
 
 /** Knows that cats are animals, and that cars and trains move. */
 const meanings: Embedder = {

@@ -124,7 +124,6 @@ export class InMemoryMemory {
     return this.#host.recorder().state;
   }
 
-  /** Ids of the chosen messages that are there. */
   #idsOf(choice: MemoryChoice): readonly string[] {
     const chosen: readonly (string | Message)[] = Array.isArray(choice) ? choice : [choice];
     const { labels } = this.#state;

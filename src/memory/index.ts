@@ -13,8 +13,6 @@ export type {
 } from "./context/compactor.ts";
 export { type FirstAndLastOptions, firstAndLast } from "./context/first-and-last.ts";
 export { type SummaryCompactionOptions, summaryCompaction } from "./context/summary-compaction.ts";
-export type { Embedder } from "./embedder.ts";
-export { InMemoryLongTermMemory } from "./in-memory-long-term-memory.ts";
 export type { MemoryChoice, MemoryFilter, MemoryHost, MemoryItem } from "./in-memory-memory.ts";
 export {
   type LongTermMemory,
@@ -29,8 +27,9 @@ export {
 } from "./long-term-memory.ts";
 export { SimpleLongTermMemory, type SimpleLongTermMemoryOptions } from "./simple-long-term-memory.ts";
 export {
+  InMemoryLongTermMemory,
   SqliteLongTermMemory,
   type SqliteLongTermMemoryOptions,
   type StoredMemory,
 } from "./sqlite-long-term-memory.ts";
-export type { LongTermStoreOptions } from "./store-options.ts";
+export type { Embedder, LongTermStoreOptions } from "./store-options.ts";

@@ -114,6 +114,5 @@ export function recollectionLine({ text, time }: Recollection): string {
   return day === "" ? `- ${shown}` : `- [${day}] ${shown}`;
 }
 
-/** The last moment a date can hold. */
 const MAX_TIME = 8.64e15;
 const TAG = /<(\s*\/?\s*)long_term_memory/gi;

@@ -23,7 +23,6 @@ export class LongTermPlugin implements RunPlugin {
   readonly #timeoutMs: number;
   readonly tools: readonly Tool[];
 
-  /** Throws `invalid_argument` for a store that is none, and for options that cannot work. */
   constructor(options: LongTermMemoryOptions) {
     assertLongTermOptions(options);
     this.#options = options;
@@ -60,7 +59,6 @@ export class LongTermPlugin implements RunPlugin {
     return { type: "user_message", message, source: "memory" };
   }
 
-  /** Records what the user said and what was answered, when there is an answer. */
   async #keep(run: Run, { stopReason, text }: RunResult): Promise<void> {
     if (this.#mode === "agent" || !hasAnswer(stopReason) || run.signal.aborted) return;
     const { asked } = run.state.progress;
@@ -83,7 +81,7 @@ export class LongTermPlugin implements RunPlugin {
   ): Promise<T | undefined> {
     if (run.signal.aborted) return undefined;
     try {
-      return await inTime(work, { ms: this.#timeoutMs, clock: run.shared.clock, signal: run.signal });
+      return await inTime(work, { ms: this.#timeoutMs, clock: run.settings.clock, signal: run.signal });
     } catch (error) {
       if (!run.signal.aborted) {
         const message = `The long-term memory could not be ${doing}, the run goes on without: ${errorMessage(error)}`;
@@ -121,7 +119,6 @@ function assertLongTermOptions(options: LongTermMemoryOptions): void {
       throw misuse(`longTermMemory.${name} is ${String(value)}: pass a number above 0.`);
 }
 
-/** The texts of the user's messages behind the last answer among them. */
 function questions(messages: readonly Message[]): string[] {
   const from = messages.findLastIndex(({ role }) => role === "assistant") + 1;
   return messages
@@ -147,17 +144,13 @@ function linesOf(
   return lines;
 }
 
-/** Options of {@link memoryTools}. */
 interface MemoryToolOptions {
   readonly store: LongTermMemory;
-  /** Milliseconds one call may take. */
   readonly timeoutMs: number;
 }
 
-/** Most records one call gets. */
 const MAX_LIMIT = 50;
 
-/** `record_to_memory` and `retrieve_from_memory`, by which a model uses a long-term memory itself. */
 function memoryTools({ store, timeoutMs }: MemoryToolOptions): readonly Tool[] {
   return [recordTool(store, timeoutMs), retrieveTool(store, timeoutMs)];
 }

@@ -31,7 +31,6 @@ PRAGMA user_version = ${SCHEMA_VERSION};
 /** Milliseconds SQLite waits for another writer: short, as nothing else in this process runs meanwhile. */
 const BUSY_MS = 25;
 
-/** An open database, and the file it was opened as. */
 export interface OpenDatabase {
   readonly database: DatabaseSync;
   /** Device and inode: what now lies at the path may be another file. */
@@ -62,7 +61,6 @@ export function openDatabase(path: string): OpenDatabase {
   }
 }
 
-/** A database that lives as long as the program. */
 export function databaseInMemory(): DatabaseSync {
   const Database = databaseClass();
   const database = new Database(":memory:");
@@ -70,7 +68,6 @@ export function databaseInMemory(): DatabaseSync {
   return database;
 }
 
-/** Throws `memory` where this runtime has no SQLite. */
 function databaseClass(): typeof DatabaseSync {
   try {
     return loadSqlite().DatabaseSync;
@@ -87,17 +84,13 @@ function checkWhole(database: DatabaseSync): void {
   if (found !== "ok") throw new DamagedDatabase(String(found));
 }
 
-/** The identity of the file at a path; empty when there is none. */
 export function fileAt(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats === undefined ? "" : `${stats.dev}:${stats.ino}`;
 }
 
 /** Renames a damaged database and its files, unless another process has done so. Returns its new path. */
-export function setAside(
-  path: string,
-  { file, now }: { readonly file: string; readonly now: number },
-): string {
+export function setAside(path: string, file: string, now: number): string {
   const stamp = new Date(now).toISOString().replaceAll(/[:.]/g, "-");
   let aside = `${path}.damaged-${stamp}`;
   for (let n = 2; existsSync(aside); n++) aside = `${path}.damaged-${stamp}-${n}`;
@@ -107,10 +100,8 @@ export function setAside(
   return aside;
 }
 
-/** Thrown for a database whose own check finds a fault. */
 class DamagedDatabase extends Error {}
 
-/** True when an error says that the file is no sound database. */
 export function isDamage(error: unknown): boolean {
   return error instanceof DamagedDatabase || isDamagedDatabase(error);
 }

@@ -7,8 +7,13 @@ import type {
   RecordOutcome,
   RetrieveOptions,
 } from "./long-term-memory.ts";
-import { assertQuery, recordTexts } from "./record-text.ts";
-import { type StoreSettings, storeSettings, wantedRecords } from "./store-options.ts";
+import {
+  assertQuery,
+  recordTexts,
+  type StoreSettings,
+  storeSettings,
+  wantedRecords,
+} from "./store-options.ts";
 import { telling } from "./term-reader.ts";
 
 /** How a {@link SimpleLongTermMemory} is made. */
@@ -24,7 +29,6 @@ export interface SimpleLongTermMemoryOptions {
  */
 export class SimpleLongTermMemory implements LongTermMemory {
   readonly #settings: StoreSettings;
-  /** By the key of their text, oldest first. */
   readonly #records = new Map<string, KeywordRecord>();
   readonly #byKeyword = new Map<string, Set<KeywordRecord>>();
   #lastId = 0;
@@ -72,7 +76,6 @@ export class SimpleLongTermMemory implements LongTermMemory {
       .map(([{ id, text, time }, many]) => ({ id: String(id), text, time, score: many }));
   }
 
-  /** The texts filed under any of the keywords, with how many of them. */
   #sharing(keywords: readonly string[]): ReadonlyMap<KeywordRecord, number> {
     const shared = new Map<KeywordRecord, number>();
     for (const keyword of keywords)

@@ -18,8 +18,15 @@ import { describeLongTermMemory } from "../../test/contracts/describe-long-term-
 import { tempFolder } from "../../test/temp-folder.ts";
 import { isNanoAgentError } from "../core/base/errors.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
-import { SqliteLongTermMemory, type SqliteLongTermMemoryOptions } from "./sqlite-long-term-memory.ts";
+import { SimpleLongTermMemory } from "./simple-long-term-memory.ts";
+import {
+  InMemoryLongTermMemory,
+  SqliteLongTermMemory,
+  type SqliteLongTermMemoryOptions,
+} from "./sqlite-long-term-memory.ts";
 
+describeLongTermMemory("SimpleLongTermMemory", (options) => new SimpleLongTermMemory(options));
+describeLongTermMemory("InMemoryLongTermMemory", (options) => new InMemoryLongTermMemory(options));
 describeLongTermMemory("SqliteLongTermMemory", (options) => open(place(), options));
 
 function place(): string {

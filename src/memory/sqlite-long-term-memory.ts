@@ -1,7 +1,9 @@
 import { resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { abortError } from "../core/base/async.ts";
+import { check, ownSchema } from "../core/base/check.ts";
 import { errorMessage, isNanoAgentError, misuse, NanoAgentError } from "../core/base/errors.ts";
+import { utf8Length } from "../core/base/text.ts";
 import { inTransaction, isBusyDatabase } from "../system/sqlite.ts";
 import type {
   LongTermMemory,
@@ -11,16 +13,56 @@ import type {
   RecordOutcome,
   RetrieveOptions,
 } from "./long-term-memory.ts";
-import { fileAt, isDamage, type OpenDatabase, openDatabase, setAside } from "./memory-database.ts";
-import { countRecords, keepTexts, removeRecord, retrieveRecords } from "./memory-tables.ts";
-import { searchFor, textsToKeep } from "./record-text.ts";
 import {
-  assertMilliseconds,
+  databaseInMemory,
+  fileAt,
+  isDamage,
+  type OpenDatabase,
+  openDatabase,
+  setAside,
+} from "./memory-database.ts";
+import {
+  assertQuery,
   type LongTermStoreOptions,
+  recordTexts,
   type StoreSettings,
   storeSettings,
+  vectorsOf,
   wantedRecords,
 } from "./store-options.ts";
+
+type Work = <T>(signal: AbortSignal | undefined, work: (database: DatabaseSync) => T) => Promise<T>;
+
+/**
+ * A long-term memory that lives as long as the program: for tests, and for a service that keeps its memories
+ * elsewhere. Finds, ranks and forgets as {@link SqliteLongTermMemory} does, over the same tables.
+ */
+export class InMemoryLongTermMemory implements LongTermMemory {
+  readonly #settings: StoreSettings;
+  #opened: DatabaseSync | undefined;
+
+  /** Throws `invalid_argument` for a limit that is none. */
+  constructor(options: LongTermStoreOptions = {}) {
+    this.#settings = storeSettings(options);
+  }
+
+  /** Number of records. */
+  get size(): number {
+    return countRecords(this.#database);
+  }
+
+  record(what: Recordable, context: RecordContext = {}): Promise<RecordOutcome> {
+    return recordIn(async (_signal, work) => work(this.#database), this.#settings, what, context);
+  }
+
+  retrieve(query: string, options: RetrieveOptions = {}): Promise<readonly Recollection[]> {
+    return retrieveFrom(async (_signal, work) => work(this.#database), this.#settings, query, options);
+  }
+
+  get #database(): DatabaseSync {
+    return (this.#opened ??= databaseInMemory());
+  }
+}
 
 /** How a {@link SqliteLongTermMemory} is made. */
 export interface SqliteLongTermMemoryOptions extends LongTermStoreOptions {
@@ -41,6 +83,8 @@ export interface StoredMemory {
   readonly sessionId: string | undefined;
 }
 
+const MILLISECONDS = ownSchema({ type: "number", minimum: 0 });
+
 /**
  * A long-term memory in one file: SQLite with full text search, in which Chinese is found like English.
  * Several processes may use the file at once. What `record` resolved for is on the disk. A damaged file is
@@ -57,23 +101,18 @@ export class SqliteLongTermMemory implements LongTermMemory {
   constructor({ path, busyTimeoutMs = 4_000, ...options }: SqliteLongTermMemoryOptions) {
     if (typeof path !== "string" || path.trim() === "" || path === ":memory:")
       throw misuse(`path is ${JSON.stringify(path)}: name a file, or use InMemoryLongTermMemory.`);
-    assertMilliseconds("busyTimeoutMs", busyTimeoutMs);
+    check(busyTimeoutMs, MILLISECONDS, "busyTimeoutMs");
     this.#path = resolve(path);
     this.#busyTimeoutMs = busyTimeoutMs;
     this.#settings = storeSettings(options);
   }
 
-  async record(what: Recordable, context: RecordContext = {}): Promise<RecordOutcome> {
-    const texts = await textsToKeep(what, this.#settings, context.signal);
-    if (texts.length === 0) return { added: 0, known: 0 };
-    return this.#write(context.signal, (database) =>
-      keepTexts(database, texts, { context, settings: this.#settings }),
-    );
+  record(what: Recordable, context: RecordContext = {}): Promise<RecordOutcome> {
+    return recordIn(this.#work, this.#settings, what, context);
   }
 
-  async retrieve(query: string, options: RetrieveOptions = {}): Promise<readonly Recollection[]> {
-    const search = await searchFor(query, options, this.#settings);
-    return this.#work(options.signal, (database) => retrieveRecords(database, search, this.#settings));
+  retrieve(query: string, options: RetrieveOptions = {}): Promise<readonly Recollection[]> {
+    return retrieveFrom(this.#work, this.#settings, query, options);
   }
 
   /** The newest records, newest first. Default: 50 of them. */
@@ -83,23 +122,22 @@ export class SqliteLongTermMemory implements LongTermMemory {
       database
         .prepare("SELECT id, text, time, origin, session FROM memories ORDER BY time DESC, id DESC LIMIT ?")
         .all(wanted)
-        .map((row) => ({
-          id: String(row["id"]),
-          text: String(row["text"]),
-          time: Number(row["time"]),
-          origin: textOrNothing(row["origin"]),
-          sessionId: textOrNothing(row["session"]),
+        .map(({ id, text, time, origin, session }) => ({
+          id: String(id),
+          text: String(text),
+          time: Number(time),
+          origin: origin === null ? undefined : String(origin),
+          sessionId: session === null ? undefined : String(session),
         })),
     );
   }
 
   /** Removes records by their ids; how many there were. */
   async forget(...ids: readonly string[]): Promise<number> {
-    return this.#write(undefined, (database) => {
-      let removed = 0;
-      for (const id of ids) if (/^\d{1,15}$/.test(id)) removed += removeRecord(database, Number(id));
-      return removed;
-    });
+    const numbers = ids.filter((id) => /^\d{1,15}$/.test(id)).map(Number);
+    return this.#work(undefined, (database) =>
+      inTransaction(database, () => numbers.reduce((removed, id) => removed + removeRecord(database, id), 0)),
+    );
   }
 
   /** Number of records. */
@@ -118,12 +156,8 @@ export class SqliteLongTermMemory implements LongTermMemory {
     this.close();
   }
 
-  #write<T>(signal: AbortSignal | undefined, work: (database: DatabaseSync) => T): Promise<T> {
-    return this.#work(signal, (database) => inTransaction(database, () => work(database)));
-  }
-
-  /** Works on the open database: waits for other writers without blocking, begins anew behind damage. */
-  async #work<T>(signal: AbortSignal | undefined, work: (database: DatabaseSync) => T): Promise<T> {
+  /** Waits for other writers without blocking, begins anew behind damage. */
+  readonly #work: Work = async (signal, work) => {
     const { clock } = this.#settings;
     const patience = clock.elapsed() + this.#busyTimeoutMs;
     let mended = false;
@@ -141,7 +175,7 @@ export class SqliteLongTermMemory implements LongTermMemory {
       }
       await clock.sleep(pause, signal);
     }
-  }
+  };
 
   #database(): DatabaseSync {
     // Set aside by another process, or removed: what is written there would be lost.
@@ -153,7 +187,7 @@ export class SqliteLongTermMemory implements LongTermMemory {
   #beginAnew(error: unknown): void {
     const file = this.#open?.file ?? fileAt(this.#path);
     this.close();
-    const aside = setAside(this.#path, { file, now: this.#settings.clock.now() });
+    const aside = setAside(this.#path, file, this.#settings.clock.now());
     this.#settings.onNotice(
       `The long-term memory ${this.#path} is damaged (${errorMessage(error)}). It was set aside as ${aside}, and a new one was begun.`,
     );
@@ -171,6 +205,200 @@ export class SqliteLongTermMemory implements LongTermMemory {
   }
 }
 
-function textOrNothing(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
+/** Keeps texts, and drops the records unused for the longest time where there are too many. */
+async function recordIn(
+  work: Work,
+  settings: StoreSettings,
+  what: Recordable,
+  { signal, origin, sessionId }: RecordContext,
+): Promise<RecordOutcome> {
+  const texts = recordTexts(what, settings);
+  const strings = texts.map(({ text }) => text);
+  const vectors = await vectorsOf(strings, settings, signal);
+  if (texts.length === 0) return { added: 0, known: 0 };
+  const time = settings.clock.now();
+  const write = (database: DatabaseSync): RecordOutcome => {
+    const update = database.prepare(
+      "UPDATE memories SET time = max(time, ?), last_used = max(last_used, ?) WHERE key = ?",
+    );
+    let added = 0;
+    for (const [at, { key, text }] of texts.entries()) {
+      if (Number(update.run(time, time, key).changes) > 0) continue;
+      const facts = [key, text, utf8Length(text), time, time, origin ?? null, sessionId ?? null];
+      addRecord(database, settings, facts, vectors[at]);
+      added++;
+    }
+    shrink(database, settings);
+    return { added, known: texts.length - added };
+  };
+  return work(signal, (database) => inTransaction(database, () => write(database)));
+}
+
+/** `facts` are the columns of a record. */
+function addRecord(
+  database: DatabaseSync,
+  { terms, embedder }: StoreSettings,
+  facts: readonly (string | number | null)[],
+  vector: Float32Array | undefined,
+): void {
+  const { lastInsertRowid: id } = database
+    .prepare(
+      "INSERT INTO memories (key, text, bytes, time, last_used, origin, session) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    )
+    .run(...facts);
+  const { words, parts } = terms.index(String(facts[1]));
+  database
+    .prepare("INSERT INTO terms (rowid, words, parts) VALUES (?, ?, ?)")
+    .run(id, words.join(" "), parts.join(" "));
+  if (vector !== undefined && embedder !== undefined)
+    database
+      .prepare("INSERT INTO vectors (id, model, vector) VALUES (?, ?, ?)")
+      .run(id, embedder.model, new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength));
+}
+
+function removeRecord(database: DatabaseSync, id: number): number {
+  const { changes } = database.prepare("DELETE FROM memories WHERE id = ?").run(id);
+  if (Number(changes) === 0) return 0;
+  database.prepare("DELETE FROM terms WHERE rowid = ?").run(id);
+  database.prepare("DELETE FROM vectors WHERE id = ?").run(id);
+  return 1;
+}
+
+function countRecords(database: DatabaseSync): number {
+  return Number(database.prepare("SELECT count(*) AS n FROM memories").get()?.["n"]);
+}
+
+/** Drops the records unused for the longest time until the limits hold. */
+function shrink(database: DatabaseSync, { maxRecords, maxBytes }: StoreSettings): void {
+  const total = database.prepare("SELECT count(*) AS n, total(bytes) AS bytes FROM memories").get();
+  let [records, bytes] = [Number(total?.["n"]), Number(total?.["bytes"])];
+  const oldest = database.prepare("SELECT id, bytes FROM memories ORDER BY last_used, id LIMIT 1");
+  while (records > maxRecords || bytes > maxBytes) {
+    const row = oldest.get();
+    if (row === undefined) return;
+    records -= removeRecord(database, Number(row["id"]));
+    bytes -= Number(row["bytes"]);
+  }
+}
+
+/** The records that fit best, the best first; from then on they count as used. */
+async function retrieveFrom(
+  work: Work,
+  settings: StoreSettings,
+  query: string,
+  { limit, signal }: RetrieveOptions,
+): Promise<readonly Recollection[]> {
+  assertQuery(query);
+  const wanted = wantedRecords(limit);
+  const [vector] = await vectorsOf(query.trim() === "" ? [] : [query], settings, signal);
+  return work(signal, (database) => {
+    const now = settings.clock.now();
+    const found = candidatesFor(database, settings, { query, limit: wanted, vector });
+    const best = rank(found, now, settings).slice(0, wanted);
+    const ids = best.map(({ id }) => id);
+    if (ids.length > 0) touch(database, ids, now);
+    const select = database.prepare("SELECT text FROM memories WHERE id = ?");
+    return best.map(({ id, time, score }) => {
+      return { id: String(id), text: String(select.get(id)?.["text"] ?? ""), time, score };
+    });
+  });
+}
+
+/** Only keeps records from being dropped: neither a writer nor the disk is waited for. */
+function touch(database: DatabaseSync, ids: readonly number[], time: number): void {
+  database.exec("PRAGMA synchronous = NORMAL");
+  try {
+    inTransaction(database, () => {
+      const update = database.prepare("UPDATE memories SET last_used = max(last_used, ?) WHERE id = ?");
+      for (const id of ids) update.run(time, id);
+    });
+  } catch (error) {
+    if (!isBusyDatabase(error)) throw error;
+  } finally {
+    database.exec("PRAGMA synchronous = FULL");
+  }
+}
+
+interface Candidate {
+  readonly id: number;
+  readonly time: number;
+  /** BM25 of its words, above 0; absent when no word matches. */
+  readonly text?: number;
+  readonly near?: number;
+}
+
+const MIN_CANDIDATES = 100;
+
+/** The records that may fit: the best by their words, and every one whose vector can be compared. */
+function candidatesFor(
+  database: DatabaseSync,
+  { terms: reader, embedder }: StoreSettings,
+  search: { readonly query: string; readonly limit: number; readonly vector: Float32Array | undefined },
+): readonly Candidate[] {
+  const { terms, loose } = reader.query(search.query);
+  const most = Math.max(MIN_CANDIDATES, search.limit * 4);
+  const strict = matches(database, terms, most);
+  const found = strict.size === 0 ? matches(database, loose, most) : strict;
+  const { vector } = search;
+  if (vector === undefined || embedder === undefined) return [...found.values()];
+  const rows = database
+    .prepare(
+      "SELECT m.id, m.time, v.vector FROM vectors AS v JOIN memories AS m ON m.id = v.id WHERE v.model = ?",
+    )
+    .iterate(embedder.model);
+  for (const { id, time, vector: bytes } of rows) {
+    if (!(bytes instanceof Uint8Array)) continue;
+    const near = cosine(vector, new Float32Array(bytes.slice().buffer));
+    found.set(Number(id), { id: Number(id), time: Number(time), ...found.get(Number(id)), near });
+  }
+  return [...found.values()];
+}
+
+/** Of two vectors of length 1; 0 when they have different dimensions. */
+function cosine(a: Float32Array, b: Float32Array): number {
+  return a.length === b.length ? a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0) : 0;
+}
+
+function matches(database: DatabaseSync, terms: readonly string[], most: number): Map<number, Candidate> {
+  if (terms.length === 0) return new Map();
+  const rows = database
+    .prepare(
+      `SELECT m.id AS id, m.time AS time, f.fit AS fit FROM
+         (SELECT rowid AS id, bm25(terms, 1.0, 0.4) AS fit FROM terms WHERE terms MATCH ? ORDER BY fit LIMIT ?) AS f
+       JOIN memories AS m ON m.id = f.id`,
+    )
+    // In quotes operators of the search language are words like any other. Terms hold none.
+    .all(terms.map((term) => `"${term}"`).join(" OR "), most);
+  return new Map(
+    rows.map(({ id, time, fit }) => [Number(id), { id: Number(id), time: Number(time), text: -Number(fit) }]),
+  );
+}
+
+/** Vectors further away than this say nothing about each other. */
+const MIN_SIMILARITY = 0.3;
+/** Below this a record shares only words that most records have. */
+const MIN_RELEVANCE = 0.001;
+
+/**
+ * The candidates, best first. `score = relevance × (1 − w + w × 2^(−age ÷ halfLife))` with the recency weight
+ * `w`; `relevance` is the measure of the words divided by the best one, or, where vectors were compared, half
+ * of that and half of the cosine (below 0.3 nothing). Equal scores: the newer one first. A record from the
+ * future counts as new.
+ */
+function rank(
+  candidates: readonly Candidate[],
+  now: number,
+  { recencyWeight: weight, recencyHalfLifeMs }: StoreSettings,
+): readonly { readonly id: number; readonly time: number; readonly score: number }[] {
+  const best = candidates.reduce((most, { text = 0 }) => Math.max(most, text), 0);
+  const hasVectors = candidates.some(({ near }) => near !== undefined);
+  return candidates
+    .flatMap(({ id, time, text = 0, near = 0 }) => {
+      const words = best === 0 ? 0 : text / best;
+      const relevance = hasVectors ? (words + (near < MIN_SIMILARITY ? 0 : near)) / 2 : words;
+      if (relevance < MIN_RELEVANCE) return [];
+      const age = Math.max(0, now - time);
+      return [{ id, time, score: relevance * (1 - weight + weight * 2 ** (-age / recencyHalfLifeMs)) }];
+    })
+    .sort((a, b) => b.score - a.score || b.time - a.time || b.id - a.id);
 }

@@ -1,7 +1,24 @@
-import { type Clock, systemClock } from "../core/base/async.ts";
+import { abortError, type Clock, inTime, systemClock } from "../core/base/async.ts";
 import { check, checkOptions, ownSchema, type Properties } from "../core/base/check.ts";
-import type { Embedder } from "./embedder.ts";
+import { errorMessage, misuse } from "../core/base/errors.ts";
+import { defined } from "../core/base/json.ts";
+import { toCleanText, truncateMiddle } from "../core/base/text.ts";
+import { type Recordable, textsToRecord } from "./long-term-memory.ts";
 import { TermReader } from "./term-reader.ts";
+
+/**
+ * The port to a model that turns texts into vectors, for search by meaning beside search by words. Whatever
+ * it throws costs the vectors of that call and nothing else.
+ */
+export interface Embedder {
+  /** Names the model: vectors of another name are not compared with its own. */
+  readonly model: string;
+  /** One vector per text, in order, all of one length. Gives up when `signal` is aborted. */
+  embed(
+    texts: readonly string[],
+    options: { readonly signal: AbortSignal },
+  ): Promise<readonly ArrayLike<number>[]>;
+}
 
 /** Options of every long-term store of this package. */
 export interface LongTermStoreOptions {
@@ -24,7 +41,6 @@ export interface LongTermStoreOptions {
   readonly onNotice?: (message: string) => void;
 }
 
-/** The options with their defaults. */
 export interface StoreSettings extends Required<Omit<LongTermStoreOptions, "embedder">> {
   readonly embedder: Embedder | undefined;
   readonly terms: TermReader;
@@ -33,19 +49,19 @@ export interface StoreSettings extends Required<Omit<LongTermStoreOptions, "embe
 /** Fills in the defaults. Throws `invalid_argument` for a limit that is none. */
 export function storeSettings(options: LongTermStoreOptions): StoreSettings {
   checkOptions(options, OPTIONS);
-  const settings: StoreSettings = {
-    maxRecords: options.maxRecords ?? 10_000,
-    maxBytes: options.maxBytes ?? 16 * 1024 * 1024,
-    maxRecordChars: options.maxRecordChars ?? 8_000,
-    recencyHalfLifeMs: options.recencyHalfLifeMs ?? 30 * 24 * 60 * 60 * 1000,
-    recencyWeight: options.recencyWeight ?? 0.3,
+  return {
+    maxRecords: 10_000,
+    maxBytes: 16 * 1024 * 1024,
+    maxRecordChars: 8_000,
+    recencyHalfLifeMs: 30 * 24 * 60 * 60 * 1000,
+    recencyWeight: 0.3,
+    embedTimeoutMs: 3_000,
+    clock: systemClock,
+    onNotice: () => undefined,
+    ...defined(options),
     embedder: options.embedder,
-    embedTimeoutMs: options.embedTimeoutMs ?? 3_000,
-    clock: options.clock ?? systemClock,
-    onNotice: options.onNotice ?? (() => undefined),
     terms: new TermReader(),
   };
-  return settings;
 }
 
 const COUNT = { type: "integer", minimum: 1 } as const;
@@ -68,17 +84,68 @@ const PROPERTIES: Properties<LongTermStoreOptions> = {
 };
 /** Open: each store has options of its own. */
 const OPTIONS = ownSchema({ type: "object", properties: PROPERTIES });
+const LIMIT = ownSchema({ type: "number", minimum: 1 });
 
-/** The number of records wanted. Throws `invalid_argument` for a limit below 1. */
 export function wantedRecords(limit = 5): number {
   check(limit, LIMIT, "limit");
   return Math.floor(limit);
 }
 
-/** Throws `invalid_argument` for a value that is not a span of time. */
-export function assertMilliseconds(name: string, value: unknown): void {
-  check(value, MILLISECONDS, name);
+export function assertQuery(query: unknown): void {
+  if (typeof query === "string") return;
+  throw misuse(`The query is ${query === null ? "null" : typeof query}: pass a text.`);
 }
 
-const LIMIT = ownSchema({ type: "number", minimum: 1 });
-const MILLISECONDS = ownSchema({ type: "number", minimum: 0 });
+/** Keys are equal for texts that differ in case, blanks, compatibility forms and a last full stop alone. */
+export function recordTexts(
+  what: Recordable,
+  { maxRecordChars, maxBytes }: Pick<StoreSettings, "maxRecordChars" | "maxBytes">,
+): readonly { readonly text: string; readonly key: string }[] {
+  const texts = new Map<string, string>();
+  for (const raw of textsToRecord(what)) {
+    const cut = truncateMiddle(toCleanText(raw), maxRecordChars);
+    const text = truncateMiddle(cut, { maxBytes }).trim();
+    const key = keyOf(text);
+    if (text !== "" && !texts.has(key)) texts.set(key, text);
+  }
+  return Array.from(texts, ([key, text]) => ({ text, key }));
+}
+
+function keyOf(text: string): string {
+  const folded = text.normalize("NFKC").toLowerCase().normalize("NFKC").replace(/\s+/gu, " ").trim();
+  const open = folded.replace(/[\s.!?。！？…,;、，；]+$/u, "");
+  return open === "" ? folded : open;
+}
+
+/** None, with a notice, where the embedder fails. Rejects only when `signal` is aborted. */
+export async function vectorsOf(
+  texts: readonly string[],
+  { embedder, embedTimeoutMs: ms, clock, onNotice }: StoreSettings,
+  signal: AbortSignal | undefined,
+): Promise<readonly Float32Array[]> {
+  if (isAborted(signal)) throw abortError(signal);
+  if (embedder === undefined || texts.length === 0) return [];
+  try {
+    const ask = (either: AbortSignal): Promise<unknown> => embedder.embed(texts, { signal: either });
+    const vectors = await inTime(ask, { ms, clock, signal });
+    if (!Array.isArray(vectors) || vectors.length !== texts.length)
+      throw new TypeError(`not one vector for each of ${texts.length} texts`);
+    return vectors.map((vector: ArrayLike<number>) => unit(vector));
+  } catch (error) {
+    if (isAborted(signal)) throw abortError(signal);
+    onNotice(`The embedder ${embedder.model} failed, words have to do: ${errorMessage(error)}`);
+    return [];
+  }
+}
+
+function isAborted(signal: AbortSignal | undefined): signal is AbortSignal {
+  return signal?.aborted === true;
+}
+
+function unit(vector: ArrayLike<number>): Float32Array {
+  const copy = Float32Array.from(vector);
+  const length = Math.hypot(...copy);
+  if (copy.length === 0 || !Number.isFinite(length))
+    throw new TypeError("a vector that is empty or not finite");
+  return length === 0 ? copy : copy.map((value) => value / length);
+}

@@ -1,12 +1,9 @@
-/** Terms a text is found by. */
 interface IndexTerms {
-  /** Its words, folded, as often as they occur. */
   readonly words: readonly string[];
   /** Other forms that find it: parts of compounds, singulars; characters and pairs in unspaced scripts. */
   readonly parts: readonly string[];
 }
 
-/** Terms of a query. */
 export interface QueryTerms {
   readonly terms: readonly string[];
   /** The terms to ask for when the others find nothing: Chinese characters one by one. */
@@ -22,7 +19,6 @@ export interface QueryTerms {
 export class TermReader {
   readonly #segmenter = new Intl.Segmenter("und", { granularity: "word" });
 
-  /** The terms of a text that is kept. */
   index(text: string): IndexTerms {
     const plain = text.toWellFormed().normalize("NFKC");
     const words: string[] = [];
@@ -39,10 +35,7 @@ export class TermReader {
     return { words, parts: [...parts, ...extra.filter((term) => !known.has(term))] };
   }
 
-  /**
-   * The terms a text asks for, each once, at most 96 of a kind: those {@link TermReader.index} would give,
-   * without words that say nothing, unless it has no others. Of a long text both ends are read.
-   */
+  /** Each once, at most 96 of a kind, without words that say nothing. Of a long text both ends are read. */
   query(text: string): QueryTerms {
     const plain = ends(text.toWellFormed()).normalize("NFKC");
     const terms = new Set<string>();
@@ -123,11 +116,7 @@ const UNSPACED =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}ー]+/gu;
 const HAN = /\p{sc=Han}/u;
 
-/**
- * Pairs of neighbouring characters, for where a word ends is a guess in these scripts and may be guessed
- * differently in a question. With `alone`, and where there is no neighbour, Chinese characters on their own
- * too.
- */
+/** Pairs of characters, since words are a guess in these scripts; with `alone` Chinese characters too. */
 function unspaced(text: string, alone: boolean): readonly string[] {
   const terms: string[] = [];
   for (const [run] of text.matchAll(UNSPACED)) {

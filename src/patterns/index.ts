@@ -1,4 +1,3 @@
-export type { LoopPatternOptions } from "./conduct-loop.ts";
 export { createHandoffTool, type HandoffOptions, type HandoffTool } from "./handoff-tool.ts";
 export {
   type DiscussOptions,
@@ -6,16 +5,20 @@ export {
   type HubTurn,
   MessageHub,
 } from "./message-hub.ts";
-export type { AskPerson, LineReader, PersonInput } from "./person-input.ts";
 export {
   fanoutPipeline,
   type PipelineOptions,
   type SequentialResult,
   sequentialPipeline,
 } from "./pipelines.ts";
-export { PlanAndSolveAgent } from "./plan-and-solve-agent.ts";
-export type { PlanAndSolveAgentOptions } from "./plan-options.ts";
-export type { ExecutorContext, FinishedStep, PlannerContext, SynthesisContext } from "./plan-prompts.ts";
+export {
+  type ExecutorContext,
+  type FinishedStep,
+  PlanAndSolveAgent,
+  type PlanAndSolveAgentOptions,
+  type PlannerContext,
+  type SynthesisContext,
+} from "./plan-and-solve-agent.ts";
 export { ReActAgent, type ReActAgentOptions } from "./react-agent.ts";
 export {
   ReflectionAgent,
@@ -23,5 +26,11 @@ export {
   type ReflectionPrompts,
   type ReflectionRecord,
 } from "./reflection-agent.ts";
-export { SimpleAgent, type SimpleAgentOptions } from "./simple-agent.ts";
-export { UserAgent, type UserAgentOptions } from "./user-agent.ts";
+export { type LoopPatternOptions, SimpleAgent, type SimpleAgentOptions } from "./simple-agent.ts";
+export {
+  type AskPerson,
+  type LineReader,
+  type PersonInput,
+  UserAgent,
+  type UserAgentOptions,
+} from "./user-agent.ts";

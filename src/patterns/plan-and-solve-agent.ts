@@ -1,15 +1,82 @@
 import { Agent } from "../agent/agent.ts";
+import { type AgentOptions, patternOptions } from "../agent/options.ts";
 import { endingOf } from "../core/agent/perform.ts";
 import type { Ending, RunResult } from "../core/agent/result.ts";
 import { beforeTurn, type Run } from "../core/agent/run.ts";
+import { checkOptions } from "../core/base/check.ts";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { defined, isRecord, safeParse } from "../core/base/json.ts";
 import { counted } from "../core/base/text.ts";
 import { defineTool, type Tool, ToolRegistry } from "../core/tool/tool.ts";
 import { errorResult } from "../core/tool/tool-output.ts";
 import { Phases, standsAtQuestion } from "./phases.ts";
-import { type PlanAndSolveAgentOptions, type PlanSettings, planOptions } from "./plan-options.ts";
-import { type FinishedStep, formatPlan } from "./plan-prompts.ts";
+
+/** A step that was carried out. */
+export interface FinishedStep {
+  readonly step: string;
+  /** Its result; empty when the model said nothing. */
+  readonly result: string;
+}
+
+/** The facts the planner is told. */
+export interface PlannerContext {
+  readonly question: string;
+  /** Steps carried out under an earlier plan; empty for the first. */
+  readonly finished: readonly FinishedStep[];
+  /** Why a new plan is needed; absent for the first. */
+  readonly failure?: string;
+}
+
+/** The facts the executor is told about a step. */
+export interface ExecutorContext {
+  readonly question: string;
+  /** The whole plan, finished steps included. */
+  readonly plan: readonly string[];
+  readonly finished: readonly FinishedStep[];
+  readonly step: string;
+}
+
+/** The facts the synthesis is told. */
+export interface SynthesisContext {
+  readonly question: string;
+  readonly finished: readonly FinishedStep[];
+}
+
+const NO_PLAN = "I could not make a plan for this, so nothing was done.";
+
+/** How a {@link PlanAndSolveAgent} is made. `maxIterations` holds for each step, budgets for the whole. */
+export interface PlanAndSolveAgentOptions extends AgentOptions {
+  /** True asks for an answer made from all results; false takes the last step's. Default false. */
+  readonly synthesize?: boolean;
+  /**
+   * New plans one run may make after a step failed, from 0. A step fails when its model requests are used up,
+   * or when the model says so by a tool `step_failed { reason }` it has while a new plan is left. Default 0.
+   */
+  readonly maxReplans?: number;
+  /** Steps of a plan, from 1; what is longer goes back to the model once. Default 50. */
+  readonly maxSteps?: number;
+  /** Text of the answer when there is no usable plan. Default: one English sentence. */
+  readonly noPlanAnswer?: string;
+  /** The request for a plan. */
+  readonly plannerPrompt?: (context: PlannerContext) => string;
+  /** The request for one step. */
+  readonly executorPrompt?: (context: ExecutorContext) => string;
+  /** The request for the final answer, with `synthesize`. */
+  readonly synthesisPrompt?: (context: SynthesisContext) => string;
+}
+
+type PlanSettings = Required<Omit<PlanAndSolveAgentOptions, keyof AgentOptions>>;
+
+const PROMPT = { "x-function": true } as const;
+const OPTIONS = patternOptions<PlanAndSolveAgentOptions>({
+  synthesize: { type: "boolean" },
+  maxReplans: { type: "integer", minimum: 0 },
+  maxSteps: { type: "integer", minimum: 1 },
+  noPlanAnswer: { type: "string" },
+  plannerPrompt: PROMPT,
+  executorPrompt: PROMPT,
+  synthesisPrompt: PROMPT,
+});
 
 /** Model requests one round of planning may make: the plan, and a second try when it had too many steps. */
 const PLANNER_ITERATIONS = 2;
@@ -30,9 +97,13 @@ export class PlanAndSolveAgent extends Agent {
 
   /** Throws `invalid_argument` for options that cannot work. */
   constructor(options: PlanAndSolveAgentOptions) {
-    const { plan, own } = planOptions(options);
+    checkOptions(options, OPTIONS);
+    const { synthesize = false, maxReplans = 0, maxSteps = 50, noPlanAnswer = NO_PLAN, ...rest } = options;
+    const { plannerPrompt = planPrompt, executorPrompt = stepPrompt, ...others } = rest;
+    const { synthesisPrompt = answerPrompt, ...own } = others;
     super(own);
-    this.#plan = plan;
+    const prompts = { plannerPrompt, executorPrompt, synthesisPrompt };
+    this.#plan = { synthesize, maxReplans, maxSteps, noPlanAnswer, ...prompts };
   }
 
   override async conduct(run: Run): Promise<RunResult> {
@@ -42,14 +113,14 @@ export class PlanAndSolveAgent extends Agent {
     const finished: FinishedStep[] = [];
     let failure: string | undefined;
     for (let round = 1; ; round++) {
-      const planned = await this.#makePlan(phases, { round, finished, failure });
+      const planned = await this.#makePlan(phases, round, finished, failure);
       if ("stopReason" in planned)
         return phases.end({ ...planned, text: lastText(finished) || (planned.text ?? "") });
       const mayFail = round <= this.#plan.maxReplans;
-      const executed = await this.#execute({ run, phases, finished, mayFail }, planned.steps);
+      const executed = await this.#execute(run, phases, finished, mayFail, planned.steps);
       if (executed.type === "stopped")
         return phases.end(endingOf(executed.last, lastText(finished, executed.last.text)));
-      if (executed.type === "done") return this.#answer({ run, phases, finished }, executed.last);
+      if (executed.type === "done") return this.#answer(run, phases, finished, executed.last);
       failure = executed.failure;
     }
   }
@@ -57,13 +128,10 @@ export class PlanAndSolveAgent extends Agent {
   /** The steps to do, or how the run ends without them. */
   async #makePlan(
     phases: Phases,
-    work: {
-      readonly round: number;
-      readonly finished: readonly FinishedStep[];
-      readonly failure: string | undefined;
-    },
+    round: number,
+    finished: readonly FinishedStep[],
+    failure: string | undefined,
   ): Promise<{ readonly steps: readonly string[] } | Ending> {
-    const { round, finished, failure } = work;
     const { maxSteps, noPlanAnswer } = this.#plan;
     const context = { question: phases.question, finished, ...defined({ failure }) };
     let tooMany = 0;
@@ -89,15 +157,12 @@ export class PlanAndSolveAgent extends Agent {
   }
 
   async #execute(
-    work: {
-      readonly run: Run;
-      readonly phases: Phases;
-      readonly finished: FinishedStep[];
-      readonly mayFail: boolean;
-    },
+    run: Run,
+    phases: Phases,
+    finished: FinishedStep[],
+    mayFail: boolean,
     steps: readonly string[],
   ): Promise<Execution> {
-    const { run, phases, finished, mayFail } = work;
     const plan = [...finished.map(({ step }) => step), ...steps];
     for (;;) {
       const step = plan[finished.length] ?? "";
@@ -123,10 +188,11 @@ export class PlanAndSolveAgent extends Agent {
   }
 
   async #answer(
-    work: { readonly run: Run; readonly phases: Phases; readonly finished: readonly FinishedStep[] },
+    run: Run,
+    phases: Phases,
+    finished: readonly FinishedStep[],
     last: RunResult,
   ): Promise<RunResult> {
-    const { run, phases, finished } = work;
     if (!this.#plan.synthesize) return phases.end(endingOf(last, lastText(finished)));
     const finish = run.until.finishTool === undefined ? undefined : run.tools.get(run.until.finishTool);
     const prompt = this.#plan.synthesisPrompt({ question: phases.question, finished });
@@ -136,6 +202,43 @@ export class PlanAndSolveAgent extends Agent {
     });
     return phases.end(endingOf(answer, lastText(finished, answer.text)));
   }
+}
+
+function planPrompt({ question, finished, failure }: PlannerContext): string {
+  const task = `Make a plan, step by step, that solves this:\n\n${question}\n\nEach step must be something that can be done on its own. Give the steps by calling generate_plan.`;
+  if (failure === undefined) return task;
+  return `${task}\n\nAn earlier plan went as far as this:\n${formatSteps(finished)}\n\nThen a step failed:\n${failure}\n\nPlan only what is still to be done.`;
+}
+
+function stepPrompt({ question, plan, finished, step }: ExecutorContext): string {
+  return [
+    `# Question\n${question}`,
+    `# Plan\n${formatPlan(plan)}`,
+    `# Finished steps and their results\n${formatSteps(finished)}`,
+    `# Current step\n${step}`,
+    "Carry out the current step, and only that, and give its result.",
+  ].join("\n\n");
+}
+
+function answerPrompt({ question, finished }: SynthesisContext): string {
+  return [
+    `# Question\n${question}`,
+    `# Steps and their results\n${formatSteps(finished)}`,
+    "Answer the question from these results.",
+  ].join("\n\n");
+}
+
+function formatPlan(plan: readonly string[]): string {
+  return plan.map((step, at) => `${at + 1}. ${step}`).join("\n");
+}
+
+function formatSteps(finished: readonly FinishedStep[]): string {
+  if (finished.length === 0) return "none";
+  return finished
+    .map(
+      ({ step, result }, at) => `Step ${at + 1}: ${step}\nResult: ${result === "" ? "(no result)" : result}`,
+    )
+    .join("\n\n");
 }
 
 /** `text`, or where it is empty the newest result that is not. */

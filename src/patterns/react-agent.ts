@@ -1,18 +1,16 @@
 import { Agent } from "../agent/agent.ts";
 import { type AgentOptions, patternOptions } from "../agent/options.ts";
-import type { AgentEvent } from "../core/agent/entries.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { Run } from "../core/agent/run.ts";
 import { checkOptions } from "../core/base/check.ts";
 import { misuse } from "../core/base/errors.ts";
 import { defined, isRecord } from "../core/base/json.ts";
 import type { CompiledSchema, JsonSchema } from "../core/base/schema.ts";
-import type { AssistantMessage } from "../core/message/message.ts";
+import { toolCallsOf } from "../core/message/message.ts";
 import { assertToolName, defineTool, type Tool } from "../core/tool/tool.ts";
 import { FINISH_TOOL, finishTool } from "../hooks/finish-tool.ts";
-import { conductLoop, FALLBACK_ANSWER, type LoopPatternOptions } from "./conduct-loop.ts";
+import { conductLoop, FALLBACK_ANSWER, type LoopPatternOptions } from "./simple-agent.ts";
 
-/** Name of the tool of {@link ReActAgentOptions.thoughtTool}. */
 const THOUGHT = "Thought";
 
 /** How a {@link ReActAgent} is made. */
@@ -74,8 +72,8 @@ export class ReActAgent extends Agent {
   }
 
   override conduct(run: Run): Promise<RunResult> {
-    const shown = { thought: this.#thoughts ? THOUGHT : undefined, finish: this.#finishName };
-    return conductLoop({ ...run, emit: showing(shown, run.emit) }, this.#fallbackAnswer);
+    const emit = showing(this.#thoughts, this.#finishName, run.emit);
+    return conductLoop({ ...run, emit }, this.#fallbackAnswer);
   }
 
   protected override finishToolFor(schema: CompiledSchema | undefined): Tool | undefined {
@@ -112,42 +110,27 @@ function instructions(thoughtTool: boolean, finishName: string | undefined): str
   return `You solve tasks by reasoning and acting in turns, with these tools:\n${lines.join("\n")}`;
 }
 
-/** Names of the calls that are shown as something else. */
-interface ShownNames {
-  readonly thought: string | undefined;
-  readonly finish: string | undefined;
-}
-
 /** Shows thoughts as thinking, and a finish call's answer as text, at the end of its answer's deltas. */
-function showing(names: ShownNames, emit: Run["emit"]): Run["emit"] {
+function showing(thoughts: boolean, finishName: string | undefined, emit: Run["emit"]): Run["emit"] {
   let last = -1;
   return (event) => {
     if (event.type === "turn_start") last = -1;
     if ("index" in event) last = Math.max(last, event.index);
     if (event.type === "assistant_message") {
-      for (const shown of shownCalls(event.message, names)) emit({ ...shown, index: ++last });
+      for (const { name, input } of toolCallsOf(event.message)) {
+        const { reasoning, answer } = input;
+        if (thoughts && name === THOUGHT && typeof reasoning === "string")
+          emit({ type: "thinking_delta", text: reasoning, index: ++last });
+        else if (name === finishName && typeof answer === "string")
+          emit({ type: "text_delta", text: answer, index: ++last });
+      }
     }
     emit(event);
   };
 }
 
-type ShownDelta = Extract<AgentEvent, { readonly type: "text_delta" | "thinking_delta" }>;
-
-function shownCalls(message: AssistantMessage, names: ShownNames): readonly Omit<ShownDelta, "index">[] {
-  return message.content.flatMap((block): readonly Omit<ShownDelta, "index">[] => {
-    if (block.type !== "tool_use") return [];
-    const { reasoning, answer } = block.input;
-    if (block.name === names.thought && typeof reasoning === "string")
-      return [{ type: "thinking_delta", text: reasoning }];
-    if (block.name === names.finish && typeof answer === "string")
-      return [{ type: "text_delta", text: answer }];
-    return [];
-  });
-}
-
 const ANSWER = { type: "string", minLength: 1, description: "The final answer." } as const;
 
-/** The tool that ends a run with an answer in words. Its argument is `answer`. */
 function answerTool(name: string): Tool {
   return defineTool({
     name,

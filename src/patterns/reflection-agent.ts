@@ -56,12 +56,10 @@ interface Verdict {
   readonly feedback: string;
 }
 
-/** True when the output of a run is a verdict. */
 function isVerdict(output: unknown): output is Verdict {
   return isRecord(output) && typeof output["needs_improvement"] === "boolean";
 }
 
-/** Name of the tool of a structured verdict. */
 const VERDICT_TOOL = "give_verdict";
 
 /** By this tool a reflection says if the answer is good; the {@link Verdict} is its run's output. */
@@ -217,7 +215,6 @@ export class ReflectionAgent extends Agent {
   }
 }
 
-/** How each kind of verdict is asked for. */
 const ASK_FOR_VERDICT = {
   text: 'Say what is wrong or missing, and how to improve it. If the answer is good as it is, reply "no need for improvement".',
   structured: `Then call ${VERDICT_TOOL}: say what is wrong or missing and how to improve it, or that the answer is good as it is.`,

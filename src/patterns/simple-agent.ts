@@ -1,10 +1,28 @@
 import { Agent } from "../agent/agent.ts";
 import { type AgentOptions, patternOptions } from "../agent/options.ts";
+import { loop } from "../core/agent/loop.ts";
+import { endRun } from "../core/agent/perform.ts";
 import type { RunResult } from "../core/agent/result.ts";
 import type { Run } from "../core/agent/run.ts";
 import { checkOptions } from "../core/base/check.ts";
 import { type Tool, ToolRegistry } from "../core/tool/tool.ts";
-import { conductLoop, FALLBACK_ANSWER, type LoopPatternOptions } from "./conduct-loop.ts";
+
+/** Options that {@link SimpleAgent} and `ReActAgent` share. */
+export interface LoopPatternOptions {
+  /** The answer when the model says nothing, as the conversation holds it. Default: an English sentence. */
+  readonly fallbackAnswer?: string;
+}
+
+export const FALLBACK_ANSWER = "Sorry, I have no answer to this.";
+
+/** Runs the loop once; a model that said nothing is given the fallback answer. */
+export async function conductLoop(run: Run, fallbackAnswer: string): Promise<RunResult> {
+  const ending = await loop(run);
+  const said = ending.text ?? run.state.progress.lastText;
+  const silent =
+    said.trim() === "" && (ending.stopReason === "completed" || ending.stopReason === "max_iterations");
+  return endRun(run, silent ? { ...ending, text: fallbackAnswer, addsText: true } : ending);
+}
 
 /** How a {@link SimpleAgent} is made. */
 export interface SimpleAgentOptions extends AgentOptions, LoopPatternOptions {

@@ -2,14 +2,33 @@ import { Agent } from "../agent/agent.ts";
 import type { AgentStream } from "../agent/agent-stream.ts";
 import type { AgentOptions, OutputOf, RunOptions } from "../agent/options.ts";
 import type { RunResult } from "../core/agent/result.ts";
-import { NanoAgentError } from "../core/base/errors.ts";
+import { orAborted } from "../core/base/async.ts";
+import { misuse, NanoAgentError } from "../core/base/errors.ts";
 import { defined, isRecord } from "../core/base/json.ts";
 import type { JsonSchema, SchemaInput, SchemaResult } from "../core/base/schema.ts";
 import { compileValidator } from "../core/base/validate-json.ts";
 import type { Input } from "../core/message/input.ts";
 import { type Message, NO_USAGE, textOf } from "../core/message/message.ts";
 import type { Model, ModelCallOptions, ModelInfo, ModelRequest, StreamPart } from "../core/model/model.ts";
-import { type Ask, type PersonInput, toAsk } from "./person-input.ts";
+
+/** Asks a person one question; the answer is one text. */
+export type AskPerson = (
+  question: string,
+  options: { readonly signal: AbortSignal },
+) => string | Promise<string>;
+
+/** A reader of lines from a terminal: the interface of `node:readline/promises` is one. */
+export interface LineReader {
+  question(query: string, options: { readonly signal: AbortSignal }): Promise<string>;
+  /** Tells of the end of the input; without it a question cut off by that waits until the run is aborted. */
+  once?(event: "close", listener: () => void): unknown;
+  /** Tells of lines that no question waited for. Without it they are lost. */
+  on?(event: "line", listener: (line: string) => void): unknown;
+  off?(event: "close", listener: () => void): unknown;
+}
+
+/** Where a person's answers come from: a function, a line reader, or any async iterable of texts. */
+export type PersonInput = AskPerson | LineReader | AsyncIterable<string>;
 
 /** How a {@link UserAgent} is made. */
 export interface UserAgentOptions
@@ -98,6 +117,85 @@ class PersonModel implements Model {
   }
 }
 
+/** A question and the signal that takes it back. Rejects with `aborted`: person left, signal fired. */
+type Ask = (question: string, signal: AbortSignal) => Promise<string>;
+
+/** One way to ask, whatever answers come from. Throws `invalid_argument` for what cannot be asked. */
+function toAsk(input: PersonInput): Ask {
+  if (typeof input === "function")
+    return async (question, signal) => {
+      const answer: unknown = await orAborted(Promise.resolve(input(question, { signal })), signal);
+      if (typeof answer === "string") return answer;
+      throw new NanoAgentError(
+        "invalid_response",
+        `The input of the person answered with ${answer === null ? "null" : typeof answer}: return the text that was typed.`,
+      );
+    };
+  if (typeof input === "object" && input !== null) {
+    if ("question" in input) return readerAsk(input);
+    if (Symbol.asyncIterator in input) return queueAsk(input);
+  }
+  throw misuse(
+    `input is ${input === null ? "null" : typeof input}: pass a function, an async iterable of texts, or something with question().`,
+  );
+}
+
+function readerAsk(reader: LineReader): Ask {
+  const lines = LINES.get(reader) ?? new LinesBetween(reader);
+  LINES.set(reader, lines);
+  return async (question, signal) => {
+    const early = lines.take();
+    if (early !== undefined) return early;
+    const { promise: closed, reject } = Promise.withResolvers<never>();
+    const close = (): void => reject(inputEnded());
+    if (lines.hasEnded) throw inputEnded();
+    reader.once?.("close", close);
+    try {
+      return await orAborted(Promise.race([reader.question(`${question}\n> `, { signal }), closed]), signal);
+    } finally {
+      reader.off?.("close", close);
+    }
+  };
+}
+
+/** Lines while nobody asked: a pipe writes them all at once, and a reader drops what nothing waits for. */
+class LinesBetween {
+  readonly #lines: string[] = [];
+  hasEnded = false;
+
+  constructor(reader: LineReader) {
+    reader.on?.("line", (line) => this.#lines.push(line));
+    reader.once?.("close", () => {
+      this.hasEnded = true;
+    });
+  }
+
+  take(): string | undefined {
+    return this.#lines.shift();
+  }
+}
+
+/** One for each reader, for agents that share it share its lines. */
+const LINES = new WeakMap<LineReader, LinesBetween>();
+
+function inputEnded(): NanoAgentError {
+  return new NanoAgentError("aborted", "The person's input ended before there was an answer.");
+}
+
+function queueAsk(answers: AsyncIterable<string>): Ask {
+  let iterator: AsyncIterator<string> | undefined;
+  /** Kept over an abort, so that the answer that comes later is not lost. */
+  let pending: Promise<IteratorResult<string>> | undefined;
+  return async (_question, signal) => {
+    iterator ??= answers[Symbol.asyncIterator]();
+    pending ??= iterator.next();
+    const step = await orAborted(pending, signal);
+    pending = undefined;
+    if (step.done === true) throw inputEnded();
+    return step.value;
+  };
+}
+
 /** All that was said since the last answer, errors of a refused answer included. */
 function questionOf(messages: readonly Message[]): string {
   const since = messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1);
@@ -116,45 +214,34 @@ const MAX_ANSWERS = 20;
 const YES = /^(?:y|yes|true|是|对|好)$/i;
 const NO = /^(?:n|no|false|否|不|不是)$/i;
 
-/** One question of {@link askFields}, as text for the person. */
 type AskText = (question: string) => Promise<string>;
 
 /**
  * Asks for the value of an object schema field by field, in the order of its properties; objects inside are
  * asked for the same way. An empty answer leaves an optional field out; a required one, and an answer that
  * does not fit, is asked again with the reason. Numbers, yes and no, lists (with commas) and JSON are read
- * from the text. Rejects with `invalid_response` after twenty answers that were of no use.
+ * from the text. Rejects with `invalid_response` after twenty answers that were of no use. `root` is the
+ * document that references point into.
  */
-async function askFields(schema: JsonSchema, ask: AskText): Promise<{ [name: string]: unknown }> {
-  return askObject({ schema, root: schema, prefix: "" }, ask);
-}
-
-interface ObjectQuestion {
-  readonly schema: JsonSchema;
-  /** The document references point into. */
-  readonly root: JsonSchema;
-  readonly prefix: string;
-}
-
-async function askObject(
-  { schema, root, prefix }: ObjectQuestion,
+async function askFields(
+  schema: JsonSchema,
   ask: AskText,
+  root: JsonSchema = schema,
+  prefix = "",
 ): Promise<{ [name: string]: unknown }> {
   const { required } = schema as { readonly required?: unknown };
   const fields = isRecord(schema["properties"]) ? schema["properties"] : {};
   const value: { [name: string]: unknown } = {};
-  for (const [name, field] of Object.entries(fields)) {
+  for (const [key, field] of Object.entries(fields)) {
     if (!isRecord(field)) continue;
-    const question = {
-      name: prefix + name,
-      field,
-      root,
-      required: Array.isArray(required) && required.includes(name),
-    };
-    const answer = isPlainObjectField(question)
-      ? await askObject({ schema: question.field, root, prefix: `${question.name}.` }, ask)
-      : await askField(question, ask);
-    if (answer !== undefined) value[name] = answer;
+    const name = prefix + key;
+    const isRequired = Array.isArray(required) && required.includes(key);
+    // An optional object is asked for as JSON in one go, so that it can be left out.
+    const isOpened = isRequired && field["type"] === "object" && isRecord(field["properties"]);
+    const answer = isOpened
+      ? await askFields(field, ask, root, `${name}.`)
+      : await askField({ name, field, root, required: isRequired }, ask);
+    if (answer !== undefined) value[key] = answer;
   }
   return value;
 }
@@ -164,11 +251,6 @@ interface FieldQuestion {
   readonly field: JsonSchema;
   readonly root: JsonSchema;
   readonly required: boolean;
-}
-
-/** An optional object is asked for as JSON in one go, so that it can be left out. */
-function isPlainObjectField({ field, required }: FieldQuestion): boolean {
-  return required && field["type"] === "object" && isRecord(field["properties"]);
 }
 
 async function askField(question: FieldQuestion, ask: AskText): Promise<unknown> {

@@ -2,11 +2,7 @@ import { HARMFUL_OPTIONS, LOOKING_PROGRAMS } from "./commands/program-options.ts
 import { lastPart, matchesText, PathPattern, wordSet } from "./match-text.ts";
 import type { OriginRule } from "./rule.ts";
 
-/**
- * The rules that take part unless they are left out: tools that change nothing of the user's, or whose calls
- * are judged one by one. Commands that only look ({@link LOOKING_PROGRAMS}) and files with keys
- * ({@link SECRET_FILES}) are the other built-in rules.
- */
+/** Tools that change nothing of the user's, or whose calls are judged one by one. */
 export const BUILT_IN_RULES: readonly OriginRule[] = ["skill", "task", "todo", "job"].map((tool) => ({
   tool,
   action: "allow",

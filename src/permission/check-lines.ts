@@ -1,3 +1,4 @@
+import { findProblem, ownSchema } from "../core/base/check.ts";
 import { invalidConfig, type NanoAgentError } from "../core/base/errors.ts";
 import { isRecord, safeParse } from "../core/base/json.ts";
 import { nearest } from "../core/base/text.ts";
@@ -32,26 +33,25 @@ export function checkLine(line: string, base: CheckLineBase): CheckedLine {
   }
 }
 
-const isText = (value: unknown): boolean => typeof value === "string" && value !== "";
-const isFlag = (value: unknown): boolean => typeof value === "boolean";
-const FOLDER = ["a folder", isText] as const;
-const FLAG = ["true or false", isFlag] as const;
-
-/** The keys of a line: what each is expected to be. The first two are required. */
-const KEYS: Readonly<Record<string, readonly [expected: string, holds: (value: unknown) => boolean]>> = {
-  tool: ["the name of a tool", isText],
-  input: ["the arguments of the call, an object", isRecord],
-  rules: ["rules", () => true],
-  defaults: FLAG,
-  cwd: FOLDER,
-  workspace: [
-    "a folder or a list of folders",
-    (value) => isText(value) || (Array.isArray(value) && value.length > 0 && value.every(isText)),
-  ],
-  home: FOLDER,
-  mode: [`one of ${PERMISSION_MODES.join(", ")}`, (value) => PERMISSION_MODES.some((mode) => mode === value)],
-  sandbox: FLAG,
+const TEXT = { type: "string", minLength: 1 };
+const KEYS = {
+  tool: TEXT,
+  input: { type: "object" },
+  rules: {},
+  defaults: { type: "boolean" },
+  cwd: TEXT,
+  workspace: {
+    type: ["string", "array"],
+    minLength: 1,
+    minItems: 1,
+    items: TEXT,
+    "x-say": "a folder or a list of folders",
+  },
+  home: TEXT,
+  mode: { enum: PERMISSION_MODES },
+  sandbox: { type: "boolean" },
 };
+const LINE = ownSchema({ type: "object", properties: KEYS, required: ["tool", "input"] });
 
 interface Line extends PolicyCall {
   readonly rules?: unknown;
@@ -62,19 +62,18 @@ interface Line extends PolicyCall {
   readonly sandbox?: boolean;
 }
 
-function decide(value: unknown, base: CheckLineBase): CheckedLine {
-  if (!isRecord(value)) throw malformed("the line", "an object with tool and input");
-  const names = Object.keys(KEYS);
+function decide(given: unknown, base: CheckLineBase): CheckedLine {
+  const value = isRecord(given)
+    ? Object.fromEntries(Object.entries(given).filter(([, field]) => field !== null))
+    : given;
+  const problem = findProblem(value, LINE, "the line");
+  if (problem !== undefined) throw invalidConfig(problem.message);
+  const line = value as Line;
   // A misspelt key would be left out, and that can be wider; keys of a caller's own are left alone.
-  const stray = Object.keys(value).find((key) => !names.includes(key) && nearest(key, names) !== undefined);
-  if (stray !== undefined) throw malformed(JSON.stringify(stray), `one of ${names.join(", ")}`);
-  const given = Object.entries(KEYS).flatMap(([key, [expected, holds]]) => {
-    const found = Object.hasOwn(value, key) ? value[key] : undefined;
-    const isLeftOut = (found === undefined || found === null) && key !== "tool" && key !== "input";
-    if (!isLeftOut && !holds(found)) throw malformed(key, expected);
-    return isLeftOut ? [] : [[key, found]];
-  });
-  const { tool, input, cwd = base.cwd, ...line }: Line = Object.fromEntries(given);
+  const names = Object.keys(KEYS);
+  const stray = Object.keys(line).find((key) => !names.includes(key) && nearest(key, names) !== undefined);
+  if (stray !== undefined) throw unknownKey(stray, names);
+  const { tool, input, cwd = base.cwd } = line;
   const policy = createPolicy({
     rules: line.rules === undefined ? [] : parseRules(line.rules, "rules"),
     mode: line.mode ?? "default",
@@ -84,10 +83,10 @@ function decide(value: unknown, base: CheckLineBase): CheckedLine {
     home: line.home ?? base.home,
     workspace: [line.workspace ?? cwd].flat(),
   });
-  const { code: _code, looks: _looks, place: _place, decision, ...why } = policy.check({ tool, input });
-  return { decision, ...why };
+  const { code: _code, looks: _looks, place: _place, ...decision } = policy.check({ tool, input });
+  return decision;
 }
 
-function malformed(what: string, expected: string): NanoAgentError {
-  return invalidConfig(`${what} is malformed: expected ${expected}.`);
+function unknownKey(key: string, names: readonly string[]): NanoAgentError {
+  return invalidConfig(`${JSON.stringify(key)} is not a key of a line. Use one of ${names.join(", ")}.`);
 }

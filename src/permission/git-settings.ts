@@ -1,3 +1,6 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+
 /** Keys that git itself writes, by section: harmless wherever they come from. */
 const KEYS: ReadonlyMap<string, RegExp> = new Map([
   [
@@ -11,15 +14,13 @@ const KEYS: ReadonlyMap<string, RegExp> = new Map([
   ["submodule", /^(?:url|active)$/],
 ]);
 
-/** Sections that have a name of their own behind them. */
 const NAMED = new Set(["branch", "remote", "submodule"]);
 
 const HEADER = /^\[([a-z]+)( "[^"\\\p{Cc}]*")?\]$/u;
 
 /**
- * The lines of a `config` of git, each with its section, that are more than what git itself writes there
- * (formats, the user, branches, remotes, urls of submodules). By strict patterns, not as git reads: what no
- * pattern describes counts as more. Lines that a backslash joins count as one.
+ * The lines of a `config`, each with its section, that git itself does not write there. By strict patterns,
+ * not as git reads. Lines that a backslash joins count as one.
  */
 export function linesBeyondGit(config: string): readonly string[] {
   let section = "";
@@ -42,40 +43,23 @@ function isKnownSetting(section: string, line: string): boolean {
   return isKnown && !value.includes("::") && !value.startsWith("-");
 }
 
-/**
- * True when every line of a `config` is one that git itself writes, or stood in the same section `before`:
- * {@link linesBeyondGit}.
- */
+/** True when git itself writes every line of a `config`, or it stood in the same section `before`. */
 export function isWrittenByGit(config: string, before = ""): boolean {
   const known = new Set(linesBeyondGit(before));
   return linesBeyondGit(config).every((line) => known.has(line));
 }
 
-import { existsSync, readFileSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-
-/** The folders that a `.git` which is a file leads to. */
-export interface PointedGit {
-  /** That of the worktree or submodule. */
-  readonly own: string;
-  /** That of the repository, which holds `own` where they are two. */
-  readonly common: string;
-}
-
-export function pointedGit(path: string): PointedGit | undefined {
+/** The folder that a `.git` file of a worktree or submodule leads to, and that of the repository. */
+export function pointedGit(path: string): { readonly own: string; readonly common: string } | undefined {
   const own = pointedAt(path, /^gitdir: (.+)$/m);
-  if (own === undefined) return undefined;
-  return { own, common: commonOf(own) };
+  return own === undefined ? undefined : { own, common: commonOf(own) };
 }
 
 function commonOf(own: string): string {
   return pointedAt(join(own, "commondir"), /^(.+)$/m) ?? own;
 }
 
-/**
- * True when git, started in a folder, would find settings of a repository that git did not write itself.
- * Every repository counts that holds the folder, as git passes over what it takes for broken.
- */
+/** True when git would find settings it did not write, in any folder above: it passes over broken ones. */
 export function hasOwnGitSettings(folder: string): boolean {
   const git = join(folder, ".git");
   const { own, common } = pointedGit(git) ?? { own: git, common: commonOf(git) };
@@ -85,12 +69,10 @@ export function hasOwnGitSettings(folder: string): boolean {
     join(each, "config"),
     join(each, "config.worktree"),
   ]);
+  const isOwn = (path: string): boolean =>
+    existsSync(path) && !isWrittenByGit(smallText(path) ?? "unreadable");
   const above = dirname(folder);
-  return files.some(isUnusual) || (above !== folder && hasOwnGitSettings(above));
-}
-
-function isUnusual(path: string): boolean {
-  return existsSync(path) && !isWrittenByGit(smallText(path) ?? "unreadable");
+  return files.some(isOwn) || (above !== folder && hasOwnGitSettings(above));
 }
 
 function pointedAt(path: string, form: RegExp): string | undefined {

@@ -1,8 +1,4 @@
-/**
- * The first character of a command that a person would not see as what it is: control characters (but blank,
- * tab and line feed), zero-width and bidirectional characters, Unicode blanks, tags, variation selectors and
- * unpaired surrogates. As `U+XXXX`; `undefined` when there is none.
- */
+/** The first character that a person would not see as what it is, as `U+XXXX`. Tabs and line feeds are none. */
 export function hiddenCharacter(text: string): string | undefined {
   if (PLAIN.test(text)) return undefined;
   const found = HIDDEN.exec(text)?.[0];

@@ -35,8 +35,7 @@ export {
   SessionRules,
   TRUSTED_RULES,
 } from "./rule.ts";
-export { type OpenedSandbox, openSandbox } from "./sandbox/open-sandbox.ts";
-export type { Sandbox } from "./sandbox/sandbox.ts";
+export { type OpenedSandbox, openSandbox, type Sandbox } from "./sandbox/open-sandbox.ts";
 export type { CommandToConfine, ConfinedStart, SandboxOptions, Variables } from "./sandbox/sandbox-limits.ts";
 export {
   type CommandEnvironment,

@@ -24,7 +24,7 @@ export function judgePath(call: PathCall): Verdict {
     return rule === undefined ? oddCall(`The call of ${tool} names no path.`, call) : byRule(rule, tool);
   }
   for (const path of paths) {
-    const rule = rules.againstPath("deny", tool, { path, space });
+    const rule = rules.againstPath("deny", tool, path, space);
     if (rule !== undefined) return byRule(rule, path.given);
   }
   const verdicts = [
@@ -50,20 +50,19 @@ function questionAbout(call: PathCall, path: JudgedPath): Verdict | undefined {
     const reason = `${shown(part)} steers git, an editor or nano-agent: writing there is always asked about.`;
     return { decision: "ask", part, reason, code: "protected_path", isFirm: true };
   }
-  const rule = rules.againstPath("ask", tool, { path, space });
+  const rule = rules.againstPath("ask", tool, path, space);
   if (rule !== undefined) return byRule(rule, part);
   const glob = tool === "glob" ? input["pattern"] : tool === "grep" ? input["glob"] : undefined;
   const secret =
     [path.resolved, ...path.written].map(secretPattern).find((found) => found !== undefined) ??
     (typeof glob === "string" ? secretInWord(glob) : undefined);
-  if (secret === undefined || (!defaults && rules.forPath(tool, { path, space }) !== undefined))
-    return undefined;
+  if (secret === undefined || (!defaults && rules.forPath(tool, path, space) !== undefined)) return undefined;
   return secretVerdict(part, secret, "may hold keys");
 }
 
 function judged({ tool, rules, space, mode }: PathCall, path: JudgedPath): Verdict {
   const { given: part, resolved } = path;
-  const rule = rules.forPath(tool, { path, space });
+  const rule = rules.forPath(tool, path, space);
   if (rule !== undefined) return byRule(rule, part);
   const suggestion = ruleFor(tool, path, space);
   if (!space.isInside(resolved)) {

@@ -32,39 +32,30 @@ export class PathPattern {
 
   constructor(pattern: string) {
     this.#tail = /[^*/]*$/.exec(pattern)?.[0] ?? "";
-    this.#tokens = pattern.match(/\*+|[^*]/gsu) ?? [];
+    this.#tokens = pattern.match(/(?<![^/])\*{2,}\/|\*+|[^*]/gs) ?? [];
   }
 
   /** True when it describes the whole of `path`. At most pattern × path steps; false beyond eight million. */
   matches(path: string): boolean {
     const tokens = this.#tokens;
     if (!path.endsWith(this.#tail) || tokens.length * path.length > MAX_STEPS) return false;
-    let reached = this.#enter(0, new Set());
-    for (const char of path) {
-      const next = new Set<number>();
-      for (const at of reached) {
-        const token = tokens[at] ?? "";
-        if (!token.startsWith("*")) {
-          if (token === char) this.#enter(at + 1, next);
-        } else if (token !== "*" || char !== "/") {
-          next.add(at);
-          this.#enter(at + 1, next);
+    // For each length of a beginning of the path: whether the tokens so far describe it.
+    let fits = Uint8Array.of(1, ...new Uint8Array(path.length));
+    for (const token of tokens) {
+      const next = new Uint8Array(fits.length);
+      let isOpen = false;
+      for (let at = 0; at < fits.length; at++) {
+        const [char, fitsHere] = [path[at - 1], fits[at] === 1];
+        if (!token.startsWith("*")) next[at] = Number(fits[at - 1] === 1 && char === token);
+        else {
+          if (token === "*" && char === "/") isOpen = false;
+          isOpen ||= fitsHere;
+          next[at] = Number(token.endsWith("/") ? fitsHere || (isOpen && char === "/") : isOpen);
         }
       }
-      if (next.size === 0) return false;
-      reached = next;
+      fits = next;
     }
-    return reached.has(tokens.length);
-  }
-
-  /** Adds a position in the pattern, and those after stars that stand for nothing. */
-  #enter(at: number, reached: Set<number>): Set<number> {
-    reached.add(at);
-    const tokens = this.#tokens;
-    if (tokens[at]?.startsWith("*") !== true) return reached;
-    const isWholeFolder = at === 0 || tokens[at - 1] === "/";
-    if (isWholeFolder && tokens[at] !== "*" && tokens[at + 1] === "/") this.#enter(at + 2, reached);
-    return this.#enter(at + 1, reached);
+    return fits[path.length] === 1;
   }
 }
 

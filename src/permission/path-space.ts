@@ -30,9 +30,7 @@ export interface JudgedPath {
   readonly odd?: string | undefined;
 }
 
-/** No system opens a longer path: there is nothing to look up. */
 const MAX_PATH = 32_768;
-/** As many links as Linux follows. */
 const MAX_LINKS = 40;
 const IS_WINDOWS = sep === "\\";
 
@@ -129,12 +127,10 @@ function isBelow(path: string, ...folders: readonly string[]): boolean {
   );
 }
 
-/** A path or pattern with `/` between folders. */
 export function slashes(path: string): string {
   return IS_WINDOWS ? path.replaceAll("\\", "/") : path;
 }
 
-/** With a single `/` between folders and none at the end. */
 function spell(path: string): string {
   return slashes(path)
     .replaceAll(/(?<=.)\/+/g, "/")

@@ -81,8 +81,7 @@ export interface PermissionManagerOptions extends Omit<PolicyOptions, "rules" | 
 
 /**
  * Rules over one engine with a short answer: allow, deny or ask. Ask means deny where nobody can be asked. As
- * the gate of an agent it judges paths from the folder the tools open them from, and looks at the calls of a
- * batch one by one instead of at the batch.
+ * the gate of an agent it judges paths from the folder the tools open them from.
  */
 export class PermissionManager implements Gate {
   readonly #options: Omit<PermissionManagerOptions, "rules">;
@@ -96,20 +95,16 @@ export class PermissionManager implements Gate {
   }
 
   /** Decides about a call. Every pattern has to be allowed. */
-  check({ tool, params, patterns }: PermissionCheck): RuleAction;
+  check(call: PermissionCheck): RuleAction;
   check(request: GateRequest): GateDecision;
   check(call: PermissionCheck | GateRequest): RuleAction | GateDecision {
-    if (!("params" in call)) {
-      const { name, input } = call;
-      const { decision, looks: _, ...rest } = this.#policyIn(call.cwd).check({ tool: name, input });
-      return name === "batch" && decision === "ask" ? { action: "allow" } : { action: decision, ...rest };
-    }
+    if (!("params" in call)) return new PolicyGate(this.#optionsIn(call.cwd)).check(call);
     const { tool, params, patterns = [] } = call;
     const key = tool === "bash" ? "command" : "path";
     const inputs = patterns.length === 0 ? [params] : patterns.map((each) => ({ ...params, [key]: each }));
-    const policy = this.#policyIn("");
+    const policy = createPolicy(this.#optionsIn(""));
     const decisions = inputs.map((input) => policy.check({ tool, input }).decision);
-    return decisions.find((each) => each === "deny") ?? decisions.find((each) => each === "ask") ?? "allow";
+    return (["deny", "ask"] as const).find((each) => decisions.includes(each)) ?? "allow";
   }
 
   /** Adds a rule. Throws `invalid_config` for a malformed one. */
@@ -117,9 +112,9 @@ export class PermissionManager implements Gate {
     this.#rules = [...parseRules([rule]), ...this.#rules];
   }
 
-  #policyIn(folder: string): Policy {
+  #optionsIn(folder: string): PolicyOptions {
     const cwd = resolve(folder === "" ? (this.#options.cwd ?? "") : folder);
     const { home = homedir(), workspace = [this.#options.cwd ?? cwd], ...options } = this.#options;
-    return createPolicy({ defaults: false, ...options, rules: this.#rules, cwd, home, workspace });
+    return { defaults: false, ...options, rules: this.#rules, cwd, home, workspace };
   }
 }

@@ -1,5 +1,6 @@
 import { misuse } from "../core/base/errors.ts";
 import { defined, type Fields, fieldsOf, isRecord } from "../core/base/json.ts";
+import { clipped } from "../core/base/text.ts";
 import { BUILT_IN_RULES, secretPattern } from "./built-in-rules.ts";
 import { judgeCommand } from "./commands/judge-command.ts";
 import { judgePath, judgeUrl } from "./judge-path.ts";
@@ -51,23 +52,16 @@ export interface PolicyDecision extends Omit<Verdict, "isFirm"> {
   readonly place: string;
 }
 
-/** Decides about tool calls. Every call passes here, on every path. */
-export interface Policy {
-  /** Judges one call. Never throws: what cannot be judged asks. */
-  check(call: PolicyCall): PolicyDecision;
-  /** True when a search hides a file (absolute, links resolved): denied or asked to read, or with keys. */
-  hides(path: string): boolean;
-}
-
 /** A policy over rules, mode and workspace. Throws `invalid_argument`: unknown mode, no folders. */
 export function createPolicy(options: PolicyOptions): Policy {
-  const mode = options.mode ?? "default";
+  const { mode = "default", workspace } = options;
   assertPermissionMode(mode);
-  if (options.workspace.length === 0) throw misuse("A policy needs at least one workspace folder.");
-  return new RulePolicy(options, mode);
+  if (workspace.length === 0) throw misuse("A policy needs at least one workspace folder.");
+  return new Policy(options, mode);
 }
 
 const MAX_CALLS = 100;
+const MAX_PART = 2_000;
 
 interface JudgedCall extends PolicyCall {
   readonly space: PathSpace;
@@ -87,13 +81,15 @@ function judgedCall(call: PolicyCall, space: PathSpace): JudgedCall {
   return { ...call, tool, space, target };
 }
 
-class RulePolicy implements Policy {
+/** Decides about tool calls. Every call passes here, on every path. */
+export class Policy {
   readonly #options: PolicyOptions;
   readonly #mode: PermissionMode;
   readonly #space: PathSpace;
   readonly #defaults: boolean;
   readonly #fixed: readonly OriginRule[];
 
+  /** Made by `createPolicy`. */
   constructor(options: PolicyOptions, mode: PermissionMode) {
     this.#options = options;
     this.#mode = mode;
@@ -109,13 +105,14 @@ class RulePolicy implements Policy {
     return new RuleSet([...this.#fixed, ...(this.#options.session?.rules ?? [])]);
   }
 
+  /** Judges one call. Never throws: what cannot be judged asks. */
   check(given: PolicyCall): PolicyDecision {
     const space = given.cwd === undefined ? this.#space : this.#space.from(given.cwd);
     const call = judgedCall(given, space);
     const place = call.target?.resolved ?? space.place;
     try {
-      const { isFirm: _, ...decision } = this.#inMode(this.#judge(call));
-      return { ...decision, place };
+      const { isFirm: _, part, ...decision } = this.#inMode(this.#judge(call));
+      return { ...decision, ...(part === undefined ? {} : { part: clipped(part, MAX_PART) }), place };
     } catch (error) {
       const why = error instanceof Error ? error.message : "unknown failure";
       const verdict = notJudged(`The call could not be judged (${why}).`);
@@ -123,16 +120,11 @@ class RulePolicy implements Policy {
     }
   }
 
+  /** True when a search hides a file (absolute, links resolved): denied or asked to read, or with keys. */
   hides(path: string): boolean {
-    const question = { path: { given: path, written: [path], resolved: path }, space: this.#space };
-    const rules = this.#rules;
-    const isSecret =
-      this.#defaults && this.#mode !== "bypassPermissions" && secretPattern(path) !== undefined;
-    return (
-      isSecret ||
-      rules.againstPath("deny", "grep", question) !== undefined ||
-      rules.againstPath("ask", "grep", question) !== undefined
-    );
+    if (this.#defaults && this.#mode !== "bypassPermissions" && secretPattern(path) !== undefined)
+      return true;
+    return this.#rules.speaksAgainst("grep", { given: path, written: [path], resolved: path }, this.#space);
   }
 
   #sandbox(): SandboxState {
@@ -146,9 +138,7 @@ class RulePolicy implements Policy {
     const { command } = fieldsOf(input);
     if (!isRecord(input) || (tool === "bash" && typeof command !== "string")) {
       const rule = rules.whole("deny", tool);
-      return rule === undefined
-        ? notJudged(`The call of ${shown(tool)} lacks its arguments.`)
-        : byRule(rule, tool);
+      return rule ? byRule(rule, tool) : notJudged(`The call of ${shown(tool)} lacks its arguments.`);
     }
     const shared = { rules, space, mode: this.#mode, defaults: this.#defaults };
     if (typeof command === "string" && tool === "bash") {
@@ -186,9 +176,8 @@ class RulePolicy implements Policy {
         return notJudged("The batch holds a call that cannot be judged.");
       return this.#inMode(this.#judge(judgedCall({ tool, input }, space)));
     });
-    const worst = (decision: Verdict["decision"]): Verdict | undefined =>
-      verdicts.find((verdict) => verdict.decision === decision);
-    return worst("deny") ?? worst("ask") ?? passed;
+    const refused = verdicts.find(({ decision }) => decision === "deny");
+    return refused ?? verdicts.find(({ decision }) => decision === "ask") ?? passed;
   }
 
   /** Tools whose rules describe every call, or a name in it. */

@@ -24,39 +24,39 @@ export class RuleSet {
   }
 
   /** The deny or ask rule that a path falls under, as it was written or as it resolves. */
-  againstPath(action: "deny" | "ask", tool: string, { path, space }: PathQuestion): OriginRule | undefined {
+  againstPath(
+    action: "deny" | "ask",
+    tool: string,
+    path: JudgedPath,
+    space: PathSpace,
+  ): OriginRule | undefined {
     return this.forTool(action, tool).find(({ tool: name, pattern }) =>
       pattern === undefined
         ? namesTool({ tool: name }, tool)
-        : [...path.written, path.resolved].some((form) =>
-            describesPath(pattern, form, { space, isWide: true }),
-          ),
+        : [...path.written, path.resolved].some((form) => describesPath(pattern, form, space, true)),
+    );
+  }
+
+  /** True when a deny or ask rule is against a path. */
+  speaksAgainst(tool: string, path: JudgedPath, space: PathSpace): boolean {
+    return (["deny", "ask"] as const).some(
+      (action) => this.againstPath(action, tool, path, space) !== undefined,
     );
   }
 
   /** The allow rule that covers the place a path resolves to. */
-  forPath(tool: string, { path, space }: PathQuestion): OriginRule | undefined {
+  forPath(tool: string, path: JudgedPath, space: PathSpace): OriginRule | undefined {
     const isWide = tool === "grep" || tool === "glob";
     return this.forTool("allow", tool).find(({ pattern }) =>
       pattern === undefined
         ? space.isInside(path.resolved)
-        : describesPath(pattern, path.resolved, { space, isWide }),
+        : describesPath(pattern, path.resolved, space, isWide),
     );
   }
 }
 
-export interface PathQuestion {
-  readonly path: JudgedPath;
-  readonly space: PathSpace;
-}
-
-interface DescribeOptions {
-  readonly space: PathSpace;
-  /** For deny rules and tools that look below a folder: `x/**` is also `x`; capitals may not matter. */
-  readonly isWide: boolean;
-}
-
-function describesPath(pattern: string, path: string, { space, isWide }: DescribeOptions): boolean {
+/** `isWide`: for what forbids or looks below a folder, `x/**` is also `x`, and case may not matter. */
+function describesPath(pattern: string, path: string, space: PathSpace, isWide: boolean): boolean {
   const absolute = space.absolutePattern(pattern);
   const wanted = absolute ?? (slashes(pattern).replace(/^(?:\.\/+)+/, "") || ".");
   const forms = absolute === undefined ? space.insideForms(path) : [path];

@@ -63,32 +63,35 @@ test.each(BAD)("%j is refused with what was expected", (text) => {
 });
 
 const BAD_SETS: readonly (readonly [value: unknown, message: string])[] = [
-  [null, "permissions is null: expected a list of rules, or an object with allow, ask and deny."],
-  ["bash", 'permissions is "bash": expected a list of rules, or an object with allow, ask and deny.'],
-  [{ alow: [] }, 'permissions.alow is "alow": expected one of allow, ask, deny.'],
-  [{ allow: "bash" }, 'permissions.allow is "bash": expected a list of rules such as "bash(git status*)".'],
-  [{ allow: [1] }, 'permissions.allow[0] is 1: expected a rule such as "bash(git status*)".'],
+  [null, "permissions is null; it must be a list of rules, or an object with lists of rules such as bash("],
+  ["bash", 'permissions is "bash"; it must be a list of rules, or an object with lists of rules'],
+  [{ alow: [] }, 'Unknown field "alow" in permissions. Did you mean allow?'],
+  [{ allow: "bash" }, 'permissions.allow is "bash"; it must be a list of strings.'],
+  [{ allow: [1] }, "permissions.allow[0] is 1; it must be a string."],
   [
     JSON.parse('{"__proto__":["bash"]}'),
-    'permissions.__proto__ is "__proto__": expected one of allow, ask, deny.',
+    'Unknown field "__proto__" in permissions. Known: allow, ask, deny.',
   ],
-  [["bash"], 'permissions[0] is "bash": expected { tool, pattern?, action }.'],
-  [[{ tool: "bash" }], "permissions[0].action is missing: expected allow, ask or deny."],
-  [[{ tool: "bash", action: "yes" }], 'permissions[0].action is "yes": expected allow, ask or deny.'],
-  [[{ tool: 1, action: "allow" }], "permissions[0].tool is 1: expected the name of a tool."],
+  [["bash"], 'permissions[0] is "bash"; it must be an object.'],
+  [[{ tool: "bash" }], 'permissions[0].action is missing; it must be "allow", "ask" or "deny".'],
+  [[{ tool: "bash", action: "yes" }], 'permissions[0].action is "yes"; it must be "allow", "ask" or "deny".'],
+  [[{ tool: 1, action: "allow" }], "permissions[0].tool is 1; it must be a string."],
   [
     [{ tool: "bash", patern: "x", action: "allow" }],
-    'permissions[0].patern is "patern": expected only tool, pattern and action.',
+    'Unknown field "patern" in permissions[0]. Did you mean pattern?',
   ],
   [
     [JSON.parse('{"__proto__":{"tool":"bash","action":"allow"}}')],
-    'permissions[0].__proto__ is "__proto__": expected only tool, pattern and action.',
+    'Unknown field "__proto__" in permissions[0]. Known: tool, pattern, action.',
   ],
   [
     [Object.create({ tool: "bash", action: "allow" })],
-    "permissions[0].action is missing: expected allow, ask or deny.",
+    "permissions[0].tool is missing; it must be a string.",
   ],
-  [[{ tool: "bash", pattern: ["x"], action: "allow" }], "permissions[0].pattern is a list: expected a text."],
+  [
+    [{ tool: "bash", pattern: ["x"], action: "allow" }],
+    "permissions[0].pattern is a list; it must be a string.",
+  ],
   [
     [{ tool: "bash", pattern: "", action: "allow" }],
     'The permission rule "bash()" is malformed: expected a pattern between the brackets, or bash alone for every call.',
@@ -97,12 +100,6 @@ const BAD_SETS: readonly (readonly [value: unknown, message: string])[] = [
 
 test.each(BAD_SETS)("%j is refused", (value, message) => {
   expect(() => parseRules(value)).toThrow(message);
-});
-
-test("ten thousand rules are the most", () => {
-  expect(() => parseRules({ allow: Array.from({ length: 10_001 }, () => "todo") })).toThrow(
-    "at most 10000 rules",
-  );
 });
 
 test("objects and texts mean the same", () => {

@@ -1,3 +1,8 @@
+import { findProblem, ownSchema } from "../core/base/check.ts";
+import { invalidConfig, type NanoAgentError } from "../core/base/errors.ts";
+import { clipped } from "../core/base/text.ts";
+import { matchesText } from "./match-text.ts";
+
 /** The verdict of a rule about the calls it describes. */
 export type RuleAction = "allow" | "ask" | "deny";
 
@@ -35,7 +40,7 @@ function of(action: RuleAction, tools: readonly string[]): readonly Rule[] {
 /** Looking is allowed, changing is asked about. */
 export const DEFAULT_RULES: readonly Rule[] = [
   ...of("allow", ["read", "glob", "grep", "task", "skill"]),
-  ...of("ask", ["write", "edit", "bash", "batch"]),
+  ...of("ask", ["write", "edit", "bash"]),
 ];
 
 /** Looking is allowed, everything that changes something is denied. */
@@ -53,14 +58,8 @@ export const HIGH_SECURITY_RULES: readonly Rule[] = [
   ...of("deny", ["bash", "batch", "task", "web_fetch"]),
 ];
 
-import { invalidConfig, type NanoAgentError } from "../core/base/errors.ts";
-import { defined, isRecord } from "../core/base/json.ts";
-import { clipped } from "../core/base/text.ts";
-import { matchesText } from "./match-text.ts";
-
 export type PatternKind = "command" | "path" | "domain" | "name" | "none";
 
-/** Our names by those of other agents. */
 const PEER_NAMES: ReadonlyMap<string, string> = new Map([
   ["MultiEdit", "edit"],
   ["Agent", "task"],
@@ -80,7 +79,6 @@ export function isPeerName(name: string): boolean {
   return PEER_NAMES.has(name);
 }
 
-/** The kind of thing that a tool's patterns describe. Tools of others (MCP, custom) take none. */
 export function patternKind(tool: string): PatternKind {
   if (isFileTool(tool)) return "path";
   if (tool === "bash") return "command";
@@ -109,11 +107,8 @@ export function namesTool({ tool }: Pick<Rule, "tool">, name: string): boolean {
 }
 
 const ACTIONS: readonly RuleAction[] = ["allow", "ask", "deny"];
-const MAX_RULES = 10_000;
 const MAX_PATTERN = 4096;
 const MAX_NAME = 200;
-const EXAMPLE = '"bash(git status*)"';
-const RULE_KEYS = new Set(["tool", "pattern", "action"]);
 
 /**
  * A rule from its text: `bash(git status*)`, `edit(src/**)`, `web_fetch(domain:x)`, `mcp__server__*`, `todo`.
@@ -133,42 +128,36 @@ export function parseRule(text: string, action: RuleAction): readonly Rule[] {
   return patterns.map((each) => ({ tool, pattern: checkedPattern(tool, each, text), action }));
 }
 
+const RULE_OBJECTS = ownSchema({
+  type: "array",
+  items: {
+    type: "object",
+    properties: { tool: { type: "string" }, pattern: { type: "string" }, action: { enum: ACTIONS } },
+    required: ["tool", "action"],
+    additionalProperties: false,
+  },
+});
+const RULE_TEXTS = ownSchema({
+  type: "object",
+  properties: Object.fromEntries(
+    ACTIONS.map((action) => [action, { type: "array", items: { type: "string" } }]),
+  ),
+  additionalProperties: false,
+  "x-say": "a list of rules, or an object with lists of rules such as bash(git status*): allow, ask, deny",
+});
+
 /**
  * Rules from what a configuration holds: a list of `{ tool, pattern?, action }`, or `{ allow?, ask?, deny? }`
  * with lists of rule texts. `where` names the place for messages. Throws `invalid_config` for anything else:
  * a rule that cannot be read is never left out.
  */
 export function parseRules(value: unknown, where = "permissions"): readonly Rule[] {
-  if (Array.isArray(value)) {
-    if (value.length > MAX_RULES) throw wrong(where, value.length, `at most ${MAX_RULES} rules`);
-    return value.flatMap((item: unknown, index) => fromObject(item, `${where}[${index}]`));
-  }
-  if (!isRecord(value)) throw wrong(where, value, "a list of rules, or an object with allow, ask and deny");
-  const texts = Object.keys(value).flatMap((key) => {
-    const action = ACTIONS.find((each) => each === key);
-    if (action === undefined) throw wrong(`${where}.${key}`, key, "one of allow, ask, deny");
-    const list = value[key];
-    if (!Array.isArray(list)) throw wrong(`${where}.${key}`, list, `a list of rules such as ${EXAMPLE}`);
-    return list.map((text: unknown, index) => ({ text, action, place: `${where}.${key}[${index}]` }));
-  });
-  if (texts.length > MAX_RULES) throw wrong(where, texts.length, `at most ${MAX_RULES} rules`);
-  return texts.flatMap(({ text, action, place }) => {
-    if (typeof text !== "string") throw wrong(place, text, `a rule such as ${EXAMPLE}`);
-    return parseRule(text, action);
-  });
-}
-
-function fromObject(item: unknown, place: string): readonly Rule[] {
-  if (!isRecord(item)) throw wrong(place, item, "{ tool, pattern?, action }");
-  const stray = Object.keys(item).find((key) => !RULE_KEYS.has(key));
-  if (stray !== undefined) throw wrong(`${place}.${stray}`, stray, "only tool, pattern and action");
-  const { tool, pattern, action } = Object.fromEntries(Object.entries(item));
-  const known = ACTIONS.find((each) => each === action);
-  if (known === undefined) throw wrong(`${place}.action`, action, "allow, ask or deny");
-  if (typeof tool !== "string") throw wrong(`${place}.tool`, tool, "the name of a tool");
-  if (pattern !== undefined && typeof pattern !== "string")
-    throw wrong(`${place}.pattern`, pattern, "a text");
-  return parseRule(ruleText({ tool, ...defined({ pattern }) }), known);
+  const isList = Array.isArray(value);
+  const problem = findProblem(value, isList ? RULE_OBJECTS : RULE_TEXTS, where, where);
+  if (problem !== undefined) throw invalidConfig(problem.message);
+  if (isList) return (value as readonly Rule[]).flatMap((rule) => parseRule(ruleText(rule), rule.action));
+  const texts = value as { readonly [action in RuleAction]?: readonly string[] };
+  return ACTIONS.flatMap((action) => (texts[action] ?? []).flatMap((text) => parseRule(text, action)));
 }
 
 function checkedName(name: string, text: string): string {
@@ -200,10 +189,7 @@ function fromPeer(pattern: string, tool: string, action: RuleAction): readonly s
   return action === "allow" ? [plain] : [...withAllBelow(plain)];
 }
 
-/**
- * The patterns that one of an ignore file stands for: a name without a slash at any depth, and of folders all
- * that is in them. What forbids must not mean less here than it does there.
- */
+/** As in an ignore file: a name without a slash at any depth, and of folders all that is in them. */
 function withAllBelow(pattern: string): readonly string[] {
   const path = pattern.replace(/(?<=.)\/+$/, "");
   const names = /[/~]/.test(path) ? [path] : [path, `**/${path}`];
@@ -211,17 +197,9 @@ function withAllBelow(pattern: string): readonly string[] {
 }
 
 function malformed(text: string, expected: string): NanoAgentError {
-  return invalidConfig(`The permission rule ${shown(text)} is malformed: expected ${expected}.`);
-}
-
-function wrong(place: string, value: unknown, expected: string): NanoAgentError {
-  return invalidConfig(`${place} is ${shown(value)}: expected ${expected}.`);
-}
-
-function shown(value: unknown): string {
-  if (Array.isArray(value)) return "a list";
-  if (isRecord(value)) return "an object";
-  return clipped(JSON.stringify(value) ?? "missing", 200);
+  return invalidConfig(
+    `The permission rule ${clipped(JSON.stringify(text), 200)} is malformed: expected ${expected}.`,
+  );
 }
 
 /** Rules that answers of this session brought. A policy given this sees new ones from the next call on. */

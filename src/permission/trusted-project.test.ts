@@ -6,7 +6,9 @@ import {
   parseTrustRecord,
   TrustedProject,
   type TrustItem,
-  TrustRecord,
+  type TrustRecord,
+  trustRecordText,
+  withTrusted,
 } from "./trusted-project.ts";
 
 const item = (path: string, content: string): TrustItem => ({
@@ -17,9 +19,9 @@ const item = (path: string, content: string): TrustItem => ({
 });
 
 test("a content is trusted in its folder, under its path, as long as it stays the same", () => {
-  const record = new TrustRecord().approve("/a", [item(".mcp.json#db", "one")]);
+  const record = withTrusted(new Map(), "/a", [item(".mcp.json#db", "one")]);
   const may = (folder: string, kind: TrustItem["kind"], path: string, content: string): boolean =>
-    new TrustedProject(folder, record.contentsOf(folder)).isTrusted(kind, path, contentHash(content));
+    new TrustedProject(folder, record.get(folder)).isTrusted(kind, path, contentHash(content));
   expect([
     may("/a", "mcp_server", ".mcp.json#db", "one"),
     may("/a", "mcp_server", ".mcp.json#db", "two"),
@@ -31,8 +33,8 @@ test("a content is trusted in its folder, under its path, as long as it stays th
 
 test("what may not act is remembered once, and what is blocked never acts", () => {
   const blocked = { ...item("skill", ""), hash: "", blocked: "it is a link" };
-  const record = new TrustRecord().approve("/a", [blocked, item("x", "1")]);
-  const project = new TrustedProject("/a", record.contentsOf("/a"));
+  const record = withTrusted(new Map(), "/a", [blocked, item("x", "1")]);
+  const project = new TrustedProject("/a", record.get("/a"));
   const admitted = [blocked, item("x", "1"), item("x", "2"), item("x", "2")].map((each) =>
     project.admits(each),
   );
@@ -45,13 +47,9 @@ test("what may not act is remembered once, and what is blocked never acts", () =
   });
 });
 
-test("approving again forgets what is no longer there, and a folder can be taken out", () => {
-  const record = new TrustRecord()
-    .approve("/a", [item("x", "1")])
-    .approve("/a", [item("y", "1")])
-    .approve("/b", []);
-  expect([...record.contentsOf("/a").keys()]).toEqual(["mcp_server y"]);
-  expect(record.remove("/a").folders).toEqual(["/b"]);
+test("approving adds to what is approved in a folder", () => {
+  const record = withTrusted(withTrusted(new Map(), "/a", [item("x", "1")]), "/a", [item("y", "1")]);
+  expect([...(record.get("/a") ?? []).keys()]).toEqual(["mcp_server x", "mcp_server y"]);
 });
 
 test("a record is read back as it was written, whatever paths are called", () => {
@@ -65,8 +63,11 @@ test("a record is read back as it was written, whatever paths are called", () =>
   );
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.string(), items)), (folders) => {
-      const record = folders.reduce((each, [folder, list]) => each.approve(folder, list), new TrustRecord());
-      expect(parseTrustRecord(record.toText(), "trust.json")).toEqual(record);
+      const record = folders.reduce<TrustRecord>(
+        (each, [folder, list]) => withTrusted(each, folder, list),
+        new Map(),
+      );
+      expect(parseTrustRecord(trustRecordText(record), "trust.json")).toEqual(record);
     }),
   );
 });

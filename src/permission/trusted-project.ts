@@ -64,55 +64,26 @@ export class TrustedProject {
 /** Contents that were approved in one folder: hash by item. */
 export type TrustedContents = ReadonlyMap<string, string>;
 
-/** The approvals of a user, by the real path of the folder. Immutable. */
-export class TrustRecord {
-  readonly #folders: ReadonlyMap<string, TrustedContents>;
+/** The approvals of a user, by the real path of the folder. */
+export type TrustRecord = ReadonlyMap<string, TrustedContents>;
 
-  constructor(folders: ReadonlyMap<string, TrustedContents> = new Map()) {
-    this.#folders = folders;
-  }
-
-  /** The folders something was approved in, in the order of their paths. */
-  get folders(): readonly string[] {
-    return [...this.#folders.keys()].sort();
-  }
-
-  /** The contents that were approved in a folder. */
-  contentsOf(folder: string): TrustedContents {
-    return this.#folders.get(folder) ?? new Map();
-  }
-
-  /** The record with exactly these items approved in `folder`. Items that are blocked are left out. */
-  approve(folder: string, items: readonly TrustItem[]): TrustRecord {
-    return this.remove(folder).add(folder, items);
-  }
-
-  /** The record with these items approved in addition to those of `folder`. */
-  add(folder: string, items: readonly TrustItem[]): TrustRecord {
-    const contents = items
-      .filter(({ blocked }) => blocked === undefined)
-      .map((item): [string, string] => [itemKey(item), item.hash]);
-    return new TrustRecord(
-      new Map([...this.#folders, [folder, new Map([...this.contentsOf(folder), ...contents])]]),
-    );
-  }
-
-  /** The record without a folder. */
-  remove(folder: string): TrustRecord {
-    return new TrustRecord(new Map([...this.#folders].filter(([path]) => path !== folder)));
-  }
-
-  /** The text {@link parseTrustRecord} reads. */
-  toText(): string {
-    const folders = this.folders.map((folder): [string, object] => [
-      folder,
-      Object.fromEntries([...this.contentsOf(folder)].sort(([one], [other]) => (one < other ? -1 : 1))),
-    ]);
-    return `${JSON.stringify({ version: VERSION, folders: Object.fromEntries(folders) }, null, 2)}\n`;
-  }
+/** The record with these items approved in addition to those of `folder`. Blocked items are left out. */
+export function withTrusted(record: TrustRecord, folder: string, items: readonly TrustItem[]): TrustRecord {
+  const contents = items
+    .filter(({ blocked }) => blocked === undefined)
+    .map((item): [string, string] => [itemKey(item), item.hash]);
+  return new Map([...record, [folder, new Map([...(record.get(folder) ?? []), ...contents])]]);
 }
 
 const VERSION = 1;
+
+/** The text {@link parseTrustRecord} reads. */
+export function trustRecordText(record: TrustRecord): string {
+  const sorted = <V>(map: ReadonlyMap<string, V>): readonly [string, V][] =>
+    [...map].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const folders = sorted(record).map(([folder, all]) => [folder, Object.fromEntries(sorted(all))]);
+  return `${JSON.stringify({ version: VERSION, folders: Object.fromEntries(folders) }, null, 2)}\n`;
+}
 
 /** The record in a text; `path` is for messages. Throws `invalid_config` for another format. */
 export function parseTrustRecord(text: string, path: string): TrustRecord {
@@ -121,7 +92,7 @@ export function parseTrustRecord(text: string, path: string): TrustRecord {
   if (version === VERSION && isRecord(folders)) {
     const entries = Object.entries(folders);
     if (entries.every((entry): entry is [string, Record<string, string>] => isContents(entry[1])))
-      return new TrustRecord(new Map(entries.map(([folder, all]) => [folder, new Map(Object.entries(all))])));
+      return new Map(entries.map(([folder, all]) => [folder, new Map(Object.entries(all))]));
   }
   throw invalidConfig(
     `${path} is damaged or of another version. Remove it and approve again what you trust, with nano-agent trust.`,

@@ -2,7 +2,10 @@ import { defined } from "../core/base/json.ts";
 import { clipped } from "../core/base/text.ts";
 import { type OriginRule, type RuleAction, ruleText } from "./rule.ts";
 
-/** See {@link Verdict}. */
+/**
+ * Why a call was decided so: by a rule, or since there is none; by a mode; a place that is never written
+ * without a question; or a call that cannot be judged.
+ */
 export type PolicyCode =
   | "allow_rule"
   | "ask_rule"
@@ -28,55 +31,44 @@ export interface Verdict {
   readonly runs?: "inside" | "network" | "outside";
   /** A command that is allowed without a rule, since it only looks. */
   readonly looks?: true;
-  /**
-   * The ground of the decision, for programs: a rule (`allow_rule`, `ask_rule`, `deny_rule`), that there is
-   * none (`no_rule`), a mode (`plan_mode`, `dont_ask_mode`), a place that is never written unasked
-   * (`protected_path`), or that the call cannot be judged (`not_judged`). Absent for what is allowed without
-   * a rule.
-   */
+  /** The reason for programs. Absent for what is allowed without a rule. */
   readonly code?: PolicyCode;
   /** A question that no mode answers by itself. */
   readonly isFirm?: true;
 }
 
-/** A verdict by a rule. */
 export function byRule(rule: OriginRule, part: string): Verdict {
   const { action, origin } = rule;
   const text = ruleText(rule);
   const said = { allow: "allows", ask: "asks before", deny: "forbids" }[action];
   const reason = `The rule ${shown(text)} ${said} ${shown(part)}.`;
   const firm = origin === "built-in" ? {} : ({ isFirm: true } as const);
-  return { decision: action, part: clipped(part, 2000), rule: text, reason, code: `${action}_rule`, ...firm };
+  return { decision: action, part, rule: text, reason, code: `${action}_rule`, ...firm };
 }
 
 /** A question about a part that a built-in rule for files with keys speaks of. */
 export function secretVerdict(part: string, pattern: string, does: string): Verdict {
   const reason = `${shown(part)} ${does} (${pattern}).`;
-  const rule = `built-in: ${pattern}`;
-  return { decision: "ask", part: clipped(part, 2000), rule, reason, code: "ask_rule" };
+  return { decision: "ask", part, rule: `built-in: ${pattern}`, reason, code: "ask_rule" };
 }
 
-/** The permission of the mode that asks no questions. */
 export const BYPASSED: Verdict = {
   decision: "allow",
   reason: "Permissions are bypassed, and no rule denies it.",
 };
 
-/** A refusal of the mode that only reads. */
 export function planDenial(part: string): Verdict {
   const reason = `Plan mode only reads, and ${shown(part)} may change things.`;
-  return { decision: "deny", part: clipped(part, 2000), reason, code: "plan_mode" };
+  return { decision: "deny", part, reason, code: "plan_mode" };
 }
 
 /** The question about a part that nothing decides, with the rule that would. */
 export function noRule(reason: string, part: string, suggestion?: string): Verdict {
-  return { decision: "ask", part: clipped(part, 2000), reason, code: "no_rule", ...defined({ suggestion }) };
+  return { decision: "ask", part, reason, code: "no_rule", ...defined({ suggestion }) };
 }
 
-/** A question about a call that cannot be judged. */
 export function notJudged(reason: string, part?: string): Verdict {
-  const where = part === undefined ? {} : { part: clipped(part, 2000) };
-  return { decision: "ask", reason, code: "not_judged", ...where };
+  return { decision: "ask", reason, code: "not_judged", ...defined({ part }) };
 }
 
 /** A text as it stands in a sentence: in one line, and not too long. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { StreamPart } from "../core/model/model.ts";
-import { AnswerBound } from "./answer-bound.ts";
 import { anthropicWire } from "./anthropic/anthropic-wire.ts";
+import { AnswerBound } from "./attempt.ts";
 import { googleWire } from "./google/google-wire.ts";
 import { openAiChat } from "./openai-chat/chat-wire.ts";
 import { openAiResponses } from "./openai-responses/responses-wire.ts";
@@ -16,7 +16,7 @@ const tooLong = expect.objectContaining({
 
 /** Gives a decoder events without end; returns how many it took. */
 function takenEvents(createDecoder: Wire["createDecoder"], first: readonly object[], more: object): number {
-  const bound = new AnswerBound({ maxAnswerChars: 10_000, provider: "p" });
+  const bound = new AnswerBound("p", 10_000);
   const decoder = createDecoder((part) => bound.take(part), target);
   const read = (event: object): void => {
     const data = JSON.stringify(event);
@@ -80,7 +80,7 @@ test.each<readonly [string, () => number]>([
 });
 
 test("an answer within its bound passes, however small its pieces and however often it is repeated", () => {
-  const bound = new AnswerBound({ maxAnswerChars: 10_000, provider: "p" });
+  const bound = new AnswerBound("p", 10_000);
   const text = "\n".repeat(10_000);
   for (const piece of text) {
     bound.take({ type: "text_delta", index: 0, text: piece });
@@ -93,7 +93,7 @@ test("an answer within its bound passes, however small its pieces and however of
 });
 
 test("a block that the journal could not write is refused, and arguments as deep as they may be are not", () => {
-  const bound = new AnswerBound({ maxAnswerChars: 10_000, provider: "p" });
+  const bound = new AnswerBound("p", 10_000);
   const nested = (levels: number) =>
     JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`) as readonly never[];
   const call = { type: "tool_use", id: "c", name: "t", input: { list: nested(499) } } as const;

@@ -3,8 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type Answer, type LoopbackServer, startLoopback } from "../../test/loopback-server.ts";
 import type { Model, ModelRequest, StreamPart } from "../core/model/model.ts";
 import { anthropicWire } from "./anthropic/anthropic-wire.ts";
-import { createTransport } from "./create-transport.ts";
-import type { Fetch } from "./http-fetch.ts";
+import { createTransport, type Fetch } from "./transport.ts";
 import type { Wire } from "./wire.ts";
 import { createWireModel } from "./wire-model.ts";
 

@@ -1,19 +1,17 @@
-import type { Clock } from "../core/base/async.ts";
+import { type Clock, startTimer } from "../core/base/async.ts";
 import { NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
-import { safeParse } from "../core/base/json.ts";
+import { isDeeperThan, MAX_JSON_DEPTH, safeParse } from "../core/base/json.ts";
 import { GrowingText } from "../core/base/text.ts";
 import type { BlockPart, StreamPart } from "../core/model/model.ts";
-import { AnswerBound } from "./answer-bound.ts";
-import { Deadlines } from "./deadlines.ts";
-import type { AnswerHead, AnswerSink, Exchange, Transport } from "./http.ts";
 import type { SentRequest } from "./model-call.ts";
-import type { NetworkSettings } from "./network.ts";
+import type { HttpTimeouts, NetworkSettings } from "./network.ts";
 import { excerpt, providerWords, redact } from "./provider-errors.ts";
-import { createSseParser } from "./sse.ts";
+import { createSseParser } from "./server-events.ts";
+import { type AnswerHead, type AnswerSink, type Exchange, hostOf, type Transport } from "./transport.ts";
 import type { Wire, WireRequest, WireTarget } from "./wire.ts";
 
 /** One request, and who takes its parts. */
-export interface AttemptOptions {
+interface AttemptOptions {
   readonly wire: Wire;
   readonly target: WireTarget;
   readonly request: WireRequest;
@@ -28,7 +26,7 @@ export interface AttemptOptions {
 const MAX_ERROR_BODY = 64 * 1024;
 
 /** One request to a model and its answer, from the bytes to the parts. It does not repeat itself. */
-export class Attempt implements SentRequest, AnswerSink, Report {
+export class Attempt implements SentRequest, AnswerSink {
   readonly done: Promise<void>;
   readonly #settled: PromiseWithResolvers<void> = Promise.withResolvers<void>();
   readonly #options: AttemptOptions;
@@ -39,18 +37,14 @@ export class Attempt implements SentRequest, AnswerSink, Report {
 
   /** Starts at once. */
   constructor(options: AttemptOptions) {
+    const { clock, settings, request } = options;
     this.#options = options;
     this.done = this.#settled.promise;
-    this.#deadlines = new Deadlines({
-      clock: options.clock,
-      timeouts: options.settings,
-      url: options.request.url,
-      onTimeout: (error) => {
-        this.#exchange.cancel();
-        this.onError(error);
-      },
+    this.#deadlines = new Deadlines(clock, settings, request.url, (error) => {
+      this.#exchange.cancel();
+      this.onError(error);
     });
-    this.#exchange = options.transport.send(options.request, this);
+    this.#exchange = options.transport.send(request, this);
   }
 
   cancel(): void {
@@ -59,22 +53,18 @@ export class Attempt implements SentRequest, AnswerSink, Report {
 
   hold(held: boolean): void {
     if (this.#isSettled) return;
-    if (held) {
-      this.#deadlines.pause();
-      this.#exchange.pause();
-    } else {
-      this.#deadlines.resume();
-      this.#exchange.resume();
-    }
+    this.#deadlines.hold(held);
+    if (held) this.#exchange.pause();
+    else this.#exchange.resume();
   }
 
   onAnswer(head: AnswerHead): void {
     if (this.#isSettled) return;
     this.#deadlines.answered();
     try {
-      this.#reader = readerFor(head, this.#options, this);
+      this.#reader = this.#readerFor(head);
     } catch (error) {
-      this.fail(toNanoAgentError(error));
+      this.#fail(toNanoAgentError(error));
     }
   }
 
@@ -89,21 +79,17 @@ export class Attempt implements SentRequest, AnswerSink, Report {
   /** The connection or the patience ended. What was read may be enough all the same. */
   onError(error: NanoAgentError): void {
     if (this.#isSettled) return;
-    if (this.#reader === undefined) this.fail(error);
+    if (this.#reader === undefined) this.#fail(error);
     else this.#guarded((reader) => reader.broke(error));
   }
 
-  received(what: "event" | "bytes"): void {
-    this.#deadlines.received(what);
-  }
-
-  complete(): void {
+  #complete(): void {
     if (!this.#settle()) return;
     this.#exchange.release();
     this.#settled.resolve();
   }
 
-  fail(error: NanoAgentError): void {
+  #fail(error: NanoAgentError): void {
     if (!this.#settle()) return;
     this.#exchange.cancel();
     this.#settled.reject(error);
@@ -114,7 +100,7 @@ export class Attempt implements SentRequest, AnswerSink, Report {
     try {
       step(this.#reader);
     } catch (error) {
-      this.fail(toNanoAgentError(error));
+      this.#fail(toNanoAgentError(error));
     }
   }
 
@@ -124,13 +110,147 @@ export class Attempt implements SentRequest, AnswerSink, Report {
     this.#deadlines.stop();
     return true;
   }
-}
 
-/** Told by a reader of a body. `complete` and `fail` end the attempt; whatever follows is ignored. */
-interface Report {
-  readonly received: (what: "event" | "bytes") => void;
-  readonly complete: () => void;
-  readonly fail: (error: NanoAgentError) => void;
+  #readerFor(head: AnswerHead): BodyReader {
+    if (!isSuccess(head)) return this.#errorReader((body) => this.#answeredError(head, body));
+    // The first words of a page say who answered.
+    if (head.headers["content-type"]?.toLowerCase().includes("text/html") === true)
+      return this.#errorReader((body) => this.#notTheProtocol(`an HTML page${quoted(body)}`));
+    return this.#answerReader(head);
+  }
+
+  /** Reads an answer by how it begins, whatever its type is said to be: events, or a JSON document. */
+  #answerReader(head: AnswerHead): BodyReader {
+    let reader: BodyReader | undefined;
+    const readerOf = (begun: string): BodyReader =>
+      (reader ??= /^\ufeff?\s*[{[]/.test(begun) ? this.#documentReader(head) : this.#streamReader());
+    return {
+      text: (text) => {
+        if (reader === undefined && /^\ufeff?\s*$/.test(text)) this.#deadlines.received("bytes");
+        else (reader ?? readerOf(text)).text(text);
+      },
+      end: () => readerOf("").end(),
+      broke: (error) => readerOf("").broke(error),
+    };
+  }
+
+  /** Reads an answer in one piece, of a server that does not stream. */
+  #documentReader(head: AnswerHead): BodyReader {
+    const { wire, settings } = this.#options;
+    const most = 2 * settings.maxAnswerChars;
+    const body = new GrowingText();
+    let chars = 0;
+    return {
+      text: (text) => {
+        chars += text.length;
+        if (chars > most) throw this.#notTheProtocol(`a JSON document of more than ${most} characters`);
+        body.add(text);
+        this.#deadlines.received("event");
+      },
+      end: () => {
+        const text = body.toString();
+        const parsed = safeParse(text.replace(/^\ufeff/, ""));
+        const events = parsed.ok ? wire.eventsIn?.(parsed.value) : undefined;
+        if (events === undefined) throw this.#answeredError(head, text.slice(0, MAX_ERROR_BODY));
+        const { decoder } = this.#decoder();
+        understood(() => {
+          for (const event of events) decoder.event("", event);
+          decoder.end();
+        });
+        this.#complete();
+      },
+      broke: (error) => this.#fail(error),
+    };
+  }
+
+  /** Reads the events of an answer. */
+  #streamReader(): BodyReader {
+    const { bound, decoder } = this.#decoder();
+    let events = 0;
+    /** Received before the first event: all there is to show when none comes. */
+    let beginning = "";
+    let isFinished = false;
+    const finish = (): void => {
+      if (isFinished) return;
+      isFinished = true;
+      decoder.end();
+      this.#complete();
+    };
+    const onEvent = (event: string, data: string): void => {
+      if (isFinished) return;
+      events++;
+      const before = bound.chars;
+      decoder.event(event, data);
+      bound.event(data.length, bound.chars - before);
+      if (decoder.done()) finish();
+    };
+    // Escapes make an event longer than the text in it.
+    const parser = createSseParser(onEvent, 2 * this.#options.settings.maxAnswerChars);
+    return {
+      text: (text) => {
+        const before = events;
+        if (before === 0 && beginning.length < MAX_QUOTED) beginning += text.slice(0, MAX_QUOTED);
+        // Around the whole piece, so that an event needs no function of its own.
+        understood(() => parser.push(text));
+        this.#deadlines.received(events === before ? "bytes" : "event");
+      },
+      end: () => {
+        understood(() => parser.end());
+        if (events === 0) throw this.#notTheProtocol(bodyWithoutEvents(beginning), true);
+        understood(finish);
+      },
+      broke: (error) => {
+        try {
+          finish();
+        } catch {
+          // Incomplete, as the broken connection already says in better words.
+          this.#fail(error);
+        }
+      },
+    };
+  }
+
+  /** Decodes an answer within its bound. */
+  #decoder(): { readonly bound: AnswerBound; readonly decoder: ReturnType<Wire["createDecoder"]> } {
+    const { wire, target, settings, marked, onPart } = this.#options;
+    const bound = new AnswerBound(target.provider, settings.maxAnswerChars);
+    const decoder = wire.createDecoder((part) => {
+      bound.take(part);
+      onPart(part.type === "block" ? marked(part) : part);
+    }, target);
+    return { bound, decoder };
+  }
+
+  /** Reads a body to its end, or as far as it is of use: it is an error, whatever its status. */
+  #errorReader(errorOf: (body: string) => NanoAgentError): BodyReader {
+    let body = "";
+    const settle = (): void => this.#fail(errorOf(body.slice(0, MAX_ERROR_BODY)));
+    return {
+      text: (text) => {
+        body += text;
+        if (body.length >= MAX_ERROR_BODY) settle();
+      },
+      end: settle,
+      broke: settle,
+    };
+  }
+
+  #answeredError(head: AnswerHead, body: string): NanoAgentError {
+    const { wire, target } = this.#options;
+    if (isSuccess(head) && providerWords(body).message === undefined)
+      return this.#notTheProtocol("a JSON document instead of a stream of events");
+    return wire.toError({ status: head.status, headers: head.headers, body, target });
+  }
+
+  #notTheProtocol(what: string, retryable = false): NanoAgentError {
+    const { target } = this.#options;
+    const { provider, baseUrl } = target;
+    return new NanoAgentError(
+      "invalid_response",
+      `${provider} answered with ${redact(what, target)}. Check that the base URL ${baseUrl} is the address of its API, with the version path where it has one, and that no login page or gateway answers in its place.`,
+      { details: { provider, baseUrl }, retryable },
+    );
+  }
 }
 
 /** Makes sense of a body. What it throws fails the attempt. */
@@ -138,125 +258,6 @@ interface BodyReader {
   readonly text: (text: string) => void;
   readonly end: () => void;
   readonly broke: (error: NanoAgentError) => void;
-}
-
-function readerFor(head: AnswerHead, options: AttemptOptions, report: Report): BodyReader {
-  if (!isSuccess(head)) return errorReader(report, (body) => answeredError(head, body, options));
-  // The first words of a page say who answered.
-  if (head.headers["content-type"]?.toLowerCase().includes("text/html") === true)
-    return errorReader(report, (body) => notTheProtocol(options, `an HTML page${quoted(body)}`));
-  return answerReader(head, options, report);
-}
-
-/** Reads an answer by how it begins, whatever its type is said to be: events, or a JSON document. */
-function answerReader(head: AnswerHead, options: AttemptOptions, report: Report): BodyReader {
-  let reader: BodyReader | undefined;
-  const readerOf = (begun: string): BodyReader =>
-    (reader ??= /^\ufeff?\s*[{[]/.test(begun)
-      ? documentReader(head, options, report)
-      : streamReader(options, report));
-  return {
-    text: (text) => {
-      if (reader === undefined && /^\ufeff?\s*$/.test(text)) report.received("bytes");
-      else (reader ?? readerOf(text)).text(text);
-    },
-    end: () => readerOf("").end(),
-    broke: (error) => readerOf("").broke(error),
-  };
-}
-
-/** Reads an answer in one piece, of a server that does not stream. */
-function documentReader(head: AnswerHead, options: AttemptOptions, report: Report): BodyReader {
-  const { wire, target, settings } = options;
-  const most = 2 * settings.maxAnswerChars;
-  const body = new GrowingText();
-  let chars = 0;
-  return {
-    text: (text) => {
-      chars += text.length;
-      if (chars > most) throw notTheProtocol(options, `a JSON document of more than ${most} characters`);
-      body.add(text);
-      report.received("event");
-    },
-    end: () => {
-      const text = body.toString();
-      const parsed = safeParse(text.replace(/^\ufeff/, ""));
-      const events = parsed.ok ? wire.eventsIn?.(parsed.value) : undefined;
-      if (events === undefined) throw answeredError(head, text.slice(0, MAX_ERROR_BODY), options);
-      const decoder = wire.createDecoder(receiverOf(options).take, target);
-      understood(() => {
-        for (const event of events) decoder.event("", event);
-        decoder.end();
-      });
-      report.complete();
-    },
-    broke: (error) => report.fail(error),
-  };
-}
-
-/** Takes the parts of an answer, within its bound. */
-function receiverOf({ target, settings, marked, onPart }: AttemptOptions): {
-  readonly bound: AnswerBound;
-  readonly take: (part: StreamPart) => void;
-} {
-  const bound = new AnswerBound({ maxAnswerChars: settings.maxAnswerChars, provider: target.provider });
-  return {
-    bound,
-    take: (part) => {
-      bound.take(part);
-      onPart(part.type === "block" ? marked(part) : part);
-    },
-  };
-}
-
-/** Reads the events of an answer. */
-function streamReader(options: AttemptOptions, report: Report): BodyReader {
-  const { wire, target } = options;
-  const { maxAnswerChars } = options.settings;
-  const { bound, take } = receiverOf(options);
-  const decoder = wire.createDecoder(take, target);
-  let events = 0;
-  /** Received before the first event: all there is to show when none comes. */
-  let beginning = "";
-  let isFinished = false;
-  const finish = (): void => {
-    if (isFinished) return;
-    isFinished = true;
-    decoder.end();
-    report.complete();
-  };
-  const onEvent = (event: string, data: string): void => {
-    if (isFinished) return;
-    events++;
-    const before = bound.chars;
-    decoder.event(event, data);
-    bound.event(data.length, bound.chars - before);
-    if (decoder.done()) finish();
-  };
-  // Escapes make an event longer than the text in it.
-  const parser = createSseParser(onEvent, { maxEventLength: 2 * maxAnswerChars });
-  return {
-    text: (text) => {
-      const before = events;
-      if (before === 0 && beginning.length < MAX_QUOTED) beginning += text.slice(0, MAX_QUOTED);
-      // Around the whole piece, so that an event needs no function of its own.
-      understood(() => parser.push(text));
-      report.received(events === before ? "bytes" : "event");
-    },
-    end: () => {
-      understood(() => parser.end());
-      if (events === 0) throw notTheProtocol(options, bodyWithoutEvents(beginning), true);
-      understood(finish);
-    },
-    broke: (error) => {
-      try {
-        finish();
-      } catch {
-        // Incomplete, as the broken connection already says in better words.
-        report.fail(error);
-      }
-    },
-  };
 }
 
 /** A decoder that trips over an unexpected type says something about the provider, not about us. */
@@ -268,28 +269,6 @@ function understood(step: () => void): void {
     const message = `The provider sent an event whose fields are not those of its protocol (${String(cause)}). Try again.`;
     throw new NanoAgentError("invalid_response", message, { cause, retryable: true });
   }
-}
-
-/** Reads a body to its end, or as far as it is of use: it is an error, whatever its status. */
-function errorReader(report: Report, errorOf: (body: string) => NanoAgentError): BodyReader {
-  let body = "";
-  const settle = (): void => report.fail(errorOf(body));
-  return {
-    text: (text) => {
-      body += text;
-      if (body.length < MAX_ERROR_BODY) return;
-      body = body.slice(0, MAX_ERROR_BODY);
-      settle();
-    },
-    end: settle,
-    broke: settle,
-  };
-}
-
-function answeredError(head: AnswerHead, body: string, options: AttemptOptions): NanoAgentError {
-  if (isSuccess(head) && providerWords(body).message === undefined)
-    return notTheProtocol(options, "a JSON document instead of a stream of events");
-  return options.wire.toError({ status: head.status, headers: head.headers, body, target: options.target });
 }
 
 function isSuccess({ status }: AnswerHead): boolean {
@@ -308,10 +287,181 @@ function quoted(body: string): string {
   return words === "" ? "" : ` ("${words}")`;
 }
 
-function notTheProtocol({ target }: AttemptOptions, what: string, retryable = false): NanoAgentError {
-  return new NanoAgentError(
-    "invalid_response",
-    `${target.provider} answered with ${redact(what, target)}. Check that the base URL ${target.baseUrl} is the address of its API, with the version path where it has one, and that no login page or gateway answers in its place.`,
-    { details: { provider: target.provider, baseUrl: target.baseUrl }, retryable },
-  );
+/** The time limits of one request. Costs no timer per event: progress is a time the timer looks at. */
+export class Deadlines {
+  readonly #clock: Clock;
+  readonly #timeouts: HttpTimeouts;
+  readonly #url: string;
+  readonly #onTimeout: (error: NanoAgentError) => void;
+  readonly #startedAt: number;
+  #answeredAt = Number.POSITIVE_INFINITY;
+  /** Before the first event whatever was received last, then the last event. */
+  #progressAt = Number.POSITIVE_INFINITY;
+  #hasEvents = false;
+  #isHeld = false;
+  #isStopped = false;
+  #stopTimer: () => void = () => undefined;
+
+  /** Starts with the limits for the headers and for the whole request. `onTimeout` is called at most once. */
+  constructor(clock: Clock, timeouts: HttpTimeouts, url: string, onTimeout: (error: NanoAgentError) => void) {
+    this.#clock = clock;
+    this.#timeouts = timeouts;
+    this.#url = url;
+    this.#onTimeout = onTimeout;
+    this.#startedAt = clock.elapsed();
+    this.#watch();
+  }
+
+  /** The headers are there: from now on signs of life and events count. */
+  answered(): void {
+    this.#answeredAt = this.#clock.elapsed();
+    this.#progressAt = this.#answeredAt;
+  }
+
+  /** Something arrived: an event, or bytes that only show that the server is at work. */
+  received(what: "event" | "bytes"): void {
+    if (what === "event") this.#hasEvents = true;
+    else if (this.#hasEvents) return;
+    this.#progressAt = this.#clock.elapsed();
+  }
+
+  /** While the reader holds the flow back, silence is not the provider's. */
+  hold(isHeld: boolean): void {
+    this.#isHeld = isHeld;
+    if (!isHeld && this.#answeredAt !== Number.POSITIVE_INFINITY) this.#progressAt = this.#clock.elapsed();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#stopTimer();
+  }
+
+  /** Ends what has reached a limit, else looks again when the next may be: one that begins later is whole. */
+  #watch(): void {
+    const now = this.#clock.elapsed();
+    let next = Number.POSITIVE_INFINITY;
+    for (const limit of LIMITS) {
+      const ms = this.#timeouts[limit];
+      if (ms <= 0) continue;
+      const end = this.#startOf(limit, now) + ms;
+      if (end <= now) {
+        this.stop();
+        this.#onTimeout(timeoutError(this.#url, limit, ms));
+        return;
+      }
+      next = Math.min(next, end, now + ms);
+    }
+    if (next === Number.POSITIVE_INFINITY) return;
+    this.#stopTimer = startTimer(this.#clock, next - now, () => {
+      // It may have been stopped in the moment in which it was due.
+      if (!this.#isStopped) this.#watch();
+    });
+  }
+
+  /** Since when the time of a limit counts; infinity while it does not. */
+  #startOf(limit: keyof HttpTimeouts, now: number): number {
+    const isAnswered = this.#answeredAt !== Number.POSITIVE_INFINITY;
+    if (limit === "requestTimeoutMs") return this.#startedAt;
+    if (limit === "headerTimeoutMs") return isAnswered ? Number.POSITIVE_INFINITY : this.#startedAt;
+    if (limit === "firstEventTimeoutMs") return this.#hasEvents ? Number.POSITIVE_INFINITY : this.#answeredAt;
+    return isAnswered && this.#isHeld ? now : this.#progressAt;
+  }
+}
+
+const LIMITS = ["headerTimeoutMs", "idleTimeoutMs", "firstEventTimeoutMs", "requestTimeoutMs"] as const;
+
+function timeoutError(url: string, limit: keyof HttpTimeouts, ms: number): NanoAgentError {
+  const host = hostOf(url);
+  const what = {
+    headerTimeoutMs: `${host} did not begin to answer within ${ms} ms`,
+    idleTimeoutMs: `${host} sent nothing new for ${ms} ms`,
+    firstEventTimeoutMs: `${host} is alive, but did not begin its answer within ${ms} ms`,
+    requestTimeoutMs: `${host} did not finish its answer within ${ms} ms`,
+  }[limit];
+  return new NanoAgentError("timeout", `${what}. Raise network.${limit} if the model needs longer.`, {
+    details: { host, limit, ms },
+    retryable: true,
+  });
+}
+
+/** Events that close an answer repeat it, up to four times, and escaped. */
+const REPEATS = 8;
+/** Before and behind an answer some providers send the instructions and tools back. */
+const FRAME_CHARS = 1_000_000;
+/** The most that stands around the text of one event. */
+const ENVELOPE_CHARS = 1_000;
+/** Arguments of a call as deep as they may be, within their block. Nobody could write deeper ones down. */
+const MAX_BLOCK_DEPTH = MAX_JSON_DEPTH + 10;
+
+/** Holds one answer to its bound, whatever it consists of. All methods throw `invalid_response` beyond it. */
+export class AnswerBound {
+  readonly #provider: string;
+  readonly #maxChars: number;
+  readonly #prefix: string;
+  #chars = 0;
+  /** Characters of events that brought nothing to be seen: what they say is kept until a block is whole. */
+  #silent = 0;
+  /** Characters that deltas brought, by index: a block repeats them. */
+  readonly #told = new Map<number, number>();
+
+  /** `prefix` stands before the name of the limit where a person sets it. */
+  constructor(provider: string, maxChars: number, prefix = "network.") {
+    this.#provider = provider;
+    this.#maxChars = maxChars;
+    this.#prefix = prefix;
+  }
+
+  /** Characters of parts so far. */
+  get chars(): number {
+    return this.#chars;
+  }
+
+  /** Counts a part. */
+  take(part: StreamPart): void {
+    if (part.type === "block") {
+      if (isDeeperThan(part.block, MAX_BLOCK_DEPTH)) throw this.#tooDeep();
+      const { type: _type, ...kept } = part.block;
+      const length = Object.values(kept).reduce<number>((sum, value) => sum + textLength(value), 0);
+      this.#chars += Math.max(0, length - (this.#told.get(part.index) ?? 0));
+    } else {
+      const text = "text" in part ? part.text : part.type === "tool_call_delta" ? part.json : "";
+      if (text === "" || !("index" in part)) return;
+      this.#chars += text.length;
+      this.#told.set(part.index, (this.#told.get(part.index) ?? 0) + text.length);
+    }
+    if (this.#chars > this.#maxChars) throw this.#tooLong();
+  }
+
+  /** Counts an event of `length` characters, `told` of which came as parts. */
+  event(length: number, told: number): void {
+    this.#silent += told === 0 ? length : Math.max(0, length - REPEATS * told - ENVELOPE_CHARS);
+    if (this.#silent > REPEATS * this.#maxChars + FRAME_CHARS) throw this.#tooLong();
+  }
+
+  #tooLong(): NanoAgentError {
+    const provider = this.#provider;
+    const maxAnswerChars = this.#maxChars;
+    return new NanoAgentError(
+      "invalid_response",
+      `The answer of ${provider} is longer than ${maxAnswerChars} characters, so the request was ended. Set maxOutputTokens, or raise ${this.#prefix}maxAnswerChars if it is to be that long.`,
+      { details: { provider, limit: "maxAnswerChars", maxAnswerChars } },
+    );
+  }
+
+  #tooDeep(): NanoAgentError {
+    return new NanoAgentError(
+      "invalid_response",
+      `The answer of ${this.#provider} is nested deeper than ${MAX_BLOCK_DEPTH} levels. Try again, or ask for something simpler.`,
+      { details: { provider: this.#provider }, retryable: true },
+    );
+  }
+}
+
+/** Characters of the texts and names in a value. */
+function textLength(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 1;
+  let length = 0;
+  for (const [name, item] of Object.entries(value)) length += name.length + textLength(item);
+  return length;
 }

@@ -1,6 +1,8 @@
 import { NanoAgentError } from "../core/base/errors.ts";
+import { ownValue } from "../core/base/json.ts";
 import { editDistance } from "../core/base/text.ts";
 import type { WireName } from "../core/message/message.ts";
+import { type Environment, variable } from "../system/env.ts";
 
 /** How a provider is reached. */
 export interface Preset {
@@ -136,3 +138,69 @@ function openAiVariables(name: string, wire: WireName): Preset {
 function localServer(name: string, baseUrl: string): Preset {
   return { ...keyed(name, "openai_chat", baseUrl), local: true };
 }
+
+export interface AddressOptions {
+  readonly environment: Environment;
+  readonly config: {
+    readonly providers?: {
+      readonly [name: string]: { readonly baseUrl?: string; readonly apiKeyEnv?: string };
+    };
+  };
+}
+
+/**
+ * The base URL requests to a provider go to: as configured, of its variable, or the usual one. Undefined for
+ * a provider that nobody knows, and one that has none.
+ */
+export function providerAddress(
+  provider: string,
+  { config, environment }: AddressOptions,
+): string | undefined {
+  const own = ownValue(config.providers ?? {}, provider);
+  const preset = presetNamed(provider.toLowerCase());
+  const standard = own === undefined ? [] : [standardVariables(provider).baseUrl];
+  const given = (preset?.baseUrlVariables ?? standard)
+    .map((name) => variable(environment, name))
+    .find((url) => url !== undefined);
+  return [own?.baseUrl, given, preset?.baseUrl].find((url) => url !== undefined && url !== "");
+}
+
+/** A model of a local server that was found. */
+export interface FoundModel {
+  /** That of the model; of the server alone while that is loading and does not say which. */
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly isLoading?: true;
+}
+
+/** How local servers are looked for. */
+export interface ModelSearch {
+  /** Looks again while the server loads its model: only where somebody chose it. Default false. */
+  readonly waits?: boolean | undefined;
+  /** The only server that counts. */
+  readonly baseUrl?: string;
+}
+
+/** Where an API is, from an address as people copy it. */
+export interface ApiAddress {
+  /** Without a trailing slash, and without the path of an endpoint. */
+  readonly baseUrl: string;
+  /** The endpoint itself, where that was given: requests go exactly there. */
+  readonly endpoint?: { readonly url: string; readonly wire: WireName };
+}
+
+/** Reads an address that may be that of an endpoint (`…/v1/chat/completions`) instead of the API's. */
+export function apiAddress(given: string): ApiAddress {
+  const [path = "", query = ""] = given.trim().split(/(?=\?)/, 2);
+  const url = path.replace(/\/+$/, "");
+  const found = ENDPOINTS.find(([suffix]) => url.endsWith(suffix));
+  if (found === undefined) return { baseUrl: url + query };
+  const [suffix, wire] = found;
+  return { baseUrl: url.slice(0, -suffix.length) + query, endpoint: { url: url + query, wire } };
+}
+
+const ENDPOINTS: readonly (readonly [suffix: string, wire: WireName])[] = [
+  ["/chat/completions", "openai_chat"],
+  ["/messages", "anthropic"],
+  ["/responses", "openai_responses"],
+];

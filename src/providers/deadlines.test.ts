@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { NanoAgentError } from "../core/base/errors.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
-import { Deadlines } from "./deadlines.ts";
+import { Deadlines } from "./attempt.ts";
 
 const LIMITS = {
   headerTimeoutMs: 1_000,
@@ -26,7 +26,7 @@ function watch(limits: Partial<typeof LIMITS> = {}): WatchedStream {
     end = { limit: details["limit"], at: clock.elapsed() - start };
   };
   const timeouts = { ...LIMITS, ...limits };
-  const deadlines = new Deadlines({ clock, timeouts, url: "http://127.0.0.1:1", onTimeout });
+  const deadlines = new Deadlines(clock, timeouts, "http://127.0.0.1:1", onTimeout);
   return {
     deadlines,
     after: async (ms, step) => {
@@ -85,12 +85,8 @@ test("what is stopped in the moment in which a limit is reached is not ended by 
   const due = Promise.withResolvers<void>();
   const ends: NanoAgentError[] = [];
   let at = 0;
-  const deadlines = new Deadlines({
-    clock: { now: () => at, elapsed: () => at, sleep: () => due.promise },
-    timeouts: LIMITS,
-    url: "http://127.0.0.1:1",
-    onTimeout: (error) => ends.push(error),
-  });
+  const clock = { now: () => at, elapsed: () => at, sleep: () => due.promise };
+  const deadlines = new Deadlines(clock, LIMITS, "http://127.0.0.1:1", (error) => ends.push(error));
   at = LIMITS.headerTimeoutMs;
   due.resolve();
   deadlines.stop();
@@ -113,7 +109,7 @@ test("one timer watches all limits of a request, also where the first is not the
   const timeouts = { ...LIMITS, headerTimeoutMs: 30_000 };
   const limits: unknown[] = [];
   const onTimeout = ({ details }: NanoAgentError): void => void limits.push(details["limit"]);
-  const deadlines = new Deadlines({ clock: counting, timeouts, url: "http://127.0.0.1:1", onTimeout });
+  const deadlines = new Deadlines(counting, timeouts, "http://127.0.0.1:1", onTimeout);
   await clock.advance(500);
   deadlines.answered();
   expect([timers, limits]).toEqual([1, []]);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createDeltaTemplate } from "./delta-template.ts";
+import { createDeltaTemplate } from "./server-events.ts";
 
 function event(text: string, more: object = {}): string {
   return JSON.stringify({ id: "c", choices: [{ delta: { content: text } }], ...more });
@@ -8,11 +8,11 @@ function event(text: string, more: object = {}): string {
 
 describe("a template", () => {
   it("recognises nothing before it has learned", () => {
-    expect(createDeltaTemplate({ ignore: [] }).match(event("a"))).toBeUndefined();
+    expect(createDeltaTemplate([]).match(event("a"))).toBeUndefined();
   });
 
   it("recognises events that differ in the text alone, whatever the text is", () => {
-    const template = createDeltaTemplate({ ignore: [] });
+    const template = createDeltaTemplate([]);
     template.learn(event('first "one"'), "content");
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
@@ -22,7 +22,7 @@ describe("a template", () => {
   });
 
   it("never takes an event for another one", () => {
-    const template = createDeltaTemplate({ ignore: ["seq", "pad"] });
+    const template = createDeltaTemplate(["seq", "pad"]);
     const value = (event: string): string =>
       JSON.stringify({ ...JSON.parse(event), seq: 0, pad: "", text: "" });
     const shape = fc.record({
@@ -44,7 +44,7 @@ describe("a template", () => {
   });
 
   it("looks past numbers and padding that it was told to ignore", () => {
-    const template = createDeltaTemplate({ ignore: ["seq", "pad"] });
+    const template = createDeltaTemplate(["seq", "pad"]);
     template.learn(event("a", { seq: 1, pad: "xx" }), "content");
     expect(template.match(event("b", { seq: 27, pad: "" }))).toBe("b");
   });
@@ -57,20 +57,20 @@ describe("a template", () => {
     ["an escape that does not exist", event("b").replace("b", "\\x")],
     ["no text", event("b").replace('"b"', "null")],
   ])("does not recognise %s", (_, data) => {
-    const template = createDeltaTemplate({ ignore: [] });
+    const template = createDeltaTemplate([]);
     template.learn(event("a"), "content");
     expect(template.match(data)).toBeUndefined();
   });
 
   it("does not learn where the place of the text is not certain", () => {
-    const template = createDeltaTemplate({ ignore: [] });
+    const template = createDeltaTemplate([]);
     const twice = event("a", { logprobs: { content: [] } });
     template.learn(twice, "content");
     expect(template.match(twice)).toBeUndefined();
   });
 
   it("recognises events that are padded with blanks before their ends", () => {
-    const template = createDeltaTemplate({ ignore: [] });
+    const template = createDeltaTemplate([]);
     template.learn('{"delta":{"content":"a"} }', "content");
     fc.assert(
       fc.property(fc.string(), fc.nat(9), (text, pad) => {
@@ -81,7 +81,7 @@ describe("a template", () => {
   });
 
   it("allows blanks after the colon", () => {
-    const template = createDeltaTemplate({ ignore: [] });
+    const template = createDeltaTemplate([]);
     template.learn('{"delta": {"content": "a"}}', "content");
     expect(template.match('{"delta": {"content": "b\\n"}}')).toBe("b\n");
   });

@@ -1,12 +1,6 @@
-import {
-  type ErrorCode,
-  isNanoAgentError,
-  misuse,
-  type NanoAgentError,
-  toNanoAgentError,
-} from "../core/base/errors.ts";
+import { type ErrorCode, misuse, type NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import { defined } from "../core/base/json.ts";
-import type { FinishPart, Model, ModelCallOptions, ModelRequest, StreamPart } from "../core/model/model.ts";
+import type { FinishPart, Model, StreamPart } from "../core/model/model.ts";
 
 /** How {@link fallbackModel} chooses. */
 export interface FallbackOptions {
@@ -52,65 +46,49 @@ export function fallbackModel(models: readonly Model[], options: FallbackOptions
   if (first === undefined) {
     throw misuse("fallbackModel got an empty list of models. Pass at least one.");
   }
-  return new FallbackModel([first, ...models.slice(1)], options, { preferred: 0 });
+  return trying([first, ...models.slice(1)], options, { preferred: 0 });
 }
 
-/** The model that later requests begin with. */
-interface Preference {
-  preferred: number;
-}
-
-class FallbackModel implements Model {
-  readonly provider: string;
-  readonly id: string;
-  readonly alternatives: readonly Model[];
-  readonly #models: readonly [Model, ...Model[]];
-  readonly #options: Required<FallbackOptions>;
-  readonly #preference: Preference;
-
-  constructor(models: readonly [Model, ...Model[]], options: FallbackOptions, preference: Preference) {
-    const [first, ...others] = models;
-    this.provider = first.provider;
-    this.id = first.id;
-    this.#models = models;
-    this.alternatives = others;
-    this.#options = { when: options.when ?? isFallbackError, sticky: options.sticky ?? false };
-    this.#preference = preference;
-  }
-
-  get info(): Model["info"] {
-    return this.#models[0].info;
-  }
-
-  withEach(wrap: (model: Model) => Model): Model {
-    const [first, ...others] = this.#models;
-    return new FallbackModel([wrap(first), ...others.map(wrap)], this.#options, this.#preference);
-  }
-
-  async *stream(request: ModelRequest, options: ModelCallOptions = {}): AsyncGenerator<StreamPart> {
-    const { when, sticky } = this.#options;
-    const start = sticky ? this.#preference.preferred : 0;
-    let attempt = 1;
-    for (let tried = 0; ; tried++) {
-      const index = (start + tried) % this.#models.length;
-      const model = this.#models[index] as Model;
-      try {
-        for await (const part of model.stream(request, options)) {
-          if (part.type === "retry") yield { ...part, attempt: ++attempt };
-          else if (part.type === "finish" && index > 0) yield { answeredBy: factsOf(model), ...part };
-          else yield part;
+/** `memory`: the model that later requests begin with. */
+function trying(
+  models: readonly [Model, ...Model[]],
+  options: FallbackOptions,
+  memory: { preferred: number },
+): Model {
+  const { when = isFallbackError, sticky = false } = options;
+  const [first, ...alternatives] = models;
+  return {
+    provider: first.provider,
+    id: first.id,
+    get info() {
+      return first.info;
+    },
+    alternatives,
+    withEach: (wrap) => trying([wrap(first), ...alternatives.map(wrap)], options, memory),
+    async *stream(request, callOptions = {}): AsyncGenerator<StreamPart> {
+      const start = sticky ? memory.preferred : 0;
+      let attempt = 1;
+      for (let tried = 0; ; tried++) {
+        const index = (start + tried) % models.length;
+        const model = models[index] as Model;
+        try {
+          for await (const part of model.stream(request, callOptions)) {
+            if (part.type === "retry") yield { ...part, attempt: ++attempt };
+            else if (part.type === "finish" && index > 0) yield { answeredBy: factsOf(model), ...part };
+            else yield part;
+          }
+          memory.preferred = index;
+          return;
+        } catch (thrown) {
+          const error = toNanoAgentError(thrown);
+          const isLast = tried === models.length - 1;
+          const isAborted = callOptions.signal?.aborted === true || error.code === "aborted";
+          if (isLast || isAborted || !when(error)) throw error;
+          yield { type: "retry", attempt: ++attempt, delayMs: 0, error };
         }
-        if (sticky) this.#preference.preferred = index;
-        return;
-      } catch (thrown) {
-        const error = toNanoAgentError(thrown);
-        const isLast = tried === this.#models.length - 1;
-        if (isLast || options.signal?.aborted === true || isNanoAgentError(error, "aborted") || !when(error))
-          throw error;
-        yield { type: "retry", attempt: ++attempt, delayMs: 0, error };
       }
-    }
-  }
+    },
+  };
 }
 
 function factsOf({ provider, id, info }: Model): NonNullable<FinishPart["answeredBy"]> {

@@ -5,8 +5,7 @@ import { type AddressInfo, connect, createServer as createTcpServer, type Socket
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Answer, type LoopbackServer, startLoopback } from "../../test/loopback-server.ts";
-import { createTransport, type TransportOptions } from "./create-transport.ts";
-import type { AnswerHead, Transport } from "./http.ts";
+import { type AnswerHead, createTransport, type Transport, type TransportOptions } from "./transport.ts";
 
 /** A key and a certificate for the host name api.test, made for these tests and trusted by nobody else. */
 const key = readFileSync(new URL("fixtures/key.pem", import.meta.url), "utf8");

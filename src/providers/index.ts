@@ -27,18 +27,22 @@ export { type FromAiSdkOptions, fromAiSdk } from "./ai-sdk/from-ai-sdk.ts";
 export type { AiSdkLanguageModel } from "./ai-sdk/language-model.ts";
 export { callsAsText } from "./calls-as-text/calls-as-text.ts";
 export { findPreset, PRESETS, type Preset } from "./catalog.ts";
-export { createTransport, type TransportOptions } from "./create-transport.ts";
 export type { FallbackOptions } from "./fallback.ts";
-export type { AnswerHead, AnswerSink, Exchange, HttpRequest, ProxyOptions, Transport } from "./http.ts";
-export type { Fetch, FetchInit } from "./http-fetch.ts";
-export { type LearnedModel, LearnedModels } from "./learned-model.ts";
-export { type LocalServer, type ProbeLocalOptions, probeLocalServers } from "./local/probe-local.ts";
-export { knownModelIds, knownModelInfo } from "./model-info.ts";
-export { type ModelName, parseModelName } from "./model-name.ts";
-export { NETWORK_DEFAULTS, type NetworkOptions, type NetworkSettings } from "./network.ts";
+export { type LocalServer, type ProbeLocalOptions, probeLocalServers } from "./local/local-servers.ts";
+export { type LearnedModel, LearnedModels, RatePause, RatePauses } from "./model-call.ts";
+export { knownModelIds, knownModelInfo, type ModelName, parseModelName } from "./model-info.ts";
+export { NETWORK_DEFAULTS, type NetworkOptions, type NetworkSettings, type ProxyOptions } from "./network.ts";
 export { loadPriceCatalog, type PriceCatalog } from "./price-catalog.ts";
-export { RatePause, RatePauses } from "./rate-pause.ts";
 export { type CustomProvider, type ResolveModelOptions, resolveModel } from "./resolve-model.ts";
-export type { ShownQuirks } from "./shown-quirks.ts";
-export type { Wire, WireDecoder, WireErrorAnswer, WireRequest, WireTarget } from "./wire.ts";
+export type {
+  AnswerHead,
+  AnswerSink,
+  Exchange,
+  Fetch,
+  FetchInit,
+  HttpRequest,
+  Transport,
+} from "./transport.ts";
+export { createTransport, type TransportOptions } from "./transport.ts";
+export type { ShownQuirks, Wire, WireDecoder, WireErrorAnswer, WireRequest, WireTarget } from "./wire.ts";
 export { createWireModel, type WireModelOptions } from "./wire-model.ts";

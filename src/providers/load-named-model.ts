@@ -1,10 +1,9 @@
 import type { Model } from "../core/model/model.ts";
 import { liveEnvironment, variable } from "../system/env.ts";
-import { createTransport } from "./create-transport.ts";
-import type { Transport } from "./http.ts";
 import type { NetworkOptions } from "./network.ts";
 import { networkOptions, networkVariables } from "./network-options.ts";
 import { resolveModel } from "./resolve-model.ts";
+import { createTransport, type Transport } from "./transport.ts";
 
 /** The model of a name, with the environment's credentials and settings. Throws `missing_credentials`. */
 export async function loadNamedModel(name: string): Promise<Model> {

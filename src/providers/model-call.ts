@@ -1,17 +1,96 @@
-import type { Clock } from "../core/base/async.ts";
-import { type NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
+import { backoffDelayMs, type Clock } from "../core/base/async.ts";
+import { NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import { EventStream } from "../core/base/event-stream.ts";
-import type { ModelCallOptions, ModelRequest, StreamPart } from "../core/model/model.ts";
-import { abortedError } from "./http-error.ts";
-import type { RatePause } from "./rate-pause.ts";
-import type { Recovery, RequestRecovery } from "./recovery.ts";
+import type { InputEstimates } from "../core/model/estimate.ts";
+import type { ModelCallOptions, ModelInfo, ModelRequest, StreamPart } from "../core/model/model.ts";
+import type { NetworkSettings } from "./network.ts";
+import { asTooLong, changedError, type FailureReason, limitIn } from "./provider-errors.ts";
+import type { Refusals } from "./refusals.ts";
+import type { ShownQuirks } from "./wire.ts";
+
+/** Until when requests to a provider wait that refused one as too many; shared by all of one limit. */
+export class RatePause {
+  #untilMs = 0;
+
+  /** No request before this moment (of the clock's `elapsed`). An earlier one than known changes nothing. */
+  holdUntil(timeMs: number): void {
+    this.#untilMs = Math.max(this.#untilMs, timeMs);
+  }
+
+  /** Milliseconds a request should wait now; 0: none. */
+  remainingMs(nowMs: number): number {
+    return Math.max(0, this.#untilMs - nowMs);
+  }
+}
+
+/** The pauses of several providers: one for each, by an address that stands for its limit. */
+export class RatePauses {
+  readonly #pauses = new Map<string, RatePause>();
+
+  /** The pause of an address; always the same one. */
+  of(address: string): RatePause {
+    const known = this.#pauses.get(address) ?? new RatePause();
+    this.#pauses.set(address, known);
+    return known;
+  }
+}
+
+/** The facts that requests have taught about one model in this process; shared by all that ask it. */
+export interface LearnedModel {
+  /** Tokens of the largest request it takes, as it said itself. */
+  contextWindow?: number;
+  /** True once it has answered: a connection that is refused later is an interruption. */
+  hasAnswered: boolean;
+  /** Quirks that a refusal has shown; they win over those of the configuration. */
+  quirks: ShownQuirks;
+  /** Counts the changes of `quirks`. */
+  changes: number;
+}
+
+/** The facts of several models, by an address that stands for each. */
+export class LearnedModels {
+  readonly #models = new Map<string, LearnedModel>();
+
+  /** The facts of an address; always the same object. */
+  of(address: string): LearnedModel {
+    const known = this.#models.get(address) ?? newLearnedModel();
+    this.#models.set(address, known);
+    return known;
+  }
+}
+
+/** Nothing learned yet. */
+export function newLearnedModel(): LearnedModel {
+  return { hasAnswered: false, quirks: {}, changes: 0 };
+}
+
+/** The facts of a model with what was learned: the smaller window is the one that holds. */
+export function infoWithLearned(
+  info: ModelInfo | undefined,
+  { contextWindow }: LearnedModel,
+): ModelInfo | undefined {
+  if (contextWindow === undefined || contextWindow >= (info?.contextWindow ?? Number.POSITIVE_INFINITY))
+    return info;
+  return { ...info, contextWindow };
+}
 
 /** How one model is asked, whatever its requests are sent with. */
 export interface CallSetup<Encoded> {
-  readonly recovery: Recovery;
+  readonly limits: Pick<NetworkSettings, "maxRetries" | "maxRetryAfterMs" | "firstEventTimeoutMs">;
+  /** Stands before the names of the limits where a person sets them. */
+  readonly prefix: "network." | "";
+  readonly modelId: string;
+  readonly learned: LearnedModel;
+  readonly refusals: Refusals;
+  readonly estimates: InputEstimates;
+  readonly clock: Clock;
+  /** Source of the jitter between retries: numbers from 0 to below 1. */
+  readonly random: () => number;
   readonly encode: (request: ModelRequest) => Encoded | Promise<Encoded>;
   /** Sends a request and hands its answer to `emit`. */
   readonly send: (request: Encoded, emit: (part: StreamPart) => void) => SentRequest;
+  /** Changes how requests are encoded, where a refusal shows how. Returns what was changed, for people. */
+  readonly adapt?: (error: NanoAgentError) => string | undefined;
   /** Shared by what counts against the same limit. Default: requests do not wait for each other. */
   readonly pause?: RatePause;
 }
@@ -31,24 +110,50 @@ const MAX_SPREAD_MS = 1_000;
 /** Without a reason of its own an abort makes an exception with a stack trace. */
 const STOPPED = "stopped";
 
-/** One request to a model with all attempts it takes. Begins when its parts are read. */
+/** Milliseconds in which a host that has never answered must take a connection. */
+const FIRST_CONTACT_MS = 2_500;
+
+/** Codes of the system for a host that is not there. */
+const ABSENT: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH"]);
+
+/** Milliseconds between two looks at a server that loads its model. */
+const LOADING_STEP_MS = 2_000;
+
+/** Times a server may fail at what its model wrote: the next attempt most often ends the same way. */
+const MAX_UNREADABLE = 2;
+
+/**
+ * One request to a model with all attempts it takes. Begins when its parts are read. What is worth repeating
+ * is repeated, with growing pauses or the one the provider asks for; a server that loads its model is waited
+ * for. Where a refusal says what the model does not take, the request goes once more without it.
+ */
 export class ModelCall<Encoded> {
   readonly parts: EventStream<StreamPart> = new EventStream<StreamPart>({
     onStart: () => void this.#run(),
     onCancel: () => this.#end(),
-    onPressure: (isHigh) => this.#sent?.hold(isHigh),
+    onPressure: (isHigh) => this.#underWay?.hold(isHigh),
   });
   readonly #setup: CallSetup<Encoded>;
-  readonly #recovery: RequestRecovery;
+  readonly #request: ModelRequest;
   readonly #signal: AbortSignal | undefined;
-  #sent: SentRequest | undefined;
+  readonly #startedAt: number;
+  #sent: ModelRequest;
+  /** Changes of the encoder that the request was encoded with. */
+  #changes = 0;
+  #attempts = 1;
+  #unreadable = 0;
+  /** When the server first said that it loads its model. */
+  #loadingSince: number | undefined;
+  #underWay: SentRequest | undefined;
   #wait: AbortController | undefined;
   #hasEnded = false;
 
   constructor(setup: CallSetup<Encoded>, request: ModelRequest, { signal }: ModelCallOptions) {
     this.#setup = setup;
-    this.#recovery = setup.recovery.begin(request);
+    this.#request = request;
+    this.#sent = request;
     this.#signal = signal;
+    this.#startedAt = setup.clock.elapsed();
   }
 
   /** Never rejects. */
@@ -61,66 +166,147 @@ export class ModelCall<Encoded> {
     try {
       let encoded: Encoded | undefined;
       while (!this.#hasEnded) {
-        encoded ??= await this.#setup.encode(this.#recovery.request);
+        encoded ??= await this.#encode();
         const waitMs = this.#pausedMs();
         if (waitMs > 0) await this.#sleep(waitMs);
         if (this.#hasEnded) return;
         const error = await this.#attempt(encoded);
         if (this.#hasEnded) return;
         if (error === undefined) {
-          this.#recovery.answered();
+          this.#setup.learned.hasAnswered = true;
           this.#end();
           this.parts.end();
-        } else if (await this.#recover(error)) encoded = undefined;
+        } else if (this.#isChangedAfter(error)) encoded = undefined;
+        else await this.#sleep(this.#delayAfter(error));
       }
     } catch (error) {
       this.#fail(toNanoAgentError(error));
     }
   }
 
+  #encode(): Encoded | Promise<Encoded> {
+    const { encode, refusals, learned } = this.#setup;
+    this.#changes = learned.changes;
+    this.#sent = refusals.without(this.#request);
+    return encode(this.#sent);
+  }
+
   /** Why the attempt failed; undefined when the answer is complete. */
   async #attempt(encoded: Encoded): Promise<NanoAgentError | undefined> {
-    this.#sent = this.#setup.send(encoded, (part) => this.parts.push(part));
+    this.#underWay = this.#setup.send(encoded, (part) => this.parts.push(part));
     try {
-      await this.#sent.done;
+      await this.#underWay.done;
       return undefined;
     } catch (error) {
       return toNanoAgentError(error);
     }
   }
 
-  /** Waits before the next attempt; throws where there is none. True: encode the request again. */
-  async #recover(error: NanoAgentError): Promise<boolean> {
-    const { pause, recovery } = this.#setup;
-    const next = this.#recovery.after(error);
-    if (next.type === "fail") throw next.error;
-    const { delayMs, retry, isChanged } = next;
-    if (retry !== undefined) {
-      this.parts.discard();
-      this.parts.push(retry);
-      if (error.code === "rate_limit") pause?.holdUntil(recovery.options.clock.elapsed() + delayMs);
-    }
-    if (!isChanged) await this.#sleep(delayMs);
-    return isChanged;
+  /** True when the request goes once more in another form, which the reader is told. */
+  #isChangedAfter(error: NanoAgentError): boolean {
+    const { learned } = this.#setup;
+    if (error.details["status"] !== undefined) learned.hasAnswered = true;
+    const change = this.#changeFor(error);
+    if (change === undefined) return false;
+    // The change comes first: one line of a terminal has no room for all that a server says.
+    const message = `${change} ${error.message}`;
+    this.#announce(changedError(error, { message, retryable: true }), ++this.#attempts, 0);
+    return true;
+  }
+
+  #changeFor(error: NanoAgentError): string | undefined {
+    const { refusals, learned, adapt } = this.#setup;
+    const without = refusals.learn(this.#sent, error);
+    if (without !== undefined) return without;
+    if (error.code === "bad_request" && learned.changes > this.#changes)
+      return "The request goes on as other requests have shown this model to want it.";
+    return adapt?.(error);
+  }
+
+  /** Milliseconds until the next attempt, which the reader is told. Throws where there is none. */
+  #delayAfter(error: NanoAgentError): number {
+    const { limits, clock, pause } = this.#setup;
+    const tooLong = this.#tooLong(error);
+    if (tooLong !== undefined) throw tooLong;
+    const reason = error.details["reason"] as FailureReason | undefined;
+    if (reason === "model_loading") return this.#loadingDelay(error);
+    if (reason === "unreadable_output" && ++this.#unreadable >= MAX_UNREADABLE)
+      throw changedError(error, { retryable: false });
+    if (!error.retryable) throw error;
+    const asked = error.details["retryAfterMs"];
+    if (typeof asked === "number" && asked > limits.maxRetryAfterMs) throw this.#waitsTooLong(error, asked);
+    const delayMs =
+      typeof asked === "number" && asked > 0 ? asked : backoffDelayMs(this.#attempts, this.#setup);
+    if (this.#attempts > limits.maxRetries || this.#isAbsent(error, delayMs)) throw this.#givenUp(error);
+    this.#announce(error, ++this.#attempts, delayMs);
+    if (error.code === "rate_limit") pause?.holdUntil(clock.elapsed() + delayMs);
+    return delayMs;
+  }
+
+  /** What was streamed until now is void. */
+  #announce(error: NanoAgentError, attempt: number, delayMs: number): void {
+    this.parts.discard();
+    this.parts.push({ type: "retry", attempt, delayMs, error });
+  }
+
+  /** Loading takes what it takes, and counts as no attempt. It is said once. */
+  #loadingDelay(error: NanoAgentError): number {
+    const { clock, limits, prefix } = this.#setup;
+    const now = clock.elapsed();
+    if (this.#loadingSince === undefined) this.#announce(error, this.#attempts + 1, LOADING_STEP_MS);
+    this.#loadingSince ??= now;
+    const limitMs = limits.firstEventTimeoutMs;
+    if (limitMs === 0 || now - this.#loadingSince < limitMs) return LOADING_STEP_MS;
+    const message = `It did so for ${limitMs} ms. Raise ${prefix}firstEventTimeoutMs if the model needs longer.`;
+    throw withSentence(error, message, { limit: "firstEventTimeoutMs" });
+  }
+
+  /** A refusal as too long. The limit it names is the window of the model from now on. */
+  #tooLong(error: NanoAgentError): NanoAgentError | undefined {
+    const { estimates, modelId, learned } = this.#setup;
+    const inputTokens = (): number => estimates.ofRequest(this.#sent);
+    const tooLong = error.code === "context_overflow" ? error : asTooLong(error, modelId, inputTokens);
+    if (tooLong === undefined) return undefined;
+    const limit = limitIn(error.message, inputTokens());
+    if (limit !== undefined) learned.contextWindow = Math.min(learned.contextWindow ?? limit, limit);
+    return tooLong;
+  }
+
+  /** Nobody has answered there yet: more likely nobody will than that somebody is restarting. */
+  #isAbsent({ details }: NanoAgentError, delayMs: number): boolean {
+    const { clock, learned } = this.#setup;
+    const waitedMs = clock.elapsed() - this.#startedAt + delayMs;
+    return !learned.hasAnswered && ABSENT.has(details["cause"]) && waitedMs > FIRST_CONTACT_MS;
+  }
+
+  #waitsTooLong(error: NanoAgentError, askedMs: number): NanoAgentError {
+    const { limits, prefix } = this.#setup;
+    const seconds = Math.ceil(askedMs / 1_000);
+    const message = `The provider asks to wait ${seconds} s, longer than ${prefix}maxRetryAfterMs (${limits.maxRetryAfterMs} ms) allows. Try again later, or raise it.`;
+    return withSentence(error, message, { limit: "maxRetryAfterMs" });
+  }
+
+  #givenUp(error: NanoAgentError): NanoAgentError {
+    const attempts = this.#attempts;
+    return attempts === 1 ? error : withSentence(error, `Gave up after ${attempts} attempts.`, { attempts });
   }
 
   /** How long another request's limit holds, a little longer: they shall not all come back together. */
   #pausedMs(): number {
-    const { pause, recovery } = this.#setup;
-    const { clock, random } = recovery.options;
+    const { pause, clock, random } = this.#setup;
     const remainingMs = pause?.remainingMs(clock.elapsed()) ?? 0;
     if (remainingMs <= 0) return 0;
     return remainingMs + Math.floor(random() * Math.min(MAX_SPREAD_MS, remainingMs));
   }
 
   #sleep(delayMs: number): Promise<void> {
-    const { clock }: { readonly clock: Clock } = this.#setup.recovery.options;
     this.#wait ??= new AbortController();
-    return clock.sleep(delayMs, this.#wait.signal);
+    return this.#setup.clock.sleep(delayMs, this.#wait.signal);
   }
 
   readonly #onAbort = (): void => {
-    this.#fail(abortedError(this.#signal));
+    const cause: unknown = this.#signal?.reason;
+    this.#fail(new NanoAgentError("aborted", "The model request was aborted.", { cause }));
   };
 
   /** The reader gets the error at once, instead of what it has not read yet. */
@@ -135,6 +321,16 @@ export class ModelCall<Encoded> {
     this.#hasEnded = true;
     this.#wait?.abort(STOPPED);
     this.#signal?.removeEventListener("abort", this.#onAbort);
-    this.#sent?.cancel();
+    this.#underWay?.cancel();
   }
+}
+
+/** The same failure with a further sentence; another attempt may help. */
+function withSentence(
+  error: NanoAgentError,
+  more: string,
+  facts: { readonly attempts?: number; readonly limit?: keyof NetworkSettings },
+): NanoAgentError {
+  const message = `${error.message} ${more}`;
+  return changedError(error, { message, details: { ...error.details, ...facts }, retryable: true });
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { isNanoAgentError } from "../core/base/errors.ts";
+import type { FoundModel, ModelSearch } from "./catalog.ts";
 import { chooseModel, type ModelChoice, type ModelChoiceOptions } from "./model-choice.ts";
-import type { FoundModel, ModelSearch } from "./provider-address.ts";
 
 const NOTHING = { values: {}, sources: new Map<string, string>() };
 

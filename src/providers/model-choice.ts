@@ -1,15 +1,17 @@
 import { NanoAgentError } from "../core/base/errors.ts";
 import type { ModelInfo } from "../core/model/model.ts";
 import { type Environment, variable } from "../system/env.ts";
-import { PRESETS, type Preset, presetNamed } from "./catalog.ts";
-import { isLoopback } from "./http.ts";
-import type { LocalServerOptions } from "./local/local-servers.ts";
 import {
   type AddressOptions,
   type FoundModel,
   type ModelSearch,
+  PRESETS,
+  type Preset,
+  presetNamed,
   providerAddress,
-} from "./provider-address.ts";
+} from "./catalog.ts";
+import type { LocalServerOptions } from "./local/local-servers.ts";
+import { isLoopback } from "./network.ts";
 
 /** The model name that stands for whatever local server answers first. */
 export const LOCAL_MODEL = "local";
@@ -106,14 +108,15 @@ function modelOfFirstKey(environment: Environment): ModelChoice | undefined {
   for (const preset of PRESETS) {
     const key = preset.local === true ? undefined : keyVariableOf(preset, environment);
     if (key === undefined) continue;
-    const id = variable(environment, modelVariable(preset)) ?? preset.defaultModel;
+    const id = variable(environment, `${stemOf(preset.name)}_MODEL`) ?? preset.defaultModel;
     if (id !== undefined) return { name: `${preset.name}/${id}`, why: "key", source: key };
   }
   return undefined;
 }
 
-function modelVariable({ name }: Preset): string {
-  return `${name.toUpperCase().replaceAll("-", "_")}_MODEL`;
+/** `OPENAI_CHAT` for `openai-chat`. */
+function stemOf(name: string): string {
+  return name.toUpperCase().replaceAll("-", "_");
 }
 
 async function probeLocal(
@@ -134,17 +137,18 @@ function notChosen({ name, baseUrl, isLoading }: FoundModel): string {
 }
 
 function nothingFound(environment: Environment): string {
-  const keys = PRESETS.filter((preset) => preset.local !== true && preset.defaultModel !== undefined)
-    .slice(0, 4)
-    .map((preset) => preset.keyVariables[0] ?? "");
-  const undecided = PRESETS.find(
-    (preset) => preset.local !== true && keyVariableOf(preset, environment) !== undefined,
-  );
+  const hosted = PRESETS.filter((preset) => preset.local !== true);
+  const keys = hosted.filter(({ defaultModel }) => defaultModel !== undefined).map(firstKeyVariable);
+  const undecided = hosted.find((preset) => keyVariableOf(preset, environment) !== undefined);
   const named =
     undecided === undefined
       ? ""
       : ` ${keyVariableOf(undecided, environment) ?? ""} is set, but ${undecided.name} has no default model: name one with -m ${undecided.name}/ID.`;
-  return `No model found.${named} Set a key (${keys.join(", ")}, …), or start a local server (Ollama, LM Studio, llama.cpp) and use it with NANO_AGENT_MODEL=local or -m ollama/ID.`;
+  return `No model found.${named} Set a key (${keys.slice(0, 4).join(", ")}, …), or start a local server (Ollama, LM Studio, llama.cpp) and use it with NANO_AGENT_MODEL=local or -m ollama/ID.`;
+}
+
+function firstKeyVariable({ keyVariables: [name = ""] }: Preset): string {
+  return name;
 }
 
 /**
@@ -157,12 +161,8 @@ export async function readFacts(name: string, options: LocalServerOptions): Prom
   const address = providerAddress(provider, options);
   const preset = presetNamed(provider.toLowerCase());
   const isOwn = preset === undefined || preset.baseUrl === "";
-  const isAsked = isOwn ? isHere(address ?? "") : preset.local === true;
-  if (address === undefined || !isAsked) return undefined;
+  const isHere = isLoopback(URL.parse(address ?? "")?.hostname ?? "");
+  if (address === undefined || !(isOwn ? isHere : preset.local === true)) return undefined;
   const { localModelFacts } = await import("./local/local-servers.ts");
   return localModelFacts(name, options);
-}
-
-function isHere(address: string): boolean {
-  return isLoopback(URL.parse(address)?.hostname ?? "");
 }

@@ -3,8 +3,8 @@ import { invalidConfig } from "../core/base/errors.ts";
 import { defined } from "../core/base/json.ts";
 import type { JsonSchema } from "../core/base/schema.ts";
 import { type Environment, variable } from "../system/env.ts";
+import { readNoProxy } from "./http-proxy.ts";
 import { NETWORK_FIGURES, type NetworkOptions } from "./network.ts";
-import { readNoProxy } from "./no-proxy.ts";
 
 /** Network options that a configuration can hold. */
 export type NetworkConfig = Omit<NetworkOptions, "ca">;

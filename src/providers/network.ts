@@ -1,5 +1,4 @@
 import { invalidConfig } from "../core/base/errors.ts";
-import { type HttpTimeouts, isLoopback, type ProxyOptions } from "./http.ts";
 
 /** How model requests use the network. Every figure has a default; 0 switches a timeout off. */
 export interface NetworkOptions {
@@ -89,4 +88,36 @@ function figure(name: keyof NetworkSettings, value: number): number {
   throw invalidConfig(`network.${name} is ${value}. It must be a number from 0.`, {
     details: { limit: name },
   });
+}
+
+/** Milliseconds a request may take. 0 switches a limit off. */
+export interface HttpTimeouts {
+  /** Until status and headers are there, connecting included. */
+  readonly headerTimeoutMs: number;
+  /** Without a sign of life before the first event of the answer, and between two events after it. */
+  readonly idleTimeoutMs: number;
+  /** From the head of the answer to its first event, whatever signs of life there are. */
+  readonly firstEventTimeoutMs: number;
+  /** The whole request. */
+  readonly requestTimeoutMs: number;
+}
+
+/** Addresses like `http://user:password@proxy.example:3128`. Loopback hosts are always reached directly. */
+export interface ProxyOptions {
+  /** For `http:` addresses. */
+  readonly http?: string;
+  /** For `https:` addresses, by a CONNECT tunnel. */
+  readonly https?: string;
+  /** Hosts to reach directly, as in `NO_PROXY`: `example.com`, `10.0.0.0/8`, `fd00::1`, `host:8080`. */
+  readonly noProxy?: string;
+}
+
+/** True when a host name, as it stands in a parsed address, is this machine itself. */
+export function isLoopback(hostname: string): boolean {
+  return (
+    hostname === "localhost" ||
+    hostname.endsWith(".localhost") ||
+    hostname === "[::1]" ||
+    /^127(?:\.\d+){3}$/.test(hostname)
+  );
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { readNoProxy } from "./no-proxy.ts";
+import { readNoProxy } from "./http-proxy.ts";
 
 it.each<readonly [entry: string, covered: readonly string[], others: readonly string[]]>([
   [

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { messageText, userMessage } from "../core/message/message.ts";
 import { AnswerCollector, type CollectedAnswer } from "../core/model/answer.ts";
 import type { Model, ModelRequest, StreamPart, ToolSpec } from "../core/model/model.ts";
-import { createTransport } from "./create-transport.ts";
 import { openAiChat } from "./openai-chat/chat-wire.ts";
 import { openAiResponses } from "./openai-responses/responses-wire.ts";
+import { createTransport } from "./transport.ts";
 import { createWireModel } from "./wire-model.ts";
 
 const weather: ToolSpec = {

@@ -2,11 +2,10 @@ import { parseRetryAfter, systemClock } from "../core/base/async.ts";
 import { type ErrorCode, NanoAgentError } from "../core/base/errors.ts";
 import { defined, type Fields, isRecord, safeParse } from "../core/base/json.ts";
 import { clipped } from "../core/base/text.ts";
-import { namesLimitNear, saysTooLong } from "./too-long.ts";
 import type { WireErrorAnswer, WireTarget } from "./wire.ts";
 
 /** A provider's own words about a failure. */
-export interface ProviderWords {
+interface ProviderWords {
   readonly message?: string;
   /** `error.type`, or Google's `error.status`. */
   readonly type?: string;
@@ -25,18 +24,12 @@ export interface ProviderWords {
  * needed for a `retry-after` that is a date.
  */
 export function answerError(answer: WireErrorAnswer, nowMs: number = systemClock.now()): NanoAgentError {
-  const words = providerWords(answer.body);
-  const { status, headers } = answer;
-  return reportedError(
-    {
-      ...words,
-      ...defined({
-        requestId: requestIdOf(headers) ?? words.requestId,
-        retryAfterMs: retryAfterOf(headers, nowMs) ?? words.retryAfterMs,
-      }),
-    },
-    { status, target: answer.target, retry: headers["x-should-retry"], body: answer.body },
-  );
+  const { status, headers, body, target } = answer;
+  const words = providerWords(body);
+  const requestId = requestIdOf(headers) ?? words.requestId;
+  const retryAfterMs = retryAfterOf(headers, nowMs) ?? words.retryAfterMs;
+  const said = { ...words, ...defined({ requestId, retryAfterMs }) };
+  return reportedError(said, { status, target, retry: headers["x-should-retry"], body });
 }
 
 /** Where a reported failure came from. */
@@ -52,21 +45,21 @@ export interface ReportedFrom {
 
 /** The error for a failure a provider reported, in an answer of its own or inside a stream. */
 export function reportedError(words: ProviderWords, from: ReportedFrom): NanoAgentError {
-  const { target = UNKNOWN_TARGET, status } = from;
+  const { target = UNKNOWN_TARGET, status, retry, body = "" } = from;
   const { type, code, param, requestId, retryAfterMs } = words;
+  const { provider, modelId: model } = target;
   const kind = classify(words, status);
-  const retryable = from.retry === "true" || (from.retry !== "false" && kind.retryable === true);
   const where = status === undefined || (status >= 200 && status < 300) ? "" : `HTTP ${status}`;
   const label = [where, type ?? code].filter((part) => part !== undefined && part !== "").join(", ");
-  const said = words.message ?? excerpt(from.body ?? "");
-  const message = `${target.provider} ${kind.what}${label === "" ? "" : ` (${label})`}${said === "" ? "." : `: ${sentence(said)}`}${kind.hint === undefined ? "" : ` ${kind.hint(target)}`}`;
-  return new NanoAgentError(kind.code, redact(message, target), {
-    retryable,
-    details: {
-      provider: target.provider,
-      model: target.modelId,
-      ...defined({ status, type, code, param, requestId, retryAfterMs, reason: kind.reason }),
-    },
+  const said = words.message ?? excerpt(body);
+  const message = [
+    `${provider} ${kind.what}${label === "" ? "" : ` (${label})`}${said === "" ? "." : `: ${sentence(said)}`}`,
+    kind.hint?.(target) ?? "",
+  ];
+  const reason = kind.reason;
+  return new NanoAgentError(kind.code, redact(message.join(" ").trimEnd(), target), {
+    retryable: retry === "true" || (retry !== "false" && kind.retryable === true),
+    details: { provider, model, ...defined({ status, type, code, param, requestId, retryAfterMs, reason }) },
   });
 }
 
@@ -76,7 +69,8 @@ export function reportedError(words: ProviderWords, from: ReportedFrom): NanoAge
  */
 export function asTooLong(
   error: NanoAgentError,
-  { modelId, inputTokens }: { readonly modelId: string; readonly inputTokens: () => number },
+  modelId: string,
+  inputTokens: () => number,
 ): NanoAgentError | undefined {
   const { status = Number(error.details["code"]) } = error.details;
   const isRefusal = error.code === "bad_request" && (status === 400 || status === 422);
@@ -202,13 +196,16 @@ const NOT_SUPPORTED: Kind = { ...FAILED, retryable: false };
 
 /** Vendor words that decide whatever the status is. */
 function classify(words: ProviderWords, status: number | undefined): Kind {
+  const { message = "", code = "", type = "" } = words;
   if (saysTooLong(words, status)) return TOO_LONG;
-  if (isQuotaUsedUp(words, status)) return USED_UP;
-  const said = words.message ?? "";
+  if (status === 402 || USED_UP_WORDS.test(`${code} ${type}`)) return USED_UP;
   if (saysLoading(words, status)) return LOADING;
-  if (OUTPUT_WORDS.test(`${said} ${words.code ?? ""}`)) return UNREADABLE;
+  if (OUTPUT_WORDS.test(`${message} ${code}`)) return UNREADABLE;
   return status === undefined || status < 300 ? byWord(words) : byStatus(status, words);
 }
+
+const USED_UP_WORDS =
+  /insufficient_quota|insufficient_balance|billing_(?:error|hard_limit)|exceeded_current_quota/;
 
 /** True for the words of a server that reads its model from the disk: a 503 of others is a failure. */
 export function saysLoading({ message = "", code }: ProviderWords, status: number | undefined): boolean {
@@ -216,17 +213,18 @@ export function saysLoading({ message = "", code }: ProviderWords, status: numbe
 }
 
 /** Of servers that could not read calls in a text of their model: llama.cpp, Ollama, LM Studio, Groq. */
-const OUTPUT_WORDS: RegExp = new RegExp(
-  [
-    "failed to parse (?:input at pos|(?:the )?(?:tool call|model output|generated|output))",
-    "error parsing tool call",
-    "invalid diff: ",
-    "does not match the expected [\\w-]+ format",
-    "tool_use_failed",
-    "failed to (?:call a function|generate a tool call)",
-  ].join("|"),
-  "i",
+const OUTPUT_WORDS = anyOf(
+  "failed to parse (?:input at pos|(?:the )?(?:tool call|model output|generated|output))",
+  "error parsing tool call",
+  "invalid diff: ",
+  "does not match the expected [\\w-]+ format",
+  "tool_use_failed",
+  "failed to (?:call a function|generate a tool call)",
 );
+
+function anyOf(...words: readonly string[]): RegExp {
+  return new RegExp(words.join("|"), "i");
+}
 
 const BY_STATUS: { readonly [status: number]: Kind } = {
   401: UNAUTHENTICATED,
@@ -260,29 +258,16 @@ function byWord(words: ProviderWords): Kind {
   return FAILED;
 }
 
-function isQuotaUsedUp(words: ProviderWords, status: number | undefined): boolean {
-  if (status === 402) return true;
-  const code = `${words.code ?? ""} ${words.type ?? ""}`;
-  return /insufficient_quota|insufficient_balance|billing_(?:error|hard_limit)|exceeded_current_quota/.test(
-    code,
-  );
-}
-
 function messageOf(root: Fields, inner: Fields): string | undefined {
-  const metadata = isRecord(inner["metadata"]) ? inner["metadata"] : {};
-  const first = [
-    inner["message"],
-    root["error"],
-    root["message"],
-    root["detail"],
-    root["error_msg"],
-    root["msg"],
-  ].find((candidate) => candidate !== undefined && candidate !== null && candidate !== "");
-  if (first === undefined || (first === root["error"] && isRecord(first)))
+  const { error, message, detail, error_msg, msg } = root;
+  const first = [inner["message"], error, message, detail, error_msg, msg].find(
+    (candidate) => candidate !== undefined && candidate !== null && candidate !== "",
+  );
+  if (first === undefined || (first === error && isRecord(first)))
     return text(inner["type"]) ?? text(inner["code"]);
   const said = typeof first === "string" ? first : JSON.stringify(first);
   // A router's own words are often only "Provider returned error"; the real ones are below.
-  const upstream = text(metadata["raw"]);
+  const upstream = isRecord(inner["metadata"]) ? text(inner["metadata"]["raw"]) : undefined;
   return upstream === undefined ? said : `${said} ${upstream}`;
 }
 
@@ -329,4 +314,106 @@ function sentence(said: string): string {
 function text(value: unknown): string | undefined {
   if (typeof value === "string" && value !== "") return value;
   return typeof value === "number" ? String(value) : undefined;
+}
+
+/** True for a refusal as too long in words or a code that vendors are known for, whatever was sent. */
+function saysTooLong(
+  { code, type, message }: { readonly code?: string; readonly type?: string; readonly message?: string },
+  status: number | undefined,
+): boolean {
+  if (status === 413) return true;
+  if (OVERFLOW_CODES.test(`${code ?? ""} ${type ?? ""}`)) return true;
+  if (status !== undefined && status >= 300 && status !== 400 && status !== 422 && status !== 500)
+    return false;
+  return OVERFLOW_WORDS.test(message ?? "");
+}
+
+/** Codes and types. `1261` is Zhipu's, `2013` in its words MiniMax's. */
+const OVERFLOW_CODES =
+  /context_length_exceeded|context_window_exceeded|request_too_large|exceed_context_size|model_context_window|model_max_prompt_tokens_exceeded|^1261\b/;
+
+/** Words of vendors that give no number, or no code; others are known by {@link namesLimitNear}. */
+const OVERFLOW_WORDS = anyOf(
+  "prompt is too long",
+  "input is too long",
+  "maximum context length",
+  "context[ _](?:length|window|size)[^.]{0,60}exceed",
+  "exceed[^.]{0,60}(?:context[ _](?:length|window|size|limit)|maximum number of (?:input )?tokens|maximum prompt length)",
+  "too many (?:input )?tokens",
+  "input token count[^.]{0,60}exceeds",
+  "input length[^.]{0,80}exceed",
+  "reduce the length of the (?:messages|prompt)",
+  "prompt exceeds max length",
+  "exceed max message tokens",
+);
+
+/**
+ * True for words that name a limit for input and a number that goes with the size of what was sent.
+ * `inputTokens` is an estimate.
+ */
+function namesLimitNear(message: string, inputTokens: () => number): boolean {
+  if (!namesInputLimit(message)) return false;
+  const tokens = inputTokens();
+  return numbersIn(message.replace(STATUS, "")).some((number) => isNearSize(number, tokens));
+}
+
+/**
+ * The number of tokens that a refusal as too long names as the most a request may have; `undefined` when it
+ * names none that a request of this size could have exceeded.
+ */
+export function limitIn(message: string, inputTokens: number): number | undefined {
+  for (const pattern of LIMITS) {
+    for (const [, digits = ""] of message.matchAll(pattern)) {
+      const number = toNumber(digits);
+      if (isNearSize(number, inputTokens)) return number;
+    }
+  }
+  return undefined;
+}
+
+/** The length, tokens or context of what was sent. Tools and their texts have limits of their own. */
+function namesInputLimit(text: string): boolean {
+  return (
+    /\b(?:length|tokens?|context)\b/i.test(text) &&
+    /\b(?:inputs?|prompts?|messages?|context|requests?|sequence|conversation|model)\b/i.test(text) &&
+    /exceed|limit|max(?:imum|_)|\bmax\b|longer|larger|greater|too (?:long|large|many)|(?:must|should) be|\bonly\b|<=/i.test(
+      text,
+    ) &&
+    !/\btools?\[|\bfunction\.|\bschema\b/i.test(text) &&
+    !isAboutOutput(text)
+  );
+}
+
+/** A limit of the answer: its field is named, and nothing that was sent. */
+function isAboutOutput(text: string): boolean {
+  return (
+    /max_(?:completion_|output_|new_)?tokens|maxOutputTokens|\b(?:completion|output) tokens/i.test(text) &&
+    !/\b(?:inputs?|prompt|messages|context)\b/i.test(text)
+  );
+}
+
+/** Where a message of ours says the status. */
+const STATUS = /\bHTTP \d+/;
+
+const NUMBER = String.raw`(\d[\d,_]*\d)`;
+
+/** Where a sentence names its limit, the surest first. */
+const LIMITS: readonly RegExp[] = [
+  `>\\s*${NUMBER}`,
+  `[[(]\\s*\\d+\\s*,\\s*${NUMBER}\\s*[\\])]`,
+  `<=\\s*${NUMBER}`,
+  `(?:limit|maximum|\\bmax\\b|at most|up to|\\bonly|context (?:length|window|size))[^\\d.]{0,60}${NUMBER}`,
+].map((source) => new RegExp(source, "gi"));
+
+function numbersIn(text: string): readonly number[] {
+  return [...text.matchAll(new RegExp(NUMBER, "g"))].map(([, digits = ""]) => toNumber(digits));
+}
+
+function toNumber(digits: string): number {
+  return Number(digits.replaceAll(/[,_]/g, ""));
+}
+
+/** Estimates are high, and a window that was exceeded may be a small part of what was sent. */
+function isNearSize(number: number, inputTokens: number): boolean {
+  return number >= inputTokens / 20 && number <= inputTokens * 1.5;
 }

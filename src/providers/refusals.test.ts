@@ -7,7 +7,7 @@ import type { Model, ModelRequest, StreamPart } from "../core/model/model.ts";
 import { calls, says, thinks } from "../testing/script.ts";
 import { type ScriptedServer, startScriptedServer } from "../testing/scripted-server.ts";
 import { refuses, replies, type ServerStep } from "../testing/server-step.ts";
-import { LearnedModels } from "./learned-model.ts";
+import { LearnedModels } from "./model-call.ts";
 import { type ResolveModelOptions, resolveModel } from "./resolve-model.ts";
 
 const running: ScriptedServer[] = [];

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { NanoAgentError } from "../core/base/errors.ts";
 import { assistantMessage, type ImageBlock, type Message, userMessage } from "../core/message/message.ts";
 import { reportedError } from "./provider-errors.ts";
-import { RefusedImages } from "./recovery.ts";
+import { Refusals } from "./refusals.ts";
 
 const image = (data: string): ImageBlock => ({
   type: "image",
@@ -21,6 +21,8 @@ function refusal(status: number, message: string): NanoAgentError {
   return reportedError({ message }, { status });
 }
 
+const GOES_ON = "The request goes on without the image.";
+
 test.each([
   [500, "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"],
   [400, "Invalid content type. image_url is only supported by certain models."],
@@ -37,9 +39,9 @@ test.each([
   [400, "messages.2.content.1.image.source.base64: image exceeds 5 MB maximum"],
   [422, "Could not process image"],
 ])("%i %s: the next request goes without the image", (status, words) => {
-  const images = new RefusedImages(false);
+  const images = new Refusals([], false);
   const request = { messages: [userMessage([image("a"), { type: "text", text: "What is it?" }])] };
-  expect(images.learn(request, refusal(status, words))).toBe(true);
+  expect(images.learn(request, refusal(status, words))).toBe(GOES_ON);
   expect(images.without(request).messages[0]?.content).toEqual([NOTE, { type: "text", text: "What is it?" }]);
 });
 
@@ -48,30 +50,30 @@ test.each([
   [429, "too many requests for this image model"],
   [401, "invalid key"],
 ])("%i %s is about something else", (status, words) => {
-  const images = new RefusedImages(false);
+  const images = new Refusals([], false);
   const request = { messages: [userMessage([image("a")])] };
-  expect(images.learn(request, refusal(status, words))).toBe(false);
+  expect(images.learn(request, refusal(status, words))).toBeUndefined();
   expect(images.without(request)).toBe(request);
 });
 
 test("images the model has answered to stay; when it refuses again they go too", () => {
-  const images = new RefusedImages(false);
+  const images = new Refusals([], false);
   const [old, fresh] = [shot("old"), shot("new")];
   const request = { messages: [old, assistantMessage("I see."), fresh] };
   const no = refusal(400, "image too large");
   const left = (): readonly boolean[] =>
     images.without(request).messages.map((message) => JSON.stringify(message).includes("left out"));
-  expect([images.learn(request, no), left()]).toEqual([true, [false, false, true]]);
-  expect([images.learn(images.without(request), no), left()]).toEqual([true, [true, false, true]]);
-  expect(images.learn(images.without(request), no)).toBe(false);
+  expect([images.learn(request, no), left()]).toEqual([GOES_ON, [false, false, true]]);
+  expect([images.learn(images.without(request), no), left()]).toEqual([GOES_ON, [true, false, true]]);
+  expect(images.learn(images.without(request), no)).toBeUndefined();
 });
 
 test("a model that is known to take none is sent none, and each message is the same object every time", () => {
-  const images = new RefusedImages(true);
+  const images = new Refusals([], true);
   const request = { messages: [userMessage("hi"), shot("a")] };
   const first = images.without(request).messages;
   const second = images.without(request).messages;
   expect(JSON.stringify(first)).not.toContain("base64");
   expect([second[0] === request.messages[0], second[1] === first[1]]).toEqual([true, true]);
-  expect(images.learn({ messages: first }, new NanoAgentError("bad_request", "no image"))).toBe(false);
+  expect(images.learn({ messages: first }, new NanoAgentError("bad_request", "no image"))).toBeUndefined();
 });

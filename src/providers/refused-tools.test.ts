@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ModelRequest } from "../core/model/model.ts";
 import { reportedError } from "./provider-errors.ts";
-import { RefusedTools } from "./recovery.ts";
+import { Refusals } from "./refusals.ts";
 
 const tools = ["read", "mcp__s__bad", "mcp__s__bad_too"].map((name) => ({
   name,
@@ -20,10 +20,10 @@ test.each([
   ],
   ['Failed to compile the parameters of tool "mcp__s__bad"', undefined],
 ])("the next request goes without the tool that is refused: %s", (message, param) => {
-  const refused = new RefusedTools();
+  const refused = new Refusals([], false);
   const error = reportedError({ message, ...(param === undefined ? {} : { param }) }, { status: 400 });
   expect([refused.learn(request, error), refused.without(request).tools]).toEqual([
-    "mcp__s__bad",
+    "The request goes on without the tool mcp__s__bad.",
     [tools[0], tools[2]],
   ]);
   expect(refused.without(request).tools).toBe(refused.without(request).tools);
@@ -35,16 +35,19 @@ test.each([
   [400, "The JSON schema of response_format is not valid"],
   [429, "Too many requests with the schema of 'mcp__s__bad'"],
 ])("%i %s is about something else", (status, message) => {
-  const refused = new RefusedTools();
+  const refused = new Refusals([], false);
   expect(refused.learn(request, reportedError({ message }, { status }))).toBeUndefined();
   expect(refused.without(request)).toBe(request);
 });
 
 test("a tool that must be called is not left out, and without any tool nothing is said of choosing", () => {
-  const refused = new RefusedTools();
+  const refused = new Refusals([], false);
   const error = reportedError({ message: "Invalid schema", param: "tools[0]" }, { status: 400 });
   const forced: ModelRequest = { ...request, toolChoice: { type: "tool", name: "read" } };
   expect(refused.learn(forced, error)).toBeUndefined();
   const alone: ModelRequest = { messages: [], tools: tools.slice(0, 1), toolChoice: "auto" };
-  expect([refused.learn(alone, error), refused.without(alone)]).toEqual(["read", { messages: [] }]);
+  expect([refused.learn(alone, error), refused.without(alone)]).toEqual([
+    "The request goes on without the tool read.",
+    { messages: [] },
+  ]);
 });

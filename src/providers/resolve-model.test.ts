@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Answer, type LoopbackServer, startLoopback } from "../../test/loopback-server.ts";
 import { findPreset, PRESETS } from "./catalog.ts";
-import { knownModelInfo } from "./model-info.ts";
-import { parseModelName } from "./model-name.ts";
+import { knownModelInfo, parseModelName } from "./model-info.ts";
 import { loadPriceCatalog } from "./price-catalog.ts";
 import { type ResolveModelOptions, resolveModel } from "./resolve-model.ts";
 

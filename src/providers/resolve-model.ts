@@ -3,19 +3,22 @@ import { assertEngine, invalidConfig, NanoAgentError } from "../core/base/errors
 import { defined, ownValue } from "../core/base/json.ts";
 import type { WireName } from "../core/message/message.ts";
 import { modelWith } from "../core/model/answer.ts";
-import type { Effort, Model, ModelInfo, ModelRequest } from "../core/model/model.ts";
-import { type ApiAddress, apiAddress } from "./api-address.ts";
-import { findPreset, PRESETS, type Preset, presetNamed, standardVariables } from "./catalog.ts";
-import { createTransport } from "./create-transport.ts";
-import type { Transport } from "./http.ts";
-import type { Fetch } from "./http-fetch.ts";
-import type { LearnedModels } from "./learned-model.ts";
-import { knownModelInfo } from "./model-info.ts";
-import { parseModelName } from "./model-name.ts";
+import type { Model, ModelInfo } from "../core/model/model.ts";
+import {
+  type ApiAddress,
+  apiAddress,
+  findPreset,
+  PRESETS,
+  type Preset,
+  presetNamed,
+  standardVariables,
+} from "./catalog.ts";
+import type { LearnedModels, RatePauses } from "./model-call.ts";
+import { knownModelInfo, parseModelName } from "./model-info.ts";
 import type { NetworkOptions } from "./network.ts";
 import type { PriceCatalog } from "./price-catalog.ts";
-import type { RatePauses } from "./rate-pause.ts";
-import type { Wire, WireTarget } from "./wire.ts";
+import { createTransport, type Fetch, type Transport } from "./transport.ts";
+import type { Wire } from "./wire.ts";
 import { createWireModel } from "./wire-model.ts";
 
 /** A provider somebody defined. What is absent comes from the preset of the same name. */
@@ -73,30 +76,26 @@ export function resolveModel(name: string, options: ResolveModelOptions = {}): M
   const { preset, custom } = providerOf(provider, options);
   const { baseUrl, endpoint } = addressOf(preset, custom, options);
   const wire = custom.wire ?? endpoint?.wire ?? wireOf(preset, baseUrl);
-  const credentials = credentialsOf(preset, custom, options);
-  const info = infoOf(preset, custom, { id, options });
-  const headers = { ...custom.headers, ...options.headers };
-  const quirks = { ...credentials.quirks, ...custom.quirks };
-  const { apiKey } = credentials;
-  const target: WireTarget = {
-    provider: preset.name,
-    modelId: id,
-    baseUrl,
-    headers,
-    quirks,
-    ...defined({
-      apiKey,
-      maxOutputTokens: info?.maxOutputTokens,
-      endpoint: endpoint?.wire === wire ? endpoint.url : undefined,
-    }),
-  };
+  const { apiKey, quirks } = credentialsOf(preset, custom, options);
+  const info = infoOf(preset, custom, id, options);
   const address = `${preset.name} ${baseUrl}`;
   const model = createWireModel({
     provider: preset.name,
     id,
     wire: WIRES[wire],
-    target,
-    transport: options.transport ?? createTransport({ ...options.network, ...defined({ fetch }) }),
+    target: {
+      provider: preset.name,
+      modelId: id,
+      baseUrl,
+      headers: { ...custom.headers, ...options.headers },
+      quirks: { ...quirks, ...custom.quirks },
+      ...defined({
+        apiKey,
+        maxOutputTokens: info?.maxOutputTokens,
+        endpoint: endpoint?.wire === wire ? endpoint.url : undefined,
+      }),
+    },
+    transport: options.transport ?? createTransport({ ...network, ...defined({ fetch }) }),
     fillsWindow: preset.local === true,
     ...defined({
       info,
@@ -106,7 +105,11 @@ export function resolveModel(name: string, options: ResolveModelOptions = {}): M
       learned: options.learned?.of(`${address} ${id}`),
     }),
   });
-  return effort === undefined ? model : withEffort(model, effort);
+  if (effort === undefined) return model;
+  // The effort of the name holds for requests that name none.
+  return modelWith(model, (request, callOptions) =>
+    model.stream(request.effort === undefined ? { ...request, effort } : request, callOptions),
+  );
 }
 
 const WIRES: { readonly [W in WireName]: () => Promise<Wire> } = {
@@ -115,8 +118,6 @@ const WIRES: { readonly [W in WireName]: () => Promise<Wire> } = {
   openai_responses: async () => (await import("./openai-responses/responses-wire.ts")).openAiResponses,
   google: async () => (await import("./google/google-wire.ts")).googleWire,
 };
-
-const OPENAI_HOST = "api.openai.com";
 
 function providerOf(
   name: string,
@@ -162,22 +163,21 @@ function addressOf(preset: Preset, custom: CustomProvider, options: ResolveModel
 /** `openai` speaks Responses to OpenAI alone: nearly all who copied its API copied Chat Completions. */
 function wireOf(preset: Preset, baseUrl: string): WireName {
   if (preset.name !== "openai") return preset.wire;
-  return URL.parse(baseUrl)?.hostname === OPENAI_HOST ? "openai_responses" : "openai_chat";
+  return URL.parse(baseUrl)?.hostname === "api.openai.com" ? "openai_responses" : "openai_chat";
 }
 
-interface Credentials {
-  readonly apiKey?: string;
-  readonly quirks: { readonly [name: string]: string };
-}
-
-function credentialsOf(preset: Preset, custom: CustomProvider, options: ResolveModelOptions): Credentials {
+function credentialsOf(
+  preset: Preset,
+  custom: CustomProvider,
+  options: ResolveModelOptions,
+): { readonly apiKey?: string; readonly quirks?: { readonly auth: string } } {
   const variables = custom.apiKeyVariable === undefined ? preset.keyVariables : [custom.apiKeyVariable];
-  const apiKey = options.apiKey ?? custom.apiKey ?? firstSet(variables, options);
-  if (apiKey !== undefined && apiKey.trim() !== "") return { apiKey: apiKey.trim(), quirks: {} };
+  const apiKey = (options.apiKey ?? custom.apiKey ?? firstSet(variables, options))?.trim() ?? "";
+  if (apiKey !== "") return { apiKey };
   const token = firstSet(preset.tokenVariables ?? [], options);
   if (token !== undefined) return { apiKey: token, quirks: { auth: "bearer" } };
-  if (preset.local === true || hasCredentialHeader({ ...custom.headers, ...options.headers }))
-    return { quirks: {} };
+  const headers = Object.keys({ ...custom.headers, ...options.headers });
+  if (preset.local === true || headers.some((each) => CREDENTIAL_HEADER.test(each))) return {};
   throw new NanoAgentError(
     "missing_credentials",
     `There is no API key for ${preset.name}. Set ${variables.join(" or ")}.`,
@@ -185,11 +185,7 @@ function credentialsOf(preset: Preset, custom: CustomProvider, options: ResolveM
   );
 }
 
-function hasCredentialHeader(headers: { readonly [name: string]: string }): boolean {
-  return Object.keys(headers).some((name) =>
-    /^(?:authorization|x-api-key|api-key|x-goog-api-key)$/i.test(name),
-  );
-}
+const CREDENTIAL_HEADER = /^(?:authorization|x-api-key|api-key|x-goog-api-key)$/i;
 
 /** The value of the first of these variables that has one. */
 function firstSet(variables: readonly string[], { env }: ResolveModelOptions): string | undefined {
@@ -203,7 +199,8 @@ function firstSet(variables: readonly string[], { env }: ResolveModelOptions): s
 function infoOf(
   preset: Preset,
   custom: CustomProvider,
-  { id, options }: { readonly id: string; readonly options: ResolveModelOptions },
+  id: string,
+  options: ResolveModelOptions,
 ): ModelInfo | undefined {
   const parts = [
     preset.local === true ? undefined : options.prices?.find(preset.name, id),
@@ -212,11 +209,4 @@ function infoOf(
     ownValue(custom.models ?? {}, id),
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? undefined : Object.assign({}, ...parts);
-}
-
-/** The effort of the name holds for requests that name none. */
-function withEffort(model: Model, effort: Effort): Model {
-  const add = (request: ModelRequest): ModelRequest =>
-    request.effort === undefined ? { ...request, effort } : request;
-  return modelWith(model, (request, callOptions) => model.stream(add(request), callOptions));
 }

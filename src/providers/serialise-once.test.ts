@@ -26,10 +26,8 @@ describe("createListSerialiser", () => {
     fc.assert(
       fc.property(fc.array(list, { maxLength: 10 }), fc.nat(3), (lists, tail) => {
         const serialise = createListSerialiser<Item, number>(
-          {
-            initial: 0,
-            append: (text, item, count) => ({ text: `${text}${count}${item.text}`, state: count + 1 }),
-          },
+          0,
+          (text, item, count) => ({ text: `${text}${count}${item.text}`, state: count + 1 }),
           tail,
         );
         for (const items of lists) {
@@ -47,10 +45,8 @@ describe("createListSerialiser", () => {
   it("writes only what is new of a list that grows", () => {
     let appended = 0;
     const serialise = createListSerialiser<Item, null>(
-      {
-        initial: null,
-        append: (text, item) => ({ text: text + item.text + String(++appended), state: null }),
-      },
+      null,
+      (text, item) => ({ text: text + item.text + String(++appended), state: null }),
       1,
     );
     const items: Item[] = [];

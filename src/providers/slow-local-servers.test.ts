@@ -4,9 +4,9 @@ import { afterEach, expect, test } from "vitest";
 import { type Answer, type LoopbackServer, startLoopback } from "../../test/loopback-server.ts";
 import type { Clock } from "../core/base/async.ts";
 import type { ModelRequest } from "../core/model/model.ts";
-import { createTransport } from "./create-transport.ts";
 import type { NetworkOptions } from "./network.ts";
 import { type ResolveModelOptions, resolveModel } from "./resolve-model.ts";
+import { createTransport } from "./transport.ts";
 
 const open: { close: () => unknown }[] = [];
 afterEach(async () => {

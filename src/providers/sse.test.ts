@@ -1,7 +1,7 @@
 import { StringDecoder } from "node:string_decoder";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createSseParser } from "./sse.ts";
+import { createSseParser } from "./server-events.ts";
 
 type Event = readonly [event: string, data: string];
 
@@ -107,7 +107,7 @@ describe("createSseParser", () => {
     const push =
       (...pieces: readonly string[]) =>
       () => {
-        const parser = createSseParser(() => undefined, { maxEventLength: 10 });
+        const parser = createSseParser(() => undefined, 10);
         for (const piece of pieces) parser.push(piece);
       };
     expect(push("data: 12", "345", "678")).toThrow(expect.objectContaining({ code: "invalid_response" }));

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { sentToolName } from "./tool-call-names.ts";
+import { sentToolName } from "./wire.ts";
 
 it.each([
   ["read", "read"],

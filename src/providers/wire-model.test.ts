@@ -3,9 +3,8 @@ import { type Answer, type LoopbackServer, startLoopback } from "../../test/loop
 import type { ModelRequest, StreamPart } from "../core/model/model.ts";
 import { FakeClock } from "../testing/fake-clock.ts";
 import { anthropicWire } from "./anthropic/anthropic-wire.ts";
-import { createTransport } from "./create-transport.ts";
-import type { Transport } from "./http.ts";
 import type { NetworkOptions } from "./network.ts";
+import { createTransport, type Transport } from "./transport.ts";
 import { createWireModel } from "./wire-model.ts";
 
 const sse = (...events: readonly { readonly type: string }[]): string =>

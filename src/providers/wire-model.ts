@@ -1,17 +1,20 @@
 import { type Clock, systemClock } from "../core/base/async.ts";
-import { assertEngine, type NanoAgentError } from "../core/base/errors.ts";
+import { assertEngine } from "../core/base/errors.ts";
 import { InputEstimates } from "../core/model/estimate.ts";
 import type { BlockPart, Model, ModelInfo, ModelRequest } from "../core/model/model.ts";
 import { Attempt } from "./attempt.ts";
-import type { Transport } from "./http.ts";
-import { infoWithLearned, type LearnedModel, learnQuirks, newLearnedModel } from "./learned-model.ts";
-import { type CallSetup, ModelCall } from "./model-call.ts";
+import {
+  type CallSetup,
+  infoWithLearned,
+  type LearnedModel,
+  ModelCall,
+  newLearnedModel,
+  RatePause,
+} from "./model-call.ts";
 import { type NetworkOptions, networkSettings } from "./network.ts";
-import { RatePause } from "./rate-pause.ts";
-import { Recovery } from "./recovery.ts";
-import { SealedBlocks } from "./sealed-blocks.ts";
+import { Refusals } from "./refusals.ts";
 import { wellFormedJson } from "./serialise-once.ts";
-import type { ShownQuirks } from "./shown-quirks.ts";
+import type { Transport } from "./transport.ts";
 import type { Wire, WireRequest, WireTarget } from "./wire.ts";
 
 /** Options of {@link createWireModel}. */
@@ -47,49 +50,49 @@ export interface WireModelOptions {
  */
 export function createWireModel(options: WireModelOptions): Model {
   assertEngine();
-  const { target, transport, clock = systemClock, random = Math.random } = options;
-  const { learned = newLearnedModel() } = options;
-  const info = (): ModelInfo | undefined => infoWithLearned(options.info, learned);
+  const { target, transport, clock = systemClock, random = Math.random, id: modelId } = options;
+  const { learned = newLearnedModel(), pause = new RatePause() } = options;
   const settings = networkSettings(options.network, target.baseUrl);
-  const fitted = windowFitter(options, info);
-  const seals = new SealedBlocks([target.baseUrl, target.modelId, target.apiKey]);
-  const marked = (part: BlockPart): BlockPart => seals.marked(part);
+  const maker = [target.baseUrl, target.modelId, target.apiKey];
+  const refusals = new Refusals(maker, options.info?.images === false);
+  const estimates = new InputEstimates();
+  const marked = (part: BlockPart): BlockPart => refusals.marked(part);
+  const info = (): ModelInfo | undefined => infoWithLearned(options.info, learned);
   const learnedTarget = (): WireTarget => ({ ...target, quirks: { ...target.quirks, ...learned.quirks } });
   let wire: Wire | undefined;
   // The encoder keeps the text of messages it has serialised: there is one until the model is known better.
-  let encoder: { readonly changes: number; readonly encode: Encode } | undefined;
-  const encoderOf = (own: Wire): Encode => {
-    const { changes } = learned;
-    if (encoder?.changes !== changes) encoder = { changes, encode: own.createEncoder(learnedTarget()) };
-    return encoder.encode;
-  };
-  const adapt = (error: NanoAgentError): string | undefined => {
-    const shown = wire?.learn?.(error, learnedTarget());
-    if (shown === undefined || !learnQuirks(learned, shown)) return undefined;
-    return `The request is sent again in another way; ${quirkAdvice(options.provider, shown)}`;
-  };
+  let encoder: { readonly changes: number; readonly encode: ReturnType<Wire["createEncoder"]> } | undefined;
   const setup: CallSetup<{ readonly wire: Wire; readonly request: WireRequest }> = {
-    recovery: new Recovery({
-      limits: settings,
-      info: options.info,
-      modelId: options.id,
-      learned,
-      seals,
-      adapt,
-      clock,
-      random,
-    }),
-    pause: options.pause ?? new RatePause(),
+    limits: settings,
+    prefix: "network.",
+    modelId,
+    learned,
+    refusals,
+    estimates,
+    clock,
+    random,
+    pause,
     encode: async (request) => {
       wire ??= typeof options.wire === "function" ? await options.wire() : options.wire;
-      const encoded = encoderOf(wire)(fitted(request));
+      const { changes } = learned;
+      if (encoder?.changes !== changes) encoder = { changes, encode: wire.createEncoder(learnedTarget()) };
+      const fitted = options.fillsWindow === true ? fittedRequest(request, info(), estimates) : request;
+      const encoded = encoder.encode(fitted);
       return { wire, request: { ...encoded, body: wellFormedJson(encoded.body) } };
     },
     send: (sent, onPart) => new Attempt({ ...sent, target, transport, settings, clock, marked, onPart }),
+    adapt: (error) => {
+      const shown = wire?.learn?.(error, learnedTarget());
+      const isNews = Object.entries(shown ?? {}).some(([name, value]) => learned.quirks[name] !== value);
+      if (!isNews) return undefined;
+      learned.quirks = { ...learned.quirks, ...shown };
+      learned.changes += 1;
+      return `The request is sent again in another way; providers.${options.provider}.quirks ${JSON.stringify(shown)} in the configuration saves the refused attempt.`;
+    },
   };
   return {
     provider: options.provider,
-    id: options.id,
+    id: modelId,
     get info() {
       return info();
     },
@@ -97,25 +100,15 @@ export function createWireModel(options: WireModelOptions): Model {
   };
 }
 
-type Encode = (request: ModelRequest) => WireRequest;
-
 /** Tokens an answer may take where the estimate leaves none: the server knows better, and says so. */
 const LEAST_ANSWER_TOKENS = 256;
 
-function windowFitter(
-  { fillsWindow }: WireModelOptions,
-  infoNow: () => ModelInfo | undefined,
-): (request: ModelRequest) => ModelRequest {
-  if (fillsWindow !== true) return (request) => request;
-  const estimates = new InputEstimates();
-  return (request) => {
-    const { contextWindow, maxOutputTokens } = infoNow() ?? {};
-    if (request.maxOutputTokens !== undefined || contextWindow === undefined) return request;
-    const left = Math.max(contextWindow - estimates.ofRequest(request), LEAST_ANSWER_TOKENS);
-    return { ...request, maxOutputTokens: Math.min(left, maxOutputTokens ?? left) };
-  };
-}
-
-function quirkAdvice(provider: string, shown: ShownQuirks): string {
-  return `providers.${provider}.quirks ${JSON.stringify(shown)} in the configuration saves the refused attempt.`;
+function fittedRequest(
+  request: ModelRequest,
+  { contextWindow, maxOutputTokens }: ModelInfo = {},
+  estimates: InputEstimates,
+): ModelRequest {
+  if (request.maxOutputTokens !== undefined || contextWindow === undefined) return request;
+  const left = Math.max(contextWindow - estimates.ofRequest(request), LEAST_ANSWER_TOKENS);
+  return { ...request, maxOutputTokens: Math.min(left, maxOutputTokens ?? left) };
 }

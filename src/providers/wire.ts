@@ -1,10 +1,9 @@
 import type { NanoAgentError } from "../core/base/errors.ts";
 import { defined } from "../core/base/json.ts";
 import { clipped, toCleanText } from "../core/base/text.ts";
-import type { ImageBlock, Usage } from "../core/message/message.ts";
+import type { ImageBlock, ToolResultBlock, Usage } from "../core/message/message.ts";
 import type { FinishPart, FinishReason, ModelRequest, StreamPart } from "../core/model/model.ts";
-import type { AnswerHead, HttpRequest } from "./http.ts";
-import type { ShownQuirks } from "./shown-quirks.ts";
+import type { AnswerHead, HttpRequest } from "./transport.ts";
 
 /**
  * One wire format: how a {@link ModelRequest} becomes an HTTP request, and how the events of the answer
@@ -115,18 +114,77 @@ export function wireHeaders(
   return all;
 }
 
-/** Where a request of the OpenAI family is posted. A query in the base URL stays behind the path. */
-export function openAiEndpoint(target: WireTarget, path: string): Pick<WireRequest, "url" | "headers"> {
-  const { apiKey = "", baseUrl, endpoint } = target;
-  const [base = "", ...query] = baseUrl.split(/(?=\?)/);
-  const authorization = apiKey === "" ? undefined : `Bearer ${apiKey}`;
-  return {
-    url: endpoint ?? `${base.replace(/\/+$/, "")}${path}${query.join("")}`,
-    headers: wireHeaders(target, { authorization }),
-  };
+/** The images in the result of a tool. */
+export function imagesOf({ content }: ToolResultBlock): readonly ImageBlock[] {
+  return typeof content === "string" ? [] : content.filter((block) => block.type === "image");
 }
 
-/** An image as formats of the OpenAI family take it: its address, or the image itself as one. */
-export function imageUrl({ source }: ImageBlock): string {
-  return source.type === "url" ? source.url : `data:${source.media_type};base64,${source.data}`;
+/** Quirks that a refusal has shown a model to have. */
+export interface ShownQuirks {
+  readonly [name: string]: boolean | string | number;
 }
+
+/** The words of a server about a request it refused, the field it names included; else empty. */
+export function refusalWords({ code, message, details }: NanoAgentError): string {
+  if (code !== "bad_request") return "";
+  const { param } = details;
+  return typeof param === "string" ? `${message} '${param}'` : message;
+}
+
+/**
+ * The quirks that a refusal shows with the field among `fields` that it says it does not know or take: those
+ * of `shown`, else that it is left out. Names that are words of English count only where they are quoted.
+ * `undefined`: it is about something else, or the field is left out already.
+ */
+export function learnField(
+  words: string,
+  target: WireTarget,
+  fields: string,
+  shown: { readonly [field: string]: ShownQuirks },
+): ShownQuirks | undefined {
+  if (!UNKNOWN_FIELD.test(words)) return undefined;
+  const field = fields.split(" ").find((each) => {
+    const name = each.includes("_") ? `\\b${each}\\b` : `["'\`]${each}["'\`]`;
+    return new RegExp(name).test(words);
+  });
+  if (field === undefined) return undefined;
+  const omitted = omittedFields(target);
+  return shown[field] ?? (omitted.includes(field) ? undefined : { omit: [...omitted, field].join(",") });
+}
+
+const UNKNOWN_FIELD =
+  /unknown|unrecogni[sz]ed|unsupported|not supported|(?:does|do) not (?:support|allow)|doesn't support|not permitted|unexpected|additional properties/i;
+
+/** The fields of a request that are left out: quirk `omit`, names with commas between them. */
+export function withoutOmitted<T extends object>(fields: T, target: WireTarget): T {
+  const omitted = omittedFields(target);
+  if (omitted.length === 0) return fields;
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !omitted.includes(name))) as T;
+}
+
+function omittedFields({ quirks }: WireTarget): readonly string[] {
+  const omitted = quirks?.["omit"];
+  return typeof omitted === "string" ? omitted.split(/[, ]+/).filter((name) => name !== "") : [];
+}
+
+/** A word of an answer (an id, a name) that should be text: a number as text, empty for anything else. */
+export function wordOf(value: unknown): string {
+  if (typeof value === "number") return String(value);
+  return typeof value === "string" ? value : "";
+}
+
+/**
+ * The name of a called tool as every vendor accepts it. Models make names up, and a conversation with one
+ * that is refused could not be sent any more; names that are valid stay as they are, for others what is not
+ * allowed becomes `_`. The tool itself was never found under such a name, so nothing depends on it.
+ */
+export function sentToolName(name: string): string {
+  if (VALID.test(name)) return name;
+  const mended = name.replaceAll(/[^\w-]/gu, "_").slice(0, MAX_LENGTH);
+  if (mended === "") return "unnamed_tool";
+  // A name that begins with a digit or a dash is refused by some.
+  return /^[a-z_]/i.test(mended) ? mended : `_${mended.slice(0, MAX_LENGTH - 1)}`;
+}
+
+const MAX_LENGTH = 64;
+const VALID = /^[\w-]{1,64}$/;

@@ -179,9 +179,9 @@ export const COMPONENTS: { readonly [name in AnswerName]: JsonSchema } = {
     {
       sessions: listOf(ref("Session")),
       next: text("To be given as before."),
-      partial: { type: "boolean", description: "Of a search: not all sessions were read for it yet." },
+      searched: having({ sessions: count, of: count }),
     },
-    ["next", "partial"],
+    ["next", "searched"],
   ),
   SessionDetail: having(
     {

@@ -58,8 +58,8 @@ export interface SessionPage {
   readonly sessions: readonly ListedSession[];
   /** Given as `before`, it brings the next page; absent on the last one. */
   readonly next?: string;
-  /** True for a search while sessions are still being read for it: a later one may find more. */
-  readonly partial?: boolean;
+  /** Of a search while sessions are still being read for it: a later one may find more. */
+  readonly searched?: { readonly sessions: number; readonly of: number };
 }
 
 /** A message that goes out when the run at work has ended. */

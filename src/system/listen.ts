@@ -2,7 +2,6 @@ import type { Server } from "node:net";
 import { errorMessage, misuse } from "../core/base/errors.ts";
 import { systemCode } from "./system-error.ts";
 
-/** The place a server listens at. */
 export interface ListenPlace {
   readonly host: string;
   /** 0: a free one. */

@@ -7,13 +7,11 @@ export interface ProcessIdentity {
   readonly pid: number;
   /** On Linux, ticks from the machine's start to the process's; elsewhere the second it was started in. */
   readonly start: string;
-  /** Name of the machine. */
   readonly host: string;
   /** Changes when the machine is started again, where that can be known. */
   readonly boot: string;
 }
 
-/** The identity of this process. */
 export function ownIdentity(): ProcessIdentity {
   const { pid } = process;
   const start = linuxState(pid)?.start ?? String(Math.round(performance.timeOrigin / 1000));

@@ -13,23 +13,15 @@ import { defined } from "../core/base/json.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
 import { textOf, toolCallsOf, type Usage } from "../core/message/message.ts";
 import { OpenSubagents } from "../journal/scopes.ts";
-import { type Instruments, instruments } from "./instruments.ts";
 import type {
   OpenTelemetryApi,
   OtelAttributes,
   OtelContext,
+  OtelHistogram,
+  OtelMeter,
   OtelSpan,
   OtelTracer,
 } from "./open-telemetry-api.ts";
-import {
-  clip,
-  modelId,
-  outputMessage,
-  present,
-  providerAttributes,
-  usageAttributes,
-} from "./span-attributes.ts";
-
 /** Options of {@link openTelemetryObserver}. */
 export interface OpenTelemetryOptions {
   /** `gen_ai.agent.name`. Default: none. */
@@ -60,12 +52,8 @@ export function openTelemetryObserver(
   options: OpenTelemetryOptions = {},
 ): (event: AgentEvent) => void {
   const tracer = api.trace.getTracer("nano-agent");
-  const observer = new RunObserver({
-    api,
-    tracer,
-    instruments: instruments(api.metrics.getMeter("nano-agent")),
-    options,
-  });
+  const meters = instruments(api.metrics.getMeter("nano-agent"));
+  const observer = new RunObserver({ api, tracer, instruments: meters, options });
   return (event) => observer.see(event);
 }
 
@@ -206,8 +194,7 @@ class RunObserver {
       attributes: {
         ...about,
         ...usageAttributes(usage),
-        ...present("gen_ai.response.id", responseId),
-        ...present("nano_agent.cost.usd", costUsd),
+        ...defined({ "gen_ai.response.id": responseId, "nano_agent.cost.usd": costUsd }),
         "nano_agent.purpose": purpose,
       },
     });
@@ -270,9 +257,11 @@ class RunObserver {
       "gen_ai.response.model": modelId(entry.model),
       "gen_ai.response.finish_reasons": [entry.finishReason.raw],
       ...usageAttributes(usage),
-      ...present("gen_ai.response.id", entry.responseId),
-      ...present("gen_ai.response.time_to_first_chunk", firstChunk),
-      ...present("nano_agent.cost.usd", entry.costUsd),
+      ...defined({
+        "gen_ai.response.id": entry.responseId,
+        "gen_ai.response.time_to_first_chunk": firstChunk,
+        "nano_agent.cost.usd": entry.costUsd,
+      }),
       ...this.#content("gen_ai.output.messages", () => JSON.stringify([outputMessage(entry)])),
     });
     if (entry.interrupted === true) fail(chat.span, "aborted");
@@ -339,7 +328,7 @@ class RunObserver {
       "gen_ai.usage.input_tokens": usage.inputTokens,
       "gen_ai.usage.output_tokens": usage.outputTokens,
       "nano_agent.stop_reason": stopReason,
-      ...present("nano_agent.cost.usd", cost),
+      ...defined({ "nano_agent.cost.usd": cost }),
       ...this.#content("gen_ai.output.messages", () => text),
     });
     if (error !== undefined) fail(run.span, error.code, clip(error.message));
@@ -369,4 +358,88 @@ class RunObserver {
 function fail(span: OtelSpan, type: string, message?: string): void {
   span.setAttributes({ "error.type": type });
   span.setStatus({ code: ERROR, ...defined({ message }) });
+}
+
+interface Instruments {
+  readonly duration: OtelHistogram;
+  readonly tokens: OtelHistogram;
+}
+
+function instruments(meter: OtelMeter): Instruments {
+  return {
+    duration: meter.createHistogram("gen_ai.client.operation.duration", {
+      unit: "s",
+      description: "Duration of a model request.",
+      advice: {
+        explicitBucketBoundaries: [
+          0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
+        ],
+      },
+    }),
+    tokens: meter.createHistogram("gen_ai.client.token.usage", {
+      unit: "{token}",
+      description: "Input and output tokens of a model request.",
+      advice: {
+        explicitBucketBoundaries: [
+          1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
+          67_108_864,
+        ],
+      },
+    }),
+  };
+}
+
+const MAX_CHARS = 20_000;
+
+/** Who was asked for which model, given as `provider/id`. */
+function providerAttributes(model: string): OtelAttributes {
+  const provider = model.slice(0, model.indexOf("/"));
+  return {
+    "gen_ai.provider.name": PROVIDERS.get(provider) ?? provider,
+    "gen_ai.request.model": modelId(model),
+  };
+}
+
+/** Names the conventions have for providers, where they are not ours. */
+const PROVIDERS: ReadonlyMap<string, string> = new Map([
+  ["google", "gcp.gemini"],
+  ["openai-chat", "openai"],
+  ["openai-responses", "openai"],
+  ["mistral", "mistral_ai"],
+  ["xai", "x_ai"],
+  ["moonshot", "moonshot_ai"],
+]);
+
+/** Tokens, with those of cache and reasoning where they are known. */
+function usageAttributes(usage: Usage): OtelAttributes {
+  return {
+    "gen_ai.usage.input_tokens": usage.inputTokens,
+    "gen_ai.usage.output_tokens": usage.outputTokens,
+    ...defined({
+      "gen_ai.usage.cache_read.input_tokens": usage.cacheReadTokens,
+      "gen_ai.usage.cache_creation.input_tokens": usage.cacheWriteTokens,
+      "gen_ai.usage.reasoning.output_tokens": usage.reasoningTokens,
+    }),
+  };
+}
+
+/** An answer as the conventions write messages. */
+function outputMessage({ message, finishReason }: AssistantEntry): object {
+  const parts = message.content.map((block) => {
+    if (block.type === "tool_use")
+      return { type: "tool_call", id: block.id, name: block.name, arguments: block.input };
+    return block.type === "text"
+      ? { type: "text", content: block.text }
+      : { type: "reasoning", content: block.thinking };
+  });
+  return { role: "assistant", parts, finish_reason: finishReason.raw };
+}
+
+function modelId(model: string): string {
+  return model.slice(model.indexOf("/") + 1);
+}
+
+/** A text cut to the longest one attribute holds. */
+function clip(text: string): string {
+  return text.length <= MAX_CHARS ? text : text.slice(0, MAX_CHARS).toWellFormed();
 }

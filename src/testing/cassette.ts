@@ -1,8 +1,18 @@
 import { createHash } from "node:crypto";
-import { type Json, misuse, NanoAgentError, type RecordedError, recordedError } from "../core/base/errors.ts";
-import { canonicalJson, safeParse } from "../core/base/json.ts";
+import { abortError } from "../core/base/async.ts";
+import {
+  type Json,
+  misuse,
+  NanoAgentError,
+  type RecordedError,
+  recordedError,
+  toNanoAgentError,
+} from "../core/base/errors.ts";
+import { canonicalJson, defined, firstDifference, safeParse } from "../core/base/json.ts";
+import type { JsonSchema } from "../core/base/schema.ts";
 import { compileValidator } from "../core/base/validate-json.ts";
-import type { ModelRequest, StreamPart } from "../core/model/model.ts";
+import type { Model, ModelRequest, StreamPart } from "../core/model/model.ts";
+import { mismatch } from "./script.ts";
 
 /** A part of an answer as a cassette keeps it. */
 export type RecordedPart =
@@ -69,7 +79,7 @@ export function parseCassette(saved: unknown): Cassette {
 }
 
 /** A request as it is recorded and compared. */
-export function recordedRequest(request: ModelRequest): {
+function recordedRequest(request: ModelRequest): {
   readonly fingerprint: string;
   readonly request: Json;
 } {
@@ -82,46 +92,127 @@ export function recordedRequest(request: ModelRequest): {
 }
 
 /** A part as it is recorded: a copy, with errors as data. */
-export function recordedPart(part: StreamPart): RecordedPart {
+function recordedPart(part: StreamPart): RecordedPart {
   const safe = part.type === "retry" ? { ...part, error: recordedError(part.error) } : part;
   return JSON.parse(JSON.stringify(safe)) as RecordedPart;
 }
 
 /** The failure that was recorded. */
-export function replayedError({ code, message, details, retryable }: RecordedError): NanoAgentError {
+function replayedError({ code, message, details, retryable }: RecordedError): NanoAgentError {
   return new NanoAgentError(code, message, { details, retryable });
 }
 
 function checkCassette(): ReturnType<typeof compileValidator> {
-  const error = {
+  const text = { type: "string" };
+  const required = (properties: { readonly [name: string]: JsonSchema }): JsonSchema => ({
     type: "object",
-    properties: {
-      code: { type: "string" },
-      message: { type: "string" },
-      details: { type: "object" },
-      retryable: { type: "boolean" },
-    },
-    required: ["code", "message", "details", "retryable"],
-  };
-  const part = { type: "object", properties: { type: { type: "string" } }, required: ["type"] };
-  const exchange = {
-    type: "object",
-    properties: {
-      fingerprint: { type: "string" },
-      request: { type: "object" },
-      parts: { type: "array", items: part },
-      error,
-    },
-    required: ["fingerprint", "request", "parts"],
-  };
-  return compileValidator({
-    type: "object",
-    properties: {
-      version: { const: CASSETTE_VERSION },
-      provider: { type: "string" },
-      model: { type: "string" },
-      exchanges: { type: "array", items: exchange },
-    },
-    required: ["version", "provider", "model", "exchanges"],
+    properties,
+    required: Object.keys(properties),
   });
+  const object = { type: "object" };
+  const error = required({ code: text, message: text, details: object, retryable: { type: "boolean" } });
+  const parts = { type: "array", items: required({ type: text }) };
+  const exchange = {
+    allOf: [
+      required({ fingerprint: text, request: object, parts }),
+      { type: "object", properties: { error } },
+    ],
+  };
+  const exchanges = { type: "array", items: exchange };
+  return compileValidator(
+    required({ version: { const: CASSETTE_VERSION }, provider: text, model: text, exchanges }),
+  );
+}
+
+/** Where a recording goes. */
+export interface RecordModelOptions {
+  readonly cassette: Cassette;
+}
+
+/** The model, with every exchange recorded: answers, failures, answers whose reader left. */
+export function recordModel(model: Model, { cassette }: RecordModelOptions): Model {
+  cassette.provider = model.provider;
+  cassette.model = model.id;
+  return {
+    provider: model.provider,
+    id: model.id,
+    ...defined({ info: model.info }),
+    async *stream(request, callOptions): AsyncGenerator<StreamPart> {
+      const answer = model.stream(request, callOptions);
+      const parts: RecordedPart[] = [];
+      const exchange: CassetteExchange = { ...recordedRequest(request), parts };
+      const at = cassette.exchanges.push(exchange) - 1;
+      try {
+        for await (const part of answer) {
+          parts.push(recordedPart(part));
+          yield part;
+        }
+      } catch (error) {
+        cassette.exchanges[at] = { ...exchange, error: recordedError(toNanoAgentError(error)) };
+        throw error;
+      }
+    },
+  };
+}
+
+/** A model that answers from a cassette; made by {@link replayModel}. */
+export interface ReplayModel extends Model {
+  /** Throws `script_mismatch` when recorded exchanges are left over. */
+  assertFinished(): void;
+}
+
+/**
+ * Answers the requests from the cassette, in the recorded order. Every request must equal the one recorded in
+ * its place (`sessionId` apart): a changed one fails with `script_mismatch`, naming where it first differs
+ * and both values; so does a request too many. No answer is ever guessed. Retries are replayed without their
+ * delay.
+ */
+export function replayModel(cassette: Cassette): ReplayModel {
+  const exchanges = [...cassette.exchanges];
+  let taken = 0;
+  return {
+    provider: cassette.provider,
+    id: cassette.model,
+    async *stream(request, { signal } = {}): AsyncGenerator<StreamPart> {
+      const throwIfAborted = (): void => {
+        if (signal?.aborted === true) throw abortError(signal, "The request was aborted.");
+      };
+      throwIfAborted();
+      const exchange = exchanges[taken++];
+      const place = taken;
+      if (exchange === undefined)
+        throw mismatch(
+          `The cassette holds ${exchanges.length} exchanges and was asked for one more. Record it anew, or find out why the model is asked again.`,
+        );
+      requireSame(exchange, request, place);
+      for (const part of exchange.parts) {
+        throwIfAborted();
+        yield part.type === "retry" ? { ...part, error: replayedError(part.error) } : part;
+      }
+      throwIfAborted();
+      if (exchange.error !== undefined) throw replayedError(exchange.error);
+      if (exchange.parts.at(-1)?.type !== "finish")
+        throw mismatch(
+          `The answer to request ${place} was only read for ${exchange.parts.length} parts when it was recorded. Record it anew.`,
+        );
+    },
+    assertFinished: () => {
+      if (taken >= exchanges.length) return;
+      throw mismatch(
+        `The cassette holds ${exchanges.length} exchanges but only ${taken} were asked for. Record it anew if that is right.`,
+        { recorded: exchanges.length, taken },
+      );
+    },
+  };
+}
+
+function requireSame(exchange: CassetteExchange, request: ModelRequest, place: number): void {
+  const now = recordedRequest(request);
+  const difference = firstDifference(exchange.request, now.request);
+  if (difference === undefined) return;
+  const { path, left, right } = difference;
+  throw mismatch(
+    `Request ${place} is not the recorded one. It first differs at ${path}: recorded ${left}, now ${right}. Record the cassette anew if that is right.`,
+    { place, path, recorded: exchange.fingerprint, now: now.fingerprint },
+  );
 }

@@ -1,10 +1,19 @@
-import { type Fields, isRecord } from "../core/base/json.ts";
+import { isRecord } from "../core/base/json.ts";
 import type { WireName } from "../core/message/message.ts";
-import { checkAnthropicRequest } from "./check-anthropic-request.ts";
-import { checkGoogleRequest } from "./check-google-request.ts";
-import { checkOpenAiChatRequest } from "./check-openai-chat-request.ts";
-import { checkOpenAiResponsesRequest } from "./check-openai-responses-request.ts";
+import { anthropicVendor } from "./anthropic-vendor.ts";
+import { googleVendor } from "./google-vendor.ts";
+import { openAiChatVendor } from "./openai-chat-vendor.ts";
+import { openAiResponsesVendor } from "./openai-responses-vendor.ts";
 import { Violations } from "./request-violations.ts";
+import type { Vendor } from "./speech.ts";
+
+/** The vendor of each wire. */
+export const VENDORS: { readonly [W in WireName]: Vendor } = {
+  anthropic: anthropicVendor,
+  openai_chat: openAiChatVendor,
+  openai_responses: openAiResponsesVendor,
+  google: googleVendor,
+};
 
 /**
  * The faults a vendor would refuse a request for, judged strictly by its documentation and known refusals:
@@ -14,18 +23,9 @@ import { Violations } from "./request-violations.ts";
  */
 export function checkRequest(wire: WireName, body: unknown): readonly string[] {
   const found = new Violations();
-  if (!isRecord(body)) {
-    found.add("body", "is not a JSON object");
-    return found.list;
-  }
-  found.text("body", body);
-  CHECKS[wire](body, found);
+  if (isRecord(body)) {
+    found.text("body", body);
+    VENDORS[wire].check(body, found);
+  } else found.add("body", "is not a JSON object");
   return found.list;
 }
-
-const CHECKS: { readonly [W in WireName]: (body: Fields, found: Violations) => void } = {
-  anthropic: checkAnthropicRequest,
-  openai_chat: checkOpenAiChatRequest,
-  openai_responses: checkOpenAiResponsesRequest,
-  google: checkGoogleRequest,
-};

@@ -6,11 +6,13 @@ export {
   type CassetteJson,
   parseCassette,
   type RecordedPart,
+  type RecordModelOptions,
+  type ReplayModel,
+  recordModel,
+  replayModel,
 } from "./cassette.ts";
 export { checkRequest } from "./check-request.ts";
 export { FakeClock } from "./fake-clock.ts";
-export { type RecordModelOptions, recordModel } from "./record-model.ts";
-export { type ReplayModel, replayModel } from "./replay-model.ts";
 export {
   calls,
   fails,

@@ -5,9 +5,7 @@ import { NanoAgentError } from "../core/base/errors.ts";
 import { firstDifference } from "../core/base/json.ts";
 import { userMessage } from "../core/message/message.ts";
 import type { Model, ModelRequest, StreamPart } from "../core/model/model.ts";
-import { Cassette, parseCassette } from "./cassette.ts";
-import { recordModel } from "./record-model.ts";
-import { replayModel } from "./replay-model.ts";
+import { Cassette, parseCassette, recordModel, replayModel } from "./cassette.ts";
 import { calls, fails, type ScriptStep, says, thinks } from "./script.ts";
 import { ScriptedModel } from "./scripted-model.ts";
 

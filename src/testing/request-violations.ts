@@ -1,9 +1,23 @@
-import { type Fields, isRecord, safeParse } from "../core/base/json.ts";
+import { type Fields, isRecord, ownValue, safeParse } from "../core/base/json.ts";
 
 const MAX_VIOLATIONS = 50;
 
 /** Names every vendor takes for a tool. */
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/**
+ * What a field must be. `filled`: text that is not empty · `words`: text that is not blank · `callId`: used
+ * once in the whole request · `arguments`: JSON text of an object.
+ */
+export type FieldKind = "text" | "filled" | "words" | "object" | "list" | "callId" | "toolName" | "arguments";
+
+/** What the fields of each type of object must be; there are no other types. */
+export interface Shapes {
+  readonly [type: string]: { readonly [field: string]: FieldKind };
+}
+
+/** An object of a request, and where it is. */
+export type Placed = readonly [where: string, item: Fields];
 
 /** Collects what is wrong with a request, and holds the checks that all wires share. */
 export class Violations {
@@ -32,12 +46,12 @@ export class Violations {
   }
 
   /** The value as a list of objects; anything else is noted and left out. */
-  objects(where: string, value: unknown): readonly (readonly [where: string, item: Fields])[] {
+  objects(where: string, value: unknown): readonly Placed[] {
     if (!Array.isArray(value)) {
       this.add(where, "is not an array");
       return [];
     }
-    const items: (readonly [string, Fields])[] = [];
+    const items: Placed[] = [];
     for (const [at, item] of value.entries()) {
       if (isRecord(item)) items.push([`${where}[${at}]`, item]);
       else this.add(`${where}[${at}]`, "is not an object");
@@ -46,58 +60,43 @@ export class Violations {
   }
 
   /** {@link Violations.objects} of a list that must not be empty; `problem` says so. */
-  someObjects(
-    where: string,
-    value: unknown,
-    problem = "is empty",
-  ): readonly (readonly [where: string, item: Fields])[] {
+  someObjects(where: string, value: unknown, problem = "is empty"): readonly Placed[] {
     const items = this.objects(where, value);
     if (items.length === 0) this.add(where, problem);
     return items;
   }
 
-  /** The value must be a text that is not empty. */
-  nonEmpty(where: string, value: unknown): value is string {
-    if (typeof value === "string" && value !== "") return true;
-    this.add(where, value === "" ? "is empty" : "is not text");
-    return false;
+  /** An object must have a known type, and the fields of that. */
+  typed(where: string, item: Fields, shapes: Shapes, type: unknown = item["type"]): void {
+    const shape = ownValue(shapes, type);
+    if (shape === undefined) this.add(where, `has the unknown type ${JSON.stringify(type)}`);
+    else for (const [name, kind] of Object.entries(shape)) this.field(`${where}.${name}`, item[name], kind);
   }
 
-  /** The id of a tool call: text, and used once in the whole request. */
-  callId(where: string, id: unknown): void {
-    if (!this.nonEmpty(where, id)) return;
-    if (this.#callIds.has(id)) this.add(where, `uses the id ${id} a second time`);
-    this.#callIds.add(id);
-  }
-
-  /** The name of a tool, called or declared. */
-  toolName(where: string, name: unknown): void {
-    if (typeof name !== "string" || !TOOL_NAME.test(name)) {
-      this.add(where, `is ${JSON.stringify(name)}; a tool name is 1 to 64 of a-z A-Z 0-9 _ -`);
+  field(where: string, value: unknown, kind: FieldKind): void {
+    const problem = problemOf(value, kind);
+    if (problem !== undefined) this.add(where, problem);
+    else if (kind === "callId") {
+      if (this.#callIds.has(String(value))) this.add(where, `uses the id ${String(value)} a second time`);
+      this.#callIds.add(String(value));
     }
   }
 
   /** The declaration of a tool: a valid name that no other has, and an object schema. */
-  tool(
-    where: string,
-    tool: {
-      readonly name: unknown;
-      readonly schema: unknown;
-      readonly schemaOptional?: boolean;
-      readonly takesChoice?: boolean;
-    },
-  ): void {
-    this.toolName(`${where}.name`, tool.name);
-    if (typeof tool.name === "string") {
-      if (this.#toolNames.has(tool.name)) this.add(where, `declares the tool ${tool.name} a second time`);
-      this.#toolNames.add(tool.name);
+  tool(where: string, name: unknown, schema: unknown): void {
+    this.field(`${where}.name`, name, "toolName");
+    if (typeof name === "string") {
+      if (this.#toolNames.has(name)) this.add(where, `declares the tool ${name} a second time`);
+      this.#toolNames.add(name);
     }
-    if (tool.schema === undefined && tool.schemaOptional === true) return;
-    const type = isRecord(tool.schema) ? tool.schema["type"] : undefined;
+    const type = isRecord(schema) ? schema["type"] : undefined;
     if (type !== "object" && type !== "OBJECT") this.add(where, "has no schema of type object");
-    const choice = ["anyOf", "oneOf", "allOf"].find((key) => isRecord(tool.schema) && key in tool.schema);
-    if (choice !== undefined && tool.takesChoice !== true)
-      this.add(where, `has a schema with ${choice} at its top`);
+  }
+
+  /** A schema as OpenAI and Anthropic take it. */
+  plainSchema(where: string, schema: unknown): void {
+    const choice = ["anyOf", "oneOf", "allOf"].find((key) => isRecord(schema) && key in schema);
+    if (choice !== undefined) this.add(where, `has a schema with ${choice} at its top`);
   }
 
   /** A tool that runs at the vendor, or has no schema: only its name counts, where it has one. */
@@ -114,12 +113,6 @@ export class Violations {
       this.add(where, `names ${name}, which is not declared`);
   }
 
-  /** JSON text of an object, as calls carry their arguments. */
-  argumentsText(where: string, value: unknown): void {
-    const parsed = typeof value === "string" ? safeParse(value) : undefined;
-    if (parsed?.ok !== true || !isRecord(parsed.value)) this.add(where, "is not JSON text of an object");
-  }
-
   /** The answers must be one for each call, no more and no less. */
   answers(where: string, calls: readonly string[], answered: readonly unknown[]): void {
     const open = new Set(calls);
@@ -130,4 +123,20 @@ export class Violations {
     }
     for (const id of open) this.add(where, `does not answer the call ${id}`);
   }
+}
+
+function problemOf(value: unknown, kind: FieldKind): string | undefined {
+  if (kind === "object") return isRecord(value) ? undefined : "is not an object";
+  if (kind === "list") return Array.isArray(value) ? undefined : "is not an array";
+  if (kind === "toolName")
+    return typeof value === "string" && TOOL_NAME.test(value)
+      ? undefined
+      : `is ${JSON.stringify(value)}; a tool name is 1 to 64 of a-z A-Z 0-9 _ -`;
+  if (kind === "arguments") {
+    const parsed = typeof value === "string" ? safeParse(value) : undefined;
+    return parsed?.ok === true && isRecord(parsed.value) ? undefined : "is not JSON text of an object";
+  }
+  if (typeof value !== "string") return "is not text";
+  const isEmpty = kind === "words" ? value.trim() === "" : kind !== "text" && value === "";
+  return isEmpty ? "is empty" : undefined;
 }

@@ -1,4 +1,4 @@
-import { NanoAgentError } from "../core/base/errors.ts";
+import { type JsonObject, NanoAgentError } from "../core/base/errors.ts";
 import { clipped, counted } from "../core/base/text.ts";
 import type { ToolInput, Usage } from "../core/message/message.ts";
 import type { FinishReason, ModelRequest } from "../core/model/model.ts";
@@ -70,7 +70,7 @@ export const SCRIPTED_USAGE: Usage = Object.freeze({ inputTokens: 100, outputTok
 
 /** The pieces of an answer. */
 export function piecesOf(answer: ScriptAnswer): readonly ScriptPiece[] {
-  return isPieceList(answer) ? answer : [answer];
+  return Array.isArray(answer) ? (answer as readonly ScriptPiece[]) : [answer as ScriptPiece];
 }
 
 /** How an answer ends: as its last {@link finishes} says, else as its pieces make plausible. */
@@ -118,10 +118,9 @@ export class Script<Step> {
     }
     const step = steps[this.#taken];
     if (step === undefined) {
-      throw new NanoAgentError(
-        "script_mismatch",
+      throw mismatch(
         `The script has ${counted(steps.length, "step")} and was asked for one more: ${asked()}. It played ${describeSteps(steps)}. Add a step, or find out why the model is asked again.`,
-        { details: { steps: steps.length, asked: asked() } },
+        { steps: steps.length, asked: asked() },
       );
     }
     this.#taken += 1;
@@ -133,12 +132,16 @@ export class Script<Step> {
     if (typeof this.#steps === "function") return;
     const left = this.#steps.length - this.#taken;
     if (left === 0) return;
-    throw new NanoAgentError(
-      "script_mismatch",
+    throw mismatch(
       `The script has ${counted(this.#steps.length, "step")} but was asked for ${this.#taken}; left over: ${describeSteps(this.#steps.slice(this.#taken))}.`,
-      { details: { steps: this.#steps.length, taken: this.#taken } },
+      { steps: this.#steps.length, taken: this.#taken },
     );
   }
+}
+
+/** The error for requests that are not those a double was made for. */
+export function mismatch(message: string, details: JsonObject = {}): NanoAgentError {
+  return new NanoAgentError("script_mismatch", message, { details });
 }
 
 /** The first and last ones of a long script stand for all. */
@@ -159,8 +162,4 @@ function describePiece(piece: unknown): string {
   const detail =
     "name" in piece ? piece.name : "text" in piece ? JSON.stringify(clipped(String(piece.text), 40)) : "";
   return `${String(piece.type)}(${String(detail)})`;
-}
-
-function isPieceList(answer: ScriptAnswer): answer is readonly ScriptPiece[] {
-  return Array.isArray(answer);
 }

@@ -134,16 +134,13 @@ export function* textChunks(text: string, size: number): Generator<string> {
 }
 
 /** Settles as `until` does; rejects when `signal` is aborted. Leaves no listener behind. */
-async function settled(
-  until: Promise<unknown> | AbortSignal,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+async function settled(until: Promise<unknown> | AbortSignal, signal?: AbortSignal): Promise<void> {
   const over = new AbortController();
   const aborted = (each: AbortSignal): Promise<unknown> =>
     each.aborted ? Promise.resolve() : once(each, "abort", { signal: over.signal }).catch(() => undefined);
   const settles = until instanceof AbortSignal ? aborted(until) : until;
   try {
-    await (signal === undefined ? settles : Promise.race([settles, aborted(signal)]));
+    await Promise.race([settles, ...(signal === undefined ? [] : [aborted(signal)])]);
   } finally {
     over.abort();
   }

@@ -1,19 +1,14 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { errorMessage, NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { errorMessage, type NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import { isRecord, safeParse } from "../core/base/json.ts";
 import type { WireName } from "../core/message/message.ts";
-import { checkRequest } from "./check-request.ts";
-import { gone, sendBody } from "./reply-body.ts";
-import { piecesOf, Script } from "./script.ts";
-import type { RecordedRequest, ServerAnswer, ServerReply, ServerStep } from "./server-step.ts";
-import { speakAnthropic } from "./speak-anthropic.ts";
-import { speakGoogle } from "./speak-google.ts";
-import { speakOpenAiChat } from "./speak-openai-chat.ts";
-import { speakOpenAiResponses } from "./speak-openai-responses.ts";
-import type { Speech, SpeechContext, Utterance } from "./speech.ts";
-import { statusOf, vendorError } from "./vendor-error.ts";
+import { checkRequest, VENDORS } from "./check-request.ts";
+import { mismatch, piecesOf, Script } from "./script.ts";
+import type { RecordedRequest, ReplyFaults, ServerReply, ServerStep } from "./server-step.ts";
+import { type SpeechContext, statusOf, type Utterance, type VendorFault } from "./speech.ts";
 
 /** How a {@link ScriptedServer} behaves. */
 export interface ScriptedServerOptions {
@@ -76,14 +71,11 @@ export class ScriptedServer {
 
   /** Throws `script_mismatch` when steps are left over, and for a request too many or refused. */
   assertFinished(): void {
-    const [mismatch] = this.#mismatches;
-    if (mismatch !== undefined) throw mismatch;
+    const [first] = this.#mismatches;
+    if (first !== undefined) throw first;
     const refused = this.requests.flatMap((request) => request.violations);
-    if (refused.length > 0 && this.#options.strict !== false) {
-      throw new NanoAgentError("script_mismatch", `A request was refused: ${refused.join("; ")}.`, {
-        details: { refused },
-      });
-    }
+    if (refused.length > 0 && this.#options.strict !== false)
+      throw mismatch(`A request was refused: ${refused.join("; ")}.`, { refused });
     this.#script.assertFinished();
   }
 
@@ -117,67 +109,55 @@ export class ScriptedServer {
     }
     this.requests.push(request);
     const reply = await this.#reply(request);
-    await this.#send(response, { request, reply, signal });
+    if (reply.cut === "before_headers") response.socket?.destroy();
+    else if (reply.stall === "before_headers") await gone(signal);
+    else {
+      const { status, type, parts } = this.#body(request, reply);
+      response.writeHead(status, { "content-type": type, ...reply.headers });
+      if (request.method === "HEAD") response.end();
+      else await sendBody(response, parts, reply, signal);
+    }
   }
 
   async #reply(request: RecordedRequest): Promise<ServerReply> {
-    if (this.#options.strict !== false && request.violations.length > 0) {
+    if (this.#options.strict !== false && request.violations.length > 0)
       return { type: "replies", status: 400, error: request.violations.join("; ") };
-    }
     try {
       const index = this.#script.taken;
       const step = this.#script.take(() => `${request.method} ${request.path}`);
       const answer = typeof step === "function" ? await step(request, index) : step;
-      return asReply(answer);
+      return "type" in answer && answer.type === "replies" ? answer : { type: "replies", answer };
     } catch (error) {
       this.#mismatches.push(toNanoAgentError(error));
       return { type: "replies", status: 400, error: errorMessage(error) };
     }
   }
 
-  async #send(response: ServerResponse, turn: Turn): Promise<void> {
-    const { request, reply, signal } = turn;
-    if (reply.cut === "before_headers") {
-      response.socket?.destroy();
-      return;
-    }
-    if (reply.stall === "before_headers") {
-      await gone(signal);
-      return;
-    }
-    const body = this.#body(request, reply);
-    response.writeHead(body.status, { "content-type": body.type, ...reply.headers });
-    if (request.method === "HEAD") response.end();
-    else await sendBody(response, body.parts, { ...reply, signal });
-  }
-
-  #body(request: RecordedRequest, reply: ServerReply): Body {
-    const { status = 200, body, answer, error } = reply;
-    if (body !== undefined) return { status, type: "text/plain; charset=utf-8", parts: [body] };
-    const { wire } = request;
+  #body(request: RecordedRequest, { status, body, answer, error }: ServerReply): Body {
+    if (body !== undefined)
+      return { status: status ?? 200, type: "text/plain; charset=utf-8", parts: [body] };
+    const { wire, method, path } = request;
     if (wire === undefined) {
-      const text = error ?? `This server speaks nothing at ${request.method} ${request.path}.`;
-      return {
-        status: reply.status ?? 404,
-        type: "application/json",
-        parts: [JSON.stringify({ error: { message: text } })],
-      };
+      const message = error ?? `This server speaks nothing at ${method} ${path}.`;
+      return jsonBody(status ?? 404, { error: { message } });
     }
-    if (answer === undefined) {
-      return errorBody(wire, {
+    const failed = (fault: VendorFault): Body => jsonBody(statusOf(fault), VENDORS[wire].error(fault));
+    const known = status === undefined ? {} : { status };
+    if (answer === undefined)
+      return failed({
         code: "provider_error",
         message: error ?? "scripted",
-        status: reply.status ?? (error === undefined ? 200 : 500),
+        ...(error === undefined ? { status: 200 } : {}),
+        ...known,
       });
-    }
     const pieces = piecesOf(answer);
     const [first] = pieces;
     if (first?.type === "fails") {
       const { code, message } = toNanoAgentError(first.error, "provider_error");
-      return errorBody(wire, { code, message, status: reply.status ?? statusOf(code) });
+      return failed({ code, message, ...known });
     }
     const type = wire === "google" ? "text/event-stream" : "text/event-stream; charset=utf-8";
-    return { status, type, parts: SPEECHES[wire](pieces, this.#context(request)) };
+    return { status: status ?? 200, type, parts: VENDORS[wire].speak(pieces, this.#context(request)) };
   }
 
   #context(request: RecordedRequest): SpeechContext {
@@ -199,38 +179,14 @@ export class ScriptedServer {
 /** Where clients ask a local server what it is: no part of a conversation. */
 const DISCOVERY = /^\/(?:v1\/models|props|api\/(?:tags|ps|v0\/models))(?:$|\?)/;
 
-interface Turn {
-  readonly request: RecordedRequest;
-  readonly reply: ServerReply;
-  readonly signal: AbortSignal;
-}
-
 interface Body {
   readonly status: number;
   readonly type: string;
   readonly parts: Iterable<Utterance | Uint8Array>;
 }
 
-const SPEECHES: { readonly [W in WireName]: Speech } = {
-  anthropic: speakAnthropic,
-  openai_chat: speakOpenAiChat,
-  openai_responses: speakOpenAiResponses,
-  google: speakGoogle,
-};
-
-function asReply(answer: ServerAnswer): ServerReply {
-  return "type" in answer && answer.type === "replies" ? answer : { type: "replies", answer };
-}
-
-function errorBody(
-  wire: WireName,
-  fault: Parameters<typeof vendorError>[1] & { readonly status: number },
-): Body {
-  return {
-    status: fault.status,
-    type: "application/json",
-    parts: [JSON.stringify(vendorError(wire, fault))],
-  };
+function jsonBody(status: number, document: object): Body {
+  return { status, type: "application/json", parts: [JSON.stringify(document)] };
 }
 
 function wireOf(path: string): WireName | undefined {
@@ -261,25 +217,16 @@ async function readRequest(message: IncomingMessage): Promise<RecordedRequest | 
   const bytes = Buffer.concat(chunks);
   const text = bytes.toString("utf8");
   const parsed = safeParse(text);
-  const body: unknown = parsed.ok ? parsed.value : text;
-  const violations =
-    wire === undefined
-      ? []
-      : violationsOf(wire, { path, headers, body, isUtf8: Buffer.from(text, "utf8").equals(bytes) });
-  return { method, path, headers, body, wire, violations };
+  const request = { method, path, headers, body: parsed.ok ? parsed.value : text, wire };
+  const violations = [...violationsOf(request)];
+  if (wire !== undefined && !Buffer.from(text, "utf8").equals(bytes)) violations.push("body is not UTF-8");
+  return { ...request, violations };
 }
 
-interface ReceivedRequest {
-  readonly path: string;
-  readonly headers: { readonly [name: string]: string | undefined };
-  readonly body: unknown;
-  readonly isUtf8: boolean;
-}
-
-/** Faults beside the body: the encoding, the content type, and that it must ask for a stream. */
-function violationsOf(wire: WireName, { path, headers, body, isUtf8 }: ReceivedRequest): readonly string[] {
+/** The faults of a request: its body, the content type, and that it must ask for a stream. */
+function violationsOf({ wire, path, headers, body }: Omit<RecordedRequest, "violations">): readonly string[] {
+  if (wire === undefined) return [];
   const found = [...checkRequest(wire, body)];
-  if (!isUtf8) found.push("body is not UTF-8");
   if (headers["content-type"]?.startsWith("application/json") !== true)
     found.push("content-type is not application/json");
   if (wire === "anthropic" && headers["anthropic-version"] === undefined)
@@ -287,4 +234,114 @@ function violationsOf(wire: WireName, { path, headers, body, isUtf8 }: ReceivedR
   const streams = wire === "google" ? path.includes("alt=sse") : isRecord(body) && body["stream"] === true;
   if (!streams) found.push("the request asks for no event stream; this server has nothing else");
   return found;
+}
+
+/**
+ * Sends the parts of a body with the faults asked for. Without faults everything up to the next pause is one
+ * write. Resolves when the body has ended, was cut, or nobody is there any more (`signal`); a stall lasts
+ * until then.
+ */
+async function sendBody(
+  response: ServerResponse,
+  parts: Body["parts"],
+  faults: ReplyFaults,
+  signal: AbortSignal,
+): Promise<void> {
+  const outlet = new Outlet(response, faults, signal);
+  for (const part of parts) {
+    if (outlet.closed) return;
+    if (typeof part === "string" || part instanceof Uint8Array) outlet.buffer(Buffer.from(part as string));
+    else {
+      await outlet.flush();
+      if (!outlet.closed && !(await settled(part.until, signal))) {
+        response.socket?.destroy();
+        return;
+      }
+    }
+  }
+  await outlet.flush();
+  if (!outlet.closed) response.end();
+}
+
+/** Resolves when `until` settles or on abort; to false when it rejects: the request fails there. */
+async function settled(until: Promise<unknown> | AbortSignal, signal: AbortSignal): Promise<boolean> {
+  const settles: Promise<unknown> = until instanceof AbortSignal ? gone(until) : until;
+  const done = settles.then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([done, gone(signal).then(() => true)]);
+}
+
+/** Resolves when nobody is there any more. */
+async function gone(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort");
+}
+
+class Outlet {
+  readonly #response: ServerResponse;
+  readonly #faults: ReplyFaults;
+  readonly #signal: AbortSignal;
+  readonly #gone: Promise<void>;
+  #waiting: Buffer[] = [];
+  #sent = 0;
+  #pieces = 0;
+  #stopped = false;
+
+  constructor(response: ServerResponse, faults: ReplyFaults, signal: AbortSignal) {
+    this.#response = response;
+    this.#faults = faults;
+    this.#signal = signal;
+    this.#gone = gone(signal);
+  }
+
+  /** True when nothing more can or shall be sent. */
+  get closed(): boolean {
+    return this.#stopped || this.#signal.aborted;
+  }
+
+  buffer(bytes: Buffer): void {
+    this.#waiting.push(bytes);
+  }
+
+  async flush(): Promise<void> {
+    let rest = Buffer.concat(this.#waiting);
+    this.#waiting = [];
+    const { cut, stall } = this.#faults;
+    const end = Math.min(...[cut, stall].map((bound) => (typeof bound === "number" ? bound : Infinity)));
+    while (rest.length > 0 && !this.closed) {
+      const size = Math.min(this.#pieceSize(), rest.length, end - this.#sent);
+      if (size > 0) await this.#write(rest.subarray(0, size));
+      rest = rest.subarray(size);
+      this.#sent += size;
+      if (this.#sent >= end) await this.#stop();
+    }
+    if (end === 0 && !this.closed) await this.#stop();
+  }
+
+  #pieceSize(): number {
+    const { splitBytes } = this.#faults;
+    if (splitBytes === undefined) return Number.POSITIVE_INFINITY;
+    if (typeof splitBytes === "number") return Math.max(1, splitBytes);
+    return Math.max(1, splitBytes[Math.min(this.#pieces, splitBytes.length - 1)] ?? 1);
+  }
+
+  async #write(piece: Buffer): Promise<void> {
+    const { dripMs, splitBytes } = this.#faults;
+    // A drip that is aborted has nothing more to send.
+    if (this.#pieces > 0 && dripMs !== undefined)
+      await sleep(dripMs, undefined, { signal: this.#signal }).catch(() => undefined);
+    this.#pieces += 1;
+    await Promise.race([new Promise((resolve) => this.#response.write(piece, resolve)), this.#gone]);
+    // Lets each piece arrive on its own.
+    if (splitBytes !== undefined) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  async #stop(): Promise<void> {
+    this.#stopped = true;
+    this.#response.flushHeaders();
+    if (typeof this.#faults.cut === "number" && this.#sent >= this.#faults.cut)
+      this.#response.socket?.destroy();
+    else await this.#gone;
+  }
 }

@@ -1,9 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { VENDORS } from "./check-request.ts";
 import { calls, finishes, says, thinks } from "./script.ts";
-import { speakAnthropic } from "./speak-anthropic.ts";
-import { speakGoogle } from "./speak-google.ts";
-import { speakOpenAiChat } from "./speak-openai-chat.ts";
-import { speakOpenAiResponses } from "./speak-openai-responses.ts";
 import type { Speech } from "./speech.ts";
 
 const USAGE = {
@@ -35,7 +32,7 @@ function eventsOf(speech: Speech): readonly unknown[] {
 describe("speech", () => {
   it("speaks the Messages API", () => {
     const json = (index: number, delta: object): object => ({ type: "content_block_delta", index, delta });
-    expect(eventsOf(speakAnthropic)).toEqual([
+    expect(eventsOf(VENDORS.anthropic.speak)).toEqual([
       {
         type: "message_start",
         message: {
@@ -88,7 +85,7 @@ describe("speech", () => {
   });
 
   it("speaks Chat Completions", () => {
-    const events = eventsOf(speakOpenAiChat) as {
+    const events = eventsOf(VENDORS.openai_chat.speak) as {
       readonly choices: readonly { readonly delta: unknown }[];
     }[];
     expect(events.slice(0, -3).map((event) => event.choices[0]?.delta)).toEqual([
@@ -115,7 +112,7 @@ describe("speech", () => {
   });
 
   it("speaks Responses with numbers in sequence and a whole response at the end", () => {
-    const events = eventsOf(speakOpenAiResponses) as {
+    const events = eventsOf(VENDORS.openai_responses.speak) as {
       readonly type: string;
       readonly sequence_number: number;
     }[];
@@ -166,7 +163,7 @@ describe("speech", () => {
   });
 
   it("speaks generateContent", () => {
-    const events = eventsOf(speakGoogle) as {
+    const events = eventsOf(VENDORS.google.speak) as {
       readonly candidates: readonly { readonly content: object }[];
     }[];
     expect(events.map((event) => event.candidates[0]?.content)).toEqual([

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { applyEdits } from "./apply-edits.ts";
-import type { Edit, EditErrorKind } from "./edits/plan-edits.ts";
+import { applyEdits, type Edit, type EditErrorKind } from "./edits/plan-edits.ts";
 
 function edit(old_string: string, new_string: string, replace_all?: boolean): Edit {
   return replace_all === undefined ? { old_string, new_string } : { old_string, new_string, replace_all };

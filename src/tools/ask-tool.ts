@@ -3,7 +3,6 @@ import { isRecord, ownValue } from "../core/base/json.ts";
 import type { JsonSchema, SchemaIssue } from "../core/base/schema.ts";
 import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
 
-/** The name of the tool. */
 export const ASK_TOOL = "ask_user";
 
 /** A question of the model, with the answers it offers; any other text is an answer too. */
@@ -28,7 +27,7 @@ export interface AskAnswers {
 export function createAskTool(): Tool {
   const tool = defineTool({
     name: ASK_TOOL,
-    description: "Ask the user what only they can decide: 1 to 4 questions, 2 to 5 options each.",
+    description: "Asks what only the user can decide: 1-4 questions, 2-5 options each.",
     parameters: {
       type: "object",
       properties: {
@@ -74,43 +73,38 @@ export function createAskTool(): Tool {
   };
 }
 
-/** Problems that make a question unanswerable: empty texts and duplicates. */
 function faults(questions: readonly AskedQuestion[]): readonly SchemaIssue[] {
-  const tooMany = countFault(questions, { path: "questions", least: 1, most: 4 });
+  const issues: SchemaIssue[] = [];
+  const checkCount = ({ length }: readonly unknown[], path: string, least: number, most: number): boolean => {
+    const isRight = length >= least && length <= most;
+    if (!isRight) issues.push({ path, message: `must have ${least} to ${most} items, got ${length}` });
+    return isRight;
+  };
+  const checkTexts = (texts: readonly string[], pathOf: (index: number) => string): void => {
+    const seen = new Set<string>();
+    for (const [index, text] of texts.entries()) {
+      const key = text.trim().toLowerCase();
+      if (key === "") issues.push({ path: pathOf(index), message: "must not be empty" });
+      else if (seen.has(key))
+        issues.push({ path: pathOf(index), message: `is a duplicate: ${JSON.stringify(text)}` });
+      seen.add(key);
+    }
+  };
   // One issue is enough for too many questions.
-  if (tooMany.length > 0) return tooMany;
-  return questions.flatMap(({ question, options }, at) => [
-    ...countFault(options, { path: `questions[${at}].options`, least: 2, most: 5 }),
-    ...faultOf(
-      question,
-      questions.slice(0, at).map((each) => each.question),
-      `questions[${at}].question`,
-    ),
-    ...options.flatMap(({ label }, index) =>
-      faultOf(
-        label,
-        options.slice(0, index).map((each) => each.label),
-        `questions[${at}].options[${index}].label`,
-      ),
-    ),
-  ]);
-}
-
-interface Bounds {
-  readonly path: string;
-  readonly least: number;
-  readonly most: number;
-}
-
-function countFault({ length }: readonly unknown[], { path, least, most }: Bounds): readonly SchemaIssue[] {
-  const message = `must have ${least} to ${most} items, got ${length}`;
-  return length < least || length > most ? [{ path, message }] : [];
-}
-
-function faultOf(text: string, before: readonly string[], path: string): readonly SchemaIssue[] {
-  const isSame = (other: string): boolean => other.trim().toLowerCase() === text.trim().toLowerCase();
-  if (text.trim() === "") return [{ path, message: "must not be empty" }];
-  return before.some(isSame) ? [{ path, message: `is a duplicate: ${JSON.stringify(text)}` }] : [];
+  if (!checkCount(questions, "questions", 1, 4)) return issues;
+  checkTexts(
+    questions.map(({ question }) => question),
+    (at) => `questions[${at}].question`,
+  );
+  for (const [at, { options }] of questions.entries()) {
+    const path = `questions[${at}].options`;
+    checkCount(options, path, 2, 5);
+    checkTexts(
+      options.map(({ label }) => label),
+      (index) => `${path}[${index}].label`,
+    );
+  }
+  return issues;
 }
 
 function answered(questions: readonly AskedQuestion[], given: unknown): ToolResult {

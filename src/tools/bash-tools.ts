@@ -8,13 +8,16 @@ import { errorResult } from "../core/tool/tool-output.ts";
 import { systemCode } from "../system/system-error.ts";
 import { redactedInput } from "./files/file-error.ts";
 import { createJobTool } from "./job-tool.ts";
-import { LiveUpdate } from "./shell/live-update.ts";
 import type { OutputText } from "./shell/output-buffer.ts";
 import type { ProcessInfo } from "./shell/process-table.ts";
 import { describeDuration, describeExit, listProcesses, outputLines } from "./shell/report.ts";
 import { runInPort } from "./shell/run-in-port.ts";
-import type { RunningCommand } from "./shell/running-command.ts";
-import { type CommandPlace, type ShellOptions, ShellSession } from "./shell/shell-session.ts";
+import {
+  type CommandPlace,
+  type RunningCommand,
+  type ShellOptions,
+  ShellSession,
+} from "./shell/shell-session.ts";
 
 /** `bash` and `job` of one session, and the end of everything they started. */
 export interface BashTools {
@@ -83,7 +86,7 @@ function createBashTool(session: ShellSession): Tool {
   return defineTool({
     name: "bash",
     description:
-      "Run a shell command in the working folder. No stdin, no terminal. Long output is cut in the middle, a file keeps all of it. For files use their own tools.",
+      "Runs a shell command. No stdin, no terminal. Long output is cut in the middle and kept whole in a file.",
     parameters: PARAMETERS,
     access: "exclusive",
     timeoutMs: 0,
@@ -96,9 +99,9 @@ const PARAMETERS = {
   type: "object",
   properties: {
     command: { type: "string" },
-    timeout_ms: { type: "integer", description: "Default 120000, at most 600000" },
-    background: { type: "boolean", description: "Return at once with a job id" },
-    access: { type: "string", description: '"network", or "full": no sandbox' },
+    timeout_ms: { type: "integer", description: "default 120000" },
+    background: { type: "boolean", description: "returns a job id" },
+    access: { type: "string", description: "network, or full: no sandbox" },
     reason: { type: "string" },
   },
   required: ["command"],
@@ -148,7 +151,6 @@ async function runBash(session: ShellSession, input: BashInput, context: ToolCon
   }
 }
 
-/** Longest time that a timer can wait. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Runs a person's command outside to its end, its output as it is. Rejects when it cannot be started. */
@@ -311,4 +313,37 @@ function facts(running: RunningCommand, output: OutputText): NonNullable<ToolRes
     outputBytes: output.totalBytes,
     ...defined({ outputPath: output.path }),
   };
+}
+
+const INTERVAL_MS = 100;
+const MAX_CHARS = 8000;
+
+/** Passes text on as it comes, at most ten times a second and never more than a screen or two at once. */
+class LiveUpdate {
+  readonly #publish: (text: string) => void;
+  #pending = "";
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+
+  constructor(publish: (text: string) => void) {
+    this.#publish = publish;
+  }
+
+  push(text: string): void {
+    if (this.#isStopped) return;
+    this.#pending = (this.#pending + text.slice(-MAX_CHARS)).slice(-MAX_CHARS);
+    this.#timer ??= setTimeout(() => this.#flush(), INTERVAL_MS);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  #flush(): void {
+    const text = this.#pending.toWellFormed();
+    this.#pending = "";
+    this.#timer = undefined;
+    this.#publish(text);
+  }
 }

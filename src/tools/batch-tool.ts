@@ -18,14 +18,11 @@ const MAX_BYTES = 48_000;
 /** Longer than any of the calls takes to end after an abort, so that the batch can report them. */
 const ABORT_GRACE_MS = 8000;
 
-/** One call of a batch. */
 export interface BatchCall {
   readonly tool: string;
-  /** The tool's own arguments, an object. */
   readonly input: unknown;
 }
 
-/** Arguments of `batch`. */
 export interface BatchInput {
   readonly calls: readonly BatchCall[];
 }
@@ -44,8 +41,7 @@ interface BatchAnswer {
 export function createBatchTool(): Tool {
   return defineTool({
     name: NAME,
-    description:
-      "Run 1 to 10 tool calls that do not need each other's results, in one step. Not batch itself.",
+    description: "Runs up to 10 tool calls that need none of each other's results.",
     parameters: {
       type: "object",
       properties: {
@@ -151,11 +147,7 @@ function joinAccess(all: readonly ToolAccess[]): ToolAccess {
   return read.length === 0 && write.length === 0 ? "none" : { read, write };
 }
 
-/**
- * Cuts texts so that together they take at most `maxBytes` of UTF-8, the notes about the cuts included as far
- * as there is room. Short texts stay whole; the room they leave goes to the long ones, which keep equal
- * shares: head and tail, with a note in between.
- */
+/** Short texts stay whole, long ones keep equal shares: head and tail, with a note in between. */
 export function shareBytes(texts: readonly string[], maxBytes: number): readonly string[] {
   const sizes = texts.map((text) => Buffer.byteLength(text));
   const share = fairShare(sizes, maxBytes);

@@ -14,7 +14,7 @@ import { tempFolder } from "../../test/temp-folder.ts";
 import { callTool, textOf } from "../../test/tools/call-tool.ts";
 import { createEditTool } from "./edit-tool.ts";
 import type { Edit } from "./edits/plan-edits.ts";
-import { FileState } from "./files/read-files.ts";
+import { FileState } from "./files/file-state.ts";
 import { createReadTool } from "./read-tool.ts";
 
 function tools(cwd: string) {

@@ -1,20 +1,16 @@
 import { counted } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
-import { splice } from "./apply-edits.ts";
-import { editedSnippet } from "./edits/edited-snippet.ts";
-import { type Edit, planEdits, type Replacement } from "./edits/plan-edits.ts";
-import { answerFileErrors, FileRefusal, redactedInput } from "./files/file-error.ts";
-import type { FileToolOptions } from "./files/file-port.ts";
+import { type Edit, editedSnippet, planEdits, type Replacement, splice } from "./edits/plan-edits.ts";
+import { describeNearestNames, FileRefusal, redactedInput } from "./files/file-error.ts";
+import { FileState, type FileToolOptions } from "./files/file-state.ts";
 import {
   type ChangeTarget,
+  changeFile,
   commitChange,
   diffFile,
   type FileUnderChange,
   openForChange,
 } from "./files/file-under-change.ts";
-import { describeNearestNames } from "./files/nearest-names.ts";
-import { permittedPath } from "./files/permitted-path.ts";
-import { FileState } from "./files/read-files.ts";
 import { resolvePath } from "./resolve-path.ts";
 
 /**
@@ -28,17 +24,11 @@ export function createEditTool(options: FileToolOptions = {}): Tool {
   return defineTool({
     name: "edit",
     description:
-      "Replaces text in a file that was read. old_string must be there exactly once, or set replace_all. All edits refer to the file as it was; all apply or none.",
+      "Replaces text in a file that was read. old_string must occur exactly once, or set replace_all. Edits refer to the file as it was; all apply or none.",
     parameters: PARAMETERS,
     access: ({ path }, { cwd }) => ({ write: [resolvePath(path, { ...options, cwd: options.cwd ?? cwd })] }),
-    execute: ({ path: shown, edits }, context) =>
-      answerFileErrors(shown, context.signal, async () => {
-        const path = permittedPath(shown, options, context);
-        const { transcriptId, signal, callId } = context;
-        const { files, agreed } = options;
-        const target = { path, shown, state, transcriptId, signal, callId, files, agreed };
-        return state.inTurn(path, () => edit(target, edits));
-      }),
+    execute: ({ path, edits }, context) =>
+      changeFile(path, { ...options, state }, context, (target) => edit(target, edits)),
   });
 }
 
@@ -62,7 +52,6 @@ const PARAMETERS = {
   required: ["path", "edits"],
 } as const;
 
-/** A change by edits, not made yet. */
 interface EditPlan {
   readonly before: FileUnderChange;
   readonly text: string;

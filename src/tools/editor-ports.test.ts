@@ -6,9 +6,8 @@ import { tempFolder } from "../../test/temp-folder.ts";
 import { callTool, textOf } from "../../test/tools/call-tool.ts";
 import { createBashTools } from "./bash-tools.ts";
 import { fileTools } from "./file-tools.ts";
-import type { FilePort } from "./files/file-port.ts";
-import type { CommandPlacement, CommandSandbox } from "./shell/command-sandbox.ts";
-import type { PortCommand, ShellPort } from "./shell/shell-port.ts";
+import type { FilePort } from "./files/file-state.ts";
+import type { CommandPlacement, CommandSandbox, PortCommand, ShellPort } from "./shell/ports.ts";
 
 /** An editor with texts in its buffers, some of them not saved; it saves what it is told to write. */
 function editor(buffers: Record<string, string>): Required<FilePort> {

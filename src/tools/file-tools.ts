@@ -1,12 +1,10 @@
 import type { Tool } from "../core/tool/tool.ts";
 import { createEditTool } from "./edit-tool.ts";
-import type { FileToolOptions } from "./files/file-port.ts";
-import { FileState } from "./files/read-files.ts";
+import { FileState, type FileToolOptions } from "./files/file-state.ts";
 import { createGlobTool } from "./glob-tool.ts";
 import { createGrepTool } from "./grep-tool.ts";
 import { createReadTool } from "./read-tool.ts";
-import { RipgrepLocator } from "./search/ripgrep.ts";
-import type { SearchToolOptions } from "./search/search-folder.ts";
+import { RipgrepLocator, type SearchToolOptions } from "./search/ripgrep.ts";
 import { createWriteTool } from "./write-tool.ts";
 
 /** Options of {@link fileTools}: the options of all its tools. */

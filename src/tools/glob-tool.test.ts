@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
 import { asOrdinaryUser, callTool, textOf } from "../../test/tools/call-tool.ts";
 import { createGlobTool } from "./glob-tool.ts";
-import type { SearchToolOptions } from "./search/search-folder.ts";
+import type { SearchToolOptions } from "./search/ripgrep.ts";
 
 type Engine = SearchToolOptions;
 

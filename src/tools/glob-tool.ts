@@ -2,13 +2,10 @@ import { join } from "node:path";
 import { counted } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/tool/tool.ts";
 import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
-import { permittedPath } from "./files/permitted-path.ts";
-import { resolvePath } from "./resolve-path.ts";
-import { newestFirst } from "./search/found-list.ts";
-import { listFiles } from "./search/list-files.ts";
+import { permittedPath, resolvePath } from "./resolve-path.ts";
 import { pathGlob } from "./search/path-glob.ts";
-import { RipgrepLocator } from "./search/ripgrep.ts";
-import { exclusionBelow, type SearchToolOptions, searchRootKind, shownPath } from "./search/search-folder.ts";
+import { listFiles, RipgrepLocator, type SearchToolOptions } from "./search/ripgrep.ts";
+import { exclusionBelow, newestFirst, searchRootKind, shownPath } from "./search/text-search.ts";
 
 /**
  * The `glob` tool: regular files by pattern, newest first, at most 200. `*` stays within a folder, `**`
@@ -64,8 +61,8 @@ async function glob(request: GlobRequest, context: ToolContext): Promise<ToolRes
   const isExcluded = exclusionBelow(folder, request.excludes);
   const timeout = AbortSignal.timeout(request.timeoutMs);
   const found: string[] = [];
-  await listFiles(folder, {
-    ripgrep,
+  await listFiles(ripgrep, {
+    folder,
     signal: AbortSignal.any([context.signal, timeout]),
     withNodeModules: `${pattern}/${folder}`.includes("node_modules"),
     onFile: (path) => {

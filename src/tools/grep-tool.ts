@@ -1,16 +1,11 @@
-import { basename, dirname, join } from "node:path";
+import { basename, dirname } from "node:path";
 import type { FromJsonSchema } from "../core/base/schema.ts";
 import { counted } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/tool/tool.ts";
 import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
-import { permittedPath } from "./files/permitted-path.ts";
-import { resolvePath } from "./resolve-path.ts";
-import { FoundList, newestFirst } from "./search/found-list.ts";
-import { RipgrepLocator } from "./search/ripgrep.ts";
-import { exclusionBelow, type SearchToolOptions, searchRootKind, shownPath } from "./search/search-folder.ts";
-import { searchWithRipgrep } from "./search/search-with-ripgrep.ts";
-import { searchWithoutRipgrep } from "./search/search-without-ripgrep.ts";
-import type { TextSearch } from "./search/text-search.ts";
+import { permittedPath, resolvePath } from "./resolve-path.ts";
+import { RipgrepLocator, type SearchToolOptions, searchText } from "./search/ripgrep.ts";
+import { exclusionBelow, ResultList, searchRootKind, type TextSearch } from "./search/text-search.ts";
 
 /**
  * The `grep` tool: searches the text of files with a regular expression, by ripgrep or, where there is none,
@@ -25,7 +20,7 @@ export function createGrepTool(options: SearchToolOptions = {}): Tool {
   return defineTool({
     name: "grep",
     description:
-      "Searches file contents by regular expression (ripgrep). Ignored files are left out. Default mode: files.",
+      "Searches file contents by regular expression. Ignored files are left out. Default mode: files.",
     parameters: PARAMETERS,
     readOnly: true,
     access: "read_all",
@@ -62,7 +57,6 @@ const MAX_PROBLEM_CHARS = 1000;
 type GrepInput = FromJsonSchema<typeof PARAMETERS>;
 
 interface GrepPlace extends Pick<SearchToolOptions, "excludes"> {
-  /** Canonical path of the folder or file to search. */
   readonly path: string;
   readonly cwd: string;
   readonly locator: RipgrepLocator;
@@ -75,26 +69,18 @@ async function grep(input: GrepInput, place: GrepPlace, context: ToolContext): P
   const folder = kind === "file" ? dirname(place.path) : place.path;
   const timeout = AbortSignal.timeout(place.timeoutMs);
   const asked = { ...wantedOf(input, folder), ...(kind === "file" ? { file: basename(place.path) } : {}) };
-  const list = new FoundList({
-    mode: asked.mode,
-    limit: clamp(input.limit ?? DEFAULT_LIMIT, { min: 1, max: MAX_LIMIT }),
-    marksGaps: asked.context > 0,
-    pathShown: (path) => shownPath(join(folder, path), place.cwd),
-  });
+  const limit = Math.min(Math.max(1, input.limit ?? DEFAULT_LIMIT), MAX_LIMIT);
+  const list = new ResultList(asked, limit, place.cwd);
   // A file that the call names was judged with the call.
   const isExcluded = exclusionBelow(folder, kind === "file" ? undefined : place.excludes);
-  const signal = AbortSignal.any([context.signal, timeout]);
-  const search: TextSearch = {
+  const end = await searchText(place.locator, {
     ...asked,
-    signal,
+    signal: AbortSignal.any([context.signal, timeout]),
     onFound: (found) => isExcluded(found.path) || list.add(found),
-  };
-  const command = await place.locator.find();
-  const end =
-    command === undefined ? await searchWithoutRipgrep(search) : await searchWithRipgrep(command, search);
+  });
   context.signal.throwIfAborted();
   if (end.problem !== undefined && list.size === 0) throw new FileRefusal(unusable(end.problem));
-  const text = asked.mode === "files" ? list.filesText(await newestFirst(folder, list.paths)) : list.text();
+  const text = await list.text();
   const notes = [
     ...(timeout.aborted ? [`Stopped after ${place.timeoutMs / 1000} s: there may be more.`] : []),
     ...(end.unread > 0
@@ -116,7 +102,7 @@ function wantedOf(input: GrepInput, folder: string): Omit<TextSearch, "signal" |
     folder,
     ...(glob === "" ? {} : { glob }),
     mode,
-    context: mode === "content" ? clamp(input.context ?? 0, { min: 0, max: MAX_CONTEXT }) : 0,
+    context: mode === "content" ? Math.min(Math.max(0, input.context ?? 0), MAX_CONTEXT) : 0,
     ignoresCase: input.ignore_case ?? false,
     // A pattern with a line end in it could match nothing otherwise.
     isMultiline: input.multiline ?? /\n|\\n/u.test(pattern),
@@ -132,8 +118,4 @@ function unusable(problem: string): string {
 function nothingFound({ pattern, glob, path = "." }: GrepInput, { cwd }: GrepPlace): string {
   const where = path === "." ? cwd : path;
   return `No matches for ${pattern} in ${where}${glob === undefined || glob === "" ? "" : ` (files ${glob})`}.`;
-}
-
-function clamp(value: number, { min, max }: { readonly min: number; readonly max: number }): number {
-  return Math.min(Math.max(min, value), max);
 }

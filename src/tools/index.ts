@@ -14,28 +14,27 @@ export type {
   ToolAccess,
   ToolUpdate,
 } from "../core/tool/tool.ts";
-export { applyEdits } from "./apply-edits.ts";
 export { type AskAnswers, type AskedQuestion, createAskTool } from "./ask-tool.ts";
 export { type BashTools, createBashTools } from "./bash-tools.ts";
 export { createBatchTool } from "./batch-tool.ts";
 export { createEditTool } from "./edit-tool.ts";
 export type { Edit, EditError, EditErrorKind } from "./edits/plan-edits.ts";
+export { applyEdits } from "./edits/plan-edits.ts";
 export { type FileToolsOptions, fileTools } from "./file-tools.ts";
-export type { FileToolOptions } from "./files/file-port.ts";
-export { type FileStamp, FileState } from "./files/read-files.ts";
-export { type RemoveStaleOptions, removeStaleTemporaryFiles } from "./files/temporary-file.ts";
+export type { FileToolOptions } from "./files/file-state.ts";
+export { type FileStamp, FileState } from "./files/file-state.ts";
+export { type RemoveStaleOptions, removeStaleTemporaryFiles } from "./files/write-atomically.ts";
 export { createGlobTool } from "./glob-tool.ts";
 export { createGrepTool } from "./grep-tool.ts";
 export { createReadTool } from "./read-tool.ts";
-export { type RipgrepChoice, RipgrepLocator } from "./search/ripgrep.ts";
-export type { SearchToolOptions } from "./search/search-folder.ts";
+export { type RipgrepChoice, RipgrepLocator, type SearchToolOptions } from "./search/ripgrep.ts";
 export type {
   CommandPlacement,
   CommandSandbox,
   OpenCommandSandbox,
   SandboxCommand,
   SandboxedCommand,
-} from "./shell/command-sandbox.ts";
+} from "./shell/ports.ts";
 export type { ShellOptions } from "./shell/shell-session.ts";
 export { createTodoTool, type TodoItem, type TodoStatus } from "./todo-tool.ts";
 export { createWebFetchTool, type WebFetchOptions } from "./web-fetch-tool.ts";

@@ -1,18 +1,14 @@
 import { counted } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
 import { errorResult } from "../core/tool/tool-output.ts";
-import type { Job } from "./shell/job-table.ts";
 import type { ProcessInfo } from "./shell/process-table.ts";
 import { describeDuration, describeExit, listProcesses, outputLines, shorten } from "./shell/report.ts";
-import type { ShellSession } from "./shell/shell-session.ts";
+import type { Job, ShellSession } from "./shell/shell-session.ts";
 
-/** Longer than the longest time between TERM and KILL. */
 const ABORT_GRACE_MS = 7000;
 
-/** Arguments of `job`. */
 export interface JobInput {
   readonly action: "list" | "output" | "kill";
-  /** Needed for `output` and `kill`. */
   readonly id?: string;
 }
 
@@ -20,7 +16,7 @@ export interface JobInput {
 export function createJobTool(session: ShellSession): Tool {
   return defineTool({
     name: "job",
-    description: "Background commands: list them, their output since the last look, kill one.",
+    description: "Background commands: list them, show new output, kill one.",
     parameters: {
       type: "object",
       properties: { action: { type: "string", enum: ["list", "output", "kill"] }, id: { type: "string" } },

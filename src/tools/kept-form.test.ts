@@ -5,8 +5,8 @@ import { describe, expect, test } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
 import { callTool, textOf } from "../../test/tools/call-tool.ts";
 import { createEditTool } from "./edit-tool.ts";
+import { FileState } from "./files/file-state.ts";
 import { encodeText, type FileEncoding } from "./files/file-text.ts";
-import { FileState } from "./files/read-files.ts";
 import { createReadTool } from "./read-tool.ts";
 import { createWriteTool } from "./write-tool.ts";
 

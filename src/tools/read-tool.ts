@@ -3,19 +3,19 @@ import { counted } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/tool/tool.ts";
 import { errorResult } from "../core/tool/tool-output.ts";
 import { systemCode } from "../system/system-error.ts";
-import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
-import { type FilePort, type FileToolOptions, type PortText, readPort } from "./files/file-port.ts";
-import { type FolderPage, listFolder } from "./files/list-folder.ts";
-import { describeNearestNames } from "./files/nearest-names.ts";
-import type { OpenFile } from "./files/open-file.ts";
-import { openRegularFile } from "./files/open-regular-file.ts";
-import { permittedPath } from "./files/permitted-path.ts";
-import { pinFolder } from "./files/pinned-folder.ts";
-import { FileState, stampOf } from "./files/read-files.ts";
-import { type Page, readPage } from "./files/read-page.ts";
-import { imageTypeOf } from "./files/text-encoding.ts";
-import { describeForm } from "./files/text-form.ts";
-import { resolvePath } from "./resolve-path.ts";
+import { answerFileErrors, describeNearestNames, FileRefusal } from "./files/file-error.ts";
+import {
+  type FilePort,
+  FileState,
+  type FileToolOptions,
+  type PortText,
+  readPort,
+  stampOf,
+} from "./files/file-state.ts";
+import { describeForm, imageTypeOf } from "./files/file-text.ts";
+import { type OpenFile, openRegularFile, pinFolder } from "./files/open-file.ts";
+import { type FolderPage, listFolder, type Page, readPage } from "./files/read-page.ts";
+import { permittedPath, resolvePath } from "./resolve-path.ts";
 
 /**
  * The `read` tool. Text comes as numbered lines (the number six wide, a tab, the line without its line end),
@@ -28,7 +28,7 @@ export function createReadTool(options: FileToolOptions = {}): Tool {
   return defineTool({
     name: "read",
     description:
-      "Reads a file: text as numbered lines, 2,000 lines or 50 KB at a time (offset: first line), images as images. Lists a folder.",
+      "Reads a file (2,000 numbered lines or 50 KB from line offset on, or an image) or lists a folder.",
     parameters: PARAMETERS,
     readOnly: true,
     access: ({ path }, { cwd }) => ({ read: [resolvePath(path, { ...options, cwd: options.cwd ?? cwd })] }),
@@ -58,7 +58,6 @@ const MAX_IMAGE_BYTES = 3_750_000;
 
 interface ReadRequest {
   readonly target: string;
-  /** The path as the model wrote it. */
   readonly shown: string;
   readonly firstLine: number;
   readonly maxLines: number;

@@ -8,7 +8,7 @@ import { redactionMark } from "../core/base/text.ts";
 import { textOf as contentText } from "../core/message/message.ts";
 import { createRedaction } from "../permission/secrets/create-redaction.ts";
 import { createEditTool } from "./edit-tool.ts";
-import { FileState } from "./files/read-files.ts";
+import { FileState } from "./files/file-state.ts";
 import { createReadTool } from "./read-tool.ts";
 import { createWriteTool } from "./write-tool.ts";
 

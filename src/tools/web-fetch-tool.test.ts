@@ -6,7 +6,7 @@ import { Agent } from "../agent/agent.ts";
 import { textOf } from "../core/message/message.ts";
 import { calls, says } from "../testing/script.ts";
 import { ScriptedModel } from "../testing/scripted-model.ts";
-import { isPublicAddress, publicLookup } from "./web/public-address.ts";
+import { isPublicAddress, publicLookup } from "./web/fetch-page.ts";
 import { createWebFetchTool, type WebFetchOptions } from "./web-fetch-tool.ts";
 
 let server: LoopbackServer | undefined;

@@ -3,7 +3,6 @@ import { counted } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
 import { errorResult } from "../core/tool/tool-output.ts";
 import type { FetchedPage, FetchPageOptions } from "./web/fetch-page.ts";
-import { PageError } from "./web/public-address.ts";
 
 /** How `web_fetch` works. */
 export interface WebFetchOptions {
@@ -17,7 +16,6 @@ export interface WebFetchOptions {
   readonly proxyEnv?: FetchPageOptions["proxyEnv"];
 }
 
-/** Characters of text one call shows. */
 const PAGE_CHARS = 50_000;
 
 /**
@@ -39,7 +37,7 @@ export function createWebFetchTool(options: WebFetchOptions = {}): Tool {
     access: "none",
     changesFiles: false,
     execute: async ({ url, offset = 0 }, { signal }) => {
-      const { assertFetchable, fetchPage } = await import("./web/fetch-page.ts");
+      const { assertFetchable, fetchPage, PageError } = await import("./web/fetch-page.ts");
       try {
         const address = URL.parse(url);
         if (address === null) return errorResult(`${JSON.stringify(url)} is not an address: write https://…`);
@@ -84,7 +82,6 @@ async function shown(page: FetchedPage, offset: number): Promise<ToolResult> {
 
 interface Readable {
   readonly title?: string | undefined;
-  /** Undefined for what is no text. */
   readonly text: string | undefined;
 }
 

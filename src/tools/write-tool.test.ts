@@ -19,7 +19,7 @@ import { describe, expect, test } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
 import { asOrdinaryUser, callTool, textOf } from "../../test/tools/call-tool.ts";
 import type { Tool } from "../core/tool/tool.ts";
-import { FileState } from "./files/read-files.ts";
+import { FileState } from "./files/file-state.ts";
 import { createReadTool } from "./read-tool.ts";
 import { createWriteTool } from "./write-tool.ts";
 

@@ -1,17 +1,16 @@
 import { counted } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
-import { answerFileErrors, FileRefusal, redactedInput } from "./files/file-error.ts";
-import type { FileToolOptions } from "./files/file-port.ts";
+import { FileRefusal, redactedInput } from "./files/file-error.ts";
+import { FileState, type FileToolOptions } from "./files/file-state.ts";
+import { describeForm, formOf, inFormOf } from "./files/file-text.ts";
 import {
   type ChangeTarget,
+  changeFile,
   commitChange,
   diffFile,
   type FileUnderChange,
   openForChange,
 } from "./files/file-under-change.ts";
-import { permittedPath } from "./files/permitted-path.ts";
-import { FileState } from "./files/read-files.ts";
-import { describeForm, formOf, inFormOf } from "./files/text-form.ts";
 import { resolvePath } from "./resolve-path.ts";
 
 /**
@@ -24,18 +23,11 @@ export function createWriteTool(options: FileToolOptions = {}): Tool {
   const state = options.state ?? new FileState();
   return defineTool({
     name: "write",
-    description:
-      "Creates a file (and its folders) or replaces all of its content. An existing file must have been read first.",
+    description: "Creates a file with its folders, or replaces all content of one that was read.",
     parameters: PARAMETERS,
     access: ({ path }, { cwd }) => ({ write: [resolvePath(path, { ...options, cwd: options.cwd ?? cwd })] }),
-    execute: ({ path: shown, content }, context) =>
-      answerFileErrors(shown, context.signal, async () => {
-        const path = permittedPath(shown, options, context);
-        const { transcriptId, signal, callId } = context;
-        const { files, agreed } = options;
-        const target = { path, shown, state, transcriptId, signal, callId, files, agreed };
-        return state.inTurn(path, () => write(target, content));
-      }),
+    execute: ({ path, content }, context) =>
+      changeFile(path, { ...options, state }, context, (target) => write(target, content)),
   });
 }
 
@@ -45,11 +37,8 @@ const PARAMETERS = {
   required: ["path", "content"],
 } as const;
 
-/** A change of a whole file, not made yet. */
 interface WritePlan {
-  /** Absent when there is no such file. */
   readonly before: FileUnderChange | undefined;
-  /** The content in the form of the file it replaces. */
   readonly after: string;
 }
 

@@ -3,7 +3,7 @@ import type { ToolInput } from "../core/message/message.ts";
 import { withoutEnding } from "./call-text.ts";
 import type { FileDiff } from "./file-diff.ts";
 import type { ShellItem, SubagentView, ToolItem, UserItem, ViewItem } from "./view.ts";
-import type { EndReason, Phrase } from "./words.ts";
+import { type EndReason, endReason, type Phrase } from "./words.ts";
 
 /** How much a note or an ending asks for attention. */
 export type Level = "info" | "warning" | "error";
@@ -26,10 +26,7 @@ export interface CallBlock {
   /** The change it made, else the end of what it wrote. */
   readonly diff?: FileDiff | undefined;
   readonly output: string;
-  /**
-   * `open`: the output is what matters, as of a failure. `end`: its last lines say how it went. `folded`: the
-   * few words are enough.
-   */
+  /** `open`: all of the output matters · `end`: its last lines do · `folded`: the brief is enough. */
   readonly shows: "open" | "end" | "folded";
   readonly agent?: AgentBlock | undefined;
 }
@@ -110,7 +107,7 @@ function saidBlock({ source: by, text, images, time }: UserItem): Block {
 
 function endBlock(item: Extract<ViewItem, { readonly type: "run_end" }>): Block {
   const { stopReason, limit, durationMs, costUsd, changes, trace, evidence } = item;
-  const reason = limit === "wall_time" ? limit : stopReason;
+  const reason = endReason(stopReason, limit);
   // Who stopped a run knows why.
   const error = stopReason === "aborted" ? undefined : item.error?.message;
   const level = error !== undefined ? "error" : QUIET.has(reason) ? "info" : "warning";

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { AgentEvent, FileVersion } from "../core/agent/entries.ts";
-import { CHECK_COMMANDS, checkLine } from "./check-commands.ts";
-import { EvidenceFold, evidenceText } from "./evidence.ts";
+import { CHECK_COMMANDS, checkLine, EvidenceFold, evidenceText } from "./evidence.ts";
 
 let count = 0;
 

@@ -1,6 +1,4 @@
 import type { ErrorCode } from "../core/base/errors.ts";
-import type { StopReason } from "../core/base/stop-reason.ts";
-import type { BudgetLimit } from "../core/model/budget.ts";
 
 /** The exit codes of the program, by meaning. */
 export const EXIT = {
@@ -62,36 +60,4 @@ const ERROR_EXITS: { readonly [C in ErrorCode]?: number } = {
 /** The exit code for an error that ended the program or a run. */
 export function exitCodeOfError(code: ErrorCode): number {
   return ERROR_EXITS[code] ?? EXIT.failed;
-}
-
-const STOP_EXITS: { readonly [S in StopReason]?: number } = {
-  completed: EXIT.done,
-  finish_tool: EXIT.done,
-  structured_output: EXIT.done,
-  denied: EXIT.refused,
-  awaiting_approval: EXIT.refused,
-  max_iterations: EXIT.turnLimit,
-  budget: EXIT.budget,
-  loop_detected: EXIT.loop,
-};
-
-/** How a run ended, as far as its exit code depends on it. */
-export interface RunEnding {
-  readonly stopReason: StopReason;
-  readonly limit?: BudgetLimit | undefined;
-  readonly errorCode?: ErrorCode | undefined;
-  readonly denials: number;
-  /** True when a value for a schema was asked for and did not come. */
-  readonly missesOutput: boolean;
-}
-
-/** The exit code of a run. Only a finished run without a refused call is 0. */
-export function exitCodeOfRun(ending: RunEnding): number {
-  const { stopReason, limit, errorCode, denials, missesOutput } = ending;
-  if (limit === "wall_time" && stopReason === "budget") return EXIT.wallTime;
-  if (errorCode !== undefined && stopReason === "error") return exitCodeOfError(errorCode);
-  const code = STOP_EXITS[stopReason] ?? EXIT.failed;
-  if (code !== EXIT.done) return code;
-  if (denials > 0) return EXIT.refused;
-  return missesOutput ? EXIT.failed : EXIT.done;
 }

@@ -34,11 +34,7 @@ interface Subagent {
   readonly spent: SpendingTally;
 }
 
-/**
- * The items of one transcript: messages, answers, calls, and the items of each subagent in the call that
- * started it. Each event is looked at once and touches the items it speaks of and no other, whatever the
- * length of the conversation.
- */
+/** The items of one transcript. An event costs the same whatever the length of the conversation. */
 export class ItemFold {
   readonly list: ItemList;
   /** Places of calls that have no result yet, by call id. */
@@ -99,7 +95,7 @@ export class ItemFold {
     }
   }
 
-  /** Ends what a run has left open: calls without a result, and text that nobody goes on writing. */
+  /** Ends what a run left open: calls without a result, and unfinished text. */
   close(): void {
     this.#void();
     for (const place of this.#calls.values()) this.list.change<ToolItem>(place, { state: "aborted" });

@@ -9,13 +9,13 @@ export interface QueuedMessage {
 }
 
 /**
- * Messages that go out when the run at work has ended: all that wait together, as one message, unless one of
- * them is a command (it begins with `/` and names one): that goes by itself, in its place. Every change is
- * told by `onChange` of the session. What waits when a session is closed is held when it is opened again.
+ * Messages that are sent when the run has ended: all of them as one message, unless one is a command, which
+ * is sent alone, in its place. `onChange` of the session hears every change. What waits when a session is
+ * closed is held when it is opened again.
  */
 export interface MessageQueue {
   readonly items: readonly QueuedMessage[];
-  /** True: nothing goes out by itself, until {@link release}. Stopping a run holds the queue. */
+  /** True: nothing is sent until {@link release}. Stopping a run holds the queue. */
   readonly held: boolean;
   /** Adds a message at the end and returns its id. It goes out at once when nothing runs or is held. */
   add(text: string, images?: readonly ImageBlock[]): string;
@@ -23,7 +23,7 @@ export interface MessageQueue {
   edit(id: string, text: string): void;
   /** Moves a message to a place, from 0. */
   move(id: string, index: number): void;
-  /** Takes a message back and returns its text. */
+  /** Removes a message and returns its text. */
   remove(id: string): string;
   hold(): void;
   release(): void;

@@ -23,7 +23,7 @@ export function modeNamed(name: string): PermissionMode | undefined {
 
 /** The effect of each mode, in one sentence. */
 export const MODE_EFFECTS: { readonly [mode in PermissionMode]: string } = {
-  auto: "Works freely in this folder, in a sandbox. Asks before leaving the folder or using the network.",
+  auto: "Works freely in this folder. Asks before leaving it or using the network, and before commands where no sandbox works.",
   default: "Asks before every change.",
   plan: "Reads only, then proposes a plan for you to approve.",
   acceptEdits: "Edits files in this folder without asking. Asks for commands.",

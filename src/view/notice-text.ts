@@ -29,7 +29,7 @@ const REASONS: { readonly [W in ModelReason]: string } = {
   resumed: "the session was working with it",
 };
 
-/** The repairs made to go on with the session, in one line for a person. */
+/** The repairs made to continue the session, in one line. */
 function repairText({ damaged, droppedResults, interrupted }: RepairReport, path: string): string {
   const parts = [
     list(

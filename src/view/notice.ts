@@ -21,7 +21,7 @@ export type Notice = { readonly level: "info" | "warning" | "error" } & (
       readonly items: readonly LeftOut[];
     }
   | {
-      /** Something had to be put right to go on with the session kept at `path`. */
+      /** Something had to be repaired to continue the session stored at `path`. */
       readonly code: "repaired";
       readonly path: string;
       readonly repairs: RepairReport;

@@ -3,13 +3,14 @@ import type { DecisionCode, RunResult } from "../core/agent/result.ts";
 import type { NanoAgentError } from "../core/base/errors.ts";
 import { defined } from "../core/base/json.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
-import { counted, GrowingText, shellArgument } from "../core/base/text.ts";
+import { GrowingText, shellArgument } from "../core/base/text.ts";
 import type { ToolInput, Usage } from "../core/message/message.ts";
 import type { BudgetLimit } from "../core/model/budget.ts";
 import { type ModelSpending, SpendingTally } from "../journal/session-usage.ts";
 import { callTitle } from "./call-text.ts";
 import { type Evidence, NO_EVIDENCE } from "./evidence.ts";
-import { type EndingSignal, EXIT, exitCodeOfError, exitCodeOfRun, SIGNAL_EXITS } from "./exit-code.ts";
+import { type EndingSignal, EXIT, exitCodeOfError, SIGNAL_EXITS } from "./exit-code.ts";
+import { ENDED, endReason } from "./words.ts";
 
 /** A call that was refused. */
 export interface Denial {
@@ -19,7 +20,7 @@ export interface Denial {
   readonly reason: string;
   /** The reason for programs; absent where the gate gave none. */
   readonly code?: DecisionCode;
-  /** Why it was asked about, where nobody could answer. */
+  /** Why it was asked about, when there was nobody to answer. */
   readonly questionCode?: DecisionCode;
   /** The rule that would allow it. */
   readonly suggestion?: string;
@@ -46,7 +47,7 @@ export interface Advice {
   readonly text: string;
 }
 
-/** How a run ended, the same for every face. */
+/** How a run ended, the same for every frontend. */
 export interface Outcome {
   readonly stopReason: StopReason;
   readonly code: OutcomeCode;
@@ -73,16 +74,16 @@ export interface Outcome {
   readonly apiDurationMs: number;
   /** The exit code a program ends with; see `EXIT`. */
   readonly exitCode: number;
-  /** Options that go on with the session; absent when nothing is kept. */
+  /** Options that continue the session; absent when nothing is stored. */
   readonly goOn?: string;
   /** Absent for a plain success. */
   readonly advice?: Advice;
 }
 
-/** Facts about a run beside its result. */
+/** Facts about a run besides its result. */
 export interface OutcomeFacts extends TalliedFacts {
   readonly signal?: EndingSignal | undefined;
-  /** The command that goes on with the session; absent when nothing is kept. */
+  /** The command that continues the session; absent when nothing is stored. */
   readonly goOn?: string | undefined;
   readonly wantsOutput: boolean;
   /** True when commands can be confined, so that `auto` lets them run. */
@@ -98,9 +99,11 @@ export function outcomeOf(result: RunResult, facts: OutcomeFacts): Outcome {
   const { signal, denials } = facts;
   const missesOutput = facts.wantsOutput && output === undefined;
   const code = signal === undefined ? codeOf(result, missesOutput) : "error_interrupted";
-  const ending = { stopReason, limit, errorCode: error?.code, denials: denials.length, missesOutput };
-  const advice = adviceFor({ result, facts, code });
-  const exitCode = exitCodeOfRun(ending);
+  const advice = adviceFor(result, facts, code);
+  const isRefused = denials.length > 0 && CODES[stopReason] === "success";
+  const exitCode = isRefused
+    ? EXIT.refused
+    : (EXITS[code] ?? (error ? exitCodeOfError(error.code) : EXIT.failed));
   return outcome(facts, { stopReason, code, exitCode, text, output, limit, error, advice });
 }
 
@@ -197,44 +200,46 @@ const CODES: { readonly [reason in RunResult["stopReason"]]: OutcomeCode } = {
   error: "error_during_execution",
 };
 
-interface RunEnd {
-  readonly result: RunResult;
-  readonly facts: OutcomeFacts;
-  readonly code: OutcomeCode;
-}
+const EXITS: { readonly [C in OutcomeCode]?: number } = {
+  success: EXIT.done,
+  error_denied: EXIT.refused,
+  error_max_turns: EXIT.turnLimit,
+  error_max_budget_usd: EXIT.budget,
+  error_max_wall_time: EXIT.wallTime,
+  error_loop_detected: EXIT.loop,
+};
 
-function adviceFor({ result, facts, code }: RunEnd): string | undefined {
-  const again = `What was changed so far is kept; ${nextStep(facts, "run again to go on")}`;
+/** Advice that ends with what to change for another run. */
+const AGAIN_WITH: { readonly [C in OutcomeCode]?: string } = {
+  error_max_turns: "with a higher --max-turns",
+  error_max_budget_usd: "with a higher --max-budget-usd",
+  error_max_wall_time: "with a longer --max-wall-time",
+  error_loop_detected: "and say what to do differently, or use another model",
+  error_output_limit: "and ask for less at once",
+};
+
+function adviceFor(result: RunResult, facts: OutcomeFacts, code: OutcomeCode): string | undefined {
+  const how = `${ENDED[endReason(result.stopReason, result.limit)]}.`;
+  const next = AGAIN_WITH[code];
+  if (next !== undefined) {
+    const detail = code === "error_max_wall_time" ? failureOf(facts) : detailOf(result);
+    return `${how}${detail} What was changed so far is kept; ${nextStep(facts, "run again to go on")}, ${next}.`;
+  }
   const goOn = goOnText(facts.goOn);
   switch (code) {
     case "success":
       return facts.denials.length === 0 ? undefined : denialAdvice(facts);
     case "error_denied":
       return denialAdvice(facts);
-    case "error_max_turns":
-      return `Turn limit: ${counted(facts.turns, "model request was", "model requests were")} made. ${again}, with a higher --max-turns.`;
-    case "error_max_budget_usd":
-      return `The budget is used up.${detailOf(result)} ${again}, with a higher --max-budget-usd.`;
-    case "error_max_wall_time":
-      return `The time is over.${failureOf(facts)} ${again}, with a longer --max-wall-time.`;
     case "error_max_structured_output_retries":
       return `The model gave no value that fits the schema. Run again, simplify --json-schema, or use another model.${goOn}`;
-    case "error_loop_detected":
-      return `The model kept repeating itself.${detailOf(result)} ${again}, and say what to do differently, or use another model.`;
-    case "error_output_limit":
-      return `${cutText(result)} ${again}, and ask for less at once.`;
     case "error_refusal":
-      return `The model refused, or a filter of its provider did.${refusalWords(result)} Rephrase the prompt or use another model.${goOn}`;
+      return `${how}${refusalWords(result)} Rephrase the prompt or use another model.${goOn}`;
     case "error_interrupted":
       return interrupted(facts);
     default:
-      return result.error?.message ?? "The run failed.";
+      return result.error?.message ?? how;
   }
-}
-
-function cutText(result: RunResult): string {
-  const detail = detailOf(result);
-  return detail === "" ? "The answer was cut at the model's output limit." : `The answer was cut.${detail}`;
 }
 
 function refusalWords({ detail }: RunResult): string {
@@ -246,7 +251,7 @@ function detailOf({ detail }: RunResult): string {
   return detail === undefined ? "" : ` ${detail}`;
 }
 
-/** The state of the last attempt of the request at work, as one more sentence. */
+/** Why the request in progress was to be repeated, as one more sentence. */
 function failureOf({ lastFailure }: Pick<OutcomeFacts, "lastFailure">): string {
   return lastFailure === undefined ? "" : ` The last attempt had failed: ${lastFailure}`;
 }
@@ -310,7 +315,7 @@ function helpBeyondFlags({ code: decided, questionCode }: Denial): string | unde
 
 /** The fields of an {@link Outcome} that come from the events of its run. */
 type TalliedFacts = Pick<Outcome, "denials" | "usage" | "cost" | "models" | "turns" | "apiDurationMs"> & {
-  /** Why the request at work is to be repeated. */
+  /** Why the request in progress is to be repeated. */
   readonly lastFailure: string | undefined;
 };
 

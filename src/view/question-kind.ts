@@ -1,7 +1,8 @@
 import { ownValue } from "../core/base/json.ts";
+import type { ToolInput } from "../core/message/message.ts";
 import { ASK_TOOL } from "../tools/ask-tool.ts";
-import { type CallSubject, callSubject } from "./call-subject.ts";
 import type { Question } from "./question.ts";
+import { pathLine } from "./safe-text.ts";
 
 /** The tool that hands in a plan, for approval. */
 export const PLAN_TOOL = "present_plan";
@@ -49,11 +50,26 @@ export function questionKind({ type, tool, runs, outside }: Question): QuestionK
   }
 }
 
-/**
- * The call itself, without what heading and notes say; `undefined` where no argument speaks for the others.
- */
+/** The call without what heading and notes say; `undefined` when no argument represents the others. */
 export function questionSubject({ tool = "", input = {} }: Question): CallSubject | undefined {
   if (tool !== "bash") return callSubject(tool, input);
   const { access: _access, reason: _reason, ...rest } = input;
   return callSubject(tool, rest);
+}
+
+/** The doing of a call, as a person may decide on it: nothing of it is left out. */
+interface CallSubject {
+  /** The argument that says most: the command of `bash`, else a path or an address, on one line. */
+  readonly main: string;
+  /** All other arguments that are given. */
+  readonly others: ToolInput;
+}
+
+/** The subject of a call; `undefined` where no argument speaks for the others. */
+function callSubject(tool: string, input: ToolInput): CallSubject | undefined {
+  const name = tool === "bash" ? "command" : typeof input["path"] === "string" ? "path" : "url";
+  const { [name]: main, ...rest } = input;
+  if (typeof main !== "string") return undefined;
+  const others = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+  return { main: name === "command" ? main : pathLine(main), others };
 }

@@ -70,5 +70,5 @@ export interface QuestionScope {
   readonly values?: boolean;
 }
 
-/** Hears of a question. The signal is aborted when nobody waits for the answer any more. */
+/** Hears of a question. The signal is aborted when the answer is no longer needed. */
 export type QuestionListener = (question: Question, signal: AbortSignal) => void | Promise<void>;

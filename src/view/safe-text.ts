@@ -1,7 +1,4 @@
-/**
- * A text of foreign origin made safe for a terminal: control characters (escape sequences with them),
- * bidirectional overrides and lone surrogates become visible, line ends and tabs stay.
- */
+/** Makes control characters, bidirectional marks and lone surrogates of a text visible for a terminal. */
 export function terminalText(text: string): string {
   if (SAFE.test(text)) return text;
   return text

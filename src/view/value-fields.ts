@@ -16,12 +16,12 @@ export interface ValueField {
   /** Its property; `undefined`: the value itself, which is no object. */
   readonly name: string | undefined;
   readonly label: string;
-  /** Said beside the label. */
+  /** A remark next to the label. */
   readonly note: string | undefined;
   /** `one` of {@link options}, `several` of them, or `json`: anything else, written as JSON. */
   readonly kind: "text" | "number" | "boolean" | "one" | "several" | "json";
   readonly options: readonly ValueOption[];
-  /** True when any other text is taken beside them. */
+  /** True when any other text is accepted too. */
   readonly isOpen: boolean;
   readonly isRequired: boolean;
   /** Taken where nothing is filled in. */
@@ -29,10 +29,7 @@ export interface ValueField {
   readonly schema: JsonSchema;
 }
 
-/**
- * The fields of a value of this schema: those of an object, else the value itself. Knows the forms in which
- * MCP servers ask (elicitation, version 2025-11-25, and `enumNames` of the one before).
- */
+/** The fields of an object, else the value itself, in the forms that MCP servers ask in (elicitation). */
 export function valueFields(schema: JsonSchema): readonly ValueField[] {
   const { type, properties, required } = schema;
   if (type !== "object" && !isRecord(properties)) return [fieldOf(undefined, schema, true)];

@@ -28,15 +28,12 @@ export class ValueForm {
     return this.#values.length;
   }
 
-  /** The field that is due; `undefined` where there is none to fill in, and any text says yes. */
+  /** The field that is due; `undefined` when there is none: any text then says yes. */
   get field(): ValueField | undefined {
     return this.fields[this.at];
   }
 
-  /**
-   * Takes the text of the field that is due. Gives the value once it is whole, `undefined` while more is due.
-   * A field with a fault stays due; a whole value that does not fit begins anew.
-   */
+  /** Takes the text of the field that is due. Gives the value once it is whole; a misfit stays due. */
   take(text: string): Fault | { readonly value: Json } | undefined {
     const { field } = this;
     if (field !== undefined) {

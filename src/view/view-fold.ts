@@ -21,9 +21,8 @@ import { ItemFold } from "./items.ts";
 import type { Notice } from "./notice.ts";
 import type { Outcome } from "./outcome.ts";
 import { PLAN_TOOL } from "./question-kind.ts";
+import { parseShellNote, parseUntilNote, roundText, sharedText, type UntilNote } from "./session-notes.ts";
 import { SessionTrace } from "./session-trace.ts";
-import { parseShellNote, sharedText } from "./shell-note.ts";
-import { parseUntilNote, roundText, type UntilNote } from "./until-note.ts";
 import type { JobView, RunView, SessionView, ToolItem, ViewChange, ViewItem } from "./view.ts";
 import { noticeOf } from "./words.ts";
 
@@ -42,7 +41,7 @@ export type HostView = Pick<
   /** The command that runs are held to: it says more about the end of a run than its last answer. */
   readonly until?: string | undefined;
   readonly windowTokens: number | undefined;
-  /** Exit codes of the jobs of this process that ended by themselves: no entry says so. */
+  /** Exit codes of background jobs of this process that have ended: no entry says so. */
   readonly endedJobs: ReadonlyMap<string, number | null>;
 };
 
@@ -60,10 +59,7 @@ export const EMPTY_HOST: HostView = {
   endedJobs: new Map(),
 };
 
-/**
- * The fold from events to what a screen shows: the same for events as they come and for the entries of a
- * session that is resumed, but for what only the moment knows. Feed it every event once, in order.
- */
+/** The fold from events, or stored entries, to a view. Feed it each event once, in order. */
 export class ViewFold {
   readonly #main: ItemFold;
   #host: HostView;
@@ -201,7 +197,7 @@ export class ViewFold {
     this.#notice(id, time, { level: round.exitCode === 0 ? "info" : "warning", code: "other", message });
   }
 
-  /** A run that goes on has its turns, tokens, cost and the time it was at work behind it. */
+  /** A run that is resumed keeps its turns, tokens, cost and working time. */
   #begin({ type, time, scope }: RunStartEntry | RunResumeEntry): void {
     if (scope !== undefined) return;
     const before = type === "run_resume" ? (this.#run ?? this.#lastRun) : undefined;
@@ -217,7 +213,7 @@ export class ViewFold {
     this.#changed();
   }
 
-  /** The run at work ended without an entry that says so. */
+  /** The run ended without an entry that says so. */
   fail({ stopReason, error }: Pick<Outcome, "stopReason" | "error">): void {
     // Nothing was to be done: a command, or a message that was refused.
     if (error === undefined && this.#run === undefined) return;
@@ -225,7 +221,7 @@ export class ViewFold {
     this.#end({ id, time: Date.now(), stopReason, error });
   }
 
-  /** The run has no end in the journal, and nobody is at work on it: its process is gone. */
+  /** The run has no end in the journal, and its process is gone. */
   leaveRun(): void {
     if (this.#run === undefined) return;
     const id = `left_${this.#main.list.items.length}`;

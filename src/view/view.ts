@@ -38,11 +38,11 @@ export interface SessionView {
   readonly usage: Usage;
   /** USD of the session; `undefined` when a price is unknown. */
   readonly costUsd: number | undefined;
-  /** The run at work. */
+  /** The run in progress. */
   readonly run?: RunView;
 }
 
-/** The run at work. */
+/** A run in progress. */
 export interface RunView {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
@@ -175,7 +175,7 @@ export type ViewItem =
 export interface ViewChange {
   /** Places of the items that are new or changed. */
   readonly items: readonly number[];
-  /** True when anything beside items changed. */
+  /** True when anything besides items changed. */
   readonly rest: boolean;
   /** True when the view begins anew: the conversation was rewound. All of it is to be drawn again. */
   readonly reset?: true;

@@ -1,6 +1,6 @@
 import type { AgentEvent, CompactionEntry, PhaseEvent } from "../core/agent/entries.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
-import { circleText } from "../hooks/loop-guard-plugin.ts";
+import { circleText } from "../hooks/loop-guard.ts";
 import { oneLine } from "./call-text.ts";
 import type { Notice } from "./notice.ts";
 import { noticeText } from "./notice-text.ts";
@@ -8,6 +8,10 @@ import type { RunView, ToolItem, ViewItem } from "./view.ts";
 
 /** How a run ended: its stop reason, and which limit when it is about time. */
 export type EndReason = StopReason | "wall_time";
+
+export function endReason(stopReason: StopReason, limit: string | undefined): EndReason {
+  return limit === "wall_time" ? limit : stopReason;
+}
 
 /** The endings in words. */
 export const ENDED: { readonly [R in EndReason]: string } = {
@@ -43,7 +47,7 @@ export const CALL_STATES: { readonly [S in ToolItem["state"]]?: string } = {
   aborted: "stopped",
 };
 
-/** Something said beside the conversation, as data: a face may have words of its own for it. */
+/** A remark besides the conversation, as data: a frontend may word it itself. */
 export type Phrase =
   | { readonly code: "notice"; readonly notice: Notice }
   | ({ readonly code: "compacted" } & Omit<Compaction, "id" | "version" | "time" | "type">);

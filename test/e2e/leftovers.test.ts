@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { says } from "../../src/testing/script.ts";
-import { temporaryName } from "../../src/tools/files/temporary-file.ts";
+import { temporaryName } from "../../src/tools/files/write-atomically.ts";
 import { tempFolder } from "../temp-folder.ts";
 import { modelServer, runCommand, serverEnv } from "./command.ts";
 

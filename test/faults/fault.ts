@@ -1,12 +1,8 @@
 import type { WireName } from "../../src/core/message/message.ts";
+import { VENDORS } from "../../src/testing/check-request.ts";
 import { piecesOf, type ScriptAnswer } from "../../src/testing/script.ts";
 import type { ScriptedServer } from "../../src/testing/scripted-server.ts";
 import type { ServerReply, ServerStep } from "../../src/testing/server-step.ts";
-import { speakAnthropic } from "../../src/testing/speak-anthropic.ts";
-import { speakGoogle } from "../../src/testing/speak-google.ts";
-import { speakOpenAiChat } from "../../src/testing/speak-openai-chat.ts";
-import { speakOpenAiResponses } from "../../src/testing/speak-openai-responses.ts";
-import type { Speech } from "../../src/testing/speech.ts";
 import type { CommandEnd, RunningCommand } from "../e2e/command.ts";
 
 /** The wires, in the order of the tables. */
@@ -90,7 +86,7 @@ export interface FaultRoom {
 /** The bytes of an answer as the vendor sends them. */
 export function spoken(wire: WireName, answer: ScriptAnswer, chunkSize = 16): string {
   let calls = 0;
-  const utterances = SPEECHES[wire](piecesOf(answer), {
+  const utterances = VENDORS[wire].speak(piecesOf(answer), {
     model: "scripted",
     chunkSize,
     wantsUsage: true,
@@ -116,10 +112,3 @@ export function cutAfter(wire: WireName, answer: ScriptAnswer, mark: string): Se
   if (at === -1) throw new Error(`"${mark}" is not in ${body}`);
   return { ...streams(body), cut: Buffer.byteLength(body.slice(0, at + mark.length)) };
 }
-
-const SPEECHES: { readonly [W in WireName]: Speech } = {
-  anthropic: speakAnthropic,
-  openai_chat: speakOpenAiChat,
-  openai_responses: speakOpenAiResponses,
-  google: speakGoogle,
-};

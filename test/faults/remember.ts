@@ -1,8 +1,9 @@
+import { SqliteLongTermMemory } from "../../src/memory/sqlite-long-term-memory.ts";
+
 /**
  * Records facts one after the other in the long-term memory FILE and says of each when it is kept:
  * `node remember.ts FILE NAME COUNT`.
  */
-import { SqliteLongTermMemory } from "../../src/memory/sqlite-long-term-memory.ts";
 
 const [, , path = "", name = "", count = ""] = process.argv;
 const memory = new SqliteLongTermMemory({ path });

@@ -214,7 +214,8 @@ test("a program that is not there is named, with what to check", async () => {
 
 test("the documentation lists every fault of a call that is tried", () => {
   const page = readFileSync(join(import.meta.dirname, "../../docs/mcp.md"), "utf8");
-  const [, table = ""] = /\| in a call, the server \|[^\n]*\n\|[^\n]*\n((?:\|[^\n]*\n)+)/.exec(page) ?? [];
+  const [, table = ""] =
+    /\| during a call, the server \|[^\n]*\n\|[^\n]*\n((?:\|[^\n]*\n)+)/.exec(page) ?? [];
   const listed = table
     .trim()
     .split("\n")

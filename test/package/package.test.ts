@@ -203,7 +203,7 @@ describe("the installed executable", () => {
     );
     expect({ code: run.status, stdout: run.stdout }).toEqual({ code: 2, stdout: "" });
     expect(run.stderr).toMatch(/needs Node 22\.19 or newer, this is Node 20\.11\.0/);
-    expect(run.stderr).toContain("npx -p node@24 -p nano-agent nano-agent");
+    expect(run.stderr).toContain("npm ci && npm run demo");
   });
 
   test("has parts that each load by themselves and print nothing", () => {

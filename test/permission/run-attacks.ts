@@ -1,7 +1,3 @@
-/**
- * Runs the attacks on the sandbox as the user who starts it: `node run-attacks.ts [outside]`. Prints which
- * ones succeeded, as JSON; with `outside` nothing confines them, and those run that do no harm.
- */
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
@@ -11,6 +7,11 @@ import { openSandbox } from "../../src/permission/sandbox/open-sandbox.ts";
 import { createBashTools } from "../../src/tools/bash-tools.ts";
 import type { ShellOptions } from "../../src/tools/shell/shell-session.ts";
 import { ATTACKS, type Attack, prepareHome } from "./sandbox-attacks.ts";
+
+/**
+ * Runs the attacks on the sandbox as the user who starts it: `node run-attacks.ts [outside]`. Prints which
+ * ones succeeded, as JSON; with `outside` nothing confines them, and those run that do no harm.
+ */
 
 const isOutside = process.argv[2] === "outside";
 const PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";

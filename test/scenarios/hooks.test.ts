@@ -4,7 +4,7 @@ import type { AgentOptions } from "../../src/agent/options.ts";
 import type { AgentEvent } from "../../src/core/agent/entries.ts";
 import { assistantMessage, userMessage } from "../../src/core/message/message.ts";
 import { transcriptViolations } from "../../src/core/message/transcript.ts";
-import { finishPrintHook } from "../../src/hooks/finish-print.ts";
+import { finishPrintHook } from "../../src/hooks/finish-tool.ts";
 import { HOOK_POINTS, type HookOptions, type HookPoint } from "../../src/hooks/hook.ts";
 import { ReActAgent } from "../../src/patterns/react-agent.ts";
 import { calls, type ScriptStep, says, waits } from "../../src/testing/script.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { AgentEvent } from "../../src/core/agent/entries.ts";
 import { MaxIterationsError } from "../../src/core/agent/result.ts";
+import type { PlanAndSolveAgentOptions } from "../../src/patterns/plan-and-solve-agent.ts";
 import { PlanAndSolveAgent } from "../../src/patterns/plan-and-solve-agent.ts";
-import type { PlanAndSolveAgentOptions } from "../../src/patterns/plan-options.ts";
 import { calls, fails, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import { all, lines, tool } from "./conversation.ts";

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline/promises";
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import type { PersonInput } from "../../src/patterns/person-input.ts";
+import type { PersonInput } from "../../src/patterns/user-agent.ts";
 import { UserAgent } from "../../src/patterns/user-agent.ts";
 import { all, eventTypes, lines } from "./conversation.ts";
 

@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import type { CodingSession } from "../../src/coding/session/coding-session.ts";
-import { History } from "../../src/faces/terminal/editor/history.ts";
+import { History } from "../../src/faces/terminal/editor/input-line.ts";
 import { keymapOf } from "../../src/faces/terminal/editor/keymap.ts";
 import { Screen, type ScreenOptions } from "../../src/faces/terminal/screen.ts";
 

@@ -373,13 +373,12 @@ test("a search says when not all sessions were read for it yet, and finds the re
   const early = kept.page({ q: "zebra", limit: 100 });
   await clock.untilSleeping();
   await clock.advance(1_000);
-  const { isPartial, files } = await early;
+  const { searched, files } = await early;
   await kept.index();
   const whole = await kept.page({ q: "zebra", limit: 100 });
-  expect([isPartial, files.length < 60, whole.isPartial, whole.files.length]).toEqual([
-    true,
-    true,
-    false,
+  expect([searched, whole.searched, whole.files.length]).toEqual([
+    { sessions: files.length, of: 60 },
+    undefined,
     60,
   ]);
   await kept.close();

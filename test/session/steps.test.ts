@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { Agent } from "../../src/agent/agent.ts";
 import { MemoryJournal } from "../../src/core/agent/journal.ts";
-import { BUILT_IN_SUBAGENTS } from "../../src/extensions/subagents/built-in-subagents.ts";
-import { createTaskTool } from "../../src/extensions/subagents/task-tool.ts";
+import { BUILT_IN_SUBAGENTS, createTaskTool } from "../../src/extensions/subagents/task-tool.ts";
 import { StepCounter, sessionSteps } from "../../src/journal/steps.ts";
 import { ReflectionAgent } from "../../src/patterns/reflection-agent.ts";
 import { calls, says } from "../../src/testing/script.ts";

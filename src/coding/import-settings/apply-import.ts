@@ -8,7 +8,7 @@ import { configPath } from "../settings/paths.ts";
 import { changePrivateFile } from "../settings/private-file.ts";
 import type { ImportItem, ImportPlan } from "./import-plan.ts";
 
-/** The parts taken over, and those not taken over after all, with the reason. */
+/** What was imported, and what was not, with the reason. */
 export interface ImportReport {
   readonly taken: readonly ImportItem[];
   readonly skipped: readonly { readonly item: ImportItem; readonly why: string }[];
@@ -23,11 +23,7 @@ interface Edit {
   readonly value: unknown;
 }
 
-/**
- * Takes over what a plan says: settings into the user's file, whose comments and layout stay, files into the
- * folder of their configuration. What is there already stays as it is. Throws `invalid_config` when the
- * settings cannot be written; they are then as they were.
- */
+/** Applies a plan; what exists already stays. Throws `invalid_config` when the settings cannot be written. */
 export async function applyImport(
   { items }: ImportPlan,
   { configFolder }: { readonly configFolder: string },
@@ -79,7 +75,7 @@ function editFor(item: Setting, config: ConfigFile): Edit | string {
   return isThere ? "it is there already" : { path: [...path, -1], value };
 }
 
-/** Copies a file or folder; why not, where it is not. Links are left behind: they lead elsewhere. */
+/** Copies a file or folder without its links. Returns why, when it does not. */
 function copied({ from, to, text }: FileItem, configFolder: string): string | undefined {
   const target = join(configFolder, to);
   if (existsSync(target)) return `there is one already: ${target}`;

@@ -2,13 +2,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { commandsOf, readCodexRules } from "./foreign-rules.ts";
 
-test("rules with plain words are read, alternatives and comments too; the rest is told by its line", () => {
+test("rules on one line with plain words are read, alternatives and comments too; the rest is told by its line", () => {
   const text = `# mine
-prefix_rule(
-    pattern = ["git", ["push", 'fetch']],
-    decision = "prompt", # ask me
-    match = [["git", "push"], "git fetch"],
-)
+prefix_rule(pattern = ["git", ["push", 'fetch']], decision = "prompt", match = [["git", "push"]],) # ask me
 prefix_rule(pattern=["ls"])
 host_executable(name = "git", paths = ["/usr/bin/git"])
 prefix_rule(pattern = ["rm"], decision = "forbidden", justification = "no (really), use \\"trash\\"")
@@ -23,22 +19,22 @@ prefix_rule(pattern = ["cat"], decision = "constructor")
       ["allow", ["ls"]],
       ["deny", ["rm"]],
     ],
-    [8, 10, 11, 12],
+    [4, 6, 7, 8],
   ]);
 });
 
 test("a rule that may never be made is none: in a text, a function or a list", () => {
-  const text = `"""
-prefix_rule(pattern = ["rm"])
-"""
-def f():
+  const inText = '"""\nprefix_rule(pattern = ["rm"])\n"""\n';
+  const within = `def f():
     prefix_rule(pattern = ["dd"])
 x = [prefix_rule(pattern = ["mkfs"]) for _ in []]
-prefix_rule(pattern = ["ls"], justification = """why
-not""")
+prefix_rule(pattern = ["ls"])
 `;
-  const { rules, unread } = readCodexRules(text);
-  expect([rules.map(commandsOf), unread]).toEqual([[["ls"]], [1, 5, 6]]);
+  const read = [inText, within].map(readCodexRules);
+  expect(read.map(({ rules, unread }) => [rules.map(commandsOf), unread])).toEqual([
+    [[], [1, 2, 3]],
+    [[["ls"]], [1, 2, 3]],
+  ]);
 });
 
 const WORD = fc.stringMatching(/^[a-z][a-z.-]{0,8}$/);

@@ -1,6 +1,7 @@
-import { type Fields, isRecord, ownValue, safeParse } from "../../core/base/json.ts";
+import { type Fields, isRecord, ownValue } from "../../core/base/json.ts";
 import { serverParts } from "../../extensions/mcp/tool-name.ts";
 import { patternKind, type RuleAction } from "../../permission/rule.ts";
+import { parseConfigText } from "../settings/parse-config.ts";
 
 /** A rule of a `.rules` file of Codex: the words a command begins with, with alternatives. */
 interface CodexRule {
@@ -20,70 +21,30 @@ const ACTIONS: { readonly [decision: string]: RuleAction | undefined } = {
   forbidden: "deny",
 };
 
-/** Reads `prefix_rule(pattern = […], decision = "…")` with plain texts; the rest is told by line. */
+/** Reads each `prefix_rule(…)` of plain words on one line. A file with texts of several lines is not read. */
 export function readCodexRules(text: string): CodexRules {
-  const tokens = tokensOf(text);
   const rules: CodexRule[] = [];
   const unread: number[] = [];
-  for (let at = 0, next = 0; at < tokens.length; at = next) {
-    next = tokens.findIndex((token, index) => index > at && isRuleName(token));
-    if (next === -1) next = tokens.length;
-    const [name, ...call] = tokens.slice(at, next);
-    const end = call.findIndex(({ json }) => json === "}") + 1;
-    const rule = name !== undefined && isRuleName(name) ? ruleOf(call.slice(0, end)) : undefined;
-    if (rule !== undefined) rules.push(rule);
-    const other = rule === undefined ? name : call[end];
-    if (other !== undefined) unread.push(other.line);
+  const isPlain = !/"""|'''/.test(text);
+  for (const [index, line] of text.split("\n").entries()) {
+    if (/^\s*(?:#|$)/.test(line)) continue;
+    const rule = isPlain ? ruleOf(line) : undefined;
+    if (rule === undefined) unread.push(index + 1);
+    else rules.push(rule);
   }
-  for (const token of tokens) if (token.json === RULE && !isRuleName(token)) unread.push(token.line);
-  return { rules, unread: [...new Set(unread)].sort((one, other) => one - other) };
+  return { rules, unread };
 }
 
-/** A word of the language as JSON has it: arguments of a call are the fields of an object. */
-interface Token {
-  readonly json: string;
-  readonly line: number;
-  /** Nothing stands before it in its line: only there it is a statement of the file itself. */
-  readonly isFirst: boolean;
-}
-
-/** A rule within a function, a condition or a list may never be made. */
-function isRuleName({ json, isFirst }: Token): boolean {
-  return json === RULE && isFirst;
-}
-
-const TOKEN =
-  /#[^\n]*|(?<long>"""[^]*?"""|'''[^]*?''')|(?<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?<name>[A-Za-z_]\w*)(?<isField>[^\S\n]*=)?|(?<sign>\S)|(?<line>\n)|[^\S\n]+/g;
-
-const RULE = "prefix_rule";
-
-function tokensOf(text: string): readonly Token[] {
-  const tokens: Token[] = [];
-  let line = 1;
-  for (const { groups = {}, index } of text.matchAll(TOKEN)) {
-    const { long, text: quoted, name, isField, sign, line: end } = groups;
-    const place = { line, isFirst: index === 0 || text[index - 1] === "\n" };
-    if (long !== undefined) tokens.push({ json: JSON.stringify(long.slice(3, -3)), ...place });
-    else if (quoted !== undefined)
-      tokens.push({ json: JSON.stringify(quoted.slice(1, -1).replaceAll(/\\(.)/g, "$1")), ...place });
-    else if (name !== undefined) tokens.push({ json: isField === undefined ? name : `"${name}":`, ...place });
-    else if (sign !== undefined) tokens.push({ json: BRACKETS.get(sign) ?? sign, ...place });
-    line += end === undefined ? (long?.split("\n").length ?? 1) - 1 : 1;
-  }
-  return tokens;
-}
-
-const BRACKETS: ReadonlyMap<string, string> = new Map([
-  ["(", "{"],
-  [")", "}"],
-]);
-
-/** The rule of a call, if it is one; a comma behind the last argument is none of JSON. */
-function ruleOf(call: readonly Token[]): CodexRule | undefined {
-  const words = call.map(({ json }) => json);
-  const isLast = (at: number): boolean => words[at + 1] === "]" || words[at + 1] === "}";
-  const read = safeParse(words.filter((json, at) => json !== "," || !isLast(at)).join(""));
-  if (!read.ok || !isRecord(read.value)) return undefined;
+/** The rule of a line: its arguments, as Python writes them, are the fields of an object in JSON. */
+function ruleOf(line: string): CodexRule | undefined {
+  const [, given] = /^prefix_rule\((.*)\)\s*(?:#.*)?$/.exec(line) ?? [];
+  const fields = given?.replaceAll(
+    /("(?:[^"\\]|\\.)*")|'((?:[^'\\]|\\.)*)'|([A-Za-z_]\w*)\s*=/g,
+    (_all, double?: string, single?: string, name?: string) =>
+      double ?? (name === undefined ? JSON.stringify(single) : `"${name}":`),
+  );
+  const read = parseConfigText(`{${fields ?? ""}}`);
+  if (!("value" in read) || !isRecord(read.value)) return undefined;
   const { pattern, decision = "allow" } = read.value;
   const action = ownValue(ACTIONS, decision);
   if (action === undefined || !Array.isArray(pattern) || pattern.length === 0) return undefined;

@@ -1,7 +1,7 @@
 import type { Json } from "../../core/base/errors.ts";
 import type { RuleAction } from "../../permission/rule.ts";
 
-/** Agents whose settings can be taken over. */
+/** Agents whose settings can be imported. */
 export const IMPORT_SOURCES = ["claude", "codex", "gemini", "opencode"] as const;
 
 export type ImportSource = (typeof IMPORT_SOURCES)[number];
@@ -41,7 +41,7 @@ export interface LeftItem {
 export interface ImportPlan {
   readonly items: readonly ImportItem[];
   readonly left: readonly LeftItem[];
-  /** The parts that work without being taken over. */
+  /** What works without being imported. */
   readonly notes: readonly string[];
 }
 

@@ -3,13 +3,11 @@ import { isAbsolute, join } from "node:path";
 import { errorMessage, type Json } from "../../core/base/errors.ts";
 import { defined, type Fields, isRecord, ownValue } from "../../core/base/json.ts";
 import { EFFORTS } from "../../core/model/model.ts";
-import type { HookEvent } from "../../extensions/command-hooks/hook-event.ts";
-import { peerMatcher, readHooks } from "../../extensions/command-hooks/read-hooks.ts";
+import { type HookEvent, peerMatcher, readHooks } from "../../extensions/command-hooks/read-hooks.ts";
 import { readTextFile } from "../../extensions/markdown/read-text-file.ts";
 import { parseServer } from "../../extensions/mcp/server-definition.ts";
 import { mcpNames, serverParts } from "../../extensions/mcp/tool-name.ts";
 import { PERMISSION_MODES } from "../../permission/permission-mode.ts";
-
 import { isPeerName, parseRule, type RuleAction, toToolName } from "../../permission/rule.ts";
 import { PRESETS } from "../../providers/catalog.ts";
 import { type Environment, variable } from "../../system/env.ts";

@@ -28,10 +28,8 @@ interface Definition {
 }
 
 /**
- * The MCP servers of a run: those of `--mcp-config`, of the project's `.mcp.json` as far as it is trusted,
- * and of the settings; of two with one name the first of these counts. One that cannot be used is a fault and
- * costs no other. Throws `invalid_argument` and `invalid_config` for what was given on the command line and
- * cannot be read.
+ * The MCP servers of `--mcp-config`, the trusted `.mcp.json` and the settings; the first of a name counts.
+ * Throws `invalid_argument` or `invalid_config` for an argument of the command line that cannot be read.
  */
 export async function findMcpServers(settings: Settings): Promise<FoundServers> {
   const { config, environment, mcp } = settings;
@@ -98,10 +96,7 @@ async function given(text: string, cwd: string): Promise<readonly [string, Defin
   return Object.entries(servers).map(([name, value]) => [name, { source, value }]);
 }
 
-/**
- * What `--mcp-config` was given, as JSON itself: for whoever runs elsewhere, or later. A file is looked for
- * from `cwd`. Throws as {@link findMcpServers}.
- */
+/** The value of `--mcp-config` as JSON, for use elsewhere or later. Throws as {@link findMcpServers}. */
 export async function readGivenServers(text: string, cwd: string): Promise<string> {
   const servers = (await given(text, cwd)).map(([name, { value }]) => [name, value] as const);
   return JSON.stringify({ mcpServers: Object.fromEntries(servers) });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestOptions } from "node:http";
 import { Readable } from "node:stream";
-import type { ProxyOptions } from "../../providers/http.ts";
 import { connectThroughProxy, destination, type Route, routeTo } from "../../providers/http-proxy.ts";
+import type { ProxyOptions } from "../../providers/network.ts";
 
 // One module for what speaks to servers, so that it is one file to load.
 
@@ -11,10 +11,7 @@ export { loginStore } from "./login-store.ts";
 
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/**
- * `fetch` through the proxies of the models' requests, which the global one knows nothing of. What needs no
- * proxy is left to that one; redirects of what goes through one are handed back and not followed.
- */
+/** `fetch` through the proxies of the model requests. Redirects through a proxy are not followed. */
 export function proxiedFetch(proxy: ProxyOptions | undefined): typeof fetch {
   if (proxy === undefined) return fetch;
   return async (input, init) => {

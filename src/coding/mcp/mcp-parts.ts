@@ -13,7 +13,7 @@ import {
   McpHub,
   type McpHubOptions,
 } from "../../extensions/mcp/mcp-hub.ts";
-import type { McpPrompt } from "../../extensions/mcp/mcp-prompt.ts";
+import type { McpPrompt } from "../../extensions/mcp/prompt-messages.ts";
 import type { McpServerDefinition } from "../../extensions/mcp/server-definition.ts";
 import { networkOptions } from "../../providers/network-options.ts";
 import { createProcessWatcher, type ProcessWatcher } from "../../system/process-watcher.ts";

@@ -1,22 +1,19 @@
 import { defined } from "../../core/base/json.ts";
 import { modelWith } from "../../core/model/answer.ts";
 import type { Model, ModelCallOptions, ModelRequest, StreamPart } from "../../core/model/model.ts";
-import type { Tool, ToolRegistry } from "../../core/tool/tool.ts";
+import type { ToolRegistry } from "../../core/tool/tool.ts";
 import type { Elicit, McpHost } from "../../extensions/mcp/connection.ts";
-import type { McpHub, McpServerStatus } from "../../extensions/mcp/mcp-hub.ts";
+import type { McpHub } from "../../extensions/mcp/mcp-hub.ts";
 import type { ProcessWatcher } from "../../system/process-watcher.ts";
 import type { McpServerView } from "../session/coding-session.ts";
-import type { CommandSource, SessionCommand } from "../session/session-command.ts";
+import type { SessionCommand } from "../session/session-command.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type FoundServers, faultText, type ServerFault } from "./find-servers.ts";
 
 /** Milliseconds after which a first request is on its way, however slow the connection is. */
 const ON_ITS_WAY_MS = 200;
 
-/**
- * The same model, which calls `start` beside its first request: once that has been sent and is being
- * answered, or is surely on its way. What `start` does can then not hold it up. `cancel` forgets it.
- */
+/** The same model; calls `start` once its first request is being answered or has surely been sent. */
 function besideFirstRequest(
   model: Model,
   start: () => void,
@@ -49,7 +46,7 @@ function besideFirstRequest(
   };
 }
 
-/** The parts {@link loadMcp} needs beside the settings. */
+/** What {@link loadMcp} needs besides the settings. */
 interface OpenMcpOptions {
   readonly found: FoundServers;
   /** Folders of the run, the working folder first. */
@@ -61,29 +58,9 @@ interface OpenMcpOptions {
   readonly onNotice: (message: string) => void;
 }
 
-export interface OpenMcp {
-  readonly tools: () => readonly Tool[];
-  /** Undefined where there is no server to be used. */
-  readonly hub: McpHub | undefined;
-  readonly commands: CommandSource;
-  /** The prompt of that name as a command; starts its server where needed. Rejects when that fails. */
-  readonly findCommand: (name: string, signal: AbortSignal) => Promise<SessionCommand | undefined>;
-  /** Every server with its status, those included that cannot be used. */
-  readonly statuses: () => readonly McpServerView[];
-  /** The model, beside whose first request the servers start. */
-  readonly modelFor: (model: Model) => Model;
-  /** Gives the agent's registry what comes later; `used`: tools its conversation has used. */
-  readonly attach: (registry: ToolRegistry, used: () => ReadonlySet<string>) => void;
-  readonly close: () => Promise<void>;
-  readonly killNow: () => void;
-}
-
 type McpParts = typeof import("./mcp-parts.ts") | undefined;
 
-/**
- * Gets ready to make the MCP servers of a run; `forbids`: true for a tool whose every call is refused. Loads
- * nothing of the client when there are none.
- */
+/** Prepares the MCP servers of a run. Loads the client only when there are some. */
 export async function loadMcp(
   settings: Settings,
   options: OpenMcpOptions,
@@ -91,55 +68,76 @@ export async function loadMcp(
   const { servers, faults } = options.found;
   for (const fault of faults) options.onNotice(faultText(fault));
   const parts = servers.length === 0 ? undefined : await import("./mcp-parts.ts");
-  return (forbids) => openMcp(settings, options, parts, forbids);
+  return (forbids) => new OpenMcp(settings, options, parts, forbids);
 }
 
-function openMcp(
-  settings: Settings,
-  { found, roots, elicit, watcher, onNotice }: OpenMcpOptions,
-  parts: McpParts,
-  forbids: (name: string) => boolean,
-): OpenMcp {
-  const { servers, faults } = found;
-  let sampled: Model | undefined;
-  const sample: McpHost["sample"] = async (request, signal) => {
-    if (sampled === undefined || parts === undefined) throw new Error("There is no model to ask.");
-    return parts.samplingWith(sampled)(request, signal);
-  };
-  const host = { roots, elicit, sample };
-  const hub = parts?.hubFor(settings, { servers, host, watcher, onNotice, forbids });
-  let cancel = (): void => undefined;
-  return {
-    tools: () => hub?.tools() ?? [],
-    hub,
-    commands: () => hub?.knownPrompts().flatMap((prompt) => parts?.promptCommand(prompt, hub) ?? []) ?? [],
-    findCommand: async (name, signal) => hub && parts?.findPromptCommand(name, hub, signal),
-    statuses: () => [...faulty(faults), ...(hub?.statuses() ?? []).map(toView)],
-    modelFor: (model) => {
-      if (hub === undefined) return model;
-      sampled = model;
-      const started = besideFirstRequest(model, () => hub.start());
-      cancel = started.cancel;
-      return started.model;
-    },
-    attach: (registry, used) => {
-      hub?.attach(registry);
-      hub?.revealUsed(used());
-    },
-    close: async () => {
-      cancel();
-      await hub?.close();
-    },
-    killNow: () => hub?.killNow(),
-  };
-}
+/** The MCP servers of a run. */
+export class OpenMcp {
+  readonly #parts: McpParts;
+  readonly #faults: readonly ServerFault[];
+  #sampled: Model | undefined;
+  #cancel = (): void => undefined;
+  /** Undefined when there is no usable server. */
+  readonly hub: McpHub | undefined;
 
-function toView({ name, status, reason: error }: McpServerStatus): McpServerView {
-  return { name, status, ...defined({ error }) };
-}
+  /** `forbids`: true for a tool whose every call is refused. */
+  constructor(
+    settings: Settings,
+    { found, roots, elicit, watcher, onNotice }: OpenMcpOptions,
+    parts: McpParts,
+    forbids: (name: string) => boolean,
+  ) {
+    this.#parts = parts;
+    this.#faults = found.faults;
+    const sample: McpHost["sample"] = async (request, signal) => {
+      if (this.#sampled === undefined || parts === undefined) throw new Error("There is no model to ask.");
+      return parts.samplingWith(this.#sampled)(request, signal);
+    };
+    const host = { roots, elicit, sample };
+    this.hub = parts?.hubFor(settings, { servers: found.servers, host, watcher, onNotice, forbids });
+  }
 
-function faulty(faults: readonly ServerFault[]): readonly McpServerView[] {
-  return faults
-    .filter(({ name }) => name !== "*")
-    .map(({ name, fault }) => ({ name, status: "failed", error: fault }));
+  commands(): readonly SessionCommand[] {
+    const { hub } = this;
+    return hub?.knownPrompts().flatMap((prompt) => this.#parts?.promptCommand(prompt, hub) ?? []) ?? [];
+  }
+
+  /** The prompt of that name as a command; starts its server if needed. Rejects when that fails. */
+  async findCommand(name: string, signal: AbortSignal): Promise<SessionCommand | undefined> {
+    return this.hub && this.#parts?.findPromptCommand(name, this.hub, signal);
+  }
+
+  /** Every server with its status, unusable ones included. */
+  statuses(): readonly McpServerView[] {
+    const unusable = this.#faults.filter(({ name }) => name !== "*");
+    return [
+      ...unusable.map(({ name, fault: error }) => ({ name, status: "failed" as const, error })),
+      ...(this.hub?.statuses() ?? []).map(({ name, status, reason: error }) => ({
+        name,
+        status,
+        ...defined({ error }),
+      })),
+    ];
+  }
+
+  /** The model; the servers start during its first request. */
+  modelFor(model: Model): Model {
+    const { hub } = this;
+    if (hub === undefined) return model;
+    this.#sampled = model;
+    const started = besideFirstRequest(model, () => hub.start());
+    this.#cancel = started.cancel;
+    return started.model;
+  }
+
+  /** Gives the agent's registry what comes later; `used`: tools that its conversation has used. */
+  attach(registry: ToolRegistry, used: () => ReadonlySet<string>): void {
+    this.hub?.attach(registry);
+    this.hub?.revealUsed(used());
+  }
+
+  async close(): Promise<void> {
+    this.#cancel();
+    await this.hub?.close();
+  }
 }

@@ -2,9 +2,8 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import type { Tool } from "../../core/tool/tool.ts";
-import type { HookHandler } from "../../extensions/command-hooks/hook-event.ts";
-import type { Finding } from "../../extensions/markdown/origin.ts";
-import { sourceFolders } from "../../extensions/markdown/source-folders.ts";
+import type { HookHandler } from "../../extensions/command-hooks/read-hooks.ts";
+import { type Finding, sourceFolders } from "../../extensions/markdown/origin.ts";
 import { type ExtensionFile, extensionFiles } from "../../extensions/modules/extension-files.ts";
 import type { LoadExtensionsOptions, LoadedExtension } from "../../extensions/modules/load-extensions.ts";
 import { about, type OnNotice } from "../../view/notice.ts";
@@ -30,10 +29,7 @@ interface OpenPluginsOptions extends Pick<LoadExtensionsOptions, "adoptErrors" |
   readonly onNotice: OnNotice;
 }
 
-/**
- * Reads the command files and loads the extensions that hold in a folder. What cannot be used is told and
- * costs its own part. Loads no code where there is neither. Never rejects.
- */
+/** Reads command files and loads extensions. Reports what cannot be used. Never rejects. */
 export async function openPlugins(
   settings: Settings,
   { taken, adoptErrors, until, onNotice }: OpenPluginsOptions,

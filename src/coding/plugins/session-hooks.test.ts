@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { EventHooks } from "../../extensions/command-hooks/event-hooks.ts";
-import type { HookInput } from "../../extensions/command-hooks/hook-event.ts";
+import type { HookInput } from "../../extensions/command-hooks/read-hooks.ts";
 import { FakeClock } from "../../testing/fake-clock.ts";
 import { SessionHooks } from "./session-hooks.ts";
 

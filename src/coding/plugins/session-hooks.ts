@@ -6,8 +6,12 @@ import { defined } from "../../core/base/json.ts";
 import { type ToolInput, textOf } from "../../core/message/message.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
 import { EventHooks, type HookOccasion } from "../../extensions/command-hooks/event-hooks.ts";
-import type { HookEvent, HookHandler, HookVerdict } from "../../extensions/command-hooks/hook-event.ts";
-import { readHooks } from "../../extensions/command-hooks/read-hooks.ts";
+import {
+  type HookEvent,
+  type HookHandler,
+  type HookVerdict,
+  readHooks,
+} from "../../extensions/command-hooks/read-hooks.ts";
 import type { ActingArguments, HookedAgent, HookOptions } from "../../hooks/hook.ts";
 import type { Compactor } from "../../memory/context/compactor.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
@@ -50,9 +54,8 @@ const MAX_END_MS = 10_000;
 const IDLE_MS = 60_000;
 
 /**
- * Hooks at the events of a session. A hook can tighten what the rules say; its allow answers only what no
- * rule and no protected place speaks of. None of the methods rejects: a hook that fails is told and changes
- * nothing.
+ * Hooks at the events of a session. An allow of a hook answers only calls that no rule speaks of. No method
+ * rejects: a hook that fails is reported and changes nothing.
  */
 export class SessionHooks {
   readonly #options: SessionHooksOptions;
@@ -170,7 +173,7 @@ export class SessionHooks {
     return decision === "deny" ? { blocked: refusal(said), context } : { context };
   }
 
-  /** Why the run is to go on after its answer; `isActive`: it goes on for such a reason already. */
+  /** Why the run must continue after its answer; `isActive`: it already continues for such a reason. */
   async stop(isActive: boolean, signal: AbortSignal): Promise<string | undefined> {
     const said = await this.#fire("Stop", { fields: { stop_hook_active: isActive }, signal });
     return said.decision === "deny" && said.stop === undefined ? refusal(said) : undefined;
@@ -343,10 +346,7 @@ interface HookedCall {
 
 const FILE_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit"]);
 
-/**
- * The arguments of a call with what published scripts look for beside them: the path of a file from the root
- * as `file_path`, and the texts of all its edits as `old_string` and `new_string`.
- */
+/** A call's arguments, with `file_path`, `old_string` and `new_string` as published scripts read them. */
 export function peerInput({ name, input, cwd }: HookedCall): JsonObject {
   const path = filePath({ name, input, cwd });
   return { ...(input as JsonObject), ...defined({ file_path: path }), ...editTexts(name, input) };
@@ -365,10 +365,7 @@ export function peerResponse(call: HookedCall, { content, isError = false }: Too
   };
 }
 
-/**
- * The arguments a hook wants in the place of those it was told, as the tool takes them. What the tool does
- * not know stays, so that its schema refuses it.
- */
+/** The arguments that a hook returned, as the tool takes them; its schema refuses unknown fields. */
 export function ownInput(call: HookedCall, wanted: NonNullable<HookVerdict["updatedInput"]>): ToolInput {
   const { name, input } = call;
   if (!FILE_TOOLS.has(name)) return wanted;

@@ -1,4 +1,5 @@
-import { dirname, join } from "node:path";
+import { lstatSync, readdirSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
 import { errorMessage, invalidConfig } from "../../core/base/errors.ts";
 import { canonicalJson, isRecord, ownValue, safeParse } from "../../core/base/json.ts";
 import { commandParts } from "../../extensions/commands/expand-command.ts";
@@ -8,7 +9,6 @@ import type { IsTrusted } from "../../extensions/markdown/origin.ts";
 import { extensionFiles } from "../../extensions/modules/extension-files.ts";
 import { contentHash, type TrustedProject, type TrustItem } from "../../permission/trusted-project.ts";
 import { readSettingsFile } from "../settings/private-file.ts";
-import { type FoundFile, filesBelow, namesIn, projectPath, readProjectFile } from "./project-files.ts";
 
 const MAX_TEXT_BYTES = 1_000_000;
 const MAX_ENTRIES = 500;
@@ -20,11 +20,7 @@ const SKILL_FOLDERS = [".agents/skills", ".claude/skills", ".nano-agent/skills"]
 const COMMAND_FOLDERS = [".nano-agent/commands", ".claude/commands"];
 export const EXTENSION_FOLDER = ".nano-agent/extensions";
 
-/**
- * Finds the files of a project that can act: MCP servers of `.mcp.json`, skills with more than their text,
- * subagents and commands that ask for tools or run something, extensions. `folders` as settings have them,
- * root first. Reads only; starts nothing and follows no link inside a skill.
- */
+/** Finds the files of a project that can act. Reads only, and follows no link inside a skill. */
 export async function findActingFiles(
   root: string,
   folders: readonly string[],
@@ -47,7 +43,7 @@ export async function findActingFiles(
   return items.filter((item) => item !== undefined);
 }
 
-/** A server of a project's `.mcp.json`, or a fault of that file. `path` is relative to the project. */
+/** A server of a project's `.mcp.json`, or a problem of that file. `path` is relative to the project. */
 export type ProjectServer =
   | { readonly path: string; readonly name: string; readonly server: unknown; readonly item: TrustItem }
   | { readonly path: string; readonly fault: string };
@@ -126,10 +122,7 @@ function folderItem(
   return { ...item, hash: contentHash(parts.join("\n")) };
 }
 
-/**
- * The item of a subagent or command file; none for a command that is text alone and asks for nothing, and for
- * a file that cannot be used. Its fields are read as the code that uses them reads them.
- */
+/** The item of a subagent or command file; none for a command that is text alone. */
 async function textItem(
   root: string,
   file: string,
@@ -153,10 +146,7 @@ async function textItem(
 const ACTING_FIELD =
   /^(?:tools|model|allowed-?tools|permission-?mode|permissions|hooks|mcp-?servers|sandbox|env|base-?url|headers)$/i;
 
-/**
- * The trust in subagents, skills and commands of a project: their content must be what the user approved.
- * What may not act is noted for the report. A file that changed after it was read is not trusted.
- */
+/** Trusts subagents, skills and commands of a project whose content is still the one the user approved. */
 export function extensionTrust(trust: TrustedProject): IsTrusted {
   return async ({ kind, path, contentHash: read }) => {
     const item =
@@ -165,4 +155,54 @@ export function extensionTrust(trust: TrustedProject): IsTrusted {
         : await textItem(trust.folder, path, kind === "command" ? "command" : "agent");
     return item !== undefined && trust.admits(item) && (kind === "skill" || item.hash === read);
   };
+}
+
+/** The bytes of a regular file of at most `maxBytes`; `undefined` for any other. Never waits. */
+function readProjectFile(path: string, maxBytes: number): Buffer | undefined {
+  try {
+    return readSettingsFile(path, maxBytes);
+  } catch {
+    // A file that cannot be read cannot act through us either.
+    return undefined;
+  }
+}
+
+/** The path to show and approve: relative to the folder of the project, with `/`. */
+export function projectPath(folder: string, path: string): string {
+  return relative(folder, path).split(sep).join("/");
+}
+
+/** The names in a folder in their order, at most `max`; none when there is no folder. */
+function namesIn(folder: string, max: number): readonly string[] {
+  try {
+    return readdirSync(folder).sort().slice(0, max);
+  } catch {
+    return [];
+  }
+}
+
+/** A file below a folder, found without following links. */
+interface FoundFile {
+  /** Relative to the folder, with `/`. */
+  readonly path: string;
+  /** False for a link, a pipe or a device. */
+  readonly isFile: boolean;
+  readonly isExecutable: boolean;
+}
+
+/** The files below a folder in the order of their paths; `undefined` when there are more than `max`. */
+function filesBelow(folder: string, max: number): readonly FoundFile[] | undefined {
+  const found: FoundFile[] = [];
+  const pending = [""];
+  for (let parent = pending.pop(); parent !== undefined; parent = pending.pop()) {
+    for (const name of namesIn(join(folder, parent), max + 1)) {
+      const path = parent === "" ? name : `${parent}/${name}`;
+      const stats = lstatSync(join(folder, path), { throwIfNoEntry: false });
+      if (stats?.isDirectory()) pending.push(path);
+      else if (stats !== undefined)
+        found.push({ path, isFile: stats.isFile(), isExecutable: (stats.mode & 0o111) !== 0 });
+      if (found.length + pending.length > max) return undefined;
+    }
+  }
+  return found.sort((one, other) => (one.path < other.path ? -1 : 1));
 }

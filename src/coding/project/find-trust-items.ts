@@ -1,9 +1,8 @@
 import type { TrustItem } from "../../permission/trusted-project.ts";
 import { loadConfigFile, loadProjectConfig } from "../settings/load-config.ts";
 import { configPath, projectFolders, type UserPaths } from "../settings/paths.ts";
-import { splitProjectConfig } from "../settings/project-config.ts";
-import { findActingFiles } from "./acting-files.ts";
-import { projectPath } from "./project-files.ts";
+import { splitProjectConfig } from "../settings/settings.ts";
+import { findActingFiles, projectPath } from "./acting-files.ts";
 
 export interface ProjectItems {
   /** The folder approval is bound to: the root of the repository, else the working folder. */
@@ -11,10 +10,7 @@ export interface ProjectItems {
   readonly items: readonly TrustItem[];
 }
 
-/**
- * Everything the project of a working folder (links resolved) brings that can act, in a fixed order. Throws
- * `invalid_config` for config files that cannot be used.
- */
+/** Everything that can act in the project of a folder. Throws `invalid_config` for unusable config files. */
 export async function findTrustItems(cwd: string, paths: UserPaths): Promise<ProjectItems> {
   const folders = projectFolders(cwd);
   const folder = folders[0] ?? cwd;

@@ -1,5 +1,10 @@
 import { join } from "node:path";
-import { parseTrustRecord, TrustedProject, TrustRecord } from "../../permission/trusted-project.ts";
+import {
+  parseTrustRecord,
+  TrustedProject,
+  type TrustRecord,
+  trustRecordText,
+} from "../../permission/trusted-project.ts";
 import { systemCode } from "../../system/system-error.ts";
 import type { UserPaths } from "../settings/paths.ts";
 import { changePrivateFile, readPrivateFile } from "../settings/private-file.ts";
@@ -9,9 +14,9 @@ export function readTrust(paths: Pick<UserPaths, "stateFolder">): TrustRecord {
   const path = join(paths.stateFolder, "trust.json");
   try {
     const text = readPrivateFile(path);
-    return text === undefined ? new TrustRecord() : parseTrustRecord(text, path);
+    return text === undefined ? new Map() : parseTrustRecord(text, path);
   } catch (error) {
-    if (error instanceof Error && systemCode(error.cause) === "EACCES") return new TrustRecord();
+    if (error instanceof Error && systemCode(error.cause) === "EACCES") return new Map();
     throw error;
   }
 }
@@ -22,13 +27,12 @@ export async function changeTrust(
   change: (record: TrustRecord) => TrustRecord,
 ): Promise<void> {
   const path = join(paths.stateFolder, "trust.json");
-  await changePrivateFile(path, (text) => {
-    const record = text === undefined ? new TrustRecord() : parseTrustRecord(text, path);
-    return change(record).toText();
-  });
+  await changePrivateFile(path, (text) =>
+    trustRecordText(change(text === undefined ? new Map() : parseTrustRecord(text, path))),
+  );
 }
 
 /** The parts that may act of the project in `folder` (links resolved). */
 export function openTrustedProject(folder: string, paths: Pick<UserPaths, "stateFolder">): TrustedProject {
-  return new TrustedProject(folder, readTrust(paths).contentsOf(folder));
+  return new TrustedProject(folder, readTrust(paths).get(folder));
 }

@@ -1,21 +1,17 @@
 import { cpSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Gate } from "../../core/agent/ports.ts";
-import { errorMessage, type Json, misuse } from "../../core/base/errors.ts";
-import type { Redaction } from "../../core/base/text.ts";
+import { errorMessage, misuse } from "../../core/base/errors.ts";
 import type { ToolInput } from "../../core/message/message.ts";
-import type { Tool, ToolContext, ToolResult } from "../../core/tool/tool.ts";
-import { errorResult, redactJson, toToolResult } from "../../core/tool/tool-output.ts";
+import type { Model } from "../../core/model/model.ts";
+import type { ToolResult } from "../../core/tool/tool.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
 import type { ToolRunner } from "../../session/replay/replay-run.ts";
-import { variable } from "../../system/env.ts";
-import type { ShellOptions } from "../../tools/shell/shell-session.ts";
 import type { OnNotice } from "../../view/notice.ts";
+import type { CodingSession } from "../session/coding-session.ts";
+import { createCodingSession } from "../session/prepare-coding-session.ts";
 import type { Settings } from "../settings/settings.ts";
-import { createBuiltinTools } from "../setup/builtin-tools.ts";
-import { type Confinement, confine } from "../setup/confine.ts";
-import { createPermissionGate, FileGuard } from "../setup/permission-gate.ts";
+import { describedTools } from "../setup/builtin-tools.ts";
 
 /** The tools of the terminal agent, working in a copy of a workspace. */
 export interface LiveTools {
@@ -36,100 +32,67 @@ interface LiveToolsOptions {
   readonly onNotice: OnNotice;
 }
 
-/** Copies the workspace and makes tools for the copy, under the permission rules. */
+/** Copies the workspace and opens a session in the copy that makes the calls, under the permission rules. */
 export async function openLiveTools(options: LiveToolsOptions): Promise<LiveTools> {
+  const { settings, mode = "acceptEdits", allowed = [], onNotice } = options;
   const scratch = new ScratchWorkspace(options.workspace);
   try {
-    const settings = { ...options.settings, cwd: scratch.folder };
-    const confined = await confine({ settings, onNotice: options.onNotice });
-    return liveTools(options, scratch, confined);
+    const session = await createCodingSession({
+      cwd: scratch.folder,
+      environment: { ...settings.environment, TMPDIR: scratch.temporary, PWD: scratch.folder },
+      model: RECORDED,
+      permissionMode: mode,
+      settings: {
+        allowedTools: [...(settings.config.values.allowedTools ?? []), ...allowed],
+        extraTools: [],
+      },
+      mcp: { configs: [], strict: true },
+      keep: false,
+      onNotice: (notice) => {
+        if (notice.code === "sandbox") onNotice(notice);
+      },
+    });
+    return liveTools(session, scratch, new Set(describedTools(settings).map(({ name }) => name)));
   } catch (error) {
     scratch.remove();
     throw error;
   }
 }
 
-function liveTools(
-  { settings, mode, allowed }: LiveToolsOptions,
-  scratch: ScratchWorkspace,
-  confined: Confinement,
-): LiveTools {
-  const { paths, config } = settings;
-  const { shell, redact } = confined;
-  const guard = new FileGuard();
-  const builtin = createBuiltinTools({
-    shell: Object.create(shell, {
-      env: { value: { ...shell.env, TMPDIR: scratch.temporary, PWD: scratch.folder } },
-    }) as ShellOptions,
-    settings: { ...settings, config: { ...config, values: { ...config.values, extraTools: [] } } },
-    workspace: confined.workspace,
-    temporary: confined.temporary,
-    guard,
-  });
-  const gate = createPermissionGate({
-    mode: mode ?? "acceptEdits",
-    allowed: [...(config.values.allowedTools ?? []), ...(allowed ?? [])],
-    disallowed: config.values.disallowedTools ?? [],
-    permissions: config.values.permissions,
-    known: builtin.tools.map(({ name }) => name),
-    workspace: confined.workspace,
-    sandbox: confined.sandboxState,
-    temporary: confined.temporary,
-    guard,
-    cwd: scratch.folder,
-    home: paths.home,
-    commandPath: () => variable(settings.environment, "PATH"),
-  });
-  confined.follow(gate);
+function liveTools(session: CodingSession, scratch: ScratchWorkspace, known: ReadonlySet<string>): LiveTools {
   const kept = new Map<string, number>();
   const keep = (reason: string): undefined => {
     kept.set(reason, (kept.get(reason) ?? 0) + 1);
   };
-  const run: ToolRunner = async (call, context) => {
-    const tool = builtin.tools.find(({ name }) => name === call.name);
-    if (tool?.execute === undefined) return keep(`${call.name} is not a tool of this program`);
+  let refusals: readonly string[] = [];
+  session.onEvent((event) => {
+    if (event.type === "permission_decision" && event.action === "deny") refusals = [event.reason];
+  });
+  const call = async (
+    name: string,
+    given: ToolInput,
+    signal: AbortSignal,
+  ): Promise<ToolResult | undefined> => {
+    refusals = [];
+    const result = await session.callTool(name, scratch.inCopy(given) as ToolInput, { signal });
+    const [refusal] = refusals;
+    return refusal === undefined ? (scratch.inOrigin(result) as ToolResult) : keep(`${name}: ${refusal}`);
+  };
+  // One after the other, so that a refusal is that of its call.
+  let last: Promise<unknown> = Promise.resolve();
+  const run: ToolRunner = async ({ name, input }, { signal }) => {
+    if (!known.has(name)) return keep(`${name} is not a tool of this program`);
     // The calls of a batch come back one by one.
-    if (call.name === "batch") return undefined;
-    return runInCopy({ tool, gate, scratch, redact, keep }, call.input, context);
+    if (name === "batch") return undefined;
+    const result = last.then(() => call(name, input, signal));
+    last = result.catch(() => undefined);
+    return result;
   };
   const dispose = async (): Promise<void> => {
-    await builtin.dispose();
-    await confined.dispose();
+    await session.close();
     scratch.remove();
   };
   return { run, kept, dispose };
-}
-
-interface CopyTools {
-  readonly tool: Tool;
-  readonly gate: Gate;
-  readonly scratch: ScratchWorkspace;
-  /** As in a run: what is recorded holds no secrets. */
-  readonly redact: Redaction | undefined;
-  readonly keep: (reason: string) => undefined;
-}
-
-async function runInCopy(
-  { tool, gate, scratch, redact, keep }: CopyTools,
-  recorded: ToolInput,
-  context: ToolContext,
-): Promise<ToolResult | undefined> {
-  const input = scratch.inCopy(recorded) as ToolInput;
-  const { signal, sessionId, callId } = context;
-  const cwd = scratch.folder;
-  try {
-    const { name } = tool;
-    const decision = await gate.check({ callId, tool, name, input, cwd, sessionId, signal });
-    if (decision.action !== "allow") return keep(`${name}: ${decision.reason ?? "not allowed"}`);
-    const output = tool.execute?.(input as never, { ...context, cwd });
-    const result = await toToolResult(output, () => undefined);
-    const essence = result.essence === undefined ? {} : { essence: String(scratch.inOrigin(result.essence)) };
-    const content = scratch.inOrigin(result.content) as Json;
-    const shown = redact === undefined ? content : redactJson(redact, content);
-    return { ...result, ...essence, content: shown as unknown as ToolResult["content"] };
-  } catch (error) {
-    return errorResult(String(scratch.inOrigin(errorMessage(error))));
-  }
 }
 
 const MAX_FILES = 100_000;
@@ -210,3 +173,11 @@ function withPath(value: unknown, from: string, to: string): unknown {
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withPath(item, from, to)]));
 }
+
+const RECORDED: Model = {
+  provider: "recorded",
+  id: "recorded",
+  stream: () => {
+    throw new Error("A replay asks the model of its record.");
+  },
+};

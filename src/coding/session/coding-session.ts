@@ -12,12 +12,12 @@ import type { AdoptErrors } from "../../extensions/modules/load-extensions.ts";
 import type { ModelSpending } from "../../journal/session-usage.ts";
 import type { CompactionPreview } from "../../memory/context/compactor.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
+import type { FoundModel } from "../../providers/catalog.ts";
 import type { ModelReason } from "../../providers/model-choice.ts";
-import type { FoundModel } from "../../providers/provider-address.ts";
 import type { RollbackReport } from "../../session/undo/rollback.ts";
 import type { Environment } from "../../system/env.ts";
-import type { FilePort } from "../../tools/files/file-port.ts";
-import type { ShellPort } from "../../tools/shell/shell-port.ts";
+import type { FilePort } from "../../tools/files/file-state.ts";
+import type { ShellPort } from "../../tools/shell/ports.ts";
 import type { MessageQueue } from "../../view/message-queue.ts";
 import type { Notice, OnNotice } from "../../view/notice.ts";
 import type { Outcome } from "../../view/outcome.ts";
@@ -49,7 +49,7 @@ export interface CodingSessionOptions {
    * what settings say, else `default`.
    */
   readonly permissionMode?: PermissionMode;
-  /** The session to go on with. Default: a new one. */
+  /** The session to continue. Default: a new one. */
   readonly resume?: "last" | ResumeOptions;
   /** Id of the new session or copy. Default: made up. */
   readonly sessionId?: string;
@@ -65,13 +65,13 @@ export interface CodingSessionOptions {
   readonly tools?: readonly Tool[];
   /** Stand-ins for files and commands: the buffers and the terminal of an editor. Default: the system. */
   readonly ports?: SessionPorts;
-  /** MCP servers beside those of the settings and the project, or instead of them. */
+  /** MCP servers in addition to those of the settings and the project, or instead of them. */
   readonly mcp?: McpSources | undefined;
   /** Asks a person what an MCP server wants to know. Default: that is refused. */
   readonly elicit?: Elicit | undefined;
   /** Asks a person whether to use a local server that was found, not chosen. Default: it is not used. */
   readonly acceptServer?: ((found: FoundModel) => Promise<boolean>) | undefined;
-  /** Gets every notice, also those from before the session is open. Default: nobody. */
+  /** Gets every notice, also those from before the session is open. */
   readonly onNotice?: OnNotice;
   /** Replaces a text before it is sent, e.g. to add the files it names with `@`. Default: sent as it is. */
   readonly expandInput?: (text: string, context: { readonly signal: AbortSignal }) => Promise<Input>;
@@ -86,15 +86,15 @@ export interface CodingSessionOptions {
    * answers on to a reader that may be slower than the model. Default: nothing is waited for.
    */
   readonly pace?: (() => Promise<void> | undefined) | undefined;
-  /** The command that goes on with a session, made from its options. Default: `nano-agent -p OPTIONS "…"`. */
+  /** The command that continues a session, made from its options. Default: `nano-agent -p OPTIONS "…"`. */
   readonly goOnCommand?: (options: string) => string;
 }
 
-/** The session to go on with. */
+/** The session to continue. */
 export interface ResumeOptions {
   /** Id of a session, or the beginning of one; `"last"`: the newest of the folder. */
   readonly id: string;
-  /** Goes on in a copy and leaves the session as it is. */
+  /** Continues in a copy and leaves the session as it is. */
   readonly fork?: boolean;
   /** Id of an entry to go back to before. */
   readonly at?: string;
@@ -150,7 +150,7 @@ export interface SessionInfo {
   readonly sandbox: "on" | "off";
   /** Where the session is kept; absent when it is not. */
   readonly path?: string;
-  /** Options of the command that go on with the session; absent as long as nothing is stored. */
+  /** Options of the command that continue the session; absent as long as nothing is stored. */
   readonly goOn?: string;
 }
 
@@ -288,8 +288,8 @@ export interface CodingSession extends AsyncDisposable {
   onEvent(listener: (event: AgentEvent) => void): () => void;
 
   /**
-   * Runs until an answer. Without input it goes on with a conversation that waits for the model. Iterate it
-   * for events, or await it for the outcome. Throws `invalid_argument` while a run is at work: use `steer` or
+   * Runs until an answer. Without input it continues a conversation that waits for the model. Iterate it
+   * for events, or await it for the outcome. Throws `invalid_argument` during a run: use `steer` or
    * `queue`.
    */
   send(input?: Input, options?: SendOptions): SessionRun;
@@ -301,7 +301,7 @@ export interface CodingSession extends AsyncDisposable {
   steer(input: Input): string;
   /** Takes back a steering message the model has not got yet; returns its text, `undefined` when too late. */
   unsteer(id: string): string | undefined;
-  /** Messages that wait for the end of the run at work. */
+  /** Messages that wait for the end of the run. */
   readonly queue: MessageQueue;
   /** How the newest run ended, whoever began it: `send`, `steer` or the queue. */
   readonly lastOutcome: Outcome | undefined;
@@ -320,7 +320,7 @@ export interface CodingSession extends AsyncDisposable {
   answer(id: string, reply: QuestionReply): void;
   /**
    * Asks for a value that fits `schema`, or for one of `options`, on behalf of a tool or a server. Resolves
-   * to the value; `undefined`: declined, also where nobody listens. Rejects when it is aborted.
+   * to the value; `undefined`: declined, also without a listener. Rejects when it is aborted.
    */
   ask(question: NewQuestion, signal: AbortSignal): Promise<Json | undefined>;
 
@@ -339,7 +339,7 @@ export interface CodingSession extends AsyncDisposable {
   /** Takes tools away, from the next model request on. */
   removeTools(names: readonly string[]): void;
 
-  /** Makes room in the conversation. Throws `invalid_argument` while a run is at work. */
+  /** Makes room in the conversation. Throws `invalid_argument` during a run. */
   compact(instructions?: string): Promise<CompactionResult>;
   /** Tells what {@link compact} would do now; asks no model. */
   previewCompaction(): Promise<CompactionPreview>;
@@ -367,6 +367,6 @@ export interface CodingSession extends AsyncDisposable {
 
   /** Ends whatever tools have started and releases the session file, right before the process ends. */
   killNow(): void;
-  /** Ends the run at work and everything the session has started, and gives its file back. */
+  /** Ends the run and everything the session has started, and releases its file. */
   close(): Promise<void>;
 }

@@ -5,9 +5,9 @@ import type { RunResult } from "../../core/agent/result.ts";
 import { counted } from "../../core/base/text.ts";
 import { textOf } from "../../core/message/message.ts";
 import { oneLine } from "../../view/call-text.ts";
-import { LOST, UNTIL_NOTE, type UntilNote } from "../../view/until-note.ts";
+import { LOST, UNTIL_NOTE, type UntilNote } from "../../view/session-notes.ts";
 
-/** The command that a run is held to. */
+/** The command that a run must satisfy. */
 export interface UntilOptions {
   readonly command: string;
   /** Failed rounds after which the run gives up. */
@@ -23,7 +23,7 @@ export interface UntilOptions {
   readonly hasAnswered: (result: RunResult) => boolean;
 }
 
-/** How a run that was held to a command ended. */
+/** How a run that must satisfy a command ended. */
 export interface HeldRun {
   readonly result: RunResult;
   /** A sentence on what still fails; absent where it holds, or where the run ended otherwise. */
@@ -35,9 +35,8 @@ const MAX_TOLD = 4_000;
 const MAX_COMMAND_MS = 600_000;
 
 /**
- * Runs the command after an answer, as a call of `bash` through gate, sandbox, hooks, undo and journal, and
- * resumes the model until it exits with 0. Giving the command approves it: ask rules are skipped, deny rules
- * hold.
+ * Runs the command as a call of `bash` after an answer, and resumes the model until it exits with 0. Giving
+ * the command approves it: ask rules are skipped, deny rules hold.
  */
 export async function holdUntil(first: RunResult, options: UntilOptions): Promise<HeldRun> {
   const { command, most, deadline, agent, hasAnswered } = options;
@@ -150,7 +149,7 @@ function outOfTime(result: RunResult): RunResult {
   return { ...endedBy(result, "budget"), limit: "wall_time" };
 }
 
-/** A signal that follows another one, and ends by itself after a time. */
+/** A signal that follows another one, and aborts after a time. */
 function endingAfter(ms: number, signal: AbortSignal): Disposable & { readonly signal: AbortSignal } {
   if (!Number.isFinite(ms)) return { signal, [Symbol.dispose]: () => undefined };
   const time = new AbortController();

@@ -6,26 +6,22 @@ import { errorMessage, misuse, type NanoAgentError } from "../../core/base/error
 import { nearest } from "../../core/base/text.ts";
 import { type Input, toMessages } from "../../core/message/input.ts";
 import { type Message, type ToolInput, textOf } from "../../core/message/message.ts";
-import { parseCommandCall } from "../../extensions/commands/command-file.ts";
+import { parseCommandCall } from "../../extensions/commands/expand-command.ts";
 import type { McpHub } from "../../extensions/mcp/mcp-hub.ts";
 import { MCP_PREFIX } from "../../extensions/mcp/tool-name.ts";
 import { about } from "../../view/notice.ts";
 import type { CommandUse, SessionCommand } from "./session-command.ts";
 import type { SessionParts } from "./session-parts.ts";
 
-/** The outcome of taking a message in, before it is sent. */
-export type Intake =
+/** A message that is ready to be sent, or why it is not sent. */
+export type PreparedMessage =
   | { readonly input: Input | undefined }
-  /** It is not sent: why. */
   | { readonly refused: string }
-  /** A command has done its work without the model. */
+  /** A command did its work without the model. */
   | { readonly done: true };
 
-export interface IntakeOptions {
+interface MessageRun {
   readonly parts: SessionParts;
-  readonly agent: () => Agent;
-  /** Another model for one message; the function it resolves to takes it back. */
-  readonly lendModel: (name: string) => Promise<() => Promise<void>>;
   readonly signal: AbortSignal;
   readonly approver: Parameters<Agent["callTool"]>[2];
   readonly onEvent: (event: AgentEvent) => void;
@@ -34,24 +30,26 @@ export interface IntakeOptions {
 }
 
 /**
- * A message on its way to the model: hooks may stop it or add to it, a command at its beginning becomes its
- * prompt, and what it mentions of MCP servers goes before it. Throws `invalid_argument` for a command that
- * there is not.
+ * Prepares a message: hooks may refuse or extend it, a command becomes its prompt, and mentioned resources
+ * are put before it. Throws `invalid_argument` for an unknown command.
  */
-export async function takeIn(input: Input | undefined, options: IntakeOptions): Promise<Intake> {
-  const { parts, agent, signal } = options;
+export async function prepareMessage(
+  input: Input | undefined,
+  options: MessageRun,
+): Promise<PreparedMessage> {
+  const { parts, signal } = options;
   if (input === undefined) return { input };
-  const { composed } = parts;
+  const { composed, current } = parts;
   const text = textOfMessage(input);
   const said = await composed.hooks?.submit(text ?? "", signal);
   if (said?.blocked !== undefined) return { refused: said.blocked };
   const taken = await expanded(input, text, options);
   if (!("input" in taken)) return taken;
-  for (const context of said?.context ?? []) await agent().observe(context);
+  for (const context of said?.context ?? []) await current.agent.observe(context);
   const { hub } = composed.mcp;
   const warn = about("mcp", (notice) => parts.notices.add(notice));
   const mentioned = hub === undefined ? [] : await mentionedResources(text ?? "", hub, signal, warn);
-  for (const message of mentioned) await agent().observe([message]);
+  for (const message of mentioned) await current.agent.observe([message]);
   return taken;
 }
 
@@ -65,7 +63,7 @@ export function commandIn(
   return call && command && { command, args: call.args };
 }
 
-/** The text of a message that is one text; of any other there is none that a command could stand in. */
+/** The text of a message that is nothing but text: only that can hold a command. */
 function textOfMessage(input: Input): string | undefined {
   if (typeof input === "string") return input;
   const messages = toMessages(input);
@@ -74,7 +72,11 @@ function textOfMessage(input: Input): string | undefined {
   return only.content.every(({ type }) => type === "text") ? textOf(only.content) : undefined;
 }
 
-async function expanded(input: Input, text: string | undefined, options: IntakeOptions): Promise<Intake> {
+async function expanded(
+  input: Input,
+  text: string | undefined,
+  options: MessageRun,
+): Promise<PreparedMessage> {
   const { parts, signal } = options;
   const commands = parts.composed.commands();
   const found = commandIn(text ?? "", commands);
@@ -109,14 +111,14 @@ function shortList(names: readonly string[]): string {
   return names.length > MAX_NAMES ? `${shown.join(", ")}, …` : shown.join(", ");
 }
 
-async function run(command: SessionCommand, args: string, options: IntakeOptions): Promise<Intake> {
-  const { parts, onEnd, lendModel } = options;
+async function run(command: SessionCommand, args: string, options: MessageRun): Promise<PreparedMessage> {
+  const { parts, onEnd } = options;
   for (const rule of command.allowedTools ?? []) lendRule(rule, command, options);
-  if (command.model !== undefined) onEnd(await lendModel(command.model));
+  if (command.model !== undefined) onEnd(await parts.current.setModelForNow(command.model));
   const calls = new CommandCalls(options);
   try {
     const prompt = await command.expand(args, {
-      sessionId: options.agent().sessionId,
+      sessionId: parts.current.agent.sessionId,
       signal: options.signal,
       notify: (message) => parts.notices.add({ level: "info", code: "extension", message }),
       run: (command) => calls.call("bash", { command }),
@@ -124,7 +126,7 @@ async function run(command: SessionCommand, args: string, options: IntakeOptions
     } satisfies CommandUse);
     if (prompt === undefined) return { done: true };
     if (command.agent === undefined || typeof prompt !== "string") return { input: prompt };
-    return { input: await reportOf(command, { agent: command.agent, prompt }, { options, calls }) };
+    return { input: await reportOf(command, command.agent, prompt, parts, calls) };
   } catch (error) {
     if (calls.refusal !== undefined) return { refused: calls.refusal };
     throw error;
@@ -134,10 +136,11 @@ async function run(command: SessionCommand, args: string, options: IntakeOptions
 /** The report of the subagent of a command; without one of that name the conversation gets the prompt. */
 async function reportOf(
   { name }: SessionCommand,
-  { agent, prompt }: { readonly agent: string; readonly prompt: string },
-  { options, calls }: { readonly options: IntakeOptions; readonly calls: CommandCalls },
+  agent: string,
+  prompt: string,
+  { composed, notices }: SessionParts,
+  calls: CommandCalls,
 ): Promise<string> {
-  const { composed, notices } = options.parts;
   if (!composed.extensions.agents.includes(agent)) {
     const known =
       composed.extensions.agents.length === 0 ? "" : ` There are ${composed.extensions.agents.join(", ")}.`;
@@ -150,7 +153,7 @@ async function reportOf(
 }
 
 /** A rule that cannot be read allows nothing; the command runs without it. */
-function lendRule(rule: string, { name }: SessionCommand, { parts, onEnd }: IntakeOptions): void {
+function lendRule(rule: string, { name }: SessionCommand, { parts, onEnd }: MessageRun): void {
   try {
     onEnd(parts.composed.permission.lendRules([rule]));
   } catch (error) {
@@ -161,10 +164,10 @@ function lendRule(rule: string, { name }: SessionCommand, { parts, onEnd }: Inta
 
 /** The calls that the text of a command makes: judged like those of the model. */
 class CommandCalls {
-  readonly #options: IntakeOptions;
+  readonly #options: MessageRun;
   refusal: string | undefined;
 
-  constructor(options: IntakeOptions) {
+  constructor(options: MessageRun) {
     this.#options = options;
   }
 
@@ -175,8 +178,8 @@ class CommandCalls {
   }
 
   async call(name: string, input: ToolInput): Promise<string> {
-    const { agent, signal, approver, onEvent } = this.#options;
-    const { content } = await agent().callTool(name, input, {
+    const { parts, signal, approver, onEvent } = this.#options;
+    const { content } = await parts.current.agent.callTool(name, input, {
       ...approver,
       signal,
       onEvent: (event) => {
@@ -195,10 +198,7 @@ class CommandCalls {
 const MENTION = /(?<=^|[\s("'`])@([\w.-]+:[a-z][a-z\d+.-]*:[^\s"'`<>]*[^\s"'`<>.,;:!?)\]}])/giu;
 const MAX_MENTIONS = 8;
 
-/**
- * The contents of resources of MCP servers that a text mentions as `@server:uri`, a message for each, at most
- * eight. A server that does not run is started. One that cannot be read is told, and its name stays a name.
- */
+/** Reads the resources that a text mentions as `@server:uri`, at most eight, and starts their servers. */
 export async function mentionedResources(
   text: string,
   hub: Pick<McpHub, "readResource">,

@@ -1,314 +1,192 @@
-import type { Agent } from "../../agent/agent.ts";
-import type { AgentEvent, JournalEntry } from "../../core/agent/entries.ts";
-import { type Json, misuse } from "../../core/base/errors.ts";
+import type { AgentEvent } from "../../core/agent/entries.ts";
+import { misuse } from "../../core/base/errors.ts";
 import { defined } from "../../core/base/json.ts";
-import type { Input } from "../../core/message/input.ts";
-import type { ToolInput } from "../../core/message/message.ts";
-import type { Effort } from "../../core/model/model.ts";
-import type { Tool, ToolResult } from "../../core/tool/tool.ts";
-import type { CompactionPreview } from "../../memory/context/compactor.ts";
-import { assertPermissionMode, type PermissionMode } from "../../permission/permission-mode.ts";
 import { createAskTool } from "../../tools/ask-tool.ts";
-import { removeStaleTemporaryFiles } from "../../tools/files/temporary-file.ts";
-import type { Notice, OnNotice } from "../../view/notice.ts";
+import { removeStaleTemporaryFiles } from "../../tools/files/write-atomically.ts";
+import type { Notice } from "../../view/notice.ts";
 import type { Outcome } from "../../view/outcome.ts";
-import type {
-  NewQuestion,
-  Question,
-  QuestionListener,
-  QuestionReply,
-  QuestionScope,
-} from "../../view/question.ts";
-import { SHELL_NOTE, sharedText } from "../../view/shell-note.ts";
+import type { Question } from "../../view/question.ts";
+import { SHELL_NOTE, sharedText } from "../../view/session-notes.ts";
 import type { SessionView, ViewChange } from "../../view/view.ts";
 import { type HostView, ViewFold } from "../../view/view-fold.ts";
-import type {
-  CodingSession,
-  CompactionResult,
-  RewindOptions,
-  RewindPoint,
-  RewindReport,
-  SendOptions,
-  SessionInfo,
-  SessionRun,
-  SessionStats,
-  ShellOutcome,
-  UndoOptions,
-  UndoReport,
-} from "./coding-session.ts";
-import { commandIn } from "./intake.ts";
-import { ModelControl } from "./model-control.ts";
-import { fault, Listeners } from "./notice-board.ts";
+import type { CodingSession, SessionInfo, SessionRun } from "./coding-session.ts";
+import { Listeners, listenerFailed } from "./notice-board.ts";
 import { createPlanTool } from "./plan-tool.ts";
-import { RunControl } from "./run-control.ts";
+import { Runs } from "./runs.ts";
 import { rewindPoints, sessionInfo, sessionStats } from "./session-info.ts";
 import type { SessionParts } from "./session-parts.ts";
 import type { SessionQueue } from "./session-queue.ts";
 
-type Abortable = { readonly signal?: AbortSignal };
+const loadRewind = () => import("./rewind-session.ts");
 
 /** The {@link CodingSession} over a composed agent. */
 export class LiveSession implements CodingSession {
   readonly queue: SessionQueue;
   readonly #parts: SessionParts;
-  readonly #models: ModelControl;
-  readonly #onFault = (error: unknown): void => this.#parts.notices.add(fault(error));
+  readonly #onFault = (error: unknown): void => this.#parts.notices.add(listenerFailed(error));
   readonly #events = new Listeners<[event: AgentEvent]>(this.#onFault);
-  readonly #lateTools = new Map<string, Tool>();
   readonly #askTool = createAskTool();
-  readonly #planTool = createPlanTool({
-    mode: () => this.#mode,
-    isAttended: () => this.#parts.desk.takesValues,
-    setMode: (mode) => this.setMode(mode),
-  });
-  readonly #runs: RunControl;
-  #agent: Agent;
-  #mode: PermissionMode;
-  /** A mode that was chosen before there was a conversation to record it in. */
-  #unrecordedMode: PermissionMode | undefined;
-  readonly #view: LiveView;
+  readonly #planTool = createPlanTool(
+    () => this.#parts.current.mode,
+    () => this.#parts.questions.takesValues,
+    (mode) => this.setMode(mode),
+  );
+  readonly #runs: Runs;
+  readonly #changes = new Listeners<[change: ViewChange]>(this.#onFault);
+  /** Background commands that were started before ended with the process that started them. */
+  readonly #since = Date.now();
   readonly #endedJobs: HostView["endedJobs"];
-  /** Other work at hand that a run must not overlap with. */
+  /** Made when it is first read. */
+  #fold: ViewFold | undefined;
+  /** Other work that no run may overlap with. */
   #aside: string | undefined;
   #tidied: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
-    this.#agent = parts.composed.agent;
-    this.#mode = parts.settings.config.values.permissionMode ?? "default";
-    this.#models = new ModelControl(parts.composed, () => this.#agent);
-    this.#runs = new RunControl({
-      parts,
-      agent: () => this.#agent,
+    const { composed, current, notices, settings, telemetry } = parts;
+    this.#runs = new Runs(parts, {
       beforeRun: () => {
         this.#offerQuestions();
-        return this.#recordMode();
+        return current.recordMode();
       },
       onEvent: (event) => this.#onEvent(event),
       onChange: () => this.changed(),
-      onFailure: (outcome) => this.#view.failed(outcome),
+      onFailure: (outcome) => this.#viewChanged((fold) => fold.fail(outcome)),
       isBlocked: () => this.#aside !== undefined || this.#closing !== undefined,
-      lendModel: (name) => this.#models.lend(name),
-      isCommand: (text) => commandIn(text, parts.composed.commands()) !== undefined,
     });
     this.queue = this.#runs.queue;
-    assertUntil(parts.settings.config.values.until);
-    this.#runs.until = parts.settings.config.values.until;
-    this.#endedJobs = parts.composed.builtin.watchJobs(() => this.changed());
-    this.#view = new LiveView({
-      entries: () => parts.session.journal.entries(),
-      host: () => this.#hostView(),
-      notices: () => this.notices,
-      onFault: this.#onFault,
-    });
-    parts.notices.listen((notice) => this.#view.notice(notice));
-    if (parts.telemetry !== undefined) this.#events.add(parts.telemetry.observe);
+    assertUntil(settings.config.values.until);
+    this.#runs.until = settings.config.values.until;
+    this.#endedJobs = composed.builtin.shell.watchJobs(() => this.changed());
+    notices.listen((notice) => this.#viewChanged((fold) => fold.notice(notice)));
+    if (telemetry !== undefined) this.#events.add(telemetry.observe);
   }
 
-  /** Takes up what the session was left with: its model, and questions that nobody has answered. */
+  /** Restores what the session was left with: its model, its queue and the questions that are open. */
   async begin(): Promise<void> {
-    const { composed, session, notices } = this.#parts;
-    if (await this.#models.resume(session, notices)) await this.#renew();
-    notices.add(this.#models.notice);
+    const { composed, current, session, notices, questions } = this.#parts;
+    await current.resume(notices);
+    notices.add(current.notice);
     composed.hooks?.start(session.goOn() === undefined ? "startup" : "resume");
-    await this.#parts.desk.restore();
+    await questions.restore();
     this.queue.restore(session);
     this.#offerQuestions();
   }
 
   get id(): string {
-    return this.#agent.sessionId;
+    return this.#parts.current.agent.sessionId;
   }
 
   get info(): SessionInfo {
-    const { view: model, effort } = this.#models;
-    return sessionInfo(this.#parts, this.#agent, model, effort, this.#mode);
+    return sessionInfo(this.#parts);
   }
 
   get notices(): readonly Notice[] {
     return this.#parts.notices.list;
   }
 
-  onNotice(listener: OnNotice): () => void {
-    return this.#parts.notices.listen(listener);
-  }
-
   get view(): SessionView {
-    return this.#view.view;
-  }
-
-  onChange(listener: (change: ViewChange) => void): () => void {
-    return this.#view.listen(listener);
-  }
-
-  onEvent(listener: (event: AgentEvent) => void): () => void {
-    return this.#events.add(listener);
-  }
-
-  send(input?: Input, options: SendOptions = {}): SessionRun {
-    this.#assertIdle("send()");
-    assertUntil(options.until);
-    return this.#runs.start({ input, options }).handle;
-  }
-
-  steer(input: Input): string {
-    this.#assertOpen();
-    return this.queue.steer(input);
-  }
-
-  unsteer(id: string): string | undefined {
-    return this.queue.unsteer(id);
+    return this.#opened().view;
   }
 
   get lastOutcome(): Outcome | undefined {
     return this.#runs.lastOutcome;
   }
 
-  stop(reason = "The run was stopped."): Promise<void> {
-    return this.#runs.stop(reason);
-  }
-
   get questions(): readonly Question[] {
-    return this.#parts.desk.questions;
-  }
-
-  onQuestion(listener: QuestionListener, scope?: QuestionScope): () => void {
-    const end = this.#parts.desk.onQuestion(listener, scope);
-    // The tools of a run stay as they are.
-    if (!this.#runs.isRunning) this.#offerQuestions();
-    return end;
-  }
-
-  answer(id: string, reply: QuestionReply): void {
-    this.#assertOpen();
-    this.#parts.desk.answer(id, reply);
-  }
-
-  ask(question: NewQuestion, signal: AbortSignal): Promise<Json | undefined> {
-    return this.#parts.desk.askValue(question, signal);
-  }
-
-  async setModel(name: string): Promise<void> {
-    this.#assertOpen();
-    await this.#models.setModel(name);
-    this.changed();
-  }
-
-  async setEffort(effort: Effort | undefined): Promise<void> {
-    this.#assertOpen();
-    await this.#models.setEffort(effort);
-    this.changed();
-  }
-
-  async setMode(mode: PermissionMode): Promise<void> {
-    this.#assertOpen();
-    assertPermissionMode(mode);
-    this.#parts.composed.permission.gate.setMode(mode);
-    this.#mode = mode;
-    if (this.#agent.getState().messages.length > 0) await this.#agent.setMode(mode);
-    else this.#unrecordedMode = mode;
-    this.changed();
+    return this.#parts.questions.questions;
   }
 
   get until(): string | undefined {
     return this.#runs.until;
   }
 
-  setUntil(command: string | undefined): void {
-    this.#assertOpen();
-    assertUntil(command);
-    this.#runs.until = command;
+  readonly onNotice: CodingSession["onNotice"] = (listener) => this.#parts.notices.listen(listener);
+  readonly onEvent: CodingSession["onEvent"] = (listener) => this.#events.add(listener);
+  readonly onChange: CodingSession["onChange"] = (listener) => {
+    this.#opened();
+    return this.#changes.add(listener);
+  };
+  readonly stats: CodingSession["stats"] = () => sessionStats(this.#parts);
+  readonly status: CodingSession["status"] = () => this.#parts.composed.plugins.status();
+  readonly rewindPoints: CodingSession["rewindPoints"] = () =>
+    rewindPoints(this.#parts.session.journal.entries());
+  readonly unsteer: CodingSession["unsteer"] = (id) => this.queue.unsteer(id);
+  readonly stop: CodingSession["stop"] = (reason = "The run was stopped.") => this.#runs.stop(reason);
+  readonly ask: CodingSession["ask"] = (question, signal) => this.#parts.questions.askValue(question, signal);
+  readonly steer: CodingSession["steer"] = (input) => this.#open.queue.steer(input);
+  readonly answer: CodingSession["answer"] = (id, reply) => this.#open.#parts.questions.answer(id, reply);
+  readonly addTools: CodingSession["addTools"] = (tools) => this.#open.#parts.current.addTools(tools);
+  readonly removeTools: CodingSession["removeTools"] = (names) => this.#parts.current.removeTools(names);
+  readonly callTool: CodingSession["callTool"] = async (name, input, options) =>
+    this.#open.#runs.callTool(name, input, options?.signal);
+
+  readonly setModel: CodingSession["setModel"] = async (name) => {
+    await this.#open.#parts.current.setModel(name);
     this.changed();
-  }
+  };
+  readonly setEffort: CodingSession["setEffort"] = async (effort) => {
+    await this.#open.#parts.current.setEffort(effort);
+    this.changed();
+  };
+  readonly setMode: CodingSession["setMode"] = async (mode) => {
+    await this.#open.#parts.current.setMode(mode);
+    this.changed();
+  };
+  readonly setUntil: CodingSession["setUntil"] = (command) => {
+    assertUntil(command);
+    this.#open.#runs.until = command;
+    this.changed();
+  };
 
-  addTools(tools: readonly Tool[]): void {
-    this.#assertOpen();
-    for (const tool of tools) {
-      this.#agent.tools.add(tool);
-      this.#lateTools.set(tool.name, tool);
-    }
-  }
-
-  removeTools(names: readonly string[]): void {
-    for (const name of names) {
-      this.#agent.tools.remove(name);
-      this.#lateTools.delete(name);
-    }
-  }
-
-  compact(instructions?: string): Promise<CompactionResult> {
-    return this.#beside("compact()", () =>
-      this.#agent.compact({
+  readonly compact: CodingSession["compact"] = (instructions) =>
+    this.#beside("compact()", () =>
+      this.#parts.current.agent.compact({
         onEvent: (event) => this.#onEvent(event),
         ...defined({ instructions }),
       }),
     );
-  }
+  readonly previewCompaction: CodingSession["previewCompaction"] = () =>
+    this.#beside("previewCompaction()", () => this.#parts.current.agent.previewCompaction());
+  readonly undo: CodingSession["undo"] = (options = {}) =>
+    this.#changing("undo()", async () => (await loadRewind()).undoFiles(this.#parts, options));
+  readonly redo: CodingSession["redo"] = (options = {}) =>
+    this.#changing("redo()", async () => (await loadRewind()).redoFiles(this.#parts, options));
+  readonly rewind: CodingSession["rewind"] = (entryId, options = {}) =>
+    this.#changing("rewind()", async () => (await loadRewind()).rewindSession(this.#parts, entryId, options));
+  readonly fork: CodingSession["fork"] = (entryId) =>
+    this.#beside("fork()", async () => (await loadRewind()).forkSession(this.#parts, entryId));
 
-  previewCompaction(): Promise<CompactionPreview> {
-    return this.#beside("previewCompaction()", () => this.#agent.previewCompaction());
-  }
+  readonly send: CodingSession["send"] = (input, options = {}): SessionRun => {
+    this.#assertIdle("send()");
+    assertUntil(options.until);
+    return this.#runs.start({ input, options }).handle;
+  };
 
-  undo(options: UndoOptions = {}): Promise<UndoReport> {
-    return this.#changing("undo()", async () =>
-      (await import("./rewind-session.ts")).undoFiles(this.#parts, options),
-    );
-  }
+  readonly onQuestion: CodingSession["onQuestion"] = (listener, scope) => {
+    const end = this.#parts.questions.onQuestion(listener, scope);
+    // The tools of a run stay as they are.
+    if (!this.#runs.isRunning) this.#offerQuestions();
+    return end;
+  };
 
-  redo(options: { readonly force?: boolean } = {}): Promise<UndoReport> {
-    return this.#changing("redo()", async () =>
-      (await import("./rewind-session.ts")).redoFiles(this.#parts, options),
-    );
-  }
-
-  rewindPoints(): readonly RewindPoint[] {
-    return rewindPoints(this.#parts.session.journal.entries());
-  }
-
-  rewind(entryId: string, options: RewindOptions = {}): Promise<RewindReport> {
-    return this.#changing("rewind()", async () =>
-      (await import("./rewind-session.ts")).rewindSession(this.#parts, entryId, options),
-    );
-  }
-
-  fork(entryId?: string): Promise<CodingSession> {
-    return this.#beside("fork()", async () =>
-      (await import("./rewind-session.ts")).forkSession(this.#parts, this.id, entryId, this.#mode),
-    );
-  }
-
-  async callTool(name: string, input: ToolInput, options: Abortable = {}): Promise<ToolResult> {
-    this.#assertOpen();
-    return this.#runs.callTool(name, input, options.signal);
-  }
-
-  async shell(
-    command: string,
-    { shared = false, signal = new AbortController().signal }: Abortable & { readonly shared?: boolean } = {},
-  ): Promise<ShellOutcome> {
-    this.#assertOpen();
-    const { composed, settings } = this.#parts;
-    const outcome = await composed.builtin.runShell(command, { cwd: settings.cwd, signal });
+  readonly shell: CodingSession["shell"] = async (command, options = {}) => {
+    const { shared = false, signal = new AbortController().signal } = options;
+    const { composed, current, settings } = this.#open.#parts;
+    const outcome = await composed.builtin.shell.run(command, { cwd: settings.cwd, signal });
     const note = { command, ...outcome, shared };
-    const entry = await this.#agent.note(SHELL_NOTE, note);
-    // A running run publishes what is noted outside of it.
+    const entry = await current.agent.note(SHELL_NOTE, note);
+    // A run publishes what is noted outside of it.
     if (!this.#runs.isRunning) this.#onEvent(entry);
-    if (shared) await this.#agent.observe(sharedText(note));
+    if (shared) await current.agent.observe(sharedText(note));
     return outcome;
-  }
-
-  status(): readonly string[] {
-    return this.#parts.composed.plugins.status();
-  }
-
-  stats(): SessionStats {
-    return sessionStats(this.#parts, this.#agent, this.#models.view.windowTokens);
-  }
+  };
 
   killNow(): void {
     this.#parts.composed.killNow();
-    this.#runs.giveUp();
+    this.#runs.abandon();
     this.#closing ??= Promise.resolve();
     this.#parts.session.kept?.release();
     this.changed();
@@ -322,17 +200,29 @@ export class LiveSession implements CodingSession {
     return this.close();
   }
 
+  /** Something besides events changed. */
   changed(): void {
-    this.#view.changed();
+    this.#viewChanged((fold) => fold.host(this.#hostView()));
   }
 
-  /** Offers what asks a person where one can answer, and plans where they are the answer of the run. */
+  /** A restored question was answered. */
+  answered(): void {
+    this.#runs.resumeAnswered();
+  }
+
+  /** This session; throws once it is closed. */
+  get #open(): this {
+    if (this.#closing !== undefined) throw misuse("The session is closed: open it again.");
+    return this;
+  }
+
+  /** Offers the tools that ask a person, if one can answer; plans also where they are the run's answer. */
   #offerQuestions(): void {
-    const { composed, desk } = this.#parts;
-    const { tools } = this.#agent;
+    const { composed, current, questions } = this.#parts;
+    const { tools } = current.agent;
     const offers = [
-      [this.#askTool, desk.takesValues],
-      [this.#planTool, desk.takesValues || this.#mode === "plan"],
+      [this.#askTool, questions.takesValues],
+      [this.#planTool, questions.takesValues || current.mode === "plan"],
     ] as const;
     for (const [tool, isWanted] of offers) {
       const known = tools.get(tool.name);
@@ -341,26 +231,19 @@ export class LiveSession implements CodingSession {
     }
   }
 
-  /** A restored question was answered. */
-  answered(): void {
-    this.#runs.resumeAnswered();
-  }
-
-  async #recordMode(): Promise<void> {
-    if (this.#unrecordedMode !== undefined) await this.#agent.setMode(this.#unrecordedMode);
-    this.#unrecordedMode = undefined;
-  }
-
   #onEvent(event: AgentEvent): void {
+    const { composed, settings } = this.#parts;
     // While the model still writes the command, what it needs can be made ready.
-    if (event.type === "tool_call_start" && event.name === "bash") {
-      const { builtin, checkpoints } = this.#parts.composed;
-      void Promise.all([builtin.prepare(), checkpoints?.prepare()]);
-    }
+    if (event.type === "tool_call_start" && event.name === "bash")
+      void Promise.all([composed.builtin.shell.prepare(), composed.checkpoints?.prepare()]);
     // With the first turn, while the request is under way: a start need not wait for it.
-    if (event.type === "turn_start") this.#tidied ??= tidy(this.#parts.settings.cwd);
+    if (event.type === "turn_start") this.#tidied ??= tidy(settings.cwd);
     this.#events.call(event);
-    this.#view.apply(event);
+    this.#viewChanged((fold) => {
+      fold.apply(event);
+      // It may have been a message that waited until now.
+      if (event.type === "user_message") fold.host(this.#hostView());
+    });
   }
 
   async #beside<T>(what: string, work: () => Promise<T>): Promise<T> {
@@ -376,29 +259,47 @@ export class LiveSession implements CodingSession {
     }
   }
 
-  /** Does work that changes the journal beside the agent. */
+  /** Does work that changes the journal behind the agent's back, then makes the agent anew. */
   #changing<T>(what: string, work: () => Promise<T>): Promise<T> {
+    const { current, questions } = this.#parts;
     return this.#beside(what, async () => {
       try {
         return await work();
       } finally {
-        await this.#renew();
+        await current.renew();
+        questions.clear("The conversation was changed meanwhile.");
+        await questions.restore();
+        if (this.#fold !== undefined) {
+          this.#fold = this.#folded([]);
+          this.#changes.call({ items: [], rest: true, reset: true });
+        }
       }
     });
   }
 
-  /** The conversation as the journal has it now, with a new agent: the old one knows what it was told. */
-  async #renew(): Promise<void> {
-    const { composed, desk } = this.#parts;
-    this.#agent = await composed.renew(this.#models.choice);
-    for (const tool of this.#lateTools.values()) this.#agent.tools.add(tool);
-    desk.clear("The conversation was changed meanwhile.");
-    await desk.restore();
-    this.#view.reset();
+  #opened(): ViewFold {
+    return (this.#fold ??= this.#folded(this.notices));
+  }
+
+  #folded(notices: readonly Notice[]): ViewFold {
+    const fold = new ViewFold(this.#hostView());
+    for (const entry of this.#parts.session.journal.entries()) fold.apply(entry);
+    fold.endJobs(this.#since);
+    if (this.#state === "idle") fold.leaveRun();
+    for (const notice of notices) fold.notice(notice);
+    fold.take();
+    return fold;
+  }
+
+  #viewChanged(work: (fold: ViewFold) => void): void {
+    if (this.#fold === undefined) return;
+    work(this.#fold);
+    const change = this.#fold.take();
+    if (change.items.length > 0 || change.rest) this.#changes.call(change);
   }
 
   #hostView(): HostView {
-    const { effort, view } = this.#models;
+    const { effort, mode, view } = this.#parts.current;
     return {
       state: this.#state,
       queue: this.queue.items,
@@ -407,8 +308,8 @@ export class LiveSession implements CodingSession {
       questions: this.questions,
       model: view.name,
       effort,
-      mode: this.#mode,
-      until: this.#runs.until,
+      mode,
+      until: this.until,
       windowTokens: view.windowTokens,
       endedJobs: this.#endedJobs,
     };
@@ -421,23 +322,19 @@ export class LiveSession implements CodingSession {
     return this.#runs.isRunning || this.#aside !== undefined ? "running" : "idle";
   }
 
-  #assertOpen(): void {
-    if (this.#closing !== undefined) throw misuse("The session is closed: open it again.");
-  }
-
   #assertIdle(what: string): void {
-    this.#assertOpen();
+    const { isRunning } = this.#open.#runs;
     if (this.#aside !== undefined) throw misuse(`${what} while ${this.#aside} is at work: wait for it.`);
-    if (!this.#runs.isRunning) return;
+    if (!isRunning) return;
     throw misuse(
       `${what} while a run is at work: steer() it, put the message into the queue, or stop() it first.`,
     );
   }
 
   async #close(): Promise<void> {
-    const { composed, session, desk, telemetry } = this.#parts;
+    const { composed, session, questions, telemetry } = this.#parts;
     await this.#runs.close("The session was closed.");
-    desk.clear("The session was closed.");
+    questions.clear("The session was closed.");
     await composed.hooks?.end();
     await Promise.all([composed.dispose(), this.#tidied]);
     await telemetry?.flush();
@@ -456,84 +353,4 @@ function assertUntil(command: string | undefined): void {
   throw misuse(
     `until is ${JSON.stringify(command)}: pass a shell command, such as "npm test", or leave it out.`,
   );
-}
-
-interface ViewSource {
-  readonly entries: () => Iterable<JournalEntry>;
-  readonly host: () => HostView;
-  readonly notices: () => readonly Notice[];
-  readonly onFault: (error: unknown) => void;
-}
-
-/** The view of a live session, built when it is first read. */
-class LiveView {
-  readonly #source: ViewSource;
-  readonly #listeners: Listeners<[change: ViewChange]>;
-  /** Background commands that were started before ended with the process that started them. */
-  readonly #since = Date.now();
-  #fold: ViewFold | undefined;
-
-  constructor(source: ViewSource) {
-    this.#source = source;
-    this.#listeners = new Listeners(source.onFault);
-  }
-
-  get view(): SessionView {
-    return this.#opened().view;
-  }
-
-  listen(listener: (change: ViewChange) => void): () => void {
-    this.#opened();
-    return this.#listeners.add(listener);
-  }
-
-  apply(event: AgentEvent): void {
-    this.#change((fold) => {
-      fold.apply(event);
-      // It may have been a message that waited until now.
-      if (event.type === "user_message") fold.host(this.#source.host());
-    });
-  }
-
-  notice(notice: Notice): void {
-    this.#change((fold) => fold.notice(notice));
-  }
-
-  /** Something beside events changed. */
-  changed(): void {
-    this.#change((fold) => fold.host(this.#source.host()));
-  }
-
-  /** A run ended, and no event will say so. */
-  failed(outcome: Outcome): void {
-    this.#change((fold) => fold.fail(outcome));
-  }
-
-  reset(): void {
-    if (this.#fold === undefined) return;
-    this.#fold = this.#folded([]);
-    this.#listeners.call({ items: [], rest: true, reset: true });
-  }
-
-  #opened(): ViewFold {
-    return (this.#fold ??= this.#folded(this.#source.notices()));
-  }
-
-  #folded(notices: readonly Notice[]): ViewFold {
-    const { entries, host } = this.#source;
-    const fold = new ViewFold(host());
-    for (const entry of entries()) fold.apply(entry);
-    fold.endJobs(this.#since);
-    if (host().state === "idle") fold.leaveRun();
-    for (const notice of notices) fold.notice(notice);
-    fold.take();
-    return fold;
-  }
-
-  #change(work: (fold: ViewFold) => void): void {
-    if (this.#fold === undefined) return;
-    work(this.#fold);
-    const change = this.#fold.take();
-    if (change.items.length > 0 || change.rest) this.#listeners.call(change);
-  }
 }

@@ -7,8 +7,8 @@ import type { Notice, OnNotice } from "../../view/notice.ts";
 export class NoticeBoard {
   readonly #redact: Redaction | undefined;
   readonly list: Notice[] = [];
-  // There is nobody left to tell that telling failed.
-  readonly #listeners = new Listeners<[notice: Notice]>((error) => this.list.push(fault(error)));
+  // A listener of notices that fails is listed only: telling it again would fail again.
+  readonly #listeners = new Listeners<[notice: Notice]>((error) => this.list.push(listenerFailed(error)));
 
   constructor(redact: Redaction | undefined, listener: OnNotice | undefined) {
     this.#redact = redact;
@@ -29,12 +29,11 @@ export class NoticeBoard {
   }
 }
 
-/** That code of the host failed which listens to a session. */
-export function fault(error: unknown): Notice {
+export function listenerFailed(error: unknown): Notice {
   return { level: "error", code: "plugin", message: `A listener failed: ${errorMessage(error)}` };
 }
 
-/** Listeners of something. The first throw of each goes to `onFault` and keeps nobody else from hearing. */
+/** Listeners. The first error of each goes to `onFault`; the others still hear. */
 export class Listeners<A extends readonly unknown[]> {
   #listeners: readonly ((...args: A) => void)[] = [];
   readonly #onFault: (error: unknown) => void;

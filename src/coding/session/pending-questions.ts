@@ -13,8 +13,8 @@ import type { ToolInput, ToolUseBlock } from "../../core/message/message.ts";
 import type { Elicit, Elicitation } from "../../extensions/mcp/connection.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../permission/approver.ts";
 import type { SessionContent } from "../../session/read-session.ts";
-import type { AgreedChanges, FileContent, FilePort } from "../../tools/files/file-port.ts";
-import type { FileState } from "../../tools/files/read-files.ts";
+import { ASK_TOOL, type AskedQuestion, askForm } from "../../tools/ask-tool.ts";
+import type { AgreedChanges, FileContent, FilePort, FileState } from "../../tools/files/file-state.ts";
 import { resolvePath } from "../../tools/resolve-path.ts";
 import type {
   NewQuestion,
@@ -24,13 +24,57 @@ import type {
   QuestionReply,
   QuestionScope,
 } from "../../view/question.ts";
+import { PLAN_TOOL } from "../../view/question-kind.ts";
 import { fittedTo } from "../../view/value-form.ts";
 import type { UserPaths } from "../settings/paths.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { OpenSession } from "../setup/open-session.ts";
-import { type AskedValue, askedValue } from "./asked-value.ts";
 import type { NoticeBoard } from "./notice-board.ts";
+import type { PlanDecision } from "./plan-tool.ts";
 import type { QuestionedCall, ShownChange } from "./question-diff.ts";
+
+/** A question about a call that takes more than a yes or no. */
+interface AskedValue {
+  readonly question: Pick<Question, "type" | "reason" | "choices" | "schema" | "options">;
+  /** The input the call runs with after a reply; `undefined`: it is refused, and the run ends. */
+  readonly inputAfter: (reply: QuestionReply) => ToolInput | undefined;
+}
+
+const CHOICES: readonly OfferedChoice[] = [{ choice: "no" }, { choice: "stop" }];
+
+/** The value that a call asks a person for; `undefined` for one that may only be allowed or refused. */
+function askedValue(tool: string, input: ToolInput): AskedValue | undefined {
+  if (tool === ASK_TOOL && Array.isArray(input["questions"]))
+    return askedAnswers(input["questions"] as readonly AskedQuestion[]);
+  if (tool === PLAN_TOOL && typeof input["plan"] === "string") return askedPlan(input["plan"]);
+  return undefined;
+}
+
+function askedAnswers(questions: readonly AskedQuestion[]): AskedValue {
+  return {
+    question: { type: "elicitation", reason: "", choices: CHOICES, schema: askForm(questions) },
+    inputAfter: (reply) => {
+      if ("value" in reply) return { questions, answers: isRecord(reply.value) ? reply.value : {} };
+      return reply.choice === "stop" ? undefined : { questions, answers: {} };
+    },
+  };
+}
+
+const STARTS: NonNullable<Question["options"]> = [
+  { value: "auto", label: "Start in auto" },
+  { value: "default", label: "Start in ask" },
+];
+
+function askedPlan(plan: string): AskedValue {
+  const decided = (decision: PlanDecision): ToolInput => ({ plan, ...decision });
+  return {
+    question: { type: "choice", reason: "", choices: CHOICES, options: STARTS },
+    inputAfter: (reply) => {
+      if ("value" in reply) return decided({ decision: reply.value === "auto" ? "auto" : "default" });
+      return decided(reply.choice === "stop" ? { decision: "keep" } : { changes: reply.reason ?? "" });
+    },
+  };
+}
 
 /** The parts of a session that its questions are about. */
 interface QuestionHost {
@@ -55,7 +99,7 @@ interface OpenQuestion {
 
 type CallAnswer = Extract<ApprovalAnswer, object>;
 
-/** A file as a person was shown it who agreed to a change of it. */
+/** The file that a person saw when they agreed to change it. */
 interface ShownFile {
   /** The digest of its content. */
   readonly content: string;
@@ -63,10 +107,7 @@ interface ShownFile {
   readonly isCarried: boolean;
 }
 
-/**
- * The open questions of a session, those of earlier processes included. A listener answers at any time; what
- * it throws, or rejects with, refuses the question.
- */
+/** The open questions of a session, also of earlier processes. A listener that fails refuses its question. */
 export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
   readonly #host: QuestionHost;
   readonly #ids = createIds();
@@ -87,7 +128,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     return this.#listeners.size > 0;
   }
 
-  /** True when somebody listens who can say more than yes or no. */
+  /** True when a listener can answer with more than yes or no. */
   get takesValues(): boolean {
     return [...this.#listeners.values()].includes(true);
   }
@@ -115,10 +156,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     open.reply(given);
   }
 
-  /**
-   * Restores the questions that the session holds open, with the changes they are about when the file is as
-   * it was then, and removes those whose calls have ended otherwise.
-   */
+  /** Restores the questions that the session holds open, and removes those whose calls have ended. */
   async restore(): Promise<void> {
     const session = this.#host.session();
     const isAsked = session?.newestOf("approval_request") !== undefined;
@@ -167,7 +205,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     if (this.#open.some(isOver)) this.#set(this.#open.filter((open) => !isOver(open)));
   }
 
-  /** Takes all questions back; those who wait for an answer get `reason` instead. */
+  /** Withdraws all questions; their callers fail with `reason`. */
   clear(reason: string): void {
     const open = this.#open;
     this.#set([]);
@@ -212,8 +250,8 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
   }
 
   /**
-   * What the conversation has read. All calls of an answer are asked about before one of them runs: nothing
-   * when an earlier one may read or change the same file, nor for a call inside another one.
+   * What the conversation has read. Undefined for a nested call, and when an earlier call of the answer may
+   * still read or change the file: all calls are asked about before one runs.
    */
   #knownFor({ callId, parentCallId, place }: ApprovalQuestion): QuestionedCall["known"] {
     const { settings, read, session } = this.#host;
@@ -254,7 +292,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     return questionDiff({ signal: new AbortController().signal, ...how, tool, input, settings, files });
   }
 
-  /** Asks for a value or a choice for a server or a tool. `undefined`: declined, or nobody listens. */
+  /** Asks for a value or a choice. `undefined`: declined, or without a listener. */
   async askValue(asked: NewQuestion, signal: AbortSignal): Promise<Json | undefined> {
     if (!this.takesValues) return undefined;
     const reply = await this.#wait(
@@ -269,9 +307,8 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
   }
 
   /**
-   * Writes a question down before anybody is asked, so that the answer can come from another process too, and
-   * resolves to its id. A call inside another one, of a subagent or of a pattern cannot wait that long: the
-   * id of its question stands nowhere.
+   * Records a question before it is asked, so that another process can answer it. Resolves to its id. A
+   * nested call cannot wait that long, and is not recorded.
    */
   async #record(asked: ApprovalQuestion, shown: string | undefined): Promise<string> {
     const { callId, parentCallId, tool: name, input, reason, code, part, rule, cwd, place } = asked;
@@ -367,19 +404,16 @@ function fittingValue({ schema }: Question, value: Json): Json {
   return fitted.value;
 }
 
-/**
- * Puts what an MCP server wants to know to the person, after `onAsk`. Declines where nobody listens, and for
- * an address that is none of the web.
- */
+/** Asks the person for an MCP server. Declines without a listener, and for an address that is not http(s). */
 export function elicitAt(
-  desk: Pick<PendingQuestions, "takesValues" | "askValue">,
+  questions: Pick<PendingQuestions, "takesValues" | "askValue">,
   onAsk: (message: string) => Promise<void>,
 ): Elicit {
   return async (elicitation, signal) => {
     const asked = questionOf(elicitation);
     if (asked === undefined) return { action: "decline" };
-    if (desk.takesValues) await onAsk(asked.reason);
-    const value = await desk.askValue(asked, signal);
+    if (questions.takesValues) await onAsk(asked.reason);
+    const value = await questions.askValue(asked, signal);
     if (value === undefined) return { action: "decline" };
     return isRecord(value) ? { action: "accept", content: value } : { action: "accept" };
   };
@@ -395,7 +429,7 @@ function questionOf({ server, message, schema, url }: Elicitation): NewQuestion 
     };
   const page = URL.parse(url);
   if (page === null || !/^https?:$/.test(page.protocol)) return undefined;
-  // As a browser reads them, letters of other scripts and what stands before an @ mislead nobody.
+  // Written as a browser reads it: letters of other scripts, and a name before an @, cannot mislead.
   const reason = `${server} asks you to open a page of ${page.host}, ${page.href}: ${message}`;
   return { type: "choice", reason, options: [{ value: "opened", label: "I have opened it" }] };
 }

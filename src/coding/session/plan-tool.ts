@@ -7,15 +7,6 @@ import { PLAN_TOOL } from "../../view/question-kind.ts";
 /** People do not read longer plans, and every compaction keeps a plan whole. */
 const MAX_PLAN_CHARS = 20_000;
 
-/** The session whose plans are approved. */
-export interface PlanToolOptions {
-  readonly mode: () => PermissionMode;
-  /** True when somebody can say yes. */
-  readonly isAttended: () => boolean;
-  /** Begins the work in the mode that the person has chosen. */
-  readonly setMode: (mode: PermissionMode) => Promise<void>;
-}
-
 /** The person's decision, added to the input of the call. `keep`: keep planning. */
 export interface PlanDecision {
   readonly decision?: "auto" | "default" | "keep";
@@ -23,14 +14,15 @@ export interface PlanDecision {
   readonly changes?: string;
 }
 
-/**
- * The `present_plan` tool, which ends the planning: the person begins the work or says what to change. Where
- * nobody can be asked, the plan is the answer of the run. An approved plan is `metadata.plan` of its result.
- */
-export function createPlanTool({ mode, isAttended, setMode }: PlanToolOptions): Tool {
+/** The `present_plan` tool. Without anyone to ask, the plan is the answer of the run. */
+export function createPlanTool(
+  mode: () => PermissionMode,
+  isAttended: () => boolean,
+  setMode: (mode: PermissionMode) => Promise<void>,
+): Tool {
   return defineTool({
     name: PLAN_TOOL,
-    description: "Ends plan mode: the whole plan, as Markdown, for the user to approve.",
+    description: "Ends plan mode: the whole plan in Markdown, for the user to approve.",
     parameters: { type: "object", properties: { plan: { type: "string" } }, required: ["plan"] },
     readOnly: true,
     needsApproval: ({ plan }) => mode() === "plan" && isAttended() && faultOf(plan) === undefined,

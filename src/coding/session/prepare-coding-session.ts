@@ -1,23 +1,27 @@
-import { misuse } from "../../core/base/errors.ts";
+import { isAbsolute } from "node:path";
+import { checkOptions, findProblem, objectOf } from "../../core/base/check.ts";
+import { invalidConfig, misuse } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import { defined } from "../../core/base/json.ts";
 import type { Redaction } from "../../core/base/text.ts";
+import { assertTool } from "../../core/tool/tool.ts";
 import { hasRepairs } from "../../session/repair-report.ts";
 import { readEnvironment } from "../../system/env.ts";
-import { FileState } from "../../tools/files/read-files.ts";
+import { FileState } from "../../tools/files/file-state.ts";
 import { about, type OnNotice } from "../../view/notice.ts";
 import { currentFolder, existingFolder } from "../settings/paths.ts";
+import { SETTINGS_SCHEMA } from "../settings/setting-table.ts";
 import { loadSettings, type Settings } from "../settings/settings.ts";
 import { isAroundHome } from "../setup/checkpoints.ts";
 import { type Composition, compose } from "../setup/compose.ts";
 import { findSession, type OpenSession } from "../setup/open-session.ts";
 import type { Telemetry } from "../setup/open-telemetry.ts";
 import { redactionFor } from "../setup/secrets.ts";
-import { assertSessionOptions } from "./check-session-options.ts";
 import type { CodingSession, CodingSessionOptions } from "./coding-session.ts";
 import { LiveSession } from "./live-session.ts";
 import { NoticeBoard } from "./notice-board.ts";
 import { elicitAt, PendingQuestions } from "./pending-questions.ts";
+import { SessionAgent } from "./session-agent.ts";
 import type { CopyOptions } from "./session-parts.ts";
 
 /** A coding session whose settings are read and which is not open yet. */
@@ -32,10 +36,7 @@ export interface PreparedSession {
   readonly killNow: () => void;
 }
 
-/**
- * Reads the settings of a coding session. Throws `invalid_argument` for options that cannot work and a folder
- * that is none, `invalid_config` for settings that cannot be used.
- */
+/** Reads the settings. Throws `invalid_argument` for unusable options, else `invalid_config`. */
 export async function prepareCodingSession(options: CopyOptions): Promise<PreparedSession> {
   assertSessionOptions(options);
   const { environment = readEnvironment(), model, permissionMode } = options;
@@ -91,14 +92,14 @@ async function openSession(
   notices: NoticeBoard,
   opened: OpeningState,
 ): Promise<CodingSession> {
-  const { entries, keep = true, remembers = keep, ports, model, elicit } = options;
+  const { keep = true, remembers = keep, ports, model, elicit } = options;
   const { paths, cwd } = settings;
   const onNotice: OnNotice = (notice) => notices.add(notice);
   assertResumable(options);
-  const found = findSession(options, { paths, cwd, newId: opened.sessionId, entries });
+  const found = findSession(options, paths, cwd, opened.sessionId);
   opened.sessionId = found.sessionId;
   const state = new FileState();
-  const desk = new PendingQuestions({
+  const questions = new PendingQuestions({
     settings,
     files: ports?.files,
     read: state,
@@ -113,18 +114,20 @@ async function openSession(
     remembers,
     model: typeof model === "object" ? model : undefined,
     elicit:
-      elicit ?? elicitAt(desk, async (asked) => opened.composed?.hooks?.notify("elicitation_dialog", asked)),
+      elicit ??
+      elicitAt(questions, async (asked) => opened.composed?.hooks?.notify("elicitation_dialog", asked)),
     openSession: async () => (opened.session = await found.open()),
     opened: () => opened.session,
-    approval: desk,
-    files: { state, agreed: desk },
-    isAttended: () => desk.isAttended,
+    approval: questions,
+    files: { state, agreed: questions },
+    isAttended: () => questions.isAttended,
     onNotice,
   });
   opened.composed = composed;
   const { session } = composed;
   const telemetry = await telemetryOf(settings, onNotice);
-  const parts = { options, settings, composed, session, desk, notices, telemetry };
+  const current = new SessionAgent(composed, settings.config.values.permissionMode ?? "default");
+  const parts = { options, settings, composed, current, session, questions, notices, telemetry };
   opened.live = new LiveSession({ ...parts, reopen: createCodingSession });
   await opened.live.begin();
   tellFindings(settings, session, onNotice);
@@ -159,3 +162,49 @@ function assertResumable({ keep, resume }: CopyOptions): void {
 export async function createCodingSession(options: CodingSessionOptions = {}): Promise<CodingSession> {
   return (await prepareCodingSession(options)).open();
 }
+
+/** Throws `invalid_argument` for options that cannot work, `invalid_config` for settings that do not fit. */
+function assertSessionOptions(options: CopyOptions): void {
+  checkOptions(options, OPTIONS);
+  const { keepIn, permissionMode, tools = [] } = options;
+  if (keepIn !== undefined && !isAbsolute(keepIn))
+    throw misuse(`keepIn is ${JSON.stringify(keepIn)}; it must be an absolute path.`);
+  for (const tool of tools) assertTool(tool);
+  const settings = { ...options.settings, ...defined({ permissionMode }) };
+  const problem = findProblem(settings, SETTINGS_SCHEMA, "settings");
+  if (problem !== undefined) throw invalidConfig(`settings: ${problem.message}`);
+}
+
+const FUNCTION = { "x-function": true } as const;
+const OBJECT = { type: "object" } as const;
+const SWITCH = { type: "boolean" } as const;
+const OPTIONS = objectOf<CopyOptions>({
+  cwd: { type: "string", minLength: 1 },
+  addDirs: { type: "array", items: { type: "string", minLength: 1 } },
+  environment: OBJECT,
+  settings: OBJECT,
+  model: { anyOf: [{ type: "string" }, { "x-has": ["stream"] }], "x-say": "the name of a model, or a Model" },
+  // One of the settings.
+  permissionMode: {},
+  resume: {
+    anyOf: [{ const: "last" }, { type: "object", properties: { id: { type: "string" } }, required: ["id"] }],
+    "x-say": '"last", or { id } with the id of a session',
+  },
+  sessionId: { type: "string" },
+  keep: SWITCH,
+  keepIn: { type: "string" },
+  // Checked with the options of the agent.
+  budget: OBJECT,
+  remembers: SWITCH,
+  tools: { type: "array" },
+  ports: OBJECT,
+  mcp: OBJECT,
+  elicit: FUNCTION,
+  acceptServer: FUNCTION,
+  onNotice: FUNCTION,
+  expandInput: FUNCTION,
+  adoptErrors: FUNCTION,
+  pace: FUNCTION,
+  goOnCommand: FUNCTION,
+  entries: { type: "array" },
+});

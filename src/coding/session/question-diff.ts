@@ -3,16 +3,15 @@ import type { ToolInput } from "../../core/message/message.ts";
 import { planEdit } from "../../tools/edit-tool.ts";
 import type { Edit } from "../../tools/edits/plan-edits.ts";
 import { FileRefusal } from "../../tools/files/file-error.ts";
-import type { AgreedChanges, FilePort } from "../../tools/files/file-port.ts";
+import { type AgreedChanges, type FilePort, FileState } from "../../tools/files/file-state.ts";
 import { encodeText } from "../../tools/files/file-text.ts";
 import { type ChangeTarget, diffFile } from "../../tools/files/file-under-change.ts";
-import { FileState } from "../../tools/files/read-files.ts";
 import { resolvePath } from "../../tools/resolve-path.ts";
 import { planWrite } from "../../tools/write-tool.ts";
 import { type FileDiff, parseUnifiedDiff } from "../../view/file-diff.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** The call a person is asked about. */
+/** The call that a person is asked about. */
 export interface QuestionedCall {
   readonly tool: string;
   readonly input: ToolInput;
@@ -20,20 +19,17 @@ export interface QuestionedCall {
   readonly place?: string | undefined;
   readonly settings: Pick<Settings, "cwd" | "paths">;
   readonly files?: FilePort | undefined;
-  /**
-   * What the conversation has read, when nothing that is still to run can change that: a call that cannot
-   * succeed then {@link ShownChange.fails}. Default: it is taken for read.
-   */
+  /** What the conversation has read, when that is certain: a call that cannot succeed then fails unasked. */
   readonly known?: { readonly state: FileState; readonly transcriptId: string } | undefined;
-  /** Aborted when nobody is to be asked any more. */
+  /** Aborted when the question is withdrawn. */
   readonly signal: AbortSignal;
 }
 
-/** A change as a person is shown it. */
+/** The change that a person is shown. */
 export interface ShownChange {
   /** Absent where the file is large or no text, where the edits do not fit it, and where it took too long. */
   readonly diff?: FileDiff | undefined;
-  /** The file as it is now, which a yes is bound to; absent where nobody can say. */
+  /** The file as it is now, which a yes is bound to; absent when it cannot be read. */
   readonly file?: { readonly content: Uint8Array | undefined };
   /** A sentence about what no diff says: that something is there which would go. */
   readonly replaces?: string;
@@ -47,10 +43,7 @@ const PATIENCE_MS = 2_000;
 /** Another process may have read the file for the session. */
 const TAKEN_FOR_READ: AgreedChanges = { isAsShown: () => true, isCarried: () => true };
 
-/**
- * The changes a call of `write` or `edit` would make, for the person who is asked about it, as the tools
- * themselves plan them; `undefined` for other calls. Never rejects: the question comes without a diff.
- */
+/** The change that a call of `write` or `edit` would make; `undefined` for other calls. Never rejects. */
 export async function questionDiff(call: QuestionedCall): Promise<ShownChange | undefined> {
   const { tool, input, place, settings, files, known, signal } = call;
   const { path: shown } = input;

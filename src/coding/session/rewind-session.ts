@@ -2,7 +2,6 @@ import { resolve } from "node:path";
 import { misuse } from "../../core/base/errors.ts";
 import { defined } from "../../core/base/json.ts";
 import { entryBefore } from "../../journal/steps.ts";
-import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { type RollbackPlace, redo, undo } from "../../session/undo/rollback.ts";
 import { rollbackPlace } from "../../session/undo/session-checkpoints.ts";
 import { checkpointLimits, checkpointsFolder } from "../setup/checkpoints.ts";
@@ -18,7 +17,7 @@ import type { SessionParts } from "./session-parts.ts";
 
 /** Goes back to before a message: files first, for only they can stand in the way. */
 export async function rewindSession(
-  parts: UndoParts,
+  parts: SessionParts,
   entryId: string,
   { conversation = true, files = false, force = false }: RewindOptions,
 ): Promise<RewindReport> {
@@ -38,11 +37,9 @@ export async function rewindSession(
   return { status: "done", text, ...defined({ files: report }) };
 }
 
-export type UndoParts = Pick<SessionParts, "settings" | "composed" | "session">;
-
 /** Puts files back. Throws `invalid_argument` where nothing is kept for it. */
 export async function undoFiles(
-  parts: UndoParts,
+  parts: SessionParts,
   { paths = [], to, force = false }: UndoOptions,
 ): Promise<UndoReport> {
   const { cwd } = parts.settings;
@@ -56,14 +53,14 @@ export async function undoFiles(
 
 /** Puts files forth again that the newest undo has put back. */
 export async function redoFiles(
-  parts: UndoParts,
+  parts: SessionParts,
   { force = false }: { readonly force?: boolean },
 ): Promise<UndoReport> {
   using place = await placeOf(parts);
   return await redo(place, { force });
 }
 
-async function placeOf({ settings, composed, session }: UndoParts): Promise<RollbackPlace> {
+async function placeOf({ settings, composed, session }: SessionParts): Promise<RollbackPlace> {
   const { checkpoints } = composed;
   if (checkpoints === undefined)
     throw misuse("Nothing is kept for undo: it is switched off, or the session is not kept on the disk.");
@@ -79,13 +76,12 @@ async function placeOf({ settings, composed, session }: UndoParts): Promise<Roll
 
 /** Opens a copy of a session, or of what is before the message `entryId` in it. */
 export async function forkSession(
-  { options, session, reopen }: Pick<SessionParts, "options" | "session" | "reopen">,
-  id: string,
+  { current, options, session, reopen }: SessionParts,
   entryId: string | undefined,
-  mode: PermissionMode,
 ): Promise<CodingSession> {
   const { resume: _resume, sessionId: _sessionId, ...same } = options;
-  const own = { ...same, permissionMode: mode };
+  const id = current.agent.sessionId;
+  const own = { ...same, permissionMode: current.mode };
   if (session.kept !== undefined)
     return reopen({
       ...own,

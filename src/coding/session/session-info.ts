@@ -1,27 +1,15 @@
-import type { Agent } from "../../agent/agent.ts";
 import type { FileChange, JournalEntry } from "../../core/agent/entries.ts";
 import { defined } from "../../core/base/json.ts";
 import { type Message, textOf } from "../../core/message/message.ts";
 import { estimateTokens, InputEstimates } from "../../core/model/estimate.ts";
-import type { Effort } from "../../core/model/model.ts";
 import { isOffered } from "../../core/tool/tool.ts";
 import { sessionUsage } from "../../journal/session-usage.ts";
-import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { checkpointHistory, stepsFrom, type TurnPlace } from "../../session/undo/checkpoint-history.ts";
-import type { CommandView, ModelView, RewindPoint, SessionInfo, SessionStats } from "./coding-session.ts";
+import type { RewindPoint, SessionInfo, SessionStats } from "./coding-session.ts";
 import type { SessionParts } from "./session-parts.ts";
 
-function commandView({ name, description, hint }: CommandView): CommandView {
-  return { name, ...defined({ description, hint }) };
-}
-
-export function sessionInfo(
-  { composed, session, settings }: SessionParts,
-  agent: Agent,
-  model: ModelView,
-  effort: Effort | undefined,
-  mode: PermissionMode,
-): SessionInfo {
+export function sessionInfo({ composed, current, session, settings }: SessionParts): SessionInfo {
+  const { agent, effort, mode, view: model } = current;
   return {
     cwd: settings.cwd,
     model,
@@ -34,18 +22,17 @@ export function sessionInfo(
     agents: composed.extensions.agents,
     skills: composed.extensions.skills,
     instructions: composed.instructions.map(({ path }) => path),
-    commands: composed.commands().map(commandView),
+    commands: composed
+      .commands()
+      .map(({ name, description, hint }) => ({ name, ...defined({ description, hint }) })),
     mcpServers: composed.mcp.statuses(),
     sandbox: composed.sandbox,
   };
 }
 
 /** The totals of a session, from its entries, and the parts of the next request of its agent. */
-export function sessionStats(
-  { session, composed }: Pick<SessionParts, "session" | "composed">,
-  agent: Agent,
-  windowTokens: number | undefined,
-): SessionStats {
+export function sessionStats({ session, composed, current }: SessionParts): SessionStats {
+  const { agent, view } = current;
   const entries = [...session.journal.entries()];
   const { runs, models, tools, total } = sessionUsage(entries);
   let turns = 0;
@@ -81,7 +68,7 @@ export function sessionStats(
     toolCalls: Object.values(tools).reduce((sum, { calls }) => sum + calls, 0),
     context: {
       usedTokens: measured ?? parts.system + parts.tools + parts.messages,
-      ...defined({ windowTokens }),
+      ...defined({ windowTokens: view.windowTokens }),
       parts,
     },
   };

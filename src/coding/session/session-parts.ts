@@ -6,15 +6,16 @@ import type { Telemetry } from "../setup/open-telemetry.ts";
 import type { CodingSession, CodingSessionOptions } from "./coding-session.ts";
 import type { NoticeBoard } from "./notice-board.ts";
 import type { PendingQuestions } from "./pending-questions.ts";
+import type { SessionAgent } from "./session-agent.ts";
 
 export interface SessionParts {
   readonly options: CodingSessionOptions;
   readonly settings: Settings;
   readonly composed: Composition;
+  readonly current: SessionAgent;
   readonly session: OpenSession;
-  readonly desk: PendingQuestions;
+  readonly questions: PendingQuestions;
   readonly notices: NoticeBoard;
-  /** Who is told what runs do beside those who listen, by configuration. */
   readonly telemetry: Telemetry | undefined;
   readonly reopen: (options: CopyOptions) => Promise<CodingSession>;
 }

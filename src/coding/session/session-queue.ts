@@ -29,10 +29,7 @@ export interface QueueHost {
 /** The kind of the `note` entry that holds the waiting messages; the newest one counts. */
 const QUEUE_NOTE = "queue";
 
-/**
- * A message on its way to the model. `waiting`: for the end of the run · `judging`: for hooks, then for the
- * running run · `steering`: for the next request of the run; the agent has it.
- */
+/** `waiting` for the end of the run, `judging` by hooks, or `steering`: the agent has it. */
 interface QueueItem extends QueuedMessage {
   readonly state: "waiting" | "judging" | "steering";
   /** Id of the agent's message, which hooks may have added to. */

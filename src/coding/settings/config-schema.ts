@@ -70,14 +70,14 @@ export interface UndoLimits {
   readonly maxFiles?: number;
 }
 
-/** Which variables commands see beside the built-in ones. */
+/** Variables that commands see in addition to the built-in ones. */
 export interface EnvironmentConfig {
   /** Names, or beginnings of names with `*` behind them. */
   readonly pass?: readonly string[];
   readonly set?: { readonly [name: string]: string };
 }
 
-/** The confinement of commands, and the places they may reach beside the workspace and temporary folder. */
+/** The confinement of commands, and places they may reach besides the workspace and temporary folder. */
 export interface SandboxConfig {
   readonly mode?: SandboxMode;
   /** Folders and files commands may write to. */
@@ -119,7 +119,7 @@ export interface ConfigFile {
   readonly fallbackModels?: readonly string[];
   /** Default: the plain loop. */
   readonly pattern?: PatternName;
-  /** Tools beside those that are always there. */
+  /** Tools in addition to those that are always there. */
   readonly extraTools?: readonly ExtraTool[];
   readonly webFetch?: WebFetchConfig;
   /** With it, even as `{}`, runs are reported to the OpenTelemetry providers of the process. */
@@ -164,7 +164,7 @@ export interface ConfigFile {
   readonly extensions?: readonly string[];
   /** The colours of the screen. Default `auto`: after the background of the terminal. */
   readonly theme?: ScreenTheme;
-  /** False: the screen calls nobody who is away, with no bell and no notification. Default true. */
+  /** False: no bell and no notification when the person is away. Default true. */
   readonly notifications?: boolean;
   /** Keys of the screen's actions, in the place of the usual ones: `{ "queue": ["ctrl+s"] }`. */
   readonly keys?: { readonly [action: string]: readonly string[] };
@@ -172,9 +172,9 @@ export interface ConfigFile {
   readonly folders?: { readonly [path: string]: FolderConfig };
 }
 
-/** Names of the dresses of the screen. */
+/** Themes of the screen. */
 export const SCREEN_THEMES = ["auto", "dark", "light", "ansi"] as const;
-/** Name of a dress of the screen. */
+/** A theme of the screen. */
 export type ScreenTheme = (typeof SCREEN_THEMES)[number];
 
 /** Settings of one working folder: what a person answered there for good. */

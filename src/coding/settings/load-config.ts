@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { findProblem } from "../../core/base/check.ts";
 import { errorMessage, invalidConfig, type NanoAgentError } from "../../core/base/errors.ts";
 import { parseRule } from "../../permission/rule.ts";
-import type { ConfigFile, PermissionConfig } from "./config-schema.ts";
+import type { ConfigFile } from "./config-schema.ts";
 import { readSettingsFile } from "./private-file.ts";
 import { SETTINGS_SCHEMA } from "./setting-table.ts";
 
@@ -22,10 +22,7 @@ export const PROJECT_CONFIG_FILES: readonly string[] = [
   join(".nano-agent", "config.json"),
 ];
 
-/**
- * Reads the config files of a project: those of the nearest of `folders` (root first) that has one, in the
- * order they override each other. Throws as {@link loadConfigFile} does.
- */
+/** Reads the config files of the nearest of `folders` (root first) that has one; the later one overrides. */
 export async function loadProjectConfig(folders: readonly string[]): Promise<readonly LoadedConfig[]> {
   for (const folder of folders.toReversed()) {
     const found: LoadedConfig[] = [];
@@ -38,10 +35,7 @@ export async function loadProjectConfig(folders: readonly string[]): Promise<rea
   return [];
 }
 
-/**
- * Reads one config file: JSON with comments and trailing commas. `undefined` when there is none. Throws
- * `invalid_config`, naming file and line, for one that cannot be read or does not have the documented shape.
- */
+/** Reads a config file; `undefined` when there is none. Throws `invalid_config` with the file and line. */
 export async function loadConfigFile(path: string): Promise<LoadedConfig | undefined> {
   const bytes = readSettingsFile(path, MAX_BYTES);
   if (bytes === undefined) return undefined;
@@ -68,32 +62,21 @@ export async function checkConfigText(text: string, path: string): Promise<Confi
   return config;
 }
 
-/** The first permission rule of a config that cannot be read, and where it stands. */
-function findRuleFault(config: ConfigFile): RuleFault | undefined {
-  const own = ruleFault(config.permissions, ["permissions"]);
-  if (own !== undefined) return own;
-  for (const [folder, { permissions }] of Object.entries(config.folders ?? {})) {
-    const fault = ruleFault(permissions, ["folders", folder, "permissions"]);
-    if (fault !== undefined) return fault;
-  }
-  return undefined;
-}
-
-interface RuleFault {
-  readonly path: readonly (string | number)[];
-  readonly message: string;
-}
-
-function ruleFault(permissions: PermissionConfig = {}, path: readonly string[]): RuleFault | undefined {
-  for (const action of ["allow", "ask", "deny"] as const) {
-    for (const [index, text] of (permissions[action] ?? []).entries()) {
-      try {
-        parseRule(text, action);
-      } catch (error) {
-        return { path: [...path, action, index], message: errorMessage(error) };
-      }
-    }
-  }
+/** The first permission rule of a config that cannot be read: why, and where it is. */
+function findRuleFault(
+  config: ConfigFile,
+): { readonly path: readonly (string | number)[]; readonly message: string } | undefined {
+  const inFolders = Object.entries(config.folders ?? {}).map(
+    ([folder, { permissions }]) => [["folders", folder], permissions] as const,
+  );
+  for (const [above, permissions = {}] of [[[], config.permissions] as const, ...inFolders])
+    for (const action of ["allow", "ask", "deny"] as const)
+      for (const [index, text] of (permissions[action] ?? []).entries())
+        try {
+          parseRule(text, action);
+        } catch (error) {
+          return { path: [...above, "permissions", action, index], message: errorMessage(error) };
+        }
   return undefined;
 }
 

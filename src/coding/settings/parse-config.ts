@@ -17,11 +17,7 @@ export type ParsedConfig =
   | { readonly value: unknown; readonly lineOf: (path: readonly (string | number)[]) => number }
   | { readonly fault: string; readonly line: number };
 
-/**
- * Parses JSON with comments and trailing commas. A key that stands twice in one object is a fault, for
- * readers disagree on which one counts, and so is `__proto__`. An empty text is an empty object. A byte order
- * mark is read past.
- */
+/** Parses JSON with comments. A key that stands twice is a problem: readers disagree on which one counts. */
 export function parseConfigText(given: string): ParsedConfig {
   const errors: ParseError[] = [];
   const text = given.replace(MARK, "");
@@ -70,10 +66,7 @@ function badKeyReason(key: Node): string {
   return key.value === "__proto__" ? "is not allowed" : "stands here a second time";
 }
 
-/**
- * A config text with `value` at a place, behind all others where the last step of `path` is -1, or without
- * what is there (`undefined`). Comments, layout and a byte order mark stay; an empty text becomes an object.
- */
+/** Sets a value (-1: at the end of a list; `undefined`: removed). Comments and layout stay. */
 export function editConfigText(text: string, path: readonly (string | number)[], value: unknown): string {
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
   // `trim` takes a byte order mark away too.

@@ -71,9 +71,8 @@ export function existingFolder(path: string, option: string, base?: string): str
 }
 
 /**
- * The folders whose files speak for a project: from the root of the repository (the nearest folder with a
- * `.git`) down to `cwd`. Only `cwd` where there is no repository, or one that somebody else has put above:
- * anybody may make a `.git` in a folder that all can write to.
+ * The folders whose files speak for a project, from the root of its repository down to `cwd`. Only `cwd` when
+ * somebody else owns the repository: anyone may make a `.git` in a folder that all can write to.
  */
 export function projectFolders(cwd: string): readonly string[] {
   const folders: string[] = [];
@@ -86,7 +85,7 @@ export function projectFolders(cwd: string): readonly string[] {
   }
 }
 
-/** True when something belongs to the user, to whoever owns the working folder, or to the system. */
+/** True when a path belongs to the user, the owner of the working folder, or the system. */
 function isOfNobodyElse(path: string, cwd: string): boolean {
   const { uid: owner } = lstatSync(path);
   const user = process.getuid?.();

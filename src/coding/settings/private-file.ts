@@ -17,35 +17,30 @@ const MAX_BYTES = 10_000_000;
 const PATIENCE_MS = 5_000;
 
 /**
- * Changes one of the user's own files: what `change` makes of its text (`undefined` when there is none) takes
- * its place in one step, readable by the user alone. Changes by several processes come one after the other. A
- * link is followed and stays. Throws `invalid_config`, naming the file, when it cannot be read or written,
- * and what `change` throws; the file is then as it was.
+ * Replaces the text of one of the user's files (`undefined`: no file) atomically; processes take turns. A
+ * link is followed. Throws `invalid_config`, and whatever `change` throws; the file is then as it was.
  */
 export async function changePrivateFile(
   path: string,
   change: (text: string | undefined) => string | Promise<string>,
 ): Promise<void> {
-  const target = prepared(path);
-  const lock = await taken(`${target}.lock`, path);
+  const target = await writing(path, () => targetOf(path));
+  const lock = await writing(path, () => takeLock(`${target}.lock`, { patienceMs: PATIENCE_MS }));
   try {
     const before = readPrivateFile(target);
     const after = await change(before);
-    if (after !== before) replace(target, after);
+    if (after !== before) await writing(path, () => replaceFile(target, after, { isSynced: true }));
   } finally {
     lock.release();
   }
 }
 
-/** The text of a file of the user's; `undefined` when there is none. Throws as {@link readSettingsFile}. */
+/** The text of one of the user's files; `undefined` when there is none. Throws as {@link readSettingsFile}. */
 export function readPrivateFile(path: string): string | undefined {
   return readSettingsFile(path, MAX_BYTES)?.toString("utf8");
 }
 
-/**
- * The bytes of a file; `undefined` when there is none. Never waits. Throws `invalid_config`, naming the file,
- * for what cannot be read, is no regular file, or has more than `maxBytes`.
- */
+/** Reads a file; `undefined` when there is none. Never waits. Throws `invalid_config`, naming the file. */
 export function readSettingsFile(path: string, maxBytes: number): Buffer | undefined {
   let file: number | undefined;
   try {
@@ -66,27 +61,19 @@ export function readSettingsFile(path: string, maxBytes: number): Buffer | undef
   }
 }
 
-function prepared(path: string): string {
+function targetOf(path: string): string {
+  makePrivateFolders(dirname(path));
   try {
-    makePrivateFolders(dirname(path));
     return realpathSync(path);
   } catch (error) {
     if (systemCode(error) === "ENOENT") return path;
-    throw broken(path, `cannot be written: ${errorMessage(error)}`);
+    throw error;
   }
 }
 
-async function taken(lock: string, path: string): Promise<{ readonly release: () => void }> {
+async function writing<T>(path: string, work: () => T | Promise<T>): Promise<T> {
   try {
-    return await takeLock(lock, { patienceMs: PATIENCE_MS });
-  } catch (error) {
-    throw broken(path, `cannot be written, for ${lock} cannot be taken: ${errorMessage(error)}`);
-  }
-}
-
-function replace(path: string, text: string): void {
-  try {
-    replaceFile(path, text, { isSynced: true });
+    return await work();
   } catch (error) {
     throw broken(path, `cannot be written: ${errorMessage(error)}`);
   }

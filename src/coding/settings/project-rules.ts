@@ -8,9 +8,8 @@ import { mcpServerItem } from "../project/acting-files.ts";
 import type { ConfigFile, PermissionConfig, ProviderConfig } from "./config-schema.ts";
 
 /**
- * The effect a project's file may have on a setting. `counts`: it can only tighten. `up to yours`: a limit,
- * counts where the user's is not lower. `never`: it is the user's own. `waits`: counts once the user has seen
- * what it does. `parts`: a part of it may this, another that; `words` says so in the reference.
+ * What a project's file may do with a setting. `up to yours`: counts unless the user's limit is lower.
+ * `waits`: counts once the user has trusted it. `parts`: decided part by part; `words` says how.
  */
 export type ProjectRule<V> =
   | "counts"
@@ -32,7 +31,7 @@ export type Part =
     }
   | { readonly never: string };
 
-/** Calls of one answer that are run where nobody says otherwise. */
+/** Calls of one answer that are run by default. */
 const MAX_CALLS = 128;
 /** Characters of a text that are shown of what it tells the model. */
 const MAX_SHOWN = 160;

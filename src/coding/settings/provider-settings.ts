@@ -11,10 +11,7 @@ const PRICE = { type: "number", minimum: 0 } as const;
 const TOKENS = { type: "integer", minimum: 1 } as const;
 const SWITCH = { type: "boolean" } as const;
 
-/**
- * The ways a provider's server may deviate from its wire format, by its definition. Each is read by its own
- * wire alone: the first eleven by Chat Completions, then Anthropic, OpenAI Responses, Google.
- */
+/** Deviations from a wire format: eleven of Chat Completions, then Anthropic, Responses, Google. */
 const QUIRKS = {
   ...CLOSED,
   properties: {
@@ -50,7 +47,6 @@ const QUIRKS = {
     thinking: { enum: ["none", "budget", "adaptive"] },
     encrypted_reasoning: SWITCH,
     functionCallIds: SWITCH,
-    openApiParameters: SWITCH,
   },
 } as const;
 

@@ -15,10 +15,7 @@ export function keysPath({ configFolder }: Place): string {
   return join(configFolder, "keys.json");
 }
 
-/**
- * Variables with the saved keys behind them: a variable that is set wins. Throws `invalid_config`, naming the
- * file, when it cannot be read.
- */
+/** Variables with the saved keys; a variable that is set wins. Throws `invalid_config` for a broken file. */
 export function withSavedKeys(environment: Environment, place: Place): Environment {
   const path = keysPath(place);
   const saved = Object.entries(keysIn(readPrivateFile(path), path)).filter(

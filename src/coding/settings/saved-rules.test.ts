@@ -12,8 +12,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { loadConfigFile } from "./load-config.ts";
-import { mergeConfig } from "./merge-config.ts";
 import { saveRule } from "./saved-rules.ts";
+import { mergeConfig } from "./settings.ts";
 
 const CWD = "/home/me/shop";
 

@@ -28,11 +28,7 @@ import { jsonSchema, type PlacedSetting, placedSettings, type Setting } from "./
 export type TopSetting<T> = Setting<T> & {
   /** The effect a project's file may have on it. */
   readonly project: ProjectRule<Exclude<T, undefined>>;
-  /**
-   * How layers meet. Default: the nearer one replaces the other. `adds`: lists are put together, so that no
-   * layer takes back what another denies. `by entry`: entries replace entries of their name, and lists in
-   * them are put together.
-   */
+  /** How layers combine, so that none permits what another denies. Default: the nearer one counts. */
   readonly layers?: "adds" | "by entry";
 };
 
@@ -54,10 +50,8 @@ const PERMISSIONS: Setting<PermissionConfig> = {
 };
 
 /**
- * Every setting, described once: what it takes, its option and variable, what a project may do with it.
- * Reading and checking of files, variables and options, the help, the completions and the reference are made
- * from this table; the compiler holds it against {@link ConfigFile}. What a project may say by itself is a
- * closed list, what can only tighten (`counts`, `up to yours`).
+ * Every setting: its values, option, variable, help, and what a project may do with it. Checks, help,
+ * completions and the reference are made from this table.
  */
 export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<ConfigFile[K]> } = {
   $schema: { ...TEXT, project: "counts", help: "For editors. Without effect." },

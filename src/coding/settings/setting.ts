@@ -16,7 +16,7 @@ export interface SettingFlag {
   readonly negates?: true;
 }
 
-/** The words about a setting beside what it takes. */
+/** The words about a setting. */
 export interface SettingWords {
   /** For people who write a config file, in one sentence. */
   readonly help: string;
@@ -111,18 +111,11 @@ export function jsonSchema(schema: DescribedSchema): JsonSchema {
   return schema as JsonSchema;
 }
 
-/** A setting that a variable made. */
-export interface FromVariable {
-  readonly path: readonly string[];
-  readonly value: unknown;
-  readonly name: string;
-}
-
 /** The values variables give. Throws `invalid_config`, naming the variable, for one that does not fit. */
 export function readVariables(
   settings: readonly PlacedSetting[],
   environment: Environment,
-): readonly FromVariable[] {
+): readonly { readonly path: readonly string[]; readonly value: unknown; readonly name: string }[] {
   return settings.flatMap(({ path, setting }) => {
     const { variable: name } = setting;
     const value = name === undefined ? undefined : readVariable(name, jsonSchema(setting), environment);

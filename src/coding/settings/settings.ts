@@ -1,11 +1,16 @@
-import type { TrustedProject } from "../../permission/trusted-project.ts";
+import { canonicalJson } from "../../core/base/json.ts";
+import { contentHash, TrustedProject, type TrustItem } from "../../permission/trusted-project.ts";
 import type { Environment } from "../../system/env.ts";
+import { projectPath } from "../project/acting-files.ts";
 import { openTrustedProject } from "../project/trust-file.ts";
 import type { ConfigFile } from "./config-schema.ts";
-import { loadConfigFile, loadProjectConfig } from "./load-config.ts";
-import { type EffectiveConfig, mergeConfig } from "./merge-config.ts";
+import { parseDuration } from "./duration.ts";
+import { type LoadedConfig, loadConfigFile, loadProjectConfig } from "./load-config.ts";
 import { configPath, projectFolders, type UserPaths, userPaths } from "./paths.ts";
+import type { Part, ProjectRule } from "./project-rules.ts";
 import { withSavedKeys } from "./saved-keys.ts";
+import { readVariables, withSetting } from "./setting.ts";
+import { PLACED_SETTINGS, SETTINGS } from "./setting-table.ts";
 
 /** The words of the command line about MCP servers. */
 export interface McpSources {
@@ -57,4 +62,162 @@ export async function loadSettings(options: SettingsOptions): Promise<Settings> 
   const trust = openTrustedProject(folders[0] ?? cwd, paths);
   const config = mergeConfig({ flags, environment, project, user, cwd, projectTrust: trust });
   return { environment, freshEnvironment, cwd, paths, folders, config, trust, mcp: options.mcp };
+}
+
+/** Everything a configuration is merged from; what comes first wins. */
+interface ConfigLayers {
+  readonly flags: ConfigFile;
+  readonly environment: Environment;
+  readonly project: readonly LoadedConfig[];
+  readonly user: LoadedConfig | undefined;
+  /** The working folder, links resolved: rules that the user keeps for it count. */
+  readonly cwd?: string;
+  /** The parts of the project that may act. Default: nothing. */
+  readonly projectTrust?: TrustedProject;
+}
+
+/** The settings in force. */
+interface EffectiveConfig {
+  readonly values: ConfigFile;
+  /** Where each value comes from, by dotted key: a flag, a variable or a file. Unset keys are absent. */
+  readonly sources: ReadonlyMap<string, string>;
+  /** Settings left out of project files, one sentence a file. */
+  readonly notices: readonly string[];
+}
+
+/**
+ * Merges flags, environment, project files and the user's file, in this order of precedence. What can act in
+ * a project's file counts only when `projectTrust` admits it.
+ */
+export function mergeConfig(layers: ConfigLayers): EffectiveConfig {
+  const user = layers.user;
+  const notices: string[] = [];
+  const merged = new ConfigMerge();
+  if (user !== undefined) {
+    const { folders = {}, ...config } = user.config;
+    merged.add(config, user.path);
+    const { cwd = "" } = layers;
+    if (Object.hasOwn(folders, cwd)) merged.add({ ...folders[cwd] }, user.path);
+  }
+  const trust = layers.projectTrust ?? new TrustedProject("");
+  for (const { path, config } of layers.project) {
+    const shown = projectPath(trust.folder, path);
+    const { plain, acting, never } = splitProjectConfig(shown, config, user?.config ?? {});
+    if (never.length > 0) notices.push(notice(path, never));
+    merged.add(plain, path);
+    for (const each of acting) if (trust.admits(each.item)) merged.add(each.config, path);
+  }
+  merged.addEnvironment(layers.environment);
+  merged.add(layers.flags, "command line");
+  return { values: merged.values, sources: merged.sources, notices };
+}
+
+class ConfigMerge {
+  readonly values: { [key: string]: unknown } & ConfigFile = {};
+  readonly sources = new Map<string, string>();
+
+  add(config: ConfigFile, source: string): void {
+    for (const [key, value] of Object.entries(config)) {
+      const { layers } = SETTINGS[key as keyof ConfigFile];
+      if (key === "$schema" || value === undefined) continue;
+      if (layers === "by entry") this.values[key] = this.#joined(key, value, source);
+      else this.values[key] = this.#put(key, [this.values[key], value], { source, adds: layers === "adds" });
+    }
+  }
+
+  /** An object over the one before: entries replace entries, and lists in them are put together. */
+  #joined(key: string, added: object, source: string): object {
+    const before: { readonly [name: string]: unknown } = { ...(this.values[key] as object | undefined) };
+    const entries = Object.entries(added).map(([name, value]: [string, unknown]) => [
+      name,
+      this.#put(`${key}.${name}`, [before[name], value], { source, adds: true }),
+    ]);
+    return { ...before, ...Object.fromEntries(entries) };
+  }
+
+  /** The newer of two values, or both lists where they are to be put together; keeps where it comes from. */
+  #put(
+    path: string,
+    [old, value]: readonly [unknown, unknown],
+    { source, adds }: { readonly source: string; readonly adds: boolean },
+  ): unknown {
+    const known = this.sources.get(path);
+    const joins = adds && Array.isArray(old) && Array.isArray(value);
+    this.sources.set(path, joins && known !== undefined ? `${known} + ${source}` : source);
+    return joins ? [...old, ...value] : value;
+  }
+
+  addEnvironment(environment: Environment): void {
+    for (const { path, value, name } of readVariables(PLACED_SETTINGS, environment))
+      this.add(withSetting({}, path, value), name);
+  }
+}
+
+function notice(path: string, dropped: readonly string[]): string {
+  const them = dropped.length === 1 ? "it" : "them";
+  return `${path}: left out ${dropped.join(", ")}. No project may set ${them}; put ${them} in your own config file or on the command line.`;
+}
+
+/** A config file of a project, by what its settings may do. */
+interface ProjectConfig {
+  /** Can only tighten: counts always. */
+  readonly plain: ConfigFile;
+  /** Counts once the user has approved exactly this content. */
+  readonly acting: readonly ActingSetting[];
+  readonly never: readonly string[];
+}
+
+/** A setting that can act, and what trusting it adds. */
+interface ActingSetting {
+  readonly item: TrustItem;
+  readonly config: ConfigFile;
+}
+
+/**
+ * Splits a project's config file by what its settings may do. Even trusted, a project cannot weaken
+ * permission, raise the user's limits, or redirect keys: see the column of the project in the table.
+ */
+export function splitProjectConfig(path: string, config: ConfigFile, user: ConfigFile): ProjectConfig {
+  const parts = (Object.keys(SETTINGS) as readonly (keyof ConfigFile)[]).flatMap((key) =>
+    partsOf(key, config, user),
+  );
+  const plain: ConfigFile = Object.assign(
+    {},
+    ...parts.map((part) => ("tightens" in part ? part.tightens : {})),
+  );
+  return {
+    plain,
+    acting: parts.flatMap((part) => ("waits" in part ? [actingSetting(path, part)] : [])),
+    never: parts.flatMap((part) => ("never" in part ? [part.never] : [])),
+  };
+}
+
+function partsOf(key: keyof ConfigFile, config: ConfigFile, user: ConfigFile): readonly Part[] {
+  const value = config[key];
+  if (value === undefined || key === "$schema") return [];
+  // Each rule is asked about the value of its own key.
+  const rule = SETTINGS[key].project as ProjectRule<unknown>;
+  const own = { [key]: value };
+  if (rule === "counts") return [{ tightens: own }];
+  if (rule === "never") return [{ never: key }];
+  if (rule === "up to yours") return [isAbove(value, user[key]) ? { never: key } : { tightens: own }];
+  if ("waits" in rule) return [{ waits: key, value, does: rule.waits(value), config: own }];
+  return rule.parts(value, user);
+}
+
+/** True when a limit, a figure or a time, is higher than the user's. */
+function isAbove(value: unknown, limit: unknown): boolean {
+  return limit !== undefined && figure(value) > figure(limit);
+}
+
+function figure(limit: unknown): number {
+  return typeof limit === "string" ? (parseDuration(limit) ?? Number.NaN) : Number(limit);
+}
+
+function actingSetting(path: string, part: Extract<Part, { waits: string }>): ActingSetting {
+  const { waits, value, does, config, kind = "config" } = part;
+  return {
+    item: { kind, path: `${path}#${waits}`, hash: contentHash(canonicalJson(value)), does },
+    config,
+  };
 }

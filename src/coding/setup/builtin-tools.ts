@@ -5,7 +5,7 @@ import { type Environment, variable } from "../../system/env.ts";
 import { type BashTools, createBashTools } from "../../tools/bash-tools.ts";
 import { createBatchTool } from "../../tools/batch-tool.ts";
 import { fileTools } from "../../tools/file-tools.ts";
-import type { FilePort, FileToolOptions } from "../../tools/files/file-port.ts";
+import type { FilePort, FileToolOptions } from "../../tools/files/file-state.ts";
 import type { ShellOptions } from "../../tools/shell/shell-session.ts";
 import { createTodoTool } from "../../tools/todo-tool.ts";
 import { createWebFetchTool, type WebFetchOptions } from "../../tools/web-fetch-tool.ts";
@@ -15,17 +15,7 @@ import { FileGuard } from "./permission-gate.ts";
 
 export interface BuiltinTools {
   readonly tools: readonly Tool[];
-  /** Does ahead, while a command is still being written, what running it would wait for. Never rejects. */
-  readonly prepare: () => Promise<void>;
-  /** Runs a command as `bash` would, for a person and not for the model: nobody judges it. */
-  readonly runShell: (
-    command: string,
-    options: { readonly cwd: string; readonly signal: AbortSignal },
-  ) => Promise<{ readonly output: string; readonly exitCode: number | null }>;
-  readonly watchJobs: BashTools["watchJobs"];
-  readonly dispose: () => Promise<void>;
-  /** The same at once, for the moment before the process ends. */
-  readonly killNow: () => void;
+  readonly shell: BashTools;
 }
 
 export interface BuiltinToolsOptions {
@@ -62,11 +52,7 @@ export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
       createBatchTool(),
       ...[...new Set(config.values.extraTools ?? [])].map((name) => EXTRA[name](webFetch)),
     ],
-    runShell: (command, { cwd, signal }) => shell.run(command, { cwd, signal }),
-    watchJobs: (onEnd) => shell.watchJobs(onEnd),
-    prepare: () => shell.prepare(),
-    dispose: () => shell.dispose(),
-    killNow: () => shell.killNow(),
+    shell,
   };
 }
 
@@ -85,10 +71,7 @@ const SMALL_WINDOW = 16_384;
 /** Tools a small model does as well without. Together a third of what tools take. */
 const LARGE_WINDOW_TOOLS: readonly string[] = ["job", "batch", "task"];
 
-/**
- * The tools a model is shown: those that leave room for a conversation, and that a rule allows. `onNotice` is
- * told what a small model does without, once a model.
- */
+/** The tools that a model is shown: allowed by the rules, and few enough for its window. */
 export function offeredTools(
   tools: readonly Tool[],
   forbids: (name: string) => boolean,

@@ -18,10 +18,7 @@ export interface Checkpoints extends Checkpointer {
   readonly close: () => Promise<void>;
 }
 
-/**
- * Keeps what the calls of a session change, for `nano-agent undo`; undefined where undo is switched off or
- * the session itself is not kept. What does it is loaded with the first call that may change something.
- */
+/** Records changes for undo, loaded when needed; undefined when undo is off or nothing is stored. */
 export function openCheckpoints(
   settings: Settings,
   roots: readonly string[],
@@ -35,7 +32,7 @@ export function openCheckpoints(
   const load = async (): Promise<SessionCheckpoints> => {
     const { SessionCheckpoints: Loaded } = await import("../../session/undo/session-checkpoints.ts");
     const cut = interrupted;
-    // Its changes are found by whoever looks first.
+    // The first to look finds its changes.
     interrupted = undefined;
     return new Loaded({
       folder: checkpointsFolder(settings.paths),

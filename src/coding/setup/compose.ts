@@ -8,11 +8,10 @@ import { MCP_PREFIX } from "../../extensions/mcp/tool-name.ts";
 import type { Compactor } from "../../memory/context/compactor.ts";
 import { summaryCompaction } from "../../memory/context/summary-compaction.ts";
 import type { ApprovalPrompt } from "../../permission/approver.ts";
-import { LearnedModels } from "../../providers/learned-model.ts";
+import { LearnedModels, RatePauses } from "../../providers/model-call.ts";
 import { chooseModel, type ModelChoice } from "../../providers/model-choice.ts";
-import { parseModelName } from "../../providers/model-name.ts";
+import { parseModelName } from "../../providers/model-info.ts";
 import { NO_PROXY_FORMS, unreadableNoProxy } from "../../providers/network-options.ts";
-import { RatePauses } from "../../providers/rate-pause.ts";
 import { about, type OnNotice } from "../../view/notice.ts";
 import { type FoundServers, findMcpServers } from "../mcp/find-servers.ts";
 import { loadMcp, type OpenMcp } from "../mcp/open-mcp.ts";
@@ -39,14 +38,14 @@ import { FileGuard } from "./permission-gate.ts";
 import { type ComposedExtensions, composeExtensions } from "./subagents-and-skills.ts";
 import { type Instructions, readInstructions, systemPrompt } from "./system-prompt.ts";
 
-/** The parts an agent is composed from beside its settings. */
+/** The parts an agent is composed from, besides its settings. */
 export interface ComposeOptions
   extends Pick<
     CodingSessionOptions,
     "addDirs" | "acceptServer" | "adoptErrors" | "tools" | "ports" | "elicit" | "pace" | "budget"
   > {
   readonly settings: Settings;
-  /** Opens the session the agent goes on from. Called last, when nothing else can fail. */
+  /** Opens the session. Called last, when nothing else can fail. */
   readonly openSession: () => Promise<OpenSession>;
   readonly opened: () => OpenSession | undefined;
   /** True when this run may use the long-term memory its user has configured. */
@@ -97,9 +96,8 @@ export interface Composition {
 export type ChosenModel = ModelAndEffort & Pick<ModelChoice, "why" | "source">;
 
 /**
- * Puts an agent together: model, tools, permission, sandbox, system prompt and limits. Makes no request and
- * starts no process. Throws for a model, tool name or folder that does not exist, and for missing
- * credentials.
+ * Composes an agent. Makes no request and starts no process. Throws for a model, tool or folder that does not
+ * exist, and for missing credentials.
  */
 export async function compose(options: ComposeOptions): Promise<Composition> {
   const servers = await findMcpServers(options.settings);
@@ -165,16 +163,8 @@ async function decide(options: ComposeOptions, found: Findings) {
   const { sandboxState: sandbox, temporary, workspace } = confinement;
   const { approval, isAttended } = options;
   const { tools, readable } = extensions;
-  const reach = { sandbox, temporary, workspace, readable };
-  const permission = composePermission(settings, {
-    approval,
-    isAttended,
-    guard,
-    hooks,
-    tools,
-    memory,
-    ...reach,
-  });
+  const parts = { approval, isAttended, guard, hooks, tools, memory };
+  const permission = composePermission(settings, { ...parts, sandbox, temporary, workspace, readable });
   const { gate } = permission;
   confinement.follow(gate);
   const chosen = await chosenModel(options, found.openModel);
@@ -208,17 +198,19 @@ async function open(
     journal: session.journal,
   };
   const renew = async ({ model, effort }: ModelAndEffort = { model: chosen.model }): Promise<Agent> => {
-    const tools = [...toolsFor(model), ...mcp.tools()];
+    const tools = [...toolsFor(model), ...(mcp.hub?.tools() ?? [])];
     const own = { ...fixed, ...defined({ effort }), tools, model: mcp.modelFor(model) };
     const agent = await agentOf(config.pattern, own);
-    // Servers start beside its first request.
+    // Servers start during its first request.
     mcp.attach(agent.tools, () => usedTools(session));
     return agent;
   };
-  const { sandbox } = confinement;
-  const parts = {
+  return {
+    agent: await renew(),
+    renew,
     session,
     chosen,
+    openModel: found.openModel,
     permission,
     builtin,
     extensions,
@@ -226,38 +218,21 @@ async function open(
     hooks,
     mcp,
     checkpoints,
-    sandbox,
+    sandbox: confinement.sandbox,
     isSandboxOpen: () => confinement.temporary() !== undefined,
-  };
-  return {
-    agent: await renew(),
-    renew,
-    openModel: found.openModel,
-    ...parts,
     systemPrompt: prompt,
     instructions,
-    commands: () => commandsOf([...plugins.commands, extensions.commands, mcp.commands]),
-    ...endings(found, mcp, checkpoints, release),
-  };
-}
-
-function endings(
-  { builtin, hooks, memory }: Findings,
-  mcp: OpenMcp,
-  checkpoints: Checkpoints | undefined,
-  release: () => Promise<void>,
-): Pick<Composition, "dispose" | "killNow"> {
-  return {
+    commands: () => commandsOf([...plugins.commands, extensions.commands, () => mcp.commands()]),
     dispose: async () => {
       memory.close();
-      await Promise.all([builtin.dispose(), mcp.close()]);
+      await Promise.all([builtin.shell.dispose(), mcp.close()]);
       await checkpoints?.close();
       await release();
     },
     killNow: () => {
-      builtin.killNow();
+      builtin.shell.killNow();
       hooks?.killNow();
-      mcp.killNow();
+      mcp.hub?.killNow();
     },
   };
 }

@@ -4,7 +4,7 @@ import { newId } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/text.ts";
 import type { McpServerDefinition } from "../../extensions/mcp/server-definition.ts";
 import { type PermissionMode, placementOf, type SandboxState } from "../../permission/permission-mode.ts";
-import type { Sandbox } from "../../permission/sandbox/sandbox.ts";
+import type { Sandbox } from "../../permission/sandbox/open-sandbox.ts";
 import { createProcessWatcher } from "../../system/process-watcher.ts";
 import type { ShellOptions } from "../../tools/shell/shell-session.ts";
 import type { OnNotice } from "../../view/notice.ts";

@@ -2,12 +2,9 @@ import { misuse } from "../../core/base/errors.ts";
 import { userMessage } from "../../core/message/message.ts";
 import { collect } from "../../core/model/answer.ts";
 import type { StreamPart } from "../../core/model/model.ts";
-import { apiAddress } from "../../providers/api-address.ts";
-import { findPreset, PRESETS } from "../../providers/catalog.ts";
-import { findLocalServers } from "../../providers/local/local-servers.ts";
-import { idsIn, type ServerFetch } from "../../providers/local/server-facts.ts";
+import { apiAddress, findPreset, PRESETS, providerAddress } from "../../providers/catalog.ts";
+import { findLocalServers, idsIn, type ServerFetch } from "../../providers/local/local-servers.ts";
 import { knownModelIds } from "../../providers/model-info.ts";
-import { providerAddress } from "../../providers/provider-address.ts";
 import { variable } from "../../system/env.ts";
 import { saveKeys } from "../settings/saved-keys.ts";
 import { saveModel } from "../settings/saved-rules.ts";
@@ -111,9 +108,8 @@ export type NewModel =
   | { readonly baseUrl: string; readonly key?: string | undefined; readonly id: string };
 
 /**
- * Tries a model with one request, then keeps its key and address for the user alone and makes it the default
- * of the next start. Resolves to its name. Throws what its provider says, and for a variable that is set and
- * would win; nothing is kept then.
+ * Tries a model with one request, then saves its key and makes it the default. Resolves to its name. Throws
+ * the provider's error, and for a variable that is set and would win; nothing is saved then.
  */
 export async function setUpModel(given: NewModel, options: SettingsOptions): Promise<string> {
   const settings = await loadSettings(options);

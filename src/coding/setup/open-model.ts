@@ -1,17 +1,18 @@
 import { isNanoAgentError } from "../../core/base/errors.ts";
 import { defined } from "../../core/base/json.ts";
 import type { Model } from "../../core/model/model.ts";
-import { createTransport } from "../../providers/create-transport.ts";
+import { PRESETS } from "../../providers/catalog.ts";
 import { fallbackModel } from "../../providers/fallback.ts";
-import { LearnedModels } from "../../providers/learned-model.ts";
-import { namedModel, readFacts } from "../../providers/model-choice.ts";
+import { LearnedModels, RatePauses } from "../../providers/model-call.ts";
+import { keyVariableOf, namedModel, readFacts } from "../../providers/model-choice.ts";
+import { knownModelIds } from "../../providers/model-info.ts";
 import { networkOptions } from "../../providers/network-options.ts";
-import { RatePauses } from "../../providers/rate-pause.ts";
 import {
   type CustomProvider,
   type ResolveModelOptions,
   resolveModel,
 } from "../../providers/resolve-model.ts";
+import { createTransport } from "../../providers/transport.ts";
 import { type Environment, variable } from "../../system/env.ts";
 import type { ConfigFile, ProviderConfig } from "../settings/config-schema.ts";
 
@@ -29,11 +30,8 @@ export interface OpenModelOptions {
 }
 
 /**
- * The model of a name, with the fallbacks of the config behind it; `local` is one of the local server that
- * answers. Asks nobody but the local server of a local model, for its window and what it takes. Throws what
- * `resolveModel` throws for the model itself. A fallback is left out with a notice where it has no
- * credentials, its server loads, or it has no price and the budget needs one. Prices of models that are not
- * built in are looked up only when a budget needs them.
+ * Opens a model with its fallbacks. Asks only the server of a local model. A fallback is left out with a
+ * notice when it has no credentials, its server is loading, or the budget needs a price that is unknown.
  */
 export async function openModel(name: string, options: OpenModelOptions): Promise<Model> {
   const { config, environment, onNotice } = options;
@@ -72,7 +70,7 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
   return others.length === 0 ? first : fallbackModel([first, ...others]);
 }
 
-/** Calls stand in the text where that is asked for; nobody else loads what that takes. */
+/** A model that writes its calls as text, if the config asks for it. */
 async function worded(model: Model, { toolCalls }: ConfigFile): Promise<Model> {
   if (toolCalls !== "text") return model;
   const { callsAsText } = await import("../../providers/calls-as-text/calls-as-text.ts");
@@ -93,4 +91,18 @@ export function customProviders(providers: { readonly [name: string]: ProviderCo
       { ...rest, ...defined({ apiKeyVariable: apiKeyEnv }) },
     ]),
   );
+}
+
+/** Models to choose from now: configured ones, then those of providers whose key is set. Makes no request. */
+export function availableModels(
+  config: Pick<ConfigFile, "providers">,
+  environment: Environment,
+): readonly string[] {
+  const own = Object.entries(config.providers ?? {}).flatMap(([provider, { models = {} }]) =>
+    Object.keys(models).map((id) => `${provider}/${id}`),
+  );
+  const known = PRESETS.filter(
+    (preset) => preset.local !== true && keyVariableOf(preset, environment) !== undefined,
+  ).flatMap(({ name }) => knownModelIds(name).map((id) => `${name}/${id}`));
+  return [...new Set([...own, ...known])];
 }

@@ -14,11 +14,11 @@ export interface OpenSession {
   readonly journal: JsonlJournal | UnkeptJournal;
   /** The journal as the file it is kept in; undefined when it is not. Whoever opened it closes it. */
   readonly kept?: JsonlJournal;
-  /** Goes back to before a message of the user. Throws `invalid_argument` for what is none. */
+  /** Goes back to before a message of the user. Throws `invalid_argument` for another entry. */
   readonly rewindTo: (entryId: string) => Promise<void>;
   /** The newest entry of a type. */
   readonly newestOf: JsonlJournal["newestOf"];
-  /** Options that go on with it from the same folder; undefined as long as nothing is stored. */
+  /** Options that continue it from the same folder; undefined as long as nothing is stored. */
   readonly goOn: () => string | undefined;
 }
 
@@ -32,22 +32,15 @@ export interface FoundSession {
   readonly open: () => Promise<OpenSession>;
 }
 
-export interface SessionPlace {
-  readonly paths: UserPaths;
-  readonly cwd: string;
-  /** Id of the new session or copy. */
-  readonly newId: string;
-  /** The first entries of a session that is not kept. */
-  readonly entries: readonly JournalEntry[] | undefined;
-}
-
 /** Finds the session of a choice and writes nothing yet. Throws `journal` when there is none. */
 export function findSession(
-  { keep, resume }: Pick<CodingSessionOptions, "keep" | "resume">,
-  place: SessionPlace,
+  options: Pick<CodingSessionOptions, "keep" | "resume"> & { readonly entries?: readonly JournalEntry[] },
+  paths: UserPaths,
+  cwd: string,
+  sessionId: string,
 ): FoundSession {
-  const { paths, cwd, newId: sessionId } = place;
-  if (keep === false) return { sessionId, open: async () => unkept(sessionId, place.entries) };
+  const { keep, resume, entries } = options;
+  if (keep === false) return { sessionId, open: async () => unkept(sessionId, entries) };
   const store = sessionStore(paths);
   const choice: ResumeOptions | undefined = resume === "last" ? { id: resume } : resume;
   if (choice === undefined)

@@ -10,11 +10,7 @@ export interface Telemetry {
   readonly flush: () => Promise<void>;
 }
 
-/**
- * Telemetry by way of `@opentelemetry/api` as installed beside this package, and the providers somebody
- * registered there (say, with `NODE_OPTIONS=--import`). When it cannot be loaded, that is told and nothing is
- * sent.
- */
+/** Telemetry through the installed `@opentelemetry/api`; when it cannot be loaded, a notice. */
 export async function loadTelemetry(
   config: OpenTelemetryConfig,
   onNotice: (message: string) => void,

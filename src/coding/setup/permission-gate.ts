@@ -15,7 +15,7 @@ import {
   type SessionRules,
   toToolName,
 } from "../../permission/rule.ts";
-import type { PermittedCall, PermittedPlaces } from "../../tools/files/permitted-path.ts";
+import type { PermittedCall, PermittedPlaces } from "../../tools/resolve-path.ts";
 import type { PermissionConfig } from "../settings/config-schema.ts";
 
 /** The parts the gate of the command decides by. */

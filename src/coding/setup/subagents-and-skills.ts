@@ -7,13 +7,15 @@ import {
   type Finding,
   type IsTrusted,
   type SourceFolder,
+  sourceFolders,
   trustsNoProject,
 } from "../../extensions/markdown/origin.ts";
-import { sourceFolders } from "../../extensions/markdown/source-folders.ts";
-import type { Skill } from "../../extensions/skills/skill.ts";
-import { BUILT_IN_SUBAGENTS } from "../../extensions/subagents/built-in-subagents.ts";
-import type { LoadedSubagent } from "../../extensions/subagents/subagent.ts";
-import { createTaskTool } from "../../extensions/subagents/task-tool.ts";
+import type { Skill } from "../../extensions/skills/load-skills.ts";
+import {
+  BUILT_IN_SUBAGENTS,
+  createTaskTool,
+  type LoadedSubagent,
+} from "../../extensions/subagents/task-tool.ts";
 import { about, type OnNotice } from "../../view/notice.ts";
 import { tellFaults } from "../plugins/open-plugins.ts";
 import { extensionTrust } from "../project/acting-files.ts";
@@ -69,10 +71,7 @@ export async function composeExtensions(
   };
 }
 
-/**
- * The folders of skills that may be read wherever they lie. Of a project only those that are in its places
- * for skills: a link there could name any folder of the repository, or all of it.
- */
+/** Folders of skills that may be read; of a project only its own places, as a link may name any. */
 function readableFolders(skills: readonly Skill[], { folders, paths }: Settings): readonly string[] {
   const { home, configFolder } = paths;
   const places = sourceFolders("skills", { projectFolders: folders, home, configFolder });
@@ -128,7 +127,7 @@ export async function findExtensions(
       findings: { agents: [], skills: [] },
       skillTool: undefined,
     };
-  const { createSkillTool, loadSkills, loadSubagents } = await import("./extension-loaders.ts");
+  const { createSkillTool, loadSkills, loadSubagents } = await import("../plugins/plugin-loaders.ts");
   const { skills, ...ofSkills } = await loadSkills(skillFolders);
   const skillTool = createSkillTool(skills, { isTrusted });
   const { agents, ...ofAgents } = await loadSubagents({

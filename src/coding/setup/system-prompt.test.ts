@@ -13,26 +13,28 @@ test("each folder speaks through AGENTS.md, else CLAUDE.md, the nearest last", (
   });
   const folders = [root, join(root, "a"), join(root, "a/b")];
   expect(readInstructions(folders)).toEqual([
-    { path: join(root, "AGENTS.md"), text: "root", cut: false },
-    { path: join(root, "a/CLAUDE.md"), text: "inner", cut: false },
+    { path: join(root, "AGENTS.md"), text: "root" },
+    { path: join(root, "a/CLAUDE.md"), text: "inner" },
   ]);
 });
 
-test("a long file is cut at a whole character, and far files are left out when all have too many bytes", () => {
+test("a file with too many bytes is left out, and far files when all together have too many", () => {
   const root = tempFolder({
     "AGENTS.md": "far",
     "a/AGENTS.md": "é".repeat(20_000),
     "a/b/AGENTS.md": `x${"é".repeat(20_000)}`,
-    "a/b/c/AGENTS.md": "é".repeat(40_000),
+    "a/b/c/AGENTS.md": "é".repeat(10_000),
+    "a/b/c/d/AGENTS.md": "é".repeat(40_000),
   });
-  const folders = ["", "a", "a/b", "a/b/c"].map((folder) => join(root, folder));
+  const folders = ["", "a", "a/b", "a/b/c", "a/b/c/d"].map((folder) => join(root, folder));
   const notices: string[] = [];
   const found = readInstructions(folders, (message) => notices.push(message));
-  expect(found.map(({ path, text, cut }) => [path, text.length, cut])).toEqual([
-    [join(root, "a/b/AGENTS.md"), 16_384, true],
-    [join(root, "a/b/c/AGENTS.md"), 16_384, true],
+  expect(found.map(({ path, text }) => [path, text.length])).toEqual([
+    [join(root, "a/b/AGENTS.md"), 20_001],
+    [join(root, "a/b/c/AGENTS.md"), 10_000],
   ]);
   expect(notices).toEqual([
+    `${join(root, "a/b/c/d/AGENTS.md")} is left out: it has 80000 bytes, more than 65536.`,
     `${join(root, "a/AGENTS.md")} and what is above it are left out: instructions have more than 65536 bytes.`,
   ]);
 });
@@ -51,7 +53,9 @@ test("links within the project are followed, each file is read once, and links o
   expect([read("", "a"), read("", "b"), notices]).toEqual([
     ["shared"],
     ["shared", "inner"],
-    [`${join(root, "b/AGENTS.md")} is left out: it is a link that leads out of ${root}.`],
+    [
+      `${join(root, "b/AGENTS.md")} is left out: it is a link that leads out of ${root}, which is not followed.`,
+    ],
   ]);
 });
 
@@ -62,10 +66,12 @@ test("what is not UTF-8 is left out and told; control characters do no harm", ()
   expect(readInstructions([root], (message) => notices.push(message)).map(({ text }) => text)).toEqual([
     "a\ufffd[2Jb",
   ]);
-  expect(notices).toEqual([`${join(root, "AGENTS.md")} is left out: it is not UTF-8 text.`]);
+  expect(notices).toEqual([
+    `${join(root, "AGENTS.md")} is left out: it is not UTF-8 text: save it as UTF-8.`,
+  ]);
 });
 
-test("what is not a readable file is passed over", () => {
+test("where AGENTS.md is not a file, CLAUDE.md is used", () => {
   const root = tempFolder({ "CLAUDE.md": "used" });
   mkdirSync(join(root, "AGENTS.md"));
   expect(readInstructions([root]).map(({ text }) => text)).toEqual(["used"]);
@@ -74,7 +80,7 @@ test("what is not a readable file is passed over", () => {
 test("the system prompt is the same bytes each time, with the place at its end", () => {
   const parts = {
     appendSystemPrompt: "Be brief.",
-    instructions: [{ path: "/w/AGENTS.md", text: "Use tabs.", cut: false }],
+    instructions: [{ path: "/w/AGENTS.md", text: "Use tabs." }],
     cwd: "/w",
     platform: "linux",
     sandbox: { mode: "off" },

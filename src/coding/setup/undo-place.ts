@@ -19,7 +19,7 @@ export function changedRuns(session: SessionFile): readonly ChangedRun[] {
   return listTurns(checkpointHistory(readSession(session.path).entries));
 }
 
-/** Holds a session while `work` puts files back. Throws `journal` while a run is at work on it. */
+/** Holds a session while `work` puts files back. Throws `journal` while a run uses it. */
 export async function withRollbackPlace<T>(
   { paths, store, limits }: UndoPlace,
   session: SessionFile,

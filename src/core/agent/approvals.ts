@@ -8,10 +8,8 @@ import { clip, errorResult, invalidArguments, toBlock, unknownTool } from "../to
 import type { ApprovalRequestEntry, PermissionEntry, ToolIntentEntry, ToolStatus } from "./entries.ts";
 import type {
   ApprovalAnswer,
-  Approver,
   ApproverAnswer,
   CallVerdict,
-  Gate,
   GateDecision,
   GateRequest,
   RequestedCall,
@@ -20,40 +18,57 @@ import type {
 import { pluginFailure, type Run, record, recorded } from "./run.ts";
 import { NOT_APPROVED, type OpenCall, questionOf } from "./state.ts";
 
-/** How a call ended, before it is recorded. */
 export interface FinishedCall {
   readonly status: ToolStatus;
   readonly result: ToolResult;
 }
 
-/** The end of a call that an abort kept from running. */
 export const NOT_STARTED: FinishedCall = { status: "aborted", result: errorResult(NEVER_RAN) };
 
 /** A call may run: with its own input, or with one that a person gave. */
-interface Authorization {
+interface Permit {
   readonly input: ToolInput;
-  /** The yes it came from, which {@link recordAuthorization} is to record; absent where none was needed. */
-  readonly yes?: Decision;
 }
 
-/** A person's yes to another input than was asked about: it may run once it is checked and judged. */
-interface GivenInput {
-  readonly given: unknown;
-}
+type Answer = FinishedCall | "waiting" | Permit;
 
-type Answer = FinishedCall | "waiting" | Authorization | GivenInput;
+/** A person's yes in a later run, and the question it is for. */
+interface LaterYes {
+  readonly asked: ApprovalRequestEntry;
+  readonly answer: FullAnswer;
+}
 
 /**
  * Asks the gate about a call, and a person where the gate or the tool says so. Resolves to a permit for a
  * call that may run, to its end for one that may not, to `waiting` for one that waits for approval. Whatever
  * is not a clear yes refuses. Throws only for the journal.
  */
-async function authorize(run: Run, request: GateRequest): Promise<Answer> {
+async function authorize(run: Run, request: GateRequest, later?: LaterYes): Promise<Answer> {
   const decision = await judge(run, request);
   if (run.signal.aborted) return NOT_STARTED;
-  if (decision.action === "allow") return allowed(run, request, decision);
-  if (decision.action === "ask") return ask(run, request, decision, false);
-  return forbid(run, request, decision);
+  if (decision.action !== "allow" && decision.action !== "ask") return forbid(run, request, decision);
+  if (later !== undefined) return authorizeLater(run, request, decision, later);
+  return decision.action === "allow" ? allowed(run, request, decision) : ask(run, request, decision, false);
+}
+
+/** A later yes is for what was shown: where that has changed, the call is judged as a new one. */
+async function authorizeLater(
+  run: Run,
+  request: GateRequest,
+  decision: GateDecision,
+  { asked, answer }: LaterYes,
+): Promise<Answer> {
+  const { place } = decision;
+  const again: GateDecision = { action: "ask", ...questionOf(asked), ...defined({ place }) };
+  if (isAsShown(asked, request, decision)) {
+    const question = withQuestion(decision.action === "ask" ? decision : again);
+    if (run.state.isStopped) return refuse(run, request, { ...question, ...RUN_ENDING });
+    await recorded(run);
+    return agreed(run, request, question, answer);
+  }
+  // A rule of today needs no question, unless a person put something else in the place of what it allows.
+  if (answer.input !== undefined || run.state.isStopped) return ask(run, request, again, false);
+  return decision.action === "allow" ? allowed(run, request, decision) : ask(run, request, decision, false);
 }
 
 /** Anything that is not one of the known words refuses: an unknown answer is no permission. */
@@ -66,11 +81,13 @@ function forbid(run: Run, request: GateRequest, decision: GateDecision): Promise
 async function allowed(run: Run, request: GateRequest, decision: GateDecision): Promise<Answer> {
   const question = await questionOfTool(run, request, decision);
   if (run.signal.aborted) return NOT_STARTED;
-  return question === undefined ? { input: request.input } : ask(run, request, question);
+  if (question !== undefined) return ask(run, request, question);
+  const wasAsked = run.state.open.get(request.callId)?.question !== undefined;
+  return wasAsked ? handOver(run, request, request.input) : { input: request.input };
 }
 
-async function judge({ shared, signal }: Run, request: GateRequest): Promise<GateDecision> {
-  const { gate } = shared.approval;
+async function judge({ settings, signal }: Run, request: GateRequest): Promise<GateDecision> {
+  const { permission: gate } = settings;
   if (gate === undefined) return ALLOWED;
   try {
     const answer: unknown = await orAborted(Promise.resolve(gate.check(request)), signal);
@@ -81,7 +98,6 @@ async function judge({ shared, signal }: Run, request: GateRequest): Promise<Gat
   }
 }
 
-/** The question of a tool that wants a person to look at a call; nothing where it does not. */
 async function questionOfTool(
   run: Run,
   { tool, name, input }: GateRequest,
@@ -117,17 +133,18 @@ async function ask(
   // The question of a tool is for a person, whom no rule answers for.
   isForPerson = true,
 ): Promise<Answer> {
-  const { reason: question = "it needs approval" } = decision;
-  const asked = { ...decision, question };
+  const asked = withQuestion(decision);
+  const { approve } = run.settings;
   if (run.state.isStopped) return refuse(run, request, { ...asked, ...RUN_ENDING });
-  if (run.shared.approval.approve === undefined) return unheard(run, request, asked);
+  if (approve === undefined) return unheard(run, request, asked);
   await recorded(run);
   if (run.signal.aborted) return NOT_STARTED;
   let answer: FullAnswer | "later";
   try {
     // A copy: who changes it in place has not changed what runs.
     const shown = { ...request, input: structuredClone(request.input), decision };
-    answer = ownAnswer(await orAborted(Promise.resolve(run.shared.approval.approve(shown)), run.signal));
+    const given = await orAborted(Promise.resolve(approve(shown)), run.signal);
+    answer = given === "later" ? given : ownAnswer(given);
   } catch (error) {
     if (run.signal.aborted) return NOT_STARTED;
     const reason = `asking failed: ${errorMessage(error)}`;
@@ -137,53 +154,75 @@ async function ask(
   if (answer.approved === false && typeof answer.error === "string")
     return { status: "error", result: errorResult(answer.error) };
   if (answer.unasked === true && isForPerson) return unheard(run, request, asked);
-  if (answer.approved === true) {
-    // The person wanted the run to end while this question waited for its turn.
-    if (run.state.isStopped) return refuse(run, request, { ...asked, ...RUN_ENDING });
-    return agreed(run, request, { asked, answer });
-  }
-  return sayNo(run, request, { asked, answer });
+  if (answer.approved !== true) return sayNo(run, request, asked, answer);
+  // The person wanted the run to end while this question waited for its turn.
+  if (run.state.isStopped) return refuse(run, request, { ...asked, ...RUN_ENDING });
+  return agreed(run, request, asked, answer);
 }
 
-/** Records the no of a person. The call ends with their reason. */
+function withQuestion(decision: GateDecision): GateQuestion {
+  return { ...decision, question: decision.reason ?? "it needs approval" };
+}
+
 function sayNo(
   run: Run,
   call: DecidedCall,
-  { asked, answer }: { readonly asked: Partial<DecisionFields>; readonly answer: FullAnswer },
+  asked: Partial<DecisionFields>,
+  { reason = "the user refused it", stop }: FullAnswer,
 ): Promise<FinishedCall> {
-  const { reason = "the user refused it", stop } = answer;
   const no = { by: "person", code: "person", reason } as const;
   return refuse(run, call, { ...asked, ...no, ...(stop === true ? { stop: true } : {}) });
 }
 
-const RUN_ENDING = {
-  by: "person",
-  code: "run_ending",
-  reason: "the user wants the run to end",
-} as const;
+const RUN_ENDING = { by: "person", code: "run_ending", reason: "the user wants the run to end" } as const;
 
-/** The permit a yes gives, or another input to be judged, or the tool's own question. */
+/** The permit a yes gives, or the tool's own question. Another input is checked and judged first. */
 async function agreed(
   run: Run,
   request: GateRequest,
-  { asked, answer }: { readonly asked: GateQuestion; readonly answer: FullAnswer },
+  asked: GateQuestion,
+  { unasked, input: given = request.input }: FullAnswer,
 ): Promise<Answer> {
-  const { unasked = false, input: given = request.input } = answer;
-  if (unasked) {
-    const question = await questionOfTool(run, request, asked);
-    if (run.signal.aborted) return NOT_STARTED;
-    if (question !== undefined) return ask(run, request, question);
+  const isByRule = unasked === true;
+  const question = isByRule ? await questionOfTool(run, request, asked) : undefined;
+  if (run.signal.aborted) return NOT_STARTED;
+  if (question !== undefined) return ask(run, request, question);
+  const by = isByRule ? "rule" : "person";
+  const yes: Decision = { ...asked, action: "allow", by, reason: asked.question };
+  if (isByRule || equalJson(given, request.input)) {
+    await recordDecision(run, request, { ...yes, ...ownBy(request) });
+    return { input: request.input };
   }
-  const by = unasked ? "rule" : "person";
-  const yes = { ...asked, action: "allow", by, reason: asked.question } as const;
-  if (unasked || equalJson(given, request.input)) return { input: request.input, yes };
   await recordDecision(run, request, yes);
-  return { given };
+  const checked = await checkInput(run, request.tool, given);
+  if ("error" in checked) {
+    const reason = `What a person put in the place of its arguments cannot run. ${checked.error}`;
+    return { status: "error", result: errorResult(reason) };
+  }
+  const changed = { ...request, input: checked.input };
+  const decision = await judge(run, changed);
+  if (run.signal.aborted) return NOT_STARTED;
+  if (decision.action !== "allow" && decision.action !== "ask") return forbid(run, changed, decision);
+  return handOver(run, changed, checked.input);
+}
+
+/** The permit for an input; of a call of the caller's own it is recorded that it may run, and with what. */
+async function handOver(run: Run, request: GateRequest, input: ToolInput): Promise<Permit> {
+  const own = ownBy(request);
+  if (own.external === true) await recordDecision(run, { ...request, input }, { ...RULES_ALLOW, ...own });
+  return { input };
+}
+
+const RULES_ALLOW = { action: "allow", by: "rule", reason: "these arguments are allowed" } as const;
+
+function ownBy({ tool }: GateRequest): Pick<Decision, "external"> {
+  return tool.execute === undefined ? { external: true } : {};
 }
 
 /** Nobody is there for a question: the call waits for an answer, or is refused. */
 function unheard(run: Run, request: GateRequest, asked: GateQuestion): Promise<FinishedCall | "waiting"> {
-  if (run.shared.approval.onAsk === "pause") return wait(run, request, asked);
+  const hasWaited = run.state.open.get(request.callId)?.question !== undefined;
+  if (run.settings.onAsk === "pause" || hasWaited) return wait(run, request, asked);
   const reason = `${asked.question.replace(/\.$/, "")}, and there is nobody to ask`;
   return refuse(run, request, { ...unanswered(asked), code: "nobody_to_ask", reason });
 }
@@ -197,8 +236,7 @@ type FullAnswer = Extract<ApprovalAnswer, object> &
   };
 
 /** A copy of an answer: later changes of its input do not change what runs. */
-function ownAnswer(answer: ApproverAnswer): FullAnswer | "later" {
-  if (answer === "later") return answer;
+function ownAnswer(answer: Exclude<ApproverAnswer, "later">): FullAnswer {
   if (!isRecord(answer)) return { approved: answer === true };
   const { input, ...rest } = answer as FullAnswer;
   return input === undefined ? rest : { ...rest, input: structuredClone(input) };
@@ -220,7 +258,6 @@ async function wait(run: Run, request: GateRequest, asked: GateQuestion): Promis
   return "waiting";
 }
 
-/** The refusal of a question without an answer, with the reason it was asked. */
 function unanswered<T extends GateDecision>(asked: T): T & Pick<DecisionFields, "by" | "questionCode"> {
   return { ...asked, by: "nobody", ...defined({ questionCode: asked.code }) };
 }
@@ -242,25 +279,6 @@ function refused(reason: string): FinishedCall {
   return { status: "denied", result: errorResult(`${NOT_APPROVED}: ${reason}`) };
 }
 
-/**
- * Records the yes of a permit, and that a call of the caller's own may run, and with which input, where that
- * was in question.
- */
-async function recordAuthorization(
-  run: Run,
-  request: GateRequest,
-  { input, yes }: Authorization,
-): Promise<void> {
-  const isOwn = request.tool.execute === undefined;
-  const isOpen =
-    isOwn && (input !== request.input || run.state.open.get(request.callId)?.question !== undefined);
-  const decision = yes ?? (isOpen ? RULES_ALLOW : undefined);
-  if (decision === undefined) return;
-  await recordDecision(run, { ...request, input }, { ...decision, ...(isOwn ? { external: true } : {}) });
-}
-
-const RULES_ALLOW = { action: "allow", by: "rule", reason: "these arguments are allowed" } as const;
-
 interface DecidedCall extends Pick<PermissionEntry, "callId" | "name" | "input"> {
   readonly parentCallId?: string | undefined;
 }
@@ -278,14 +296,12 @@ async function recordDecision(
   await record(run, { type: "permission_decision", callId, name, input, ...decided });
 }
 
-/** The outcome of admitting a call: it may run, has its answer, or waits for the caller or approval. */
 export type Admission =
   | {
       readonly type: "ready";
       readonly call: ToolUseBlock;
       readonly tool: Tool;
       readonly input: ToolInput;
-      /** The input is one that a person gave. */
       readonly judged?: true;
     }
   | { readonly type: "refused"; readonly call: ToolUseBlock; readonly settled: FinishedCall }
@@ -296,14 +312,14 @@ export async function prepareCalls(run: Run, calls: readonly ToolUseBlock[]): Pr
   const admissions: Admission[] = [];
   for (const [at, call] of calls.entries())
     admissions.push(
-      at < run.shared.limits.maxCallsPerAnswer ? await prepareCall(run, call) : oneTooMany(run, call),
+      at < run.settings.maxCallsPerAnswer ? await prepareCall(run, call) : oneTooMany(run, call),
     );
   return admissions;
 }
 
 /** Some models, and servers that repeat themselves, write calls without end. */
-function oneTooMany({ shared }: Run, call: ToolUseBlock): Admission {
-  const { maxCallsPerAnswer: most } = shared.limits;
+function oneTooMany({ settings }: Run, call: ToolUseBlock): Admission {
+  const { maxCallsPerAnswer: most } = settings;
   const result = errorResult(
     `Not run: one answer may hold ${most} calls. Make it in the next one if it is still needed.`,
   );
@@ -312,12 +328,14 @@ function oneTooMany({ shared }: Run, call: ToolUseBlock): Admission {
 
 /**
  * The first phases of a call: hooks; known, valid and permitted? `begun`: how it ran before it was cut, if it
- * did. Throws only for the journal.
+ * did; `later`: the yes it had waited for. Throws only for the journal.
  */
 export async function prepareCall(
   run: Run,
   made: ToolUseBlock,
-  { parentCallId, begun }: { readonly parentCallId?: string | undefined; readonly begun?: Begun } = {},
+  parentCallId?: string,
+  begun?: ToolIntentEntry,
+  later?: LaterYes,
 ): Promise<Admission> {
   if (run.signal.aborted) return { type: "refused", call: made, settled: NOT_STARTED };
   const call = await beforeCall(run, made, parentCallId);
@@ -328,59 +346,38 @@ export async function prepareCall(
   if ("error" in prepared) return refused({ status: "error", result: errorResult(prepared.error) });
   const { tool } = prepared;
   const input = begun?.judged === true ? await asItRan(run, prepared, begun.input) : prepared.input;
-  const answer = await authorized(run, {
-    callId: call.id,
-    tool,
-    name: tool.name,
-    input,
-    cwd: run.shared.setting.cwd,
-    sessionId: run.journal.sessionId,
-    ...callerOf(run, parentCallId),
-    signal: run.signal,
-  });
+  const isFree = run.settings.permission === undefined && tool.needsApproval === undefined;
+  const answer =
+    isFree && later === undefined
+      ? { input }
+      : await authorize(run, gateRequest(run, call.id, tool, input, parentCallId), later);
   if (answer === "waiting") return { type: "open", call };
   if ("status" in answer) return refused(answer);
+  if (run.signal.aborted) return refused(NOT_STARTED);
   if (tool.execute === undefined) return { type: "open", call };
   const isAsMade = answer.input === prepared.input;
   return { type: "ready", call, tool, input: answer.input, ...(isAsMade ? {} : { judged: true }) };
 }
 
-/** Asks for permission where it is needed. */
-async function authorized(run: Run, request: GateRequest): Promise<FinishedCall | "waiting" | Authorization> {
-  const { tool, input } = request;
-  if (run.shared.approval.gate === undefined && tool.needsApproval === undefined) return { input };
-  const answer = await authorize(run, request);
-  if (answer === "waiting" || "status" in answer) return answer;
-  const permit = "given" in answer ? await judgeGiven(run, request, answer) : answer;
-  if ("status" in permit) return permit;
-  if (!run.signal.aborted) await recordAuthorization(run, request, permit);
-  return run.signal.aborted ? NOT_STARTED : permit;
+function gateRequest(
+  { settings, journal, subagent, signal }: Run,
+  callId: string,
+  tool: Tool,
+  input: ToolInput,
+  parentCallId = subagent?.callId,
+): GateRequest {
+  return {
+    callId,
+    tool,
+    name: tool.name,
+    input,
+    cwd: settings.cwd,
+    sessionId: journal.sessionId,
+    ...defined({ parentCallId, agent: subagent?.agent }),
+    signal,
+  };
 }
 
-/** The input a person gave runs as it is, unless the tool cannot take it or a rule forbids it. */
-async function judgeGiven(
-  run: Run,
-  request: GateRequest,
-  { given }: GivenInput,
-): Promise<FinishedCall | Authorization> {
-  const checked = await checkInput(run, request.tool, given);
-  if ("error" in checked) {
-    const reason = `What a person put in the place of its arguments cannot run. ${checked.error}`;
-    return { status: "error", result: errorResult(reason) };
-  }
-  const { input } = checked;
-  const decision = await judge(run, { ...request, input });
-  if (run.signal.aborted) return NOT_STARTED;
-  if (decision.action === "allow" || decision.action === "ask") return { input };
-  return forbid(run, { ...request, input }, decision);
-}
-
-function callerOf(run: Run, parentCallId?: string): Pick<GateRequest, "parentCallId" | "agent"> {
-  const { callId, agent } = run.subagent ?? {};
-  return defined({ parentCallId: parentCallId ?? callId, agent });
-}
-
-/** The call as plugins leave it, or how it ends without being run. Throws only for the journal. */
 async function beforeCall(
   run: Run,
   call: ToolUseBlock,
@@ -411,14 +408,11 @@ async function beforeCall(
   return { ...readable, input: made.input };
 }
 
-/** A call as plugins see it. */
 export function requestedCall(run: Run, call: ToolUseBlock, parentCallId?: string): RequestedCall {
   const { id: callId, name, input } = call;
   const parent = parentCallId ?? run.subagent?.callId;
   return parent === undefined ? { callId, name, input } : { callId, name, input, parentCallId: parent };
 }
-
-type Begun = Pick<ToolIntentEntry, "input" | "judged"> | undefined;
 
 /**
  * What a call ran with, from its record: the schema had made it then, and makes of it only what a journal
@@ -456,7 +450,6 @@ async function checkCall(run: Run, call: ToolUseBlock): Promise<CheckedCall> {
   return checkInput(run, tool, input);
 }
 
-/** The input as the schema of a tool gives it, or why it does not take it. */
 async function checkInput(run: Run, tool: Tool, input: unknown): Promise<CheckedCall> {
   const { name } = tool;
   try {
@@ -476,7 +469,7 @@ export async function refuseAsked(run: Run, answered: ReadonlySet<string>): Prom
     if (answered.has(callId)) continue;
     const decided = { by: "person", code: "answered_otherwise", reason } as const;
     const { status, result: refusal } = await refuse(run, { callId, name, input }, decided);
-    const result = toBlock(callId, refusal, run.shared.limits.maxToolResultChars);
+    const result = toBlock(callId, refusal, run.settings.maxToolResultChars);
     await record(run, { type: "tool_result", callId, name, status, result, durationMs: 0 });
   }
 }
@@ -493,7 +486,7 @@ export async function prepareOpenCalls(run: Run): Promise<readonly Admission[]> 
     const asked = run.state.open.get(call.id)?.question;
     const answer = asked && answerTo(run, asked);
     if (asked === undefined || answer === undefined || answer.approved === true) continue;
-    const settled = await sayNo(run, asked, { asked: { ...asked, question: asked.reason }, answer });
+    const settled = await sayNo(run, asked, { ...asked, question: asked.reason }, answer);
     refusals.set(call.id, { type: "refused", call, settled });
   }
   const excess = excessCalls(run);
@@ -507,9 +500,9 @@ export async function prepareOpenCalls(run: Run): Promise<readonly Admission[]> 
 }
 
 /** The calls behind the last one that an answer may hold, as far as nothing came of them. */
-function excessCalls({ state, shared }: Run): ReadonlySet<string> {
+function excessCalls({ state, settings }: Run): ReadonlySet<string> {
   const answer = state.transcript.messages.at(-1);
-  const excess = answer === undefined ? [] : toolCallsOf(answer).slice(shared.limits.maxCallsPerAnswer);
+  const excess = answer === undefined ? [] : toolCallsOf(answer).slice(settings.maxCallsPerAnswer);
   const ids = excess.map(({ id }) => id);
   const isUntouched = (id: string): boolean => state.open.get(id) === undefined;
   return new Set(ids.filter(isUntouched));
@@ -523,8 +516,7 @@ async function prepareOpenCall(run: Run, call: ToolUseBlock): Promise<Admission>
   if (asked === undefined) return prepareCutCall(run, call, open);
   const answer = answerTo(run, asked);
   if (answer === undefined) return { type: "open", call };
-  const approval = { ...run.shared.approval, ...answered(run, asked, answer) };
-  return prepareCall({ ...run, shared: { ...run.shared, approval } }, call, { begun });
+  return prepareCall(run, call, undefined, begun, { asked, answer });
 }
 
 /** A call that a run was cut in, or before: it runs where the host and its tool say so. */
@@ -536,50 +528,20 @@ async function prepareCutCall(
   if (begun === undefined && isExternal(run.tools, call.name))
     return handedOut === true ? { type: "open", call } : prepareCall(run, call);
   const mayRun = begun === undefined || run.tools.get(call.name)?.idempotent === true;
-  if (run.shared.setting.openCalls === "run" && mayRun && !run.state.isStopped)
-    return prepareCall(run, call, { begun });
+  if (run.settings.openCalls === "run" && mayRun && !run.state.isStopped)
+    return prepareCall(run, call, undefined, begun);
   const result = errorResult(begun === undefined ? NEVER_RAN : OUTCOME_UNKNOWN);
   return { type: "refused", call, settled: { status: "aborted", result } };
 }
 
-type PersonAnswer = Extract<ApprovalAnswer, object>;
-
 /** The answer that has come to a question; none for one that is left open, or is for an earlier question. */
-function answerTo({ shared }: Run, { callId, id }: ApprovalRequestEntry): PersonAnswer | undefined {
-  const answer = ownValue(shared.approval.answers, callId);
-  if (answer === undefined || answer === "later") return undefined;
-  if (!isRecord(answer)) return { approved: answer === true };
+function answerTo({ settings }: Run, { callId, id }: ApprovalRequestEntry): FullAnswer | undefined {
+  const given = ownValue(settings.approvals, callId);
+  if (given === undefined || given === "later") return undefined;
+  const answer = ownAnswer(given);
   return (answer.question ?? id) === id ? answer : undefined;
 }
 
-/**
- * Who decides about a call that was asked about and has a yes. A rule of today may forbid it, and a stop ends
- * it. A yes is for what was shown: where that has changed, the call is judged as a new one.
- */
-function answered(
-  run: Run,
-  asked: ApprovalRequestEntry,
-  answer: PersonAnswer,
-): { readonly gate: Gate; readonly approve: Approver } {
-  /** The question that the answer is for. */
-  let carried: GateDecision | undefined;
-  const check = async (request: GateRequest): Promise<GateDecision> => {
-    const decision: GateDecision = (await run.shared.approval.gate?.check(request)) ?? { action: "allow" };
-    const { action, place } = decision;
-    if (action !== "allow" && action !== "ask") return decision;
-    const anew: GateDecision = { action: "ask", ...questionOf(asked), ...defined({ place }) };
-    // What a rule allows by now needs no question, unless a person put something else in its place.
-    if (!isAsShown(asked, request, decision))
-      return answer.input === undefined && !run.state.isStopped ? decision : anew;
-    carried = action === "ask" ? { ...decision } : anew;
-    return carried;
-  };
-  const approve: Approver = (request) =>
-    request.decision === carried ? answer : (run.shared.approval.approve?.(request) ?? "later");
-  return { gate: { check }, approve };
-}
-
-/** True when a call is still what the question about it showed. */
 function isAsShown(
   asked: ApprovalRequestEntry,
   { name, input, cwd }: GateRequest,

@@ -11,7 +11,7 @@ import type { ToolChoice } from "../model/model.ts";
 import type { Finish, ToolRegistry } from "../tool/tool.ts";
 import { prepareCalls, prepareOpenCalls } from "./approvals.ts";
 import type { NewEntry } from "./entries.ts";
-import { askModel, type ModelTurn } from "./model-turn.ts";
+import { askModel, type ModelTurn, usedUpLimit } from "./model-turn.ts";
 import {
   aborted,
   answered,
@@ -19,13 +19,11 @@ import {
   finished,
   isCut,
   MAX_FINISH_REMINDERS,
-  MAX_UNREADABLE,
   neverFinished,
   neverReadable,
   overBudget,
   resultOf,
   unfinished,
-  usedUpLimit,
 } from "./perform.ts";
 import type { Ending, RunResult } from "./result.ts";
 import {
@@ -39,17 +37,11 @@ import {
   recordSystemMessage,
 } from "./run.ts";
 import { runCalls } from "./run-calls.ts";
-import { SessionState } from "./state.ts";
+import { MAX_UNREADABLE, SessionState } from "./state.ts";
 
-/** The words that ask for a summary when all steps are used up and one is to end the run. */
 const SUMMARIZE =
   "All steps of this run are used up. Without calling tools: say what was found out and done, and what is still open.";
-/** The words to a model that answers in text where a tool must end the run. */
-function finishReminder(tool: string): string {
-  return `Finish by calling the tool ${tool}; an answer in plain text does not count.`;
-}
-
-/** The words to a model whose server cannot read what it wrote. */
+/** To a model whose server cannot read what it wrote. */
 export const UNREADABLE: string =
   "Your last answer could not be read: there was something like a tool call in it that is none. Make one tool call with complete JSON arguments, or answer in plain text.";
 
@@ -72,7 +64,7 @@ export async function loop(run: Run): Promise<Ending> {
 
     run.emit({ type: "turn_start", iteration });
     const turn = await askModel(run, toolChoiceOf(run));
-    if (turn.type === "aborted") return aborted(run);
+    if (turn.type === "aborted") return aborted(run.signal);
     if (turn.type === "exhausted") return overBudget(run, turn.limit);
     if (turn.type === "failed") {
       const ending = await afterFailure(run, turn.error);
@@ -89,8 +81,8 @@ export async function loop(run: Run): Promise<Ending> {
   }
 }
 
-function isSeparate({ shared, scope, state }: Run): boolean {
-  return shared.setting.memory === "final-only" && scope === undefined && !state.transcript.hasPending;
+function isSeparate({ settings, scope, state }: Run): boolean {
+  return settings.memory === "final-only" && scope === undefined && !state.transcript.hasPending;
 }
 
 /** The turns on a transcript of their own, of which the conversation keeps the answer. */
@@ -137,11 +129,13 @@ async function afterCalls(
   calls: readonly ToolUseBlock[],
   finish: Finish | undefined,
 ): Promise<Ending | undefined> {
-  if (run.signal.aborted) return aborted(run);
-  if (run.shared.failure.error !== undefined) return { stopReason: "error", error: run.shared.failure.error };
+  const cut = cutShort(run);
+  if (cut !== undefined) return cut;
   if (finish !== undefined) return finished(run, finish);
   if (run.state.isStopped) return { stopReason: "denied" };
-  if (run.state.transcript.hasPending) return waiting(run);
+  // Some calls wait for somebody outside the run; approval first, for it decides what there is to do.
+  if (run.state.transcript.hasPending)
+    return { stopReason: run.state.approvals.size > 0 ? "awaiting_approval" : "awaiting_external" };
   if (run.state.progress.unreadable >= MAX_UNREADABLE)
     return { stopReason: "error", error: neverReadable(calls) };
   for (const plugin of run.shared.plugins) {
@@ -163,11 +157,6 @@ function toolChoiceOf({ until, state }: Run): ToolChoice | undefined {
   return isKept ? toolChoice : undefined;
 }
 
-/** Some calls wait for somebody outside the run; approval first, for it decides what there is to do. */
-function waiting({ state }: Run): Ending {
-  return { stopReason: state.approvals.size > 0 ? "awaiting_approval" : "awaiting_external" };
-}
-
 /** The model called nothing. Undefined when there is a reason to go on all the same. */
 async function afterText(run: Run, answer: Answer): Promise<Ending | undefined> {
   if (answer.finishReason.unified === "pause") return undefined;
@@ -185,13 +174,21 @@ async function afterText(run: Run, answer: Answer): Promise<Ending | undefined> 
   }
   if (run.state.progress.nudges >= MAX_FINISH_REMINDERS)
     return { stopReason: "error", error: neverFinished(finishTool) };
-  await recordSystemMessage(run, finishReminder(finishTool), { code: "nudge" });
+  const reminder = `Finish by calling the tool ${finishTool}; an answer in plain text does not count.`;
+  await recordSystemMessage(run, reminder, { code: "nudge" });
   return undefined;
 }
 
+/** The end of a run that was aborted, or in which a plugin failed. */
+function cutShort({ signal, shared }: Run): Ending | undefined {
+  const { error } = shared.failure;
+  if (signal.aborted) return aborted(signal);
+  return error === undefined ? undefined : { stopReason: "error", error };
+}
+
 function stopBefore(run: Run, iteration: number): Ending | "max_iterations" | undefined {
-  if (run.signal.aborted) return aborted(run);
-  if (run.shared.failure.error !== undefined) return { stopReason: "error", error: run.shared.failure.error };
+  const cut = cutShort(run);
+  if (cut !== undefined) return cut;
   if (run.state.isStopped) return { stopReason: "denied" };
   const limit = usedUpLimit(run);
   if (limit !== undefined) return overBudget(run, limit);
@@ -205,7 +202,7 @@ async function atMaxIterations(run: Run): Promise<Ending> {
   await recordSystemMessage(run, SUMMARIZE, { code: "summarize" });
   // When the summary fails the last text stands, which is what the state holds.
   const answer = await askModel(run, "none");
-  return answer.type === "aborted" ? aborted(run) : { stopReason: "max_iterations" };
+  return answer.type === "aborted" ? aborted(run.signal) : { stopReason: "max_iterations" };
 }
 
 async function callerEnding(
@@ -220,7 +217,7 @@ async function callerEnding(
     if (typeof text === "string") return { stopReason: "max_iterations", text, addsText: true };
     throw misuse("onMaxIterations returned no text: return the answer of the run.");
   } catch (error) {
-    return run.signal.aborted ? aborted(run) : { stopReason: "error", error: toNanoAgentError(error) };
+    return run.signal.aborted ? aborted(run.signal) : { stopReason: "error", error: toNanoAgentError(error) };
   }
 }
 

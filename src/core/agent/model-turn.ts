@@ -5,6 +5,7 @@ import {
   type AssistantMessage,
   cleanUsage,
   type Message,
+  messageText,
   NO_USAGE,
   toolCallsOf,
   type Usage,
@@ -24,7 +25,6 @@ import type {
 } from "../model/model.ts";
 import { redactError } from "../tool/tool-output.ts";
 import type { AssistantEntry } from "./entries.ts";
-import { isWindowFull, usedUpLimit, windowFullError } from "./perform.ts";
 import type { Answer } from "./ports.ts";
 import {
   AbortedAnswer,
@@ -37,7 +37,6 @@ import {
   watchAnswer,
 } from "./run.ts";
 
-/** Time a model gets to end by itself when it is aborted, in milliseconds. */
 const GRACE_MS = 500;
 
 /**
@@ -73,22 +72,31 @@ export async function askModel(run: Run, toolChoice?: ToolChoice): Promise<Model
  * Throws only for the journal.
  */
 export async function askSeparately(run: Run, request: ModelRequest, purpose: string): Promise<ModelTurn> {
+  const recordUsage: typeof recordAnswer = async (_run, cost, { message, finish }) => {
+    const { durationMs } = cost.timing();
+    const { responseId, finishReason } = finish;
+    const charge = cost.ofAnswer(finish, message);
+    await record(run, { type: "model_usage", purpose, ...charge, durationMs, ...defined({ responseId }) });
+    return { type: "answer", message, finishReason };
+  };
   return (
     stopped(run) ??
-    exchange(run, request, {
-      answered: async (cost, { message, finish }) => {
-        await record(run, {
-          type: "model_usage",
-          purpose,
-          ...cost.ofAnswer(finish, message),
-          durationMs: cost.timing().durationMs,
-          ...defined({ responseId: finish.responseId }),
-        });
-        return { type: "answer", message, finishReason: finish.finishReason };
-      },
-      cut: (cost, why) => cost.chargeFailedAttempt(why === "aborted" ? why : "failed"),
-    })
+    exchange(run, request, recordUsage, (cost, why) =>
+      cost.chargeFailedAttempt(why === "aborted" ? why : "failed"),
+    )
   );
+}
+
+/** The budget limit that is used up, if any. Looked at before each model request. */
+export function usedUpLimit(run: Run): BudgetLimit | undefined {
+  const { usd, tokens, wallTimeMs, shared } = run.settings.budget;
+  const spent = run.state.session;
+  if (wallTimeMs !== undefined && run.settings.clock.elapsed() - run.shared.startedAt >= wallTimeMs)
+    return "wall_time";
+  if (tokens !== undefined && spent.usage.inputTokens + spent.usage.outputTokens >= tokens) return "tokens";
+  // An answer of unknown price may have cost anything: fail closed.
+  if (usd !== undefined && (spent.costUsd === undefined || spent.costUsd >= usd)) return "usd";
+  return shared !== undefined && shared.spentUsd >= shared.usd ? "usd" : undefined;
 }
 
 /** Why no request can be made any more, if there is a reason. */
@@ -114,7 +122,6 @@ async function recordUnlessFull(run: Run, cost: RequestCost, answer: CollectedAn
   return { type: "failed", error };
 }
 
-/** The outcome of the first plugin that knows of the failure; undefined where none does. */
 async function repairedBy(run: Run, error: NanoAgentError): Promise<"again" | "in_vain" | undefined> {
   for (const plugin of run.shared.plugins) {
     const done = await plugin.afterFailure?.(run, error);
@@ -143,12 +150,9 @@ async function askOnce(
   } catch (error) {
     return failed(run, error);
   }
-  return exchange(run, request, {
-    show: (part) => {
-      if (part.type !== "block" && part.type !== "finish" && part.type !== "retry") run.emit(part);
-    },
-    answered: (cost, answer) => answered(run, cost, answer),
-    cut: (cost, why) => recordCut(run, cost, why),
+  const cut = (cost: RequestCost, why: "aborted" | AbortedAnswer): Promise<void> => recordCut(run, cost, why);
+  return exchange(run, request, answered, cut, (part) => {
+    if (part.type !== "block" && part.type !== "finish" && part.type !== "retry") run.emit(part);
   });
 }
 
@@ -185,24 +189,20 @@ async function recordAnswer(
 
 /** The answer that plugins put in the place of the model's own. Throws for call ids that cannot be. */
 function replacedAnswer(run: Run, own: Answer, changed: Answer): Answer {
+  const { callIds } = run.state.transcript;
   const given = new Set(toolCallsOf(own.message).map(({ id }) => id));
-  assertCallIds(changed, (id) => run.state.transcript.callIds.has(id) && !given.has(id));
-  // A message of its own: a plugin may give the same one again and again.
-  return changed.message === own.message ? changed : { ...changed, message: { ...changed.message } };
-}
-
-/** One id for two calls would leave one of them without a result. */
-function assertCallIds({ message }: Answer, isUsed: (id: string) => boolean): void {
-  const own = new Set<string>();
-  for (const { id, name } of toolCallsOf(message)) {
-    if (id === "" || own.has(id) || isUsed(id)) {
+  const seen = new Set([""]);
+  for (const { id, name } of toolCallsOf(changed.message)) {
+    // One id for two calls would leave one of them without a result.
+    if (seen.has(id) || (callIds.has(id) && !given.has(id)))
       throw new NanoAgentError(
         "internal",
         `A hook of post_reasoning gave the call of ${name} the id "${id}", which is empty or in use: give it one of its own.`,
       );
-    }
-    own.add(id);
+    seen.add(id);
   }
+  // A message of its own: a plugin may give the same one again and again.
+  return changed.message === own.message ? changed : { ...changed, message: { ...changed.message } };
 }
 
 async function recordCut(run: Run, cost: RequestCost, why: "aborted" | AbortedAnswer): Promise<void> {
@@ -229,21 +229,17 @@ function withoutEnd({ role, content }: AssistantMessage, surplus: number): Assis
   return { role, content: kept };
 }
 
-/** The receiver of an answer. */
-interface AnswerReceiver {
-  /** Gets each part as it is to be shown. */
-  readonly show?: (part: StreamPart) => void;
-  /** Records the whole answer, with what it cost. */
-  readonly answered: (cost: RequestCost, answer: CollectedAnswer) => Promise<ModelTurn>;
-  /** Records an answer that was cut. */
-  readonly cut: (cost: RequestCost, why: "aborted" | AbortedAnswer) => Promise<void>;
-}
-
 /**
  * One model request, with what is reserved for it. It waits for requests that share its budget. The error of
  * an answer that a plugin aborted is an {@link AbortedAnswer}. Throws only for the journal.
  */
-async function exchange(run: Run, request: ModelRequest, receiver: AnswerReceiver): Promise<ModelTurn> {
+async function exchange(
+  run: Run,
+  request: ModelRequest,
+  answered: typeof recordAnswer,
+  cut: (cost: RequestCost, why: "aborted" | AbortedAnswer) => Promise<void>,
+  show?: (part: StreamPart) => void,
+): Promise<ModelTurn> {
   await recorded(run);
   const { model } = run.model();
   let reservation: Reservation | BudgetLimit;
@@ -255,30 +251,29 @@ async function exchange(run: Run, request: ModelRequest, receiver: AnswerReceive
   if (typeof reservation === "string") return { type: "exhausted", limit: reservation };
   const cost = new RequestCost(run, model, reservation);
   try {
-    await orAborted(receive(run, cost, receiver), run.signal, GRACE_MS);
-    return await receiver.answered(cost, cost.collector.result());
+    await orAborted(receive(run, cost, show), run.signal, GRACE_MS);
+    return await answered(run, cost, cost.collector.result());
   } catch (error) {
     if (error instanceof AbortedAnswer) {
-      await receiver.cut(cost, error);
+      await cut(cost, error);
       return { type: "failed", error };
     }
     const failure = failed(run, error);
-    await (failure.type === "aborted" ? receiver.cut(cost, "aborted") : cost.chargeFailedAttempt("failed"));
+    await (failure.type === "aborted" ? cut(cost, "aborted") : cost.chargeFailedAttempt("failed"));
     return failure;
   } finally {
     reservation.release();
   }
 }
 
-/** The result of a request that threw. Throws on for the journal. */
 function failed(run: Run, error: unknown): FailedTurn {
-  const failure = redactError(run.shared.redact, toNanoAgentError(error, "internal"));
+  const failure = redactError(run.settings.redact, toNanoAgentError(error, "internal"));
   if (failure.code === "journal") throw failure;
   return run.signal.aborted ? { type: "aborted" } : { type: "failed", error: failure };
 }
 
 /** Takes the answer part by part. A model that does not hear of an abort is left alone. */
-async function receive(run: Run, cost: RequestCost, { show }: AnswerReceiver): Promise<void> {
+async function receive(run: Run, cost: RequestCost, show?: (part: StreamPart) => void): Promise<void> {
   const { signal } = run;
   let watch = watchAnswer(run);
   for await (const part of cost.model.stream(cost.reservation.request, { signal })) {
@@ -301,7 +296,12 @@ async function recordRetry(run: Run, cost: RequestCost, part: RetryPart): Promis
   await cost.chargeFailedAttempt("retry");
   cost.take(part);
   const { type, attempt, delayMs, error } = part;
-  await record(run, { type, attempt, delayMs, error: recordedError(redactError(run.shared.redact, error)) });
+  await record(run, {
+    type,
+    attempt,
+    delayMs,
+    error: recordedError(redactError(run.settings.redact, error)),
+  });
 }
 
 /** Reserves what a request may cost. Rejects when the run is aborted while it waits for others. */
@@ -325,9 +325,40 @@ function measuredOf({ state }: Run, { messages }: ModelRequest): MeasuredContext
   return messages[last] !== undefined && messages[last] === transcript.messages[last] ? measured : undefined;
 }
 
-/** The charge of a request, as an entry says it. */
+/** Share of the window from which on an answer that was cut was cut by the window. */
+const NEARLY_FULL = 0.8;
+
+/** The vendors' words for an answer that ended because the window was full, whatever the output limit. */
+const FULL_WORDS =
+  /context_window_exceeded|context_length_exceeded|^model_length$|^context_(?:length|window)$/i;
+
+/**
+ * True for an answer that the window cut: the provider says so, or nothing was written because prompt and
+ * reasoning already fill it.
+ */
+function isWindowFull(model: Model, { message, finish }: CollectedAnswer): boolean {
+  const { unified, raw } = finish.finishReason;
+  if (FULL_WORDS.test(raw)) return true;
+  if (unified !== "length" || messageText(message).trim() !== "" || toolCallsOf(message).length > 0)
+    return false;
+  const { inputTokens, outputTokens } = finish.usage;
+  return fillsWindow(model, inputTokens + outputTokens);
+}
+
+export function fillsWindow({ info }: Model, tokens: number): boolean {
+  const window = info?.contextWindow;
+  return window !== undefined && tokens >= NEARLY_FULL * window;
+}
+
+function windowFullError({ provider, id }: Model, { raw }: FinishReason): NanoAgentError {
+  return new NanoAgentError(
+    "context_overflow",
+    `${provider} ended the answer of ${id} with ${JSON.stringify(raw)}: the conversation fills the context window. Shorten or compact it, or use a model with a larger window.`,
+    { details: { provider, model: id, finishReason: raw } },
+  );
+}
+
 interface Charge {
-  /** `provider/id` of the model that answered. */
   readonly model: string;
   readonly usage: Usage;
   readonly costUsd?: number;
@@ -339,9 +370,7 @@ interface Charge {
  */
 class RequestCost {
   readonly model: Model;
-  /** The request to send, and what is reserved for it. */
   readonly reservation: Reservation;
-  /** Takes in what the model answers. */
   readonly collector: AnswerCollector;
   readonly #run: Run;
   readonly #measured: MeasuredContext | undefined;
@@ -354,7 +383,7 @@ class RequestCost {
   constructor(run: Run, model: Model, reservation: Reservation) {
     this.#run = run;
     this.model = model;
-    this.#startedAt = run.shared.clock.elapsed();
+    this.#startedAt = run.settings.clock.elapsed();
     this.#measured = measuredOf(run, reservation.request);
     this.reservation = reservation;
     this.collector = new AnswerCollector(run.state.transcript.callIds);
@@ -365,18 +394,17 @@ class RequestCost {
     if (part.type === "tool_call_delta") this.#arguments.push(part.json);
     this.#hasBegun = part.type !== "retry";
     if (part.type === "retry") this.#firstPartAt = undefined;
-    else if (part.type !== "finish") this.#firstPartAt ??= this.#run.shared.clock.elapsed();
+    else if (part.type !== "finish") this.#firstPartAt ??= this.#run.settings.clock.elapsed();
     return this.collector.add(part);
   }
 
   /** How long the request has taken by now, and how long until the first part of the answer that counts. */
   timing(): Pick<AssistantEntry, "durationMs" | "firstTokenMs"> {
-    const durationMs = Math.round(this.#run.shared.clock.elapsed() - this.#startedAt);
+    const durationMs = Math.round(this.#run.settings.clock.elapsed() - this.#startedAt);
     if (this.#firstPartAt === undefined) return { durationMs };
     return { durationMs, firstTokenMs: Math.round(this.#firstPartAt - this.#startedAt) };
   }
 
-  /** The charge of an answer. */
   ofAnswer(finish: FinishPart, message: Message): Charge {
     const answering = finish.answeredBy ?? this.model;
     const price = answering.info?.price;
@@ -389,7 +417,6 @@ class RequestCost {
     };
   }
 
-  /** The charge of an answer that was cut. */
   ofPart(): Charge {
     const model = `${this.model.provider}/${this.model.id}`;
     if (!this.#isCounted(worstCasePrices(this.model, 0))) return { model, usage: NO_USAGE };

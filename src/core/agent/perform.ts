@@ -10,37 +10,23 @@ import {
   messageText,
   type ToolResultBlock,
   type ToolUseBlock,
-  toolCallsOf,
   type UserBlock,
   type UserMessage,
 } from "../message/message.ts";
 import { repairTranscript } from "../message/transcript.ts";
-import type { CollectedAnswer } from "../model/answer.ts";
 import type { BudgetLimit, SharedBudget } from "../model/budget.ts";
 import { calledInText } from "../model/call-markup.ts";
 import type { FinishReason, Model } from "../model/model.ts";
 import type { Finish } from "../tool/tool.ts";
 import { refuseAsked } from "./approvals.ts";
+import { fillsWindow } from "./model-turn.ts";
 import type { Answer, RunBeginning } from "./ports.ts";
 import { type Ending, MaxIterationsError, type RunResult } from "./result.ts";
 import { type Recorder, type Run, record, recordSystemMessage, through } from "./run.ts";
-import { pendingCalls, type SessionState } from "./state.ts";
+import { MAX_UNREADABLE, pendingCalls, type SessionState } from "./state.ts";
 
-/** The budget limit that is used up, if any. Looked at before each model request. */
-export function usedUpLimit(run: Run): BudgetLimit | undefined {
-  const { usd, tokens, wallTimeMs, shared } = run.shared.limits.budget;
-  const spent = run.state.session;
-  if (wallTimeMs !== undefined && run.shared.clock.elapsed() - run.shared.startedAt >= wallTimeMs)
-    return "wall_time";
-  if (tokens !== undefined && spent.usage.inputTokens + spent.usage.outputTokens >= tokens) return "tokens";
-  // An answer of unknown price may have cost anything: fail closed.
-  if (usd !== undefined && (spent.costUsd === undefined || spent.costUsd >= usd)) return "usd";
-  return shared !== undefined && shared.spentUsd >= shared.usd ? "usd" : undefined;
-}
-
-/** The spending against a limit, in one sentence for people. */
 export function budgetDetail(run: Run, limit: BudgetLimit): string {
-  const { usd = 0, tokens = 0, wallTimeMs = 0, shared } = run.shared.limits.budget;
+  const { usd = 0, tokens = 0, wallTimeMs = 0, shared } = run.settings.budget;
   const { usage, costUsd } = run.state.session;
   if (limit === "wall_time") return wallTimeDetail(wallTimeMs);
   if (limit === "tokens") {
@@ -58,13 +44,11 @@ function spentDetail(spent: string, isAll: boolean): string {
   return isAll ? `${spent}.` : `${spent}, and what is left does not pay for the next request.`;
 }
 
-/** True when less is left of what a run shares than of its own. */
 function isScarcer(run: Run, shared: SharedBudget): boolean {
-  const { usd = Number.POSITIVE_INFINITY } = run.shared.limits.budget;
+  const { usd = Number.POSITIVE_INFINITY } = run.settings.budget;
   return shared.usd - shared.spentUsd <= usd - (run.state.session.costUsd ?? 0);
 }
 
-/** The end of a run by its wall time, in one sentence for people. */
 export function wallTimeDetail(wallTimeMs: number): string {
   return `The run has taken the ${wallTimeMs} ms it had.`;
 }
@@ -74,9 +58,7 @@ function amount(usd: number): string {
   return usd >= 1 ? usd.toFixed(2) : usd.toPrecision(3).replace(/\.?0+$/, "");
 }
 
-/** The input of a run. */
 export interface RunInput {
-  /** Empty for a run that goes on. */
   readonly messages: readonly Message[];
   /** Conversation to start from when there is none yet. */
   readonly history: readonly Message[];
@@ -111,7 +93,7 @@ async function afterRun(run: Run, ended: RunResult, beginning: RunBeginning): Pr
     try {
       result = (await plugin.afterRun?.(run, result, beginning)) ?? result;
     } catch (error) {
-      if (run.signal.aborted) result = { ...result, ...aborted(run) } as RunResult;
+      if (run.signal.aborted) result = { ...result, ...aborted(run.signal) } as RunResult;
       else result = { ...result, stopReason: "error", error: toNanoAgentError(error) };
     }
     result = withFailure(run, result);
@@ -119,7 +101,6 @@ async function afterRun(run: Run, ended: RunResult, beginning: RunBeginning): Pr
   return result;
 }
 
-/** The result of a run in which a plugin failed that had no other way to end it. */
 function withFailure({ shared }: Run, result: RunResult): RunResult {
   const { error } = shared.failure;
   return error === undefined || result.error !== undefined
@@ -173,7 +154,6 @@ export function isConversation(messages: readonly Message[]): boolean {
   return messages.some(({ role }, at) => role === "assistant" && at < messages.length - 1);
 }
 
-/** The answers to calls in messages. */
 export function resultsIn(messages: readonly Message[]): readonly ToolResultBlock[] {
   return messages.flatMap(({ content }) => content.filter((block) => block.type === "tool_result"));
 }
@@ -190,7 +170,6 @@ export function isContinuation(
   return state.isUnfinished && !saysSomething(messages);
 }
 
-/** The remark for the model about an answer of its own that an abort has cut. */
 const INTERRUPTED = "The answer above was interrupted before it was complete.";
 
 /** Tells the model, before anything else is said, that its last answer was cut. */
@@ -218,36 +197,29 @@ async function recordInput(run: Run, message: UserMessage): Promise<void> {
     await record(run, { type: "user_message", message: { ...message, content }, source: "input" });
 }
 
-/** The end of a run whose budget is used up. */
 export function overBudget(run: Run, limit: BudgetLimit): Ending {
   return { stopReason: "budget", limit, detail: budgetDetail(run, limit) };
 }
 
 /** The end of an aborted run. Whoever limits its time aborts with a `timeout` that says so. */
-export function aborted({ signal }: Run): Ending {
-  const reason: unknown = signal.reason;
+export function aborted({ reason }: Pick<AbortSignal, "reason">): Ending {
   if (!isNanoAgentError(reason, "timeout")) return { stopReason: "aborted" };
   return { stopReason: "budget", limit: "wall_time", detail: reason.message };
 }
 
-/** Answers in a row whose arguments are not JSON, whatever they are, before the run ends. */
-export const MAX_UNREADABLE = 3;
 /** Times a model may answer in text where a finish tool is required. */
 export const MAX_FINISH_REMINDERS = 3;
 
-/** The end of a run by a tool. */
 export function finished(run: Run, { text, output }: Finish): Ending {
   if (run.until.finishTool !== undefined && output !== undefined)
     return { stopReason: "structured_output", text, output };
   return { stopReason: "finish_tool", text, ...defined({ output }) };
 }
 
-/** True for an answer that broke off. */
 export function isCut(finish: FinishReason): boolean {
   return ["length", "refusal", "error"].includes(finish.unified);
 }
 
-/** The remark about an answer that was cut because its conversation fills the window. */
 function fullWindow({ model, state }: Run): Pick<Ending, "detail"> {
   const used = state.measured?.tokens;
   const { model: asked } = model();
@@ -256,7 +228,6 @@ function fullWindow({ model, state }: Run): Pick<Ending, "detail"> {
   return { detail: `The context window of ${window} tokens is full: the conversation takes ${used}.` };
 }
 
-/** The end of a run by an answer in text. */
 export function answered(run: Run, { finishReason, message }: Answer): Ending {
   const text = messageText(message);
   const { unified, raw, detail } = finishReason;
@@ -267,7 +238,6 @@ export function answered(run: Run, { finishReason, message }: Answer): Ending {
   return { stopReason: "completed", text };
 }
 
-/** An answer that broke off is no answer, whatever text there is. */
 function couldNotGoOn({ provider, id }: Model, { raw, detail }: FinishReason): NanoAgentError {
   const said = detail === undefined ? "." : `: ${detail}`;
   return new NanoAgentError(
@@ -277,7 +247,6 @@ function couldNotGoOn({ provider, id }: Model, { raw, detail }: FinishReason): N
   );
 }
 
-/** Why a run failed whose model did not call the tool that ends it. */
 export function neverFinished(tool: string): NanoAgentError {
   return new NanoAgentError(
     "invalid_response",
@@ -286,7 +255,6 @@ export function neverFinished(tool: string): NanoAgentError {
   );
 }
 
-/** Why a run failed whose model wrote no arguments that are JSON. */
 export function neverReadable(calls: readonly ToolUseBlock[]): NanoAgentError {
   const { name = "", invalid_input } = calls.at(-1) ?? {};
   const sent = clipped(invalid_input?.raw ?? "", 500);
@@ -310,7 +278,6 @@ export async function endRun(run: Run, ending: Ending): Promise<RunResult> {
   return result;
 }
 
-/** The entry of an ending. */
 export async function recordEnd(
   run: Recorder,
   { stopReason, iterations, error, limit, circle, detail }: Ending & { readonly iterations: number },
@@ -324,7 +291,6 @@ export async function recordEnd(
   });
 }
 
-/** The result of a run that ended so. */
 export function resultOf(run: Run, ending: Ending): RunResult {
   const { state } = run;
   const { output, stopReason, limit, circle, error, detail } = ending;
@@ -347,42 +313,6 @@ export function endingOf(result: RunResult, text: string = result.text): Ending 
   return { stopReason, text, ...defined({ output, limit, circle, error, detail }) };
 }
 
-/** Share of the window from which on an answer that was cut was cut by the window. */
-const NEARLY_FULL = 0.8;
-
-/** The vendors' words for an answer that ended because the window was full, whatever the output limit. */
-const FULL_WORDS =
-  /context_window_exceeded|context_length_exceeded|^model_length$|^context_(?:length|window)$/i;
-
-/**
- * True for an answer that the window cut: the provider says so, or nothing was written because prompt and
- * reasoning already fill it.
- */
-export function isWindowFull(model: Model, { message, finish }: CollectedAnswer): boolean {
-  const { unified, raw } = finish.finishReason;
-  if (FULL_WORDS.test(raw)) return true;
-  if (unified !== "length" || messageText(message).trim() !== "" || toolCallsOf(message).length > 0)
-    return false;
-  const { inputTokens, outputTokens } = finish.usage;
-  return fillsWindow(model, inputTokens + outputTokens);
-}
-
-/** True when so many tokens leave the model no room worth speaking of. */
-export function fillsWindow({ info }: Model, tokens: number): boolean {
-  const window = info?.contextWindow;
-  return window !== undefined && tokens >= NEARLY_FULL * window;
-}
-
-/** The failure of a request whose answer the window had no room for. */
-export function windowFullError({ provider, id }: Model, { raw }: FinishReason): NanoAgentError {
-  return new NanoAgentError(
-    "context_overflow",
-    `${provider} ended the answer of ${id} with ${JSON.stringify(raw)}: the conversation fills the context window. Shorten or compact it, or use a model with a larger window.`,
-    { details: { provider, model: id, finishReason: raw } },
-  );
-}
-
-/** The words to a model that says nothing about the results of its calls. */
 const SAY_SOMETHING =
   "Your last answer was empty. Go on with the task; if it is done, say what was done and found out.";
 

@@ -40,7 +40,6 @@ export class Scheduler {
   readonly #limit: number;
   readonly #open = new Set<OpenTask>();
   #running = 0;
-  /** Tasks for which there was no room, in order. */
   readonly #waiting: (() => void)[] = [];
 
   constructor(limit: number) {
@@ -78,7 +77,6 @@ function conflict(one: ToolAccess, other: ToolAccess): boolean {
   return writesTo(one, other) || writesTo(other, one);
 }
 
-/** True when the writer writes what the other touches. */
 function writesTo(writer: ToolAccess, other: ToolAccess): boolean {
   if (typeof writer === "string" || other === "none" || other === "exclusive") return false;
   const { write = [] } = writer;
@@ -92,8 +90,10 @@ export class CallAbort {
   readonly #stopTimer: () => void = () => undefined;
   #inner: LinkedAbort | undefined;
   readonly #begun = new Set<Promise<unknown>>();
-  #timedOut = false;
-  #hasEnded = false;
+  /** True when it was the time limit that stopped it. */
+  timedOut = false;
+  /** True when the call has its result. */
+  hasEnded = false;
 
   /** Begins to count; `timeoutMs` of 0 is no limit. {@link CallAbort.end} must be called. */
   constructor(run: AbortSignal, timeoutMs: number, clock: Clock) {
@@ -101,23 +101,12 @@ export class CallAbort {
     if (timeoutMs > 0)
       this.#stopTimer = startTimer(clock, timeoutMs, () => {
         // The first cause of a stop is the one that counts.
-        this.#timedOut = !this.signal.aborted;
+        this.timedOut = !this.signal.aborted;
         const reason = new DOMException(`The call took longer than ${timeoutMs} ms.`, "TimeoutError");
         this.#call.abort(reason);
       });
   }
 
-  /** True when it was the time limit that stopped it. */
-  get timedOut(): boolean {
-    return this.#timedOut;
-  }
-
-  /** True when the call has its result. */
-  get hasEnded(): boolean {
-    return this.#hasEnded;
-  }
-
-  /** The signal for the tool. */
   get signal(): AbortSignal {
     return this.#call.signal;
   }
@@ -138,54 +127,34 @@ export class CallAbort {
 
   /** Resolves when all that the call has begun has ended: none of it outlives the call. */
   async end(): Promise<void> {
-    this.#hasEnded = true;
+    this.hasEnded = true;
     this.#stopTimer();
     this.#call.unlink();
-    this.#endInner();
-    if (this.#begun.size > 0) await Promise.allSettled(this.#begun);
-  }
-
-  #endInner(): void {
     this.#inner?.unlink();
     this.#inner?.abort(new NanoAgentError("aborted", "The tool call that began this has ended."));
+    if (this.#begun.size > 0) await Promise.allSettled(this.#begun);
   }
 }
 
 /** Milliseconds to find out what an aborted call has changed: it is what an undo of the run needs. */
 const AFTER_GRACE_MS = 5_000;
 
-/** A call to be run between the two looks of a checkpointer. */
-export interface CheckpointedWork {
-  readonly call: CheckpointedCall;
-  readonly work: () => Promise<FinishedCall>;
-  /** How the call ends when it is not run. */
-  readonly refuse: (refusal: FinishedCall) => Promise<FinishedCall>;
-}
-
-/**
- * Runs a call between the two looks of the checkpointer and records what it changed. A call whose changes
- * could not be taken back does not run. Throws only for the journal.
- */
-export async function withCheckpoint(
+/** Keeps what a call may change. Resolves to the end of a call whose changes could not be taken back. */
+async function keepBefore(
   run: Run,
   checkpointer: Checkpointer,
-  { call, work, refuse }: CheckpointedWork,
-): Promise<FinishedCall> {
+  call: CheckpointedCall,
+): Promise<FinishedCall | undefined> {
   const before = (async () => checkpointer.before(call))();
   try {
     await orAborted(before, run.signal);
+    return undefined;
   } catch (error) {
-    if (run.signal.aborted) {
-      // Whatever it still does, the call it waits for will not come.
-      before.then(() => checkpointer.after(call)).catch(() => undefined);
-      return refuse(NOT_STARTED);
-    }
-    return refuse({ status: "error", result: errorResult(`Not run: ${errorMessage(error)}`) });
-  }
-  try {
-    return await work();
-  } finally {
-    for (const entry of await changesOf(run, checkpointer, call)) await record(run, entry);
+    if (!run.signal.aborted)
+      return { status: "error", result: errorResult(`Not run: ${errorMessage(error)}`) };
+    // Whatever it still does, the call it waits for will not come.
+    before.then(() => checkpointer.after(call)).catch(() => undefined);
+    return NOT_STARTED;
   }
 }
 
@@ -226,7 +195,7 @@ async function finishCalls(run: Run, admissions: readonly Admission[]): Promise<
   if (only !== undefined && second === undefined) return [await finishCall(run, only)];
   const settled: FinishedCall[] = [];
   const failures: unknown[] = [];
-  const scheduler = new Scheduler(run.shared.limits.maxParallelToolCalls);
+  const scheduler = new Scheduler(run.settings.maxParallelToolCalls);
   await Promise.all(
     admissions.map(async (admission) => {
       try {
@@ -242,7 +211,7 @@ async function finishCalls(run: Run, admissions: readonly Admission[]): Promise<
 
 function accessOf(run: Run, admission: Admission): ToolAccess {
   if (admission.type !== "ready") return "none";
-  return run.shared.limits.parallelToolCalls
+  return run.settings.parallelToolCalls
     ? accessOfCall(run, admission.tool.name, admission.input)
     : "exclusive";
 }
@@ -253,7 +222,7 @@ function accessOfCall(run: Run, name: string, input: ToolInput): ToolAccess {
   if (typeof access !== "function") return access ?? "none";
   try {
     return access(input as never, {
-      cwd: run.shared.setting.cwd,
+      cwd: run.settings.cwd,
       accessOf: (other, otherInput) => accessOfCall(run, other, otherInput),
     });
   } catch {
@@ -265,7 +234,7 @@ function accessOfCall(run: Run, name: string, input: ToolInput): ToolAccess {
 /** Brings an admitted call to its one recorded result. */
 async function finishCall(run: Run, admission: Admission, parentCallId?: string): Promise<FinishedCall> {
   const { call } = admission;
-  const startedAt = run.shared.clock.elapsed();
+  const startedAt = run.settings.clock.elapsed();
   const settled = await end(run, admission, parentCallId);
   const { result } = settled;
   const { title, metadata, essence } = result;
@@ -275,15 +244,15 @@ async function finishCall(run: Run, admission: Admission, parentCallId?: string)
     callId: call.id,
     name: call.name,
     status: settled.status,
-    result: toBlock(call.id, result, run.shared.limits.maxToolResultChars),
-    durationMs: Math.round(run.shared.clock.elapsed() - startedAt),
+    result: toBlock(call.id, result, run.settings.maxToolResultChars),
+    durationMs: Math.round(run.settings.clock.elapsed() - startedAt),
     ...defined({ title, metadata, fingerprint, parentCallId, finish: storable(run, result) }),
   });
   return settled;
 }
 
 /** The answer of a tool that ends the run, unless there are secrets in it: nothing takes them out of it. */
-function storable({ shared: { redact } }: Run, { finish, isError }: ToolResult): Finish | undefined {
+function storable({ settings: { redact } }: Run, { finish, isError }: ToolResult): Finish | undefined {
   if (finish === undefined || isError === true) return undefined;
   if (redact === undefined) return finish;
   try {
@@ -299,28 +268,36 @@ function storable({ shared: { redact } }: Run, { finish, isError }: ToolResult):
 async function end(run: Run, admission: Admission, parentCallId: string | undefined): Promise<FinishedCall> {
   const { call, type } = admission;
   const asMade = requestedCall(run, call, parentCallId);
-  const made = type === "ready" ? { ...asMade, input: admission.input } : asMade;
   if (type === "open") {
     const result = errorResult(`${call.name} is answered by the caller and cannot be nested.`);
-    return finished(run, { status: "error", result }, made);
+    return finished(run, { status: "error", result }, asMade);
   }
-  if (type === "refused") return finished(run, admission.settled, made);
+  if (type === "refused") return finished(run, admission.settled, asMade);
+  const { tool, input } = admission;
+  const made = { ...asMade, input };
   if (run.signal.aborted) return finished(run, NOT_STARTED, made);
-  // Changes of a hook to files after a call are part of what the call did.
-  const work = async (): Promise<FinishedCall> => {
-    const settled = await execute(run, admission, parentCallId);
-    return finished(run, settled, settled === NOT_STARTED ? made : { ...made, hasRun: true });
-  };
-  if (run.shared.checkpointer === undefined) return work();
-  return withCheckpoint(run, run.shared.checkpointer, {
-    call: checkpointed(run, admission),
-    work,
-    refuse: (settled) => finished(run, settled, made),
-  });
+  const { checkpointer } = run.settings;
+  if (checkpointer === undefined) return runReady(run, admission, made, parentCallId);
+  const access = accessOfCall(run, tool.name, input);
+  const kept: CheckpointedCall = { callId: call.id, tool, name: call.name, access };
+  const refusal = await keepBefore(run, checkpointer, kept);
+  if (refusal !== undefined) return finished(run, refusal, made);
+  try {
+    // Changes of a hook to files after a call are part of what the call did.
+    return await runReady(run, admission, made, parentCallId);
+  } finally {
+    for (const entry of await changesOf(run, checkpointer, kept)) await record(run, entry);
+  }
 }
 
-function checkpointed(run: Run, { call, tool, input }: ReadyCall): CheckpointedCall {
-  return { callId: call.id, tool, name: call.name, access: accessOfCall(run, tool.name, input) };
+async function runReady(
+  run: Run,
+  admission: ReadyCall,
+  made: RequestedCall,
+  parentCallId: string | undefined,
+): Promise<FinishedCall> {
+  const settled = await execute(run, admission, parentCallId);
+  return finished(run, settled, settled === NOT_STARTED ? made : { ...made, hasRun: true });
 }
 
 /**
@@ -332,7 +309,7 @@ async function finished(
   { status, result }: FinishedCall,
   made: RequestedCall,
 ): Promise<FinishedCall> {
-  const shown = redactResult(run.shared.redact, result);
+  const shown = redactResult(run.settings.redact, result);
   let changed: ToolResult;
   try {
     changed = await through(run.shared.plugins, shown, (plugin, current) =>
@@ -342,12 +319,11 @@ async function finished(
     changed = errorResult(`The result of the call is withheld. ${pluginFailure(run, error).message}`);
   }
   if (changed === shown) return { status, result: shown };
-  const hooked = redactResult(run.shared.redact, changed);
+  const hooked = redactResult(run.settings.redact, changed);
   if (status === "denied" || status === "aborted") return { status, result: hooked };
   return { status: hooked.isError === true ? "error" : "ok", result: hooked };
 }
 
-/** Records that a call begins, and runs it. */
 async function execute(
   run: Run,
   { call, tool, input, judged }: ReadyCall,
@@ -357,12 +333,12 @@ async function execute(
   await record(run, { type: "tool_intent", callId, name, input, ...defined({ judged, parentCallId }) });
   // A tool that starts under an aborted signal would never hear of it.
   if (run.signal.aborted) return NOT_STARTED;
-  const timeoutMs = tool.timeoutMs ?? run.shared.limits.toolTimeoutMs;
-  const abort = new CallAbort(run.signal, timeoutMs, run.shared.clock);
-  const updates = redactUpdates(run.shared.redact, (update) =>
+  const timeoutMs = tool.timeoutMs ?? run.settings.toolTimeoutMs;
+  const abort = new CallAbort(run.signal, timeoutMs, run.settings.clock);
+  const updates = redactUpdates(run.settings.redact, (update) =>
     run.emit({ type: "tool_update", callId, name, ...update }),
   );
-  const context = toolContext(run, call, { abort, updates });
+  const context = toolContext(run, call, abort, updates);
   try {
     const work = toToolResult(tool.execute?.(input as never, context), context.update, () => abort.hasEnded);
     const result = await orAborted(work, abort.signal, tool.abortGraceMs ?? DEFAULT_ABORT_GRACE_MS);
@@ -385,22 +361,18 @@ function timeoutResult(timeoutMs: number, partial?: ToolResult): ToolResult {
   return errorResult(`${message}\n${partial.content}`);
 }
 
-function toolContext(
-  run: Run,
-  call: ToolUseBlock,
-  { abort, updates }: { readonly abort: CallAbort; readonly updates: Updates },
-): ToolContext {
+function toolContext(run: Run, call: ToolUseBlock, abort: CallAbort, updates: Updates): ToolContext {
   const { sessionId } = run.journal;
   let subagents = 0;
   let callNested: ToolContext["callTool"] | undefined;
   return {
-    context: run.shared.setting.context,
+    context: run.settings.context,
     signal: abort.signal,
     sessionId,
     transcriptId: run.subagent === undefined ? sessionId : `${sessionId}/${run.scope ?? ""}`,
     callId: call.id,
     idempotencyKey: `${sessionId}/${call.id}`,
-    cwd: run.shared.setting.cwd,
+    cwd: run.settings.cwd,
     update: (update: ToolUpdate | string) => {
       // A call that was abandoned has its result already.
       if (!abort.hasEnded) updates.push(typeof update === "string" ? { text: update } : update);
@@ -430,7 +402,7 @@ function toolContext(
 export function callMaker(
   run: Run,
   parentCallId: string,
-  scheduler: Scheduler = new Scheduler(run.shared.limits.maxParallelToolCalls),
+  scheduler: Scheduler = new Scheduler(run.settings.maxParallelToolCalls),
 ): (name: string, input: ToolInput) => Promise<ToolResult> {
   let count = 0;
   let admitted: Promise<unknown> = Promise.resolve();
@@ -446,7 +418,7 @@ export function callMaker(
   return async (name, input) => {
     check(input, OBJECT, `The input of ${name}`);
     const call: ToolUseBlock = { type: "tool_use", id: nextId(), name, input: ownCopy(name, input) };
-    const own = admitted.then(() => prepareCall(run, call, { parentCallId }));
+    const own = admitted.then(() => prepareCall(run, call, parentCallId));
     admitted = own.catch(() => undefined);
     const admission = await own;
     const settled = await scheduler.run(accessOf(run, admission), () =>

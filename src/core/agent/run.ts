@@ -37,27 +37,17 @@ export type OnMaxIterations =
  */
 export type ConversationMemory = "full" | "final-only";
 
-/** The limits of a run and of its calls, by the names of the options that explain them. */
-export interface RunLimits {
-  readonly budget: Budget;
-  readonly parallelToolCalls: boolean;
-  readonly maxParallelToolCalls: number;
-  readonly maxCallsPerAnswer: number;
-  readonly toolTimeoutMs: number;
-  readonly maxToolResultChars: number;
-}
-
 /** The model that is asked, and the reasoning asked of it; no `effort` is the provider's default. */
 export interface ModelSelection {
   readonly model: Model;
   readonly effort?: Effort;
 }
 
-/** A plugin around the steps of a run. */
 export type RunPlugin = Plugin<Run>;
 
-/** A run: its own parts, and those it shares with the runs nested in it. */
+/** A run: its own parts, its settings, and what it shares with the runs nested in it. */
 export interface Run {
+  readonly settings: RunSettings;
   readonly shared: SharedParts;
   readonly journal: Journal;
   /** The fold of this transcript. */
@@ -66,7 +56,6 @@ export interface Run {
   readonly until: RunEnd;
   /** The model and effort of the next request: they may be changed while it runs. */
   readonly model: () => ModelSelection;
-  /** See {@link requestDefaults}. */
   readonly request: RequestDefaults;
   readonly signal: AbortSignal;
   readonly emit: (event: AgentEvent) => void;
@@ -85,28 +74,32 @@ export interface RunEnd {
   readonly onMaxIterations: OnMaxIterations;
 }
 
-/** The parts that a run has in common with the runs nested in it. */
+/** The options of an agent and of one run of it, by the names under which they are explained there. */
+export interface RunSettings extends Omit<RunEnd, "finishTool"> {
+  readonly budget: Budget;
+  readonly memory: ConversationMemory;
+  readonly permission: Gate | undefined;
+  readonly approve: Approver | undefined;
+  readonly approvals: Approvals;
+  readonly onAsk: "deny" | "pause";
+  readonly openCalls: "close" | "run";
+  readonly checkpointer: Checkpointer | undefined;
+  readonly parallelToolCalls: boolean;
+  readonly maxParallelToolCalls: number;
+  readonly maxCallsPerAnswer: number;
+  readonly toolTimeoutMs: number;
+  readonly maxToolResultChars: number;
+  readonly cwd: string;
+  readonly context: unknown;
+  readonly redact: Redaction | undefined;
+  readonly clock: Clock;
+  readonly wrapModel: (model: Model) => Model;
+}
+
 export interface SharedParts {
-  readonly limits: RunLimits;
-  readonly setting: {
-    readonly cwd: string;
-    readonly context: unknown;
-    readonly memory: ConversationMemory;
-    readonly openCalls: "close" | "run";
-    readonly wrapModel: (model: Model) => Model;
-  };
-  readonly approval: {
-    readonly gate: Gate | undefined;
-    readonly approve: Approver | undefined;
-    readonly answers: Approvals;
-    readonly onAsk: "deny" | "pause";
-  };
   /** `undefined` where neither money nor tokens are limited. */
   readonly ledger: BudgetLedger | undefined;
-  readonly clock: Clock;
   readonly startedAt: number;
-  readonly redact: Redaction | undefined;
-  readonly checkpointer: Checkpointer | undefined;
   readonly plugins: readonly RunPlugin[];
   /** The first failure of a plugin that had no other way to end the run. */
   readonly failure: { error?: NanoAgentError };
@@ -118,26 +111,10 @@ export interface SharedParts {
   readonly startSubagent: (run: Run, delegation: Delegation) => Promise<SubagentOutcome>;
 }
 
-/** The options of a run that have a default. */
-export interface RunSettings
-  extends RunLimits,
-    Omit<RunEnd, "finishTool">,
-    Pick<SharedParts, "clock" | "redact" | "checkpointer"> {
-  readonly memory: ConversationMemory;
-  readonly permission: Gate | undefined;
-  readonly approve: Approver | undefined;
-  readonly approvals: Approvals;
-  readonly onAsk: "deny" | "pause";
-  readonly openCalls: "close" | "run";
-  readonly cwd: string;
-  readonly context: unknown;
-  readonly wrapModel: (model: Model) => Model;
-}
-
 /** The parts of a run that are no options. */
 export interface RunParts
-  extends Omit<Run, "shared" | "until" | "scope" | "subagent">,
-    Pick<SharedParts, "plugins" | "failure" | "isReleased" | "takeSteering" | "startSubagent"> {
+  extends Omit<Run, "settings" | "shared" | "until" | "scope" | "subagent">,
+    Omit<SharedParts, "ledger" | "startedAt"> {
   readonly finishTool: string | undefined;
   /** Milliseconds it has taken before it goes on. */
   readonly workedMs: number;
@@ -167,32 +144,18 @@ const DEFAULTS: RunSettings = {
   wrapModel: (model) => model,
 };
 
-/** A run of the conversation, from its options and its parts. */
 export function newRun(given: Partial<RunSettings>, parts: RunParts): Run {
   const filled: { [name: string]: unknown } = { ...DEFAULTS };
   for (const name in DEFAULTS) filled[name] = given[name as keyof RunSettings] ?? filled[name];
   const settings = filled as unknown as RunSettings;
-  const { toolChoice, maxIterations, onMaxIterations, clock, redact, checkpointer } = settings;
-  const { cwd, context, memory, openCalls, wrapModel } = settings;
-  const { permission: gate, approve, approvals: answers, onAsk, ...limits } = settings;
+  const { toolChoice, maxIterations, onMaxIterations, clock, budget } = settings;
   const { plugins, failure, isReleased, takeSteering, startSubagent, finishTool, workedMs, ...own } = parts;
+  const startedAt = clock.elapsed() - workedMs;
+  const ledger = BudgetLedger.of(budget);
   return {
     ...own,
-    shared: {
-      limits,
-      setting: { cwd, context, memory, openCalls, wrapModel },
-      approval: { gate, approve, answers, onAsk },
-      ledger: BudgetLedger.of(settings.budget),
-      clock,
-      startedAt: clock.elapsed() - workedMs,
-      redact,
-      checkpointer,
-      plugins,
-      failure,
-      isReleased,
-      takeSteering,
-      startSubagent,
-    },
+    settings,
+    shared: { ledger, startedAt, plugins, failure, isReleased, takeSteering, startSubagent },
     until: { finishTool, toolChoice, maxIterations, onMaxIterations },
     scope: undefined,
   };
@@ -206,7 +169,6 @@ export function requestDefaults({ model, request }: Pick<Run, "model" | "request
   return effort === undefined ? others : { ...others, effort };
 }
 
-/** A task that a tool call hands to a subagent. */
 export interface Delegation {
   readonly call: ToolUseBlock;
   readonly task: SubagentTask;
@@ -214,10 +176,8 @@ export interface Delegation {
   readonly number: number;
 }
 
-/** Where a subagent stands. */
 export interface SubagentPlace {
   readonly agent: string;
-  /** The tool call that started it. */
   readonly callId: string;
   /** 1 for one that the conversation started, 2 for one that such a subagent started. */
   readonly depth: number;
@@ -304,7 +264,6 @@ export async function beforeTurn(run: Run): Promise<void> {
   }
 }
 
-/** Looks at the parts of one attempt at an answer. */
 export function watchAnswer({ shared }: Run): (part: StreamPart) => void {
   const [first, ...others] = shared.plugins.flatMap((plugin) => plugin.watchAnswer?.() ?? []);
   return (part) => {

@@ -46,10 +46,8 @@ export interface Spending {
   readonly durationMs: number;
 }
 
-/** An entry that says what a model request cost. */
 export type SpendingEntry = AssistantEntry | ModelUsageEntry;
 
-/** Nothing used yet. */
 export const NO_SPENDING: Spending = Object.freeze({
   requests: 0,
   interrupted: 0,
@@ -58,7 +56,6 @@ export const NO_SPENDING: Spending = Object.freeze({
   durationMs: 0,
 });
 
-/** True when an entry says what a model request cost. */
 export function isSpending(entry: JournalEntry): entry is SpendingEntry {
   return entry.type === "assistant_message" || entry.type === "model_usage";
 }
@@ -91,9 +88,10 @@ function isAmount(costUsd: number | undefined): costUsd is number {
   return typeof costUsd === "number" && Number.isFinite(costUsd) && costUsd >= 0;
 }
 
-/** How far the newest run of a conversation has come: the fold of its entries. */
+/** Answers in a row whose arguments are not JSON, whatever they are, before the run ends. */
+export const MAX_UNREADABLE = 3;
+
 export class RunProgress {
-  /** Answers. */
   iterations = 0;
   /** The last non-empty text the model wrote. */
   lastText = "";
@@ -103,7 +101,6 @@ export class RunProgress {
   unreadable = 0;
   /** The words of the user: input and steering, as texts. */
   asked: string[] = [];
-  /** True when there is one. */
   hasBegun = false;
   /** True when it has begun and has no end. */
   isOpen = false;
@@ -121,7 +118,6 @@ export class RunProgress {
     return this.#activeMs + (this.isOpen ? Math.max(0, this.#lastTime - this.#activeSince) : 0);
   }
 
-  /** True when the model has called a tool of this name. */
   hasCalled(name: string): boolean {
     return this.#called.includes(name);
   }
@@ -192,7 +188,6 @@ export class RunProgress {
     this.#ask(messages);
   }
 
-  /** Takes up the words behind the last answer. */
   #ask(messages: readonly Message[]): void {
     for (const message of messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1)) {
       const text = messageText(message, "\n").trim();
@@ -223,10 +218,8 @@ function isForLater({ action, code, external }: PermissionEntry): boolean {
   return external === true || (action === "deny" && code !== "answered_otherwise");
 }
 
-/** The beginning of the result of a call that nobody has allowed. */
 export const NOT_APPROVED = "Error: Tool call was not approved";
 
-/** The facts about a call without a result, beside the call itself. */
 export interface OpenCall {
   /** How it had begun when whatever ran it was cut. */
   readonly begun?: ToolIntentEntry;
@@ -254,23 +247,29 @@ export class SessionState {
   readonly labels: MessageLabels = new MessageLabels();
   /** How far the newest run has come. */
   readonly progress: RunProgress = new RunProgress();
+  /** Of the newest run. */
+  run: Spending = NO_SPENDING;
+  /** True when the conversation was run or edited: what is not in it by now is left out on purpose. */
+  isTouched = false;
+  /** The mode in the newest `mode_change`. */
+  mode: string | undefined;
+  /** The provider's last report; `undefined` where there was none since messages were taken out. */
+  measured: MeasuredContext | undefined;
+  /** Counts up when messages are taken out or put back: by a compaction, its undo, an edit. */
+  revision = 0;
+  /** True when the newest compaction was taken back: then none is made unasked while requests still fit. */
+  isUndone = false;
   readonly #folds: readonly Fold[];
   readonly #nested: NestedState | undefined;
   readonly #open = new Map<string, OpenCall>();
   #session: Spending = NO_SPENDING;
-  #run: Spending = NO_SPENDING;
-  #isTouched = false;
   #endedWaiting = false;
   #isStopped = false;
-  #measured: MeasuredContext | undefined;
   /** The newest compaction, the messages before it, and how many there were after it: what an undo needs. */
   #compaction:
     | { readonly id: string; readonly before: readonly Message[]; readonly count: number }
     | undefined;
-  #isUndone = false;
-  #revision = 0;
   #isCut = false;
-  #mode: string | undefined;
 
   /** `folds`: what plugins keep beside it. */
   constructor(folds: readonly (new () => Fold)[] = [], nested?: NestedState) {
@@ -290,16 +289,6 @@ export class SessionState {
   /** Of all runs of the session, those outside a nested one included. */
   get session(): Spending {
     return this.#nested?.parent.session ?? this.#session;
-  }
-
-  /** Of the newest run. */
-  get run(): Spending {
-    return this.#run;
-  }
-
-  /** True when the conversation was run or edited: what is not in it by now is left out on purpose. */
-  get isTouched(): boolean {
-    return this.#isTouched;
   }
 
   /** True when the newest run can go on: it has no end, or it waits. */
@@ -335,29 +324,9 @@ export class SessionState {
     return this.#isCut && this.transcript.messages.at(-1)?.role === "assistant";
   }
 
-  /** The mode in the newest `mode_change`. */
-  get mode(): string | undefined {
-    return this.#mode;
-  }
-
-  /** The provider's last report; `undefined` where there was none since messages were taken out. */
-  get measured(): MeasuredContext | undefined {
-    return this.#measured;
-  }
-
-  /** Counts up when messages are taken out or put back: by a compaction, its undo, an edit. */
-  get revision(): number {
-    return this.#revision;
-  }
-
   /** Id of the compaction that can be taken back: the newest, unless it was already. */
   get undoable(): string | undefined {
     return this.#compaction?.id;
-  }
-
-  /** True when the newest compaction was taken back: then none is made unasked while requests still fit. */
-  get isUndone(): boolean {
-    return this.#isUndone;
   }
 
   apply(entry: JournalEntry): void {
@@ -390,10 +359,10 @@ export class SessionState {
     const { labels } = this;
     switch (entry.type) {
       case "run_start":
-        this.#isTouched = true;
+        this.isTouched = true;
         this.#isStopped = false;
         this.#endedWaiting = false;
-        this.#run = NO_SPENDING;
+        this.run = NO_SPENDING;
         return;
       case "run_resume":
         this.#endedWaiting = false;
@@ -473,7 +442,6 @@ export class SessionState {
       this.#open.set(entry.callId, { ...call, decision: entry });
   }
 
-  /** Why an open call that is closed has no result of its own. */
   #closing(callId: string): string {
     const { begun, question, decision } = this.#open.get(callId) ?? {};
     if (decision?.action === "deny") return `${NOT_APPROVED}: ${decision.reason}`;
@@ -486,7 +454,7 @@ export class SessionState {
     else if (entry.type === "compaction") this.#compact(entry);
     else if (entry.type === "compaction_undone") this.#undoCompaction(entry.target);
     else if (entry.type === "memory_edit") this.#edit(entry);
-    else if (entry.type === "mode_change") this.#mode = entry.mode;
+    else if (entry.type === "mode_change") this.mode = entry.mode;
   }
 
   #named(id: string, messages: readonly Message[]): readonly Message[] {
@@ -495,7 +463,7 @@ export class SessionState {
 
   #edit({ edit, messages, marks = [] }: MemoryEditEntry): void {
     const { labels, transcript } = this;
-    this.#isTouched = true;
+    this.isTouched = true;
     const ids = messages ?? transcript.messages.map((message) => labels.idOf(message));
     if (edit === "mark") labels.mark(ids, marks);
     else if (edit === "unmark") labels.unmark(ids, marks);
@@ -503,9 +471,9 @@ export class SessionState {
       const meant = new Set(ids);
       transcript.remove((message) => meant.has(labels.idOf(message)));
       // Both of them count messages that may be gone.
-      this.#measured = undefined;
+      this.measured = undefined;
       this.#compaction = undefined;
-      this.#revision += 1;
+      this.revision += 1;
     }
   }
 
@@ -513,18 +481,18 @@ export class SessionState {
     const before = this.transcript.messages.slice();
     this.transcript.replaceOlder(this.#named(id, messages), kept);
     this.#compaction = { id, before, count: this.transcript.messages.length };
-    this.#measured = undefined;
-    this.#revision += 1;
-    this.#isUndone = false;
+    this.measured = undefined;
+    this.revision += 1;
+    this.isUndone = false;
   }
 
   #undoCompaction(target: string): void {
     if (this.#compaction?.id !== target) return;
     this.transcript.restore(this.#compaction.before, this.#compaction.count);
     this.#compaction = undefined;
-    this.#measured = undefined;
-    this.#revision += 1;
-    this.#isUndone = true;
+    this.measured = undefined;
+    this.revision += 1;
+    this.isUndone = true;
   }
 
   #answer(entry: AssistantEntry): void {
@@ -535,7 +503,7 @@ export class SessionState {
     this.#spend(entry);
     const { inputTokens, outputTokens, estimated } = entry.usage;
     if (inputTokens > 0 && estimated !== true)
-      this.#measured = {
+      this.measured = {
         tokens: inputTokens + outputTokens,
         messages: this.transcript.messages.length,
       };
@@ -545,7 +513,7 @@ export class SessionState {
     const before = this.#session;
     this.#session = addSpending(before, entry);
     // In the first run of a session both are the same.
-    this.#run = this.#run === before ? this.#session : addSpending(this.#run, entry);
+    this.run = this.run === before ? this.#session : addSpending(this.run, entry);
   }
 }
 

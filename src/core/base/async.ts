@@ -20,7 +20,6 @@ export interface Clock {
   timer?(ms: number, callback: () => void): () => void;
 }
 
-/** {@link Clock.timer} of any clock. */
 export function startTimer(clock: Clock, ms: number, callback: () => void): () => void {
   if (clock.timer !== undefined) return clock.timer(ms, callback);
   const stopped = new AbortController();
@@ -28,7 +27,6 @@ export function startTimer(clock: Clock, ms: number, callback: () => void): () =
   return () => stopped.abort();
 }
 
-/** The machine's clock. */
 export const systemClock: Clock = Object.freeze({
   now: (): number => Date.now(),
   elapsed: (): number => performance.now(),
@@ -43,33 +41,28 @@ export const systemClock: Clock = Object.freeze({
         resolve();
         return;
       }
-      let left = ms;
-      let timer = setTimeout(tick, Math.min(left, MAX_TIMER_MS));
-      signal?.addEventListener("abort", stop, { once: true });
-
-      function tick(): void {
-        left -= MAX_TIMER_MS;
-        if (left > 0) {
-          timer = setTimeout(tick, Math.min(left, MAX_TIMER_MS));
-          return;
-        }
+      const stop = (): void => {
+        cancel();
+        reject(signal?.reason);
+      };
+      const cancel = timer(ms, () => {
         signal?.removeEventListener("abort", stop);
         resolve();
-      }
-
-      function stop(): void {
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", stop);
-        reject(signal?.reason);
-      }
+      });
+      signal?.addEventListener("abort", stop, { once: true });
     }),
 });
 
-// Longer than that is never, for a limit on one call.
 function timer(ms: number, callback: () => void): () => void {
-  // Node warns of a time that has passed.
-  const running = ms <= MAX_TIMER_MS ? setTimeout(callback, Math.max(0, ms)) : undefined;
-  return () => clearTimeout(running);
+  if (ms <= MAX_TIMER_MS) {
+    // Node warns of a time that has passed.
+    const running = setTimeout(callback, Math.max(0, ms));
+    return () => clearTimeout(running);
+  }
+  let stop = timer(MAX_TIMER_MS, () => {
+    stop = timer(ms - MAX_TIMER_MS, callback);
+  });
+  return () => stop();
 }
 
 /** `setTimeout` fires at once for anything longer than this. */
@@ -131,7 +124,6 @@ export function abortError(
   return new NanoAgentError("aborted", what, { cause: reason });
 }
 
-/** The source of a signal's abort. */
 interface AbortSource {
   /** Calls back at the abort, never before. */
   readonly add: (callback: () => void) => void;
@@ -183,11 +175,9 @@ export function orAborted<T>(promise: Promise<T>, signal: AbortSignal, graceMs =
   });
 }
 
-/** How long {@link inTime} waits. */
 interface TimeBound {
   readonly ms: number;
   readonly clock: Clock;
-  /** Ends the wait as well. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -213,13 +203,10 @@ export async function inTime<T>(
   }
 }
 
-/** How waiting times grow. */
 interface BackoffOptions {
-  /** Upper bound of the first wait. Default 500. */
   readonly baseMs?: number;
   /** Upper bound of every wait. Default 30,000. */
   readonly maxMs?: number;
-  /** A number from 0 up to but not including 1. Default `Math.random`. */
   readonly random?: () => number;
 }
 

@@ -1,7 +1,7 @@
 import { misuse, type NanoAgentError } from "./errors.ts";
 import { equalJson, isRecord, safeParse } from "./json.ts";
 import type { JsonSchema } from "./schema.ts";
-import { nearest } from "./text.ts";
+import { counted, nearest } from "./text.ts";
 
 /** One schema object being compiled: its keywords, its place, and how the schemas in it are compiled. */
 export interface SchemaNode {
@@ -9,16 +9,13 @@ export interface SchemaNode {
   /** JSON pointer of the node, e.g. `#/properties/path`. */
   readonly where: string;
   readonly compile: (schema: unknown, where: string) => Check;
-  /** The schema that a `$ref` points to. Throws `invalid_argument` where there is none. */
   readonly resolve: ResolveRef;
 }
 
-/** Says that a schema cannot be used, and where it says so. */
 export function schemaError(where: string, problem: string, cause?: unknown): NanoAgentError {
   return misuse(`The schema cannot be used: ${where} ${problem}.`, { cause, details: { where } });
 }
 
-/** A keyword that must be a number; `undefined` when it is absent. */
 export function numberKeyword(node: SchemaNode, keyword: string): number | undefined {
   const value = node.schema[keyword];
   if (value === undefined) return undefined;
@@ -27,26 +24,17 @@ export function numberKeyword(node: SchemaNode, keyword: string): number | undef
   return value;
 }
 
-/** A keyword that must be a list of strings; empty when it is absent. */
-export function namesKeyword(
-  node: SchemaNode,
-  keyword: string,
-  value: unknown = node.schema[keyword],
-): readonly string[] {
-  if (value === undefined) return [];
-  if (!Array.isArray(value) || !value.every((name) => typeof name === "string")) {
-    throw schemaError(`${node.where}/${keyword}`, "must be an array of strings");
-  }
-  return value;
+export function namesOf(names: unknown, where: string): readonly string[] {
+  if (names === undefined) return [];
+  if (Array.isArray(names) && names.every((name) => typeof name === "string")) return names;
+  throw schemaError(where, "must be an array of strings");
 }
 
-/** A keyword that holds one schema. */
 export function schemaKeyword(node: SchemaNode, keyword: string): Check | undefined {
   const value = node.schema[keyword];
   return value === undefined ? undefined : node.compile(value, `${node.where}/${keyword}`);
 }
 
-/** A keyword that holds a list of schemas; `undefined` when it is absent. */
 export function schemasKeyword(node: SchemaNode, keyword: string): readonly Check[] | undefined {
   const value = node.schema[keyword];
   if (value === undefined) return undefined;
@@ -74,19 +62,14 @@ export function patternOf(source: unknown, where: string): RegExp {
   try {
     return new RegExp(source, "u");
   } catch {
-    return plainPattern(source, where);
+    try {
+      return new RegExp(source);
+    } catch (error) {
+      throw schemaError(where, `is not a regular expression: ${source}`, error);
+    }
   }
 }
 
-function plainPattern(source: string, where: string): RegExp {
-  try {
-    return new RegExp(source);
-  } catch (error) {
-    throw schemaError(where, `is not a regular expression: ${source}`, error);
-  }
-}
-
-/** A key as it stands in a JSON pointer (RFC 6901). */
 export function pointerToken(key: string): string {
   return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }
@@ -103,11 +86,9 @@ export type Check = (value: unknown, run: SchemaRun) => unknown;
 /** `type` and `choice` tell which branch of a schema was meant; `missing` and `unknown` are about a key. */
 type IssueKind = "type" | "choice" | "missing" | "unknown" | "other";
 
-/** One thing that does not hold. */
 export interface FoundIssue {
   readonly path: readonly (string | number)[];
   readonly kind: IssueKind;
-  /** For models. */
   readonly message: string;
   /** The key that is missing or unknown. */
   readonly key?: string | undefined;
@@ -116,15 +97,11 @@ export interface FoundIssue {
   readonly value?: unknown;
 }
 
-/** The findings of a check about a value, to be remembered. */
 interface Outcome {
   readonly value: unknown;
   readonly failures: number;
   readonly issues: readonly FoundIssue[];
 }
-
-/** Outcomes by check and value; `running` while the check is at work on the value. */
-type Memory = Map<Check, Map<unknown, Outcome | "running">>;
 
 /** Nesting of references in one value. Deeper values are refused before the stack overflows. */
 const MAX_REFERENCES = 500;
@@ -140,7 +117,8 @@ export class SchemaRun {
   readonly repairs: boolean;
   readonly issues: FoundIssue[] = [];
   failures = 0;
-  #memory: Memory | undefined;
+  /** Outcomes by check and value; `running` while the check is at work on the value. */
+  #memory: Map<Check, Map<unknown, Outcome | "running">> | undefined;
   #depth = 0;
   #quietTwin: SchemaRun | undefined;
 
@@ -188,9 +166,8 @@ export class SchemaRun {
 
   /** True when the value holds as it is, without any report. */
   holds(check: Check, value: unknown): boolean {
-    if (this.quiet) return this.attempt(check, value).failures === 0;
-    this.#quietTwin ??= new SchemaRun("quiet");
-    return this.#quietTwin.attempt(check, value).failures === 0;
+    const quiet = this.quiet ? this : (this.#quietTwin ??= new SchemaRun("quiet"));
+    return quiet.attempt(check, value).failures === 0;
   }
 
   /** Runs a check aside: what it finds is returned, not reported. */
@@ -217,11 +194,8 @@ export class SchemaRun {
    */
   follow(target: Check, value: unknown): unknown {
     this.#memory ??= new Map();
-    let byValue = this.#memory.get(target);
-    if (byValue === undefined) {
-      byValue = new Map();
-      this.#memory.set(target, byValue);
-    }
+    const byValue = this.#memory.get(target) ?? new Map<unknown, Outcome | "running">();
+    this.#memory.set(target, byValue);
     const known = byValue.get(value);
     if (known === "running") return value;
     if (known !== undefined) {
@@ -242,7 +216,6 @@ export class SchemaRun {
   }
 }
 
-/** The kind of a value, in JSON Schema's words. */
 export function typeName(value: unknown): string {
   if (value === null) return "null";
   return Array.isArray(value) ? "array" : typeof value;
@@ -269,9 +242,9 @@ export function typeCheck(node: SchemaNode): Check | undefined {
   const names: readonly unknown[] = Array.isArray(type) ? type : [type];
   const types = new Set<string>();
   for (const name of names) {
-    if (typeof name !== "string" || !TYPE_NAMES.has(name))
+    if (!TYPE_NAMES.has(name))
       throw schemaError(`${node.where}/type`, `names no type: ${JSON.stringify(name)}`);
-    types.add(name);
+    types.add(String(name));
   }
   if (nullable === true) types.add("null");
   const wanted = [...types].join(" or ");
@@ -294,7 +267,6 @@ export function typeCheck(node: SchemaNode): Check | undefined {
   };
 }
 
-/** Checks for `enum` and `const`. */
 export function choiceChecks(node: SchemaNode): readonly Check[] {
   const { schema, where } = node;
   const checks: Check[] = [];
@@ -306,35 +278,66 @@ export function choiceChecks(node: SchemaNode): readonly Check[] {
   return checks;
 }
 
-/** Checks for the bounds of numbers. */
+/** Checks for the bounds of numbers. Draft 4 writes an exclusive one as `true` beside the inclusive one. */
 export function numberChecks(node: SchemaNode): readonly Check[] {
-  const bounds = BOUNDS.flatMap(({ keyword, inclusive, bad, words }) => {
-    const bound =
-      inclusive === undefined ? numberKeyword(node, keyword) : exclusiveBound(node, keyword, inclusive);
-    return bound === undefined ? [] : [{ bound, bad, words }];
+  return BOUNDS.flatMap(([keyword, words, holds]): Check[] => {
+    const flag = node.schema[keyword];
+    const isFlag = typeof flag === "boolean";
+    const bound = isFlag && !flag ? undefined : numberKeyword(node, isFlag ? inclusiveOf(keyword) : keyword);
+    if (bound === undefined) return [];
+    return [
+      (value, run) => {
+        if (typeof value === "number" && !holds(value, bound))
+          run.fail(() => `must be ${words} ${bound}, got ${value}`);
+        return value;
+      },
+    ];
   });
-  return bounds.map(({ bound, bad, words }) => (value, run) => {
-    if (typeof value === "number" && bad(value, bound))
-      run.fail(() => `must be ${words} ${bound}, got ${value}`);
-    return value;
-  });
+}
+
+const BOUNDS: readonly (readonly [string, string, (value: number, bound: number) => boolean])[] = [
+  ["minimum", "at least", (value, min) => !(value < min)],
+  ["maximum", "at most", (value, max) => !(value > max)],
+  ["exclusiveMinimum", "greater than", (value, min) => !(value <= min)],
+  ["exclusiveMaximum", "less than", (value, max) => !(value >= max)],
+  ["multipleOf", "a multiple of", isMultiple],
+];
+
+function inclusiveOf(exclusive: string): string {
+  return exclusive.replace("exclusive", "").toLowerCase();
 }
 
 /** Length and pattern of strings, in code points. How long a pattern takes is up to its author. */
 export function stringChecks(node: SchemaNode): readonly Check[] {
-  const min = numberKeyword(node, "minLength") ?? 0;
-  const max = numberKeyword(node, "maxLength") ?? Number.POSITIVE_INFINITY;
+  const checks = countChecks(node, "Length", "character", (value) =>
+    typeof value === "string" ? codePoints(value) : undefined,
+  );
   const source = node.schema["pattern"];
-  const pattern = source === undefined ? undefined : patternOf(source, `${node.where}/pattern`);
-  if (min === 0 && max === Number.POSITIVE_INFINITY && pattern === undefined) return [];
+  if (source === undefined) return checks;
+  const pattern = patternOf(source, `${node.where}/pattern`);
   const check: Check = (value, run) => {
-    if (typeof value !== "string") return value;
-    // A string has at most as many code points as code units, and at least half as many.
-    if (value.length < min * 2 && codePoints(value) < min)
-      run.fail(() => tooFew("character", min, codePoints(value)));
-    if (value.length > max && codePoints(value) > max)
-      run.fail(() => tooMany("character", max, codePoints(value)));
-    if (pattern?.test(value) === false) run.fail(() => patternMessage(pattern, node.schema["format"]));
+    if (typeof value === "string" && !pattern.test(value))
+      run.fail(() => patternMessage(pattern, node.schema["format"]));
+    return value;
+  };
+  return [...checks, check];
+}
+
+/** Checks for `min…` and `max…`; `countOf` gives nothing for a value of another kind. */
+export function countChecks(
+  node: SchemaNode,
+  what: "Length" | "Items" | "Properties" | "Contains",
+  noun: string,
+  countOf: (value: unknown, run: SchemaRun) => number | undefined,
+): readonly Check[] {
+  const min = numberKeyword(node, `min${what}`) ?? (what === "Contains" ? 1 : 0);
+  const max = numberKeyword(node, `max${what}`) ?? Number.POSITIVE_INFINITY;
+  if (min === 0 && max === Number.POSITIVE_INFINITY) return [];
+  const check: Check = (value, run) => {
+    const count = countOf(value, run);
+    if (count === undefined) return value;
+    if (count < min) run.fail(() => `must have at least ${counted(min, noun)}, got ${count}`);
+    if (count > max) run.fail(() => `must have at most ${counted(max, noun)}, got ${count}`);
     return value;
   };
   return [check];
@@ -347,53 +350,10 @@ function patternMessage({ source }: RegExp, format: unknown): string {
     : `must match the pattern ${source}`;
 }
 
-/** Says that something has too few parts. */
-export function tooFew(noun: string, min: number, got: number): string {
-  return `must have at least ${min} ${noun}${min === 1 ? "" : "s"}, got ${got}`;
-}
+const TYPE_NAMES: ReadonlySet<unknown> = new Set(
+  "string number integer boolean null array object".split(" "),
+);
 
-/** Says that something has too many parts. */
-export function tooMany(noun: string, max: number, got: number): string {
-  return `must have at most ${max} ${noun}${max === 1 ? "" : "s"}, got ${got}`;
-}
-
-const TYPE_NAMES: ReadonlySet<string> = new Set([
-  "string",
-  "number",
-  "integer",
-  "boolean",
-  "null",
-  "array",
-  "object",
-]);
-
-interface Bound {
-  readonly keyword: string;
-  /** The keyword that holds the number where draft 4 writes this one as `true`. */
-  readonly inclusive?: string;
-  readonly bad: (value: number, bound: number) => boolean;
-  readonly words: string;
-}
-
-const BOUNDS: readonly Bound[] = [
-  { keyword: "minimum", bad: (value, min) => value < min, words: "at least" },
-  { keyword: "maximum", bad: (value, max) => value > max, words: "at most" },
-  {
-    keyword: "exclusiveMinimum",
-    inclusive: "minimum",
-    bad: (value, min) => value <= min,
-    words: "greater than",
-  },
-  {
-    keyword: "exclusiveMaximum",
-    inclusive: "maximum",
-    bad: (value, max) => value >= max,
-    words: "less than",
-  },
-  { keyword: "multipleOf", bad: (value, step) => !isMultiple(value, step), words: "a multiple of" },
-];
-
-/** Values named in a message about `enum`. */
 const MAX_LISTED = 20;
 
 function repairedText(text: string, types: ReadonlySet<string>): unknown {
@@ -438,13 +398,6 @@ function choiceMessage(values: readonly unknown[], value: unknown): string {
   return `expected ${values.length === 1 ? "" : "one of "}${listed.join(", ")}${more}, got ${got}${hint}`;
 }
 
-/** An exclusive bound: a number, or as in draft 4 `true` beside the inclusive one. */
-function exclusiveBound(node: SchemaNode, keyword: string, inclusive: string): number | undefined {
-  const value = node.schema[keyword];
-  if (typeof value === "boolean") return value ? numberKeyword(node, inclusive) : undefined;
-  return numberKeyword(node, keyword);
-}
-
 /** Decimal fractions are not exact in binary: a few units in the last place are forgiven. */
 function isMultiple(value: number, step: number): boolean {
   if (step <= 0) return true;
@@ -454,9 +407,7 @@ function isMultiple(value: number, step: number): boolean {
 }
 
 function codePoints(text: string): number {
-  let count = 0;
-  for (const _ of text) count += 1;
-  return count;
+  return /[\ud800-\udbff]/.test(text) ? [...text].length : text.length;
 }
 
 /** Schemas that are looked at for one message, so that what refers to itself or branches ends. */
@@ -464,7 +415,7 @@ const MAX_LOOKED = 30;
 const MAX_VALUES = 10;
 const MAX_CHARS = 200;
 
-/** The schema that a `$ref` of the same document points to. */
+/** The schema that a `$ref` of the same document points to. Throws `invalid_argument` where there is none. */
 export type ResolveRef = (ref: string) => unknown;
 
 /**
@@ -472,42 +423,30 @@ export type ResolveRef = (ref: string) => unknown;
  * alternatives each one's. Empty where the schema does not say it in short.
  */
 export function expectedForm(schema: unknown, resolve: ResolveRef): string {
-  const words = new FormWords(resolve).of(schema);
-  return words.length > MAX_CHARS ? "" : words;
-}
-
-class FormWords {
-  readonly #resolve: ResolveRef;
-  #left = MAX_LOOKED;
-
-  constructor(resolve: ResolveRef) {
-    this.#resolve = resolve;
-  }
-
-  of(schema: unknown): string {
-    if (!isRecord(schema) || this.#left === 0) return "";
-    this.#left -= 1;
-    const { const: only, enum: values, type, items, $ref: ref } = schema;
+  let left = MAX_LOOKED;
+  const wordsOf = (part: unknown): string => {
+    if (!isRecord(part) || left === 0) return "";
+    left -= 1;
+    const { const: only, enum: values, type, items, $ref: ref } = part;
     if (only !== undefined) return JSON.stringify(only);
     if (Array.isArray(values) && values.length > 0 && values.length <= MAX_VALUES)
       return `one of ${values.map((value) => JSON.stringify(value)).join(", ")}`;
-    if (type === "array") return this.#list(items);
+    if (type === "array") {
+      const item = wordsOf(items);
+      return item === "" ? "array" : `array of ${item.includes(" ") ? `(${item})` : item}`;
+    }
     if (Array.isArray(type)) return type.join(" or ");
     if (typeof type === "string") return type;
-    return typeof ref === "string" ? this.of(this.#resolve(ref)) : this.#branches(schema);
-  }
-
-  #list(items: unknown): string {
-    const inner = this.of(items);
-    if (inner === "") return "array";
-    return `array of ${inner.includes(" ") ? `(${inner})` : inner}`;
-  }
-
-  /** One alternative without words leaves all without: the others alone would be wrong. */
-  #branches({ anyOf, oneOf, allOf }: { readonly [keyword: string]: unknown }): string {
-    const branches = anyOf ?? oneOf ?? (Array.isArray(allOf) && allOf.length === 1 ? allOf : undefined);
-    if (!Array.isArray(branches)) return "";
-    const forms = branches.map((branch) => this.of(branch));
+    if (typeof ref === "string") return wordsOf(resolve(ref));
+    const forms = branchesOf(part).map(wordsOf);
+    // One alternative without words leaves all without: the others alone would be wrong.
     return forms.includes("") ? "" : [...new Set(forms)].join(" or ");
-  }
+  };
+  const words = wordsOf(schema);
+  return words.length > MAX_CHARS ? "" : words;
+}
+
+function branchesOf({ anyOf, oneOf, allOf }: { readonly [keyword: string]: unknown }): readonly unknown[] {
+  const branches = anyOf ?? oneOf ?? (Array.isArray(allOf) && allOf.length === 1 ? allOf : undefined);
+  return Array.isArray(branches) ? branches : [];
 }

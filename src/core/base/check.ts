@@ -15,10 +15,8 @@ export interface OwnSchema {
   readonly find: (value: unknown) => FoundIssue | undefined;
 }
 
-/** The schema of each option. */
 export type Properties<T> = { readonly [K in keyof Required<T>]: JsonSchema };
 
-/** Makes a schema of our own ready for use. */
 export function ownSchema(schema: JsonSchema): OwnSchema {
   let compiled: OwnSchema["find"] | undefined;
   return {
@@ -88,7 +86,6 @@ export function assertCount(name: string, value: number, least: number): number 
   return value;
 }
 
-/** Kinds of single values. */
 export const FUNCTION: OwnSchema = ownSchema({ "x-function": true });
 export const OBJECT: OwnSchema = ownSchema({ type: "object" });
 export const STRING: OwnSchema = ownSchema({ type: "string" });

@@ -1,4 +1,4 @@
-import { MAX_ISSUES, pointerToken, schemaError } from "./check-value.ts";
+import { MAX_ISSUES, pathText, pointerToken, schemaError } from "./check-value.ts";
 import { errorMessage, type Json, misuse } from "./errors.ts";
 import { isPlain, isRecord, MAX_JSON_DEPTH } from "./json.ts";
 import type {
@@ -42,10 +42,10 @@ function compileStandard(schema: StandardSchema): CompiledSchema {
     validate: (value) => {
       const result = runStandard(standard, value);
       return result instanceof Promise
-        ? result.then((first) => (first.ok ? first : mended(standard, check, { value, first })))
+        ? result.then((first) => (first.ok ? first : mended(standard, check, value, first)))
         : result.ok
           ? result
-          : mended(standard, check, { value, first: result });
+          : mended(standard, check, value, result);
     },
   };
 }
@@ -88,11 +88,12 @@ function runStandard(standard: Standard, value: unknown): MaybePromise<SchemaRes
 function mended(
   standard: Standard,
   check: JsonValidator,
-  refused: { readonly value: unknown; readonly first: SchemaResult },
+  value: unknown,
+  refusal: SchemaResult,
 ): MaybePromise<SchemaResult> {
-  const own = check(refused.value);
+  const own = check(value);
   if (!own.ok) return own;
-  return own.value === refused.value ? refused.first : runStandard(standard, own.value);
+  return own.value === value ? refusal : runStandard(standard, own.value);
 }
 
 function toResult(result: Awaited<ReturnType<Standard["validate"]>>): SchemaResult {
@@ -101,7 +102,7 @@ function toResult(result: Awaited<ReturnType<Standard["validate"]>>): SchemaResu
   return {
     ok: false,
     issues: issues.map(
-      (issue): SchemaIssue => ({ path: pathText(issue.path ?? []), message: issue.message }),
+      (issue): SchemaIssue => ({ path: pathText(pathOf(issue.path ?? [])), message: issue.message }),
     ),
   };
 }
@@ -110,14 +111,12 @@ function toFailure(error: unknown): SchemaResult {
   return { ok: false, issues: [{ path: "", message: `the check itself failed: ${errorMessage(error)}` }] };
 }
 
-function pathText(path: readonly unknown[]): string {
-  let text = "";
-  for (const segment of path) {
+/** The parts of a place, which Standard Schema may write as objects. */
+function pathOf(path: readonly unknown[]): readonly (string | number)[] {
+  return path.map((segment) => {
     const key: unknown = isRecord(segment) ? segment["key"] : segment;
-    if (typeof key === "number") text += `[${key}]`;
-    else text += text === "" ? String(key) : `.${String(key)}`;
-  }
-  return text;
+    return typeof key === "number" ? key : String(key);
+  });
 }
 
 function isStandardSchema(schema: unknown): schema is StandardSchema {

@@ -46,7 +46,6 @@ export type ErrorCode =
 /** Anything that survives `JSON.stringify` unchanged. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 
-/** An object of {@link Json}; fields that are `undefined` are not there. */
 export type JsonObject = { readonly [key: string]: Json | undefined };
 
 /** The fields a {@link NanoAgentError} may carry beside its code and message. */
@@ -80,12 +79,10 @@ export class NanoAgentError extends Error {
   }
 }
 
-/** An error that says what is wrong with how something is used. */
 export function misuse(message: string, options?: NanoAgentErrorOptions): NanoAgentError {
   return new NanoAgentError("invalid_argument", message, options);
 }
 
-/** An error that says what is wrong with a setting. */
 export function invalidConfig(message: string, options?: NanoAgentErrorOptions): NanoAgentError {
   return new NanoAgentError("invalid_config", message, options);
 }
@@ -141,7 +138,6 @@ export interface RecordedError {
   readonly details: { readonly [key: string]: Json | undefined };
 }
 
-/** The data of an error. */
 export function recordedError({ code, message, retryable, details }: NanoAgentError): RecordedError {
   return { code, message, retryable, details };
 }

@@ -43,7 +43,6 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     start?.();
   }
 
-  /** Adds an event. After the end it is dropped. */
   push(event: T): void {
     if (this.#ended) return;
     const waiting = this.#waiting;
@@ -63,7 +62,6 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     this.#press(false);
   }
 
-  /** Ends the stream after the events already pushed. */
   end(): void {
     if (this.#ended) return;
     this.#ended = true;

@@ -25,7 +25,6 @@ export function newId(prefix: string): string {
 /** Six digits in base 36 from the start, so that ids sort; two billion ids fit before there are seven. */
 const FIRST_COUNT = 36 ** 5;
 
-/** Thirty-two characters in sorting order. */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /**

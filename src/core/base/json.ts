@@ -30,7 +30,6 @@ export interface ParsedToolInput {
   readonly invalid_input?: { readonly reason: "malformed" | "truncated"; readonly raw: string };
 }
 
-/** The known facts about the text beside its characters. */
 interface ParseToolInputOptions {
   /** True when the provider cut the answer inside this call (output limit). Default false. */
   readonly truncated?: boolean;
@@ -53,7 +52,6 @@ export function parseToolInput(text: string, options: ParseToolInputOptions = {}
   return { input: {}, invalid_input: { reason: truncated ? "truncated" : "malformed", raw: text } };
 }
 
-/** The fields of an object of unknown shape. */
 export type Fields = { readonly [key: string]: unknown };
 
 /** A field as an object; an empty one where it is none. */
@@ -151,7 +149,6 @@ export function defined<T extends object>(given: T): DefinedFields<T> {
   return there as DefinedFields<T>;
 }
 
-/** Fields that may be `undefined` become optional. */
 type DefinedFields<T> = {
   [K in keyof T as undefined extends T[K] ? never : K]: T[K];
 } & {

@@ -31,7 +31,6 @@ export function hasAnswer(reason: StopReason): boolean {
   return endedByItself(reason) || reason === "max_iterations" || reason === "output_limit";
 }
 
-/** True when a run waits for somebody outside: its answer is still to come. */
 export function isWaiting(reason: StopReason): boolean {
   return reason === "awaiting_approval" || reason === "awaiting_external";
 }

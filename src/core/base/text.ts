@@ -17,55 +17,37 @@ type TextLimit = number | { readonly maxBytes: number };
 
 /**
  * The text, or its beginning and end around a line that says how much is missing. The result is never longer
- * than `limit` (a number: characters) and never holds half a surrogate pair, nor, as far as that is cheap to
- * see, half a grapheme. Where there is no room for the line, only the beginning is kept.
+ * than `limit` (a number: characters) and never holds half a surrogate pair. Where there is no room for the
+ * line, only the beginning is kept.
  */
 export function truncateMiddle(text: string, limit: TextLimit): string {
   const inBytes = typeof limit !== "number";
   const max = Math.max(0, Math.floor(inBytes ? limit.maxBytes : limit));
   // A code unit takes at most three bytes: most texts need not be measured.
   if (text.length * (inBytes ? 3 : 1) <= max) return text;
-  const { size, startOf, endOf } = inBytes ? inUtf8(text) : inUnits(text);
+  const sizeOf = inBytes ? utf8Length : (part: string): number => part.length;
+  const size = sizeOf(text);
   if (size <= max) return text;
   const unit = inBytes ? "bytes" : "characters";
-  // The sign that begins and ends the line takes three bytes.
-  const room = max - gapLine(size, unit).length - (inBytes ? 4 : 0);
-  if (room <= 0) return text.slice(0, cutBefore(text, endOf(max)));
-  const head = text.slice(0, cutBefore(text, endOf(Math.ceil(room / 2))));
-  const tail = text.slice(cutAfter(text, startOf(size - Math.floor(room / 2))));
-  const kept = inBytes ? utf8Length(head) + utf8Length(tail) : head.length + tail.length;
-  return head + gapLine(size - kept, unit) + tail;
+  const room = max - sizeOf(gapLine(size, unit));
+  if (room <= 0) return text.slice(0, unitsWithin(text, max, inBytes));
+  const head = text.slice(0, unitsWithin(text, Math.ceil(room / 2), inBytes));
+  const most = Math.floor(room / 2);
+  let from = unitsWithin(text, size - most, inBytes);
+  // What does not fit in whole is left out.
+  if (sizeOf(text.slice(from)) > most) from += (text.codePointAt(from) ?? 0) > 0xffff ? 2 : 1;
+  const tail = text.slice(from);
+  return head + gapLine(size - sizeOf(head) - sizeOf(tail), unit) + tail;
 }
 
-/** A measured text: its size, and the whole characters that end or begin nearest to a measure, within it. */
-interface MeasuredText {
-  readonly size: number;
-  readonly endOf: (measure: number) => number;
-  readonly startOf: (measure: number) => number;
+/** The length of the longest beginning that takes at most so many bytes or characters. */
+function unitsWithin(text: string, most: number, inBytes: boolean): number {
+  if (inBytes) return new TextEncoder().encodeInto(text, new Uint8Array(most)).read;
+  return most > 0 && (text.codePointAt(most - 1) ?? 0) > 0xffff ? most - 1 : most;
 }
 
-function inUnits(text: string): MeasuredText {
-  return { size: text.length, endOf: (measure) => measure, startOf: (measure) => measure };
-}
-
-function inUtf8(text: string): MeasuredText {
-  const bytes = new TextEncoder().encode(text);
-  const unitsOf = (part: Uint8Array): number =>
-    new TextDecoder("utf-8", { ignoreBOM: true }).decode(part).length;
-  const isInside = (at: number): boolean => ((bytes[at] ?? 0) & 0xc0) === 0x80;
-  return {
-    size: bytes.length,
-    endOf: (measure) => {
-      let end = Math.min(measure, bytes.length);
-      while (isInside(end)) end -= 1;
-      return unitsOf(bytes.subarray(0, end));
-    },
-    startOf: (measure) => {
-      let start = Math.max(0, measure);
-      while (isInside(start)) start += 1;
-      return text.length - unitsOf(bytes.subarray(start));
-    },
-  };
+function gapLine(missing: number, unit: string): string {
+  return `\n… ${missing} ${unit} left out …\n`;
 }
 
 /**
@@ -108,42 +90,7 @@ export function numberOf(text: string): number {
 const MAX_WORD = 64;
 const MAX_CANDIDATES = 1000;
 
-/** Characters a cut may move to spare a grapheme. */
-const MAX_STEPS = 32;
-
 const CONTROLS: RegExp = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
-
-function gapLine(missing: number, unit: string): string {
-  return `\n… ${missing} ${unit} left out …\n`;
-}
-
-function cutBefore(text: string, index: number): number {
-  const at = graphemeAround(text, index)?.index ?? index;
-  return splitsPair(text, at) ? at - 1 : at;
-}
-
-function cutAfter(text: string, index: number): number {
-  const around = graphemeAround(text, index);
-  const at = around === undefined || around.index === index ? index : around.index + around.segment.length;
-  return splitsPair(text, at) ? at + 1 : at;
-}
-
-function splitsPair(text: string, at: number): boolean {
-  return at > 0 && (text.codePointAt(at - 1) ?? 0) > 0xffff;
-}
-
-/** The grapheme that the index stands in or before, as far as it can be seen nearby. */
-function graphemeAround(
-  text: string,
-  index: number,
-): { readonly index: number; readonly segment: string } | undefined {
-  const from = Math.max(0, index - MAX_STEPS);
-  const nearby = text.slice(from, index + MAX_STEPS);
-  const found = new Intl.Segmenter("und", { granularity: "grapheme" })
-    .segment(nearby)
-    .containing(index - from);
-  return found && { index: from + found.index, segment: found.segment };
-}
 
 function fold(word: string): string {
   return word.toLowerCase().replaceAll(/[\s_-]/g, "");
@@ -268,7 +215,6 @@ export class GrowingText {
     return this.#text + this.#open;
   }
 
-  /** The text so far. */
   toString(): string {
     this.#join();
     return this.#text;

@@ -1,23 +1,20 @@
 import {
   type Check,
   choiceChecks,
+  countChecks,
   expectedForm,
   type FoundIssue,
   mapKeyword,
-  namesKeyword,
+  namesOf,
   numberChecks,
-  numberKeyword,
   pathText,
   patternOf,
-  type ResolveRef,
   type SchemaNode,
   SchemaRun,
   schemaError,
   schemaKeyword,
   schemasKeyword,
   stringChecks,
-  tooFew,
-  tooMany,
   typeCheck,
   typeName,
 } from "./check-value.ts";
@@ -36,7 +33,15 @@ function arrayChecks(node: SchemaNode): readonly Check[] {
       Array.isArray(value) ? checkItems(value, (at) => first[at] ?? rest, run) : value,
     );
   }
-  return [...checks, ...itemCountChecks(node), ...containsChecks(node)];
+  const lengthOf = (value: unknown): number | undefined => (Array.isArray(value) ? value.length : undefined);
+  checks.push(...countChecks(node, "Items", "item", lengthOf));
+  if (node.schema["uniqueItems"] === true)
+    checks.push((value, run) => {
+      if (Array.isArray(value) && new Set(value.map(canonicalJson)).size < value.length)
+        run.fail(() => "must not hold the same item twice");
+      return value;
+    });
+  return [...checks, ...containsChecks(node)];
 }
 
 function checkItems(
@@ -57,94 +62,35 @@ function checkItems(
   return copy ?? items;
 }
 
-function itemCountChecks(node: SchemaNode): readonly Check[] {
-  const min = numberKeyword(node, "minItems") ?? 0;
-  const max = numberKeyword(node, "maxItems") ?? Number.POSITIVE_INFINITY;
-  const unique = node.schema["uniqueItems"] === true;
-  if (min === 0 && max === Number.POSITIVE_INFINITY && !unique) return [];
-  return [
-    (value, run) => {
-      if (!Array.isArray(value)) return value;
-      const count = value.length;
-      if (count < min) run.fail(() => tooFew("item", min, count));
-      if (count > max) run.fail(() => tooMany("item", max, count));
-      if (unique && new Set(value.map(canonicalJson)).size < count)
-        run.fail(() => "must not hold the same item twice");
-      return value;
-    },
-  ];
-}
-
 function containsChecks(node: SchemaNode): readonly Check[] {
   const wanted = schemaKeyword(node, "contains");
   if (wanted === undefined) return [];
-  const min = numberKeyword(node, "minContains") ?? 1;
-  const max = numberKeyword(node, "maxContains") ?? Number.POSITIVE_INFINITY;
-  return [
-    (value, run) => {
-      if (!Array.isArray(value)) return value;
-      const found = value.filter((item) => run.holds(wanted, item)).length;
-      if (found < min) run.fail(() => tooFew("item of the wanted form", min, found));
-      if (found > max) run.fail(() => tooMany("item of the wanted form", max, found));
-      return value;
-    },
-  ];
+  return countChecks(node, "Contains", "item of the wanted form", (value, run) =>
+    Array.isArray(value) ? value.filter((item) => run.holds(wanted, item)).length : undefined,
+  );
 }
 
-interface ObjectKeywords {
-  /** The properties as the schema spells them. */
-  readonly schemas: unknown;
-  readonly resolve: ResolveRef;
-  readonly properties: ReadonlyMap<string, Check>;
-  readonly patterns: readonly (readonly [RegExp, Check])[];
-  readonly required: ReadonlySet<string>;
-  readonly additional: Check | false | undefined;
-  readonly names: Check | undefined;
-}
+const DROPPED = Symbol("dropped");
+
+type CheckField = (key: string, value: unknown, run: SchemaRun) => unknown;
 
 /**
  * The checks for objects. A field that is `undefined` counts as absent. When repairing, `null` at an optional
  * property that does not take it is dropped: many models write it for "nothing".
  */
 function objectChecks(node: SchemaNode): readonly Check[] {
-  const keywords: ObjectKeywords = {
-    schemas: node.schema["properties"],
-    resolve: node.resolve,
-    properties: new Map(mapKeyword(node, "properties", node.compile)),
-    patterns: mapKeyword(node, "patternProperties", node.compile).map(([source, check]) => [
-      patternOf(source, `${node.where}/patternProperties`),
-      check,
-    ]),
-    required: new Set(namesKeyword(node, "required")),
-    additional:
-      node.schema["additionalProperties"] === false ? false : schemaKeyword(node, "additionalProperties"),
-    names: schemaKeyword(node, "propertyNames"),
-  };
-  return [...fieldChecks(keywords), ...fieldCountChecks(node), ...dependencyChecks(node)];
-}
-
-const DROPPED = Symbol("dropped");
-
-function fieldChecks(keywords: ObjectKeywords): readonly Check[] {
-  const { patterns, properties, required, additional, names } = keywords;
+  const { schema, where } = node;
+  const properties = new Map(mapKeyword(node, "properties", node.compile));
+  const required = namesOf(schema["required"], `${where}/required`);
+  const checkField = fieldCheck(node, properties, new Set(required));
   const checks: Check[] = [];
-  if (properties.size > 0 || patterns.length > 0 || additional !== undefined || names !== undefined) {
-    const checkField = fieldCheck(keywords);
+  if (checkField !== undefined)
     checks.push((value, run) => (isRecord(value) ? checkFields(value, checkField, run) : value));
-  }
-  if (required.size > 0) {
-    const list = [...required];
-    checks.push((value, run) => {
-      if (!isRecord(value)) return value;
-      for (const key of list)
-        if (isAbsent(value, key)) run.fail(() => missingMessage(key, value, keywords), "missing", key);
-      return value;
-    });
-  }
-  return checks;
+  if (required.length > 0) checks.push(allPresent(node, required, properties));
+  const countOf = (value: unknown): number | undefined =>
+    isRecord(value) ? Object.keys(value).filter((key) => value[key] !== undefined).length : undefined;
+  return [...checks, ...countChecks(node, "Properties", "field", countOf), ...dependencyChecks(node)];
 }
-
-type CheckField = (key: string, value: unknown, run: SchemaRun) => unknown;
 
 function checkFields(fields: Fields, checkField: CheckField, run: SchemaRun): Fields {
   let copy: Record<string, unknown> | undefined;
@@ -155,6 +101,7 @@ function checkFields(fields: Fields, checkField: CheckField, run: SchemaRun): Fi
     if (checked !== value) {
       copy ??= { ...fields };
       if (checked === DROPPED) delete copy[key];
+      // Not by assignment: the key may be `__proto__`.
       else
         Object.defineProperty(copy, key, {
           value: checked,
@@ -168,58 +115,43 @@ function checkFields(fields: Fields, checkField: CheckField, run: SchemaRun): Fi
   return copy ?? fields;
 }
 
-function fieldCheck(keywords: ObjectKeywords): CheckField {
-  const { names, patterns, properties } = keywords;
-  const checkNamed = namedField(keywords);
-  const checkAdditional = additionalField(keywords);
+/** The check of one field; nothing where the schema says nothing of fields. */
+function fieldCheck(
+  node: SchemaNode,
+  properties: ReadonlyMap<string, Check>,
+  required: ReadonlySet<string>,
+): CheckField | undefined {
+  const patterns = mapKeyword(node, "patternProperties", node.compile).map(
+    ([source, check]) => [patternOf(source, `${node.where}/patternProperties`), check] as const,
+  );
+  const isClosed = node.schema["additionalProperties"] === false;
+  const additional = isClosed ? undefined : schemaKeyword(node, "additionalProperties");
+  const names = schemaKeyword(node, "propertyNames");
+  if (properties.size + patterns.length === 0 && !isClosed && (additional ?? names) === undefined)
+    return undefined;
   return (key, value, run) => {
     if (names !== undefined && !run.holds(names, key))
       run.fail(() => `property name ${JSON.stringify(key)} is not allowed`, "unknown", key);
+    const own = properties.get(key);
     const matching = patterns.filter(([pattern]) => pattern.test(key));
-    if (!properties.has(key) && matching.length === 0) return checkAdditional(key, value, run);
-    let current = checkNamed(key, value, run);
-    for (const [, check] of matching) if (current !== DROPPED) current = run.within(key, check, current);
+    if (own === undefined && matching.length === 0) {
+      if (isClosed) run.fail(() => unknownMessage(key, properties), "unknown", key);
+      return additional === undefined ? value : run.within(key, additional, value);
+    }
+    let current = value;
+    if (own !== undefined) {
+      if (value === null && run.repairs && !required.has(key) && !run.holds(own, null)) return DROPPED;
+      current = run.within(key, own, value);
+    }
+    for (const [, check] of matching) current = run.within(key, check, current);
     return current;
   };
-}
-
-function namedField({ properties, required }: ObjectKeywords): CheckField {
-  return (key, value, run) => {
-    const check = properties.get(key);
-    if (check === undefined) return value;
-    if (value === null && run.repairs && !required.has(key) && !run.holds(check, null)) return DROPPED;
-    return run.within(key, check, value);
-  };
-}
-
-function additionalField({ additional, properties }: ObjectKeywords): CheckField {
-  return (key, value, run) => {
-    if (additional === undefined) return value;
-    if (additional !== false) return run.within(key, additional, value);
-    run.fail(() => unknownMessage(key, properties), "unknown", key);
-    return value;
-  };
-}
-
-function fieldCountChecks(node: SchemaNode): readonly Check[] {
-  const min = numberKeyword(node, "minProperties") ?? 0;
-  const max = numberKeyword(node, "maxProperties") ?? Number.POSITIVE_INFINITY;
-  if (min === 0 && max === Number.POSITIVE_INFINITY) return [];
-  return [
-    (value, run) => {
-      if (!isRecord(value)) return value;
-      const count = Object.keys(value).filter((key) => value[key] !== undefined).length;
-      if (count < min) run.fail(() => tooFew("field", min, count));
-      if (count > max) run.fail(() => tooMany("field", max, count));
-      return value;
-    },
-  ];
 }
 
 /** `dependentRequired`, `dependentSchemas`, and `dependencies` of draft 7, which is either. */
 function dependencyChecks(node: SchemaNode): readonly Check[] {
   const compile = (value: unknown, where: string): Check =>
-    Array.isArray(value) ? allPresent(namesKeyword(node, "dependencies", value)) : node.compile(value, where);
+    Array.isArray(value) ? allPresent(node, namesOf(value, where)) : node.compile(value, where);
   const dependents = ["dependentRequired", "dependentSchemas", "dependencies"].flatMap((keyword) =>
     mapKeyword(node, keyword, compile),
   );
@@ -230,11 +162,16 @@ function dependencyChecks(node: SchemaNode): readonly Check[] {
   );
 }
 
-function allPresent(names: readonly string[]): Check {
+/** `properties`: those that are known, where the schema names what is missing. */
+function allPresent(
+  node: SchemaNode,
+  names: readonly string[],
+  properties?: ReadonlyMap<string, Check>,
+): Check {
   return (value, run) => {
     if (!isRecord(value)) return value;
     for (const key of names)
-      if (isAbsent(value, key)) run.fail(() => missingMessage(key, value, NONE), "missing", key);
+      if (isAbsent(value, key)) run.fail(() => missingMessage(node, key, value, properties), "missing", key);
     return value;
   };
 }
@@ -243,13 +180,17 @@ function isAbsent(fields: Fields, key: string): boolean {
   return !Object.hasOwn(fields, key) || fields[key] === undefined;
 }
 
-type NamedForms = Pick<ObjectKeywords, "properties" | "schemas" | "resolve">;
-
-const NONE: NamedForms = { properties: new Map(), schemas: {}, resolve: () => undefined };
-
-function missingMessage(key: string, fields: Fields, { properties, schemas, resolve }: NamedForms): string {
-  const strangers = Object.keys(fields).filter((each) => !properties.has(each));
-  const guess = nearest(key, strangers);
+function missingMessage(
+  { schema, resolve }: SchemaNode,
+  key: string,
+  fields: Fields,
+  properties?: ReadonlyMap<string, Check>,
+): string {
+  const guess = nearest(
+    key,
+    Object.keys(fields).filter((each) => properties?.has(each) !== true),
+  );
+  const schemas = properties === undefined ? undefined : schema["properties"];
   const form = expectedForm(isRecord(schemas) ? schemas[key] : undefined, resolve);
   const notes = [form, guess === undefined ? "" : `is ${JSON.stringify(guess)} meant to be it?`];
   const said = notes.filter((note) => note !== "").join("; ");
@@ -267,24 +208,26 @@ function unknownMessage(key: string, properties: ReadonlyMap<string, Check>): st
 function branchChecks(node: SchemaNode): readonly Check[] {
   const checks: Check[] = [...(schemasKeyword(node, "allOf") ?? [])];
   const anyOf = schemasKeyword(node, "anyOf");
-  if (anyOf !== undefined) checks.push(anyOfCheck(anyOf));
+  if (anyOf !== undefined)
+    checks.push((value, run) =>
+      anyOf.some((branch) => run.holds(branch, value)) ? value : noneHolds(anyOf, value, run),
+    );
   const oneOf = schemasKeyword(node, "oneOf");
   if (oneOf !== undefined) checks.push(oneOfCheck(oneOf));
   const not = schemaKeyword(node, "not");
-  if (not !== undefined) {
+  if (not !== undefined)
     checks.push((value, run) => {
       if (run.holds(not, value)) run.fail(() => "has a form that is not allowed here");
       return value;
     });
-  }
-  return [...checks, ...conditionChecks(node)];
-}
-
-function anyOfCheck(branches: readonly Check[]): Check {
-  return (value, run) => {
-    for (const branch of branches) if (run.holds(branch, value)) return value;
-    return noneHolds(branches, value, run);
-  };
+  const condition = schemaKeyword(node, "if");
+  const [whenTrue, whenFalse] = [schemaKeyword(node, "then"), schemaKeyword(node, "else")];
+  if (condition !== undefined)
+    checks.push((value, run) => {
+      const branch = run.holds(condition, value) ? whenTrue : whenFalse;
+      return branch === undefined ? value : branch(value, run);
+    });
+  return checks;
 }
 
 function oneOfCheck(branches: readonly Check[]): Check {
@@ -295,19 +238,6 @@ function oneOfCheck(branches: readonly Check[]): Check {
     run.fail(() => `fits ${holding} of the alternatives; it must fit exactly one`);
     return value;
   };
-}
-
-function conditionChecks(node: SchemaNode): readonly Check[] {
-  const condition = schemaKeyword(node, "if");
-  const whenTrue = schemaKeyword(node, "then");
-  const whenFalse = schemaKeyword(node, "else");
-  if (condition === undefined) return [];
-  return [
-    (value, run) => {
-      const branch = run.holds(condition, value) ? whenTrue : whenFalse;
-      return branch === undefined ? value : branch(value, run);
-    },
-  ];
 }
 
 /** No branch takes the value as it is: repaired if there is one way only, else what is wrong is said. */

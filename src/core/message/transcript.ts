@@ -91,7 +91,6 @@ export class Transcript {
     return this.#messages;
   }
 
-  /** Ids of every call so far. */
   get callIds(): Set<string> {
     return this.#callIds;
   }
@@ -101,7 +100,6 @@ export class Transcript {
     return this.#calls.filter((_call, at) => this.#results[at] === undefined);
   }
 
-  /** True when there are such calls. */
   get hasPending(): boolean {
     return this.#calls.length > 0;
   }

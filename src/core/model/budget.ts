@@ -34,48 +34,38 @@ export type BudgetLimit = "usd" | "tokens" | "wall_time";
 
 const ABOVE_ZERO = { type: "number", exclusiveMinimum: 0 } as const;
 
-/** The schema of a budget without what several runs share: that stands in one process. */
-export const BUDGET_LIMITS: JsonSchema = {
-  type: "object",
-  properties: { usd: ABOVE_ZERO, tokens: ABOVE_ZERO, wallTimeMs: ABOVE_ZERO },
-  additionalProperties: false,
-};
+const LIMITS = { usd: ABOVE_ZERO, tokens: ABOVE_ZERO, wallTimeMs: ABOVE_ZERO };
 
-/** The schema of a {@link Budget}. */
+/** The schema of a budget without what several runs share: that stands in one process. */
+export const BUDGET_LIMITS: JsonSchema = { type: "object", properties: LIMITS, additionalProperties: false };
+
 export const BUDGET: JsonSchema = {
-  type: "object",
+  ...BUDGET_LIMITS,
   properties: {
-    usd: ABOVE_ZERO,
-    tokens: ABOVE_ZERO,
-    wallTimeMs: ABOVE_ZERO,
+    ...LIMITS,
     shared: { "x-has": ["setAside"], "x-say": "a SharedBudget: new SharedBudget(usd) of nano-agent/agent" },
   },
-  additionalProperties: false,
 };
 
 /** A request that the budget pays for. */
 export interface Reservation {
   /** The request as it is to be sent: its answer may be held to what is left. */
   readonly request: ModelRequest;
-  /** The limit the answer is held to. */
   readonly cappedBy: BudgetLimit | undefined;
   /** To be called when the request has ended and what it cost is recorded. */
   readonly release: () => void;
 }
 
-/** The most that one request may use. */
 interface Ceiling {
   readonly usd: number;
   readonly tokens: number;
 }
 
-/** The request for room in a {@link BudgetLedger}. */
 export interface BudgetRequest {
   readonly model: Model;
   readonly request: ModelRequest;
   /** Tokens of its input, estimated high. */
   readonly inputTokens: number;
-  /** The use of the session by now. */
   readonly spent: () => { readonly usage: Usage; readonly costUsd: number | undefined };
   readonly signal: AbortSignal;
 }
@@ -233,7 +223,6 @@ export class BudgetLedger {
     return now === Number.POSITIVE_INFINITY ? now : now - before;
   }
 
-  /** Tokens of output that what is left pays for after the input. */
   #room(asked: BudgetRequest): Room {
     const { model, inputTokens, spent } = asked;
     const { usd, tokens, shared } = this.#budget;
@@ -264,12 +253,10 @@ interface Room {
   readonly isShared?: boolean;
 }
 
-/** The spending of the session. An unknown price may be any. */
 function spentUsd({ spent }: BudgetRequest): number {
   return spent().costUsd ?? Number.POSITIVE_INFINITY;
 }
 
-/** Tokens of the longest answer of the models that may answer. */
 function longestAnswer(model: Model): number {
   const limits = [model, ...(model.alternatives ?? [])].map(({ info }) => info?.maxOutputTokens);
   return Math.max(...limits.map((limit) => limit ?? UNKNOWN_OUTPUT_LIMIT));

@@ -12,7 +12,6 @@ export interface PromptText {
 /** Tokens of the frame around a message, a block or a tool. */
 export const PART_TOKENS = 4;
 
-/** Content of a message: text, reasoning with its signature, calls as JSON, results, images. */
 export function promptText({ content }: Message): PromptText {
   const texts: string[] = [];
   let images = 0;
@@ -45,7 +44,6 @@ export function promptText({ content }: Message): PromptText {
   return { texts, images, parts };
 }
 
-/** The text of a tool in every request. */
 export function toolPromptText({ name, description, parameters }: ToolSpec): PromptText {
   return { texts: [name, description, JSON.stringify(parameters)], images: 0, parts: 1 };
 }
@@ -122,7 +120,6 @@ function tokensOf({ texts, images, parts }: PromptText): number {
   );
 }
 
-/** Tokens of what a model wrote, estimated high. */
 export function estimateOutput(message: Message): number {
   return tokensOf(promptText(message));
 }

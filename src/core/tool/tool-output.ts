@@ -5,7 +5,6 @@ import { didYouMean, type Redaction, type RedactionStream, truncateMiddle } from
 import { type ImageBlock, mapTexts, type TextBlock, type ToolResultBlock } from "../message/message.ts";
 import type { ToolOutput, ToolResult, ToolUpdate } from "./tool.ts";
 
-/** Text the model sees where a tool returned nothing. */
 const NO_OUTPUT = "(no output)";
 
 /** An error result the model can act on. It starts with `Error: `: some wires have no error flag. */
@@ -219,7 +218,6 @@ export function unknownTool(name: string, known: readonly string[]): string {
   return `Unknown tool: ${name}.${didYouMean(name, known)} Available: ${known.join(", ")}.`;
 }
 
-/** The error of arguments that a schema does not take, for the model. */
 export function invalidArguments(name: string, issues: readonly SchemaIssue[]): string {
   const lines = issues.map((issue) =>
     issue.path === "" ? issue.message : `${issue.path}: ${issue.message}`,

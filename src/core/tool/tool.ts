@@ -58,7 +58,6 @@ export type ToolAccess =
   | "read_all"
   | { readonly read?: readonly string[]; readonly write?: readonly string[] };
 
-/** The facts a tool's `access` may look at beside its input. */
 export interface AccessContext {
   readonly cwd: string;
   /** The places a call of another tool of the same agent would touch. */
@@ -270,7 +269,6 @@ export class ToolRegistry {
   #base: ToolRegistry | undefined;
   /** The tools as the model is shown them. Kept until the set changes: wires recognise the object. */
   #specs: readonly ToolSpec[] | undefined;
-  /** The tools the base showed then. */
   #baseSpecs: readonly ToolSpec[] | undefined;
 
   /** Throws `invalid_argument` for an unusable name, a name defined twice, or something that is no tool. */
@@ -328,7 +326,6 @@ export class ToolRegistry {
   }
 }
 
-/** Throws `invalid_argument` for what is no tool. */
 export function assertTool(tool: Tool): void {
   if (typeof tool !== "object" || tool === null)
     throw misuse(`A tool is ${tool === null ? "null" : `a ${typeof tool}`}: pass defineTool({ … }).`);

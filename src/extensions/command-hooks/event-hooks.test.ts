@@ -5,8 +5,7 @@ import { expect, test } from "vitest";
 import { isAlive, pidsIn, until } from "../../../test/faults/until.ts";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { EventHooks } from "./event-hooks.ts";
-import type { HookCommand, HookEvent } from "./hook-event.ts";
-import { meantName, peerMatcher, readHooks } from "./read-hooks.ts";
+import { type HookCommand, type HookEvent, meantName, peerMatcher, readHooks } from "./read-hooks.ts";
 
 const PATH = process.env["PATH"] ?? "";
 

@@ -4,25 +4,25 @@ import { errorMessage } from "../../core/base/errors.ts";
 import { type Fields, isRecord, ownValue, safeParse } from "../../core/base/json.ts";
 import { truncateMiddle } from "../../core/base/text.ts";
 import type { ProcessWatcher } from "../../system/process-watcher.ts";
-import type { HookCommand, HookEvent, HookHandler, HookInput, HookVerdict } from "./hook-event.ts";
-import { meantName } from "./read-hooks.ts";
+import {
+  type HookCommand,
+  type HookEvent,
+  type HookHandler,
+  type HookInput,
+  type HookVerdict,
+  meantName,
+} from "./read-hooks.ts";
 
-/** Options of {@link EventHooks}. */
 export interface EventHooksOptions {
-  /** Commands of the settings. */
   readonly commands: readonly HookCommand[];
-  /** Functions of extensions. */
   readonly handlers: readonly HookHandler[];
   readonly place: () => Omit<HookPlace, "signal">;
-  /** Fields that are the same for all hooks at this moment. */
   readonly facts: () => Pick<HookInput, "session_id" | "transcript_path" | "cwd" | "permission_mode">;
 }
 
-/** One occurrence of a hook event. */
 export interface HookOccasion {
   /** Looked at by matchers: the name of a tool, or why a session began. */
   readonly name?: string;
-  /** Fields of this event, beside those every event has. */
   readonly fields?: { readonly [key: string]: HookInput[string] };
   readonly signal?: AbortSignal;
 }
@@ -30,7 +30,6 @@ export interface HookOccasion {
 const NO_VERDICT: HookVerdict = { context: [], problems: [] };
 const STRICTNESS = { none: 0, allow: 1, ask: 2, deny: 3 } as const;
 
-/** The hooks of the settings and of extensions. */
 export class EventHooks {
   readonly #options: EventHooksOptions;
 
@@ -38,7 +37,6 @@ export class EventHooks {
     this.#options = options;
   }
 
-  /** True when an event has hooks at all. */
   has(event: HookEvent): boolean {
     const { commands, handlers } = this.#options;
     return [...commands, ...handlers].some((hook) => hook.event === event);
@@ -64,7 +62,6 @@ export class EventHooks {
   }
 }
 
-/** Milliseconds a handler may take. */
 const HANDLER_TIMEOUT_MS = 60_000;
 
 async function callHandler(hook: HookHandler, input: HookInput, signal: AbortSignal): Promise<HookAnswer> {
@@ -94,15 +91,11 @@ function combine(answers: readonly HookAnswer[]): HookVerdict {
   return { ...strictest, ...verdict };
 }
 
-/** The answer of one hook. */
 type HookAnswer = { -readonly [K in keyof HookVerdict]: HookVerdict[K] };
 
 const NOTHING: HookAnswer = { context: [], problems: [] };
 
-/**
- * The answer that the end of a hook means: exit 0 with a JSON object decides, exit 2 blocks with standard
- * error as the reason, anything else is told and blocks nothing.
- */
+/** Exit 0 with a JSON object decides, 2 blocks with standard error as the reason, anything else is told. */
 function readAnswer(hook: HookCommand, end: HookEnd): HookAnswer {
   const { code, stdout, stderr, failure, isCut } = end;
   const name = hookName(hook);
@@ -123,7 +116,6 @@ function readAnswer(hook: HookCommand, end: HookEnd): HookAnswer {
   return decided(name, parsed.value);
 }
 
-/** A hook in messages: its command, and where it is written down. */
 function hookName({ command, source }: HookCommand): string {
   return `${JSON.stringify(command.length > 120 ? `${command.slice(0, 119)}…` : command)} of ${source}`;
 }
@@ -155,7 +147,6 @@ const DECISIONS: { readonly [word: string]: "allow" | "ask" | "deny" | undefined
   block: "deny",
 };
 
-/** The answer that the value of a handler means; `name` is its extension. */
 function readReturned(name: string, value: unknown): HookAnswer {
   if (value === undefined || value === null) return NOTHING;
   if (isRecord(value)) return decided(name, value);
@@ -191,14 +182,12 @@ function firstText(...values: readonly unknown[]): string | undefined {
   return texts(...values)[0];
 }
 
-/** The values that are texts with something in them. */
 function texts(...values: readonly unknown[]): readonly string[] {
   return values
     .filter((value): value is string => typeof value === "string" && value.trim() !== "")
     .map(forModel);
 }
 
-/** Bytes of one text of a hook that the model reads, as of the result of a tool. */
 const MAX_TEXT_BYTES = 50_000;
 
 function forModel(text: string): string {
@@ -219,27 +208,20 @@ interface HookEnd {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** It printed more than {@link MAX_OUTPUT}. */
   readonly isCut: boolean;
   /** Why it counts as failed: it did not start, took too long, got a signal, or the run was aborted. */
   readonly failure?: string | undefined;
 }
 
-/** Where hooks run. */
 interface HookPlace {
   readonly cwd: string;
   /** Their environment: never credentials. */
   readonly env: { readonly [name: string]: string };
   readonly signal: AbortSignal;
-  /** Ends the group of the hook when this process is killed. */
   readonly watcher?: ProcessWatcher | undefined;
 }
 
-/**
- * Runs one hook in a shell and a process group of its own, with its input on standard input, and ends the
- * whole group with it: what it left running does not hold the run. Waits for its exit, not for the end of its
- * pipes. Never rejects.
- */
+/** Runs one hook in a process group of its own, which ends with it. Never rejects. */
 function runHook(hook: HookCommand, input: HookInput, place: HookPlace): Promise<HookEnd> {
   return new Promise((resolve) => {
     const group = process.platform !== "win32";
@@ -309,7 +291,6 @@ function kill(pid: number | undefined, group: boolean): void {
   }
 }
 
-/** Bytes up to a bound. */
 class BoundedBytes {
   readonly #chunks: Buffer[] = [];
   #length = 0;

@@ -1,21 +1,81 @@
+import type { Json } from "../../core/base/errors.ts";
 import { isRecord, ownValue } from "../../core/base/json.ts";
 import { nearest } from "../../core/base/text.ts";
-import { HOOK_EVENTS, type HookCommand, type HookEvent } from "./hook-event.ts";
+
+/** The events of hooks. Names, settings and answers are those that Claude Code made common. */
+export const HOOK_EVENTS = [
+  "SessionStart",
+  "UserPromptSubmit",
+  "PreToolUse",
+  "PermissionRequest",
+  "PostToolUse",
+  "Notification",
+  "PreCompact",
+  "SubagentStop",
+  "Stop",
+  "SessionEnd",
+] as const;
+
+/** One of {@link HOOK_EVENTS}. */
+export type HookEvent = (typeof HOOK_EVENTS)[number];
+
+/** The standard input of every hook, one JSON object; events add fields of their own. */
+export interface HookInput {
+  readonly session_id: string;
+  /** The session file; `""` where the session is not kept. */
+  readonly transcript_path: string;
+  readonly cwd: string;
+  readonly permission_mode: string;
+  readonly tool_name?: string;
+  readonly tool_input?: { readonly [key: string]: Json | undefined };
+  readonly tool_use_id?: string;
+  readonly tool_response?: Json;
+  readonly prompt?: string;
+  readonly [key: string]: Json | undefined;
+}
+
+export interface HookCommand {
+  readonly event: HookEvent;
+  /** Regular expression over the whole name of the tool, or of what happened; absent: everything. */
+  readonly matcher?: string;
+  readonly command: string;
+  readonly timeoutMs: number;
+  readonly source: string;
+}
+
+export interface HookHandler {
+  readonly event: HookEvent;
+  readonly matcher?: string;
+  readonly source: string;
+  /** Returns what a command hook would print as JSON, or nothing. */
+  readonly run: (input: HookInput, signal: AbortSignal) => unknown;
+  /** Told when it throws or never answers, so that its extension can be switched off. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export interface HookVerdict {
+  readonly decision?: "allow" | "ask" | "deny";
+  readonly reason?: string;
+  readonly by?: string;
+  /** New arguments of the call, of the last hook that gave some. */
+  readonly updatedInput?: { readonly [key: string]: Json | undefined };
+  readonly updatedBy?: string;
+  /** Text for the model, of all hooks in order. */
+  readonly context: readonly string[];
+  readonly stop?: string;
+  /** Faults of hooks, one sentence each; nothing was blocked by it. */
+  readonly problems: readonly string[];
+}
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_TIMEOUT_S = 3_600;
 
-/** The hooks that can be used, and a sentence for each that cannot. */
-export interface ReadHooks {
+interface ReadHooks {
   readonly hooks: readonly HookCommand[];
   readonly problems: readonly string[];
 }
 
-/**
- * Reads the value of `hooks` in settings: `{ PreToolUse: [{ matcher, hooks: [{ type: "command", command,
- * timeout }] }] }`, `timeout` in seconds. Never throws: one that is malformed is left out and told, the
- * others count. `source` is where they stand.
- */
+/** Reads the value of `hooks` in settings. Never throws: what is malformed is left out and told. */
 export function readHooks(value: unknown, source: string): ReadHooks {
   const hooks: HookCommand[] = [];
   const problems: string[] = [];
@@ -67,7 +127,6 @@ function readGroup(group: unknown, { event, place, source, hooks, problem }: Gro
   }
 }
 
-/** One hook of a group, or what is wrong with it, to be read behind its place. */
 function readHook(hook: unknown): Pick<HookCommand, "command" | "timeoutMs"> | { readonly fault: string } {
   const { type = "command", command, timeout } = isRecord(hook) ? hook : {};
   if (type !== "command") return { fault: ` is of type ${JSON.stringify(type)}; only "command" runs` };
@@ -103,21 +162,14 @@ const SAME_TOOLS: { readonly [tool: string]: readonly string[] } = {
   web_fetch: ["WebFetch"],
 };
 
-/**
- * The name a hook knows something by: `name`, or that of the field where only that one fits its matcher, for
- * its script looks for the name that its matcher has. `undefined`: the hook is not meant.
- */
+/** The name that the matcher of a hook fits, which its script looks for; `undefined`: it is not meant. */
 export function meantName({ matcher }: Pick<HookCommand, "matcher">, name: string): string | undefined {
   if (matcher === undefined) return name;
   const pattern = toMatcher(matcher);
   return [name, ...(ownValue(SAME_TOOLS, name) ?? [])].find((each) => pattern?.test(each) === true);
 }
 
-/**
- * The matcher of hooks that were written for another agent: what fits one of our names (`.*`, or nothing at
- * all) is told the name of that agent, which `isPeers` knows, for such scripts end without a word when they
- * read any other.
- */
+/** The matcher of hooks of another agent: tools that it names otherwise go by the name `isPeers` knows. */
 export function peerMatcher(
   matcher: string | undefined,
   isPeers: (name: string) => boolean,

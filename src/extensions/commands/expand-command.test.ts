@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseCommandCall } from "./command-file.ts";
-import { type CommandPorts, commandParts, expandCommand, splitArguments } from "./expand-command.ts";
+import {
+  type CommandPorts,
+  commandParts,
+  expandCommand,
+  parseCommandCall,
+  splitArguments,
+} from "./expand-command.ts";
 
 const ports: CommandPorts = {
   run: async (command) => `<${command}: $1 !\`evil\` @a.ts>`,

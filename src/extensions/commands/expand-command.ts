@@ -1,27 +1,47 @@
-import type { CommandFile } from "./command-file.ts";
+import type { Origin } from "../markdown/origin.ts";
+
+export interface CommandFile {
+  /** Path below its folder without the ending, `:` between folders: `git:commit`, called as `/git:commit`. */
+  readonly name: string;
+  readonly description: string;
+  readonly argumentHint?: string;
+  /** Permission rules that hold while it runs. Left out where the project is not trusted. */
+  readonly allowedTools: readonly string[];
+  readonly model?: string;
+  readonly agent?: string;
+  readonly origin: Origin;
+  readonly path: string;
+  readonly body: string;
+  readonly mayRun: boolean;
+}
+
+export interface CommandCall {
+  readonly name: string;
+  readonly args: string;
+}
+
+/** Reads a prompt as a call: `/name` or `/folder:name` at its very beginning, then arguments. */
+export function parseCommandCall(prompt: string): CommandCall | undefined {
+  const [, name, args = ""] =
+    /^\/([\p{L}\p{N}_][\p{L}\p{N}_.:-]*)(?:\s+([\s\S]*))?$/u.exec(prompt.trimEnd()) ?? [];
+  return name === undefined ? undefined : { name, args: args.trim() };
+}
 
 /** A piece of a command's text; `source` is how it stands in the file. */
 export type CommandPart =
   | { readonly type: "text"; readonly text: string }
-  /** `$1` to `$9`, or `$ARGUMENTS` as 0. */
   | { readonly type: "argument"; readonly index: number; readonly source: string }
-  /** `` !`command` ``. */
   | { readonly type: "run"; readonly command: string; readonly source: string }
-  /** `@path`. */
   | { readonly type: "file"; readonly path: string; readonly source: string };
 
 /** Ports of expanding a command. Both go through permission like any call of the model. */
 export interface CommandPorts {
-  /** Runs a command line and resolves to what the model should see of it. */
   readonly run: (command: string) => Promise<string>;
   /** Reads a file; `undefined` when there is none of that name, which leaves the text as it is. */
   readonly read: (path: string) => Promise<string | undefined>;
 }
 
-/**
- * The pieces of a command's own text, in order. They are found once: neither the output of a command, nor a
- * file, nor an argument is looked through again, so nothing in them can run or be read.
- */
+/** The pieces of a command's own text, in order. What is put in is never looked through again. */
 export function commandParts(body: string): readonly CommandPart[] {
   const parts: CommandPart[] = [];
   let end = 0;
@@ -43,10 +63,7 @@ export function commandParts(body: string): readonly CommandPart[] {
 const PART =
   /!`(?<run>[^`]+)`|\$(?<argument>ARGUMENTS\b|[1-9](?!\d))|(?<=^|[\s(])@(?<file>[^\s`'"()<>[\]{}@]*[^\s`'"()<>[\]{}@.,;:!?])/gmu;
 
-/**
- * The prompt a command makes: commands and files of its own text first, arguments last. Without a place for
- * them, arguments stand at its end. Rejects with what the ports reject with.
- */
+/** The prompt a command makes: commands and files of its own text first, arguments last. */
 export async function expandCommand(
   { body, mayRun }: Pick<CommandFile, "body" | "mayRun">,
   args: string,

@@ -20,10 +20,7 @@ export function textField(fields: Readonly<Record<string, unknown>>, name: strin
   return text === "" ? undefined : text;
 }
 
-/**
- * The model that a definition asks for; undefined for that of the run. Short names of other agents (`sonnet`)
- * name nothing here, which `note` is told.
- */
+/** The model that a definition asks for; undefined for that of the run. */
 export function modelField(
   fields: Readonly<Record<string, unknown>>,
   note: (message: string) => void,
@@ -36,11 +33,7 @@ export function modelField(
   return undefined;
 }
 
-/**
- * A field that lists names: a text with commas or blanks between them, those in brackets aside; or a YAML
- * list of texts. A bracket that is never closed stays with its name: without it the name would mean more.
- * `undefined` for anything else.
- */
+/** A field that lists names, as a text or a YAML list; a bracket that is never closed stays. */
 export function namesIn(value: unknown): readonly string[] | undefined {
   if (typeof value === "string")
     return (value.match(/[^\s,(]+(?:\((?:[^()]|\([^()]*\))*\)|\([^,]*)?/g) ?? []).map((name) => name.trim());
@@ -53,13 +46,9 @@ export function namesIn(value: unknown): readonly string[] | undefined {
   return names;
 }
 
-/** Characters of a description in the list of a tool. */
 const MAX_LINE_CHARS = 250;
 
-/**
- * The things that a tool offers, for its own description: one line for each name. Of those beyond `maxChars`
- * the number is told; `tool` and `parameter` are what to call for all names.
- */
+/** One line for each thing that a tool offers; of those beyond `maxChars` the number is told. */
 export function offeredList(
   offered: readonly { readonly name: string; readonly description: string }[],
   {

@@ -1,22 +1,15 @@
-/** Characters a front matter may have. */
 const MAX_CHARS = 16_384;
 
-/** A Markdown document: the fields at its head, none where it has no head, and the rest. */
 export interface MarkdownDocument {
   readonly fields: Readonly<Record<string, unknown>>;
   readonly body: string;
 }
 
-/** Why a document cannot be used, one sentence without its path. */
 export interface DocumentFault {
   readonly fault: string;
 }
 
-/**
- * Reads the head of a Markdown document: YAML between two lines of `---`, the first of which begins the
- * document. Only plain data is made of it (YAML core schema, no tags of programs). The YAML reader is loaded
- * with the first head that needs it.
- */
+/** Reads the YAML head of a document, plain data only. The YAML reader is loaded when it is needed. */
 export async function parseMarkdown(text: string): Promise<MarkdownDocument | DocumentFault> {
   const split = splitFrontMatter(text);
   if ("fault" in split) return split;
@@ -31,10 +24,7 @@ export async function parseMarkdown(text: string): Promise<MarkdownDocument | Do
   return "fault" in read ? { fault: `the front matter ${read.fault}` } : { fields: read.fields, body };
 }
 
-/**
- * Cuts a document into the text between its `---` lines and what follows them. Without a `---` line at the
- * very beginning (a byte order mark aside) there is no front matter, and the body is the document.
- */
+/** Cuts a document into the text between its first two `---` lines, if any, and what follows. */
 export function splitFrontMatter(
   text: string,
 ): { readonly front: string | undefined; readonly body: string } | DocumentFault {
@@ -53,17 +43,12 @@ export function splitFrontMatter(
 
 const FENCE = /^---[ \t]*(?:\r?\n|$)/;
 
-/** Index behind the line feed of the line that begins at `at`. */
 function lineEnd(text: string, at: number): number {
   const feed = text.indexOf("\n", at);
   return feed === -1 ? text.length : feed + 1;
 }
 
-/**
- * The fields of a front matter in its simplest form: lines of `name: text` or `name: 12` with nothing in them
- * that YAML gives a meaning of its own. Undefined for every other, which the YAML reader is for: it takes
- * many times as long to load as all files to read.
- */
+/** The fields of a head without anything YAML gives a meaning: that reader takes long to load. */
 export function plainFields(front: string): Readonly<Record<string, unknown>> | undefined {
   const fields = new Map<string, unknown>();
   for (const line of front.split("\n")) {

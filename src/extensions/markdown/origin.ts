@@ -1,3 +1,7 @@
+import { join } from "node:path";
+import { defined } from "../../core/base/json.ts";
+import { realPath } from "../../system/real-path.ts";
+
 /** Where something came from: the package, the user's folders, or a project, which anybody may write. */
 export type Origin = "builtin" | "user" | "project";
 
@@ -17,10 +21,7 @@ export interface Finding {
   readonly level: "fault" | "note";
 }
 
-/**
- * A finding about a thing whose name another one took. Where a project takes the place of what is
- * theirs, that is a fault: whoever calls it by its name means their own.
- */
+/** Where a project takes the place of what is the user's own, that is a fault. */
 export function replacedFinding(
   hidden: { readonly path: string; readonly origin: Origin },
   { what, by }: { readonly what: string; readonly by: { readonly path: string; readonly origin: Origin } },
@@ -46,5 +47,49 @@ export interface TrustItem {
 /** Decides about the acting parts of things of a project; the default refuses them. */
 export type IsTrusted = (item: TrustItem) => boolean | Promise<boolean>;
 
-/** Trusts nothing that a project brings. */
 export const trustsNoProject: IsTrusted = () => false;
+
+/** Where to search. */
+export interface SourcePlaces {
+  /** Folders that speak for the project, its root first. */
+  readonly projectFolders: readonly string[];
+  readonly home: string;
+  /** The user's configuration folder of nano-agent. */
+  readonly configFolder: string;
+}
+
+/** Folders below a project folder, or below home, that hold things of one kind; the first one wins. */
+const PROJECT_PARENTS = {
+  skills: [".nano-agent", ".agents", ".claude"],
+  agents: [".nano-agent", ".claude"],
+  commands: [".nano-agent", ".claude"],
+} as const;
+
+/**
+ * The folders that may hold skills, subagents or commands, those whose things are used first: of the project
+ * from the working folder up to its root, then of the user. The home folder is the user's, also where it is
+ * part of a project.
+ */
+export function sourceFolders(
+  kind: keyof typeof PROJECT_PARENTS,
+  places: SourcePlaces,
+): readonly SourceFolder[] {
+  const { projectFolders, home, configFolder } = places;
+  const parents = PROJECT_PARENTS[kind];
+  const root = projectFolders[0];
+  const ownHome = realPath(home);
+  const project = projectFolders
+    .toReversed()
+    .filter((folder) => realPath(folder) !== ownHome)
+    .flatMap((folder) =>
+      parents.map(
+        (parent): SourceFolder => ({
+          path: join(folder, parent, kind),
+          origin: "project",
+          ...defined({ root }),
+        }),
+      ),
+    );
+  const user = [join(configFolder, kind), ...parents.map((parent) => join(home, parent, kind))];
+  return [...project, ...user.map((path): SourceFolder => ({ path, origin: "user" }))];
+}

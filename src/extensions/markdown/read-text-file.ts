@@ -9,13 +9,13 @@ import {
   readSync,
   realpathSync,
 } from "node:fs";
+import { join } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
 import { toCleanText } from "../../core/base/text.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
 import { isAbsent } from "../../system/system-error.ts";
 import type { Finding } from "./origin.ts";
 
-/** Bounds of a text file. */
 export interface ReadTextOptions {
   readonly maxBytes: number;
   /** Folder that the file must be in once links are followed. Default: links may lead anywhere. */
@@ -52,10 +52,7 @@ export function readTextFile(path: string, { maxBytes, within }: ReadTextOptions
   }
 }
 
-/**
- * The entries of a folder in the order of their names, hidden ones left out. A folder that is not there holds
- * nothing; why another one cannot be read is told in `findings`.
- */
+/** The entries of a folder by name, hidden ones left out. None for a folder that is not there. */
 export function readFolder(path: string, findings: Finding[]): readonly Dirent[] {
   try {
     const entries = readdirSync(path, { withFileTypes: true }).filter(({ name }) => !name.startsWith("."));
@@ -65,4 +62,32 @@ export function readFolder(path: string, findings: Finding[]): readonly Dirent[]
       findings.push({ path, level: "fault", message: `cannot be read: ${errorMessage(error)}` });
     return [];
   }
+}
+
+const MAX_ENTRIES = 500;
+const MAX_DEPTH = 4;
+
+/**
+ * The paths of the files below a folder, relative, with `/`, in order; links to folders, hidden names and
+ * `node_modules` left out. `cut`: there are more.
+ */
+export function filesBelow(
+  folder: string,
+  findings: Finding[] = [],
+): { readonly paths: readonly string[]; readonly cut: boolean } {
+  const paths: string[] = [];
+  let entries = 0;
+  let cut = false;
+  const walk = (below: string, depth: number): void => {
+    for (const entry of readFolder(join(folder, below), findings)) {
+      if (entry.name === "node_modules") continue;
+      cut ||= ++entries > MAX_ENTRIES || (entry.isDirectory() && depth === MAX_DEPTH);
+      if (entries > MAX_ENTRIES) return;
+      const path = below === "" ? entry.name : `${below}/${entry.name}`;
+      if (!entry.isDirectory()) paths.push(path);
+      else if (depth < MAX_DEPTH) walk(path, depth + 1);
+    }
+  };
+  walk("", 1);
+  return { paths, cut };
 }

@@ -5,14 +5,9 @@ import { isRecord } from "../../core/base/json.ts";
 /** References one anchor may have; what has more grows without bound when it is read. */
 const MAX_ALIASES = 16;
 
-/** Fields that hold words for a person and grant nothing. */
 const WORDS = /^(description|argument-hint): +(.*?)\r?$/gm;
 
-/**
- * The fields of a front matter as {@link parseFields} reads them. Other agents take a description or a hint
- * as it stands where YAML sees a structure in it (`argument-hint: [a] [b]`, `description: Use this: …`), and
- * so do we.
- */
+/** Like {@link parseFields}, but `argument-hint: [a] [b]` and `description: Use this: …` are texts. */
 export function readYamlFields(front: string): ReadFields {
   const read = parseFields(front);
   if (!("fault" in read)) return read;
@@ -24,10 +19,7 @@ export function readYamlFields(front: string): ReadFields {
 
 type ReadFields = { readonly fields: Readonly<Record<string, unknown>> } | { readonly fault: string };
 
-/**
- * The fields of a front matter, plain data only (YAML core schema, no tags of programs); or what is wrong,
- * without a subject. Lines are counted as in the document, whose first is the fence.
- */
+/** Plain data only (YAML core schema); or what is wrong, with the line in the document. */
 function parseFields(front: string): ReadFields {
   try {
     const document = parseDocument(front, {

@@ -6,30 +6,25 @@ export interface ListedTool {
   readonly [field: string]: unknown;
 }
 
-/** A prompt as its server describes it. */
 export interface ListedPrompt {
   readonly name: string;
   readonly description?: string;
   readonly arguments: readonly { readonly name: string; readonly required: boolean }[];
 }
 
-/** A resource as its server describes it. */
 export interface ListedResource {
   readonly uri: string;
   readonly name: string;
   readonly description?: string;
 }
 
-/** How a call is made. */
 export interface CallOptions {
   readonly signal: AbortSignal;
-  /** Told what the server says of its progress, in one line. */
   readonly onProgress?: (line: string) => void;
 }
 
 /** An open connection to a server. Every request rejects when the connection breaks; none is sent twice. */
 export interface Connection {
-  /** The server's answer, as it stands. */
   readonly callTool: (name: string, input: object, options: CallOptions) => Promise<unknown>;
   readonly listTools: () => Promise<readonly ListedTool[]>;
   /** None where the server has no prompts; the same for resources. */
@@ -51,13 +46,11 @@ export interface Connection {
 
 /** The requests a server may make of the person, the model and the run. What is absent is refused. */
 export interface McpHost {
-  /** Folders of the run, the working folder first. */
   readonly roots: readonly string[];
   /** Variables that processes of servers get beside their own. */
   readonly environment: () => { readonly [name: string]: string };
   readonly elicit?: Elicit | undefined;
   readonly sample?: Sample | undefined;
-  /** The tokens of somebody who logged in. */
   readonly authorization?: ((server: HttpServer) => Authorization) | undefined;
 }
 
@@ -69,15 +62,12 @@ export interface Elicitation {
   readonly url?: string;
 }
 
-/** The person's answer. */
 export type ElicitationAnswer =
   | { readonly action: "accept"; readonly content?: { readonly [field: string]: unknown } }
   | { readonly action: "decline" | "cancel" };
 
-/** Asks a person on behalf of a server. */
 export type Elicit = (question: Elicitation, signal: AbortSignal) => Promise<ElicitationAnswer>;
 
-/** A request of a server to the model of the run. */
 export interface SamplingRequest {
   readonly server: string;
   readonly system?: string;
@@ -85,13 +75,11 @@ export interface SamplingRequest {
   readonly maxOutputTokens: number;
 }
 
-/** Asks the model of the run on behalf of a server. */
 export type Sample = (
   request: SamplingRequest,
   signal: AbortSignal,
 ) => Promise<{ readonly text: string; readonly model: string }>;
 
-/** Where the token for a server comes from. */
 export interface Authorization {
   /** A token that holds now, renewed where that was due; `undefined` where nobody logged in. */
   readonly token: () => Promise<string | undefined>;
@@ -116,9 +104,7 @@ export class ConnectionError extends Error {
 /** A list of a server that is remembered, and read again when the server says that it changed. */
 export type WatchedList = "tools" | "prompts";
 
-/** Told of what a server does of its own accord. */
 export interface ConnectionEvents {
-  /** One of its lists is another one. */
   readonly onChanged: (list: WatchedList) => void;
 }
 

@@ -12,16 +12,13 @@ import { errorMessage } from "../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import { shellArgument } from "../../core/base/text.ts";
 import { type Authorization, ConnectionError } from "./connection.ts";
-import { MAX_MESSAGE_BYTES } from "./line-reader.ts";
-import { type RequestId, readMessages } from "./read-message.ts";
+import { MAX_MESSAGE_BYTES, type RequestId, readMessages } from "./read-message.ts";
 import type { HttpServer } from "./server-definition.ts";
 
-/** The parts both transports over HTTP are made from. */
 export interface HttpTransportOptions {
   readonly server: HttpServer;
   readonly authorization: Authorization | undefined;
   readonly fetch: FetchLike;
-  /** Told when the server could not be reached. */
   readonly onUnreachable: (reason: string) => void;
 }
 
@@ -74,12 +71,10 @@ export class HttpTransport extends StreamableHTTPClientTransport {
 
 type SendOptions = NonNullable<Parameters<StreamableHTTPClientTransport["send"]>[1]>;
 
-/** The older transport, for servers that know no other. */
 export function sseTransport(options: HttpTransportOptions): SSEClientTransport {
   return new SSEClientTransport(new URL(options.server.url), sdkOptions(options));
 }
 
-/** True when a server may know the older transport alone. */
 export function knowsNoHttp(error: unknown): boolean {
   const status = error instanceof SdkHttpError ? error.status : undefined;
   return status === 400 || status === 404 || status === 405;
@@ -152,7 +147,6 @@ function readText(text: string, openId: RequestId): string {
   return JSON.stringify(others.length === 0 ? message : [message, ...others]);
 }
 
-/** The id of the request that a body makes. */
 function requestIdOf(body: unknown): RequestId | undefined {
   const parsed = safeParse(typeof body === "string" ? body : "");
   const id = parsed.ok && isRecord(parsed.value) ? parsed.value["id"] : undefined;
@@ -174,10 +168,7 @@ function bound(inLines: boolean): TransformStream<Uint8Array, Uint8Array> {
   });
 }
 
-/**
- * Passes a stream of server-sent events on, each message in it as {@link readMessages} reads it. What is no
- * message stays as it is.
- */
+/** Passes server-sent events on, each message as {@link readMessages} reads it. */
 export function readStream(openId: RequestId | undefined): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { lineReader } from "./line-reader.ts";
+import { lineReader } from "./read-message.ts";
 
 const UNIT = fc.constantFrom("a", "B", "7", "_", "-", ".", "/", " ", "é", "日", "😀", "\0");
 

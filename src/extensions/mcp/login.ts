@@ -45,10 +45,7 @@ export interface LoginStore {
 /** Time before its end at which a token is renewed: a call must not begin with one that ends on the way. */
 const RENEW_BEFORE_MS = 60_000;
 
-/**
- * The tokens of a login, renewed before they end and when the server refuses one. Whoever is first renews for
- * every process: a refresh token may count only once.
- */
+/** Tokens, renewed before they end and when refused, by one process for all of them. */
 export function authorizationOf(server: HttpServer, parts: LoginParts): Authorization {
   const { store, clock } = parts;
   const isDue = ({ expiresAt }: Login): boolean =>
@@ -76,7 +73,6 @@ export function authorizationOf(server: HttpServer, parts: LoginParts): Authoriz
   };
 }
 
-/** The parts logins need beside their server. */
 export interface LoginParts {
   readonly store: LoginStore;
   readonly clock: Clock;
@@ -124,18 +120,12 @@ function loginOf(
   };
 }
 
-/** How somebody logs in. */
 export interface LogInOptions extends LoginParts {
-  /** Shows the person the page to agree on. */
   readonly show: (page: URL) => void;
   readonly signal: AbortSignal;
 }
 
-/**
- * Logs in to a server with OAuth 2.1: finds its authorization server, registers there where no client is
- * configured, sends the person to its page, and waits on the loopback interface for the answer. Rejects with
- * a {@link ConnectionError} that says what went wrong.
- */
+/** Logs in with OAuth 2.1 over a page on the loopback interface. Rejects with a {@link ConnectionError}. */
 export async function logIn(server: HttpServer, options: LogInOptions): Promise<void> {
   const { signal, fetch: fetchFn = fetch } = options;
   const callback = await listenForCallback(server.oauth.callbackPort ?? 0);
@@ -171,7 +161,6 @@ function scopeOf({ oauth }: HttpServer, asked: string | undefined): { readonly s
   return scope === undefined ? {} : { scope };
 }
 
-/** The challenge of a server for somebody who is not logged in. */
 async function challengeOf(
   { url, headers }: HttpServer,
   signal: AbortSignal,
@@ -252,7 +241,6 @@ class LoginFlow implements OAuthClientProvider {
   };
   readonly discoveryState = (): OAuthDiscoveryState | undefined => this.#discovery;
 
-  /** Keeps what the login brought. */
   async keep(): Promise<void> {
     const { store, clock } = this.#options;
     const [client, tokens] = [this.#client, this.#tokens];
@@ -270,7 +258,6 @@ interface Callback {
   readonly close: () => void;
 }
 
-/** Waits on the loopback interface for the browser to come back. */
 async function listenForCallback(port: number): Promise<Callback> {
   const arrived = Promise.withResolvers<URLSearchParams>();
   const server = createServer((request, response) => {

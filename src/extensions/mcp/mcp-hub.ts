@@ -1,20 +1,15 @@
 import type { Clock } from "../../core/base/async.ts";
-import { counted } from "../../core/base/text.ts";
 import type { ImageBlock, TextBlock } from "../../core/message/message.ts";
 import type { Tool, ToolRegistry } from "../../core/tool/tool.ts";
 import type { ListedPrompt, ListedResource, ListedTool, McpHost, OpenConnection } from "./connection.ts";
-import { type DeferLimits, isWithinDefer } from "./defer-limits.ts";
-import { createFindTools } from "./find-tools.ts";
-import { type McpPrompt, promptsOf } from "./mcp-prompt.ts";
 import { McpServer } from "./mcp-server.ts";
-import { type DroppedTool, type McpTool, type McpTools, refusedTool, toMcpTools } from "./mcp-tools.ts";
-import { type PromptMessage, promptMessages } from "./prompt-messages.ts";
+import { type DroppedTool, type McpTool, toMcpTools } from "./mcp-tools.ts";
+import { changedNotice, droppedNotice, OfferedTools } from "./offered-tools.ts";
+import { type McpPrompt, type PromptMessage, promptMessages, promptsOf } from "./prompt-messages.ts";
 import type { McpServerDefinition } from "./server-definition.ts";
-import { FIND_TOOLS, MCP_PREFIX, serverParts } from "./tool-name.ts";
-import { changedNotice, droppedNotice } from "./tool-notices.ts";
+import { MCP_PREFIX, serverParts } from "./tool-name.ts";
 import { contentBlocks } from "./tool-result.ts";
 
-/** The record of a server. */
 export interface KnownServer {
   readonly tools: readonly ListedTool[];
   readonly prompts: readonly ListedPrompt[];
@@ -26,16 +21,14 @@ export interface KnownServers {
   readonly write: (hash: string, server: KnownServer) => void;
 }
 
-/** Options of an {@link McpHub}. */
 export interface McpHubOptions {
   readonly servers: readonly McpServerDefinition[];
   readonly host: McpHost;
-  /** Loads what opens connections, with the first start. */
   readonly loadOpener: () => Promise<OpenConnection>;
   readonly known: KnownServers;
   readonly clock: Clock;
   /** `false`: every tool is offered at once. Default: 20 tools, 5000 tokens. */
-  readonly defer?: DeferLimits | false;
+  readonly defer?: { readonly tools: number; readonly tokens: number } | false;
   /** True for a tool whose every call is refused: it is neither offered nor found. Default: none. */
   readonly forbids?: (name: string) => boolean;
   readonly random?: () => number;
@@ -46,7 +39,6 @@ export interface McpHubOptions {
 export interface McpServerStatus {
   readonly name: string;
   readonly status: "connecting" | "connected" | "failed" | "needs_auth" | "disabled";
-  /** Why it failed. */
   readonly reason?: string;
   /** Tools it has, with what they cost in each request; known from an earlier run before it is connected. */
   readonly tools: readonly Pick<McpTool, "as" | "name" | "tokens">[];
@@ -56,12 +48,9 @@ export interface McpServerStatus {
 interface Entry {
   readonly server: McpServer;
   readonly part: string;
-  tools: readonly McpTool[];
   dropped: readonly DroppedTool[];
-  /** Tools as they are remembered. */
   listed: readonly ListedTool[];
   prompts: readonly ListedPrompt[];
-  /** True when its tools were ever read. */
   isKnown: boolean;
   isToldOf?: boolean;
   isChangeTold?: boolean;
@@ -75,71 +64,65 @@ interface Entry {
 export class McpHub {
   readonly #options: McpHubOptions;
   readonly #entries = new Map<string, Entry>();
-  /** Of all tools, those that are offered: by name, with what they cost. */
-  readonly #offered = new Map<string, McpTool>();
-  /** Tools whose every call is refused. */
-  readonly #refused = new Map<string, McpTool>();
-  #registry: ToolRegistry | undefined;
+  readonly #tools: OfferedTools;
   #changed = Promise.withResolvers<void>();
   #opener: Promise<OpenConnection> | undefined;
   #isClosed = false;
 
   constructor(options: McpHubOptions) {
     this.#options = options;
+    this.#tools = new OfferedTools({
+      defer: options.defer,
+      forbids: (name) => options.forbids?.(name) === true,
+      servers: () => this.#searched().map(({ server }) => server),
+      changed: () => this.#changed.promise,
+    });
+    const remembered: (readonly [string, readonly McpTool[]])[] = [];
     const parts = serverParts(options.servers.map(({ name }) => name));
     for (const definition of options.servers) {
       const part = parts.get(definition.name) ?? definition.name;
       const server = this.#newServer(definition);
       const known = definition.enabled ? options.known.read(definition.hash) : undefined;
       const { tools: listed, prompts } = known ?? { tools: [], prompts: [] };
-      const made = this.#allowed(toMcpTools(listed, { server, part, isChecked: true }));
+      const made = toMcpTools(listed, { server, part, isChecked: true });
       const isKnown = known !== undefined;
-      const entry: Entry = { server, part, ...made, listed, prompts, isKnown };
+      const entry: Entry = { server, part, dropped: made.dropped, listed, prompts, isKnown };
       this.#entries.set(definition.name, entry);
+      remembered.push([definition.name, made.tools]);
     }
-    const all = this.#enabled().flatMap(({ tools }) => tools);
-    if (this.#fits(all)) for (const each of all) this.#offered.set(each.as, each);
+    this.#tools.take(...remembered);
   }
 
   /** Tools for the first request: those that are known, or `find_tools` where they are many or unknown. */
   tools(): readonly Tool[] {
-    const offered = [...this.#offered.values()].map(({ tool }) => tool());
-    const isOpen = this.#enabled().some((entry) => !entry.isKnown && !this.#isForbidden(entry));
-    const isSought = (this.#hidden().length > 0 || isOpen) && this.#mayFind;
-    const tools = [...offered, ...[...this.#refused.values()].map(refusedTool)];
-    return isSought ? [this.#findTools(), ...tools] : tools;
+    return this.#tools.first(this.#searched().some(({ isKnown }) => !isKnown));
   }
 
-  /** The tools of the agent, which get what comes later. */
   attach(registry: ToolRegistry): void {
-    this.#registry = registry;
+    this.#tools.attach(registry);
   }
 
-  /** Offers tools by name that an earlier part of the conversation has used. */
   revealUsed(names: ReadonlySet<string>): void {
-    this.#reveal(this.#hidden().filter(({ as }) => names.has(as)));
+    this.#tools.revealNamed(names);
   }
 
-  /** Starts every server that is not started yet. Returns at once. */
   start(): void {
     if (this.#isClosed) return;
     for (const { server } of this.#enabled()) server.want();
   }
 
-  /** Resolves when no server is starting. */
   async settled(): Promise<void> {
     await Promise.all(this.#enabled().map(({ server }) => server.settled()));
   }
 
-  /** How the servers do, in the order of the configuration. */
   statuses(): readonly McpServerStatus[] {
-    return [...this.#entries.values()].map(({ server, tools, dropped }) => {
+    return [...this.#entries.values()].map(({ server, dropped }) => {
       const { definition, life } = server;
       return {
         name: definition.name,
         status: definition.enabled ? STATUS[life.state] : "disabled",
         ...("reason" in life ? { reason: life.reason } : {}),
-        tools,
+        tools: this.#tools.of(definition.name),
         dropped,
       };
     });
@@ -150,12 +133,10 @@ export class McpHub {
     return this.#entries.get(server)?.server.call(tool, input, { signal });
   }
 
-  /** The prompts that are known: from an earlier run, or since their server is connected. */
   knownPrompts(): readonly McpPrompt[] {
     return this.#enabled().flatMap(promptsOf);
   }
 
-  /** The prompts of the servers that are connected, asked for anew. */
   async prompts(): Promise<readonly McpPrompt[]> {
     const lists = this.#ready().map(async (entry) => {
       await this.#askForPrompts(entry, new AbortController().signal).catch(() => undefined);
@@ -215,13 +196,11 @@ export class McpHub {
     );
   }
 
-  /** Ends every server. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#entries.values()].map(({ server }) => server.close()));
   }
 
-  /** Ends their processes at once. */
   killNow(): void {
     this.#isClosed = true;
     for (const { server } of this.#entries.values()) server.killNow();
@@ -251,80 +230,24 @@ export class McpHub {
     return this.#enabled().filter(({ server }) => server.life.state === "ready");
   }
 
-  #hidden(): readonly McpTool[] {
-    return this.#enabled()
-      .flatMap(({ tools }) => tools)
-      .filter(({ as }) => !this.#offered.has(as));
-  }
-
-  /** The tools but those whose every call is refused: a call of such a one is for the rule to answer. */
-  #allowed({ tools, dropped }: McpTools): McpTools {
-    const isRefused = ({ as }: McpTool): boolean => this.#options.forbids?.(as) === true;
-    for (const each of tools.filter(isRefused)) {
-      this.#refused.set(each.as, each);
-      if (this.#registry?.get(each.as) === undefined) this.#registry?.add(refusedTool(each));
-    }
-    return { tools: tools.filter((each) => !isRefused(each)), dropped };
-  }
-
-  /** True when a rule forbids whatever tools a server may have: it describes the beginning of their names. */
-  #isForbidden({ part }: Entry): boolean {
-    return this.#options.forbids?.(`${MCP_PREFIX}${part}__`) === true;
-  }
-
-  get #mayFind(): boolean {
-    return this.#options.forbids?.(FIND_TOOLS) !== true;
-  }
-
-  #fits(tools: readonly McpTool[]): boolean {
-    return !this.#mayFind || isWithinDefer([...this.#offered.values(), ...tools], this.#options.defer);
-  }
-
-  #findTools(): Tool {
-    const searched = (): readonly Entry[] => this.#enabled().filter((entry) => !this.#isForbidden(entry));
-    const counts = searched().map(({ server, tools }) =>
-      tools.length === 0
-        ? server.definition.name
-        : `${server.definition.name} (${counted(tools.length, "tool")})`,
-    );
-    return createFindTools({
-      summary: `Servers: ${counts.join(", ")}.`,
-      all: () => this.#enabled().flatMap(({ tools }) => tools),
-      reveal: (tools) => this.#reveal(tools.filter(({ as }) => !this.#offered.has(as))),
-      pending: () => {
-        this.start();
-        const starting = searched().filter(({ server }) => server.life.state === "starting");
-        const names = starting.map(({ server }) => server.definition.name);
-        return { names, settled: this.#changed.promise };
-      },
-      problems: () =>
-        searched().flatMap(({ server: { definition, life } }) =>
-          "reason" in life ? [`Server ${definition.name} is not available: ${life.reason}`] : [],
-        ),
-    });
-  }
-
-  #reveal(tools: readonly McpTool[]): void {
-    for (const each of tools) {
-      this.#offered.set(each.as, each);
-      this.#registry?.add(each.tool());
-    }
+  /** The servers whose tools no rule forbids whatever they are: it describes the beginning of their names. */
+  #searched(): readonly Entry[] {
+    const { forbids } = this.#options;
+    return this.#enabled().filter(({ part }) => forbids?.(`${MCP_PREFIX}${part}__`) !== true);
   }
 
   #onTools(definition: McpServerDefinition, listed: readonly ListedTool[]): void {
     const entry = this.#entries.get(definition.name);
     if (entry === undefined || this.#isClosed) return;
-    const before = entry.tools;
-    const { tools, dropped } = this.#allowed(toMcpTools(listed, entry));
+    const { tools, dropped } = toMcpTools(listed, entry);
     const unusable = new Set(dropped.map(({ name }) => name));
     entry.listed = listed.filter(({ name }) => !unusable.has(name));
-    entry.tools = tools;
     entry.isKnown = true;
     this.#remember(entry);
     if (dropped.length > 0 && JSON.stringify(dropped) !== JSON.stringify(entry.dropped))
       this.#options.onNotice(droppedNotice(definition.name, dropped), "tools");
     entry.dropped = dropped;
-    const changed = this.#update(before, tools);
+    const changed = this.#tools.take([definition.name, tools]);
     if (changed.length > 0 && !entry.isChangeTold)
       this.#options.onNotice(changedNotice(definition.name, changed), "tools");
     entry.isChangeTold ||= changed.length > 0;
@@ -342,29 +265,6 @@ export class McpHub {
 
   #remember({ server, listed: tools, prompts, isKnown }: Entry): void {
     if (isKnown) this.#options.known.write(server.definition.hash, { tools, prompts });
-  }
-
-  /** The same tools keep their place, new ones come last. Returns offered tools that are others now. */
-  #update(before: readonly McpTool[], now: readonly McpTool[]): readonly string[] {
-    const registry = this.#registry;
-    const changed: string[] = [];
-    const current = new Map(now.map((each) => [each.as, each]));
-    for (const { as } of before) {
-      const known = this.#offered.get(as);
-      const next = current.get(as);
-      if (known === undefined || known.text === next?.text) continue;
-      registry?.remove(as);
-      this.#offered.delete(as);
-      if (next === undefined) continue;
-      this.#reveal([next]);
-      changed.push(as);
-    }
-    const old = new Set(before.map(({ as }) => as));
-    const added = now.filter(({ as }) => !old.has(as) && !this.#offered.has(as));
-    if (this.#fits(added)) this.#reveal(added);
-    else if (registry !== undefined && this.#mayFind && registry.get(FIND_TOOLS) === undefined)
-      registry.add(this.#findTools());
-    return changed;
   }
 
   #onLife(name: string): void {

@@ -12,25 +12,19 @@ import {
 } from "./connection.ts";
 import type { McpServerDefinition } from "./server-definition.ts";
 
-/** Options of an {@link McpServer}. */
 export interface McpServerOptions {
   readonly host: McpHost;
   readonly open: OpenConnection;
   readonly clock: Clock;
   /** From 0 up to but not including 1: spreads restarts. Default `Math.random`. */
   readonly random?: (() => number) | undefined;
-  /** Told of every change of {@link McpServer.life}. */
   readonly onLife: () => void;
-  /** Told of the tools whenever they were read anew. */
   readonly onTools: (tools: readonly ListedTool[]) => void;
   /** The same of its prompts, which are read once it is ready. */
   readonly onPrompts?: ((prompts: readonly ListedPrompt[]) => void) | undefined;
 }
 
-/**
- * One server and the one owner of its life: starts it when it is wanted, notices when it is lost, starts it
- * again with growing waits, ends it. A call waits for a server that is starting, and starts one that is down.
- */
+/** Owns the life of one server: starts it when it is wanted, and again with growing waits when it is lost. */
 export class McpServer {
   readonly definition: McpServerDefinition;
   readonly #options: McpServerOptions;
@@ -38,12 +32,9 @@ export class McpServer {
   #life: Lifecycle = { state: "idle" };
   #connection: Connection | undefined;
   #served = false;
-  /** Lists to be read, and those that are being read. */
   readonly #changed = new Set<WatchedList>();
   readonly #reading = new Set<WatchedList>();
-  /** Ends a wait before its time. */
   #wait: AbortController | undefined;
-  /** Settles with the start at work; never rejects. */
   #starting: Promise<void> = Promise.resolve();
   readonly #ending = new Set<Promise<void>>();
 
@@ -52,12 +43,10 @@ export class McpServer {
     this.#options = options;
   }
 
-  /** Where its life stands. */
   get life(): Lifecycle {
     return this.#life;
   }
 
-  /** Starts the server unless it runs, starts, or waits to be started. */
   want(): void {
     if (this.#life.state === "idle") this.#on({ type: "wanted" });
   }
@@ -84,7 +73,6 @@ export class McpServer {
     return this.use(options.signal, (connection) => connection.callTool(name, input, options));
   }
 
-  /** Ends the server for good. Never rejects. */
   async close(): Promise<void> {
     this.#on({ type: "stop" });
     this.#stop.abort(new Error("The run is over."));
@@ -94,7 +82,6 @@ export class McpServer {
     await Promise.all(this.#ending);
   }
 
-  /** Ends its process at once. */
   killNow(): void {
     this.#connection?.killNow();
     this.#stop.abort(new Error("The run is over."));
@@ -250,15 +237,12 @@ export type Lifecycle =
   | { readonly state: "failed"; readonly reason: string }
   | { readonly state: "needs_login"; readonly reason: string };
 
-/** An event of a server. */
 export type LifecycleEvent =
-  /** Somebody needs it: the first request of a run, or a call. */
   | { readonly type: "wanted" }
   | { readonly type: "opened" }
   | { readonly type: "open_failed"; readonly reason: string; readonly login: boolean }
   /** The connection broke. `served`: it had answered something. */
   | { readonly type: "lost"; readonly reason: string; readonly served: boolean }
-  /** The wait before the next start is over. */
   | { readonly type: "due" }
   | { readonly type: "stop" };
 

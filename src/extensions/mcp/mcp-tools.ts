@@ -11,14 +11,10 @@ import { toMcpResult } from "./tool-result.ts";
 
 /** A server's tool, as the model may be offered it. Details are found on demand: most are never offered. */
 export interface McpTool {
-  /** `mcp__server__tool`. */
   readonly as: string;
-  /** Its name at the server. */
   readonly name: string;
   readonly description: string;
-  /** Tokens that offering it costs in each request, estimated. */
   readonly tokens: number;
-  /** Equal for equal definitions. */
   readonly text: string;
   /** Makes the tool, each time the same one: schemas of tools that nobody is offered are not read. */
   readonly tool: () => Tool;
@@ -32,13 +28,11 @@ export function refusedTool({ as: name }: McpTool): Tool {
   return defineTool({ name, description: "", offered: false, execute, parameters: { type: "object" } });
 }
 
-/** A tool that cannot be offered, and why. */
 export interface DroppedTool {
   readonly name: string;
   readonly reason: string;
 }
 
-/** The tools made of a server's list. */
 export interface McpTools {
   readonly tools: readonly McpTool[];
   readonly dropped: readonly DroppedTool[];
@@ -48,11 +42,7 @@ export interface McpTools {
 const MAX_SCHEMA_CHARS = 100_000;
 const MAX_DESCRIPTION_CHARS = 8_000;
 
-/**
- * Makes tools of what a server lists: `mcp__server__tool`, judged and recorded as any other. One that cannot
- * be used is left out by name. A hint that it only reads lets a tool run beside others, and allows nothing.
- * `isChecked`: the list was gone through before.
- */
+/** A tool that cannot be used is left out by name. `isChecked`: the list was gone through before. */
 export function toMcpTools(
   listed: readonly ListedTool[],
   { server, part, isChecked = false }: McpToolsOptions,
@@ -78,10 +68,8 @@ export function toMcpTools(
   return { tools, dropped };
 }
 
-/** Options of {@link toMcpTools}. */
-export interface McpToolsOptions {
+interface McpToolsOptions {
   readonly server: McpServer;
-  /** Of the server in the names of its tools. */
   readonly part: string;
   readonly isChecked?: boolean;
 }
@@ -117,7 +105,6 @@ function toMcpTool(listed: ListedTool, naming: Naming): McpTool {
   };
 }
 
-/** Why a tool cannot be used, if that is so. */
 function faultOf(listed: ListedTool): string | undefined {
   const { inputSchema } = listed;
   if (normaliseSchema(inputSchema) === undefined) return "has an inputSchema that is not an object";
@@ -190,7 +177,6 @@ function isPattern(source: string): boolean {
 /** A tool's schema as every provider takes it, and how its arguments lead back to the server's. */
 interface NormalisedSchema {
   readonly schema: { readonly [key: string]: unknown };
-  /** The server's names of parameters, for those whose name providers refuse. */
   readonly renamed: ReadonlyMap<string, string>;
 }
 
@@ -199,12 +185,7 @@ const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 const COMBINATORS = ["allOf", "anyOf", "oneOf"] as const;
 const MAX_DEPTH = 20;
 
-/**
- * Brings the input schema of a server's tool to the form that every provider takes: an object at the top,
- * without `$ref` and combinators there (their parameters are put together; those are required that each
- * alternative requires), and with names of parameters that can be sent. The server checks its arguments
- * itself, so a schema may come out wider than it was. `undefined` for what is no schema at all.
- */
+/** An object schema without `$ref` and combinators at its top, which may be wider; `undefined`: no schema. */
 export function normaliseSchema(schema: unknown): NormalisedSchema | undefined {
   if (schema === undefined) return { schema: { type: "object", properties: {} }, renamed: new Map() };
   if (!isRecord(schema)) return undefined;
@@ -233,7 +214,6 @@ export function normaliseSchema(schema: unknown): NormalisedSchema | undefined {
   };
 }
 
-/** The arguments of a call under the names that the server knows. */
 export function originalNames(input: Fields, { renamed }: Pick<NormalisedSchema, "renamed">): Fields {
   if (renamed.size === 0) return input;
   return Object.fromEntries(Object.entries(input).map(([name, value]) => [renamed.get(name) ?? name, value]));
@@ -290,7 +270,6 @@ function merged(parts: readonly FlatSchema[]): Fields {
   );
 }
 
-/** The schema a reference inside the document leads to. */
 function resolve(reference: unknown, root: Fields): Fields | undefined {
   if (typeof reference !== "string" || !reference.startsWith("#/")) return undefined;
   let at: unknown = root;

@@ -77,9 +77,7 @@ function samplingMessage(message: unknown): SamplingRequest["messages"][number] 
   return { role: role === "assistant" ? "assistant" : "user", text: texts.join("\n") };
 }
 
-/** The parts that connections of one agent share. */
 export interface ConnectionKit {
-  /** Version of this program, told to servers. */
   readonly version: string;
   readonly watcher: ProcessWatcher | undefined;
   /** Makes the requests to servers at an address. Default: the global one, which knows no proxies. */
@@ -134,7 +132,6 @@ interface Opening {
   readonly options: ConnectionEvents & { readonly signal: AbortSignal };
 }
 
-/** A way to a server, and how it ends. */
 interface Line {
   readonly transport: Transport;
   readonly reason: () => string;
@@ -155,7 +152,6 @@ async function connected(opening: Opening, newLine: () => Line): Promise<Connect
   }
 }
 
-/** The last version that begins with `initialize`. */
 const NEWEST_OLDER = "2025-11-25";
 /** How servers of newer versions alone refuse the first request of the older ones. */
 const REFUSALS_OF_NEWER: ReadonlySet<unknown> = new Set([

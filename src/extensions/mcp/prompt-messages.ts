@@ -1,8 +1,10 @@
 import { isRecord } from "../../core/base/json.ts";
 import type { ImageBlock, TextBlock } from "../../core/message/message.ts";
+import type { ListedPrompt } from "./connection.ts";
+import type { McpServer } from "./mcp-server.ts";
+import { mcpNames } from "./tool-name.ts";
 import { contentBlocks } from "./tool-result.ts";
 
-/** A message of a prompt. */
 export interface PromptMessage {
   readonly role: "user" | "assistant";
   readonly content: readonly (TextBlock | ImageBlock)[];
@@ -19,4 +21,32 @@ export function promptMessages(answer: unknown): readonly PromptMessage[] {
       ? []
       : [{ role: role === "assistant" ? ("assistant" as const) : ("user" as const), content: blocks }];
   });
+}
+
+export interface McpPrompt extends Omit<ListedPrompt, "name"> {
+  readonly name: string;
+  readonly server: string;
+  readonly own: string;
+}
+
+/** The prompts of a server: their names begin with `part`, as those of its tools do. */
+export function promptsOf({
+  server,
+  part,
+  prompts,
+}: {
+  readonly server: Pick<McpServer, "definition">;
+  readonly part: string;
+  readonly prompts: readonly ListedPrompt[];
+}): readonly McpPrompt[] {
+  const names = mcpNames(
+    part,
+    prompts.map(({ name }) => name),
+  );
+  return prompts.map((prompt) => ({
+    ...prompt,
+    name: names.get(prompt.name) ?? prompt.name,
+    server: server.definition.name,
+    own: prompt.name,
+  }));
 }

@@ -4,10 +4,7 @@ import { hashText } from "../../core/base/text.ts";
 /** A text with its variables put in, or the first variable that is not set. */
 type ExpandedText = { readonly text: string } | { readonly missing: string };
 
-/**
- * Puts the values of `${NAME}` and `${NAME:-default}` into a text; a default stands for a variable that is
- * not set or empty. What is put in is not looked at again, and any other `$` stays.
- */
+/** Puts in `${NAME}` and `${NAME:-default}`. What is put in is not looked at again. */
 export function expandVariables(
   text: string,
   variables: { readonly [name: string]: string | undefined },
@@ -22,21 +19,17 @@ export function expandVariables(
   return missing === undefined ? { text: expanded } : { missing };
 }
 
-/** The names of the variables that a text asks for. */
 function variablesIn(text: string): readonly string[] {
   return [...text.matchAll(VARIABLE)].flatMap(([, name]) => name ?? []);
 }
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
-/** The fields of all servers. */
 interface AnyServer {
   readonly name: string;
-  /** The file or option the definition stands in. */
   readonly source: string;
   /** Names the configuration, without the values of its variables. */
   readonly hash: string;
-  /** False: it stands in the configuration and is not used. */
   readonly enabled: boolean;
   /** Milliseconds without progress after which a call is given up. */
   readonly timeoutMs: number;
@@ -46,18 +39,14 @@ interface AnyServer {
   readonly sampling: boolean;
 }
 
-/** A server that is a process of this machine. */
 export interface StdioServer extends AnyServer {
   readonly type: "stdio";
   readonly command: string;
   readonly args: readonly string[];
-  /** Variables beside those that every server gets. */
   readonly env: { readonly [name: string]: string };
-  /** Default: the working folder of the run. */
   readonly cwd: string | undefined;
 }
 
-/** A server at an address. */
 export interface HttpServer extends AnyServer {
   /** `http`: Streamable HTTP, and SSE where the server does not speak it. `sse`: SSE alone. */
   readonly type: "http" | "sse";
@@ -66,7 +55,6 @@ export interface HttpServer extends AnyServer {
   readonly oauth: OAuthSettings;
 }
 
-/** The known facts for logging in to a server. The rest is found out, and a client is registered. */
 export interface OAuthSettings {
   readonly clientId?: string;
   readonly clientSecret?: string;
@@ -75,10 +63,8 @@ export interface OAuthSettings {
   readonly callbackPort?: number;
 }
 
-/** How a server is reached, checked, with its variables put in. */
 export type McpServerDefinition = StdioServer | HttpServer;
 
-/** Where a definition comes from. */
 export interface DefinitionPlace {
   readonly source: string;
   /** Values for `${NAME}`; `undefined`: that is a text like any other. */
@@ -87,7 +73,6 @@ export interface DefinitionPlace {
   readonly withheld?: ReadonlySet<string> | undefined;
 }
 
-/** A definition, or in one sentence what is wrong with it and what to do. */
 export type ParsedServer =
   | { readonly ok: true; readonly server: McpServerDefinition }
   | { readonly ok: false; readonly fault: string };

@@ -6,16 +6,12 @@ import { newId } from "../../core/base/ids.ts";
 import { markedEnvironment, type ProcessWatcher } from "../../system/process-watcher.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { ConnectionError } from "./connection.ts";
-import { lineReader, MAX_MESSAGE_BYTES } from "./line-reader.ts";
-import { readMessages } from "./read-message.ts";
+import { lineReader, MAX_MESSAGE_BYTES, readMessages } from "./read-message.ts";
 import type { StdioServer } from "./server-definition.ts";
 
-/** The options a server's process runs with. */
 export interface StdioTransportOptions {
   readonly server: StdioServer;
-  /** Default working folder. */
   readonly cwd: string;
-  /** Every variable beside those of the definition. */
   readonly environment: { readonly [name: string]: string };
   readonly watcher: ProcessWatcher | undefined;
 }
@@ -32,10 +28,7 @@ const MAX_UNHEARD = 256;
 /** Lines in a row that are no messages: more is a flood and no slip of a program that prints. */
 const MAX_OTHER_LINES = 10_000;
 
-/**
- * A server as a process in a group of its own. Its standard error is read all the time, for a full pipe would
- * stop it. Lines that are no messages are passed over. Whatever is left of the group is killed at the end.
- */
+/** A server as a process in a group of its own, which is killed at the end. Other lines are passed over. */
 export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -53,13 +46,11 @@ export class StdioTransport implements Transport {
     this.#options = options;
   }
 
-  /** Why it ended, in one sentence. */
   get reason(): string {
     const last = this.#stderr.trim().split("\n").at(-1)?.trim() ?? "";
     return `${this.#reason ?? "it ended"}${last === "" ? "" : ` (its last words: ${last.slice(0, 300)})`}.`;
   }
 
-  /** Starts the process. Rejects when there is no such program. */
   async start(): Promise<void> {
     const { server, cwd, environment, watcher } = this.#options;
     const mark = newId("m");
@@ -92,7 +83,6 @@ export class StdioTransport implements Transport {
     });
   }
 
-  /** Writes a message. Rejects when the process is gone. */
   async send(message: JSONRPCMessage): Promise<void> {
     const input = this.#child?.stdin;
     const isWritten =
@@ -106,7 +96,6 @@ export class StdioTransport implements Transport {
     throw new ConnectionError(this.reason);
   }
 
-  /** Ends standard input, and the group when the process does not end by that. */
   async close(): Promise<void> {
     const child = this.#child;
     if (child === undefined) return;
@@ -119,7 +108,6 @@ export class StdioTransport implements Transport {
     await this.#exited;
   }
 
-  /** Kills the group. */
   killNow(): void {
     this.#signal("SIGKILL");
   }
@@ -189,7 +177,6 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** True when it comes about in time. */
 async function within(ms: number, event: Promise<void>): Promise<boolean> {
   const wait = new AbortController();
   const late = systemClock.sleep(ms, wait.signal).then(

@@ -1,9 +1,7 @@
 import { createHash } from "node:crypto";
 
-/** Longest name that all providers take. */
 const MAX_NAME = 64;
 
-/** The beginning of every name that a server brings. */
 export const MCP_PREFIX = "mcp__";
 
 /** Name of the tool behind which those of servers wait. */
@@ -31,10 +29,7 @@ export function mcpNames(part: string, names: readonly string[]): ReadonlyMap<st
   return made;
 }
 
-/**
- * The part for each server in the names of its tools, different for different servers. Two underscores end
- * it, so it has none. A name that can stand as it is does, whatever comes before it: rules name it.
- */
+/** The part for each server in the names of its tools, without `__`. A name that fits as it is stays. */
 export function serverParts(servers: readonly string[]): ReadonlyMap<string, string> {
   const parts = new Map<string, string>();
   const plain = (server: string): string =>
@@ -50,7 +45,6 @@ export function serverParts(servers: readonly string[]): ReadonlyMap<string, str
   return new Map(servers.map((server) => [server, parts.get(server) ?? server]));
 }
 
-/** Leaves room for the name of a tool. */
 const MAX_SERVER = 30;
 
 function cut(part: string, server: string): string {

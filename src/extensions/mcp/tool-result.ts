@@ -3,21 +3,15 @@ import { truncateMiddle, utf8Length } from "../../core/base/text.ts";
 import type { ImageBlock, TextBlock } from "../../core/message/message.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
 
-/** Bytes of text of one result that reach the model. */
 const MAX_TEXT_BYTES = 50 * 1024;
 /** Bytes of one image, and of all of one result, as base64: more is refused by providers. */
 const MAX_IMAGE_CHARS = 7_000_000;
 const MAX_ALL_IMAGE_CHARS = 14_000_000;
-/** Pictures that all providers take. */
 const IMAGE_TYPES: ReadonlySet<unknown> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
 type Block = TextBlock | ImageBlock;
 
-/**
- * The answer of a server to a call, as the model gets it: texts as they are, at most 50 KB of them, pictures,
- * the text of resources; what no model takes (sound, other files) is named with its size. Structured content
- * counts where there is nothing else.
- */
+/** Texts (50 KB), pictures and resources; structured content where there is nothing else. */
 export function toMcpResult(answer: unknown): ToolResult {
   if (!isRecord(answer)) return { content: "Error: The server's answer is not a result.", isError: true };
   const { content, structuredContent, isError } = answer;
@@ -77,7 +71,6 @@ function toBlocks(block: Fields, images: { left: number }): readonly Block[] {
   }
 }
 
-/** A resource with its contents. */
 function resourceBlocks(resource: Fields, images: { left: number }): readonly Block[] {
   const { uri, blob, mimeType } = resource;
   if (typeof resource["text"] === "string")

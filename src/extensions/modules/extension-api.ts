@@ -2,7 +2,7 @@ import type { Json } from "../../core/base/errors.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import type { WireName } from "../../core/message/message.ts";
 import type { Tool, ToolContext, ToolDefinition, ToolOutput } from "../../core/tool/tool.ts";
-import type { HookEvent, HookInput } from "../command-hooks/hook-event.ts";
+import type { HookEvent, HookInput } from "../command-hooks/read-hooks.ts";
 
 /** A tool the model may call. What `defineTool` takes, and what it makes, works too. */
 export interface ExtensionTool {

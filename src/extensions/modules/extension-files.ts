@@ -3,12 +3,9 @@ import { join } from "node:path";
 import type { Origin, SourceFolder } from "../markdown/origin.ts";
 import { readFolder } from "../markdown/read-text-file.ts";
 
-/** Files that are looked at in one folder. */
 const MAX_FILES = 100;
 
-/** A file or package that holds an extension. */
 export interface ExtensionFile {
-  /** Its name in messages: that of its file, or of its package. */
   readonly name: string;
   readonly path: string;
   readonly origin: Exclude<Origin, "builtin">;
@@ -35,7 +32,6 @@ function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** The names in a folder; what is none, or cannot be read, holds no extensions. */
 function namesIn(folder: string): readonly string[] {
   const names = readFolder(folder, []).map(({ name }) => name);
   return names.filter((name) => name !== "node_modules").slice(0, MAX_FILES);

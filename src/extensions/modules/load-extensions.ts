@@ -10,12 +10,11 @@ import type { JsonSchema } from "../../core/base/schema.ts";
 import type { WireName } from "../../core/message/message.ts";
 import { assertTool, defineTool, type Tool, type ToolDefinition } from "../../core/tool/tool.ts";
 import { realPath } from "../../system/real-path.ts";
-import { HOOK_EVENTS, type HookHandler } from "../command-hooks/hook-event.ts";
+import { HOOK_EVENTS, type HookHandler } from "../command-hooks/read-hooks.ts";
 import type { Finding } from "../markdown/origin.ts";
 import type { ExtensionApi, ExtensionCommand, ExtensionProvider } from "./extension-api.ts";
 import type { ExtensionFile } from "./extension-files.ts";
 
-/** One extension that was loaded. */
 export interface LoadedExtension extends ExtensionFile {
   readonly tools: readonly Tool[];
   readonly commands: readonly ExtensionCommand[];
@@ -28,7 +27,6 @@ export interface LoadedExtension extends ExtensionFile {
 /** Gets, with a file's path, what takes the errors its code threw, and says which it took. */
 export type AdoptErrors = (path: string, takes: (error: unknown) => boolean) => void;
 
-/** Options of {@link loadExtensions}. */
 export interface LoadExtensionsOptions {
   readonly cwd: string;
   readonly onFailure: (message: string) => void;
@@ -36,17 +34,13 @@ export interface LoadExtensionsOptions {
   readonly adoptErrors?: AdoptErrors | undefined;
   /** Ends the use of the extensions. Default: never, they are used as long as the process lives. */
   readonly until?: AbortSignal | undefined;
-  /** Times the wait for each of them. */
   readonly clock?: Clock;
 }
 
 /** Time an extension gets to load: the session waits for it. */
 const MAX_LOAD_MS = 10_000;
 
-/**
- * Loads extensions one after the other. Never rejects: one that cannot be loaded is told in `findings`, and
- * nothing of it counts. `onFailure` hears of one that fails later, once; its hooks and status items end then.
- */
+/** Never rejects: an extension that cannot be loaded is a finding. `onFailure` hears of later ones. */
 export async function loadExtensions(
   files: readonly ExtensionFile[],
   { clock = systemClock, ...options }: LoadExtensionsOptions,
@@ -134,7 +128,6 @@ function tellerOf(file: ExtensionFile, tell: (message: string) => void): (error:
   };
 }
 
-/** Throws `invalid_argument` for what cannot be a tool. */
 function toTool(given: Parameters<ExtensionApi["tool"]>[0]): Tool {
   check(given, OBJECT, "The tool");
   if (isMade(given)) {
@@ -263,7 +256,6 @@ function isIn(places: readonly string[], end = ""): (call: string) => boolean {
   return (call) => written.some((place) => call.includes(place));
 }
 
-/** The lines of a stack that name a place of a program. */
 function callsOf(error: unknown): readonly string[] {
   if (!(error instanceof Error) || typeof error.stack !== "string") return [];
   return error.stack

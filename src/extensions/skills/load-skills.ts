@@ -1,16 +1,38 @@
-import { realpathSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { hash } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
+import { join } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
 import { field, textField } from "../markdown/fields.ts";
-import { parseMarkdown } from "../markdown/front-matter.ts";
-import { type Finding, replacedFinding, type SourceFolder } from "../markdown/origin.ts";
-import { readFolder, readTextFile } from "../markdown/read-text-file.ts";
-import type { Skill } from "./skill.ts";
+import { type Definition, loadDefinitions } from "../markdown/load-definitions.ts";
+import type { Finding, IsTrusted, Origin, SourceFolder } from "../markdown/origin.ts";
+import { filesBelow, readFolder, readTextFile } from "../markdown/read-text-file.ts";
 
-/** Bytes a `SKILL.md` may have. */
+/** Instructions for a kind of task, kept in a folder with a `SKILL.md` and the files it speaks of. */
+export interface Skill {
+  /** Lower-case letters, digits and dashes, at most 64; also the name of its folder. */
+  readonly name: string;
+  /** When to use it, at most 1,024 characters. */
+  readonly description: string;
+  /** False keeps it from the model; a person can still see and use it. */
+  readonly forModel: boolean;
+  readonly origin: Origin;
+  /** Its `SKILL.md`. */
+  readonly path: string;
+  /** Its folder, links resolved. */
+  readonly folder: string;
+}
+
 export const MAX_SKILL_BYTES = 262_144;
-/** Skills that are looked at in one folder, and used altogether. */
 const MAX_SKILLS = 200;
 const MAX_DESCRIPTION = 1_024;
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
@@ -28,83 +50,150 @@ export interface LoadedSkills {
  * that are not there hold nothing.
  */
 export async function loadSkills(folders: readonly SourceFolder[]): Promise<LoadedSkills> {
-  const skills = new Map<string, Skill>();
-  const findings: Finding[] = [];
+  // One folder may be reached on several ways, by links between the places skills are kept.
   const seen = new Set<string>();
-  for (const source of folders) {
-    for (const folder of skillFolders(source, findings)) {
-      const found = await readSkill(folder, source);
-      if (found === undefined) continue;
-      if ("message" in found) {
-        findings.push(found);
-        continue;
-      }
-      // One folder may be reached on several ways, by links between the places skills are kept.
-      if (seen.has(found.skill.folder)) continue;
-      seen.add(found.skill.folder);
-      findings.push(...found.findings);
-      keep(found.skill, skills, findings);
-    }
-  }
-  return { skills: [...skills.values()], findings };
+  const { things, findings } = await loadDefinitions(folders, {
+    maxBytes: MAX_SKILL_BYTES,
+    title: (name) => `skill ${name}`,
+    files: (source, found) =>
+      skillFolders(source, found).flatMap(({ path, name, folder }) => {
+        if (seen.has(folder)) return [];
+        seen.add(folder);
+        return [{ path: join(path, "SKILL.md"), name, within: folder }];
+      }),
+    read: async (definition) => readSkill(definition),
+  });
+  return { skills: things, findings };
 }
 
-function keep(skill: Skill, skills: Map<string, Skill>, findings: Finding[]): void {
-  const known = skills.get(skill.name);
-  if (known !== undefined) findings.push(replacedFinding(skill, { what: `skill ${skill.name}`, by: known }));
-  else if (skills.size >= MAX_SKILLS) {
-    const message = `is left out: there are more than ${MAX_SKILLS} skills`;
-    findings.push({ path: skill.path, level: "note", message });
-  } else skills.set(skill.name, skill);
-}
-
-/** The subfolders, in the order of their names. */
-function skillFolders({ path }: SourceFolder, findings: Finding[]): readonly string[] {
-  const entries = readFolder(path, findings);
+function skillFolders(
+  { path: parent, root }: SourceFolder,
+  findings: Finding[],
+): readonly { readonly path: string; readonly name: string; readonly folder: string }[] {
+  const entries = readFolder(parent, findings);
   const message = `has ${entries.length} entries, of which the first ${MAX_SKILLS} are looked at`;
-  if (entries.length > MAX_SKILLS) findings.push({ path, level: "fault", message });
-  return entries.slice(0, MAX_SKILLS).map(({ name }) => join(path, name));
+  if (entries.length > MAX_SKILLS) findings.push({ path: parent, level: "fault", message });
+  return entries.slice(0, MAX_SKILLS).flatMap(({ name }) => {
+    const path = join(parent, name);
+    const fault = (text: string) =>
+      findings.push({ path: join(path, "SKILL.md"), level: "fault", message: text });
+    try {
+      const folder = realpathSync(path);
+      if (root === undefined || isWithin(folder, realPath(root))) return [{ path, name, folder }];
+      fault(`is behind a link that leads out of ${root}, which is not followed`);
+    } catch (error) {
+      fault(`cannot be read: ${errorMessage(error)}`);
+    }
+    return [];
+  });
 }
 
-type SkillReading = { readonly skill: Skill; readonly findings: readonly Finding[] } | Finding | undefined;
-
-async function readSkill(given: string, { origin, root }: SourceFolder): Promise<SkillReading> {
-  const path = join(given, "SKILL.md");
-  const fault = (message: string): Finding => ({ path, level: "fault", message });
-  let folder: string;
-  try {
-    folder = realpathSync(given);
-  } catch (error) {
-    return fault(`cannot be read: ${errorMessage(error)}`);
-  }
-  if (root !== undefined && !isWithin(folder, realPath(root)))
-    return fault(`is behind a link that leads out of ${root}, which is not followed`);
-  const file = readTextFile(path, { maxBytes: MAX_SKILL_BYTES, within: folder });
-  if (file === undefined) return undefined;
-  if ("fault" in file) return fault(file.fault);
-  const document = await parseMarkdown(file.text);
-  if ("fault" in document) return fault(document.fault);
-  const { fields } = document;
+function readSkill({ fields, path, origin, tell, name: own, within = "" }: Definition): Skill | undefined {
   const name = textField(fields, "name");
   const description = textField(fields, "description");
-  if (name === undefined) return fault("names no skill: add name: to its front matter");
+  if (name === undefined) return tell("fault", "names no skill: add name: to its front matter");
   if (name.length > MAX_NAME || !NAME.test(name))
-    return fault(
+    return tell(
+      "fault",
       `is named ${JSON.stringify(name.slice(0, 80))}: use lower-case letters, digits and single dashes, at most ${MAX_NAME}`,
     );
-  if (description === undefined) return fault(`the skill ${name} has no description: say when to use it`);
-  const findings: Finding[] = [];
-  const note = (message: string): number => findings.push({ path, level: "note", message });
-  const own = basename(dirname(path));
-  if (own !== name) note(`the skill is named ${name} and its folder ${own}: give both one name`);
-  if (description.length > MAX_DESCRIPTION) note(`the description is cut at ${MAX_DESCRIPTION} characters`);
-  const skill: Skill = {
+  if (description === undefined)
+    return tell("fault", `the skill ${name} has no description: say when to use it`);
+  if (own !== name) tell("note", `the skill is named ${name} and its folder ${own}: give both one name`);
+  if (description.length > MAX_DESCRIPTION)
+    tell("note", `the description is cut at ${MAX_DESCRIPTION} characters`);
+  return {
     name,
     description: description.slice(0, MAX_DESCRIPTION).toWellFormed(),
     forModel: field(fields, "disable-model-invocation")?.value !== true,
     origin,
     path,
-    folder,
+    folder: within,
   };
-  return { skill, findings };
+}
+
+interface SkillScripts {
+  readonly scripts: readonly string[];
+  readonly isTrusted: boolean;
+}
+
+/** Looks at the scripts of a skill as they are now. Those of a project have to be trusted. */
+export async function skillScripts(skill: Skill, isTrusted: IsTrusted): Promise<SkillScripts> {
+  const files = skillFiles(skill.folder);
+  const { scripts } = files;
+  if (scripts.length === 0) return { scripts, isTrusted: true };
+  const file = readTextFile(skill.path, { maxBytes: MAX_SKILL_BYTES, within: skill.folder });
+  if (file === undefined || "fault" in file) return { scripts, isTrusted: false };
+  return { scripts, isTrusted: await mayUseScripts(skill, { text: file.text, files, isTrusted }) };
+}
+
+/** True when the scripts of a skill may be used, by its text and its files. */
+export async function mayUseScripts(
+  { name, origin, path, folder }: Skill,
+  {
+    text,
+    files,
+    isTrusted,
+  }: { readonly text: string; readonly files: SkillFiles; readonly isTrusted: IsTrusted },
+): Promise<boolean> {
+  if (origin !== "project" || files.scripts.length === 0) return true;
+  const contentHash = skillHash(folder, text, files);
+  return contentHash !== undefined && (await isTrusted({ kind: "skill", name, origin, path, contentHash }));
+}
+
+const MAX_HASHED_BYTES = 4_194_304;
+const SCRIPT = /\.(?:sh|bash|zsh|fish|py|js|mjs|cjs|ts|mts|rb|pl|php|lua|ps1|bat|cmd|exe|jar)$/i;
+
+/** The files of a skill beside its `SKILL.md`: paths relative to its folder, in order. */
+export interface SkillFiles {
+  readonly texts: readonly string[];
+  /** Files that can be run: marked executable, with the ending of a script, or in a folder `scripts`. */
+  readonly scripts: readonly string[];
+  readonly cut: boolean;
+}
+
+/** The files of a skill, links and hidden ones left out. Never throws: what cannot be read is not there. */
+export function skillFiles(folder: string): SkillFiles {
+  const { paths, cut } = filesBelow(folder);
+  const files = paths.filter((path) => path !== "SKILL.md" && isFile(join(folder, path)));
+  const scripts = files.filter((path) => isScript(join(folder, path), path));
+  return { texts: files.filter((path) => !scripts.includes(path)), scripts, cut };
+}
+
+function isFile(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+/** SHA-256 over the text of a skill and its scripts; undefined where they are too much to look at. */
+function skillHash(folder: string, text: string, { scripts, cut }: SkillFiles): string | undefined {
+  if (cut) return undefined;
+  const parts = [hash("sha256", text)];
+  let bytes = 0;
+  for (const path of scripts) {
+    const content = contentOf(join(folder, path));
+    if (content === undefined) return undefined;
+    bytes += content.length;
+    if (bytes > MAX_HASHED_BYTES) return undefined;
+    parts.push(JSON.stringify([path, hash("sha256", content)]));
+  }
+  return hash("sha256", parts.join("\n"));
+}
+
+function isScript(file: string, path: string): boolean {
+  if (path.startsWith("scripts/") || path.includes("/scripts/") || SCRIPT.test(path)) return true;
+  return ((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o111) !== 0;
+}
+
+function contentOf(path: string): Buffer | undefined {
+  let file: number | undefined;
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const stats = fstatSync(file);
+    return stats.isFile() && stats.size <= MAX_HASHED_BYTES ? readFileSync(file) : undefined;
+  } catch {
+    // A file that cannot be read cannot be vouched for.
+    return undefined;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
 }

@@ -5,14 +5,9 @@ import { offeredList } from "../markdown/fields.ts";
 import { parseMarkdown } from "../markdown/front-matter.ts";
 import { type IsTrusted, trustsNoProject } from "../markdown/origin.ts";
 import { readTextFile } from "../markdown/read-text-file.ts";
-import { MAX_SKILL_BYTES } from "./load-skills.ts";
-import type { Skill } from "./skill.ts";
-import { type SkillFiles, skillFiles } from "./skill-files.ts";
-import { mayUseScripts } from "./skill-scripts.ts";
+import { MAX_SKILL_BYTES, mayUseScripts, type Skill, type SkillFiles, skillFiles } from "./load-skills.ts";
 
-/** Room of the list of skills in the tool's description. */
 const LIST = { tool: "skill", parameter: "name", maxChars: 6_000 };
-/** Bytes of a skill's text that reach the model, and files that are listed behind it. */
 const MAX_BODY_BYTES = 48_000;
 const MAX_FILES = 50;
 

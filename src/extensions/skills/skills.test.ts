@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { callTool, textOf } from "../../../test/tools/call-tool.ts";
-import type { TrustItem } from "../markdown/origin.ts";
-import { sourceFolders } from "../markdown/source-folders.ts";
+import { sourceFolders, type TrustItem } from "../markdown/origin.ts";
 import { loadSkills } from "./load-skills.ts";
 import { createSkillTool, type SkillToolOptions } from "./skill-tool.ts";
 

@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { defineTool, type Tool } from "../../core/tool/tool.ts";
-import type { IsTrusted, TrustItem } from "../markdown/origin.ts";
-import { sourceFolders } from "../markdown/source-folders.ts";
+import { type IsTrusted, sourceFolders, type TrustItem } from "../markdown/origin.ts";
 import { type LoadedSubagents, loadSubagents } from "./load-subagents.ts";
 
 const tool = (name: string, readOnly = false): Tool =>

@@ -1,25 +1,20 @@
-import { hash } from "node:crypto";
 import { basename, join } from "node:path";
 import { defined } from "../../core/base/json.ts";
 import { EFFORTS } from "../../core/model/model.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import { field, modelField, namesIn, switchedOff, textField } from "../markdown/fields.ts";
-import { type MarkdownDocument, parseMarkdown } from "../markdown/front-matter.ts";
 import {
-  type Finding,
-  type IsTrusted,
-  replacedFinding,
-  type SourceFolder,
-  trustsNoProject,
-} from "../markdown/origin.ts";
-import { readFolder, readTextFile } from "../markdown/read-text-file.ts";
-import { BUILT_IN_SUBAGENTS } from "./built-in-subagents.ts";
+  type Definition,
+  type DefinitionFile,
+  loadDefinitions,
+  trustItemOf,
+} from "../markdown/load-definitions.ts";
+import { type Finding, type IsTrusted, type SourceFolder, trustsNoProject } from "../markdown/origin.ts";
+import { readFolder } from "../markdown/read-text-file.ts";
 import { isNamed, namedTools } from "./named-tools.ts";
-import type { LoadedSubagent, Subagent } from "./subagent.ts";
+import { BUILT_IN_SUBAGENTS, type LoadedSubagent, type Subagent } from "./task-tool.ts";
 
-/** Bytes a definition may have. */
 const MAX_BYTES = 65_536;
-/** Definitions that are looked at in one folder. */
 const MAX_FILES = 200;
 
 /** Options of {@link loadSubagents}. */
@@ -42,88 +37,64 @@ export interface LoadedSubagents {
  * The subagents of some folders and the built-in ones, whose place one of the same name takes. Never rejects:
  * what cannot be used is told in `findings`. Folders that are not there hold nothing.
  */
-export async function loadSubagents(options: LoadSubagentsOptions): Promise<LoadedSubagents> {
-  const agents = new Map<string, LoadedSubagent>();
-  const findings: Finding[] = [];
-  for (const source of options.folders) {
-    for (const path of definitions(source, findings)) {
-      const loaded = await load(path, source, options, findings);
-      if (loaded === undefined) continue;
-      const known = agents.get(loaded.name);
-      if (known === undefined) agents.set(loaded.name, loaded);
-      else {
-        const by = { path: known.path ?? "", origin: known.origin };
-        findings.push(
-          replacedFinding({ path, origin: loaded.origin }, { what: `subagent ${loaded.name}`, by }),
-        );
-      }
-    }
+export async function loadSubagents({
+  folders,
+  tools,
+  isTrusted = trustsNoProject,
+}: LoadSubagentsOptions): Promise<LoadedSubagents> {
+  const { things, findings } = await loadDefinitions(folders, {
+    maxBytes: MAX_BYTES,
+    title: (name) => `subagent ${name}`,
+    files: definitionFiles,
+    read: (definition) => readSubagent(definition, tools, isTrusted),
+  });
+  const isBuiltIn = (name: string) => BUILT_IN_SUBAGENTS.some((each) => each.name === name);
+  for (const { name, path, origin, trusted } of things) {
+    if (!isBuiltIn(name)) continue;
+    const isTaken = origin === "project" && trusted !== true;
+    const message = `takes the place of the built-in subagent ${name}`;
+    findings.push({ path, level: isTaken ? "fault" : "note", message });
   }
-  for (const builtIn of BUILT_IN_SUBAGENTS) {
-    const known = agents.get(builtIn.name);
-    if (known === undefined) continue;
-    const message = `takes the place of the built-in subagent ${builtIn.name}`;
-    const isTaken = known.origin === "project" && known.trusted !== true;
-    findings.push({ path: known.path ?? "", level: isTaken ? "fault" : "note", message });
-  }
-  const rest = BUILT_IN_SUBAGENTS.filter(({ name }) => !agents.has(name));
-  return { agents: [...rest, ...agents.values()], findings };
+  const names = new Set(things.map(({ name }) => name));
+  return { agents: [...BUILT_IN_SUBAGENTS.filter(({ name }) => !names.has(name)), ...things], findings };
 }
 
-function definitions({ path }: SourceFolder, findings: Finding[]): readonly string[] {
+function definitionFiles({ path }: SourceFolder, findings: Finding[]): readonly DefinitionFile[] {
   const names = readFolder(path, findings).flatMap(({ name }) => (name.endsWith(".md") ? [name] : []));
   const message = `has ${names.length} definitions, of which the first ${MAX_FILES} are read`;
   if (names.length > MAX_FILES) findings.push({ path, level: "fault", message });
-  return names.slice(0, MAX_FILES).map((name) => join(path, name));
+  return names.slice(0, MAX_FILES).map((name) => ({ path: join(path, name), name: basename(name, ".md") }));
 }
 
-async function load(
-  path: string,
-  { origin, root }: SourceFolder,
-  { tools, isTrusted = trustsNoProject }: LoadSubagentsOptions,
-  findings: Finding[],
-): Promise<LoadedSubagent | undefined> {
-  const tell = (level: Finding["level"], message: string): undefined => {
-    findings.push({ path, level, message });
-  };
-  const file = readTextFile(path, { maxBytes: MAX_BYTES, within: root });
-  if (file === undefined) return undefined;
-  if ("fault" in file) return tell("fault", file.fault);
-  const document = await parseMarkdown(file.text);
-  if ("fault" in document) return tell("fault", document.fault);
-  const read = readDefinition(document, { fileName: basename(path, ".md"), tools });
-  if ("fault" in read) return tell("fault", read.fault);
-  for (const note of read.notes) tell("note", note);
-  const { subagent } = read;
+type FileSubagent = LoadedSubagent & { readonly path: string };
+
+async function readSubagent(
+  definition: Definition,
+  tools: readonly Tool[],
+  isTrusted: IsTrusted,
+): Promise<FileSubagent | undefined> {
+  const { origin, path, tell } = definition;
+  const subagent = readFields(definition, tools);
+  if (subagent === undefined) return undefined;
+  const { name } = subagent;
   const loaded = { ...subagent, origin, path };
   const acting = actingTools(subagent, tools);
   if (origin !== "project" || (acting.length === 0 && subagent.model === undefined)) return loaded;
-  const item = {
-    kind: "subagent",
-    name: subagent.name,
-    origin,
-    path,
-    contentHash: hash("sha256", file.text),
-  } as const;
-  if (await isTrusted(item)) return { ...loaded, trusted: true };
+  if (await isTrusted(trustItemOf(definition, "subagent", name))) return { ...loaded, trusted: true };
   // Where the conversation goes is not for a project to say.
   const { model, ...atHome } = loaded;
   if (model !== undefined)
-    tell(
-      "note",
-      `the subagent ${subagent.name} gets the model of the run: what this project brings is not trusted`,
-    );
+    tell("note", `the subagent ${name} gets the model of the run: what this project brings is not trusted`);
   if (acting.length === 0) return { ...atHome, trusted: false };
   if (!tools.some((tool) => tool.readOnly === true && isGiven(tool, subagent)))
     return tell(
       "fault",
-      `the subagent ${subagent.name} is left out: all its tools act (${acting.join(", ")}), and what this project brings is not trusted`,
+      `the subagent ${name} is left out: all its tools act (${acting.join(", ")}), and what this project brings is not trusted`,
     );
-  tell("note", `the subagent ${subagent.name} only reads: what this project brings is not trusted`);
+  tell("note", `the subagent ${name} only reads: what this project brings is not trusted`);
   return { ...atHome, readOnly: true, trusted: false };
 }
 
-/** The tools of a subagent that may change something. */
 function actingTools(subagent: Subagent, tools: readonly Tool[]): readonly string[] {
   if (subagent.readOnly === true) return [];
   const known = tools.filter((tool) => tool.readOnly !== true && isGiven(tool, subagent));
@@ -141,84 +112,71 @@ function isGiven({ name }: Tool, { tools, disallowedTools = [] }: Subagent): boo
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const MAX_DESCRIPTION = 1_024;
-/** Model requests a definition may ask for. */
 const MAX_ITERATIONS = 200;
 /** Fields of other agents that would have an effect there and have none here. */
 const WITHOUT_EFFECT = ["hooks", "mcpServers", "permission", "skills", "background", "isolation"] as const;
-
-/** A definition that can be used, with what differs from what it says; or why it cannot. */
-type ReadDefinition =
-  | { readonly subagent: Subagent; readonly notes: readonly string[] }
-  | { readonly fault: string };
-
-/** Facts that a definition is read with. */
-interface DefinitionContext {
-  /** The name where the definition has none: that of its file. */
-  readonly fileName: string;
-  /** The tools of the run. */
-  readonly tools: readonly Tool[];
-}
 
 /**
  * Reads a subagent from its Markdown definition: fields of the front matter (`name`, `description`, `tools`,
  * `disallowedTools`, `model`, `maxTurns`, `effort`, `permissionMode`), and the body as its system prompt.
  * Fields of other agents are tolerated.
  */
-function readDefinition(
-  { fields, body }: MarkdownDocument,
-  { fileName, tools }: DefinitionContext,
-): ReadDefinition {
+function readFields(
+  { fields, body, tell, name: fileName }: Definition,
+  tools: readonly Tool[],
+): Subagent | undefined {
+  const note = (message: string): undefined => tell("note", message);
   const name = textField(fields, "name") ?? fileName;
   if (!NAME.test(name))
-    return {
-      fault: `is named ${JSON.stringify(name.slice(0, 80))}: use letters, digits, - and _, at most 64`,
-    };
+    return tell(
+      "fault",
+      `is named ${JSON.stringify(name.slice(0, 80))}: use letters, digits, - and _, at most 64`,
+    );
   const description = textField(fields, "description");
   if (description === undefined)
-    return { fault: `the subagent ${name} has no description: say what to use it for` };
+    return tell("fault", `the subagent ${name} has no description: say what to use it for`);
   if (body.trim() === "")
-    return { fault: `the subagent ${name} has no instructions behind its front matter` };
-  const notes: string[] = [];
-  const toolFields = readTools(fields, tools, notes);
-  if ("fault" in toolFields) return { fault: `the subagent ${name} ${toolFields.fault}` };
+    return tell("fault", `the subagent ${name} has no instructions behind its front matter`);
+  const toolFields = readTools(fields, tools);
+  if ("fault" in toolFields) return tell("fault", `the subagent ${name} ${toolFields.fault}`);
+  const { unknown, ...given } = toolFields;
+  unknown.forEach(note);
   for (const each of WITHOUT_EFFECT)
-    if (field(fields, each) !== undefined) notes.push(`the field ${each} has no effect`);
-  const model = modelField(fields, (note) => notes.push(note));
-  const subagent: Subagent = {
+    if (field(fields, each) !== undefined) note(`the field ${each} has no effect`);
+  return {
     name,
     description: description.slice(0, MAX_DESCRIPTION).toWellFormed(),
     systemPrompt: body.trim(),
-    ...toolFields,
-    ...readMode(fields, notes),
-    ...defined({ model }),
-    ...readEffort(fields, notes),
-    ...readIterations(fields, notes),
+    ...given,
+    ...defined({
+      model: modelField(fields, note),
+      readOnly: readMode(fields, note),
+      effort: readEffort(fields, note),
+      maxIterations: readIterations(fields, note),
+    }),
   };
-  return { subagent, notes };
 }
 
-type ToolFields = Pick<Subagent, "tools" | "disallowedTools">;
+type ToolFields = Pick<Subagent, "tools" | "disallowedTools"> & { readonly unknown: readonly string[] };
 
 function readTools(
   fields: Readonly<Record<string, unknown>>,
   known: readonly Tool[],
-  notes: string[],
 ): ToolFields | { readonly fault: string } {
   const given = field(fields, "tools")?.value;
   const off = switchedOff(given) ?? [];
   const forbidden = namesIn(field(fields, "disallowedTools", "disallowed-tools")?.value ?? []);
   if (forbidden === undefined) return { fault: "has disallowedTools that are not a list of names" };
   const disallowed = namedTools([...forbidden.map(withoutPattern), ...off], known).names;
-  const without: ToolFields = disallowed.length === 0 ? {} : { disallowedTools: disallowed };
+  const without = disallowed.length === 0 ? {} : { disallowedTools: disallowed };
   if (given === undefined || given === "*" || given === "all" || switchedOff(given) !== undefined)
-    return without;
+    return { ...without, unknown: [] };
   const list = namesIn(given);
   if (list === undefined) return { fault: "has tools that are not a list of names" };
   const { names, unknown } = namedTools(list, known);
-  notes.push(...unknown);
   if (names.length === 0 && list.length > 0)
     return { fault: `names no tool that exists here: ${unknown.join("; ")}` };
-  return { ...without, tools: names };
+  return { ...without, tools: names, unknown };
 }
 
 /** A name without its pattern: a subagent gets whole tools, and who forbids a part forbids all of it. */
@@ -227,34 +185,28 @@ function withoutPattern(name: string): string {
   return bracket === -1 ? name : name.slice(0, bracket);
 }
 
-function readMode(fields: Readonly<Record<string, unknown>>, notes: string[]): Pick<Subagent, "readOnly"> {
+type Note = (message: string) => undefined;
+
+function readMode(fields: Readonly<Record<string, unknown>>, note: Note): true | undefined {
   const mode = textField(fields, "permissionMode");
-  if (mode === "plan") return { readOnly: true };
-  if (mode !== undefined && mode !== "default" && mode !== "inherit")
-    notes.push(`permissionMode ${mode} has no effect: the permission of the run holds`);
-  return {};
+  if (mode === "plan") return true;
+  if (mode === undefined || mode === "default" || mode === "inherit") return undefined;
+  return note(`permissionMode ${mode} has no effect: the permission of the run holds`);
 }
 
-function readEffort(fields: Readonly<Record<string, unknown>>, notes: string[]): Pick<Subagent, "effort"> {
+function readEffort(fields: Readonly<Record<string, unknown>>, note: Note): Subagent["effort"] {
   const given = textField(fields, "effort");
   const effort = EFFORTS.find((each) => each === given);
-  if (given !== undefined && effort === undefined)
-    notes.push(`the effort ${JSON.stringify(given.slice(0, 80))} is not one of ${EFFORTS.join(", ")}`);
-  return effort === undefined ? {} : { effort };
+  if (given === undefined || effort !== undefined) return effort;
+  return note(`the effort ${JSON.stringify(given.slice(0, 80))} is not one of ${EFFORTS.join(", ")}`);
 }
 
-function readIterations(
-  fields: Readonly<Record<string, unknown>>,
-  notes: string[],
-): Pick<Subagent, "maxIterations"> {
+function readIterations(fields: Readonly<Record<string, unknown>>, note: Note): number | undefined {
   const given = field(fields, "maxTurns", "max_turns", "maxSteps", "steps", "maxIterations");
-  if (given === undefined) return {};
-  const { name, value } = given;
-  const turns = typeof value === "string" ? Number(value) : value;
-  if (typeof turns === "number" && Number.isInteger(turns) && turns >= 1) {
-    if (turns > MAX_ITERATIONS) notes.push(`${name} ${turns} is cut to ${MAX_ITERATIONS}`);
-    return { maxIterations: Math.min(turns, MAX_ITERATIONS) };
-  }
-  notes.push(`${name} must be a whole number from 1`);
-  return {};
+  if (given === undefined) return undefined;
+  const turns = typeof given.value === "string" ? Number(given.value) : given.value;
+  if (typeof turns !== "number" || !Number.isInteger(turns) || turns < 1)
+    return note(`${given.name} must be a whole number from 1`);
+  if (turns > MAX_ITERATIONS) note(`${given.name} ${turns} is cut to ${MAX_ITERATIONS}`);
+  return Math.min(turns, MAX_ITERATIONS);
 }

@@ -14,19 +14,12 @@ const PEER_NAMES: ReadonlyMap<string, string> = new Map([
   ["killbash", "job"],
 ]);
 
-/** The tools a list of names means. */
 export interface NamedTools {
   readonly names: readonly string[];
-  /** A sentence for each name that means no tool. */
   readonly unknown: readonly string[];
 }
 
-/**
- * The tools of `known` that names mean, whatever their case and in the words of other agents too
- * (`MultiEdit`, `LS`). A name of a tool of a server (`mcp__server__tool`, `mcp__server__*`) is kept as it is:
- * servers may come later. A name with a pattern (`Bash(git *)`) means no tool: permission rules are what
- * holds a tool back.
- */
+/** The tools that names mean, those of other agents too. Tools of servers are kept: they may come later. */
 export function namedTools(list: readonly string[], known: readonly Tool[]): NamedTools {
   const all = known.map(({ name }) => name);
   const names = new Set<string>();

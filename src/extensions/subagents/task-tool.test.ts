@@ -7,8 +7,7 @@ import type { ModelRequest } from "../../core/model/model.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import { calls, fails, finishes, type ScriptAnswer, type ScriptStep, says } from "../../testing/script.ts";
 import { ScriptedModel } from "../../testing/scripted-model.ts";
-import type { Subagent } from "./subagent.ts";
-import { createTaskTool, type TaskToolOptions } from "./task-tool.ts";
+import { createTaskTool, type Subagent, type TaskToolOptions } from "./task-tool.ts";
 
 const reading = (name: string, execute?: Tool["execute"]): Tool =>
   tool(name, { readOnly: true, ...(execute === undefined ? {} : { execute: execute as () => unknown }) });

@@ -2,7 +2,7 @@ import { assertCount } from "../../core/base/check.ts";
 import { misuse } from "../../core/base/errors.ts";
 import { defined } from "../../core/base/json.ts";
 import { counted, didYouMean, truncateMiddle } from "../../core/base/text.ts";
-import type { Model } from "../../core/model/model.ts";
+import type { Effort, Model } from "../../core/model/model.ts";
 import {
   defineTool,
   type SubagentOutcome,
@@ -13,19 +13,92 @@ import {
 } from "../../core/tool/tool.ts";
 import { errorResult } from "../../core/tool/tool-output.ts";
 import { offeredList } from "../markdown/fields.ts";
-import { BUILT_IN_SUBAGENTS } from "./built-in-subagents.ts";
+import type { Origin } from "../markdown/origin.ts";
 import { isNamed } from "./named-tools.ts";
-import type { Subagent } from "./subagent.ts";
+
+/** An agent for a kind of task, as data: it runs when the `task` tool is called with its name. */
+export interface Subagent {
+  /** Letters, digits, `-` and `_`. */
+  readonly name: string;
+  /** For the model that chooses: what to use it for. */
+  readonly description: string;
+  readonly systemPrompt: string;
+  /**
+   * Its tools: names of tools of the run (`mcp__server__*` for all of a server), or tools of its own. What
+   * the run does not have it does not get. Default: all tools of the run.
+   */
+  readonly tools?: readonly (string | Tool)[];
+  /** Names of tools it does not get. */
+  readonly disallowedTools?: readonly string[];
+  /** True leaves it only tools that change nothing, and lets it run beside others. Default false. */
+  readonly readOnly?: boolean;
+  /** A model, or the name of one. Default: the model of the run. */
+  readonly model?: Model | string;
+  /** Default: that of the run. */
+  readonly effort?: Effort;
+  /** Model requests it may make, from 1. Default 20. */
+  readonly maxIterations?: number;
+}
+
+/** A subagent, and where it came from. */
+export interface LoadedSubagent extends Subagent {
+  readonly origin: Origin;
+  /** Its file; absent for one that is built in. */
+  readonly path?: string;
+  /** Trust of the user in what it may do; absent where it is the user's own, or only reads. */
+  readonly trusted?: boolean;
+}
+
+const READING = ["read", "glob", "grep"] as const;
+
+/** The subagents that are always there, unless others of the same name take their place. */
+export const BUILT_IN_SUBAGENTS: readonly LoadedSubagent[] = [
+  {
+    name: "explore",
+    description: "finds things; reads only",
+    systemPrompt:
+      "You search a code base. Start broad with glob and grep, then read what matters, several files at once. Report what was asked for with the places where it stands, and say what you looked for in vain.",
+    tools: READING,
+    readOnly: true,
+    maxIterations: 10,
+    origin: "builtin",
+  },
+  {
+    name: "plan",
+    description: "plans a change; reads only",
+    systemPrompt:
+      "You plan changes to a code base and change nothing. Read what the task touches first. Report a numbered plan: each step with the files and functions it changes, how to check it, and what is risky or open.",
+    tools: READING,
+    readOnly: true,
+    maxIterations: 15,
+    origin: "builtin",
+  },
+  {
+    name: "code",
+    description: "makes and checks a change",
+    systemPrompt:
+      "You change code. Look before you edit, follow the style you find, change the least that does the job, and run the project's own checks. Report what you changed, file by file, and what the checks said; never claim one you did not run.",
+    tools: ["read", "write", "edit", "glob", "grep", "bash", "batch", "job"],
+    maxIterations: 20,
+    origin: "builtin",
+  },
+  {
+    name: "general",
+    description: "anything else",
+    systemPrompt:
+      "You carry out a task with your tools. Look before you act, check what you did, and report the result, what you changed, and what is left open.",
+    maxIterations: 15,
+    origin: "builtin",
+  },
+];
 
 const DEFAULT_MAX_ITERATIONS = 20;
 const DEFAULT_MAX_DEPTH = 2;
 const DEFAULT_REPORT_CHARS = 16_000;
-/** Room of the list of subagents in the tool's description. */
 const LIST = { tool: "task", parameter: "agent", maxChars: 4_000 };
 /** Longer than a tool of a subagent takes to end after an abort, so that the task can still report. */
 const ABORT_GRACE_MS = 20_000;
 
-/** Said to every subagent behind its own prompt. */
 const REPORT_RULE =
   "You work for another agent. It sees nothing but your last message: put into it what was asked for, complete and short, and name files as path:line.";
 
@@ -61,7 +134,7 @@ export function createTaskTool(options: TaskToolOptions = {}): Tool {
   assertCount("maxReportChars", options.maxReportChars ?? DEFAULT_REPORT_CHARS, 1);
   return defineTool({
     name: "task",
-    description: `Hand a part of the work to a subagent and get its report. It sees only the prompt: say what to do, what you know, what to report.\n${offeredList([...agents.values()], LIST)}`,
+    description: `Has a subagent do a part of the work and report. It sees only the prompt: say what to do, what you know, what to report.\n${offeredList([...agents.values()], LIST)}`,
     parameters: {
       type: "object",
       properties: { agent: { type: "string" }, prompt: { type: "string" } },
@@ -157,10 +230,7 @@ function unknownAgent(wanted: string, agents: ReadonlyMap<string, Subagent>): To
   );
 }
 
-/**
- * The report for the agent that handed on a task: the subagent's last message, and in one last line how it
- * ended and what it took. One that did not end by itself is an error, with what it had written.
- */
+/** The last message of a subagent and what it took. One that did not end by itself is an error. */
 function taskReport(agent: string, outcome: SubagentOutcome, maxChars: number): ToolResult {
   const { text, stopReason, iterations, toolCalls, usage, cost, durationMs } = outcome;
   const requests = counted(iterations, "request");
@@ -203,7 +273,6 @@ const REMARKS: { readonly [reason in SubagentOutcome["stopReason"]]?: string } =
   output_limit: "Its report was cut at the model's output limit.",
 };
 
-/** Why there is no full report; undefined where there is one. */
 function failureOf({ stopReason, limit, error, detail }: SubagentOutcome): string | undefined {
   if (stopReason === "error") return `failed: ${withoutStop(error?.message ?? "for an unknown reason")}`;
   const failure = FAILURES[stopReason];

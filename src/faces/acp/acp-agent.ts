@@ -5,32 +5,35 @@ import {
   agent as acpAgent,
   type ClientCapabilities,
   type LoadSessionRequest,
+  type McpServer,
   methods,
   type NewSessionRequest,
   type NewSessionResponse,
   PROTOCOL_VERSION,
   RequestError,
+  type SessionConfigOption,
+  type SessionModeState,
 } from "@agentclientprotocol/sdk";
-import type { CodingSessionOptions } from "../../coding/session/coding-session.ts";
+import type { CodingSession, CodingSessionOptions } from "../../coding/session/coding-session.ts";
 import { createCodingSession } from "../../coding/session/prepare-coding-session.ts";
 import { userPaths } from "../../coding/settings/paths.ts";
 import { loadSettings } from "../../coding/settings/settings.ts";
-import { availableModels } from "../../coding/setup/available-models.ts";
+import { availableModels } from "../../coding/setup/open-model.ts";
 import { sessionStore } from "../../coding/setup/open-session.ts";
 import { isNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
+import { EFFORTS } from "../../core/model/model.ts";
+import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { chooseModel } from "../../providers/model-choice.ts";
 import { summarizeSession } from "../../session/read-session.ts";
 import type { Environment } from "../../system/env.ts";
+import { LISTED_MODES, MODE_EFFECTS, modeName, modeNamed } from "../../view/mode-names.ts";
 import { noticeText } from "../../view/notice-text.ts";
 import { AcpSession } from "./acp-session.ts";
 import { clientPorts } from "./client-ports.ts";
-import { changeOption, configOptions, modeState, toMode } from "./config-options.ts";
-import { mcpConfigs } from "./mcp-configs.ts";
 import { inProtocol } from "./protocol-error.ts";
 import { sessionName } from "./updates.ts";
 
-/** Options that an editor's sessions have in common. */
 export interface AcpAgentOptions {
   readonly environment: Environment;
   readonly version: string;
@@ -39,11 +42,9 @@ export interface AcpAgentOptions {
     CodingSessionOptions,
     "settings" | "keep" | "addDirs" | "mcp" | "permissionMode" | "adoptErrors"
   >;
-  /** Hears what a session notices, as a line for a person. */
   readonly onNotice: NonNullable<CodingSessionOptions["onNotice"]>;
 }
 
-/** Fields of all requests that open a session. */
 type OpenRequest = Pick<NewSessionRequest, "cwd" | "additionalDirectories"> &
   Partial<Pick<NewSessionRequest, "mcpServers">>;
 
@@ -54,10 +55,8 @@ const AUTH_METHOD = {
     "Set the variable of a provider, such as ANTHROPIC_API_KEY, where the editor starts the agent.",
 };
 
-/** Sessions a list shows at once. */
 const PAGE = 50;
 
-/** The agent side of the protocol over any number of coding sessions. */
 export class AcpAgent {
   readonly #options: AcpAgentOptions;
   readonly #sessions = new Map<string, AcpSession>();
@@ -172,7 +171,7 @@ export class AcpAgent {
       await session.close();
       throw RequestError.sessionNotFound(id);
     }
-    const opened = new AcpSession({ session, client, capabilities: this.#capabilities });
+    const opened = new AcpSession(session, client, this.#capabilities);
     this.#sessions.set(id, opened);
     // The editor learns the id from the answer: what concerns the session comes behind it.
     setImmediate(() => {
@@ -231,4 +230,77 @@ export class AcpAgent {
       });
     });
   }
+}
+
+/** The modes an editor can choose. The one that asks nothing is for the command line alone. */
+function modesFor(current: PermissionMode) {
+  const modes = LISTED_MODES.includes(current) ? LISTED_MODES : [...LISTED_MODES, current];
+  return modes.map((id) => ({ id, name: modeName(id), description: MODE_EFFECTS[id] }));
+}
+
+function modeState({ view }: CodingSession): SessionModeState {
+  return { currentModeId: view.mode, availableModes: modesFor(view.mode) };
+}
+
+/** The options that can change between prompts; `models` are offered beside the one in use. */
+function configOptions({ view }: CodingSession, models: readonly string[]): SessionConfigOption[] {
+  const { model, effort = "default", mode } = view;
+  const named = (names: readonly string[]) => names.map((name) => ({ value: name, name }));
+  const modes = modesFor(mode).map(({ id: value, ...rest }) => ({ value, ...rest }));
+  const offered = named([...new Set([model, ...models])]);
+  const efforts = named(["default", ...EFFORTS]);
+  return [
+    { id: "model", name: "Model", category: "model", currentValue: model, options: offered },
+    {
+      id: "effort",
+      name: "Reasoning effort",
+      category: "thought_level",
+      currentValue: effort,
+      options: efforts,
+    },
+    { id: "mode", name: "Permission mode", category: "mode", currentValue: mode, options: modes },
+  ].map((option) => ({ type: "select", ...option }));
+}
+
+/** Changes one option. Throws the protocol's error for an option or value that does not exist. */
+async function changeOption(session: CodingSession, id: string, value: unknown): Promise<void> {
+  if (typeof value !== "string") throw invalid({ id, value }, `The option ${id} takes a text.`);
+  if (id === "model") return session.setModel(value);
+  if (id === "mode") return session.setMode(toMode(value, session));
+  if (id !== "effort") throw invalid({ id }, `There is no option ${id}: model, effort and mode can be set.`);
+  const effort = EFFORTS.find((each) => each === value);
+  if (effort === undefined && value !== "default")
+    throw invalid({ value }, `Effort ${value}: one of default, ${EFFORTS.join(", ")}.`);
+  return session.setEffort(effort);
+}
+
+/** A mode that an editor can choose, by its name. Throws the protocol's error for another. */
+function toMode(name: string, { view }: CodingSession): PermissionMode {
+  const modes = modesFor(view.mode);
+  const mode = modeNamed(name);
+  if (mode !== undefined && modes.some(({ id }) => id === mode)) return mode;
+  const hint = mode === "bypassPermissions" ? " Start nano-agent acp with --permission-mode for that." : "";
+  throw invalid({ mode: name }, `There is no mode ${name}: ${modes.map(({ id }) => id).join(", ")}.${hint}`);
+}
+
+function invalid(data: object, message: string): RequestError {
+  return RequestError.invalidParams(data, message);
+}
+
+/** The MCP servers of an editor in the form of `--mcp-config`, each by itself: two may have one name. */
+function mcpConfigs(servers: readonly McpServer[]): readonly string[] {
+  return servers.map((server) => JSON.stringify({ mcpServers: { [server.name]: definition(server) } }));
+}
+
+function definition(server: McpServer): object {
+  if (!("type" in server)) {
+    const { command, args, env } = server;
+    return { command, args, env: fields(env) };
+  }
+  const { type, url, headers } = server;
+  return { type, url, headers: fields(headers) };
+}
+
+function fields(list: readonly { readonly name: string; readonly value: string }[]): object {
+  return Object.fromEntries(list.map(({ name, value }) => [name, value]));
 }

@@ -1,5 +1,7 @@
+import { fileURLToPath } from "node:url";
 import {
   type AgentContext,
+  type BlobResourceContents,
   type ClientCapabilities,
   type ContentBlock,
   methods,
@@ -10,46 +12,38 @@ import {
 import type { CodingSession } from "../../coding/session/coding-session.ts";
 import { toNanoAgentError } from "../../core/base/errors.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
+import type { Input } from "../../core/message/input.ts";
+import type { UserBlock } from "../../core/message/message.ts";
 import type { Outcome } from "../../view/outcome.ts";
 import type { Question } from "../../view/question.ts";
 import { terminalLine } from "../../view/safe-text.ts";
 import type { ToolItem, ViewItem } from "../../view/view.ts";
 import { askClient, REFUSED } from "./ask-client.ts";
-import { promptInput } from "./prompt-input.ts";
 import { protocolError } from "./protocol-error.ts";
 import { ViewPublisher } from "./updates.ts";
 
-/** Options of {@link AcpSession}. */
-export interface AcpSessionOptions {
-  readonly session: CodingSession;
-  readonly client: AgentContext;
-  readonly capabilities: ClientCapabilities | undefined;
-}
-
-/** One coding session with an editor as its face. */
 export class AcpSession {
   readonly session: CodingSession;
-  readonly #options: AcpSessionOptions;
+  readonly #client: AgentContext;
+  readonly #capabilities: ClientCapabilities | undefined;
   readonly #publisher: ViewPublisher;
   /** Terminals of the editor that calls run in, by call. */
   readonly #terminals = new Map<string, string>();
-  /** Ids of the questions that the editor has before it. */
   readonly #asking = new Set<string>();
   #running: AbortController | undefined;
-  /** The commands that were told. */
   #commands = "[]";
   /** The notification that was begun last: they leave in order. */
   #sending: Promise<unknown> = Promise.resolve();
 
-  constructor(options: AcpSessionOptions) {
-    const { session } = options;
+  constructor(session: CodingSession, client: AgentContext, capabilities: ClientCapabilities | undefined) {
     this.session = session;
-    this.#options = options;
-    this.#publisher = new ViewPublisher({
-      cwd: session.info.cwd,
-      send: (update) => this.send(update),
-      terminalOf: (callId) => this.#terminals.get(callId),
-    });
+    this.#client = client;
+    this.#capabilities = capabilities;
+    this.#publisher = new ViewPublisher(
+      session.info.cwd,
+      (update) => this.send(update),
+      (callId) => this.#terminals.get(callId),
+    );
     this.#publisher.skip(session.view);
     session.onChange(({ items, rest, reset }) => {
       const { view } = session;
@@ -73,9 +67,8 @@ export class AcpSession {
 
   /** Sends an update to the editor. Never throws: an editor that is gone hears nothing. */
   send(update: SessionUpdate): void {
-    const { client, session } = this.#options;
-    this.#sending = client
-      .notify(methods.client.session.update, { sessionId: session.id, update })
+    this.#sending = this.#client
+      .notify(methods.client.session.update, { sessionId: this.session.id, update })
       .catch(() => undefined);
   }
 
@@ -174,7 +167,8 @@ export class AcpSession {
   }
 
   async #ask(question: Question, signal: AbortSignal): Promise<void> {
-    const { client, capabilities, session } = this.#options;
+    const { session } = this;
+    const [client, capabilities] = [this.#client, this.#capabilities];
     this.#asking.add(question.id);
     // The editor must know a call before it is asked about it.
     if (question.callId !== undefined) this.#announce(question.callId);
@@ -234,11 +228,63 @@ const ENDS: { readonly [reason in StopReason]?: PromptResponse["stopReason"] } =
   refusal: "refusal",
 };
 
-/** How a run ended in the words of the protocol. Throws its error for a run that failed. */
 function promptEnd(outcome: Outcome, isCancelled: boolean): PromptResponse {
   if (isCancelled) return { stopReason: "cancelled" };
   const { stopReason, error, advice } = outcome;
   const { code = "internal", message = advice?.text ?? "The run failed." } = error ?? {};
   if (stopReason === "error") throw protocolError({ code, message });
   return { stopReason: ENDS[stopReason] ?? "end_turn" };
+}
+
+/** A prompt of an editor as input of a run: texts in one message, with the files it embeds; images. */
+function promptInput(prompt: readonly ContentBlock[]): Input {
+  const blocks = prompt.map(toBlock);
+  // A plain text stays one, so that a command at its beginning is seen.
+  const [first, ...rest] = blocks;
+  if (first?.type === "text" && rest.length === 0) return first.text;
+  if (blocks.every((block) => block.type === "text"))
+    return blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n\n");
+  return [{ role: "user", content: blocks }];
+}
+
+function toBlock(block: ContentBlock): UserBlock {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: block.text };
+    case "image":
+      return {
+        type: "image",
+        source: { type: "base64", media_type: block.mimeType, data: block.data },
+      };
+    case "resource_link":
+      return { type: "text", text: `@${localPath(block.uri)}` };
+    case "resource": {
+      const { resource } = block;
+      if (!("text" in resource)) return embeddedImage(resource);
+      return {
+        type: "text",
+        text: `<file path=${JSON.stringify(localPath(resource.uri))}>\n${resource.text}\n</file>`,
+      };
+    }
+    default:
+      throw RequestError.invalidParams(
+        { type: block.type },
+        `A prompt cannot hold ${block.type}: text, images and files can be sent.`,
+      );
+  }
+}
+
+function embeddedImage({ uri, mimeType, blob }: BlobResourceContents): UserBlock {
+  if (mimeType?.startsWith("image/") !== true)
+    throw RequestError.invalidParams({ uri }, "An embedded resource must be text or an image.");
+  return { type: "image", source: { type: "base64", media_type: mimeType, data: blob } };
+}
+
+function localPath(uri: string): string {
+  try {
+    return fileURLToPath(uri);
+  } catch {
+    // Not a file of this machine: the address itself says where it is.
+    return uri;
+  }
 }

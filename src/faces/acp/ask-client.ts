@@ -15,7 +15,6 @@ import { choiceText, questionHeading, questionNotes } from "../../view/question-
 import { ValueForm } from "../../view/value-form.ts";
 import { diffContent, isShownAsDiff, toolFacts } from "./updates.ts";
 
-/** Whom to ask, and about what. */
 export interface QuestionPlace {
   readonly client: AgentContext;
   readonly sessionId: string;
@@ -25,7 +24,6 @@ export interface QuestionPlace {
   readonly signal: AbortSignal;
 }
 
-/** The answer of nobody. */
 export const REFUSED: QuestionReply = { choice: "no" };
 
 /**

@@ -9,10 +9,9 @@ import {
 import type { SessionPorts } from "../../coding/session/coding-session.ts";
 import { isRecord } from "../../core/base/json.ts";
 import { singleQuoted } from "../../core/base/text.ts";
-import type { FilePort } from "../../tools/files/file-port.ts";
-import type { PortCommand, PortCommandEnd, ShellPort } from "../../tools/shell/shell-port.ts";
+import type { FilePort } from "../../tools/files/file-state.ts";
+import type { PortCommand, PortCommandEnd, ShellPort } from "../../tools/shell/ports.ts";
 
-/** The buffers and the terminal of an editor, as far as it offers them. */
 export function clientPorts(
   client: AgentContext,
   sessionId: string,

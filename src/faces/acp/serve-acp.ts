@@ -13,11 +13,9 @@ const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
  */
 export async function serveAcp(
   options: AcpAgentOptions,
-  {
-    input,
-    output,
-    signal,
-  }: { readonly input: Readable; readonly output: Writable; readonly signal: AbortSignal },
+  input: Readable,
+  output: Writable,
+  signal: AbortSignal,
 ): Promise<void> {
   const agent = new AcpAgent(options);
   const { readable, writable } = ndJsonStream(

@@ -23,11 +23,11 @@ const VIEW: SessionView = {
 
 function publisher(): { readonly publish: ViewPublisher; readonly sent: SessionUpdate[] } {
   const sent: SessionUpdate[] = [];
-  const publish = new ViewPublisher({
-    cwd: "/w",
-    send: (update) => sent.push(update),
-    terminalOf: () => undefined,
-  });
+  const publish = new ViewPublisher(
+    "/w",
+    (update) => sent.push(update),
+    () => undefined,
+  );
   return { publish, sent };
 }
 

@@ -14,7 +14,6 @@ import { oneLine } from "../../view/call-text.ts";
 import type { FileDiff } from "../../view/file-diff.ts";
 import type { SessionView, ToolItem, ViewItem } from "../../view/view.ts";
 
-/** The part of an item that was sent. */
 interface SentItem {
   version: number;
   length: number;
@@ -41,28 +40,28 @@ function chunkOf(block: Block | undefined): Chunk | undefined {
   }
 }
 
-/** Options of {@link ViewPublisher}. */
-export interface ViewPublisherOptions {
-  readonly cwd: string;
-  readonly send: (update: SessionUpdate) => void;
-  /** Terminals of the editor that calls run in, by call. */
-  readonly terminalOf: (callId: string) => string | undefined;
-}
-
 /** Tells an editor what has changed in the view of a session, each piece of text once. */
 export class ViewPublisher {
-  readonly #options: ViewPublisherOptions;
+  readonly #cwd: string;
+  readonly #send: (update: SessionUpdate) => void;
+  readonly #terminalOf: (callId: string) => string | undefined;
   readonly #sent = new Map<string, SentItem>();
   #todo: SessionView["todo"] = [];
   #usage = "";
   #hasTitle = false;
   #mode = "";
 
-  constructor(options: ViewPublisherOptions) {
-    this.#options = options;
+  /** `terminalOf`: the terminal of the editor that a call runs in. */
+  constructor(
+    cwd: string,
+    send: (update: SessionUpdate) => void,
+    terminalOf: (callId: string) => string | undefined,
+  ) {
+    this.#cwd = cwd;
+    this.#send = send;
+    this.#terminalOf = terminalOf;
   }
 
-  /** Sends a whole conversation again, what the person said included. */
   replay(view: SessionView): void {
     this.#sent.clear();
     this.#todo = [];
@@ -96,19 +95,17 @@ export class ViewPublisher {
     const title = sessionName(text);
     if (this.#hasTitle || title === "") return;
     this.#hasTitle = true;
-    this.#options.send({ sessionUpdate: "session_info_update", title });
+    this.#send({ sessionUpdate: "session_info_update", title });
   }
 
-  /** A call, and those of the subagent that it started. */
   #call(item: ToolItem, agent: string | undefined): void {
     this.announce(item, agent);
     for (const inner of item.agent?.items ?? [])
       if (inner.type === "tool") this.item(inner, { agent: item.agent?.name ?? "" });
   }
 
-  /** Sends what has changed beside the items. */
   rest({ todo, mode, context, costUsd }: SessionView): void {
-    const { send } = this.#options;
+    const send = this.#send;
     const isNew = todo !== this.#todo && todo.length + this.#todo.length > 0;
     this.#todo = todo;
     if (isNew) {
@@ -134,7 +131,7 @@ export class ViewPublisher {
     const text = isSame ? all.slice(sent.length) : all;
     this.#note(item, all);
     const content: ContentBlock = { type: "text", text };
-    if (text !== "") this.#options.send({ sessionUpdate, content });
+    if (text !== "") this.#send({ sessionUpdate, content });
   }
 
   #note({ id, version }: ViewItem, text: string): void {
@@ -145,7 +142,7 @@ export class ViewPublisher {
   announce(item: ToolItem, agent?: string): void {
     const isKnown = this.#sent.has(item.id);
     this.#note(item, "");
-    const { send, cwd } = this.#options;
+    const [send, cwd] = [this.#send, this.#cwd];
     const block = blockOf({ ...item, isVoid: false }, { details: true }) as CallBlock;
     // While its arguments are on their way, and without any, a call is called by its tool.
     const title = block.subject === "" ? block.name : block.subject;
@@ -161,10 +158,9 @@ export class ViewPublisher {
   }
 
   #content(callId: string, block: CallBlock): ToolCallContent[] {
-    const { cwd, terminalOf } = this.#options;
-    const terminalId = terminalOf(callId);
+    const terminalId = this.#terminalOf(callId);
     if (terminalId !== undefined) return [{ type: "terminal", terminalId }];
-    const diffs = diffContent(block, cwd);
+    const diffs = diffContent(block, this.#cwd);
     const { output, brief, hasFailed } = block;
     const text = output === "" || (hasFailed && brief !== "") ? `${output}\n${brief}`.trim() : output;
     // A change that was made is its diff; what it says beside that is for failures.
@@ -178,12 +174,6 @@ const MAX_TITLE = 120;
 /** The title of a session that begins with this text. */
 export function sessionName(text: string): string {
   return oneLine(text, MAX_TITLE);
-}
-
-/** Facts that an editor shows of a call beside its title and state. */
-export interface ToolFacts {
-  readonly kind: ToolKind;
-  readonly locations: ToolCallLocation[];
 }
 
 const KINDS: { readonly [tool: string]: ToolKind | undefined } = {
@@ -200,7 +190,11 @@ const KINDS: { readonly [tool: string]: ToolKind | undefined } = {
 };
 
 /** Kind and places of a call. Paths are absolute, as the protocol wants them. */
-export function toolFacts(name: string, input: ToolInput, cwd: string): ToolFacts {
+export function toolFacts(
+  name: string,
+  input: ToolInput,
+  cwd: string,
+): { readonly kind: ToolKind; readonly locations: ToolCallLocation[] } {
   const { path, offset } = input;
   const isPlace = typeof path === "string" && path !== "";
   const line = typeof offset === "number" && offset > 0 ? { line: offset } : {};

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { askAboutServer, canAsk } from "./answer-questions.ts";
-import type { Output } from "./standard-output.ts";
+import type { Output } from "./command-context.ts";
 
 const output: Output = {
   isTerminal: true,

@@ -1,15 +1,13 @@
 import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import type { CodingSession } from "../../coding/session/coding-session.ts";
-import type { FoundModel } from "../../providers/provider-address.ts";
+import type { FoundModel } from "../../providers/catalog.ts";
 import type { QuestionListener } from "../../view/question.ts";
 import { terminalLine } from "../../view/safe-text.ts";
 import type { LinePlace } from "../terminal/line-drawer.ts";
-import type { CommandContext } from "./command-context.ts";
-import { stdinKind } from "./read-stdin.ts";
+import { type CommandContext, isTerminal, type Output, styleFor } from "./command-context.ts";
+import { stdinKind } from "./prompt.ts";
 import type { OutputFormat } from "./run-flags.ts";
-import { isTerminal, type Output } from "./standard-output.ts";
-import { styleFor } from "./style.ts";
 
 /**
  * True when the person who started a run can be asked: standard input and standard error are both a terminal,

@@ -25,8 +25,8 @@ async function start(words: readonly string[]): Promise<void> {
     process.exitCode = USAGE_ERROR;
     process.stderr.write(
       `nano-agent needs Node ${NANO_AGENT_NODE} or newer, this is Node ${process.versions.node} (${process.execPath}).\n` +
-        "Install a newer Node (https://nodejs.org), or run it once with\n" +
-        "  npx -p node@24 -p nano-agent nano-agent\n",
+        "Install a newer Node (https://nodejs.org). A clone brings its own:\n" +
+        "  npm ci && npm run demo\n",
     );
     return;
   }

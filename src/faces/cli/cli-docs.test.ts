@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { CLI_REFERENCE, cliReference, MANUAL_PAGE, manualPage } from "../../../scripts/gen-cli-docs.ts";
-import { FLAGS } from "./flags.ts";
 import { helpText } from "./help.ts";
+import { FLAGS } from "./read-options.ts";
 
 test("the command reference is what the program's own tables say", () => {
   expect(readFileSync(CLI_REFERENCE, "utf8")).toBe(cliReference());

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readCommandCall, runFlagsOf } from "./command-call.ts";
-import { action, type CommandSpec } from "./command-spec.ts";
 import { COMMANDS } from "./commands.ts";
+import { action, type CommandSpec } from "./read-options.ts";
 
 const command: CommandSpec = {
   name: "box",

@@ -2,24 +2,26 @@ import { misuse } from "../../core/base/errors.ts";
 import { didYouMean } from "../../core/base/text.ts";
 import type { SessionStore } from "../../session/session-store.ts";
 import type { CommandContext } from "./command-context.ts";
-import { actionForm, type CommandAction, type CommandSpec, RUN_OPTIONS } from "./command-spec.ts";
-import { type ParsedOptions, readOptions } from "./read-options.ts";
+import {
+  actionForm,
+  type CommandAction,
+  type CommandSpec,
+  type ParsedOptions,
+  RUN_OPTIONS,
+  readOptions,
+} from "./read-options.ts";
 import { type RunFlags, readRunFlags } from "./run-flags.ts";
 
-/** Does the work of a sub-command. Resolves to the exit code. */
-export type Command = (context: CommandContext, call: CommandCall) => Promise<number>;
+export type Command = (call: CommandCall) => Promise<number>;
 
 /** The words behind a sub-command, taken apart. */
-export interface CommandCall extends ParsedOptions {
+export interface CommandCall extends ParsedOptions, CommandContext {
   /** Name of the action; `""` for a command that does one thing. */
   readonly action: string;
 }
 
-/** A sub-command about sessions that are kept. */
 export interface SessionCall extends CommandCall {
-  readonly context: CommandContext;
   readonly store: SessionStore;
-  /** Whose sessions are meant where none is named. */
   readonly cwd: string;
 }
 
@@ -28,7 +30,10 @@ export interface SessionCall extends CommandCall {
  * and the usage, for an action or option it does not have, a value that is missing or not among its choices,
  * and too few or too many words.
  */
-export function readCommandCall(command: CommandSpec, args: readonly string[]): CommandCall {
+export function readCommandCall(
+  command: CommandSpec,
+  args: readonly string[],
+): Omit<CommandCall, keyof CommandContext> {
   const { action, rest } = chooseAction(command, args);
   const fail = (what: string): Error =>
     misuse(`${title(command, action)}: ${what} Usage: nano-agent ${actionForm(command, action)}`);
@@ -44,7 +49,7 @@ export function readCommandCall(command: CommandSpec, args: readonly string[]): 
 }
 
 /** The options of a run that were given to a sub-command. Throws `invalid_argument` as a run does. */
-export function runFlagsOf(call: CommandCall): RunFlags {
+export function runFlagsOf(call: ParsedOptions): RunFlags {
   return readRunFlags({ ...call, words: [], behind: [] });
 }
 
@@ -69,7 +74,6 @@ export function numberOf(
   throw misuse(`${name} ${JSON.stringify(text)}: write ${what}.`);
 }
 
-/** A port to listen at. */
 export const PORT: NumberRange = {
   least: 0,
   most: 65_535,

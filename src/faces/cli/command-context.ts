@@ -1,13 +1,13 @@
+import { fstatSync } from "node:fs";
+import { Writable } from "node:stream";
 import { currentFolder } from "../../coding/settings/paths.ts";
 import { loadSettings, type Settings } from "../../coding/settings/settings.ts";
-import type { Environment } from "../../system/env.ts";
+import { type Environment, variable } from "../../system/env.ts";
+import { EXIT } from "../../view/exit-code.ts";
 import { terminalLine } from "../../view/safe-text.ts";
+import { columnsOf, wrapColumns } from "../text/columns.ts";
 import type { ParsedOptions } from "./read-options.ts";
-import type { Output } from "./standard-output.ts";
-import { type Style, styleFor } from "./style.ts";
-import { widthOf, wrapText } from "./wrap-text.ts";
 
-/** Environment and outputs of a command. */
 export interface CommandContext {
   readonly environment: Environment;
   readonly stdout: Output;
@@ -21,23 +21,22 @@ export function say({ stderr }: Pick<CommandContext, "stderr">, message: string)
   stderr.write(`${lines.join("\n")}\n`);
 }
 
-/** Writes what a command found: with `--json` a value for programs, else a text for people. */
+/** Writes what a command found: with `--json` a value for programs, else a text for people. Returns 0. */
 export function answer(
-  { stdout }: Pick<CommandContext, "stdout">,
-  call: Pick<ParsedOptions, "has">,
-  { json, text }: { readonly json: () => unknown; readonly text: () => string },
-): void {
-  stdout.write(call.has("--json") ? `${JSON.stringify(json())}\n` : text());
+  { stdout, has }: Pick<CommandContext, "stdout"> & Pick<ParsedOptions, "has">,
+  json: unknown,
+  text: string,
+): number {
+  stdout.write(has("--json") ? `${JSON.stringify(json)}\n` : text);
+  return EXIT.done;
 }
 
-/** How lines for people look on standard output. */
 export interface Look {
   readonly style: Style;
   /** Columns; undefined where lines are left as long as they are. */
   readonly width: number | undefined;
 }
 
-/** How lines for people look on standard output. */
 export function lookOf({ stdout, environment }: CommandContext): Look {
   return { style: styleFor(stdout.isTerminal, environment), width: widthOf(stdout, 1) };
 }
@@ -47,8 +46,223 @@ export function settingsHere({ environment }: CommandContext): Promise<Settings>
   return loadSettings({ environment, cwd: currentFolder() });
 }
 
+/** Rows below a head with their columns aligned; those from `figuresFrom` on stand right. */
+export function tableLines(
+  rows: readonly (readonly string[])[],
+  figuresFrom: number = Number.POSITIVE_INFINITY,
+): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => columnsOf(row[at] ?? ""))));
+  return rows.map((row) => {
+    const cells = row.map((cell, at) => {
+      const blank = " ".repeat(Math.max(0, (widths[at] ?? 0) - columnsOf(cell)));
+      return at < figuresFrom ? cell + blank : blank + cell;
+    });
+    return cells.join("  ").trimEnd();
+  });
+}
+
 /** A time for a list, as the clock on the wall showed it: `2026-01-31 12:34`. */
 export function listTime(time: number): string {
   const local = time - new Date(time).getTimezoneOffset() * 60_000;
   return new Date(local).toISOString().slice(0, 16).replace("T", " ");
+}
+
+export interface Style {
+  readonly dim: (text: string) => string;
+  readonly bold: (text: string) => string;
+  readonly red: (text: string) => string;
+  readonly yellow: (text: string) => string;
+  readonly green: (text: string) => string;
+}
+
+/**
+ * Colours where they are wanted: `NO_COLOR` (any value) switches them off, `FORCE_COLOR` (any value but 0 and
+ * false) on, `TERM=dumb` off; else a terminal has them.
+ */
+export function styleFor(isTerminal: boolean, environment: Environment): Style {
+  const paint = wantsColour(isTerminal, environment)
+    ? (on: number, off: number) => (text: string) => (text === "" ? "" : `\u001B[${on}m${text}\u001B[${off}m`)
+    : () => (text: string) => text;
+  return {
+    dim: paint(2, 22),
+    bold: paint(1, 22),
+    red: paint(31, 39),
+    yellow: paint(33, 39),
+    green: paint(32, 39),
+  };
+}
+
+function wantsColour(isTerminal: boolean, environment: Environment): boolean {
+  if (variable(environment, "NO_COLOR") !== undefined) return false;
+  const forced = variable(environment, "FORCE_COLOR");
+  if (forced !== undefined) return forced !== "0" && forced !== "false";
+  return isTerminal && environment["TERM"] !== "dumb";
+}
+
+/** Columns of the terminal behind an output; `undefined` where it is none. */
+function widthOf({ isTerminal }: Pick<Output, "isTerminal">, descriptor: 1 | 2): number | undefined {
+  if (!isTerminal) return undefined;
+  const { columns } = descriptor === 1 ? process.stdout : process.stderr;
+  return columns > 0 ? columns : undefined;
+}
+
+/**
+ * A line without control characters as lines of at most `width` columns, cut at blanks, and inside a word
+ * only where it is too long by itself. The first begins with `first`, the others with `rest`. One line when
+ * `width` is undefined.
+ */
+export function wrapText(
+  text: string,
+  {
+    width,
+    first = "",
+    rest = first,
+  }: { readonly width: number | undefined; readonly first?: string; readonly rest?: string },
+): readonly string[] {
+  if (width === undefined) return [`${first}${text}`];
+  const room = Math.max(MIN_ROOM, width - Math.max(columnsOf(first), columnsOf(rest)));
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const joined = line === "" ? word : `${line} ${word}`;
+    if (columnsOf(joined) <= room) {
+      line = joined;
+      continue;
+    }
+    if (line !== "") lines.push(line);
+    const pieces = wrapColumns(word, room);
+    lines.push(...pieces.slice(0, -1));
+    line = pieces.at(-1) ?? "";
+  }
+  return [...lines, line].map((each, index) => `${index === 0 ? first : rest}${each}`);
+}
+
+const MIN_ROOM = 12;
+
+/** One of the program's output streams. Nothing it does throws. */
+export interface Output {
+  readonly isTerminal: boolean;
+  /** Writes a text as it is. After the reader has gone, nothing. */
+  readonly write: (text: string) => void;
+  /** True when so much waits for the reader that it is better not to make more of it. */
+  readonly isFull: boolean;
+  /** Resolves when everything written has left the process, or the reader has gone. */
+  readonly drain: () => Promise<void>;
+  /** Calls back once when the reader is gone (a closed pipe) or the medium refuses (a full disk). */
+  readonly onBroken: (listener: (error: Error) => void) => void;
+}
+
+/**
+ * An output over standard output (1) or standard error (2). The stream behind it is made at the first write:
+ * a run that prints late does not pay for it before its first request.
+ */
+export function standardOutput(descriptor: 1 | 2): Output {
+  const open = (): Writable => (descriptor === 1 ? process.stdout : process.stderr);
+  return new StreamOutput(open, isTerminal(descriptor));
+}
+
+/**
+ * Standard output for those who need a stream: what is written to it reaches standard output also while
+ * {@link import("./foreign-code.ts").containForeignCode} keeps others from it.
+ */
+export function ownStandardOutput(): Writable {
+  const { stdout } = process;
+  const own = new Writable({
+    decodeStrings: false,
+    write: (chunk: string | Buffer, _encoding, done) => ownWrite(stdout, chunk, done),
+  });
+  stdout.on("error", (error) => own.destroy(error));
+  return own;
+}
+
+/** Writes as the kind of stream does, whatever the `write` of this one was replaced by. */
+function ownWrite(stream: Writable, chunk: string | Buffer, done: (error?: Error | null) => void): void {
+  const kind = Object.getPrototypeOf(stream) as Writable;
+  kind.write.call(stream, chunk, "utf8", done);
+}
+
+/** True when a person sits at the other end of a standard descriptor (0 to 2). */
+export function isTerminal(descriptor: 0 | 1 | 2): boolean {
+  try {
+    // The kind of a descriptor mostly tells that it is no terminal, without loading the terminal code.
+    if (!fstatSync(descriptor).isCharacterDevice()) return false;
+  } catch {
+    // Closed by the caller.
+    return false;
+  }
+  return process.getBuiltinModule("node:tty").isatty(descriptor);
+}
+
+/** Characters that may wait for a slow reader before {@link Output.isFull}. */
+const MAX_HELD_CHARS = 4_000_000;
+
+/** Texts that are written together. A system takes only so much at a time. */
+const MAX_TOGETHER = 10_000;
+
+export class StreamOutput implements Output {
+  readonly isTerminal: boolean;
+  readonly #open: () => Writable;
+  #stream: Writable | undefined;
+  #broken: Error | undefined;
+  #pending = 0;
+  /** Texts that wait until the write before them is done: a slow reader costs text and no more. */
+  #held: string[] = [];
+  #heldChars = 0;
+  #waiting: (() => void)[] = [];
+  readonly #listeners: ((error: Error) => void)[] = [];
+
+  constructor(open: () => Writable, terminal: boolean) {
+    this.#open = open;
+    this.isTerminal = terminal;
+  }
+
+  write(text: string): void {
+    if (this.#broken !== undefined || text === "") return;
+    // On a terminal, texts of two outputs stand in the order they were written.
+    if (this.#pending === 0 || this.isTerminal) return this.#send(text);
+    this.#held.push(text);
+    this.#heldChars += text.length;
+  }
+
+  get isFull(): boolean {
+    return this.#heldChars > MAX_HELD_CHARS;
+  }
+
+  #send(text: string): void {
+    this.#pending++;
+    ownWrite(this.#target(), text, (error) => {
+      this.#pending--;
+      if (error !== undefined && error !== null) this.#break(error);
+      const held = this.#held.splice(0, MAX_TOGETHER).join("");
+      this.#heldChars -= held.length;
+      if (held !== "" && this.#broken === undefined) this.#send(held);
+      else if (this.#pending === 0) for (const resolve of this.#waiting.splice(0)) resolve();
+    });
+  }
+
+  drain(): Promise<void> {
+    if (this.#pending === 0 || this.#broken !== undefined) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  onBroken(listener: (error: Error) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  #target(): Writable {
+    if (this.#stream === undefined) {
+      this.#stream = this.#open();
+      this.#stream.on("error", (error) => this.#break(error));
+    }
+    return this.#stream;
+  }
+
+  #break(error: Error): void {
+    if (this.#broken !== undefined) return;
+    this.#broken = error;
+    this.#held = [];
+    this.#heldChars = 0;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+    for (const listener of this.#listeners) listener(error);
+  }
 }

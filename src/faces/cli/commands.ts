@@ -1,4 +1,4 @@
-import { action, type CommandSpec, command } from "./command-spec.ts";
+import { action, type CommandSpec, command } from "./read-options.ts";
 
 const JSON_OPTION = { "--json": "One JSON value for programs." };
 const ALL = { "--all": "The sessions of every folder." };
@@ -15,7 +15,6 @@ const DATABASE = {
 };
 const PROJECT = { "--project": "In .mcp.json of this folder instead, for everybody who works on it." };
 
-/** The sub-commands, in the order the help shows them. */
 export const COMMANDS: readonly CommandSpec[] = [
   command(
     "demo",

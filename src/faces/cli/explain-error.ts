@@ -6,7 +6,6 @@ import { keyVariableOf } from "../../providers/model-choice.ts";
 import { knownModelIds } from "../../providers/model-info.ts";
 import { NETWORK_FIGURES } from "../../providers/network.ts";
 
-/** Known facts where an error is explained. */
 export interface ErrorPlace {
   readonly settings: Settings | undefined;
   /** `provider/id`. */

@@ -1,22 +1,41 @@
-import type { CodingSession, SendOptions } from "../../coding/session/coding-session.ts";
+import { accessSync, constants, statSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type {
+  CodingSession,
+  McpServerView,
+  SendOptions,
+  SessionInfo,
+} from "../../coding/session/coding-session.ts";
 import { type PreparedSession, prepareCodingSession } from "../../coding/session/prepare-coding-session.ts";
 import { currentFolder, existingFolder, withGoneFolder } from "../../coding/settings/paths.ts";
-import { toNanoAgentError } from "../../core/base/errors.ts";
+import type { AgentEvent } from "../../core/agent/entries.ts";
+import { errorMessage, misuse, toNanoAgentError } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import { defined } from "../../core/base/json.ts";
+import { counted } from "../../core/base/text.ts";
 import type { Input } from "../../core/message/input.ts";
+import { withHiddenShown } from "../../permission/hidden-characters.ts";
+import { LOCAL_MODEL } from "../../providers/model-choice.ts";
+import type { LogSink } from "../../telemetry/run-log.ts";
+import { describeDuration } from "../../tools/shell/report.ts";
+import { evidenceText } from "../../view/evidence.ts";
 import { EXIT, SIGNAL_EXITS } from "../../view/exit-code.ts";
-import { failedOutcome, type Outcome, RunTally } from "../../view/outcome.ts";
-import { askAboutServer, canAsk } from "./answer-questions.ts";
-import type { CommandContext } from "./command-context.ts";
+import type { Notice } from "../../view/notice.ts";
+import { noticeText } from "../../view/notice-text.ts";
+import { failedOutcome, goOnText, type Outcome, RunTally } from "../../view/outcome.ts";
+import { terminalLine, terminalText } from "../../view/safe-text.ts";
+import { noticeOf, phraseText } from "../../view/words.ts";
+import type { LineDrawer, LinePlace } from "../terminal/line-drawer.ts";
+import { tokensText } from "../text/amounts.ts";
+import { answerQuestions, askAboutServer, canAsk } from "./answer-questions.ts";
+import { type CommandContext, type Output, type Style, say, styleFor } from "./command-context.ts";
 import { EndingSignals } from "./ending-signals.ts";
-import { assertWritable, writeLastMessage } from "./last-message-file.ts";
-import type { RunFlags } from "./run-flags.ts";
-import { readRunInput, readSchema } from "./run-input.ts";
-import { RunTeller } from "./run-teller.ts";
-import { sessionOptionsOf } from "./session-options.ts";
-import { StrayErrors } from "./stray-errors.ts";
-import { type WaitingContext, withWaitingLine } from "./waiting-line.ts";
+import { explainError } from "./explain-error.ts";
+import { StrayErrors } from "./foreign-code.ts";
+import { JsonReporter } from "./json-lines.ts";
+import { readRunInput, readSchema } from "./prompt.ts";
+import { type RunFlags, sessionOptionsOf } from "./run-flags.ts";
+import { WaitingLine } from "./waiting-line.ts";
 
 /**
  * One run without a screen: reads the prompt, runs the agent, tells what happens in the format asked for.
@@ -24,7 +43,7 @@ import { type WaitingContext, withWaitingLine } from "./waiting-line.ts";
  * told and has a code.
  */
 export function runHeadless(context: CommandContext, flags: RunFlags): Promise<number> {
-  return new HeadlessRun(withWaitingLine(context), flags).run();
+  return new HeadlessRun(context, flags).run();
 }
 
 class HeadlessRun {
@@ -43,12 +62,11 @@ class HeadlessRun {
   #exitCode: number = EXIT.done;
   #isTold = false;
 
-  constructor({ waiting, ...context }: WaitingContext, flags: RunFlags) {
-    this.#context = context;
+  constructor(context: CommandContext, flags: RunFlags) {
     this.#flags = flags;
     this.#newId = flags.session.sessionId ?? newUuid();
-    const prepared = (): PreparedSession | undefined => this.#prepared;
-    this.#teller = new RunTeller({ context, flags, prepared, waiting, newId: this.#newId });
+    this.#teller = new RunTeller(context, flags, () => this.#prepared, this.#newId);
+    this.#context = this.#teller.context;
     context.stdout.onBroken((error) => this.#broken.abort(error));
   }
 
@@ -158,5 +176,271 @@ class HeadlessRun {
     if (problem === undefined) return;
     this.#teller.say(problem);
     if (this.#exitCode === EXIT.done) this.#exitCode = EXIT.failed;
+  }
+}
+
+export class RunTeller {
+  /** Its outputs stand aside for the line that says what is waited for. */
+  readonly context: CommandContext;
+  readonly #flags: RunFlags;
+  readonly #prepared: () => PreparedSession | undefined;
+  /** Where a terminal can take a line back. */
+  readonly #waiting: WaitingLine | undefined;
+  /** Tells programs; undefined where the answer is text. */
+  readonly #reporter: JsonReporter | undefined;
+  readonly #isLive: boolean;
+  readonly #style: Style;
+  readonly #told = new Set<Notice>();
+  #lines: typeof import("../terminal/line-drawer.ts") | undefined;
+  #drawer: LineDrawer | undefined;
+  #session: CodingSession | undefined;
+  /** A question stands on the terminal: nothing else is written. */
+  #isHeld = false;
+  #beat: NodeJS.Timeout | undefined;
+  #log: ((event: AgentEvent) => void) | undefined;
+  /** Said with the session, where a person reads it. */
+  #modelText: string | undefined;
+
+  /** `prepared`: the session as far as it is known by now; `newId`: its id as long as nothing is. */
+  constructor(
+    context: CommandContext,
+    flags: RunFlags,
+    prepared: () => PreparedSession | undefined,
+    newId: string,
+  ) {
+    const { stdout, stderr, environment } = context;
+    this.#flags = flags;
+    this.#prepared = prepared;
+    this.#style = styleFor(stderr.isTerminal, environment);
+    if (stderr.isTerminal && environment["TERM"] !== "dumb")
+      this.#waiting = new WaitingLine(stderr, this.#style, () => process.stderr.columns || 80);
+    const aside = (output: Output): Output => this.#waiting?.over(output) ?? output;
+    this.context = { ...context, stdout: aside(stdout), stderr: aside(stderr) };
+    const { outputFormat, partialMessages } = flags;
+    const sessionId = (): string => prepared()?.sessionId ?? newId;
+    if (outputFormat !== "text")
+      this.#reporter = new JsonReporter(
+        this.context.stdout,
+        sessionId,
+        outputFormat === "stream-json",
+        partialMessages,
+      );
+    this.#isLive = isLive(context, flags);
+  }
+
+  /** Loads what draws a run for a person, and what says more than the usual. */
+  async prepare(): Promise<void> {
+    const { stderr } = this.context;
+    if (this.#flags.verbose) {
+      const { runLog } = await import("../../telemetry/run-log.ts");
+      const startedAt = performance.now();
+      const redact = (text: string): string => this.#redacted(text);
+      const sink: LogSink = (service, text) => {
+        const seconds = ((performance.now() - startedAt) / 1000).toFixed(3);
+        stderr.write(`+${seconds}s [${service}] ${terminalLine(redact(text), 1_000)}\n`);
+      };
+      this.#log = runLog(sink, { redact });
+    }
+    if (stderr.isTerminal || isForReader(this.context, this.#flags))
+      this.#lines = await import("../terminal/line-drawer.ts");
+  }
+
+  get #place(): LinePlace {
+    const { environment } = this.context;
+    return { environment, isStyled: true, columns: () => process.stderr.columns || 80 };
+  }
+
+  #follow(session: CodingSession): void {
+    const { stdout, stderr } = this.context;
+    if (this.#lines === undefined || !stderr.isTerminal) return;
+    this.#session = session;
+    const outputs = {
+      write: (text: string) => stderr.write(text),
+      writeAnswer: this.#isLive ? (text: string) => stdout.write(text) : undefined,
+    };
+    const { LineDrawer } = this.#lines;
+    this.#drawer = new LineDrawer({ ...this.#place, ...outputs, told: this.#told }, session.view.items);
+    session.onChange(() => {
+      this.#waiting?.follow(session.view);
+      if (!this.#isHeld) this.#drawer?.draw(session.view.items);
+    });
+  }
+
+  /** Leaves the terminal to a question until the function it returns is called. */
+  #hold(): () => void {
+    this.#isHeld = true;
+    this.#waiting?.clear();
+    return () => {
+      this.#isHeld = false;
+      this.#drawer?.draw(this.#session?.view.items ?? []);
+    };
+  }
+
+  /** The first line; later ones are left out. */
+  begin(cwd: string, session: CodingSession | undefined): void {
+    this.#reporter?.begin({ cwd, ...initFacts(session?.info, this.#flags) });
+    const { stderr } = this.context;
+    if (session !== undefined && stderr.isTerminal) this.say(this.#startText(session));
+    if (session !== undefined && canAsk(stderr, this.#flags.outputFormat))
+      answerQuestions(session, { ...this.#place, hold: () => this.#hold() });
+    if (session !== undefined) this.#follow(session);
+    for (const notice of session?.notices ?? []) {
+      if (notice.code === "untrusted") this.#reporter?.untrusted(notice.folder, notice.items);
+      else if (notice.code === "repaired") this.#reporter?.repair(notice.repairs, notice.path);
+    }
+  }
+
+  event(event: AgentEvent): void {
+    this.#log?.(event);
+    if (this.#waiting !== undefined)
+      this.#beat ??= setInterval(() => {
+        if (!this.#isHeld) this.#waiting?.draw();
+      }, BEAT_MS).unref();
+    const note = this.context.stderr.isTerminal ? undefined : lineOf(event);
+    if (note !== undefined) this.say(note);
+    this.#reporter?.event(event);
+  }
+
+  end(outcome: Outcome): void {
+    clearInterval(this.#beat);
+    this.#beat = undefined;
+    this.#waiting?.clear();
+    this.#drawer?.end(this.#session?.view.items ?? []);
+    if (this.#reporter !== undefined) this.#reporter.end(outcome);
+    // The text of a finish tool was not streamed.
+    else if ((!this.#isLive || outcome.stopReason === "finish_tool") && outcome.text !== "")
+      this.context.stdout.write(this.#shownText(outcome.text));
+  }
+
+  /** An answer that was not shown while it was written. */
+  #shownText(answer: string): string {
+    if (this.#lines !== undefined && isForReader(this.context, this.#flags))
+      return new this.#lines.LineWriter(this.#place).answer(answer);
+    const text = this.context.stdout.isTerminal ? terminalText(answer) : answer;
+    return text.endsWith("\n") ? text : `${text}\n`;
+  }
+
+  advise(outcome: Outcome, model: string | undefined): void {
+    this.#summarise(outcome);
+    const proof = evidenceText(outcome.evidence);
+    if (this.#reporter === undefined && proof !== "") this.say(terminalLine(proof, 500));
+    if (outcome.error !== undefined && outcome.code === "error_during_execution") {
+      const place = { settings: this.#prepared()?.settings, model };
+      this.say(`${explainError(outcome.error, place)}${goOnText(outcome.goOn)}`);
+    } else if (outcome.advice !== undefined) this.say(outcome.advice.text);
+  }
+
+  notice(notice: Notice): void {
+    const { stderr } = this.context;
+    this.#told.add(notice);
+    if (notice.code === "permission") {
+      const text = terminalLine(withHiddenShown(noticeText(notice)), 2_000);
+      if (canAsk(stderr, this.#flags.outputFormat)) stderr.write(`${this.#style.dim(`  ${text}`)}\n`);
+    } else if (notice.code === "model_chosen" && stderr.isTerminal) this.#modelText = noticeText(notice);
+    else if (notice.code !== "model_chosen" || this.#isNews(notice)) this.say(noticeText(notice));
+  }
+
+  /** One message on standard error, secrets taken out. */
+  say(message: string): void {
+    say(this.context, this.#redacted(message));
+  }
+
+  #redacted(text: string): string {
+    return this.#prepared()?.redact?.text(text) ?? text;
+  }
+
+  #summarise({ turns, usage, cost, durationMs }: Outcome): void {
+    const { stderr } = this.context;
+    if (!stderr.isTerminal || turns === 0) return;
+    const parts = [
+      counted(turns, "turn"),
+      `${tokensText(usage.inputTokens)} tokens in, ${tokensText(usage.outputTokens)} out`,
+      cost === undefined ? "cost unknown" : `$${cost.toFixed(4)}`,
+      describeDuration(durationMs),
+    ];
+    stderr.write(`${this.#style.dim(parts.join(" · "))}\n`);
+  }
+
+  #startText({ info, id }: CodingSession): string {
+    const model = this.#modelText ?? `model ${info.model.name}`;
+    return !this.#flags.session.keep ? model : `${model}; session ${id.slice(0, SHOWN_ID)}`;
+  }
+
+  /** A program sees which model is used and why when that was not said in so many words. */
+  #isNews({ why, source }: Extract<Notice, { readonly code: "model_chosen" }>): boolean {
+    const said = this.#prepared()?.settings.config.values.model;
+    const isNamed = said !== undefined && said !== LOCAL_MODEL;
+    return why === "resumed" || (source !== undefined && !isNamed);
+  }
+}
+
+/** A note that is told wherever standard error goes; undefined for most events. */
+function lineOf(event: AgentEvent): string | undefined {
+  const notice = noticeOf(event);
+  if (notice?.level === "warning") return noticeText(notice);
+  if (event.type !== "compaction") return undefined;
+  const { tokensBefore: before, tokensAfter: after, method } = event;
+  return phraseText({ code: "compacted", before, after, method }, tokensText);
+}
+
+/** Milliseconds between two looks of a person at what is waited for. */
+const BEAT_MS = 1_000;
+/** Characters of a session's id that are enough to go on with it. */
+const SHOWN_ID = 8;
+
+/** True where an answer is shown while it is written: a person sees both streams, and it is no value. */
+function isLive(context: CommandContext, flags: RunFlags): boolean {
+  // The words of phases are work on the answer, and the last thing said need not be the answer.
+  if (flags.config.pattern === "plan" || flags.config.pattern === "reflection") return false;
+  return context.stderr.isTerminal && isForReader(context, flags);
+}
+
+/** True where a person reads the answer, and it is no value. */
+function isForReader({ stdout }: CommandContext, { outputFormat, jsonSchema }: RunFlags): boolean {
+  return outputFormat === "text" && jsonSchema === undefined && stdout.isTerminal;
+}
+
+function initFacts(info: SessionInfo | undefined, { config }: RunFlags): object {
+  if (info === undefined) {
+    const none = { tools: [], skills: [], agents: [], slash_commands: [], mcp_servers: [] };
+    return { ...none, model: null, permissionMode: config.permissionMode ?? "default", sandbox: "off" };
+  }
+  const { tools, model, skills, agents, commands, mcpServers, mode: permissionMode, sandbox } = info;
+  const slash_commands = commands.map(({ name }) => name);
+  const mcp_servers = mcpServers.map(({ name, status }) => ({ name, status: INIT_STATUS[status] }));
+  const names = { tools, model: model.name, model_source: model.source };
+  return { ...names, skills, agents, slash_commands, mcp_servers, permissionMode, sandbox };
+}
+
+/** The words that consumers of the first line know. */
+const INIT_STATUS: { readonly [status in McpServerView["status"]]: string } = {
+  connected: "connected",
+  connecting: "pending",
+  failed: "failed",
+  needs_auth: "needs-auth",
+  disabled: "disabled",
+};
+
+/** Throws `invalid_argument` when the answer's file surely cannot be written, before any work. */
+function assertWritable(path: string, cwd: string): void {
+  const target = resolve(cwd, path);
+  try {
+    const stats = statSync(target, { throwIfNoEntry: false });
+    if (stats?.isDirectory() === true) throw new Error(`${target} is a folder`);
+    accessSync(stats === undefined ? dirname(target) : target, constants.W_OK);
+  } catch (error) {
+    throw misuse(`--output-last-message: ${errorMessage(error)}. Name a file that can be written.`, {
+      cause: error,
+    });
+  }
+}
+
+/** Writes the answer. Returns what went wrong, if something did. */
+function writeLastMessage(path: string, cwd: string, text: string): string | undefined {
+  try {
+    writeFileSync(resolve(cwd, path), text.endsWith("\n") ? text : `${text}\n`);
+    return undefined;
+  } catch (error) {
+    return `--output-last-message: the answer could not be written: ${errorMessage(error)}`;
   }
 }

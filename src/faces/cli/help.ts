@@ -1,8 +1,7 @@
 import { EXIT_MEANINGS } from "../../view/exit-code.ts";
-import { actionForm, type CommandSpec } from "./command-spec.ts";
+import { wrapText } from "./command-context.ts";
 import { COMMANDS } from "./commands.ts";
-import { FLAGS, type FlagSpec } from "./flags.ts";
-import { wrapText } from "./wrap-text.ts";
+import { actionForm, type CommandSpec, FLAGS, type FlagSpec } from "./read-options.ts";
 
 /** The text of `--help`, made from the tables of options, commands and exit codes. */
 export function helpText(): string {
@@ -43,7 +42,6 @@ export function commandHelp(command: CommandSpec, action?: string): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** The groups of options, in order. */
 export function groups(): readonly FlagSpec["group"][] {
   return [...new Set(FLAGS.map((flag) => flag.group))];
 }

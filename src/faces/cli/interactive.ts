@@ -4,24 +4,20 @@ import { currentFolder, existingFolder, userPaths } from "../../coding/settings/
 import { sessionStore } from "../../coding/setup/open-session.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import { defined } from "../../core/base/json.ts";
-import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { SIGNAL_EXITS } from "../../view/exit-code.ts";
 import type { CommandContext } from "./command-context.ts";
 import { EndingSignals } from "./ending-signals.ts";
+import { StrayErrors } from "./foreign-code.ts";
 import { readPromptIfAny } from "./prompt.ts";
-import type { RunFlags } from "./run-flags.ts";
-import { sessionOptionsOf } from "./session-options.ts";
-import { StrayErrors } from "./stray-errors.ts";
+import { type RunFlags, sessionOptionsOf } from "./run-flags.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
-/** Options of a run on the screen. */
 export interface InteractiveFlags extends RunFlags {
   /** `--resume` without an id: the person chooses. */
   readonly picksSession: boolean;
 }
 
-/** Opens the screen; resolves to the exit code when the person left it. Throws what opening throws. */
 export async function runInteractive(
   { environment }: CommandContext,
   flags: InteractiveFlags,
@@ -29,12 +25,10 @@ export async function runInteractive(
   using signals = new EndingSignals();
   const cwd =
     flags.cwd === undefined ? existingFolder(currentFolder(), "cwd") : existingFolder(flags.cwd, "--cwd");
-  const prompt = await readPromptIfAny({
-    words: flags.words,
-    stdin: "terminal",
-    cwd,
-    onNotice: () => undefined,
-  });
+  const { words } = flags;
+  const prompt = await readPromptIfAny({ words, stdin: "terminal", cwd, onNotice: () => undefined });
+  const paths = userPaths(environment);
+  const savedRules = () => import("../../coding/settings/saved-rules.ts");
   const settings = Promise.withResolvers<ConfigFile>();
   const { openScreen, wantsPlain } = await import("../terminal/open-screen.ts");
   let prepared: PreparedSession | undefined;
@@ -48,11 +42,8 @@ export async function runInteractive(
     picks: flags.picksSession,
     isResumed: flags.session.resume !== undefined,
     openSession: async ({ resume, fresh = false, acceptServer }) => {
-      const {
-        resume: asked,
-        sessionId,
-        ...options
-      } = sessionOptionsOf(flags, { cwd, environment, newId: flags.session.sessionId ?? newUuid() });
+      const newId = flags.session.sessionId ?? newUuid();
+      const { resume: asked, sessionId, ...options } = sessionOptionsOf(flags, { cwd, environment, newId });
       // Wishes for the session to go on with (a copy) hold for the one chosen from the list.
       const chosen =
         resume === undefined ? undefined : { ...(isFirst ? flags.session.resume : {}), ...resume };
@@ -76,30 +67,14 @@ export async function runInteractive(
     version: NANO_AGENT_VERSION,
     isModeAsked: () => prepared?.settings.config.sources.get("permissionMode") === "command line",
     needsMode: () => prepared?.settings.config.sources.has("permissionMode") === false,
-    ...choicesKept(environment, cwd),
-    store: sessionStore(userPaths(environment)),
+    saveMode: async (mode) => {
+      await (await savedRules()).saveMode(mode, { configFolder: paths.configFolder, cwd });
+    },
+    saveModel: async (model) => {
+      await (await savedRules()).saveModel(model, paths);
+    },
+    store: sessionStore(paths),
     endings: signals,
     signalExit: () => SIGNAL_EXITS[signals.received ?? "SIGTERM"],
   });
-}
-
-/** Keeps what a person chooses on the screen in their own settings. */
-function choicesKept(
-  environment: CommandContext["environment"],
-  cwd: string,
-): {
-  readonly saveMode: (mode: PermissionMode) => Promise<void>;
-  readonly saveModel: (model: string) => Promise<void>;
-} {
-  const paths = userPaths(environment);
-  return {
-    saveMode: async (mode) => {
-      const { saveMode } = await import("../../coding/settings/saved-rules.ts");
-      await saveMode(mode, { configFolder: paths.configFolder, cwd });
-    },
-    saveModel: async (model) => {
-      const { saveModel } = await import("../../coding/settings/saved-rules.ts");
-      await saveModel(model, paths);
-    },
-  };
 }

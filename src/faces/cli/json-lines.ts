@@ -6,14 +6,13 @@ import type {
   ToolResultEntry,
 } from "../../core/agent/entries.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import type { ContentBlock } from "../../core/message/message.ts";
-import { NO_USAGE, toolCallsOf, type Usage } from "../../core/message/message.ts";
+import { type ContentBlock, NO_USAGE, toolCallsOf, type Usage } from "../../core/message/message.ts";
 import type { FinishReason } from "../../core/model/model.ts";
 import { CallOrder } from "../../journal/call-order.ts";
 import type { RepairReport } from "../../session/repair-report.ts";
 import type { LeftOut } from "../../view/notice.ts";
 import type { Outcome } from "../../view/outcome.ts";
-import type { Output } from "./standard-output.ts";
+import type { Output } from "./command-context.ts";
 
 /**
  * Turns the events of a run into the lines of `stream-json`, the first and the last left out. Results of tool
@@ -92,16 +91,8 @@ function compactLine({ reason, method, tokensBefore, tokensAfter }: CompactionEn
   return { type: "system", subtype: "compact_boundary", compact_metadata };
 }
 
-interface AnswerFacts {
-  readonly id: string;
-  readonly model: string;
-  readonly content: readonly object[];
-  readonly stop_reason: string | null;
-  readonly usage: object;
-}
-
-function assistantLine({ id, ...facts }: AnswerFacts, parent_tool_use_id: string | null): OutputLine {
-  const message = { id, type: "message", role: "assistant", stop_sequence: null, ...facts };
+function assistantLine(facts: object, parent_tool_use_id: string | null): OutputLine {
+  const message = { id: "", type: "message", role: "assistant", stop_sequence: null, ...facts };
   return { type: "assistant", message, parent_tool_use_id };
 }
 
@@ -114,13 +105,13 @@ function resultLine(entry: ToolResultEntry): OutputLine {
 }
 
 /** A line for programs without its `session_id` and `uuid`; `schema/events.json` says what each one holds. */
-export interface OutputLine {
+interface OutputLine {
   readonly type: string;
   readonly [field: string]: unknown;
 }
 
 /** Content blocks with the fields of the Anthropic Messages API alone: none that providers want back. */
-export function lineBlocks(blocks: readonly ContentBlock[]): readonly object[] {
+function lineBlocks(blocks: readonly ContentBlock[]): readonly object[] {
   return blocks.map((block) => {
     switch (block.type) {
       case "text":
@@ -149,16 +140,8 @@ export function lineBlocks(blocks: readonly ContentBlock[]): readonly object[] {
   });
 }
 
-/** Tokens in the words of lines. */
-export interface LineUsage {
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cache_read_input_tokens: number;
-  readonly cache_creation_input_tokens: number;
-}
-
 /** Tokens as the Anthropic Messages API counts them: `input_tokens` are those outside the prompt cache. */
-export function lineUsage(usage: Usage): LineUsage {
+function lineUsage(usage: Usage) {
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   return {
     input_tokens: Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens),
@@ -177,8 +160,7 @@ const STOP_REASONS: { readonly [reason in FinishReason["unified"]]?: string } = 
   pause: "pause_turn",
 };
 
-/** Why an answer ended, in the words of lines; `null` for one that was cut. */
-export function stopReasonOf({ unified }: FinishReason): string | null {
+function stopReasonOf({ unified }: FinishReason): string | null {
   return STOP_REASONS[unified] ?? null;
 }
 
@@ -188,7 +170,7 @@ export function stopReasonOf({ unified }: FinishReason): string | null {
  * `content_block_stop`, then `message_delta`, `message_stop`. After a retry a new `message_start` voids what
  * came before.
  */
-export class PartialEvents {
+class PartialEvents {
   #begun = false;
   /** The open block: its index in the answer, and its place among the blocks told so far. */
   #block: { readonly index: number; readonly place: number } | undefined;
@@ -279,25 +261,24 @@ export class PartialEvents {
   }
 }
 
-/** Options of {@link JsonReporter}. */
-export interface JsonReporterOptions {
-  readonly stdout: Output;
-  /** Asked for each line: a session to go on with is found after the reporter is made. */
-  readonly sessionId: () => string;
-  /** True: a line for whatever happens (`stream-json`); false: the result alone (`json`). */
-  readonly stream: boolean;
-  readonly partial: boolean;
-}
-
-/** Tells programs what a run does, in the lines of `schema/events.json`. */
 export class JsonReporter {
-  readonly #options: JsonReporterOptions;
+  readonly #stdout: Output;
+  readonly #sessionId: () => string;
+  readonly #isStream: boolean;
+  readonly #partial: boolean;
   #events: EventLines;
   #begun = false;
 
-  constructor(options: JsonReporterOptions) {
-    this.#options = options;
-    this.#events = new EventLines(options);
+  /**
+   * `sessionId` is asked for each line: a session to go on with is found later. `isStream`: a line for whatever
+   * happens (`stream-json`), else the result alone (`json`).
+   */
+  constructor(stdout: Output, sessionId: () => string, isStream: boolean, partial: boolean) {
+    this.#stdout = stdout;
+    this.#sessionId = sessionId;
+    this.#isStream = isStream;
+    this.#partial = partial;
+    this.#events = new EventLines({ partial });
   }
 
   /** Before the first event; later calls are ignored. */
@@ -306,7 +287,6 @@ export class JsonReporter {
     this.#begun = true;
   }
 
-  /** Tells what had to be put right to go on with the session kept at `file`. */
   repair({ damaged, droppedResults, interrupted }: RepairReport, file: string): void {
     this.#tell({
       type: "system",
@@ -318,31 +298,30 @@ export class JsonReporter {
     });
   }
 
-  /** Tells what of the project may not act, for it is not trusted. */
   untrusted(folder: string, leftOut: readonly LeftOut[]): void {
     const left = leftOut.map(({ kind, path, does }) => ({ kind, path, does }));
     this.#tell({ type: "system", subtype: "untrusted", folder, left_out: left });
   }
 
   event(event: AgentEvent): void {
-    if (this.#options.stream) for (const line of this.#events.lines(event)) this.#write(line);
+    if (this.#isStream) for (const line of this.#events.lines(event)) this.#write(line);
   }
 
   /** Once for each input: how it ended. */
   end(outcome: Outcome): void {
     this.#write(endLine(outcome));
-    this.#events = new EventLines(this.#options);
+    this.#events = new EventLines({ partial: this.#partial });
   }
 
   #tell(line: OutputLine): void {
-    if (this.#options.stream) this.#write(line);
+    if (this.#isStream) this.#write(line);
   }
 
   /** One LF line. U+2028 and U+2029 are escaped: some readers split lines at them. */
   #write(line: OutputLine): void {
-    const text = JSON.stringify({ ...line, session_id: this.#options.sessionId(), uuid: newUuid() });
+    const text = JSON.stringify({ ...line, session_id: this.#sessionId(), uuid: newUuid() });
     const safe = text.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
-    this.#options.stdout.write(`${safe}\n`);
+    this.#stdout.write(`${safe}\n`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { assertNoCommand } from "./near-command.ts";
+import { assertNoCommand } from "./run-cli.ts";
 
 const refusal = (line: string, isForced = false): string | undefined => {
   const words = line.match(/'[^']*'|\S+/g) ?? [];
@@ -26,8 +26,6 @@ test.each([
   ["help sesions", "nano-agent help sessions"],
   ["verison", "nano-agent --version"],
   ["help session export", "nano-agent help sessions export"],
-  ["session lst", "nano-agent sessions list"],
-  ["sesion list", "nano-agent sessions list"],
   ["Session List", "nano-agent sessions list"],
   ["session show abc", "nano-agent sessions show abc"],
   ["permission check 'npm test'", "nano-agent permissions check 'npm test'"],

@@ -1,16 +1,19 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { errorMessage, misuse } from "../../core/base/errors.ts";
-import { readStdin, type StdinKind } from "./read-stdin.ts";
+import { compileSchema } from "../../core/base/compile-schema.ts";
+import { errorMessage, isNanoAgentError, misuse } from "../../core/base/errors.ts";
+import { isRecord, safeParse } from "../../core/base/json.ts";
+import type { JsonSchema } from "../../core/base/schema.ts";
+import type { Input } from "../../core/message/input.ts";
+import type { UserBlock, UserMessage } from "../../core/message/message.ts";
+import type { RunFlags } from "./run-flags.ts";
 
 const MAX_FILE_BYTES = 10_000_000;
 
-/** Where a prompt comes from. */
-export interface PromptSources {
+interface PromptSources {
   /** Words of the command line that are no options. */
   readonly words: readonly string[];
   readonly stdin: StdinKind;
-  /** Folder that `@FILE` refers to. */
   readonly cwd: string;
   readonly onNotice: (message: string) => void;
 }
@@ -20,7 +23,7 @@ export interface PromptSources {
  * alone reads the prompt from standard input. Anything else that is piped in stands before the words, between
  * `<stdin>` marks; without words it is the prompt. Throws `invalid_argument` when there is none.
  */
-export async function readPrompt({ words, stdin, cwd, onNotice }: PromptSources): Promise<string> {
+async function readPrompt({ words, stdin, cwd, onNotice }: PromptSources): Promise<string> {
   if (words.includes("-")) {
     if (words.length > 1)
       throw misuse(
@@ -90,4 +93,207 @@ export function readTextFile(
 function notEmpty(text: string, complaint: string): string {
   if (text.trim() !== "") return text;
   throw misuse(`${complaint}. Say what to do: nano-agent -p "…", or pipe a text in. See nano-agent --help.`);
+}
+
+const MAX_BYTES = 10_000_000;
+/** Milliseconds after which a silent pipe that a run can do without is left alone. */
+const SILENCE_MS = 3_000;
+
+type StdinKind = "terminal" | "pipe" | "file" | "nothing";
+
+/** The kind of standard input. A closed one and `/dev/null` are `nothing`. */
+export function stdinKind(): StdinKind {
+  try {
+    const stats = fstatSync(0);
+    if (stats.isFIFO() || stats.isSocket()) return "pipe";
+    if (!stats.isCharacterDevice()) return "file";
+  } catch {
+    // Closed by the caller.
+    return "nothing";
+  }
+  return process.getBuiltinModule("node:tty").isatty(0) ? "terminal" : "nothing";
+}
+
+/**
+ * All text on standard input. `onSilence` is for a run that can do without: told when a silent pipe was left
+ * alone. Throws `invalid_argument` for what cannot be read (a folder), is too long, or is not text.
+ */
+async function readStdin(kind: StdinKind, onSilence?: () => void): Promise<string> {
+  if (kind === "nothing") return "";
+  const bytes = kind === "file" ? readRegular() : await readStream(kind === "pipe" ? onSilence : undefined);
+  if (bytes.includes(0))
+    throw misuse(
+      "Standard input is not text: it contains NUL bytes. Pipe text, or name the file in the prompt.",
+    );
+  return bytes.toString("utf8").replace(/^\uFEFF/, "");
+}
+
+function readRegular(): Buffer {
+  try {
+    assertLength(fstatSync(0).size);
+    return readFileSync(0);
+  } catch (error) {
+    throw unreadable(error, " Redirect a text file.");
+  }
+}
+
+async function readStream(onSilence: (() => void) | undefined): Promise<Buffer> {
+  const { stdin } = process;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let isSilent = false;
+  const leaveAlone = (): void => {
+    isSilent = true;
+    onSilence?.();
+    stdin.destroy();
+  };
+  const silence = onSilence === undefined ? undefined : setTimeout(leaveAlone, SILENCE_MS);
+  try {
+    for await (const chunk of stdin as AsyncIterable<Buffer>) {
+      clearTimeout(silence);
+      chunks.push(chunk);
+      bytes += chunk.length;
+      assertLength(bytes);
+    }
+  } catch (error) {
+    if (!isSilent) throw unreadable(error, "");
+  } finally {
+    clearTimeout(silence);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The error for what cannot be read; too much has its own already. */
+function unreadable(error: unknown, advice: string): Error {
+  if (isNanoAgentError(error)) return error;
+  return misuse(`Standard input cannot be read: ${errorMessage(error)}.${advice}`, { cause: error });
+}
+
+function assertLength(bytes: number): void {
+  if (bytes > MAX_BYTES)
+    throw misuse(
+      `Standard input has more than ${MAX_BYTES} bytes. Pipe less, or put it in a file and name the file in the prompt.`,
+    );
+}
+
+/**
+ * The input of a run without a screen: its prompt, which is read now, or the messages on standard input as
+ * they come. Undefined: it goes on without a word. Throws `invalid_argument` for a prompt that is not there
+ * or stands beside messages; the messages do for none at all.
+ */
+export async function readRunInput(
+  { inputFormat, words, session }: RunFlags,
+  { cwd, onNotice }: { readonly cwd: string; readonly onNotice: (message: string) => void },
+): Promise<AsyncIterable<Input | undefined> | Iterable<Input | undefined>> {
+  if (inputFormat === "text") {
+    const read = session.resume?.step === undefined ? readPrompt : readPromptIfAny;
+    return [await read({ words, stdin: stdinKind(), cwd, onNotice })];
+  }
+  if (words.length === 0) return messagesOfStdin();
+  throw misuse(
+    "With --input-format stream-json the messages come from standard input. Leave the prompt out.",
+  );
+}
+
+async function* messagesOfStdin(): AsyncGenerator<Input> {
+  let isSilent = true;
+  for await (const message of readInputMessages(process.stdin)) {
+    isSilent = false;
+    yield message;
+  }
+  if (isSilent)
+    throw misuse(
+      'Standard input ended without a message. Write lines of {"type":"user","message":{"role":"user","content":"…"}}.',
+    );
+}
+
+/** The schema of `--json-schema`: JSON or a file. Throws `invalid_argument` when it cannot be used. */
+export function readSchema(value: string, cwd: string): JsonSchema {
+  const inline = value.trimStart().startsWith("{");
+  const text = inline ? value : readTextFile(value, { what: "--json-schema", cwd });
+  const where = inline ? "--json-schema" : `--json-schema ${value}`;
+  const parsed = safeParse(text);
+  if (!parsed.ok)
+    throw misuse(`${where} is not JSON: ${parsed.error}. Pass a JSON Schema, or a file that holds one.`);
+  if (!isRecord(parsed.value))
+    throw misuse(`${where} is not a JSON object. Pass a JSON Schema such as {"type":"object"}.`);
+  const schema = parsed.value as JsonSchema;
+  try {
+    compileSchema(schema);
+  } catch (error) {
+    throw misuse(`${where} cannot be used: ${errorMessage(error)}`, { cause: error });
+  }
+  return schema;
+}
+
+const MAX_LINE_CHARS = 50_000_000;
+
+/** Lines of standard input, ended by line feeds alone. Throws `invalid_argument` for one without end. */
+export async function* inputLines(chunks: AsyncIterable<Buffer | string>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let number = 1;
+  let length = 0;
+  let pieces: string[] = [];
+  for await (const chunk of chunks) {
+    const text = typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true });
+    const [first = "", ...rest] = text.split("\n");
+    pieces.push(first);
+    length += first.length;
+    for (const piece of rest) {
+      yield pieces.join("");
+      number++;
+      pieces = [piece];
+      ({ length } = piece);
+    }
+    if (length > MAX_LINE_CHARS)
+      throw misuse(`Line ${number} of standard input is longer than ${MAX_LINE_CHARS} characters.`);
+  }
+  if (length > 0) yield pieces.join("");
+}
+
+/**
+ * User messages from JSON lines: `{"type":"user","message":{"role":"user","content":"…"}}`, where the content
+ * may be blocks of text and images. Empty lines are skipped. Throws `invalid_argument`, naming the line, for
+ * any other.
+ */
+export async function* readInputMessages(
+  chunks: AsyncIterable<Buffer | string>,
+): AsyncGenerator<UserMessage> {
+  let number = 0;
+  for await (const line of inputLines(chunks)) {
+    number++;
+    if (line.trim() !== "") yield parseInputLine(line, number);
+  }
+}
+
+/** One line of input as a message. Throws `invalid_argument`, saying what is wrong with it. */
+export function parseInputLine(line: string, number: number): UserMessage {
+  const parsed = safeParse(line);
+  if (!parsed.ok) throw badLine(number, `is not JSON (${parsed.error})`);
+  const { value } = parsed;
+  if (!isRecord(value) || value["type"] !== "user")
+    throw badLine(number, 'has no "type": "user", the only kind of line this version reads');
+  const { message } = value;
+  if (!isRecord(message) || message["role"] !== "user")
+    throw badLine(number, 'has no "message" with the role "user"');
+  const { content } = message;
+  const blocks: unknown = typeof content === "string" ? [{ type: "text", text: content }] : content;
+  if (!Array.isArray(blocks) || blocks.length === 0 || !blocks.every(isInputBlock))
+    throw badLine(number, 'needs a "content" of text, or of text and image blocks');
+  return { role: "user", content: blocks };
+}
+
+function isInputBlock(block: unknown): block is UserBlock {
+  if (!isRecord(block)) return false;
+  if (block["type"] === "text") return typeof block["text"] === "string";
+  if (block["type"] !== "image" || !isRecord(block["source"])) return false;
+  const { type, media_type: mediaType, data, url } = block["source"];
+  if (type === "base64") return typeof mediaType === "string" && typeof data === "string";
+  return type === "url" && typeof url === "string";
+}
+
+function badLine(number: number, what: string): Error {
+  return misuse(
+    `Line ${number} of standard input ${what}. Write {"type":"user","message":{"role":"user","content":"…"}}.`,
+  );
 }

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isNanoAgentError } from "../../core/base/errors.ts";
-import { FLAGS } from "./flags.ts";
-import { NO_VALUE } from "./read-options.ts";
+import { FLAGS, NO_VALUE } from "./read-options.ts";
 import { type RunFlags, readFlags, readRunFlags } from "./run-flags.ts";
 
 function read(...args: readonly string[]): RunFlags {

@@ -1,9 +1,10 @@
 import { parseArgs } from "node:util";
+import type { SettingFlag } from "../../coding/settings/setting.ts";
+import { PLACED_SETTINGS } from "../../coding/settings/setting-table.ts";
 import { didYouMean } from "../../core/base/text.ts";
 
 /** An option. One table makes what is read, the help, the completions and the reference. */
 export interface CommandOption {
-  /** As the help shows it: `-o, --output FILE`. */
   readonly form: string;
   readonly name: `--${string}`;
   readonly short: string | undefined;
@@ -17,7 +18,7 @@ export interface CommandOption {
  * Options with their help by their forms: `--json`, `-o, --output FILE`, `--resume [ID]`, and where only some
  * values may stand there, `--format json|html`.
  */
-export function optionTable(table: { readonly [form: string]: string }): readonly CommandOption[] {
+function optionTable(table: { readonly [form: string]: string }): readonly CommandOption[] {
   return Object.entries(table).map(([form, help]) => {
     const words = form.split(" ");
     const short = form.startsWith("--") ? undefined : words.shift()?.replace(",", "");
@@ -29,7 +30,6 @@ export function optionTable(table: { readonly [form: string]: string }): readonl
   });
 }
 
-/** A command line, taken apart. */
 export interface ParsedOptions {
   readonly words: readonly string[];
   /** The words behind `--`. */
@@ -41,7 +41,7 @@ export interface ParsedOptions {
 }
 
 /** Which options a command line may have, and how a mistake in it is told. */
-export interface OptionReader {
+interface OptionReader {
   readonly options: readonly CommandOption[];
   readonly fail: (what: string) => Error;
 }
@@ -148,4 +148,141 @@ function readOption(
     throw fail(`${rawName} needs a value: ${rawName} ${option.value}.`);
   if (option.choices !== undefined) oneOf(value, option.choices, { name: option.name, fail });
   return { name: option.name, value };
+}
+
+export interface FlagSpec extends CommandOption {
+  readonly group: SettingFlag["group"] | "Input and output" | "Place" | "Other";
+}
+
+export const FLAGS: readonly FlagSpec[] = [
+  ...flags("Run", {
+    "-p, --print": "Run once without a screen: the answer goes to standard output.",
+    "--plain":
+      "A screen of lines only, without cursor movement and redraw: for screen readers and simple terminals. Also NANO_AGENT_PLAIN=1.",
+  }),
+  ...settingFlags("Run"),
+  ...flags("Run", {
+    "--mcp-config FILE|JSON":
+      'MCP servers beside those of the settings and of the project: a file in the form of .mcp.json, or {"mcpServers":{…}} itself.',
+    "--strict-mcp-config": "Use the MCP servers of --mcp-config and no other.",
+  }),
+  ...flags("Session", {
+    "-c, --continue": "Go on with the newest session of the working folder.",
+    "-r, --resume [ID]":
+      "Go on with the session of this id, or the only one whose id begins so (see nano-agent sessions list); without an id, with the one you choose, or without a screen the newest.",
+    "--fork-session": "With --continue or --resume: go on in a copy and leave the session as it is.",
+    "--from N":
+      "With --continue or --resume: go back to step N (see nano-agent sessions show) and go on from what stood before it. Without a prompt the model is asked what it was asked then. What came later is set aside; with --fork-session the session stays as it is.",
+    "--session-id ID": "Id of the new session or copy: letters, digits, _ and -. Default: a new UUID.",
+    "--no-session": "Keep nothing of the run on disk.",
+  }),
+  ...settingFlags("Session"),
+  ...flags("Input and output", {
+    "--output-format text|json|stream-json":
+      "text: the answer. json: one result object. stream-json: one JSON object a line as things happen.",
+    "--json": "The same as --output-format stream-json.",
+    "--include-partial-messages": "With stream-json: also the pieces of an answer as they arrive.",
+    "--input-format text|stream-json":
+      "stream-json: user messages as JSON lines on standard input, answered one after the other. Needs --output-format stream-json.",
+    "--json-schema FILE|JSON": "JSON Schema the answer must fit; the answer is then a JSON value.",
+    "-o, --output-last-message FILE": "Also write the answer to a file.",
+  }),
+  ...settingFlags("Permission"),
+  ...flags("Permission", {
+    "--yolo":
+      "The same as --permission-mode bypassPermissions: every tool call runs that no rule denies. Your ask rules, and edits in .git, .nano-agent and nano-agent.json, still ask. For places you can lose.",
+  }),
+  ...settingFlags("Limits"),
+  ...flags("Place", {
+    "-C, --cwd FOLDER": "Work in this folder.",
+    "--add-dir FOLDER": "A further folder that counts as inside the workspace.",
+  }),
+  ...flags("Input and output", {
+    "--verbose": "Say on standard error, line by line, what happens: requests, tool calls, decisions.",
+  }),
+  ...flags("Other", {
+    "-h, --help": "Show this help.",
+    "-v, --version": "Show the version.",
+  }),
+];
+
+function flags(group: FlagSpec["group"], table: { readonly [form: string]: string }): readonly FlagSpec[] {
+  return optionTable(table).map((option) => ({ ...option, group }));
+}
+
+/** The options of a group that settings have. */
+function settingFlags(group: SettingFlag["group"]): readonly FlagSpec[] {
+  return PLACED_SETTINGS.flatMap(({ setting }) => {
+    const { flag, help = "" } = setting;
+    if (flag?.group !== group) return [];
+    const { name, short, value } = flag;
+    const form = `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`;
+    return flags(group, { [form]: flag.help ?? help }).map((option) => ({
+      ...option,
+      choices: setting.enum ?? option.choices,
+    }));
+  });
+}
+
+export interface CommandAction {
+  /** The word behind the command; undefined where the command does one thing. */
+  readonly name: string | undefined;
+  /** Placeholders of what follows: `ID`, `[ID]` (optional), `FILE…` (one or more), `[WORD…]`. */
+  readonly words: readonly string[];
+  /** Placeholder of what stands behind `--`; undefined where nothing may. */
+  readonly behind: string | undefined;
+  readonly options: readonly CommandOption[];
+  /** True: it runs the agent and takes {@link RUN_OPTIONS} too. */
+  readonly runOptions?: true;
+  readonly help: string;
+}
+
+/** Options of a run that sub-commands which run the agent take too. */
+export const RUN_OPTIONS: readonly CommandOption[] = FLAGS.filter(({ name, group }) =>
+  group === "Run" || group === "Permission" || group === "Limits" ? name !== "--print" : name === "--add-dir",
+);
+
+export interface CommandSpec {
+  readonly name: string;
+  readonly help: string;
+  /** Its actions; the first is meant where none is named and it needs no words. */
+  readonly actions: readonly [CommandAction, ...CommandAction[]];
+}
+
+export function command(name: string, help: string, ...actions: CommandSpec["actions"]): CommandSpec {
+  return { name, help, actions };
+}
+
+/** An action by its form, such as `put ID [FILE…] -- PATH…`, and its options by theirs. */
+export function action(
+  form: string,
+  help: string,
+  options: { readonly [form: string]: string } = {},
+): CommandAction {
+  const [before = "", behind] = form.split("-- ");
+  const words = before.split(" ").filter((word) => word !== "");
+  // Placeholders are in capitals.
+  const name = words[0] === words[0]?.toLowerCase() ? words.shift() : undefined;
+  return {
+    name,
+    words,
+    behind,
+    // Every start makes these tables, and most look at none of them.
+    get options() {
+      return optionTable(options);
+    },
+    help,
+  };
+}
+
+/** How an action is written: `sessions export [ID] [--format FORMAT] …`. */
+export function actionForm(
+  command: CommandSpec,
+  { name, words, options, runOptions, behind }: CommandAction,
+): string {
+  // A short name is told where the option is.
+  const named = options.map(({ form }) => `[${form.replace(/^-\w, /, "")}]`);
+  const run = runOptions === true ? ["[options of a run]"] : [];
+  const rest = behind === undefined ? [] : [`[-- ${behind}]`];
+  return [command.name, name ?? [], words, named, run, rest].flat().join(" ");
 }

@@ -1,19 +1,17 @@
 import { withGoneFolder } from "../../coding/settings/paths.ts";
 import { isNanoAgentError, misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { editDistance, shellArgument } from "../../core/base/text.ts";
 import { withoutUnkept } from "../../session/session-error.ts";
 import { readEnvironment } from "../../system/env.ts";
 import { EXIT, exitCodeOfError } from "../../view/exit-code.ts";
 import { type Command, readCommandCall } from "./command-call.ts";
-import { type CommandContext, say } from "./command-context.ts";
-import type { CommandSpec } from "./command-spec.ts";
+import { type CommandContext, isTerminal, say, standardOutput } from "./command-context.ts";
 import { COMMANDS } from "./commands.ts";
 import { explainError } from "./explain-error.ts";
 import { runHeadless } from "./headless.ts";
-import { assertNoCommand } from "./near-command.ts";
-import { NO_VALUE } from "./read-options.ts";
-import { stdinKind } from "./read-stdin.ts";
+import { stdinKind } from "./prompt.ts";
+import { type CommandSpec, NO_VALUE } from "./read-options.ts";
 import { type RunFlags, readFlags, readRunFlags } from "./run-flags.ts";
-import { isTerminal, standardOutput } from "./standard-output.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
@@ -91,7 +89,7 @@ async function runCommand(
   const commands: { readonly [name: string]: Command | undefined } = await import("./small-commands.ts");
   const run = commands[command.name.replaceAll(/-(\w)/g, (_all, letter: string) => letter.toUpperCase())];
   if (run === undefined) throw toNanoAgentError(`The command ${command.name} cannot be loaded.`, "internal");
-  return run(context, call).catch(asOfCommand);
+  return run({ ...context, ...call }).catch(asOfCommand);
 }
 
 /** Only a run can do without a session. */
@@ -105,4 +103,52 @@ async function showHelp({ stdout }: CommandContext): Promise<number> {
   const { helpText } = await import("./help.ts");
   stdout.write(helpText());
   return EXIT.done;
+}
+
+/**
+ * Stops a prompt that is most likely a mistyped command, or one behind an option, before it becomes a paid
+ * request. Throws `invalid_argument` with what was probably meant. `isForced`: the words stand behind `--`.
+ */
+export function assertNoCommand(words: readonly string[], isForced: boolean): void {
+  const hint = isForced ? undefined : meantBy(words);
+  if (hint === undefined) return;
+  const isLate = COMMANDS.some(({ name }) => name === words[0]);
+  const what = isLate ? "is not a command behind an option" : "is not a command";
+  const order = isLate ? " The command comes first, and its options behind it." : "";
+  throw misuse(
+    `${JSON.stringify(words.join(" "))} ${what}. Did you mean ${hint}?${order} To send it as a prompt: nano-agent -p -- ${words.map(shellArgument).join(" ")}`,
+  );
+}
+
+function meantBy(words: readonly string[]): string | undefined {
+  const [first = "", second] = words.map((word) => word.toLowerCase());
+  if (first === "help" && second !== undefined)
+    return meantBy(words.slice(1))?.replace("nano-agent", "nano-agent help");
+  // A slash command, or a question, is no slip.
+  if (!/^[a-z-]+$/.test(first)) return undefined;
+  if (second === undefined && isSlip(first, "version")) return "nano-agent --version";
+  const command = COMMANDS.find(({ name }) => isSlip(first, name));
+  if (command === undefined || second === undefined) return command && `nano-agent ${command.name}`;
+  return callMeant(command, words);
+}
+
+/** A command with an action and its arguments; undefined where the words may be a sentence. */
+function callMeant({ name: meant, actions }: CommandSpec, words: readonly string[]): string | undefined {
+  const [first = "", second = ""] = words.map((word) => word.toLowerCase());
+  const named = actions.find(({ name }) => name !== undefined && isSlip(second, name));
+  const unnamed = meant === first ? actions.find(({ name }) => name === undefined) : undefined;
+  const action = named ?? unnamed;
+  const rest = words.slice(named === undefined ? 1 : 2);
+  // Ids, files, numbers and quoted commands are words that no sentence has.
+  const isCall = rest.every((word) => /[^a-z]|^[a-f]+$/i.test(word));
+  if (action === undefined || !isCall || rest.length > action.words.length) return undefined;
+  return ["nano-agent", meant, action.name ?? [], rest.map(shellArgument)].flat().join(" ");
+}
+
+/** True for the name with one letter too few, too many or swapped: another letter makes another word. */
+function isSlip(word: string, name: string): boolean {
+  const sorted = (letters: string): string => [...letters].sort().join("");
+  if (word === name || Math.abs(word.length - name.length) > 1) return word === name;
+  const isNear = word.length === name.length ? sorted(word) === sorted(name) : word.length > 3;
+  return isNear && editDistance(word, name) === 1;
 }

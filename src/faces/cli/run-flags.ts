@@ -1,17 +1,21 @@
+import { readGivenServers } from "../../coding/mcp/find-servers.ts";
+import type { CodingSessionOptions, ResumeOptions } from "../../coding/session/coding-session.ts";
 import type { ConfigFile } from "../../coding/settings/config-schema.ts";
+import { currentFolder } from "../../coding/settings/paths.ts";
 import { type DescribedSchema, jsonSchema, withSetting } from "../../coding/settings/setting.ts";
 import { PLACED_SETTINGS } from "../../coding/settings/setting-table.ts";
 import type { McpSources } from "../../coding/settings/settings.ts";
 import { readOption } from "../../core/base/check.ts";
 import { misuse } from "../../core/base/errors.ts";
-import { FLAGS } from "./flags.ts";
-import { oneOf, type ParsedOptions, readOptions } from "./read-options.ts";
-import { readSessionFlags, type SessionFlags } from "./session-flags.ts";
+import { defined } from "../../core/base/json.ts";
+import { shellArgument } from "../../core/base/text.ts";
+import { assertSessionId } from "../../session/session-file.ts";
+import type { Environment } from "../../system/env.ts";
+import { textOrFile } from "./prompt.ts";
+import { FLAGS, NO_VALUE, oneOf, type ParsedOptions, readOptions } from "./read-options.ts";
 
-/** How a run's output looks. */
 export type OutputFormat = "text" | "json" | "stream-json";
 
-/** The options of a run, checked. Files they name are not read yet. */
 export interface RunFlags {
   readonly words: readonly string[];
   readonly print: boolean;
@@ -122,4 +126,92 @@ function named(flags: ParsedOptions, name: `--${string}`): string | undefined {
 function notEmpty(text: string, name: `--${string}`): string {
   if (text.trim() !== "") return text;
   throw misuse(`${name} is followed by an empty text. Leave it out, or name a value.`);
+}
+
+interface SessionFlags {
+  /** False: nothing of the run is kept on disk. */
+  readonly keep: boolean;
+  readonly sessionId: string | undefined;
+  readonly resume: ResumeOptions | undefined;
+}
+
+/** The session options of a run. Throws `invalid_argument` for bad ids and options that disagree. */
+function readSessionFlags(flags: ParsedOptions): SessionFlags {
+  const named = flags.text("--resume");
+  const sessionId = flags.text("--session-id");
+  if (named !== undefined && named !== NO_VALUE) assertSessionId(named, "--resume");
+  if (sessionId !== undefined) assertSessionId(sessionId, "--session-id");
+  assertAgreement(flags);
+  const step = readStep(flags.text("--from"));
+  const id = named === undefined || named === NO_VALUE ? "last" : named;
+  const fork = flags.has("--fork-session");
+  const isResumed = flags.has("--continue") || named !== undefined;
+  return {
+    keep: !flags.has("--no-session"),
+    sessionId,
+    resume: isResumed ? { id, fork, ...defined({ step }) } : undefined,
+  };
+}
+
+/** A step number of the command line. Throws `invalid_argument` for what is not a whole number from 1. */
+export function readStep(text: string | undefined): number | undefined {
+  if (text === undefined || /^[1-9]\d{0,8}$/.test(text)) return text === undefined ? undefined : Number(text);
+  throw misuse(
+    `--from ${JSON.stringify(text)}: write the number of a step, from 1. nano-agent sessions show prints them.`,
+  );
+}
+
+function assertAgreement(flags: ParsedOptions): void {
+  const from = (["--continue", "--resume"] as const).filter((name) => flags.has(name));
+  const [other] = [...from, ...(flags.has("--fork-session") ? ["--fork-session"] : [])];
+  if (from.length > 1)
+    throw misuse("--continue takes the newest session and --resume names one. Leave one out.");
+  if (flags.has("--from") && from.length === 0)
+    throw misuse(
+      "--from goes back to a step of a session: say which session, with --continue or --resume ID.",
+    );
+  if (flags.has("--no-session") && other !== undefined)
+    throw misuse(`--no-session keeps nothing and ${other} goes on with what was kept. Leave one out.`);
+  if (flags.has("--fork-session") && from.length === 0)
+    throw misuse("--fork-session copies a session: say which, with --continue or --resume ID.");
+  if (from.length > 0 && flags.has("--session-id") && !flags.has("--fork-session"))
+    throw misuse("--session-id names a new session. With --continue and --resume it needs --fork-session.");
+}
+
+interface SessionOrigin {
+  /** An existing folder. */
+  readonly cwd: string;
+  readonly environment: Environment;
+  readonly newId: string;
+}
+
+/** A session's options from the command line. Throws `invalid_argument` for an unreadable prompt file. */
+export function sessionOptionsOf(flags: RunFlags, origin: SessionOrigin): CodingSessionOptions {
+  const { config, addDirs, mcp, session, cwd: folder } = flags;
+  const { cwd, environment, newId: sessionId } = origin;
+  const there = folder === undefined ? "" : ` -C ${shellArgument(cwd)}`;
+  const { keep, resume } = session;
+  return {
+    ...defined({ cwd, addDirs, environment, mcp, sessionId, keep, resume }),
+    settings: withPromptFiles(config, cwd),
+    goOnCommand: (options) => `nano-agent -p ${options}${there} "…"`,
+  };
+}
+
+/**
+ * The words about MCP servers with their files read now, from where the command is given: sessions work
+ * elsewhere. Throws `invalid_argument` and `invalid_config` for what cannot be read.
+ */
+export async function withServerFiles(mcp: McpSources): Promise<McpSources> {
+  const here = currentFolder();
+  return { ...mcp, configs: await Promise.all(mcp.configs.map((text) => readGivenServers(text, here))) };
+}
+
+/** Options with the files that system prompts name read. Throws `invalid_argument` for one that cannot be. */
+export function withPromptFiles(config: ConfigFile, cwd: string): ConfigFile {
+  const read = (text: string | undefined, what: string): string | undefined =>
+    text === undefined ? undefined : textOrFile(text, { what, cwd });
+  const systemPrompt = read(config.systemPrompt, "--system-prompt");
+  const appendSystemPrompt = read(config.appendSystemPrompt, "--append-system-prompt");
+  return { ...config, ...defined({ systemPrompt, appendSystemPrompt }) };
 }

@@ -1,9 +1,9 @@
 import { Writable } from "node:stream";
 import { expect, test } from "vitest";
 import { doneOutcome, RunTally } from "../../view/outcome.ts";
+import { StreamOutput } from "./command-context.ts";
+import { RunTeller } from "./headless.ts";
 import { readFlags, readRunFlags } from "./run-flags.ts";
-import { RunTeller } from "./run-teller.ts";
-import { StreamOutput } from "./standard-output.ts";
 
 /** The standard output of a run that ended with this answer and showed nothing of it before. */
 async function toldAnswer(args: readonly string[], isTerminal: boolean): Promise<string> {
@@ -16,13 +16,9 @@ async function toldAnswer(args: readonly string[], isTerminal: boolean): Promise
   });
   const stdout = new StreamOutput(() => stream, isTerminal);
   const stderr = new StreamOutput(() => new Writable({ write: (_c, _e, done) => done() }), isTerminal);
-  const teller = new RunTeller({
-    context: { environment: { NO_COLOR: "1", LANG: "C.UTF-8" }, stdout, stderr },
-    flags: readRunFlags(readFlags(["-p", ...args, "go"])),
-    prepared: () => undefined,
-    waiting: undefined,
-    newId: "new",
-  });
+  const context = { environment: { NO_COLOR: "1", LANG: "C.UTF-8" }, stdout, stderr };
+  const flags = readRunFlags(readFlags(["-p", ...args, "go"]));
+  const teller = new RunTeller(context, flags, () => undefined, "new");
   await teller.prepare();
   const facts = {
     ...new RunTally().facts,

@@ -1,20 +1,23 @@
 // One lazy module for all of these: each module loaded on its own adds a shared chunk to load.
-export { acp } from "./commands/acp.ts";
-export { auth } from "./commands/auth.ts";
+import type { Command } from "./command-call.ts";
+
 export { completion } from "./commands/completion.ts";
-export { config } from "./commands/config.ts";
 export { demo } from "./commands/demo.ts";
-export { doctor } from "./commands/doctor.ts";
-export { worker } from "./commands/durable-worker.ts";
 export { evaluation as eval } from "./commands/evaluation.ts";
 export { agents, extensions, skills } from "./commands/extensions.ts";
-export { importSettings } from "./commands/import-settings.ts";
 export { mcp } from "./commands/mcp.ts";
 export { memory } from "./commands/memory.ts";
-export { models } from "./commands/models.ts";
-export { permissions } from "./commands/permissions.ts";
-export { runs } from "./commands/runs.ts";
-export { serve } from "./commands/serve-page.ts";
+export { auth, models } from "./commands/models.ts";
+export { permissions, trust } from "./commands/permissions.ts";
+export { acp, serve } from "./commands/serve.ts";
 export { sessions } from "./commands/sessions.ts";
-export { trust } from "./commands/trust.ts";
+export { config, doctor, importSettings } from "./commands/settings.ts";
 export { redo, undo } from "./commands/undo.ts";
+
+// Most starts of the program have nothing to do with a database.
+
+/** `nano-agent worker`: works on durable runs until a signal ends it. */
+export const worker: Command = async (call) => (await import("./commands/durable.ts")).runWorker(call);
+
+/** `nano-agent runs list|show|cancel|retry|approve`: durable runs, wherever they are worked on. */
+export const runs: Command = async (call) => (await import("./commands/durable.ts")).aboutRuns(call);

@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import { expect, test } from "vitest";
-import { StreamOutput } from "./standard-output.ts";
+import { StreamOutput } from "./command-context.ts";
 
 interface SlowReader {
   readonly stream: Writable;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isNanoAgentError } from "../../core/base/errors.ts";
-import { parseInputLine, readInputMessages } from "./stream-json-input.ts";
+import { parseInputLine, readInputMessages } from "./prompt.ts";
 
 const LINE = (text: string): string =>
   JSON.stringify({ type: "user", message: { role: "user", content: text } });

@@ -2,8 +2,7 @@ import { Writable } from "node:stream";
 import { expect, test } from "vitest";
 import type { RunView, SessionView } from "../../view/view.ts";
 import { EMPTY_HOST, ViewFold } from "../../view/view-fold.ts";
-import { StreamOutput } from "./standard-output.ts";
-import { styleFor } from "./style.ts";
+import { StreamOutput, styleFor } from "./command-context.ts";
 import { WaitingLine } from "./waiting-line.ts";
 
 function room(columns = 80) {
@@ -17,7 +16,12 @@ function room(columns = 80) {
   });
   const output = new StreamOutput(() => stream, true);
   const style = styleFor(true, { NO_COLOR: "1" });
-  const waiting = new WaitingLine({ output, style, width: () => columns, now: () => now });
+  const waiting = new WaitingLine(
+    output,
+    style,
+    () => columns,
+    () => now,
+  );
   /** What is written by one look so many milliseconds later. */
   const after = (ms: number): string => {
     now += ms;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { columnsOf } from "../text/columns.ts";
-import { wrapText } from "./wrap-text.ts";
+import { wrapText } from "./command-context.ts";
 
 test("a line is cut at blanks, with what each line begins with", () => {
   expect(wrapText("one two three four", { width: 16, first: "- ", rest: "  " })).toEqual([

@@ -83,13 +83,13 @@ export class CodingHost implements SessionHost {
   }
 
   async list(query: ListQuery): Promise<SessionPage> {
-    const { files, next, isPartial } = await this.kept.page(query);
+    const { files, next, searched } = await this.kept.page(query);
     const sessions: ListedSession[] = [];
     for (const { passages, ...file } of files) {
       sessions.push({ ...this.listed(file), ...defined({ passages }) });
       await setImmediate();
     }
-    return { sessions, ...defined({ next }), ...(isPartial ? { partial: true } : {}) };
+    return { sessions, ...defined({ next, searched }) };
   }
 
   listed(file: SessionFile): ListedSession {

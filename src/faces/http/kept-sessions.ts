@@ -3,7 +3,9 @@ import { setImmediate, setTimeout } from "node:timers/promises";
 import { type Clock, startTimer } from "../../core/base/async.ts";
 import type { Redaction } from "../../core/base/text.ts";
 import { FactsReader } from "../../server/facts-reader.ts";
-import { cut, type SessionFacts } from "../../server/session-facts.ts";
+import type { SessionPage } from "../../server/server-api.ts";
+import type { SessionFacts } from "../../server/session-facts.ts";
+import { cut } from "../../server/session-facts.ts";
 import type { ListQuery } from "../../server/session-host.ts";
 import { lockPath } from "../../session/read-session.ts";
 import { findSessions, indexSessions } from "../../session/search/find-sessions.ts";
@@ -11,15 +13,18 @@ import { isSessionId } from "../../session/session-file.ts";
 import { isLocked, lockHolder } from "../../session/session-lock.ts";
 import type { SessionFile, SessionStore } from "../../session/session-store.ts";
 
-type FoundFile = SessionFile & { readonly passages?: readonly string[] };
+/** A session file, and pieces of it where it was searched for. */
+export type FoundFile = SessionFile & { readonly passages?: readonly string[] };
 
-interface FilePage {
+/** A page of session files, and the place behind it. */
+export interface FilePage {
   readonly files: readonly FoundFile[];
   readonly next: string | undefined;
-  /** True where not all sessions were searched yet. */
-  readonly isPartial: boolean;
+  /** Of a search, while not all sessions were read for it. */
+  readonly searched: SessionPage["searched"];
 }
 
+/** Sessions that a search looks for at most. */
 const MAX_FOUND = 1_000;
 /** How long a search waits until the index is up to date. */
 const PATIENCE_MS = 1_000;
@@ -33,6 +38,7 @@ const REST_MS = 5;
 export class KeptSessions {
   readonly store: SessionStore;
   readonly #facts = new Map<string, FactsReader>();
+  /** Where sessions were found that somebody asked for. */
   readonly #paths = new Map<string, string>();
   readonly #clock: Clock;
   readonly #redaction: Redaction | undefined;
@@ -74,11 +80,11 @@ export class KeptSessions {
   }
 
   async page({ cwd, q, limit, before }: ListQuery): Promise<FilePage> {
-    const { found, isPartial } =
-      q === undefined ? { found: this.store.list(cwd), isPartial: false } : await this.#search(q, cwd);
+    const { found, searched } =
+      q === undefined ? { found: this.store.list(cwd), searched: undefined } : await this.#search(q, cwd);
     const placed = found.map((file) => ({ ...file, id: file.sessionId, updatedAt: file.changedAt }));
     const { page, next } = cut(placed, { limit, before });
-    return { files: page, next, isPartial };
+    return { files: page, next, searched };
   }
 
   /** The facts of a session as its file is now; of one that cannot be read, what is known without. */
@@ -107,21 +113,19 @@ export class KeptSessions {
   async #search(
     text: string,
     cwd: string | undefined,
-  ): Promise<{ readonly found: readonly FoundFile[]; readonly isPartial: boolean }> {
-    const isPartial = !(await this.#isIndexed());
+  ): Promise<{ readonly found: readonly FoundFile[]; readonly searched: SessionPage["searched"] }> {
+    await this.#indexed();
     const options = { cwd, limit: MAX_FOUND, asItIs: true, redaction: this.#redaction };
-    const { sessions } = await findSessions(this.store, text, options);
+    const { sessions, searched } = await findSessions(this.store, text, options);
     const found = sessions.map(({ excerpt, ...file }) => ({ ...file, passages: [excerpt] }));
-    return { found, isPartial };
+    return { found, searched: searched.sessions < searched.of ? searched : undefined };
   }
 
-  /** False where the index takes longer than a person waits for an answer. */
-  #isIndexed(): Promise<boolean> {
+  /** Resolves when the index is up to date, or has taken longer than a person waits for an answer. */
+  #indexed(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const stop = startTimer(this.#clock, PATIENCE_MS, () => resolve(false));
-      this.index()
-        .then(() => resolve(true), reject)
-        .finally(stop);
+      const stop = startTimer(this.#clock, PATIENCE_MS, () => resolve());
+      this.index().then(resolve, reject).finally(stop);
     });
   }
 
@@ -135,6 +139,7 @@ export class KeptSessions {
     }
   }
 
+  /** The process that writes to it, where that can be told. */
   writer({ path }: SessionFile): ReturnType<typeof lockHolder> {
     try {
       return lockHolder(lockPath(path));

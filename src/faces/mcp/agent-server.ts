@@ -15,7 +15,6 @@ import { SCHEMA_VALIDATOR } from "../../extensions/mcp/schema-validator.ts";
 import { sessionTitle } from "../../session/read-session.ts";
 import { callTitle } from "../../view/call-text.ts";
 
-/** Options of a server for the agent. */
 export interface AgentServerOptions {
   /** Of the folder the server was started in. */
   readonly settings: Settings;
@@ -149,7 +148,6 @@ class AgentWork {
     return this.#running.size > 0;
   }
 
-  /** Counts as work until it is done. */
   async during(answer: () => Promise<Answer>): Promise<Answer> {
     const working = answer();
     this.#running.add(working);

@@ -11,12 +11,10 @@ import { fetchListener } from "../../system/fetch-listener.ts";
 import { listen } from "../../system/listen.ts";
 import type { AgentServer } from "./agent-server.ts";
 
-/** A server on the loopback interface. */
 export interface HttpServing {
   readonly url: string;
   /** Borne by every request. */
   readonly token: string;
-  /** Ends it and every run that a client began. */
   readonly close: () => Promise<void>;
 }
 
@@ -109,7 +107,6 @@ async function answerTo(asked: Request, parts: ServerParts): Promise<Response | 
   return transport?.handleRequest(asked);
 }
 
-/** The transport of a client that has no session yet. */
 async function newTransport({
   clients,
   newServer,

@@ -1,4 +1,28 @@
 // One module for what serves, so that it is one file to load.
+import type { Readable, Writable } from "node:stream";
+import { StdioServerTransport, serveStdio as serveOver } from "@modelcontextprotocol/server/stdio";
+import type { AgentServer } from "./agent-server.ts";
+
 export { createAgentServer } from "./agent-server.ts";
 export { serveHttp } from "./serve-http.ts";
-export { serveStdio } from "./serve-stdio.ts";
+
+/**
+ * Serves one client on standard input and output, in the version of the protocol that it begins with, until
+ * it is gone or the signal is aborted. Resolves when its runs have ended.
+ */
+export async function serveStdio(
+  agent: AgentServer,
+  input: Readable,
+  output: Writable,
+  signal: AbortSignal,
+): Promise<void> {
+  const gone = Promise.withResolvers<void>();
+  const transport = new StdioServerTransport(input, output);
+  input.once("end", gone.resolve).once("close", gone.resolve);
+  output.once("error", gone.resolve);
+  signal.addEventListener("abort", () => gone.resolve(), { once: true });
+  const connection = serveOver(agent.newServer, { transport });
+  await gone.promise;
+  await agent.close();
+  await connection.close();
+}

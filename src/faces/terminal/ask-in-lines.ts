@@ -3,16 +3,13 @@ import { createInterface } from "node:readline";
 import type { Question, QuestionReply } from "../../view/question.ts";
 import { type LinePlace, LineWriter } from "./line-drawer.ts";
 import { line } from "./paint/line.ts";
-import { offeredReply } from "./panels/offered-reply.ts";
-import { QUIET_MS } from "./panels/quiet.ts";
-import { wholeQuestion } from "./views/question-lines.ts";
+import { QUIET_MS } from "./panels/panel.ts";
+import { numberedReply, wholeQuestion } from "./views/question-lines.ts";
 
-/** A terminal that lines are typed into. */
 export interface TypedInput extends NodeJS.ReadableStream {
   readonly setRawMode?: (isRaw: boolean) => unknown;
 }
 
-/** Where a question is put. */
 export interface QuestionPlace extends LinePlace {
   readonly input: TypedInput;
   readonly output: NodeJS.WritableStream;
@@ -98,7 +95,7 @@ function answered(
   reader.on("SIGINT", () => resolve(undefined));
   reader.on("close", () => resolve({ choice: "no" }));
   reader.on("line", (text) => {
-    const reply = replyOf(question, text.trim());
+    const reply = numberedReply(question, text);
     if (reply !== undefined) return resolve(reply);
     output.write("(type the number of one of the answers)\n");
     reader.prompt();
@@ -110,14 +107,6 @@ function answered(
     reader.close();
     output.write("\n");
   });
-}
-
-/** The reply of a line: the number of an answer. Only a refusal takes words behind it. */
-function replyOf(question: Question, text: string): QuestionReply | undefined {
-  const [, number = "", reason = ""] = /^(\d+)(?:\s+(.*))?$/.exec(text) ?? [];
-  const reply = offeredReply(question, Number(number) - 1);
-  if (reply === undefined || reason === "") return reply;
-  return "choice" in reply && reply.choice === "no" ? { choice: "no", reason } : undefined;
 }
 
 /** A job in the background would be stopped by reading; when in doubt it is in front. */

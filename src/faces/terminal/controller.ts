@@ -1,37 +1,26 @@
 import type { CodingSession } from "../../coding/session/coding-session.ts";
 import { errorMessage } from "../../core/base/errors.ts";
+import { ownValue } from "../../core/base/json.ts";
 import { editDistance } from "../../core/base/text.ts";
 import type { Input } from "../../core/message/input.ts";
 import type { ImageBlock } from "../../core/message/message.ts";
 import { EXIT } from "../../view/exit-code.ts";
-import type { Control, ControlPorts } from "./commands/control.ts";
+import { Control } from "./commands/control.ts";
 import { nextMode } from "./commands/first-minutes.ts";
 import { openDetails, openHelp, showPlan } from "./commands/pages.ts";
-import { openRewind } from "./commands/rewind.ts";
-import { openHistorySearch } from "./commands/session-pickers.ts";
+import { openHistorySearch, openRewind } from "./commands/session-pickers.ts";
 import { findCommand, runSlashCommand, slashCommands } from "./commands/slash-commands.ts";
-import { imageBlock } from "./editor/attachments.ts";
-import type { KeyAction, Keymap } from "./editor/keymap.ts";
-import { canContinue } from "./input-line.ts";
-import { type Line, line, oneLine, span } from "./paint/line.ts";
-import { type ChoiceOptions, ChoicePanel } from "./panels/choice-panel.ts";
-import { type PageOptions, Pager } from "./panels/pager.ts";
-import { type FieldOptions, FieldPanel, Picker, type PickOptions } from "./panels/picker.ts";
-import { QueuePanel } from "./panels/queue-panel.ts";
-import { QueueEditing } from "./queue-editing.ts";
-import type { ScreenFace } from "./screen.ts";
+import { canContinue, imageBlock } from "./editor/input-line.ts";
+import type { KeyAction } from "./editor/keymap.ts";
 import type { TerminalEvent } from "./tty/key.ts";
-import type { RunningShell } from "./views/side-lines.ts";
+import type { RunningShell } from "./views/status-line.ts";
 
 /** Two presses of a key within so long belong together. */
 const TWICE_MS = 1_500;
 const DOUBLE_ESCAPE_MS = 700;
 
 /** Does what a person wants: sends, stops, queues, and runs the commands that begin with a slash. */
-export class Controller implements Control {
-  readonly screen: ScreenFace;
-  keymap: Keymap;
-  readonly ports: ControlPorts;
+export class Controller extends Control {
   /** The hint says what the key that was pressed last does next. */
   #isOffered = false;
   /** When Ctrl+C and Escape were pressed with nothing to stop or clear. */
@@ -66,12 +55,6 @@ export class Controller implements Control {
     image: () => this.run(pasteImage(this)),
   };
 
-  constructor(screen: ScreenFace, keymap: Keymap, ports: ControlPorts) {
-    this.screen = screen;
-    this.keymap = keymap;
-    this.ports = ports;
-  }
-
   /** Code of the last run, where it did not end well. A run that the person stopped is no failure of it. */
   get exitCode(): number {
     const outcome = this.screen.session?.lastOutcome;
@@ -79,7 +62,6 @@ export class Controller implements Control {
     return outcome.stopReason === "aborted" ? 0 : outcome.exitCode;
   }
 
-  /** Commands that the person typed and that are at work. */
   get shells(): readonly RunningShell[] {
     return [...this.#shells.values()];
   }
@@ -118,83 +100,6 @@ export class Controller implements Control {
 
   act(action: KeyAction, key: string): void {
     this.#actions[action]?.(key);
-  }
-
-  say(text: string, role: "warning" | "bad" | "good" | "muted" = "warning"): void {
-    this.screen.hint(oneLine(text), role);
-  }
-
-  print(lines: readonly (string | Line)[]): void {
-    this.screen.print([[], ...lines.map((each) => (typeof each === "string" ? line(each) : each))]);
-  }
-
-  pick<T>(options: PickOptions<T>): void {
-    const { screen } = this;
-    const panel: Picker<T> = new Picker({
-      ...options,
-      onChoose: (value, answer) => {
-        screen.close(panel);
-        options.onChoose(value, answer);
-      },
-      onCancel: () => {
-        screen.close(panel);
-        options.onCancel?.();
-      },
-      onTab:
-        options.onTab &&
-        (() => {
-          screen.close(panel);
-          options.onTab?.();
-        }),
-      onChange: () => screen.draw(),
-    });
-    screen.open(panel);
-  }
-
-  ask(options: Omit<FieldOptions, "onEnter" | "onCancel">): Promise<string | undefined> {
-    const { screen } = this;
-    return new Promise((resolve) => {
-      const close = (text?: string): void => {
-        screen.close(panel);
-        resolve(text);
-      };
-      const panel: FieldPanel = new FieldPanel({ ...options, onEnter: close, onCancel: close });
-      screen.open(panel);
-    });
-  }
-
-  choose<T>(options: Omit<ChoiceOptions<T>, "now">): void {
-    const { screen } = this;
-    const closing =
-      <A extends unknown[]>(then: (...args: A) => void) =>
-      (...args: A): void => {
-        screen.close(panel);
-        then(...args);
-      };
-    const panel: ChoicePanel<T> = new ChoicePanel({
-      ...options,
-      onChoose: closing(options.onChoose),
-      onCancel: closing(options.onCancel),
-      now: () => this.ports.elapsed(),
-    });
-    screen.open(panel);
-  }
-
-  page(options: PageOptions): void {
-    const onClose = (): void => {
-      options.onClose?.();
-      this.screen.close(panel);
-    };
-    const panel = new Pager({ ...options, onClose });
-    this.screen.open(panel);
-  }
-
-  run(work: Promise<unknown>): void {
-    work.catch((error: unknown) => {
-      const text = oneLine(errorMessage(error));
-      if (text.length < 70) this.say(text, "bad");
-      else this.print([[span(text, { role: "bad" })]]);
-    });
   }
 
   send(text: string, images: readonly ImageBlock[] = []): void {
@@ -319,15 +224,46 @@ export class Controller implements Control {
       this.say("Nothing is queued. Alt+Enter queues a message for after the run.", "muted");
       return;
     }
-    const panel: QueuePanel = new QueuePanel({
-      queue: session.queue,
-      onEdit: (id) => {
-        this.screen.close(panel);
-        this.#editing.edit(id);
+    const { queue } = session;
+    const move = (at: number, to: number): number => {
+      const id = queue.items[at]?.id;
+      if (id === undefined || to < 0 || to >= queue.items.length) return at;
+      queue.move(id, to);
+      return to;
+    };
+    const acts: { readonly [key: string]: ((at: number, id: string) => unknown) | undefined } = {
+      d: (_at, id) => queue.remove(id),
+      s: (_at, id) => queue.sendNow(id),
+      h: () => queue.hold(),
+      r: () => queue.release(),
+      "alt+up": (at) => move(at, at - 1),
+      "alt+down": (at) => move(at, at + 1),
+    };
+    this.pick<string>({
+      title: "Queued messages",
+      get right() {
+        return queue.held ? "held" : "";
       },
-      onClose: () => this.screen.close(panel),
+      get items() {
+        return queue.items.map(({ id, text }, at) => ({
+          label: `${at + 1}. ${text.slice(0, 500)}`,
+          value: id,
+        }));
+      },
+      get keys() {
+        const hold = queue.held ? "r resumes" : "h holds them";
+        return ["enter edits", "d drops", "s sends now", "alt+up/down moves", hold];
+      },
+      isSearched: false,
+      onKey: (key, at) => {
+        const act = ownValue(acts, key);
+        const id = queue.items[at]?.id;
+        if (act === undefined || id === undefined) return undefined;
+        const to = act(at, id);
+        return typeof to === "number" ? to : at;
+      },
+      onChoose: (id) => this.#editing.edit(id),
     });
-    this.screen.open(panel);
   }
 
   #escape(): void {
@@ -402,12 +338,10 @@ function suggestion(name: string, names: readonly string[]): string {
   return near === undefined ? "/help lists all. " : `Did you mean /${near}? `;
 }
 
-/** Id of the newest message of the person. */
 function lastSaid({ view }: CodingSession): string | undefined {
   return view.items.findLast(({ type }) => type === "user")?.id;
 }
 
-/** Puts the image of the clipboard into the input. */
 async function pasteImage(control: Control): Promise<void> {
   const bytes = await control.ports.clipboardImage();
   const image = bytes === undefined ? undefined : imageBlock(bytes);
@@ -418,5 +352,90 @@ async function pasteImage(control: Control): Promise<void> {
   else {
     control.screen.input.addImage(image);
     control.screen.draw();
+  }
+}
+
+/** Takes queued messages back into the input, one at a time. The queue waits until the last one is back. */
+class QueueEditing {
+  readonly #control: Pick<Control, "screen" | "say">;
+  /** The place of the message in the input, and whether the queue was held before. */
+  #edited: { readonly from: number; readonly wasHeld: boolean } | undefined;
+
+  constructor(control: Pick<Control, "screen" | "say">) {
+    this.#control = control;
+  }
+
+  /** Adds what is written to the queue, an edited message at its own place. */
+  add(text: string): void {
+    const { session, input } = this.#control.screen;
+    if (session === undefined) return;
+    const { queue } = session;
+    const id = queue.add(text, input.images);
+    const at = this.#edited?.from;
+    if (at !== undefined && at < queue.items.length - 1) queue.move(id, at);
+  }
+
+  /**
+   * Takes the message of that number back, else the one before that which is being edited, else the newest.
+   * Without a queue it is the newest message the run has not seen yet.
+   */
+  takeBack(number: number | undefined): void {
+    const { session, input } = this.#control.screen;
+    if (session === undefined) return;
+    const from = this.#edited?.from;
+    if (from !== undefined) this.#putBack();
+    const { items } = session.queue;
+    const newest = session.view.steering.at(-1);
+    if (number === undefined && items.length === 0 && newest !== undefined) {
+      this.#putBack();
+      const text = session.unsteer(newest.id);
+      if (text !== undefined) input.replace(text);
+      return;
+    }
+    const message = items[number === undefined ? Math.max(0, (from ?? items.length) - 1) : number - 1];
+    const missing = number === undefined ? "Nothing is queued." : `There is no queued message ${number}.`;
+    if (message !== undefined) {
+      this.edit(message.id);
+      return;
+    }
+    this.end();
+    this.#control.say(missing, "muted");
+  }
+
+  edit(id: string): void {
+    const { session, input } = this.#control.screen;
+    if (session === undefined) return;
+    const { queue } = session;
+    const wasHeld = this.#edited?.wasHeld ?? queue.held;
+    queue.hold();
+    this.#putBack();
+    const from = queue.items.findIndex((each) => each.id === id);
+    const images = queue.items[from]?.images;
+    input.replace(queue.remove(id), images);
+    this.#edited = { from, wasHeld };
+    this.#control.say("alt+enter puts it back into the queue, enter sends it now", "muted");
+  }
+
+  /** The text in the input waits again, whatever it says. */
+  #putBack(): void {
+    const { input } = this.#control.screen;
+    const draft = input.whole.trim();
+    if (draft !== "") this.add(draft);
+    input.clear();
+  }
+
+  /** The queue stays held also after the message that is being edited. */
+  keepHeld(): void {
+    if (this.#edited !== undefined) this.#edited = { ...this.#edited, wasHeld: true };
+  }
+
+  /** The message is back, sent or dropped: the queue is as it was before. */
+  end(): void {
+    const edited = this.#edited;
+    if (edited === undefined) return;
+    this.#edited = undefined;
+    const { screen } = this.#control;
+    screen.clearHint();
+    if (!edited.wasHeld) screen.session?.queue.release();
   }
 }

@@ -7,13 +7,10 @@ import type { AnswerItem, ToolItem, ViewItem } from "../../view/view.ts";
 import { EMPTY_HOST, ViewFold } from "../../view/view-fold.ts";
 import { highlighterFor } from "./markdown/highlight.ts";
 import { MarkdownStream } from "./markdown/markdown-stream.ts";
-import { type Line, line, shownText, span } from "./paint/line.ts";
-import { paintLine } from "./paint/paint-line.ts";
+import { type Line, line, paintLine, shownText, span, type ViewContext } from "./paint/line.ts";
 import { type Look, lookFor, type Marks, marksOf } from "./paint/theme.ts";
 import { BROKEN_OFF, INTERRUPTED, itemRows, rowsOf } from "./views/rows.ts";
-import type { ViewContext } from "./views/view-context.ts";
 
-/** Where lines go. */
 export interface LinePlace {
   readonly environment: Environment;
   /** False: text without styles, for a file or a pipe. */
@@ -66,7 +63,6 @@ export class LineWriter {
       .join("");
   }
 
-  /** A whole answer. */
   answer(markdown: string): string {
     const stream = this.stream();
     stream.push(markdown);
@@ -80,9 +76,7 @@ export class LineWriter {
   }
 }
 
-/** Options of {@link LineDrawer}. */
 export interface LineDrawerOptions extends LinePlace {
-  /** Takes what a run does. */
   readonly write: (text: string) => void;
   /** Takes the answers while they are written; absent when the last of them goes elsewhere. */
   readonly writeAnswer?: ((text: string) => void) | undefined;
@@ -109,7 +103,6 @@ export class LineDrawer {
     this.#next = before.length;
   }
 
-  /** Draws what is new among the items of the conversation. */
   draw(items: readonly ViewItem[]): void {
     let isInOrder = true;
     for (let at = this.#next; at < items.length; at++) {
@@ -129,7 +122,6 @@ export class LineDrawer {
     }
   }
 
-  /** Ends the answer that is being shown. */
   end(items: readonly ViewItem[]): void {
     this.draw(items);
     if (this.#stream !== undefined) this.#endStream([]);

@@ -4,20 +4,21 @@ import { userPaths } from "../../coding/settings/paths.ts";
 import type { NewModel } from "../../coding/setup/model-setup.ts";
 import { errorMessage, misuse, toNanoAgentError } from "../../core/base/errors.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
+import { withTrusted } from "../../permission/trusted-project.ts";
+import type { FoundModel } from "../../providers/catalog.ts";
 import { LOCAL_MODEL } from "../../providers/model-choice.ts";
-import type { FoundModel } from "../../providers/provider-address.ts";
 import { sessionTitle } from "../../session/read-session.ts";
 import type { SessionStore } from "../../session/session-store.ts";
 import { type Environment, variable } from "../../system/env.ts";
 import { CALL_VARIABLE } from "../../system/process-watcher.ts";
+import { openSetUp } from "./commands/choose-model.ts";
 import type { KnownSession, ModelSetUp, UntrustedNotice } from "./commands/control.ts";
 import { askForMode, askForServer, offerTrust, untrustedIn } from "./commands/first-minutes.ts";
 import { openSessions } from "./commands/session-pickers.ts";
-import { openSetUp } from "./commands/set-up.ts";
 import { slashCommands } from "./commands/slash-commands.ts";
 import { Controller } from "./controller.ts";
 import { FileIndex } from "./editor/complete-input.ts";
-import { History, typedBefore } from "./editor/history.ts";
+import { History, typedBefore } from "./editor/input-line.ts";
 import { type KeyConfig, keymapOf } from "./editor/keymap.ts";
 import {
   clipboardImage,
@@ -26,16 +27,14 @@ import {
   placeIn,
   writeInEditor,
 } from "./other-programs.ts";
-import { type Line, line, textLines, wrapLine } from "./paint/line.ts";
+import { type Line, line, textLines, type ViewContext, wrapLine } from "./paint/line.ts";
 import { lookFor, reflowOf, reflowOfNamed, THEME_NAMES, themeForBackground } from "./paint/theme.ts";
 import { PlainScreen } from "./plain-screen.ts";
 import { Screen, type ScreenFace, type ScreenOptions } from "./screen.ts";
 import { Attention } from "./tty/attention.ts";
 import type { TerminalListener } from "./tty/key.ts";
-import { LineTerminal } from "./tty/line-terminal.ts";
-import { type ScreenTerminal, TtyTerminal, watchOutsideEnds } from "./tty/tty-terminal.ts";
-import { goOnLines, headerLines, markLines } from "./views/header-lines.ts";
-import type { ViewContext } from "./views/view-context.ts";
+import { LineTerminal, type ScreenTerminal, TtyTerminal, watchOutsideEnds } from "./tty/tty-terminal.ts";
+import { goOnLines, headerLines, markLines } from "./views/status-line.ts";
 
 /** The ways in which the program is ended from outside. */
 export interface Endings {
@@ -46,14 +45,6 @@ export interface Endings {
   readonly allowGrace: () => void;
 }
 
-/** Settings of the screen itself. */
-export interface ScreenSettings {
-  readonly theme?: string;
-  readonly notifications?: boolean;
-  readonly keys?: KeyConfig;
-}
-
-/** How a session is opened. */
 export interface OpenHow {
   readonly resume?: ResumeOptions;
   readonly fresh?: boolean;
@@ -61,7 +52,6 @@ export interface OpenHow {
   readonly acceptServer: (found: FoundModel) => Promise<boolean>;
 }
 
-/** How a screen is opened. */
 export interface OpenScreenOptions {
   readonly environment: Environment;
   readonly cwd: string;
@@ -69,23 +59,24 @@ export interface OpenScreenOptions {
   /** Lets the person choose the session to go on with. */
   readonly picks: boolean;
   readonly isResumed: boolean;
-  /** Of the program. */
   readonly version: string;
   /** Opens the session that the options ask for; with `resume` that one, with `fresh` a new one. */
   readonly openSession: (how: OpenHow) => Promise<CodingSession>;
   /** True when an error that nobody caught has been told and is no reason to end. */
   readonly takesError: (error: unknown) => boolean;
-  readonly settings: () => Promise<ScreenSettings>;
+  readonly settings: () => Promise<{
+    readonly theme?: string;
+    readonly notifications?: boolean;
+    readonly keys?: KeyConfig;
+  }>;
   /** True when nothing says how freely the session that was opened last may work. */
   readonly needsMode: () => boolean;
   /** True when a flag chose the mode. */
   readonly isModeAsked: () => boolean;
   /** Saves the mode that a person chose for the working folder. */
   readonly saveMode: (mode: PermissionMode) => Promise<void>;
-  /** Makes a model the default of the next start. */
   readonly saveModel: (model: string) => Promise<void>;
   readonly store: SessionStore;
-  /** Lines only, without cursor movement. */
   readonly isPlain: boolean;
   readonly endings: Endings;
   readonly signalExit: () => number;
@@ -231,7 +222,6 @@ class ScreenProgram {
     return headerLines({ info, version, tellsMode: this.#isNewFolder || isModeAsked() }, context);
   }
 
-  /** Takes what the settings say of the screen. */
   async #settle(): Promise<void> {
     const { theme, keys, notifications } = await this.#options.settings();
     if (theme !== undefined && theme !== "auto") this.#setTheme(theme);
@@ -413,7 +403,7 @@ class ScreenProgram {
     const { environment } = this.#options;
     if (variable(environment, CALL_VARIABLE) !== undefined)
       throw misuse("An agent cannot approve for its user.");
-    await changeTrust(userPaths(environment), (record) => record.add(folder, items));
+    await changeTrust(userPaths(environment), (record) => withTrusted(record, folder, items));
   }
 
   async #showCommand(words: readonly string[], title: string): Promise<void> {

@@ -56,7 +56,6 @@ function outputOf(command: string, args: readonly string[]): Promise<Buffer | un
   });
 }
 
-/** Where a command of this program is run. */
 export interface OwnCommandOptions {
   readonly cwd: string;
   readonly environment: Environment;
@@ -81,7 +80,6 @@ export function ownCommand(
   });
 }
 
-/** Runs a command of this program on the terminal. */
 export function ownCommandOnTerminal(
   words: readonly string[],
   { cwd, environment }: OwnCommandOptions,

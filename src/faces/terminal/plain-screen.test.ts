@@ -65,13 +65,14 @@ function opened() {
 test("a question closes a list above it: the number that is typed then answers the question", () => {
   const { screen, answers, written, type, enter, pass, ask } = opened();
   const chosen: string[] = [];
-  const panel = new Picker<string>({
-    title: "Mode",
-    items: ["default", "plan", "bypassPermissions"].map((value) => ({ label: value, value })),
-    onChoose: (value) => chosen.push(value),
-    onCancel: () => screen.close(),
-    onChange: () => undefined,
-  });
+  const panel = new Picker<string>(
+    {
+      title: "Mode",
+      items: ["default", "plan", "bypassPermissions"].map((value) => ({ label: value, value })),
+      onChoose: (value) => chosen.push(value),
+    },
+    { close: () => screen.close(), onChange: () => undefined, now: () => 0 },
+  );
   screen.open(panel);
   ask("q");
   pass(60_000);
@@ -154,13 +155,10 @@ test("a number too many for a list is no answer to the question above it", () =>
   const { screen, answers, type, enter, pass, ask } = opened();
   ask("q");
   pass(1_000);
-  const panel = new Picker<string>({
-    title: "Mode",
-    items: [{ label: "plan", value: "plan" }],
-    onChoose: () => screen.close(),
-    onCancel: () => screen.close(),
-    onChange: () => undefined,
-  });
+  const panel = new Picker<string>(
+    { title: "Mode", items: [{ label: "plan", value: "plan" }], onChoose: () => undefined },
+    { close: () => screen.close(), onChange: () => undefined, now: () => 0 },
+  );
   screen.open(panel);
   type("1");
   enter();

@@ -4,17 +4,14 @@ import { isFinal } from "../../view/blocks.ts";
 import type { Question, QuestionReply } from "../../view/question.ts";
 import { questionKind } from "../../view/question-kind.ts";
 import { fieldHint, ValueForm } from "../../view/value-form.ts";
-import { InputLine } from "./input-line.ts";
-import { type Line, line, shownText } from "./paint/line.ts";
+import { InputLine } from "./editor/input-line.ts";
+import { type Line, line, shownText, type ViewContext } from "./paint/line.ts";
 import { type Look, marksOf } from "./paint/theme.ts";
-import { offeredReply } from "./panels/offered-reply.ts";
-import type { Panel } from "./panels/panel.ts";
-import { QUIET_MS } from "./panels/quiet.ts";
+import { type Panel, QUIET_MS } from "./panels/panel.ts";
 import type { ScreenFace, ScreenOptions } from "./screen.ts";
 import type { TerminalEvent } from "./tty/key.ts";
-import { wholeQuestion } from "./views/question-lines.ts";
-import { Scroll } from "./views/scroll.ts";
-import type { ViewContext } from "./views/view-context.ts";
+import { numberedReply, wholeQuestion } from "./views/question-lines.ts";
+import { Scroll } from "./views/rows.ts";
 
 /** A prompt comes when nothing else has come for so long. */
 const PROMPT_MS = 50;
@@ -274,8 +271,12 @@ export class PlainScreen implements ScreenFace {
       this.input.replace(text);
       this.#options.onAction("send", "");
     } else if (this.#isTooSoon(isStale)) return;
-    else if (this.#form === undefined) this.#answer(question, text.trim());
-    else this.#fill(question, this.#form, text);
+    else if (this.#form !== undefined) this.#fill(question, this.#form, text);
+    else {
+      const reply = numberedReply(question, text);
+      if (reply === undefined) this.#write([line("(write the number of one of the answers)")]);
+      else this.#reply(question, reply);
+    }
   }
 
   /** True when a line may have been begun for what stood here before. */
@@ -294,17 +295,6 @@ export class PlainScreen implements ScreenFace {
     else if (taken !== undefined && "value" in taken) this.#reply(question, taken);
     else
       this.#write([...(taken === undefined ? [] : [line(withHiddenShown(taken.fault))]), ...this.#fieldRows]);
-  }
-
-  #answer(question: Question, text: string): void {
-    const [, number = "", reason = ""] = /^(\d+)(?:\s+(.*))?$/.exec(text) ?? [];
-    const reply = offeredReply(question, Number(number) - 1);
-    const isPlan = questionKind(question) === "plan";
-    const takesWords = (question.type === "permission" || isPlan) && reply !== undefined && "choice" in reply;
-    // A sentence that begins with a number may be meant for the model: only a no takes words.
-    if (reply === undefined || (reason !== "" && !(takesWords && reply.choice === "no")))
-      this.#write([line("(write the number of one of the answers)")]);
-    else this.#reply(question, reason === "" ? reply : { choice: "no", reason });
   }
 
   #reply({ id }: Question, reply: QuestionReply): void {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { bareScreen, bareSession } from "../../../test/screen/bare-screen.ts";
 import type { Question, QuestionReply } from "../../view/question.ts";
+import { QUIET_MS } from "./panels/panel.ts";
 import { Picker } from "./panels/picker.ts";
-import { QUIET_MS } from "./panels/quiet.ts";
 import type { TerminalEvent } from "./tty/key.ts";
 
 const QUESTION: Question = {
@@ -30,13 +30,10 @@ function screenWithQuestion() {
 
 test("right behind a list that closes, a key does not answer the question below it", () => {
   const { screen, clock, answers } = screenWithQuestion();
-  const list = new Picker<string>({
-    title: "Model",
-    items: [{ label: "one", value: "one" }],
-    onChoose: () => screen.close(list),
-    onCancel: () => undefined,
-    onChange: () => undefined,
-  });
+  const list: Picker<string> = new Picker(
+    { title: "Model", items: [{ label: "one", value: "one" }], onChoose: () => undefined },
+    { close: () => screen.close(list), onChange: () => undefined, now: () => clock.time },
+  );
   screen.open(list);
   clock.time += 60_000;
   screen.handle({ type: "key", key: "enter" });

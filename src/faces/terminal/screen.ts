@@ -5,22 +5,26 @@ import { terminalLine } from "../../view/safe-text.ts";
 import type { SessionView } from "../../view/view.ts";
 import { graphemes } from "../text/columns.ts";
 import { isEditCommand } from "./editor/editor.ts";
+import { InputLine, type InputLineOptions, placeholderOf, roleOf } from "./editor/input-line.ts";
 import type { KeyAction, Keymap } from "./editor/keymap.ts";
-import { InputLine, type InputLineOptions, placeholderOf, roleOf } from "./input-line.ts";
-import type { LoadHighlighter } from "./markdown/code-highlighter.ts";
-import { type Line, line, span, wrapLine } from "./paint/line.ts";
+import { type Line, type LoadHighlighter, line, span, type ViewContext, wrapLine } from "./paint/line.ts";
 import { type Look, marksOf, type Reflow, type Role } from "./paint/theme.ts";
 import type { Panel, PanelRows } from "./panels/panel.ts";
-import { panelForQuestion } from "./panels/panel-for-question.ts";
+import { panelForQuestion } from "./panels/question-panel.ts";
 import type { Size, TerminalEvent } from "./tty/key.ts";
 import { type Frame, Renderer } from "./tty/renderer.ts";
 import type { ScreenTerminal } from "./tty/tty-terminal.ts";
-import { Scroll, type ScrollRows } from "./views/scroll.ts";
-import { jobLines, queueLines, type RunningShell, shellLines, todoLines } from "./views/side-lines.ts";
-import { inputRule, statusLine } from "./views/status-line.ts";
-import type { ViewContext } from "./views/view-context.ts";
+import { Scroll, type ScrollRows } from "./views/rows.ts";
+import {
+  inputRule,
+  jobLines,
+  queueLines,
+  type RunningShell,
+  shellLines,
+  statusLine,
+  todoLines,
+} from "./views/status-line.ts";
 
-/** Options of a {@link Screen}. */
 export interface ScreenOptions extends InputLineOptions {
   readonly terminal: Pick<ScreenTerminal, "size" | "isBusy" | "write" | "checkSize">;
   readonly look: Look;
@@ -104,7 +108,6 @@ export class Screen {
     };
   }
 
-  /** True when something stands in the place of the input. */
   get hasPanel(): boolean {
     return this.#panels.length > 0 || this.#question !== undefined;
   }
@@ -164,13 +167,11 @@ export class Screen {
     this.#stopTimers();
   }
 
-  /** Prints lines above the input, for good. */
   print(lines: readonly Line[]): void {
     this.#scroll.print(lines);
     this.draw();
   }
 
-  /** Says something above the status for a moment. */
   hint(text: string, role: Role = "warning"): void {
     this.#hint.say(text, role);
     this.draw();
@@ -206,7 +207,6 @@ export class Screen {
     this.#renderer.repaint();
   }
 
-  /** The terminal has said what it is. */
   setReflow(reflow: Reflow): void {
     this.#reflow = reflow;
   }
@@ -234,7 +234,6 @@ export class Screen {
     this.draw();
   }
 
-  /** The question that is open. */
   get question(): ReturnType<typeof panelForQuestion> | undefined {
     return this.#question;
   }

@@ -1,6 +1,5 @@
 import { eastAsianWidth } from "get-east-asian-width";
 
-/** Counts the cells of a text: {@link columnsOf} or {@link mostColumnsOf}. */
 export type Measure = (text: string) => number;
 
 /** Cells of a terminal that a text takes. Control characters must not be in it. */
@@ -23,14 +22,12 @@ export function mostColumnsOf(text: string): number {
   return columns;
 }
 
-/** The characters as people see them: emoji of several parts, letters with their marks. */
 export function graphemes(text: string): readonly string[] {
   if (NARROW.test(text)) return text.split("");
   if (PLAIN.test(text)) return [...text];
   return Array.from(LAZY.segmenter.segment(text), ({ segment }) => segment);
 }
 
-/** Cells of one grapheme: wide letters and emoji two, marks alone none. */
 export function graphemeColumns(cluster: string): number {
   if (cluster.length === 1 && cluster >= " " && cluster <= "~") return 1;
   if (EMOJI.test(cluster)) return 2;
@@ -70,7 +67,6 @@ function firstCharacters(text: string, width: number, measure: Measure): string 
   return text.slice(0, end);
 }
 
-/** The beginning of a text, as much of it as fits `width` columns. */
 export function firstColumns(text: string, width: number, measure: Measure = columnsOf): string {
   if (text.length <= width && NARROW.test(text)) return text;
   let columns = 0;

@@ -1,6 +1,5 @@
 import { isRecord } from "../../core/base/json.ts";
 
-/** A text with a mark in front of each of its lines. */
 export function markedText(mark: string, text: string): string {
   return `${mark} ${text.replaceAll("\n", `\n${mark} `)}`;
 }

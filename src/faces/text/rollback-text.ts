@@ -11,14 +11,12 @@ import { terminalLine } from "../../view/safe-text.ts";
 
 const MAX_LINES = 200;
 
-/** How a rollback is told. */
 export interface RollbackTelling {
   readonly isDry: boolean;
   /** Where the reader writes commands. */
   readonly on: "shell" | "screen";
 }
 
-/** The result of a rollback, for people. */
 export function rollbackText(report: RollbackReport, telling: RollbackTelling): string {
   const { isDry, on } = telling;
   const { changes, left, failed, omitted } = report;
@@ -41,7 +39,6 @@ export function rollbackText(report: RollbackReport, telling: RollbackTelling): 
   return `${sections.join("\n")}\n`;
 }
 
-/** The same for programs. */
 export function rollbackJson(report: RollbackReport, isDry: boolean): object {
   const { status, direction, to, root, changes, left, failed, omitted } = report;
   return {

@@ -151,7 +151,7 @@ test("a page shows conversation, calls, diffs, time, tokens, cost and files, and
     "Compacted from 9 to 1 tokens",
     "The run failed: plain",
     "exit code 1",
-    "One run, 1 request, 1 call",
+    "1 run, 1 request, 1 call",
     "Damaged lines of its file are left out: 3.",
     "Not shown: 2 records of type <u>",
   ])

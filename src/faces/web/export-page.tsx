@@ -1,27 +1,52 @@
 import { hash } from "node:crypto";
 import { Fragment, options, type VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
+import { counted } from "../../core/base/text.ts";
+import type { RunRecord } from "../../evaluation/results-folder.ts";
+import type { ShareEstimate } from "../../evaluation/summarize.ts";
+import {
+  changeText,
+  comparisonVerdict,
+  counts,
+  dollars,
+  type EvaluationContent,
+  ratioText,
+  SUMMARY_COLUMNS,
+  shareText,
+  summaryCells,
+} from "../../evaluation/summarize.ts";
 import type { SessionContent } from "../../session/read-session.ts";
+import { describeDuration } from "../../tools/shell/report.ts";
 import { terminalLine, terminalText } from "../../view/safe-text.ts";
 import { Items } from "./conversation/block-view.tsx";
 import { SessionFeed } from "./conversation/session-feed.ts";
-import { useFormats } from "./language/formats.ts";
-import { useWords } from "./language/language.ts";
+import { useFormats, useWords } from "./language/language.ts";
+import { place, StillContext, Table } from "./pictures/chart-kit.tsx";
 import { ContextPicture } from "./pictures/context-view.tsx";
-import { StillContext } from "./pictures/figures.ts";
 import { FilesView } from "./pictures/files-view.tsx";
 import { TimelinePicture } from "./pictures/timeline-view.tsx";
+import { Facts } from "./text/controls.tsx";
+import { StateMark } from "./text/icons.tsx";
 
 /** Takes the place of the frame that fills a window. */
 const STYLE =
-  "main{max-width:1040px;margin:0 auto;padding:16px}main>section>h2{margin:32px 0 12px}.talk{max-width:none;padding:0}.picture-row{display:none}main .facts dd{text-align:left}main>header{margin-bottom:24px}";
+  "main{max-width:1040px;margin:0 auto;padding:16px}main>section>h2{margin:32px 0 12px}.talk{max-width:none;padding:0}.picture-row{display:none}main .facts dd{text-align:left}main>header{margin-bottom:24px}.sideways{overflow-x:auto;margin-top:16px}.t td{padding-right:16px}";
+
+/** A session as one HTML page: the components of the page, drawn once. `pageStyle`: its style sheet. */
+export function exportPage(content: SessionContent, pageStyle: string): string {
+  return pageOf(`Session ${terminalLine(content.sessionId, 200)}`, <Page content={content} />, pageStyle);
+}
+
+/** The results of an evaluation, as {@link exportPage}. */
+export function evaluationPage(content: EvaluationContent, pageStyle: string): string {
+  return pageOf(content.title, <EvaluationReport content={content} />, pageStyle);
+}
 
 /**
- * A session as one HTML page that needs nothing else: the components of the page, drawn once. Holds no script
- * and nothing that waits for one, and forbids by its content security policy all that is not in it.
- * `pageStyle`: the style sheet of the page.
+ * A page that needs nothing else: it holds no script and nothing that waits for one, and forbids by its content
+ * security policy all that is not in it.
  */
-export function exportPage(content: SessionContent, pageStyle: string): string {
+function pageOf(title: string, body: VNode, pageStyle: string): string {
   const style = `${pageStyle}${STYLE}`;
   const policy = `default-src 'none'; style-src 'sha256-${hash("sha256", style, "base64")}'; base-uri 'none'; form-action 'none'`;
   const head = still(
@@ -30,11 +55,11 @@ export function exportPage(content: SessionContent, pageStyle: string): string {
       <meta http-equiv="Content-Security-Policy" content={policy} />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="referrer" content="no-referrer" />
-      <title>{`Session ${terminalLine(content.sessionId, 200)}`}</title>
+      <title>{title}</title>
     </head>,
   );
   const withStyle = head.replace("</head>", () => `<style>${style}</style></head>`);
-  return `<!doctype html>\n<html lang="en">${withStyle}<body>${still(<Page content={content} />)}</body></html>\n`;
+  return `<!doctype html>\n<html lang="en">${withStyle}<body>${still(body)}</body></html>\n`;
 }
 
 type RenderOptions = typeof options & { readonly errorBoundaries?: boolean };
@@ -112,16 +137,9 @@ function Heading({
   return (
     <header>
       <h1>{`${words.sessionViews} ${terminalLine(sessionId, 200)}`}</h1>
-      <dl class="facts num">
-        {facts.map(([name, value]) =>
-          typeof value !== "string" || value === "" ? null : (
-            <>
-              <dt>{name}</dt>
-              <dd>{terminalLine(value, 500)}</dd>
-            </>
-          ),
-        )}
-      </dl>
+      <Facts
+        rows={facts.map(([name, value]) => [name, typeof value === "string" ? terminalLine(value, 500) : ""])}
+      />
       {damaged.length > 0 && (
         <p class="notice bad">
           {words.damaged(
@@ -139,4 +157,127 @@ function Heading({
       ))}
     </header>
   );
+}
+
+function EvaluationReport({ content }: { readonly content: EvaluationContent }): VNode {
+  const { title, records, summaries, comparisons, titles, open } = content;
+  const tasks = [...Map.groupBy(records, ({ task }) => task)].sort(([left], [right]) =>
+    left < right ? -1 : 1,
+  );
+  const rows = summaries.map((summary) => ({ summary, cells: summaryCells(summary) }));
+  return (
+    <main>
+      <header>
+        <h1>{title}</h1>
+        {open > 0 && <p class="note warn">Not complete: {counted(open, "run")} still to be made.</p>}
+      </header>
+      <div class="sideways">
+        <Table
+          title="Models"
+          rows={rows}
+          columns={[
+            { head: "model", cell: ({ summary }) => summary.model },
+            {
+              head: "share",
+              isBare: true,
+              look: "barc",
+              cell: ({ summary: { solved } }) => solved && <Share {...solved} />,
+            },
+            ...SUMMARY_COLUMNS.slice(1).map((head, at) => ({
+              head,
+              look: "r",
+              cell: ({ cells }: (typeof rows)[number]) => cells[at + 1],
+            })),
+            { head: "all runs", look: "r", cell: ({ summary }) => dollars(summary.totalUsd) },
+          ]}
+        />
+      </div>
+      <p class="dim">
+        Figures of a run are medians. The interval takes the task as the unit: it says how far the share of
+        solved tasks may be off when the tasks are a sample of many.
+      </p>
+      {comparisons.map((each) => (
+        <section key={`${each.a} ${each.b}`}>
+          <h2>
+            {each.a} → {each.b}
+          </h2>
+          <p>{comparisonVerdict(each)}</p>
+          {[
+            shareText(each),
+            each.better.length > 0 && `better: ${changeText(each.better)}`,
+            each.worse.length > 0 && `worse: ${changeText(each.worse)}`,
+            ratioText(each),
+          ].map((line) => line !== false && line !== "" && <p class="dim">{line}</p>)}
+        </section>
+      ))}
+      <section>
+        <h2>Tasks</h2>
+        {tasks.map(([task, runs]) => (
+          <TaskRuns key={task} task={task} title={titles.get(task) ?? task} runs={runs} />
+        ))}
+      </section>
+    </main>
+  );
+}
+
+/** The share as a bar, with its interval in another colour over its end. */
+function Share({ share, low, high }: ShareEstimate): VNode {
+  return (
+    <svg width="100%" height="6" aria-hidden="true">
+      <rect class="trk" width="100%" height="6" rx="3" />
+      <rect class="t-edit" width={place(100 * share)} height="6" rx="3" />
+      <rect class="t-wait" x={place(100 * low)} y="2" width={place(100 * (high - low))} height="2" />
+    </svg>
+  );
+}
+
+interface TaskProps {
+  readonly task: string;
+  readonly title: string;
+  readonly runs: readonly RunRecord[];
+}
+
+function TaskRuns({ task, title, runs }: TaskProps): VNode {
+  const counting = runs.filter(counts);
+  const solved = counting.filter((run) => run.solved).length;
+  const isSolved = solved === counting.length && solved > 0;
+  return (
+    <details class="step" open={!isSolved}>
+      <summary>
+        <StateMark mark={isSolved ? "done" : "fail"} />
+        <span class="v">{title}</span>
+        <span class="mono cut">{task}</span>
+        <span class="meta num">
+          {solved} of {counting.length}
+        </span>
+      </summary>
+      <div class="sideways">
+        <Table
+          title="Runs"
+          rows={runs}
+          columns={[
+            { head: "", cell: ({ model, repeat }) => `${model} · ${repeat}` },
+            { head: "result", cell: (run) => <Result run={run} /> },
+            { head: "reason", look: "plain", cell: ({ reason }) => <span dir="auto">{reason}</span> },
+            {
+              head: "end",
+              cell: ({ stop, refused }) =>
+                `${stop}${refused === 0 ? "" : `, ${counted(refused, "call")} refused`}`,
+            },
+            { head: "turns", look: "r", cell: ({ turns }) => turns },
+            { head: "tokens in", look: "r", cell: ({ inputTokens }) => inputTokens },
+            { head: "out", look: "r", cell: ({ outputTokens }) => outputTokens },
+            { head: "cost", look: "r", cell: ({ costUsd }) => dollars(costUsd ?? undefined) },
+            { head: "time", look: "r", cell: ({ ms }) => describeDuration(ms) },
+            { head: "session", cell: ({ session }) => <code>{session}</code> },
+          ]}
+        />
+      </div>
+    </details>
+  );
+}
+
+function Result({ run: { error, solved } }: { readonly run: RunRecord }): VNode {
+  if (error !== undefined) return <span class="warn">failed</span>;
+  return solved ? <span class="good">solved</span> : <span class="bad">not solved</span>;
 }

@@ -1,14 +1,14 @@
 import type { ComponentChildren, VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { ListedSession } from "../../server/server-api.ts";
 import { terminalLine } from "../../view/safe-text.ts";
 import { useWords } from "./language/language.ts";
-import { useReader } from "./reader.ts";
 import { hrefOf, type Route } from "./route.ts";
-import { useLiveSessions } from "./sessions/live-sessions.ts";
-import { folderName, outcomeOf } from "./sessions/session-outcome.ts";
+import { folderName, outcomeOf, useLiveSessions } from "./sessions/live-sessions.ts";
+import { Button } from "./text/controls.tsx";
 import { Icon, type IconName, Logo, StateMark } from "./text/icons.tsx";
 import { startNew } from "./use-keys.ts";
+import { useLoaded, useReader } from "./work.tsx";
 
 interface Opens {
   readonly find: () => void;
@@ -18,16 +18,14 @@ interface Opens {
 
 const SHOWN_IN_RAIL = 8;
 
-/** The left edge of a wide page: where one can go from anywhere. */
 export function Rail({ route, find, settings, keys }: Opens & { readonly route: Route }): VNode {
   const words = useWords();
   return (
     <nav class="rail" aria-label={words.mainMenu}>
       <Brand />
-      <button type="button" class="btn new" onClick={startNew}>
+      <Button kbd="N" look="new" onClick={() => startNew()}>
         {words.newSession}
-        <kbd>N</kbd>
-      </button>
+      </Button>
       <button type="button" class="item" onClick={find}>
         <Icon name="search" />
         <span>{words.search}</span>
@@ -59,13 +57,10 @@ export function Rail({ route, find, settings, keys }: Opens & { readonly route: 
   );
 }
 
-/** The top of a narrow page. */
 export function TopBar({ waiting, find, settings }: Opens & { readonly waiting: number }): VNode {
   const words = useWords();
   const button = (icon: IconName, name: string, onClick: () => void): VNode => (
-    <button type="button" class="btn bare icon" aria-label={name} onClick={onClick}>
-      <Icon name={icon} />
-    </button>
+    <Button icon={icon} look="bare icon" name={name} onClick={onClick} />
   );
   return (
     <header class="bar">
@@ -78,7 +73,7 @@ export function TopBar({ waiting, find, settings }: Opens & { readonly waiting: 
         </a>
       )}
       {button("search", words.search, find)}
-      {button("plus", words.newSession, startNew)}
+      {button("plus", words.newSession, () => startNew())}
       <a class="btn bare icon" href="#/stats" aria-label={words.statistics}>
         <Icon name="bars" />
       </a>
@@ -151,15 +146,9 @@ function Folders({ route }: { readonly route: Route }): VNode | null {
   const words = useWords();
   const reader = useReader();
   const { page } = useLiveSessions();
-  const [folders, setFolders] = useState<readonly { readonly key: string; readonly sessions: number }[]>([]);
   const newest = page?.sessions[0]?.id;
-  useEffect(() => {
-    if (newest === undefined) return;
-    reader.stats("cwd").then(
-      ({ rows }) => setFolders(rows.toSorted((left, right) => right.sessions - left.sessions)),
-      () => setFolders([]),
-    );
-  }, [newest]);
+  const stats = useLoaded(async () => (newest === undefined ? undefined : reader.stats("cwd")), [newest]);
+  const folders = stats?.rows.toSorted((left, right) => right.sessions - left.sessions) ?? [];
   const here = route.type === "sessions" ? route.cwd : undefined;
   if (folders.length < 2) return null;
   return (
@@ -200,7 +189,7 @@ function Neighbours({ id }: { readonly id: string }): VNode {
               href={hrefOf({ type: "session", id: each.id, view: "chat" })}
               aria-current={each.id === id ? "page" : undefined}
             >
-              <StateMark mark={mark} name={words.marks[mark]} />
+              <StateMark mark={mark} />
               <span class="cut">{terminalLine(each.title ?? "", 80) || words.untitled}</span>
             </a>
           );

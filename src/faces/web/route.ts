@@ -1,14 +1,11 @@
-/** The views of one session. */
 export const SESSION_VIEWS = ["chat", "timeline", "context", "files", "replay"] as const;
 
-/** One view of a session. */
 export type SessionViewName = (typeof SESSION_VIEWS)[number];
 
 /** A place in the page, as the fragment of its address says it. */
 export type Route =
   | {
       readonly type: "sessions";
-      /** The folder whose sessions are shown. Default: all. */
       readonly cwd?: string;
     }
   | { readonly type: "stats" }
@@ -16,7 +13,6 @@ export type Route =
       readonly type: "session";
       readonly id: string;
       readonly view: SessionViewName;
-      /** Id of an entry that is looked for in the conversation. */
       readonly entry?: string;
     };
 
@@ -32,7 +28,6 @@ export function parseRoute(fragment: string): Route {
   return { type: "session", id: decoded, view: known, ...(wanted === "" ? {} : { entry: wanted }) };
 }
 
-/** The fragment that names a place. */
 export function hrefOf(route: Route): string {
   if (route.type === "sessions")
     return route.cwd === undefined ? "#/" : `#/folder/${encodeURIComponent(route.cwd)}`;

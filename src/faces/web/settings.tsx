@@ -1,9 +1,10 @@
-import { createContext, type VNode } from "preact";
-import { useContext, useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { type Context, createContext, type VNode } from "preact";
+import { useContext, useLayoutEffect, useState } from "preact/hooks";
 import { terminalLine } from "../../view/safe-text.ts";
 import { LANGUAGES, type Language, languageFor, useWords, WORDS } from "./language/language.ts";
-import { useReader } from "./reader.ts";
 import { useLiveSessions } from "./sessions/live-sessions.ts";
+import { Segments } from "./text/controls.tsx";
+import { useLoaded, useReader } from "./work.tsx";
 
 interface Chosen {
   readonly language: "system" | Language;
@@ -22,13 +23,11 @@ const CHOICES: { readonly [S in Setting]: readonly [Chosen[S], ...Chosen[S][]] }
   notify: ["off", "on"],
 };
 
-/** The choices of a person for the page. */
 export interface Settings extends Chosen {
   readonly set: (setting: Setting, choice: string) => void;
 }
 
-/** The settings that all below follow. */
-export const SettingsContext: ReturnType<typeof createContext<Settings>> = createContext<Settings>({
+export const SettingsContext: Context<Settings> = createContext<Settings>({
   language: "system",
   theme: "system",
   keys: "on",
@@ -36,7 +35,6 @@ export const SettingsContext: ReturnType<typeof createContext<Settings>> = creat
   set: () => undefined,
 });
 
-/** The settings of the page. */
 export function useSettings(): Settings {
   return useContext(SettingsContext);
 }
@@ -84,13 +82,7 @@ export function SettingsForm(): VNode {
   const reader = useReader();
   const { isConnected } = useLiveSessions();
   const settings = useSettings();
-  const [version, setVersion] = useState("");
-  useEffect(() => {
-    reader.health().then(
-      (health) => setVersion(health.version),
-      () => setVersion(""),
-    );
-  }, []);
+  const version = useLoaded(() => reader.health(), [])?.version ?? "";
   const nameOf = (setting: Setting, option: string): string => {
     if (setting === "language" && option !== "system") return WORDS[option as Language].language;
     return words.settingOptions[option as keyof typeof words.settingOptions];
@@ -102,20 +94,15 @@ export function SettingsForm(): VNode {
   return (
     <>
       {(Object.keys(CHOICES) as Setting[]).map((setting) => (
-        <div key={setting} class="set" role="group" aria-label={words.settingNames[setting]}>
+        <div key={setting} class="set">
           <span>{words.settingNames[setting]}</span>
-          <span class="seg">
-            {CHOICES[setting].map((option) => (
-              <button
-                key={option}
-                type="button"
-                aria-pressed={option === settings[setting]}
-                onClick={() => choose(setting, option)}
-              >
-                {nameOf(setting, option)}
-              </button>
-            ))}
-          </span>
+          <Segments
+            label={words.settingNames[setting]}
+            options={CHOICES[setting] as readonly string[]}
+            nameOf={(option) => nameOf(setting, option)}
+            value={settings[setting]}
+            choose={(option) => choose(setting, option)}
+          />
         </div>
       ))}
       <hr />
@@ -144,7 +131,6 @@ const KEYS: readonly (readonly [key: string, action: keyof ReturnType<typeof use
   ["?", "keys"],
 ];
 
-/** All keys of the page. */
 export function KeyList(): VNode {
   const words = useWords();
   return (

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createReader } from "../../server/create-reader.ts";
-import { accessWith, tokenIn } from "./sign-in.ts";
+import { accessWith, tokenIn } from "./web-page.tsx";
 
 test.each([
   ["#token=abc-_d", "abc-_d"],

@@ -27,13 +27,19 @@ export function useKeys(actions: KeyActions): void {
   });
 }
 
-/** Leads to the box for a new session. */
-export function startNew(): void {
+/** Leads to the box for a new session, with a text in it. */
+export function startNew(text = ""): void {
   if (!/^#?\/?(?:folder\/|$)/.test(location.hash)) location.hash = "#/";
   const focus = (left: number): void => {
-    const box = document.querySelector<HTMLElement>("[data-new-session]");
-    if (box !== null) box.focus();
-    else if (left > 0) requestAnimationFrame(() => focus(left - 1));
+    const box = document.querySelector<HTMLTextAreaElement>("[data-new-session]");
+    if (box === null) {
+      if (left > 0) requestAnimationFrame(() => focus(left - 1));
+      return;
+    }
+    box.focus();
+    if (text === "") return;
+    box.value = text;
+    box.dispatchEvent(new Event("input", { bubbles: true }));
   };
   requestAnimationFrame(() => focus(30));
 }

@@ -1,22 +1,21 @@
 import type { VNode } from "preact";
-import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Reader } from "../../server/create-reader.ts";
+import { ServerProblem } from "../../server/create-reader.ts";
 import { terminalLine } from "../../view/safe-text.ts";
 import { SessionPage } from "./conversation/session-page.tsx";
 import { LanguageContext, useWords } from "./language/language.ts";
 import { Rail, Sheet, TopBar } from "./rail.tsx";
-import { useReader } from "./reader.ts";
-import { hrefOf, type Route } from "./route.ts";
+import { hrefOf, parseRoute, type Route } from "./route.ts";
 import { Find } from "./sessions/find.tsx";
 import { type LiveSessions, LiveSessionsContext, usePolledSessions } from "./sessions/live-sessions.ts";
 import { SessionList } from "./sessions/session-list.tsx";
-import { Statistics } from "./sessions/statistics.tsx";
 import { KeyList, SettingsContext, SettingsForm, useSettings, useStoredSettings } from "./settings.tsx";
-import { tokenIn, useSignIn } from "./sign-in.ts";
+import { Button } from "./text/controls.tsx";
 import { Logo } from "./text/icons.tsx";
 import { moveRow, startNew, useKeys } from "./use-keys.ts";
-import { useRoute } from "./use-route.ts";
+import { Skeleton, usePictures, useReader, useWork, WorkLine } from "./work.tsx";
 
-/** The whole page. */
 export function WebPage(): VNode {
   const { settings, language } = useStoredSettings();
   return (
@@ -28,7 +27,6 @@ export function WebPage(): VNode {
   );
 }
 
-/** Everything inside of the language. */
 function Frame(): VNode {
   const words = useWords();
   const reader = useReader();
@@ -42,7 +40,7 @@ function Frame(): VNode {
   useKeys({
     "/": () => setOpen("find"),
     "?": () => setOpen("keys"),
-    n: startNew,
+    n: () => startNew(),
     b: () => goTo({ type: "sessions" }),
     a: () => goToQuestion(live, route),
     ArrowDown: () => moveRow(1),
@@ -69,7 +67,7 @@ function Frame(): VNode {
           {access === "granted" && <Place route={route} />}
         </main>
       </div>
-      {open === "find" && <Find close={close} />}
+      {open === "find" && <Find close={close} {...opens} />}
       {open === "settings" && (
         <Sheet name={words.settings} close={close}>
           <SettingsForm />
@@ -107,6 +105,9 @@ function useWaiting({ page, approvals }: LiveSessions): number {
     before.current = ids;
     if (ids.size > 0) document.documentElement.dataset["state"] = "wait";
     else delete document.documentElement.dataset["state"];
+    const icon = document.querySelector<HTMLLinkElement>("link[rel=icon]");
+    if (icon !== null)
+      icon.href = icon.href.replace(/%23(?:12a0b5|cb8510)/, ids.size > 0 ? "%23cb8510" : "%2312a0b5");
     if (newest === undefined || notify === "off" || !document.hidden) return;
     if (!("Notification" in globalThis) || Notification.permission !== "granted") return;
     const title = page?.sessions.find(({ id }) => id === newest)?.title ?? "";
@@ -119,10 +120,8 @@ function useWaiting({ page, approvals }: LiveSessions): number {
   return ids.size;
 }
 
-/** The form for somebody without a token. */
 function SignIn({ enter }: { readonly enter: (token: string) => void }): VNode {
   const words = useWords();
-  const id = useId();
   const [token, setToken] = useState("");
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -134,11 +133,8 @@ function SignIn({ enter }: { readonly enter: (token: string) => void }): VNode {
       <Logo />
       <p role="alert">{words.signInFirst}</p>
       <form onSubmit={submit}>
-        <label class="hide" for={id}>
-          {words.token}
-        </label>
         <input
-          id={id}
+          aria-label={words.token}
           class="field"
           type="password"
           required
@@ -147,9 +143,9 @@ function SignIn({ enter }: { readonly enter: (token: string) => void }): VNode {
           value={token}
           onInput={({ currentTarget }) => setToken(currentTarget.value)}
         />
-        <button type="submit" class="btn main">
+        <Button type="submit" look="main">
           {words.signIn}
-        </button>
+        </Button>
       </form>
     </main>
   );
@@ -178,13 +174,75 @@ function useFocusOnChange(main: { readonly current: HTMLElement | null }, route:
   }, [place]);
 }
 
+/** The statistics are a picture, and come with the pictures. */
+function LazyStatistics(): VNode {
+  const work = useWork();
+  const pictures = usePictures(work);
+  if (pictures !== undefined) return <pictures.Statistics />;
+  return <div class="wide">{work.said === undefined ? <Skeleton /> : <WorkLine work={work} />}</div>;
+}
+
 function Place({ route }: { readonly route: Route }): VNode {
   switch (route.type) {
     case "sessions":
       return <SessionList cwd={route.cwd} />;
     case "stats":
-      return <Statistics />;
+      return <LazyStatistics />;
     case "session":
       return <SessionPage key={route.id} route={route} />;
   }
+}
+
+/** The token in the fragment of an address; undefined where there is none. */
+export function tokenIn(fragment: string): string | undefined {
+  const token = new URLSearchParams(fragment.replace(/^#/, "")).get("token");
+  return token === null || token === "" ? undefined : token;
+}
+
+/** The answer of the server to a page that wants in; `unknown` while a token is traded. */
+type Access = "unknown" | "granted" | "refused";
+
+/** Trades the token of the address for a cookie, and takes it out of the address before anything else. */
+function useSignIn(reader: Reader): {
+  readonly access: Access;
+  readonly enter: (token: string) => void;
+} {
+  const [access, setAccess] = useState<Access>(tokenIn(location.hash) === undefined ? "granted" : "unknown");
+  useEffect(() => {
+    const enter = (): void => {
+      const token = tokenIn(location.hash);
+      if (token !== undefined) history.replaceState(null, "", `${location.pathname}${location.search}#/`);
+      void accessWith(reader, token).then(setAccess);
+    };
+    const onHash = (): void => {
+      if (tokenIn(location.hash) !== undefined) enter();
+    };
+    enter();
+    addEventListener("hashchange", onHash);
+    return () => removeEventListener("hashchange", onHash);
+  }, [reader]);
+  return { access, enter: (token) => void accessWith(reader, token).then(setAccess) };
+}
+
+/** The answer of the server to a token, or without one to the cookie from before. */
+export async function accessWith(reader: Reader, token: string | undefined): Promise<Access> {
+  try {
+    if (token === undefined) await reader.sessions({ limit: 1 });
+    else await reader.signIn(token);
+    return "granted";
+  } catch (error) {
+    // Whatever else fails is told where it is asked for.
+    return error instanceof ServerProblem && error.status === 401 ? "refused" : "granted";
+  }
+}
+
+/** The place the page is at; the component is drawn again when it changes. */
+function useRoute(): Route {
+  const [fragment, setFragment] = useState(location.hash);
+  useEffect(() => {
+    const follow = (): void => setFragment(location.hash);
+    addEventListener("hashchange", follow);
+    return () => removeEventListener("hashchange", follow);
+  }, []);
+  return parseRoute(fragment);
 }

@@ -1,7 +1,13 @@
-import type { AgentEvent, CompactionReason } from "../../core/agent/entries.ts";
+import type { AgentEvent, CompactionEntry, CompactionReason } from "../../core/agent/entries.ts";
 import type { Journal } from "../../core/agent/journal.ts";
-import type { ModelTurn } from "../../core/agent/model-turn.ts";
+import { askSeparately, type ModelTurn } from "../../core/agent/model-turn.ts";
+import { type Recorder, type Run, type RunPlugin, record, requestDefaults } from "../../core/agent/run.ts";
+import type { SessionState } from "../../core/agent/state.ts";
+import { orAborted } from "../../core/base/async.ts";
+import { isNanoAgentError, misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/json.ts";
 import type { Message } from "../../core/message/message.ts";
+import { transcriptViolations } from "../../core/message/transcript.ts";
 import type { MeasuredContext } from "../../core/model/estimate.ts";
 import type { ModelInfo, ModelRequest, RequestDefaults, ToolSpec } from "../../core/model/model.ts";
 
@@ -96,4 +102,132 @@ export interface CompactOptions {
   readonly signal?: AbortSignal;
   /** Sees every event. */
   readonly onEvent?: (event: AgentEvent) => void;
+}
+
+/** Milliseconds for an aborted compactor to end by itself: it may have to record what it has spent. */
+const COMPACTOR_GRACE_MS = 1_000;
+
+/** Makes room before a request when it is due, and once after a refusal. Failing, the run goes on. */
+export function compactionPlugin(compactor: Compactor): RunPlugin {
+  return {
+    beforeTurn: async (run) => {
+      if (await isDue(run, compactor)) await compactConversation(run, compactor, "threshold");
+    },
+    afterFailure: async (run, error) => {
+      if (!isNanoAgentError(error, "context_overflow")) return undefined;
+      const made = await compactConversation(run, compactor, "overflow");
+      return made === undefined ? "in_vain" : "again";
+    },
+  };
+}
+
+/** Makes room on request. Throws `invalid_argument` without a compactor, and for the journal. */
+export function compactOnRequest(
+  run: Run,
+  compactor: Compactor | false | undefined,
+  instructions: string | undefined,
+): Promise<CompactionEntry | undefined> {
+  return compactConversation(run, assertCompactor(compactor), { instructions });
+}
+
+/** Tells what making room now would do. Throws `invalid_argument` without a compactor. */
+export function previewCompaction(
+  run: Run,
+  compactor: Compactor | false | undefined,
+): Promise<CompactionPreview> {
+  return assertCompactor(compactor).preview(contextView(run));
+}
+
+/** Takes a conversation's newest compaction back. Throws `invalid_argument`: none, and for the journal. */
+export async function undoNewestCompaction(recorder: Recorder): Promise<void> {
+  const target = recorder.state.undoable;
+  if (target === undefined) {
+    throw misuse("There is no compaction to take back: only the newest one can be, and only once.");
+  }
+  await record(recorder, { type: "compaction_undone", target });
+}
+
+/** Makes room now. Resolves to what was recorded; `undefined`: nothing. Throws for the journal only. */
+async function compactConversation(
+  run: Run,
+  compactor: Compactor,
+  reasonOfIt: CompactionReason | { readonly instructions: string | undefined },
+): Promise<CompactionEntry | undefined> {
+  const why = typeof reasonOfIt === "string" ? reasonOfIt : "manual";
+  run.emit({ type: "compaction_start", reason: why });
+  try {
+    const work = compactor.compact(taskOf(run, reasonOfIt));
+    const compaction = await orAborted(work, run.signal, COMPACTOR_GRACE_MS);
+    if (compaction === undefined || run.signal.aborted) return undefined;
+    assertSendable(run.state, compaction);
+    return (await record(run, { type: "compaction", reason: why, ...compaction })) as CompactionEntry;
+  } catch (error) {
+    const failure = toNanoAgentError(error);
+    if (failure.code === "journal") throw failure;
+    if (!run.signal.aborted)
+      run.emit({ type: "warning", message: `The conversation was not compacted: ${failure.message}` });
+    return undefined;
+  }
+}
+
+async function isDue(run: Run, compactor: Compactor): Promise<boolean> {
+  if (run.state.isUndone) return false;
+  try {
+    const needed = compactor.isNeeded(contextView(run));
+    return typeof needed === "boolean" ? needed : await orAborted(needed, run.signal);
+  } catch (error) {
+    if (run.signal.aborted) return false;
+    const { message } = toNanoAgentError(error);
+    run.emit({ type: "warning", message: `The size of the conversation is not known: ${message}` });
+    return false;
+  }
+}
+
+function assertCompactor(compactor: Compactor | false | undefined): Compactor {
+  if (compactor !== undefined && compactor !== false) return compactor;
+  throw misuse(
+    "This agent has no compaction: pass one, e.g. new Agent({ compaction: summaryCompaction() }).",
+  );
+}
+
+function contextView(run: Run): ContextView {
+  const { state, tools, model } = run;
+  return {
+    conversation: state,
+    messages: state.transcript.messages,
+    revision: state.revision,
+    measured: state.measured,
+    request: requestDefaults(run),
+    tools: tools.specs(),
+    info: model().model.info,
+  };
+}
+
+function taskOf(
+  run: Run,
+  why: CompactionReason | { readonly instructions: string | undefined },
+): CompactionTask {
+  const instructions = typeof why === "string" ? undefined : why.instructions;
+  return {
+    ...contextView(run),
+    reason: typeof why === "string" ? why : "manual",
+    ...defined({ instructions }),
+    signal: run.signal,
+    ask: (request) => askSeparately(run, request, "compaction"),
+    entries: () => run.journal.entries(),
+    warn: (message) => run.emit({ type: "warning", message }),
+  };
+}
+
+/** Open calls of the last message are no fault: their answers are still to come. */
+function assertSendable({ transcript }: SessionState, { messages, kept }: Compaction): void {
+  const before = transcript.messages;
+  const isOpen = transcript.hasPending;
+  const tail = before.slice(Math.max(0, before.length - kept), isOpen ? -1 : undefined);
+  const [violation] = transcriptViolations([...messages, ...tail]);
+  if (violation === undefined && (!isOpen || kept > 0)) return;
+  throw new NanoAgentError(
+    "internal",
+    `The compactor left a conversation that cannot be sent (${violation ?? "its open calls are gone"}).`,
+  );
 }

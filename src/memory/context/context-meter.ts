@@ -4,19 +4,13 @@ import { PART_TOKENS, type PromptText, promptText, toolPromptText } from "../../
 import type { ToolSpec } from "../../core/model/model.ts";
 import type { ContextView } from "./compactor.ts";
 
-/**
- * Tokens an image is taken for, whatever its size. Vendors count between 85 and 1,600 and most scale a large
- * image down to the upper figure, which is the documented maximum of the Anthropic API.
- */
+/** Whatever its size: the documented maximum of the Anthropic API, and among the highest of all vendors. */
 export const IMAGE_TOKENS = 1_600;
 
-/** The size of a conversation as the next request would send it, in tokens. */
 export interface ContextSize {
-  /** Everything: system prompt, tools, messages. */
   readonly tokens: number;
   /** System prompt and tools, which no compaction makes smaller. */
   readonly fixed: number;
-  /** Of some messages, by the same measure. */
   readonly of: (messages: readonly Message[]) => number;
   readonly ofText: (text: string) => number;
 }
@@ -42,7 +36,6 @@ export class ContextMeter {
     return bound + toolBound + mostTokens(request.system?.length ?? 0);
   }
 
-  /** The size of the next request. Estimates each message once. */
   async measure(view: ContextView): Promise<ContextSize> {
     this.#estimator ??= await loadTextEstimator();
     const text = this.#estimator;
@@ -94,7 +87,6 @@ export class ContextMeter {
   }
 }
 
-/** The sum over the messages from `from` to `end`. */
 interface RunningBound {
   readonly from: number;
   readonly end: number;
@@ -112,7 +104,6 @@ function clamped(ratio: number): number {
   return Math.min(3, Math.max(0.5, ratio));
 }
 
-/** Tokens of a text, estimated. */
 type TextEstimator = (text: string) => number;
 
 /**

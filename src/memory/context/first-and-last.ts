@@ -70,7 +70,6 @@ interface Cut {
   readonly kept: number;
 }
 
-/** The part that stays; undefined when that is everything. */
 function cutTo(messages: readonly Message[], count: number): Cut | undefined {
   if (messages.length <= count) return undefined;
   const [first] = messages;

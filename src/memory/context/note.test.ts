@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { messageText, userMessage } from "../../core/message/message.ts";
-import { noteMessage, readNote } from "./note.ts";
-import type { FileAction } from "./touched-files.ts";
+import { type FileAction, noteMessage, readNote } from "./pinned.ts";
 
 const NOW = Date.UTC(2026, 10, 21);
 const TAG = fc.constantFrom(

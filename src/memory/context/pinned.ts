@@ -3,14 +3,139 @@ import {
   type ContentBlock,
   LONG_TERM_MEMORY,
   type Message,
+  messageText,
   type ToolUseBlock,
   textOf,
   toolCallsOf,
   type UserBlock,
   type UserMessage,
+  userMessage,
 } from "../../core/message/message.ts";
-import { readNote } from "./note.ts";
-import { type FileAction, type TouchedFiles, touch, touchedBy } from "./touched-files.ts";
+
+export type FileAction = "read" | "written" | "edited";
+
+/** Changes to files, by path, in the order in which they were last touched. */
+type TouchedFiles = ReadonlyMap<string, ReadonlySet<FileAction>>;
+
+const FILE_TOOLS: ReadonlyMap<string, FileAction> = new Map([
+  ["read", "read"],
+  ["write", "written"],
+  ["edit", "edited"],
+]);
+
+interface FileTouch {
+  readonly path: string;
+  readonly action: FileAction;
+}
+
+/** The files a call of a file tool touched, also inside a `batch`; none for other tools. */
+function touchedBy({ name, input }: Pick<ToolUseBlock, "name" | "input">): readonly FileTouch[] {
+  const action = FILE_TOOLS.get(name);
+  const path = input["path"];
+  if (action !== undefined) return typeof path === "string" && path !== "" ? [{ path, action }] : [];
+  const calls: unknown = input["calls"];
+  if (name !== "batch" || !Array.isArray(calls)) return [];
+  return calls.flatMap((call: unknown) => {
+    const { tool, input: inner } = (call ?? {}) as { readonly tool?: unknown; readonly input?: unknown };
+    if (typeof tool !== "string" || tool === "batch" || typeof inner !== "object" || inner === null)
+      return [];
+    return touchedBy({ name: tool, input: inner as { readonly [key: string]: unknown } });
+  });
+}
+
+/** Notes it. The file moves to the end: what was touched last matters most. */
+function touch(files: Map<string, Set<FileAction>>, path: string, action: FileAction): void {
+  const actions = files.get(path) ?? new Set<FileAction>();
+  files.delete(path);
+  files.set(path, actions.add(action));
+}
+
+interface Note {
+  readonly summary: string | undefined;
+  readonly todo: string | undefined;
+  /** As the user has approved it. */
+  readonly plan: string | undefined;
+  readonly files: TouchedFiles;
+}
+
+interface NoteFacts extends Note {
+  readonly now: number;
+  readonly leftOut: number;
+}
+
+const OPEN = "<conversation_summary>";
+const CLOSE = "</conversation_summary>";
+const BEGINNING = /^<conversation_summary>\nOn [\d-]+ \d+ older messages of this conversation were left out /;
+/** Files a note names at most; those touched longest ago are left out. */
+const MAX_FILES = 200;
+
+/** Stands for what was left out, in the name of the user; the next compaction reads it again. */
+export function noteMessage({ now, leftOut, summary, todo, plan, files }: NoteFacts): UserMessage {
+  const lead =
+    summary === undefined
+      ? "They could not be summarised: what is needed of them must be found out again."
+      : "A summary stands in their place. Go on from there; do not ask for what it tells, and do not do again what is done.";
+  return userMessage(
+    [
+      OPEN,
+      `On ${new Date(now).toISOString().slice(0, 10)} ${leftOut} older messages of this conversation were left out to make room. What the user wrote stands above word for word. ${lead}`,
+      ...section("summary", summary),
+      ...section("approved_plan", plan),
+      ...section("todo_list", todo),
+      ...section("files_touched", filesText(files)),
+      CLOSE,
+    ].join("\n"),
+  );
+}
+
+export function readNote(message: Message): Note | undefined {
+  if (message.role !== "user" || message.content.length !== 1) return undefined;
+  const text = messageText(message);
+  if (!BEGINNING.test(text) || !text.endsWith(CLOSE)) return undefined;
+  return {
+    summary: sectionOf(text, "summary"),
+    todo: sectionOf(text, "todo_list"),
+    plan: sectionOf(text, "approved_plan"),
+    files: filesIn(sectionOf(text, "files_touched") ?? ""),
+  };
+}
+
+/** Tags of a note inside a text, which a model repeats that has seen one, would mislead the next reader. */
+const TAGS = /^<(\/?(?:conversation_summary|summary|approved_plan|todo_list|files_touched)>)/gm;
+
+function section(name: string, text: string | undefined): readonly string[] {
+  if (text === undefined || text.trim() === "") return [];
+  return [`<${name}>`, text.trim().replaceAll(TAGS, "< $1"), `</${name}>`];
+}
+
+function sectionOf(text: string, name: string): string | undefined {
+  const start = text.indexOf(`\n<${name}>\n`);
+  if (start < 0) return undefined;
+  const from = start + name.length + 4;
+  const end = text.indexOf(`\n</${name}>`, from);
+  return end < 0 ? undefined : text.slice(from, end);
+}
+
+function filesText(files: TouchedFiles): string {
+  return [...files]
+    .slice(-MAX_FILES)
+    .map(
+      ([path, actions]) =>
+        `- ${[...actions].join(", ")}: ${/[\r\n]/.test(path) ? JSON.stringify(path) : path}`,
+    )
+    .join("\n");
+}
+
+const ACTIONS: readonly string[] = ["read", "written", "edited"] satisfies readonly FileAction[];
+
+function filesIn(text: string): TouchedFiles {
+  const files = new Map<string, ReadonlySet<FileAction>>();
+  for (const [, words = "", path = ""] of text.matchAll(/^- ([a-z, ]+): (.+)$/gm)) {
+    const actions = words.split(", ").filter((word): word is FileAction => ACTIONS.includes(word));
+    if (actions.length > 0) files.set(path, new Set(actions));
+  }
+  return files;
+}
 
 /** The messages a compaction takes over word for word from those it replaces. */
 export interface PinnedMessages {
@@ -18,7 +143,6 @@ export interface PinnedMessages {
   readonly userMessages: readonly UserMessage[];
   /** The todo list as it was last written; undefined when there is none. */
   readonly todo: string | undefined;
-  /** The newest plan that the user has approved. */
   readonly plan: string | undefined;
   readonly files: TouchedFiles;
 }
@@ -57,7 +181,6 @@ export function pinnedOf(messages: readonly Message[]): PinnedMessages {
   return { userMessages, todo, plan, files };
 }
 
-/** The message without results of calls; undefined when nothing of the user is left. */
 function ownWords(message: UserMessage): UserMessage | undefined {
   // Memories of other conversations are looked up again each time.
   if (message.name === LONG_TERM_MEMORY) return undefined;
@@ -78,14 +201,12 @@ function todoText({ input }: ToolUseBlock, result: string): string | undefined {
   return result.trim().length > list.length / 4 ? result.trim() : list;
 }
 
-/** The plan of a call whose result says that it was approved. */
 function approvedPlan({ name, input }: ToolUseBlock, result: string): string | undefined {
   const { plan } = input;
   const isApproved = name === PLAN_TOOL && result.startsWith("Approved");
   return isApproved && typeof plan === "string" ? plan : undefined;
 }
 
-/** True when a message answers tool calls. */
 export function answersCalls(message: Message): boolean {
   return (message.content as readonly ContentBlock[]).some((block) => block.type === "tool_result");
 }

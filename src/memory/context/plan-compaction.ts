@@ -1,21 +1,25 @@
-import { type Message, type UserMessage, userMessage } from "../../core/message/message.ts";
+import { truncateMiddle } from "../../core/base/text.ts";
+import {
+  type ImageBlock,
+  type Message,
+  type TextBlock,
+  type ToolResultBlock,
+  type UserBlock,
+  type UserMessage,
+  userMessage,
+} from "../../core/message/message.ts";
 import type { ContextSize } from "./context-meter.ts";
-import { cutResults, cutUserMessage } from "./cut-messages.ts";
 import { answersCalls, type PinnedMessages, pinnedOf } from "./pinned.ts";
 
-/** How much of the room each part may take, in tokens. */
-export interface CompactionBudget {
-  /** The newest messages, kept as they are. */
+interface CompactionBudget {
   readonly tail: number;
   /** Answers of the model that are kept with their results whatever they take. */
   readonly tailTurns: number;
-  /** The user's own words. */
   readonly pins: number;
   /** The most that the newest messages may take: their longest parts are cut where they take more. */
   readonly tailAtMost: number;
 }
 
-/** How a conversation is parted. */
 export interface CompactionPlan {
   /** The messages that go, oldest first; not empty. */
   readonly replaced: readonly Message[];
@@ -24,15 +28,10 @@ export interface CompactionPlan {
   readonly pins: readonly UserMessage[];
   /** Newest messages that had to be cut to fit; they come behind the note. */
   readonly cutTail: readonly Message[];
-  /** Newest messages that stay as they are. */
   readonly kept: number;
 }
 
-/**
- * Parts a conversation into what goes and what stays. The cut never separates a call from its result, nor the
- * blocks of one message. `undefined` when nothing can go. `mustStay` are the last messages that may not be
- * touched: an answer whose calls are open.
- */
+/** Never separates a call from its result. `undefined` when nothing can go. */
 export function planCompaction(
   messages: readonly Message[],
   size: Pick<ContextSize, "of">,
@@ -149,4 +148,62 @@ function cutToTokens(message: UserMessage, size: Pick<ContextSize, "of">, tokens
   for (let chars = Math.max(200, tokens * 4); size.of([cut]) > tokens && chars >= 200; chars /= 2)
     cut = cutUserMessage(message, Math.floor(chars));
   return cut;
+}
+
+const CALL_AGAIN = "[Shortened to make room in the conversation. Run the call again to see all of it.]";
+const IMAGE_LEFT_OUT = "[An image was left out to make room in the conversation.]";
+
+/** Longer results keep beginning and end, images become a line. Short messages are the same objects. */
+export function cutResults(messages: readonly Message[], maxChars: number): readonly Message[] {
+  return messages.map((message) => {
+    if (message.role !== "user") return message;
+    let changed = false;
+    const content = message.content.map((block) => {
+      if (block.type !== "tool_result") return block;
+      const cut = cutResult(block, maxChars);
+      changed ||= cut !== block;
+      return cut;
+    });
+    return changed ? { ...message, content } : message;
+  });
+}
+
+/** A user message with at most `maxChars` of text, the cut marked; the same object when short enough. */
+function cutUserMessage(message: UserMessage, maxChars: number): UserMessage {
+  const length = message.content.reduce(
+    (sum, block) => sum + (block.type === "text" ? block.text.length : 0),
+    0,
+  );
+  if (length <= maxChars) return message;
+  let left = maxChars;
+  const content = message.content.flatMap((block): readonly UserBlock[] => {
+    if (block.type !== "text") return [block];
+    const text = truncateMiddle(block.text, Math.max(left, 0));
+    left -= text.length;
+    return text === "" ? [] : [{ ...block, text }];
+  });
+  return { ...message, content };
+}
+
+function cutResult(block: ToolResultBlock, maxChars: number): ToolResultBlock {
+  const { content } = block;
+  if (typeof content === "string") {
+    const text = cutText(content, maxChars);
+    return text === content ? block : { ...block, content: text };
+  }
+  let changed = false;
+  const parts = content.map((part: TextBlock | ImageBlock): TextBlock => {
+    const text = part.type === "image" ? IMAGE_LEFT_OUT : cutText(part.text, maxChars);
+    if (part.type === "text" && text === part.text) return part;
+    changed = true;
+    return { type: "text", text };
+  });
+  return changed ? { ...block, content: parts } : block;
+}
+
+function cutText(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const whole = text.endsWith(CALL_AGAIN) ? text.slice(0, -CALL_AGAIN.length - 1) : text;
+  const cut = truncateMiddle(whole, Math.max(0, maxChars - CALL_AGAIN.length - 1));
+  return `${cut}\n${CALL_AGAIN}`;
 }

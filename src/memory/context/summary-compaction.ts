@@ -2,9 +2,8 @@ import { misuse } from "../../core/base/errors.ts";
 import type { Message } from "../../core/message/message.ts";
 import type { Compaction, CompactionPreview, CompactionTask, Compactor, ContextView } from "./compactor.ts";
 import { ContextMeter, type ContextSize } from "./context-meter.ts";
-import { cutResults } from "./cut-messages.ts";
-import { noteMessage } from "./note.ts";
-import { type CompactionPlan, planCompaction } from "./plan-compaction.ts";
+import { noteMessage } from "./pinned.ts";
+import { type CompactionPlan, cutResults, planCompaction } from "./plan-compaction.ts";
 import { writeSummary } from "./write-summary.ts";
 
 /** How a conversation is compacted. */
@@ -46,7 +45,6 @@ export function summaryCompaction(options: SummaryCompactionOptions = {}): Compa
   return new SummaryCompactor(options);
 }
 
-/** Old results keep this many characters when they are shortened. */
 const SHORT_RESULT_CHARS = 600;
 /** Share of the limit that cutting must reach to be enough: else the next turn is at the limit again. */
 const ENOUGH = 0.6;
@@ -54,11 +52,9 @@ const ENOUGH = 0.6;
 const GROWTH = 0.1;
 /** Share of the limit from which on the parts that cannot shrink leave no room for a conversation. */
 const NEARLY_ALL = 0.9;
-/** Share of the room that the words of the user may take. */
 const PINS = 0.35;
 /** Tokens of them that are kept in any case, for a conversation that is small and refused all the same. */
 const LEAST_PINS = 500;
-/** The expected size of a summary. */
 const SUMMARY_TOKENS = 1_500;
 
 class SummaryCompactor implements Compactor {
@@ -267,18 +263,15 @@ function assertFigure(
   if (!isRight) throw misuse(`compaction.${name} is ${String(value)}; it must be ${form}.`);
 }
 
-/** Fields of {@link import("./summary-compaction.ts").SummaryCompactionOptions} that decide about room. */
 interface RoomOptions {
   readonly at?: number;
   readonly window?: number;
   readonly reserve?: number;
 }
 
-/** How much room there is, in tokens. */
 interface ContextLimits {
   /** The tokens a request and its answer may have together; `undefined` when unknown. */
   readonly window: number | undefined;
-  /** Held free for the answer. */
   readonly reserve: number;
   /** Largest request that is made without a compaction; `undefined` with an unknown window. */
   readonly limit: number | undefined;

@@ -1,3 +1,4 @@
+import { parse } from "unbash";
 import { secretInWord } from "../built-in-rules.ts";
 import { hiddenCharacter } from "../hidden-characters.ts";
 import { fold, lastPart, matchesText, wordSet } from "../match-text.ts";
@@ -15,7 +16,6 @@ import {
   shown,
   type Verdict,
 } from "../verdict.ts";
-import { commandsIn, type FoundCommands } from "./commands-in.ts";
 import { commandText, type PlainCommand, readPlainLine } from "./plain-line.ts";
 import { coversCommand, harmfulWords, onlyLooks } from "./program-options.ts";
 
@@ -53,7 +53,6 @@ function decide(call: CommandCall, { runs, readOnly }: Placement): Verdict {
   return withReach(judgeOutside(call), access);
 }
 
-/** The refusal of a command that asks to leave the sandbox where nothing may. */
 function deniedOutside({ command, mode, sandbox }: CommandCall): Verdict | undefined {
   if (mode === "plan") return planDenial(command);
   if (sandbox !== "only") return undefined;
@@ -124,7 +123,6 @@ function placesIn(words: readonly string[]): readonly string[] {
   return words.filter((_, index) => index !== script);
 }
 
-/** Judges a line that is not confined, or in a mode that asks before commands. */
 function judgeOutside(call: CommandCall): Verdict {
   const { command, mode, rules } = call;
   const hidden = hiddenCharacter(command);
@@ -167,29 +165,24 @@ const CHANGES_SHELL = wordSet(`
   read readarray readonly set shopt source trap typeset unalias unset`);
 const MAX_FOLDERS = 8;
 
-/**
- * The commands of a line that only look, wherever in the line a `cd` may have led before them. In a line of
- * `&&` and `|` alone each `cd` counts; in others one may have failed or been skipped.
- */
+/** A `cd` in a line of `&&` and `|` alone counts; in others it may have failed or been skipped. */
 function lookingCommands(
   commands: readonly PlainCommand[],
   { access, rules, space, defaults }: CommandCall,
 ): ReadonlySet<PlainCommand> {
   const looking = new Set<PlainCommand>();
+  // What asks for more than looking needs is not a look.
+  if (!defaults || access !== undefined) return looking;
   const isChain = commands.every(({ joiner }) => joiner !== ";" && joiner !== "||");
   let folders = [space];
   for (const [index, command] of commands.entries()) {
-    // What asks for more than looking needs is not a look.
-    if (!defaults || access !== undefined) break;
-    const isInPipe = command.joiner === "|" || commands[index + 1]?.joiner === "|";
-    const targets = folders.map((folder) => targetOf(command, folder));
-    const inside = targets.filter((target) => target !== undefined && space.isInside(target));
-    if (inside.length === folders.length) {
+    const moved = folders.flatMap((folder) => movedBy(command, folder) ?? []);
+    if (moved.length === folders.length) {
       looking.add(command);
       // In a pipeline it runs in a shell of its own.
-      const moved = inside.map((target) => space.from(target ?? ""));
+      const isInPipe = command.joiner === "|" || commands[index + 1]?.joiner === "|";
       if (!isInPipe) folders = isChain ? moved : [...folders, ...moved];
-    } else if (folders.every((folder) => onlyLooks(command.words, { space: folder, rules }))) {
+    } else if (folders.every((folder) => onlyLooks(command.words, folder, rules))) {
       looking.add(command);
     } else if (CHANGES_SHELL.has(command.words[0].text)) break;
     if (folders.length > MAX_FOLDERS) break;
@@ -197,14 +190,15 @@ function lookingCommands(
   return looking;
 }
 
-/** The place of the literal folder that a `cd` names; a link there would make its `..` ambiguous. */
-function targetOf({ words: [name, target, ...more] }: PlainCommand, space: PathSpace): string | undefined {
+/** Where a `cd` to a literal folder in the workspace leads; a link there would make its `..` ambiguous. */
+function movedBy({ words: [name, target, ...more] }: PlainCommand, space: PathSpace): PathSpace | undefined {
   if (name.text !== "cd" || target === undefined || more.length > 0) return undefined;
   const { text, isGlob, isHome } = target;
   if (isGlob || text === "" || text.startsWith("-")) return undefined;
   const folder = isHome || !text.startsWith("~") ? text : `./${text}`;
   const { written, resolved, odd } = space.from(space.place).path(folder);
-  return odd === undefined && written[0] === resolved ? resolved : undefined;
+  const isSure = odd === undefined && written[0] === resolved && space.isInside(resolved);
+  return isSure ? space.from(resolved) : undefined;
 }
 
 function uncovered(
@@ -229,15 +223,10 @@ function uncovered(
 const WITH_SUB_COMMANDS = wordSet(`
   apt apt-get brew bun bundle cargo composer deno dnf docker dotnet flutter gem gh git go gradle helm
   kubectl mix mvn nix npm pip pip3 pnpm podman poetry rustup swift systemctl terraform uv yarn`);
-/** Sub-commands that hand over to what stands behind them. */
 const HANDING_ON = wordSet("run exec compose dlx x");
 
-/**
- * The pattern that a person may be offered for the `open` commands of a plain line: program and sub-command,
- * where one known program covers all of them, else the line itself. None for a line with a star in it, which
- * would stand for any text.
- */
-export function offeredPattern(line: string, open: readonly PlainCommand[]): string | undefined {
+/** Program and sub-command, when that covers all `open` commands, else the line itself unless it has a star. */
+function offeredPattern(line: string, open: readonly PlainCommand[]): string | undefined {
   const [first] = open;
   const pattern = first === undefined ? undefined : subCommandPattern(first);
   if (pattern !== undefined && open.every((command) => coversCommand(pattern, command))) return pattern;
@@ -252,3 +241,134 @@ function subCommandPattern({ words }: PlainCommand): string | undefined {
 }
 
 const SUB_COMMAND = /^[A-Za-z0-9@][\w@:./-]*$/;
+
+interface FoundCommands {
+  /** Each in its words, quotes removed; what a wrapper runs stands here as a command of its own, too. */
+  readonly commands: readonly (readonly string[])[];
+  /** Files that the line reads from or writes to by redirection. */
+  readonly files: readonly string[];
+}
+
+const MAX_LENGTH = 400_000;
+/** Deeper nested brackets are not read: the parser's time grows faster than their number. */
+const MAX_NESTING = 50;
+/** Scripts within scripts: `bash -c "bash -c …"`. */
+const MAX_SCRIPTS = 8;
+
+/**
+ * The simple commands of any line, also in substitutions, behind `sudo` and in the text of `bash -c`. Generous:
+ * a word that could be a program behind a wrapper counts as one. `undefined`: too long or nested too deeply.
+ */
+function commandsIn(line: string): FoundCommands | undefined {
+  const found: Findings = { commands: [], files: [], length: 0 };
+  try {
+    return read(line, found, 0) ? found : undefined;
+  } catch {
+    // The parser gives up on what is too complex for it.
+    return undefined;
+  }
+}
+
+interface Findings {
+  readonly commands: (readonly string[])[];
+  readonly files: string[];
+  length: number;
+}
+
+const WRAPPERS = wordSet(`
+  env sudo doas nice ionice chrt taskset timeout time nohup setsid stdbuf command builtin exec xargs busybox
+  toybox chroot unshare nsenter flock ssh strace ltrace watch caffeinate pkexec systemd-run npx bunx
+  parallel`);
+/** Those whose first operand is something else. */
+const TAKING_OPERAND = new Set(["ssh", "flock", "chroot", "taskset"]);
+/** Programs that run an argument, or all of them together, as a line of the shell. */
+const SHELLS = wordSet("bash sh dash zsh ksh ash fish su runuser script source");
+const JOINING = wordSet("eval ssh watch parallel");
+const FINDERS = new Set(["find", "fd"]);
+const RUNS_NEXT = /^-(?:exec|execdir|ok|okdir|-exec|-exec-batch|x|X)$/;
+
+function read(line: string, found: Findings, depth: number): boolean {
+  found.length += line.length;
+  if (found.length > MAX_LENGTH || depth > MAX_SCRIPTS || isNestedDeeply(line)) return false;
+  for (const node of nodesOf(parse(line))) {
+    if (node.type === "Redirect") found.files.push(textOf(node["target"]));
+    if (node.type !== "Command") continue;
+    const args = node["args"] as readonly unknown[];
+    const words = node["name"] === undefined ? [] : [node["name"], ...args].map(textOf);
+    if (!addCommand(words, found, depth)) return false;
+  }
+  return true;
+}
+
+function addCommand(words: readonly string[], found: Findings, depth: number): boolean {
+  const [name, ...args] = words;
+  if (name === undefined) return true;
+  found.commands.push(words);
+  const program = lastPart(name);
+  const scripts = SHELLS.has(program) ? args.filter((arg) => !arg.startsWith("-")) : [];
+  if (JOINING.has(program)) scripts.push(args.join(" "));
+  if (!scripts.every((script) => read(script, found, depth + 1))) return false;
+  const starts = FINDERS.has(program)
+    ? args.flatMap((arg, index) => (RUNS_NEXT.test(arg) ? [index + 1] : []))
+    : WRAPPERS.has(program)
+      ? startsIn(program, args)
+      : [];
+  return starts.every((start) => depth < MAX_SCRIPTS && addCommand(args.slice(start), found, depth + 1));
+}
+
+/** Where a wrapped command may begin: at the first operand, and at the next if that may be an option's value. */
+function startsIn(program: string, args: readonly string[]): readonly number[] {
+  const starts: number[] = [];
+  let left = TAKING_OPERAND.has(program) ? 2 : 1;
+  for (const [index, arg] of args.entries()) {
+    if (arg.startsWith("-") || /^(?:[\d.]+[smhd]?|\w+=.*|\{\})$/s.test(arg)) continue;
+    starts.push(index);
+    if (args[index - 1]?.startsWith("-") !== true) left--;
+    if (left === 0) break;
+  }
+  return starts;
+}
+
+type SyntaxNode = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+/** Properties that the parser computes when they are looked at. */
+const LAZY = ["parts", "script", "expression", "value", "index", "elements", "initialize", "test", "update"];
+
+function nodesOf(root: unknown): readonly SyntaxNode[] {
+  const nodes: SyntaxNode[] = [];
+  const pending: unknown[] = [root];
+  while (pending.length > 0) {
+    const node = pending.pop();
+    if (Array.isArray(node)) for (const each of node) pending.push(each);
+    else if (isNode(node)) {
+      // Nothing is nested in a word that expands nothing.
+      if (node.type === "Word" && !/[$`<>]/.test(String(node["text"]))) continue;
+      nodes.push(node);
+      for (const key in node) if (typeof node[key] === "object") pending.push(node[key]);
+      for (const key of LAZY)
+        if (typeof node[key] === "object" && !Object.hasOwn(node, key)) pending.push(node[key]);
+    }
+  }
+  return nodes.toSorted((one, other) => Number(one["pos"]) - Number(other["pos"]));
+}
+
+function isNode(value: unknown): value is SyntaxNode {
+  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
+}
+
+/** A word without its quotes; an assignment as it stands. */
+function textOf(node: unknown): string {
+  if (!isNode(node)) return "";
+  const value = node["value"];
+  return typeof value === "string" ? value : String(node["text"]);
+}
+
+function isNestedDeeply(line: string): boolean {
+  let depth = 0;
+  for (const char of line.replaceAll(/[^(){}[\]]+/g, "")) {
+    if ("({[".includes(char)) depth++;
+    else if (")}]".includes(char)) depth = Math.max(0, depth - 1);
+    if (depth > MAX_NESTING) return true;
+  }
+  return line.split("<<").length > 400 || line.split("`").length > 10_000;
+}

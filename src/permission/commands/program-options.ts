@@ -5,9 +5,8 @@ import type { RuleSet } from "../rule-set.ts";
 import { commandText, type PlainCommand, type PlainWord } from "./plain-line.ts";
 
 /**
- * Options that run a program, or write or delete where the caller says: no `*` of a rule covers them. A line
- * for each program, or program and sub-command. This is a guard against surprises, not a wall: a rule for a
- * program is trust in what that program can do.
+ * Options that run a program, or write or delete where the caller says: no `*` of a rule covers them. This is
+ * a guard against surprises, not a wall.
  */
 const HARMFUL = `
 curl: -o -O -K -D -c --output --remote-name --output-dir --config --dump-header --cookie-jar
@@ -170,29 +169,27 @@ const BY_NAME: ReadonlyMap<string, LookingProgram> = new Map(
   LOOKING_PROGRAMS.map((program) => [program.name, program]),
 );
 
-export function lookingProgram(name: string): LookingProgram | undefined {
-  return BY_NAME.get(name);
-}
-
-export interface Surroundings {
-  readonly space: PathSpace;
-  readonly rules: RuleSet;
-}
-
-export function onlyLooks(words: readonly PlainWord[], surroundings: Surroundings): boolean {
-  const { space } = surroundings;
+export function onlyLooks(words: readonly PlainWord[], space: PathSpace, rules: RuleSet): boolean {
   const [name, ...rest] = words.filter(({ text }, index) => index !== 1 || text !== "--no-pager");
   if (name === undefined || name.isHome || space.hasProgram(name.text)) return false;
   const isGit = name.text === "git";
-  const program = lookingProgram(isGit ? `git ${rest[0]?.text}` : name.text);
-  if (program === undefined || !keeps(program, isGit ? rest.slice(1) : rest, surroundings)) return false;
+  const program = BY_NAME.get(isGit ? `git ${rest[0]?.text}` : name.text);
+  const mayRead = (text: string): boolean => {
+    if (text === "" || text === "/dev/null") return true;
+    const path = space.path(text);
+    const isInside = path.odd === undefined && space.isInside(path.resolved);
+    return isInside && !rules.speaksAgainst("read", path, space);
+  };
+  // Whatever path a word may be has to be one that may be read.
+  const isReadable = (word: PlainWord): boolean => pathsOf(word).every(mayRead);
+  if (program === undefined || !keeps(program, isGit ? rest.slice(1) : rest, isReadable)) return false;
   return !isGit || !hasOwnGitSettings(space.place);
 }
 
 function keeps(
   { name, takes, more }: LookingProgram,
   words: readonly PlainWord[],
-  at: Surroundings,
+  isReadable: (word: PlainWord) => boolean,
 ): boolean {
   if (words.some((word) => isOneOf(word, more))) return false;
   const end = words.findIndex(({ text }) => text === "--");
@@ -204,22 +201,9 @@ function keeps(
   if (name === "sed") {
     const [flag, script, ...files] = words;
     if (flag?.text !== "-n" || !/^(?:\d+|\$)(?:,(?:\d+|\$))?p$/.test(script?.text ?? "")) return false;
-    return files.every((word) => !word.text.startsWith("-") && isReadable(word, at));
+    return files.every((word) => !word.text.startsWith("-") && isReadable(word));
   }
-  return words.every((word) => (takes === "texts" && !word.isGlob) || isReadable(word, at));
-}
-
-/** True when whatever path a word may be is one that may be read. A pattern counts by the folder it is in. */
-function isReadable(word: PlainWord, at: Surroundings): boolean {
-  return pathsOf(word).every((path) => path === "" || path === "/dev/null" || mayRead(path, at));
-}
-
-function mayRead(text: string, { space, rules }: Surroundings): boolean {
-  const path = space.path(text);
-  if (path.odd !== undefined || !space.isInside(path.resolved)) return false;
-  return (["deny", "ask"] as const).every(
-    (action) => rules.againstPath(action, "read", { path, space }) === undefined,
-  );
+  return words.every((word) => (takes === "texts" && !word.isGlob) || isReadable(word));
 }
 
 /** The texts in a word that a program may take for a path; the root for one that cannot be told. */

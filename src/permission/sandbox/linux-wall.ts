@@ -1,17 +1,19 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync, readFileSync, readSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { closeSync, existsSync, lstatSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { systemClock } from "../../core/base/async.ts";
-import { hostMounts, type PlannedMount, parseMounts, planMounts, wrongMount } from "./mount-plan.ts";
-import type {
-  CommandToConfine,
-  SandboxFolders,
-  SandboxLimits,
-  SteeringPaths,
-  Variables,
-  Wall,
-  WalledStart,
+import { isWithin, realPath } from "../../system/real-path.ts";
+import {
+  type CommandToConfine,
+  foldersAround,
+  type SandboxFolders,
+  type SandboxLimits,
+  type SteeringPaths,
+  type Variables,
+  type Wall,
 } from "./sandbox-limits.ts";
 import { syscallFilter } from "./syscall-filter.ts";
 
@@ -24,9 +26,8 @@ const FILTER_DESCRIPTOR = "3";
 const GATE_DESCRIPTOR = 4;
 
 /**
- * Read by Bash before the command, from the file that `BASH_ENV` names: built-ins only. It shows the mounts,
- * waits for the word and closes the way to us with whatever else was left open to it. Without the word
- * nothing runs, so a command whose agent was killed while it started never begins.
+ * Read by Bash before the command: built-ins only. It shows the mounts, waits for the word and closes all
+ * other descriptors. Without the word, as when the agent was killed, nothing runs.
  */
 const GATE_SCRIPT = `unset BASH_ENV
 mapfile -d '' </proc/self/mountinfo
@@ -39,59 +40,35 @@ done
 unset MAPFILE REPLY
 `;
 
-interface LinuxWallParts {
-  readonly limits: SandboxLimits;
-  readonly folders: SandboxFolders;
-  readonly bash: string;
-  readonly bwrap: string;
-  readonly nsenter: string;
-}
-
-/** The wall of Linux: namespaces, mounts and a filter for system calls, made by bubblewrap. */
-export class LinuxWall implements Wall {
-  readonly #parts: LinuxWallParts;
-  readonly #namespaces: SessionNamespaces;
-
-  private constructor(parts: LinuxWallParts, namespaces: SessionNamespaces) {
-    this.#parts = parts;
-    this.#namespaces = namespaces;
-  }
-
-  /** Rejects where the system does not let it, and for an architecture without a filter. */
-  static async open(parts: LinuxWallParts): Promise<LinuxWall> {
-    const { own } = parts.folders;
-    writeFileSync(join(own, "gate"), GATE_SCRIPT, { mode: 0o600 });
-    for (const network of [true, false])
-      writeFileSync(filterFile(own, network), syscallFilter(process.arch, { network }), { mode: 0o600 });
-    const { bwrap, bash, limits } = parts;
-    return new LinuxWall(parts, await SessionNamespaces.open(bwrap, bash, limits.environment));
-  }
-
-  start(command: Required<CommandToConfine>, steering: SteeringPaths): WalledStart {
-    const { limits, folders, bash, bwrap, nsenter } = this.#parts;
+/**
+ * The wall of Linux: namespaces, mounts and a filter for system calls, made by bubblewrap. `programs`: the
+ * paths of bash, bubblewrap and nsenter. Rejects when the system forbids it, and for an unknown architecture.
+ */
+export async function linuxWall(
+  limits: SandboxLimits,
+  folders: SandboxFolders,
+  programs: readonly string[],
+): Promise<Wall> {
+  const [bash = "", bwrap = "", nsenter = ""] = programs;
+  writeFileSync(join(folders.own, "gate"), GATE_SCRIPT, { mode: 0o600 });
+  for (const network of [true, false])
+    writeFileSync(filterFile(folders, network), syscallFilter(process.arch, { network }), { mode: 0o600 });
+  // Inside only: bubblewrap itself may be started by a script.
+  const gate = ["--setenv", "BASH_ENV", join(folders.own, "gate"), "--seccomp", FILTER_DESCRIPTOR];
+  const namespaces = await SessionNamespaces.open(bwrap, bash, limits.environment);
+  const start: Wall["start"] = (command, steering) => {
     const { network } = command;
-    const host = hostMounts();
-    const planned = planMounts(limits, { ...command, folders, steering, host });
+    const host = parseMounts(readFileSync("/proc/self/mountinfo", "utf8"));
+    const planned = planMounts(limits, folders, command, steering, host);
     const args = [
-      ...(network ? [] : [...this.#namespaces.join(), bwrap]),
+      ...(network ? [] : [...namespaces.join(), bwrap]),
       ...`${ISOLATION} ${ROOT}`.split(" "),
       ...(process.getuid?.() === 0 ? FIXED_SETTINGS : []),
       ...planned.flatMap(optionsOf),
-      // Inside only: bubblewrap itself may be started by a script.
-      "--setenv",
-      "BASH_ENV",
-      join(folders.own, "gate"),
-      "--seccomp",
-      FILTER_DESCRIPTOR,
-      "--chdir",
-      command.cwd,
-      "--",
-      bash,
-      "-c",
-      command.command,
+      ...gate,
+      ...["--chdir", command.cwd, "--", bash, "-c"].concat(command.command),
     ];
-    const refusals = this.#namespaces.refusals();
-    const filter = openSync(filterFile(folders.own, network), "r");
+    const filter = openSync(filterFile(folders, network), "r");
     let first: string | undefined;
     let isBegun = false;
     return {
@@ -109,16 +86,12 @@ export class LinuxWall implements Wall {
         if (!isBegun) closeSync(filter);
         return gone(first);
       },
-      wasRefusedNetwork: () => !network && this.#namespaces.refusals() > refusals,
     };
-  }
-
-  close(): void {
-    this.#namespaces.close();
-  }
+  };
+  return { start, close: () => namespaces.close() };
 }
 
-function filterFile(own: string, network: boolean): string {
+function filterFile({ own }: SandboxFolders, network: boolean): string {
   return join(own, network ? "filter-network" : "filter");
 }
 
@@ -126,24 +99,25 @@ function optionsOf({ kind, source, at }: PlannedMount): readonly string[] {
   return kind === "tmpfs" ? ["--tmpfs", at] : [`--${kind}`, source, at];
 }
 
-/**
- * Lets a command begin when nothing is wrong with the mounts it sees. Rejects otherwise: nothing has run
- * then, and the process is killed.
- */
+/** Lets a command begin when its mounts are right. Otherwise it is killed before anything has run. */
 async function passGate(child: ChildProcess, wrong: (table: string) => string | undefined): Promise<void> {
   const gate = child.stdio[GATE_DESCRIPTOR];
   if (!(gate instanceof Socket)) throw new Error("the process was started without its gate");
-  const shown = await new Promise<string | undefined>((resolve) => {
-    let text = "";
-    gate.setEncoding("utf8").on("data", (piece: string) => {
-      text += piece;
-      if (text.endsWith("\n\n")) resolve(text);
-    });
-    gate.on("error", () => resolve(undefined)).on("close", () => resolve(undefined));
-  });
-  const problem = shown === undefined ? "it ended before the command began" : wrong(shown);
+  let table = "";
+  try {
+    for await (const piece of gate.setEncoding("utf8").iterator({ destroyOnReturn: false })) {
+      table += String(piece);
+      if (table.endsWith("\n\n")) break;
+    }
+  } catch {
+    // It ended: the table is incomplete.
+  }
+  const problem = table.endsWith("\n\n") ? wrong(table) : "it ended before the command began";
   if (problem === undefined) {
-    gate.end("go\n").unref();
+    gate
+      .on("error", () => undefined)
+      .end("go\n")
+      .unref();
     return;
   }
   gate.destroy();
@@ -172,68 +146,221 @@ function textOf(path: string): string {
   }
 }
 
-/** Counters of the kernel that rise when a network is refused, and nothing else does. */
-const REFUSALS = { Ip: "OutNoRoutes", Udp: "NoPorts", Tcp: "AttemptFails" } as const;
-const MAX_COUNTERS = 16_384;
-
 /**
  * A network namespace without a network, for all commands of a session, and the user namespace it belongs to.
- * Open descriptors keep them alive: no process does, and nothing is left when this process ends.
+ * Open descriptors keep them alive, so nothing is left when this process ends.
  */
 class SessionNamespaces {
   readonly #user: number;
   readonly #network: number;
-  readonly #counters: number;
 
   private constructor(pid: string) {
     this.#user = openSync(`/proc/${pid}/ns/user`, "r");
     this.#network = openSync(`/proc/${pid}/ns/net`, "r");
-    this.#counters = openSync(`/proc/${pid}/net/snmp`, "r");
   }
 
-  /** Rejects with what bubblewrap says where the system does not let it. */
-  static open(bwrap: string, bash: string, env: Variables): Promise<SessionNamespaces> {
+  /** Rejects with the message of bubblewrap. */
+  static async open(bwrap: string, bash: string, env: Variables): Promise<SessionNamespaces> {
     const args = ["--unshare-user", "--unshare-net", "--die-with-parent", "--dev-bind", "/", "/", "--"];
     const child = spawn(bwrap, [...args, bash, "--norc", "-c", "echo $$; read -r _"], { env, cwd: "/" });
-    let [output, errors] = ["", ""];
-    return new Promise((resolve, reject) => {
-      child.stderr.on("data", (text: Buffer) => (errors += text.toString()));
-      child.stdout.on("data", (text: Buffer) => {
-        output += text.toString();
-        const pid = /^(\d+)\n/.exec(output)?.[1];
-        if (pid === undefined) return;
-        try {
-          resolve(new SessionNamespaces(pid));
-        } catch (error) {
-          reject(error);
-        }
-        child.stdin.end();
-      });
-      child.on("error", reject);
-      child.stdin.on("error", () => undefined);
-      child.on("close", () => reject(new Error(errors.trim() || "it ended without a word")));
-    });
+    const errors = text(child.stderr);
+    child.stdin.on("error", () => undefined);
+    await once(child, "spawn");
+    for await (const pid of child.stdout) {
+      const namespaces = new SessionNamespaces(String(pid).trim());
+      child.stdin.end();
+      return namespaces;
+    }
+    throw new Error((await errors).trim() || "it ended without a word");
   }
 
-  /** The options of `nsenter` for a command in them. Paths lead to our descriptors: it inherits none. */
+  /** The options of `nsenter`. Paths lead to our descriptors, so the command inherits none. */
   join(): readonly string[] {
     const own = `/proc/${process.pid}/fd`;
     const places = [`--user=${own}/${this.#user}`, `--net=${own}/${this.#network}`];
     return [...places, "--preserve-credentials", "--"];
   }
 
-  /** How often the kernel has refused a connection or a name so far. */
-  refusals(): number {
-    const bytes = Buffer.alloc(MAX_COUNTERS);
-    const length = readSync(this.#counters, bytes, 0, bytes.length, 0);
-    const lines = bytes.toString("latin1", 0, length).split("\n");
-    return Object.entries(REFUSALS).reduce((sum, [kind, counter]) => {
-      const [names = "", values = ""] = lines.filter((line) => line.startsWith(`${kind}: `));
-      return sum + Number(values.split(" ")[names.split(" ").indexOf(counter)] ?? 0);
-    }, 0);
-  }
-
   close(): void {
-    for (const descriptor of [this.#user, this.#network, this.#counters]) closeSync(descriptor);
+    for (const descriptor of [this.#user, this.#network]) closeSync(descriptor);
   }
+}
+
+/** A line of a mount table, see proc_pid_mountinfo(5). */
+interface Mount {
+  readonly device: string;
+  /** The folder of the file system that is mounted. */
+  readonly root: string;
+  readonly at: string;
+  readonly isWritable: boolean;
+}
+
+interface PlannedMount {
+  readonly kind: "bind" | "ro-bind" | "tmpfs";
+  readonly source: string;
+  readonly at: string;
+}
+
+/** Folders with the sockets of the system, which a read-only mount does not close. */
+const SOCKET_FOLDERS = ["/run", "/var/run", "/mnt/wslg"];
+const TEMPORARY = ["/tmp", "/var/tmp"];
+/** With a network names must resolve: this often leads below `/run`. */
+const RESOLVER = "/etc/resolv.conf";
+
+/** The mounts of a command, one a place, in their order, over a root that is read-only. */
+function planMounts(
+  limits: SandboxLimits,
+  folders: SandboxFolders,
+  { network, readOnly }: Pick<Required<CommandToConfine>, "network" | "readOnly">,
+  steering: SteeringPaths,
+  host: readonly Mount[],
+): readonly PlannedMount[] {
+  const hidden = [...SOCKET_FOLDERS, ...TEMPORARY].filter(isFolder);
+  const shown = [
+    ...limits.programs,
+    limits.home,
+    folders.own,
+    ...(readOnly ? limits.workspace : []),
+    ...(network ? [RESOLVER] : []),
+  ].map(realPath);
+  const plan: PlannedMount[] = [
+    ...hidden.map((at) =>
+      TEMPORARY.includes(at) && !readOnly ? mount("bind", at, folders.temporary) : mount("tmpfs", at),
+    ),
+    ...shown
+      .filter((path) => isWithin(path, ...hidden) && existsSync(path))
+      .map((at) => mount("ro-bind", at)),
+    ...(readOnly ? [] : openFolders(limits, folders, steering)),
+  ];
+  const isInSight = (path: string): boolean =>
+    !isWithin(path, ...hidden) ||
+    plan.some(({ kind, at }) => kind !== "tmpfs" && !hidden.includes(at) && isWithin(path, at));
+  const keys = limits.unreadable.filter(existsSync).flatMap((path) => [path, ...otherPathsTo(path, host)]);
+  const closed = [...listeningSockets(limits), ...keys]
+    .filter(isInSight)
+    .map((at) => mount("ro-bind", at, isFolder(at) ? folders.closed : "/dev/null"));
+  return [...new Map([...plan, ...closed].map((each) => [each.at, each])).values()];
+}
+
+function mount(kind: PlannedMount["kind"], at: string, source = at): PlannedMount {
+  return { kind, source, at };
+}
+
+/** The folders commands write to, and what in them stays as it is; parents first. */
+function openFolders(
+  limits: SandboxLimits,
+  folders: SandboxFolders,
+  steering: SteeringPaths,
+): readonly PlannedMount[] {
+  const kept = [...limits.protected, limits.stateFolder];
+  const modes = new Map([
+    ...[...limits.writable, folders.temporary, folders.cache].map((path) => [path, true] as const),
+    ...[...kept, ...steering.present.map(realPath)].map((path) => [path, false] as const),
+  ]);
+  const pins = new Set([...steering.pinned, ...kept.flatMap((path) => foldersAround(path, limits.writable))]);
+  const plan: PlannedMount[] = [];
+  for (const path of [...new Set([...modes.keys(), ...pins])].toSorted()) {
+    const isOpen = modes.get(path) ?? true;
+    const isOpenAround = plan.findLast(({ at }) => isWithin(path, at))?.kind === "bind";
+    // A mount in one of the same kind adds nothing, and is one more that a swapped link could lead astray.
+    if ((pins.has(path) || isOpen !== isOpenAround) && existsSync(path))
+      plan.push(mount(isOpen ? "bind" : "ro-bind", path));
+  }
+  return plan;
+}
+
+/** Sockets of this machine with a path, and the agent for keys. */
+function listeningSockets({ environment }: SandboxLimits): readonly string[] {
+  const listed = readFileSync("/proc/net/unix", "utf8").matchAll(/^\S+: (?:\S+ +){6}(\/.+)$/gm);
+  const paths = [...[...listed].map(([, path = ""]) => path), environment["SSH_AUTH_SOCK"] ?? ""];
+  return [...new Set(paths)].filter(isSocket).map(realPath);
+}
+
+function isSocket(path: string): boolean {
+  try {
+    return statSync(path).isSocket();
+  } catch {
+    // Gone, or in a folder that is closed to this user, and so to commands.
+    return false;
+  }
+}
+
+function isFolder(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+const DEVICES = /^\/(?:null|zero|full|random|urandom|tty)$/;
+
+function parseMounts(text: string): readonly Mount[] {
+  return text.split("\n").flatMap((line) => {
+    const [, , device = "", root = "", at = "", options] = line.split(" ");
+    if (options === undefined) return [];
+    return [{ device, root: decode(root), at: decode(at), isWritable: options.startsWith("rw") }];
+  });
+}
+
+/** Blanks and the backslash are written as octal numbers. */
+function decode(path: string): string {
+  return path.replace(/\\([0-7]{3})/g, (_all, octal: string) =>
+    String.fromCharCode(Number.parseInt(octal, 8)),
+  );
+}
+
+/** Other paths to the same file or folder, by further mounts of its file system. */
+function otherPathsTo(path: string, mounts: readonly Mount[]): readonly string[] {
+  const place = placeOf(path, mounts);
+  return mounts
+    .filter(({ device, root }) => device === place.device && isWithin(place.root, root))
+    .map(({ root, at }) => joined(at, below(place.root, root)))
+    .filter((other) => other !== path && existsSync(other));
+}
+
+/**
+ * What is wrong with the mounts of a command. A writable one must be a new file system, a plain device or the
+ * very folder that was planned: one that is swapped for a link while bubblewrap mounts leads elsewhere.
+ */
+function wrongMount(
+  inside: readonly Mount[],
+  planned: readonly PlannedMount[],
+  host: readonly Mount[],
+): string | undefined {
+  const hostDevices = new Set(host.map(({ device }) => device));
+  const isHarmless = ({ at, device, root }: Mount): boolean =>
+    !hostDevices.has(device) || (at === `/dev${root}` && DEVICES.test(root));
+  // Mounts of the host below a folder come along with it.
+  const isAsked = ({ at, device, root }: Mount): boolean =>
+    planned.some((each) => {
+      if (each.kind !== "bind" || !isWithin(at, each.at)) return false;
+      const place = placeOf(joined(each.source, below(at, each.at)), host);
+      return place.device === device && place.root === root;
+    });
+  const open = inside.find(
+    (each) => each.isWritable && !isHarmless(each) && mountAt(each.at, inside) === each && !isAsked(each),
+  );
+  if (open !== undefined) return `${open.at} could be written to`;
+  const missing = planned.find(({ at, kind }) => {
+    const found = mountAt(at, inside);
+    return found?.at !== at || found.isWritable !== (kind !== "ro-bind");
+  });
+  return missing && `${missing.at} is not as it was asked for`;
+}
+
+/** The mount that a path leads to. Of several at one place the last covers the others. */
+function mountAt(path: string, mounts: readonly Mount[]): Mount | undefined {
+  const around = mounts.filter(({ at }) => isWithin(path, at));
+  const depth = Math.max(...around.map(({ at }) => at.length));
+  return around.findLast(({ at }) => at.length === depth);
+}
+
+function placeOf(path: string, mounts: readonly Mount[]): Pick<Mount, "device" | "root"> {
+  const { device, root, at } = mountAt(path, mounts) ?? { device: "", root: "/", at: "/" };
+  return { device, root: joined(root, below(path, at)) };
+}
+
+function below(path: string, folder: string): string {
+  return path.slice(folder === "/" ? 0 : folder.length);
+}
+
+function joined(folder: string, rest: string): string {
+  return folder === "/" ? rest || "/" : folder + rest;
 }

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
@@ -6,18 +6,21 @@ import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { errorMessage } from "../../core/base/errors.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
-import { LinuxWall } from "./linux-wall.ts";
-import { Sandbox } from "./sandbox.ts";
+import { systemCode } from "../../system/system-error.ts";
+import { linuxWall } from "./linux-wall.ts";
 import {
   type CommandToConfine,
   type ConfinedStart,
   endedSessions,
   makeSessionFolders,
   removeSession,
+  type SandboxFolders,
   type SandboxLimits,
   type SandboxOptions,
   sandboxLimits,
   unfitWorkspace,
+  type Variables,
+  type Wall,
 } from "./sandbox-limits.ts";
 import { seatbeltWall } from "./seatbelt-wall.ts";
 import { SteeringGuard } from "./steering-guard.ts";
@@ -45,9 +48,9 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
     const names = PROGRAMS[process.platform];
     if (names === undefined)
       return { problem: whyNone(`there is none for ${process.platform}`, "on Windows use WSL 2") };
-    const programs = new Map(names.map((name) => [name, findProgram(name, limits)]));
-    const missing = names.filter((name) => programs.get(name) === undefined);
-    if (missing.length > 0) return { problem: missingPrograms(missing) };
+    const programs = names.flatMap((name) => findProgram(name, limits) ?? []);
+    if (programs.length < names.length)
+      return { problem: missingPrograms(names.filter((name) => findProgram(name, limits) === undefined)) };
     const [cwd = "/"] = limits.workspace;
     const folders = makeSessionFolders(limits.stateFolder, cwd);
     close = async () => removeSession(folders);
@@ -55,12 +58,8 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
     // What killed sessions could not look at.
     for (const ended of endedSessions(limits.stateFolder))
       if (guard.recover(ended.pending)) removeSession(ended);
-    const [bash = "", bwrap = "", nsenter = ""] = names.map((name) => programs.get(name));
-    const wall =
-      process.platform === "darwin"
-        ? seatbeltWall(limits, folders, bash)
-        : await LinuxWall.open({ limits, folders, bash, bwrap, nsenter });
-    const sandbox = new Sandbox({ limits, folders, wall, guard });
+    const openWall = process.platform === "darwin" ? seatbeltWall : linuxWall;
+    const sandbox = new Sandbox(limits, folders, await openWall(limits, folders, programs), guard);
     close = () => sandbox.dispose();
     const problem = await trySandbox(sandbox, { cwd, outside: folders.own, env: limits.environment });
     if (problem === undefined) return { sandbox };
@@ -74,32 +73,24 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
 /** Never one that commands could have written. Bash is the one that commands outside run in. */
 function findProgram(name: string, { programs, writable }: SandboxLimits): string | undefined {
   const first = name === "bash" ? BASH.filter((folder) => programs.includes(folder)) : [];
-  const isOurs = (path: string): boolean =>
-    ![dirname(path), path].some((each) => isWithin(realPath(each), ...writable));
   return [...first, ...programs]
     .map((folder) => join(folder, name))
-    .find((path) => isExecutable(path) && isOurs(path));
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    // Not there, or not for this user.
-    return false;
-  }
+    .find((path) => {
+      try {
+        accessSync(path, constants.X_OK);
+        return ![dirname(path), path].some((each) => isWithin(realPath(each), ...writable));
+      } catch {
+        // Not there, or not for this user.
+        return false;
+      }
+    });
 }
 
 /** The setting by which root could have the kernel start a program, outside of every sandbox. */
 const KERNEL_SETTING = "/proc/sys/kernel/core_pattern";
 const PATIENCE_MS = 20_000;
 
-/**
- * Tries a sandbox with a real command: it must run, a file in `outside` must not come into being, settings
- * of the kernel must not be writable, and a server of this process must not be reached. What is wrong, or
- * undefined.
- */
+/** Tries a sandbox with a real command. What is wrong, or undefined. */
 export async function trySandbox(
   sandbox: Sandbox,
   { outside, ...place }: Pick<CommandToConfine, "cwd" | "env"> & { readonly outside: string },
@@ -135,25 +126,20 @@ async function outputOf(start: ConfinedStart): Promise<string> {
     killSignal: "SIGKILL",
   });
   const closed = once(child, "close").catch(errorMessage);
-  const said = Promise.all(
-    [child.stdout, child.stderr].map((pipe) => (pipe === null ? Promise.resolve("") : text(pipe))),
-  );
-  try {
-    await start.begin(child);
-    return (await said).join("");
-  } catch (error) {
-    return (await said).join("") || errorMessage(error);
-  } finally {
-    await closed;
-    await start.settle();
-  }
+  const pipes = [child.stdout, child.stderr].flatMap((pipe) => pipe ?? []);
+  const output = Promise.all(pipes.map((pipe) => text(pipe)));
+  const problem = await start.begin(child).then(() => "", errorMessage);
+  const said = (await output).join("") || problem;
+  await closed;
+  await start.settle();
+  return said;
 }
 
 const APPARMOR = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 const hasAppArmor = (): boolean => textOf(APPARMOR) === "1";
 const isFirstWsl = (): boolean => /Microsoft(?!.*WSL2)/.test(textOf("/proc/version"));
 
-/** Words of bubblewrap, why there is no sandbox then, and what to do; for some only `when` this is so. */
+/** What bubblewrap says, why there is no sandbox then, and what to do; some only `when` this is so. */
 const CAUSES: readonly (readonly [says: RegExp, why: string, todo: string, when?: () => boolean])[] = [
   [/uid map: Read-only file system/, "this runs in a sandbox already", "nothing is needed"],
   [
@@ -187,7 +173,6 @@ const CAUSES: readonly (readonly [says: RegExp, why: string, todo: string, when?
 
 const PACKAGES: { readonly [program: string]: string } = { bwrap: "bubblewrap", nsenter: "util-linux" };
 
-/** The one line that says so, from what bubblewrap or our own trial said. */
 export function noSandbox(problem: string): string {
   const [, why, todo] = CAUSES.find(([says, , , when]) => says.test(problem) && when?.() !== false) ?? [];
   const said = problem.trim().split("\n").at(-1)?.slice(0, 300) ?? "";
@@ -200,7 +185,6 @@ export function missingPrograms(names: readonly string[]): string {
   return whyNone(`${names.join(" and ")} not found`, installs);
 }
 
-/** `no sandbox (WHY): WHAT TO DO; commands ask`. */
 export function whyNone(why: string, todo: string): string {
   return `no sandbox (${why}): ${todo}; commands ask`;
 }
@@ -212,4 +196,162 @@ function textOf(path: string): string {
     // Not on this system.
     return "";
   }
+}
+
+/** Confines the commands of one session. */
+export class Sandbox {
+  readonly #limits: SandboxLimits;
+  readonly #folders: SandboxFolders;
+  readonly #wall: Wall;
+  readonly #guard: SteeringGuard;
+  #isDisposed = false;
+
+  /** Made by `openSandbox`, which tries it. */
+  constructor(limits: SandboxLimits, folders: SandboxFolders, wall: Wall, guard: SteeringGuard) {
+    this.#limits = limits;
+    this.#folders = folders;
+    this.#wall = wall;
+    this.#guard = guard;
+  }
+
+  /** The session's folder for temporary files: `TMPDIR` of commands and, on Linux, their `/tmp`. */
+  get temporary(): string {
+    return this.#folders.temporary;
+  }
+
+  /** The limits in one line, for people. */
+  describe(): string {
+    const { writable, unreadable } = this.#limits;
+    const keys = unreadable.filter(existsSync).join(", ");
+    const closed = keys === "" ? "" : `, without reading ${keys}`;
+    return `commands write below ${writable.join(", ")} and to temporary files, without a network${closed}`;
+  }
+
+  /** How to start a command inside. Rejects when that cannot be: do not start it then. */
+  async wrap({ network = false, readOnly = false, ...command }: CommandToConfine): Promise<ConfinedStart> {
+    if (this.#isDisposed) throw new Error("the sandbox is closed");
+    const guard = this.#guard;
+    let child: ChildProcess | undefined;
+    const end = (): void => endAll(child);
+    if (!readOnly) await guard.begin(end);
+    try {
+      const steering = readOnly ? { present: [], pinned: [] } : guard.paths();
+      const asked = { ...command, network, readOnly };
+      const walled = this.#wall.start(asked, steering);
+      // In a command that changes nothing all temporary files go with it.
+      const isPassing = readOnly && process.platform === "linux";
+      const places = isPassing ? { temporary: "/tmp", cache: "/tmp" } : this.#folders;
+      let reports: readonly string[] = [];
+      return {
+        ...walled,
+        env: commandVariables(command.env, places, network),
+        begin: (started) => {
+          child = started;
+          // While the mounts are made.
+          if (!readOnly) guard.watch();
+          return walled.begin(started);
+        },
+        settle: async () => {
+          await walled.ended();
+          guard.end(end);
+          reports = guard.takeReports();
+        },
+        notes: ({ output, failed }) => {
+          const blocked = failed ? blockedNotes(this.#limits, asked, output) : [];
+          return [...reports, ...blocked].map((note) => `[sandbox: ${note}]`);
+        },
+      };
+    } catch (error) {
+      guard.end(end);
+      throw error;
+    }
+  }
+
+  /** Closes it when its commands have ended, and removes temporary files. Never rejects. */
+  async dispose(): Promise<void> {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    await this.#guard.settled();
+    this.#wall.close();
+    removeSession(this.#folders);
+  }
+}
+
+function endAll(child: ChildProcess | undefined): void {
+  if (child?.pid === undefined || child.exitCode !== null) return;
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch (error) {
+    if (systemCode(error) !== "ESRCH") throw error;
+  }
+}
+
+/** Of a long output the end counts: there programs say why they failed. */
+const MAX_OUTPUT = 60_000;
+const CANNOT_WRITE = /read-only file system|\bEROFS\b|device or resource busy|\bEBUSY\b/i;
+const CANNOT_READ = /permission denied|\bEACCES\b|operation not permitted|\bEPERM\b/i;
+const NO_NETWORK =
+  /network is unreachable|could not resolve|(?:name|failure) resol|connection refused|EAI_AGAIN|ENETUNREACH|ECONNREFUSED|ENOTFOUND/i;
+const NO_SUCH_SOCKET = /address family not supported|\bEAFNOSUPPORT\b/i;
+const ASK_FULL = 'call again with access: "full" and a reason';
+
+/** What the sandbox held back from a command that failed, and how to ask for it. */
+function blockedNotes(
+  { workspace, unreadable, home }: SandboxLimits,
+  command: Required<CommandToConfine>,
+  said: string,
+): readonly string[] {
+  const output = said.slice(-MAX_OUTPUT);
+  const notes: string[] = [];
+  if (!command.network && NO_NETWORK.test(output))
+    notes.push(
+      'no network, and no ports of this machine but those of earlier commands. If it is needed, call again with access: "network" and a reason',
+    );
+  if (command.network && NO_SUCH_SOCKET.test(output))
+    notes.push(`with the network there are no UNIX sockets. If they are needed, ${ASK_FULL}`);
+  if (CANNOT_WRITE.test(output))
+    notes.push(
+      command.readOnly
+        ? "in plan mode commands write to /tmp only, which is empty for each"
+        : `commands write below ${workspace.join(", ")} and $TMPDIR only, and not to what steers git, editors or the agent. If it is needed, ${ASK_FULL}`,
+    );
+  const isNamed = (path: string): boolean =>
+    output.includes(path) || (isWithin(path, home) && output.includes(`~${path.slice(home.length)}`));
+  const key = CANNOT_READ.test(output) ? unreadable.find(isNamed) : undefined;
+  if (key !== undefined) notes.push(`${key} is closed to commands. If it is needed, ${ASK_FULL}`);
+  return notes;
+}
+
+/** Agents, displays and sockets of the session: none of them is in reach. */
+const OF_THE_DESKTOP =
+  /^(?:DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|XDG_RUNTIME_DIR|DBUS_\w+|SSH_(?:AUTH_SOCK|AGENT_PID|ASKPASS)|GPG_AGENT_INFO|GIT_ASKPASS|TMUX\w*|STY|DOCKER_HOST|WSL_INTEROP|VSCODE_\w+|KRB5CCNAME)$/;
+
+/** With these Bash would start without the file that waits for the mounts to be checked. */
+const OF_BASH = /^(?:BASH_ENV|ENV|SHELLOPTS|BASHOPTS|POSIXLY_CORRECT|POSIX_PEDANTIC)$/;
+
+const CACHES: { readonly [name: string]: string } = {
+  XDG_CACHE_HOME: ".",
+  npm_config_cache: "npm",
+  YARN_CACHE_FOLDER: "yarn",
+  GOCACHE: "go-build",
+  PIP_CACHE_DIR: "pip",
+  UV_CACHE_DIR: "uv",
+  CCACHE_DIR: "ccache",
+};
+
+/** The variables of a confined command. Without a network package managers do not retry for a minute. */
+function commandVariables(
+  env: Variables,
+  { temporary, cache }: Pick<SandboxFolders, "temporary" | "cache">,
+  network: boolean,
+): Variables {
+  const kept = Object.entries(env).filter(([name]) => !OF_THE_DESKTOP.test(name) && !OF_BASH.test(name));
+  const caches = Object.entries(CACHES).map(([name, folder]) => [name, join(cache, folder)]);
+  return {
+    ...Object.fromEntries([...kept, ...caches]),
+    TMPDIR: temporary,
+    TMP: temporary,
+    TEMP: temporary,
+    ...(network ? {} : { npm_config_fetch_retries: "0", PIP_RETRIES: "0" }),
+  };
 }

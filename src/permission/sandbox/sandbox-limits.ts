@@ -46,37 +46,31 @@ export interface CommandToConfine {
   readonly readOnly?: boolean;
 }
 
-interface ProcessToStart {
+/** How a command is started inside, and what has to be done around it. */
+export interface ConfinedStart {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
+  readonly env: Variables;
   /** `stdio` of the process from descriptor 3 on. */
   readonly descriptors: readonly (number | "ignore" | "pipe")[];
   /** Call it right after the start. Rejects when the command did not begin: then it never will. */
   readonly begin: (child: ChildProcess) => Promise<void>;
-}
-
-/** How a command is started inside, and what has to be done around it. */
-export interface ConfinedStart extends ProcessToStart {
-  readonly env: Variables;
   /** Call it once, when the process has ended or could not be started. Never rejects. */
   readonly settle: () => Promise<void>;
   /** Lines for the result, once it is settled: what was held back or put back, and how to ask for more. */
   readonly notes: (shown: { readonly output: string; readonly failed: boolean }) => readonly string[];
 }
 
-export interface WalledStart extends ProcessToStart {
-  /** Waits until nothing of it runs. Never rejects; also for a command that could not be started. */
-  readonly ended: () => Promise<void>;
-  /** True once the kernel has refused it a connection. */
-  readonly wasRefusedNetwork: () => boolean;
-}
-
 /** The means of a system to confine commands: bubblewrap, or `sandbox-exec`. */
 export interface Wall {
-  /** `steering`: paths that steer programs, as they are now. */
   readonly start: (command: Required<CommandToConfine>, steering: SteeringPaths) => WalledStart;
   readonly close: () => void;
+}
+
+interface WalledStart extends Omit<ConfinedStart, "env" | "settle" | "notes"> {
+  /** Waits until nothing of it runs. Never rejects; also for a command that could not be started. */
+  readonly ended: () => Promise<void>;
 }
 
 /** The paths that a command must leave as they are. */
@@ -106,7 +100,7 @@ export interface SandboxLimits {
 const PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 const KEYS =
   ".ssh .aws .gnupg .kube .docker .config/gh .config/gcloud .netrc .Xauthority Library/Keychains".split(" ");
-const KEYS_OF_ROOT = ["shadow", "shadow-", "gshadow", "gshadow-"].map((name) => join("/etc", name));
+const KEYS_OF_ROOT = ["shadow", "shadow-", "gshadow", "gshadow-"];
 
 /** Finds the limits. A key that does not exist limits nothing until it does. */
 export function sandboxLimits(options: SandboxOptions): SandboxLimits {
@@ -120,8 +114,14 @@ export function sandboxLimits(options: SandboxOptions): SandboxLimits {
   const caches = process.platform === "darwin" ? "Library/Caches" : ".cache";
   const outer = workspace.flatMap((folder) => outerGitOf(folder, home) ?? []);
   const gitFolders = outer.map(({ folder }) => folder);
-  const hostKeys = process.getuid?.() === 0 ? [...KEYS_OF_ROOT, ...hostKeysIn("/etc/ssh")] : [];
-  const keys = [...KEYS.map((name) => join(home, name)), ...hostKeys];
+  const ofHost = [
+    ...KEYS_OF_ROOT,
+    ...namesIn("/etc/ssh").flatMap((name) => (name.endsWith("_key") ? [`ssh/${name}`] : [])),
+  ];
+  const keys = [
+    ...KEYS.map((name) => join(home, name)),
+    ...(process.getuid?.() === 0 ? ofHost.map((name) => join("/etc", name)) : []),
+  ];
   return {
     workspace,
     home,
@@ -139,19 +139,20 @@ export function sandboxLimits(options: SandboxOptions): SandboxLimits {
 /** Why there can be no sandbox around these folders. */
 export function unfitWorkspace({ workspace, home, unreadable }: SandboxLimits): string | undefined {
   if (workspace.length === 0) return "no workspace folder was given";
-  const holding = workspace.find((folder) => isWithin(home, folder));
-  if (holding !== undefined) return `the workspace ${holding} holds the home folder`;
-  const gone = workspace.find(
-    (folder) => fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true,
-  );
-  if (gone !== undefined) return `the workspace ${gone} is not a folder`;
-  const closed = workspace.find((folder) => isWithin(folder, ...unreadable));
-  return closed && `the workspace ${closed} lies in a folder that commands may not read`;
+  const why = (folder: string): string | undefined => {
+    if (isWithin(home, folder)) return "holds the home folder";
+    if (fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return "is not a folder";
+    return isWithin(folder, ...unreadable) ? "lies in a folder that commands may not read" : undefined;
+  };
+  const unfit = workspace.find((folder) => why(folder) !== undefined);
+  return unfit && `the workspace ${unfit} ${why(unfit)}`;
 }
 
-function hostKeysIn(folder: string): readonly string[] {
-  const keys = namesIn(folder).filter((name) => name.endsWith("_key"));
-  return keys.map((name) => join(folder, name));
+/** The folders around a path in those that are writable: without a mount they could be moved with it. */
+export function foldersAround(path: string, writable: readonly string[]): readonly string[] {
+  const folder = dirname(path);
+  const isInside = isWithin(folder, ...writable) && !writable.includes(folder);
+  return isInside ? [folder, ...foldersAround(folder, writable)] : [];
 }
 
 /** The names in a folder; none where there is no such folder, or a closed one. */
@@ -164,15 +165,11 @@ export function namesIn(folder: string): readonly string[] {
   }
 }
 
-interface OuterGit {
-  readonly folder: string;
-  readonly closed: readonly string[];
-}
+type OuterGit = { readonly folder: string; readonly closed: readonly string[] };
 
 /**
- * The git folder outside of `workspace` that commands there need: that of a linked worktree which its
- * repository knows in turn, or the `.git` of a folder above. One that another user owns, or that stands in a
- * folder everybody may write to, counts for nothing; nor does that of the home folder.
+ * The git folder outside of `workspace` that commands there need: of a linked worktree, or of a folder above.
+ * Not that of the home, of another user, or in a folder that everybody may write to.
  */
 function outerGitOf(workspace: string, home: string): OuterGit | undefined {
   for (let folder = workspace; folder !== home && folder !== dirname(folder); folder = dirname(folder)) {
@@ -187,7 +184,7 @@ function outerGitOf(workspace: string, home: string): OuterGit | undefined {
   return undefined;
 }
 
-/** A `.git` file alone opens nothing: anybody could write one. */
+/** The repository has to know the worktree in turn: anybody could write a `.git` file. */
 function linkedGit(marker: string): OuterGit | undefined {
   const own = realPath(pointedGit(marker)?.own ?? "/");
   const worktrees = dirname(own);

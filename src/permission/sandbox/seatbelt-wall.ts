@@ -1,10 +1,13 @@
-import { foldersAround } from "./mount-plan.ts";
-import type { CommandToConfine, SandboxFolders, SandboxLimits, Wall, WalledStart } from "./sandbox-limits.ts";
-import { steeringOfGit, steeringOfRepository, steeringOfRoot } from "./steering-files.ts";
+import { foldersAround, type SandboxFolders, type SandboxLimits, type Wall } from "./sandbox-limits.ts";
+import { steeringOfGit, steeringOfRepository, steeringOfRoot } from "./steering-guard.ts";
 
-/** The wall of macOS. What it refuses goes by name, so it also prevents what is not there yet. */
-export function seatbeltWall(limits: SandboxLimits, folders: SandboxFolders, bash: string): Wall {
-  const start = ({ command, cwd, network, readOnly }: Required<CommandToConfine>): WalledStart => {
+/** The wall of macOS. It refuses by name, so it also prevents what is not there yet. */
+export function seatbeltWall(
+  limits: SandboxLimits,
+  folders: SandboxFolders,
+  [bash = ""]: readonly string[],
+): Wall {
+  const start: Wall["start"] = ({ command, cwd, network, readOnly }) => {
     const { workspace: roots, writable, gitFolders, unreadable, loopback } = limits;
     const { temporary, cache } = folders;
     const steering = roots.flatMap((root) => [
@@ -28,17 +31,13 @@ export function seatbeltWall(limits: SandboxLimits, folders: SandboxFolders, bas
       descriptors: [],
       begin: async () => undefined,
       ended: async () => undefined,
-      // The kernel counts nothing here: programs say it.
-      wasRefusedNetwork: () => false,
     };
   };
   return { start, close: () => undefined };
 }
 
-/** The facts a profile for `sandbox-exec` follows from. Paths are resolved, as the kernel compares them. */
 export interface ProfileRequest {
   readonly writable: readonly string[];
-  /** Folders and files in them that stay as they are, whether they exist or not. */
   readonly protected: readonly string[];
   readonly unreadable: readonly string[];
   readonly roots: readonly string[];

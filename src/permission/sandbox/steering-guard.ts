@@ -1,23 +1,16 @@
 import { execFile } from "node:child_process";
-import { existsSync, type FSWatcher, readFileSync, rmSync, statSync, watch, writeFileSync } from "node:fs";
+import * as fs from "node:fs";
 import { readdir } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { newUuid } from "../../core/base/ids.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
-import { pointedGit } from "../git-settings.ts";
-import type { SandboxFolders, SandboxLimits, SteeringPaths } from "./sandbox-limits.ts";
-import {
-  isRepository,
-  mayChange,
-  namedBySettings,
-  putBack,
-  type SteeringState,
-  stateOf,
-  steeringOfGit,
-  steeringOfRepository,
-  steeringOfRoot,
-} from "./steering-files.ts";
+import { isAtPlace, pathOfOpen } from "../../system/opened-place.ts";
+import { isWithin, realPath } from "../../system/real-path.ts";
+import { systemCode } from "../../system/system-error.ts";
+import { isWrittenByGit, pointedGit } from "../git-settings.ts";
+import { namesIn, type SandboxFolders, type SandboxLimits, type SteeringPaths } from "./sandbox-limits.ts";
 
-/** How things were before a command, as it is kept in a file for the case that this process is killed. */
+/** Saved while commands run, in case this process is killed. */
 interface PendingLook {
   readonly roots: readonly string[];
   /** The start of the first command: what is older was not made by one. */
@@ -34,13 +27,13 @@ export class SteeringGuard {
   readonly #roots: readonly string[];
   readonly #pending: string;
   readonly #kept: string;
-  readonly #finder: RepositoryFinder;
-  #repositories: ReadonlySet<string> = new Set();
+  readonly #submodules: SubmoduleFinder;
+  #repositories: readonly string[] = [];
   #before = new Map<string, SteeringState | undefined>();
   #first = 0;
   /** The functions that end the commands that run now. */
   readonly #running = new Set<() => void>();
-  readonly #watchers = new Map<string, FSWatcher>();
+  readonly #watchers = new Map<string, fs.FSWatcher>();
   #isLooking = false;
   #search: Promise<void>;
   #reports: string[] = [];
@@ -50,15 +43,16 @@ export class SteeringGuard {
     this.#roots = limits.writable.filter((folder) => !limits.gitFolders.includes(folder));
     this.#pending = pending;
     this.#kept = join(limits.stateFolder, "put-back");
-    this.#finder = new RepositoryFinder(limits);
+    this.#submodules = submoduleFinder(limits);
     this.#search = this.#adopt();
   }
 
   paths(): SteeringPaths {
-    const there = [...this.#before].filter(([, state]) => state !== undefined);
-    const pinned = there.filter(([path, state]) => basename(path) === ".git" && state?.kind === "folder");
-    const present = there.filter((each) => !pinned.includes(each));
-    return { present: present.map(([path]) => path), pinned: pinned.map(([path]) => path) };
+    const [present, pinned]: [string[], string[]] = [[], []];
+    for (const [path, state] of this.#before)
+      if (state !== undefined)
+        (basename(path) === ".git" && state.kind === "folder" ? pinned : present).push(path);
+    return { present, pinned };
   }
 
   /** Looks how things are before a command. `end` ends it at once. */
@@ -73,11 +67,11 @@ export class SteeringGuard {
     this.#running.add(end);
   }
 
-  /** Watches, and notes how things were for another process. To be called before the command runs. */
+  /** Watches, and saves how things were. To be called before the command runs. */
   watch(): void {
     const before = [...this.#before].map(([path, state]) => [path, state ?? null] as const);
     const look: PendingLook = { roots: this.#roots, first: this.#first, before };
-    writeFileSync(this.#pending, JSON.stringify(look), { mode: 0o600 });
+    fs.writeFileSync(this.#pending, JSON.stringify(look), { mode: 0o600 });
     this.#watch();
   }
 
@@ -96,16 +90,16 @@ export class SteeringGuard {
     return this.#reports.splice(0);
   }
 
-  async settled(): Promise<void> {
-    await this.#search;
+  settled(): Promise<void> {
+    return this.#search;
   }
 
-  /** Puts back what commands of a killed process did, by its notes. False where these ran elsewhere. */
+  /** Puts back what commands of a killed process did. False when these ran in other folders. */
   recover(pending: string): boolean {
-    const noted = safeParse(existsSync(pending) ? readFileSync(pending, "utf8") : "");
-    // Without notes, or with half of them, no command had begun.
-    if (!noted.ok || !isRecord(noted.value)) return true;
-    const { roots, first, before } = noted.value as unknown as PendingLook;
+    const saved = safeParse(fs.existsSync(pending) ? fs.readFileSync(pending, "utf8") : "");
+    // When it is missing or incomplete no command had begun.
+    if (!saved.ok || !isRecord(saved.value)) return true;
+    const { roots, first, before } = saved.value as unknown as PendingLook;
     if (!roots.some((root) => this.#roots.includes(root))) return false;
     this.#before = new Map(before.map(([path, state]) => [path, state ?? undefined]));
     this.#first = first;
@@ -129,10 +123,9 @@ export class SteeringGuard {
   /** Inotify tells of a folder's own entries only, so a busy tree below costs nothing. */
   #watch(): void {
     for (const folder of this.#roots.flatMap((root) => [root, join(root, ".git")])) {
-      if (this.#watchers.has(folder) || !existsSync(folder)) continue;
+      if (this.#watchers.has(folder) || !fs.existsSync(folder)) continue;
       try {
-        const watcher = watch(folder, { persistent: false }, () => this.#lookSoon());
-        // A folder that goes away is nothing to watch any more.
+        const watcher = fs.watch(folder, { persistent: false }, () => this.#lookSoon());
         watcher.on("error", () => watcher.close());
         this.#watchers.set(folder, watcher);
       } catch {
@@ -155,7 +148,7 @@ export class SteeringGuard {
     });
   }
 
-  /** Compares what steers with before and puts back what a command must not change. True: there was some. */
+  /** True when something was put back. */
   #look(): boolean {
     const count = this.#reports.length;
     this.#judge(new Set([...this.#before.keys(), ...this.#paths()]));
@@ -174,64 +167,29 @@ export class SteeringGuard {
     }
   }
 
-  /** Takes on repositories that were not known: as they are if they are older than the commands. */
+  /** Guards repositories that were not known: as they are when they are older than the commands. */
   async #adopt(): Promise<void> {
-    const found = await this.#finder.find(this.#roots);
+    const found = new Set(
+      (await Promise.all(this.#roots.map((root) => repositoriesIn(root, REPOSITORY_DEPTH)))).flat(),
+    );
+    // A submodule that is found may have submodules itself.
+    for (const folder of found)
+      for (const inner of await this.#submodules(folder))
+        if (fs.existsSync(join(inner, ".git"))) found.add(inner);
     for (const folder of found) {
-      if (this.#repositories.has(folder) || this.#roots.includes(folder)) continue;
+      if (this.#repositories.includes(folder) || this.#roots.includes(folder)) continue;
       const isOld = (path: string): boolean =>
-        this.#first === 0 || (statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0) < this.#first;
+        this.#first === 0 || (fs.statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0) < this.#first;
       const paths = steeringOfRepository(folder, this.#limits.writable);
       for (const path of paths.filter(isOld)) this.#before.set(path, stateOf(path));
       this.#judge(paths.filter((path) => !isOld(path)));
     }
-    this.#repositories = found;
-    if (this.#running.size === 0) rmSync(this.#pending, { force: true });
+    this.#repositories = [...found];
+    if (this.#running.size === 0) fs.rmSync(this.#pending, { force: true });
   }
 }
 
-const DEPTH = 3;
-const MAX_OUTPUT = 64 * 1024 * 1024;
-/** Git as a program that only looks: a repository could name a server to fetch what is missing from. */
-const GIT_LOOKS = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
-
-/** Finds repositories: at most three levels down, and submodules at any depth. */
-class RepositoryFinder {
-  readonly #env: NodeJS.ProcessEnv;
-  /** The folders named by an index, with the state it had then. */
-  readonly #submodules = new Map<string, { readonly index: string; readonly folders: readonly string[] }>();
-
-  constructor({ environment: { PATH, HOME } }: SandboxLimits) {
-    this.#env = { PATH, HOME, GIT_ALLOW_PROTOCOL: "", GIT_NO_LAZY_FETCH: "1" };
-  }
-
-  /** The folders in `roots`, those included, that have a `.git` or are a repository. Never rejects. */
-  async find(roots: readonly string[]): Promise<ReadonlySet<string>> {
-    const found = new Set((await Promise.all(roots.map((root) => repositoriesIn(root, DEPTH)))).flat());
-    // A submodule that is found may have submodules itself.
-    for (const folder of found)
-      for (const inner of await this.#submodulesOf(folder))
-        if (existsSync(join(inner, ".git"))) found.add(inner);
-    return found;
-  }
-
-  async #submodulesOf(folder: string): Promise<readonly string[]> {
-    const git = join(folder, ".git");
-    const stats = statSync(join(pointedGit(git)?.own ?? git, "index"), { throwIfNoEntry: false });
-    const index = `${stats?.mtimeMs} ${stats?.size} ${stats?.ino}`;
-    const known = this.#submodules.get(folder);
-    if (stats === undefined || known?.index === index) return known?.folders ?? [];
-    const args = ["-C", folder, ...GIT_LOOKS, "ls-files", "-s", "-z"];
-    const options = { env: this.#env, cwd: "/", maxBuffer: MAX_OUTPUT };
-    const output = await new Promise<string>((resolve) => {
-      execFile("git", args, options, (_error, listed) => resolve(listed)).stdin?.end();
-    });
-    const named = [...output.matchAll(/(?:^|\0)160000 [^\0\t]*\t([^\0]+)/g)];
-    const folders = named.map(([, path = ""]) => join(folder, path));
-    this.#submodules.set(folder, { index, folders });
-    return folders;
-  }
-}
+const REPOSITORY_DEPTH = 3;
 
 async function repositoriesIn(folder: string, depth: number): Promise<readonly string[]> {
   // One that is gone, or closed to this user, holds none.
@@ -243,4 +201,212 @@ async function repositoriesIn(folder: string, depth: number): Promise<readonly s
   );
   const found = await Promise.all(inner.map(({ name }) => repositoriesIn(join(folder, name), depth - 1)));
   return [...own, ...found.flat()];
+}
+
+/** Lists the submodules that the index of a repository names, at any depth. Never rejects. */
+type SubmoduleFinder = (folder: string) => Promise<readonly string[]>;
+
+const MAX_LIST = 64 * 1024 * 1024;
+const LIST = "-c core.fsmonitor=false -c core.hooksPath=/dev/null ls-files -s -z".split(" ");
+
+/** Lists anew only when the index has changed. A repository could name a server to fetch from. */
+function submoduleFinder({ environment: { PATH, HOME } }: SandboxLimits): SubmoduleFinder {
+  const env = { PATH, HOME, GIT_ALLOW_PROTOCOL: "", GIT_NO_LAZY_FETCH: "1" };
+  const known = new Map<string, readonly [index: string, folders: readonly string[]]>();
+  return async (folder) => {
+    const git = join(folder, ".git");
+    const stats = fs.statSync(join(pointedGit(git)?.own ?? git, "index"), { throwIfNoEntry: false });
+    const index = `${stats?.mtimeMs} ${stats?.size} ${stats?.ino}`;
+    const [listedIndex, listed] = known.get(folder) ?? [];
+    if (stats === undefined || listedIndex === index) return listed ?? [];
+    const output = await new Promise<string>((done) => {
+      const options = { env, cwd: "/", maxBuffer: MAX_LIST };
+      execFile("git", ["-C", folder, ...LIST], options, (_error, text) => done(text)).stdin?.end();
+    });
+    const named = [...output.matchAll(/(?:^|\0)160000 [^\0\t]*\t([^\0]+)/g)];
+    const folders = named.map(([, path = ""]) => join(folder, path));
+    known.set(folder, [index, folders]);
+    return folders;
+  };
+}
+
+/** Names in the root of a workspace that steer the agent and editors; `HEAD` makes a repository of it. */
+const IN_ROOT = ".nano-agent nano-agent.json .mcp.json .claude .vscode .idea HEAD".split(" ");
+/** Files and folders of a git folder that make git run programs or lead it elsewhere. */
+const IN_GIT = ["config", "config.worktree", "hooks", "commondir"];
+const IN_WORKTREE = [...IN_GIT, "gitdir"];
+const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
+const UNFOLLOWED = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
+/** A longer file is compared by size and time. */
+const MAX_BYTES = 1_000_000;
+/** Submodules may have submodules, and slashes in their names. */
+const MAX_DEPTH = 12;
+
+/** `text`: the content of a file, or where a link leads. */
+interface SteeringState {
+  readonly kind: "file" | "folder" | "link" | "other";
+  readonly text: string;
+}
+
+// These functions also name paths at which nothing is.
+
+export function steeringOfRoot(root: string): readonly string[] {
+  return IN_ROOT.map((name) => join(root, name));
+}
+
+/** The `.git` of a folder, what is in it, and what its settings name. A folder may be a repository itself. */
+export function steeringOfRepository(folder: string, writable: readonly string[]): readonly string[] {
+  const git = join(folder, ".git");
+  const bare = isRepository(namesIn(folder)) ? steeringOfGit(folder) : [];
+  return [git, ...steeringOfGit(git), ...namedBySettings(git, [folder], writable), ...bare];
+}
+
+/** The paths inside `writable` that settings of a git folder name; hooks start from each of its `folders`. */
+function namedBySettings(
+  git: string,
+  folders: readonly string[],
+  writable: readonly string[],
+): readonly string[] {
+  const { text = "" } = stateOf(join(git, "config")) ?? {};
+  const named = [...text.matchAll(/^\s*(path|hookspath)\s*=\s*"?([^"\n]+?)"?\s*$/gim)].flatMap(
+    ([, key = "", value = ""]) =>
+      (key.toLowerCase() === "path" ? [git] : folders).map((folder) => resolve(folder, value)),
+  );
+  return named.filter((path) => isWithin(path, ...writable) && !writable.includes(path));
+}
+
+/** Settings and hooks in a git folder, its worktrees and submodules. */
+export function steeringOfGit(git: string): readonly string[] {
+  const hooks = namesIn(join(git, "hooks")).filter((name) => !name.endsWith(".sample"));
+  return [
+    ...IN_GIT.map((name) => join(git, name)),
+    ...hooks.map((name) => join(git, "hooks", name)),
+    ...namesIn(join(git, "worktrees")).flatMap((tree) =>
+      IN_WORKTREE.map((name) => join(git, "worktrees", tree, name)),
+    ),
+    ...gitFoldersIn(join(git, "modules"), MAX_DEPTH).flatMap(steeringOfGit),
+  ];
+}
+
+function gitFoldersIn(folder: string, depth: number): readonly string[] {
+  if (depth === 0) return [];
+  const inner = namesIn(folder).map((name) => join(folder, name));
+  return inner.flatMap((each) => (namesIn(each).includes("HEAD") ? [each] : gitFoldersIn(each, depth - 1)));
+}
+
+/** The state of a path; undefined: nothing that counts is there. Never waits for a file. */
+function stateOf(path: string): SteeringState | undefined {
+  try {
+    if (basename(path) === "HEAD" && !isRepository(namesIn(dirname(path)))) return undefined;
+    const found = fs.lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return undefined;
+    if (found.isSymbolicLink()) return { kind: "link", text: fs.readlinkSync(path) };
+    if (found.isDirectory()) return { kind: "folder", text: "" };
+    if (found.isFile() && found.size <= MAX_BYTES)
+      return { kind: "file", text: fs.readFileSync(path, { encoding: "utf8", flag: UNFOLLOWED }) };
+    return { kind: "other", text: `${found.size} ${found.mtimeMs}` };
+  } catch {
+    // Gone this moment, or in a folder that is closed to this user.
+    return undefined;
+  }
+}
+
+/** True when git would take a folder with these names for a repository, without a `.git`. */
+function isRepository(names: readonly string[]): boolean {
+  const has = (name: string): boolean => names.includes(name);
+  return has("HEAD") && ((has("objects") && has("refs")) || has("commondir"));
+}
+
+/** Of a new folder of git each hook is looked at by itself. */
+const IS_NEW_FOLDER = /\/\.git(?:\/(?:modules\/.+\/)?hooks)?$/;
+
+/** True for a change that a command may bring about: what git makes and writes. `guarded`: git folders. */
+function mayChange(
+  path: string,
+  before: SteeringState | undefined,
+  now: SteeringState | undefined,
+  guarded: readonly string[],
+): boolean {
+  // What has no text cannot be written back.
+  if (now === undefined) return before?.kind !== "file" && before?.kind !== "link";
+  const { kind, text } = now;
+  if (before?.kind === kind && before.text === text) return true;
+  if (kind === "folder") return IS_NEW_FOLDER.test(path);
+  return kind === "file" && mayWrite(path, text, before, guarded);
+}
+
+function mayWrite(
+  path: string,
+  text: string,
+  before: SteeringState | undefined,
+  guarded: readonly string[],
+): boolean {
+  const name = basename(path);
+  if (name === ".git") return leadsInside(path, text, guarded);
+  if (name === "config") return isWrittenByGit(text, `${before?.text ?? ""}\n${placeOfModule(path, text)}`);
+  if (name === "commondir") return path.includes("/worktrees/") && text.trim() === "../..";
+  return name === "gitdir" && before === undefined;
+}
+
+/** A pointer into a guarded git folder: a worktree or submodule that git made there. */
+function leadsInside(path: string, text: string, guarded: readonly string[]): boolean {
+  const to = /^gitdir: (.+)\n?$/.exec(text)?.[1];
+  if (to === undefined) return false;
+  const place = realPath(resolve(dirname(path), to));
+  const isNear = (git: string): boolean => relative(git, place).split("/").length <= MAX_DEPTH;
+  return guarded
+    .map(realPath)
+    .some((git) => isWithin(place, join(git, "worktrees"), join(git, "modules")) && isNear(git));
+}
+
+/** The lines by which git notes where a submodule lies: inside the repository it belongs to. */
+function placeOfModule(path: string, text: string): string {
+  const to = /^\tworktree = ([\w./-]+)$/m.exec(text)?.[1];
+  const [repository = "", module] = path.split("/.git/modules/");
+  const isInside = to !== undefined && isWithin(resolve(dirname(path), to), repository);
+  return module !== undefined && isInside ? `[core]\n\tworktree = ${to}` : "";
+}
+
+/** Moves what is at a path to `kept`, and writes the file or link of before anew. The line that says so. */
+function putBack(path: string, before: SteeringState | undefined, kept: string): string | undefined {
+  const folder = join(kept, newUuid());
+  const target = join(folder, basename(path));
+  const isMoved =
+    stateOf(path) !== undefined &&
+    inFolderOf(path, (place) => {
+      fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+      move(place, target);
+    });
+  const { kind, text = "" } = before ?? {};
+  const isWritten =
+    (kind === "link" && inFolderOf(path, (place) => fs.symlinkSync(text, place))) ||
+    (kind === "file" && inFolderOf(path, (place) => fs.writeFileSync(place, text, { flag: "wx" })));
+  if (!isMoved && !isWritten) return undefined;
+  return `${path} is as it was before${isMoved ? `; what a command put there is kept as ${target}` : ""}`;
+}
+
+/** Acts in the very folder of a path: a running command could put a link there. False when it is gone. */
+function inFolderOf(path: string, act: (place: string) => void): boolean {
+  let folder: number | undefined;
+  try {
+    folder = fs.openSync(dirname(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!isAtPlace(folder, dirname(path))) return false;
+    act(join(pathOfOpen(folder) ?? dirname(path), basename(path)));
+    return true;
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return false;
+  } finally {
+    if (folder !== undefined) fs.closeSync(folder);
+  }
+}
+
+function move(from: string, to: string): void {
+  try {
+    fs.renameSync(from, to);
+  } catch (error) {
+    if (systemCode(error) !== "EXDEV") throw error;
+    fs.cpSync(from, to, { recursive: true, dereference: false, verbatimSymlinks: true });
+    fs.rmSync(from, { recursive: true, force: true });
+  }
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { commandEnvironment } from "./command-environment.ts";
-import { isCredentialName } from "./credential-formats.ts";
+import { isCredentialName } from "./create-redaction.ts";
 
 test("tool chains get what they need and nothing that holds a credential", () => {
   const environment = {

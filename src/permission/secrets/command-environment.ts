@@ -1,4 +1,4 @@
-import { hasUrlLogin, isCredentialName, replaceTokens } from "./credential-formats.ts";
+import { hasUrlLogin, isCredentialName, replaceTokens } from "./create-redaction.ts";
 
 /** Variables of a process. */
 export type Variables = { readonly [name: string]: string | undefined };

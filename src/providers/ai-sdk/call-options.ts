@@ -1,32 +1,92 @@
+import type { Json } from "../../core/base/errors.ts";
 import { defined, isRecord } from "../../core/base/json.ts";
 import {
   type AssistantBlock,
   type ImageBlock,
   type Message,
   type ProviderData,
-  type TextBlock,
   type ToolResultBlock,
   textOf,
   type UserBlock,
 } from "../../core/message/message.ts";
-import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
-import type {
-  AiSdkCallOptions,
-  AiSdkFileData,
-  AiSdkFilePart,
-  AiSdkMessage,
-  AiSdkMetadata,
-  AiSdkOutputPart,
-  AiSdkTextPart,
-  AiSdkTool,
-  AiSdkToolCallPart,
-  AiSdkToolResultPart,
-  AiSdkVersion,
-} from "./language-model.ts";
+import type { ModelRequest } from "../../core/model/model.ts";
+import { imagesOf } from "../wire.ts";
+import type { AiSdkMetadata, AiSdkVersion } from "./language-model.ts";
 
-/** The model a call is made for. `provider` is the AI SDK's name, e.g. `anthropic.messages`. */
-export interface AiSdkTarget {
+/** Options of `doStream`. */
+export interface AiSdkCallOptions {
+  readonly prompt: readonly AiSdkMessage[];
+  readonly tools?: readonly {
+    readonly type: "function";
+    readonly name: string;
+    readonly description: string;
+    readonly inputSchema: { readonly [key: string]: Json | undefined };
+  }[];
+  readonly toolChoice?:
+    | { readonly type: "auto" | "none" | "required" }
+    | { readonly type: "tool"; readonly toolName: string };
+  readonly maxOutputTokens?: number;
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly stopSequences?: readonly string[];
+  /** v4 only. */
+  readonly reasoning?: string;
+  readonly abortSignal?: AbortSignal;
+  readonly providerOptions?: { readonly [provider: string]: Json | undefined };
+}
+
+type AiSdkMessage =
+  | { readonly role: "system"; readonly content: string }
+  | { readonly role: "user"; readonly content: readonly (TextPart | FilePart)[] }
+  | { readonly role: "assistant"; readonly content: readonly (TextPart | CallPart)[] }
+  | { readonly role: "tool"; readonly content: readonly ResultPart[] };
+
+/** Plain text, or reasoning of the same provider. */
+interface TextPart {
+  readonly type: "text" | "reasoning";
+  readonly text: string;
+  readonly providerOptions?: AiSdkMetadata;
+}
+
+/** An image. v3: base64 text or a URL; v4: a tagged object. */
+interface FilePart {
+  readonly type: "file";
+  readonly mediaType: string;
+  readonly data: string | URL | FileData;
+}
+
+type FileData =
+  | { readonly type: "data"; readonly data: string }
+  | { readonly type: "url"; readonly url: URL };
+
+interface CallPart {
+  readonly type: "tool-call";
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+  readonly providerOptions?: AiSdkMetadata;
+}
+
+interface ResultPart {
+  readonly type: "tool-result";
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** Only `error-text` tells providers that it failed. */
+  readonly output:
+    | { readonly type: "text" | "error-text"; readonly value: string }
+    | { readonly type: "content"; readonly value: readonly OutputPart[] };
+}
+
+/** A piece of a tool's answer. Images: v3 has types of its own, v4 uses `file`. */
+type OutputPart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image-data"; readonly data: string; readonly mediaType: string }
+  | { readonly type: "image-url"; readonly url: string }
+  | { readonly type: "file"; readonly data: FileData; readonly mediaType: string };
+
+interface Target {
   readonly version: AiSdkVersion;
+  /** The AI SDK's name, e.g. `anthropic.messages`. */
   readonly provider: string;
 }
 
@@ -41,28 +101,31 @@ export interface AiSdkTarget {
  *   either.
  * - `providerOptions.ai_sdk` is handed over as `providerOptions`.
  */
-export function createCallOptions(target: AiSdkTarget): (request: ModelRequest) => AiSdkCallOptions {
+export function createCallOptions(target: Target): (request: ModelRequest) => AiSdkCallOptions {
   const converted = new WeakMap<Message, readonly AiSdkMessage[]>();
   return (request) => {
-    const { messages, tools = [], toolChoice, effort, system, providerOptions } = request;
+    const { messages, tools = [], toolChoice, effort, system = "", providerOptions } = request;
     const { maxOutputTokens, temperature, topP, stopSequences } = request;
-    const prompt: AiSdkMessage[] =
-      system === undefined || system === "" ? [] : [{ role: "system", content: wellFormed(system) }];
+    const prompt: AiSdkMessage[] = system === "" ? [] : [{ role: "system", content: wellFormed(system) }];
     for (const [at, message] of messages.entries()) {
       let parts = converted.get(message);
       if (parts === undefined) {
+        const { role, content } = message;
         parts = wellFormed(
-          message.role === "user"
-            ? userMessages(message.content, { messages, at, target })
-            : assistantMessage(message.content, target),
+          role === "user"
+            ? userMessages(content, messages.slice(0, at), target.version)
+            : assistantMessage(content, target.provider),
         );
         converted.set(message, parts);
       }
       prompt.push(...parts);
     }
+    const declared = tools.map(({ name, description, parameters: inputSchema }) =>
+      wellFormed({ type: "function", name, description, inputSchema } as const),
+    );
     return {
       prompt,
-      ...(tools.length === 0 ? {} : defined({ tools: tools.map(toolOf), toolChoice: choiceOf(toolChoice) })),
+      ...(declared.length === 0 ? {} : defined({ tools: declared, toolChoice: choiceOf(toolChoice) })),
       ...defined({
         maxOutputTokens,
         temperature,
@@ -84,10 +147,6 @@ export function aiSdkData(
   return { ai_sdk: { provider, ...defined({ metadata }), ...(emptyText ? { emptyText } : {}) } };
 }
 
-function toolOf({ name, description, parameters }: ToolSpec): AiSdkTool {
-  return wellFormed({ type: "function", name, description, inputSchema: parameters });
-}
-
 /** The same without halves of characters: the packages of the AI SDK put them into their bodies. */
 function wellFormed<T>(value: T): T;
 function wellFormed(value: unknown): unknown {
@@ -103,61 +162,56 @@ function choiceOf(choice: ModelRequest["toolChoice"]): AiSdkCallOptions["toolCho
   return typeof choice === "object" ? { type: "tool", toolName: choice.name } : choice && { type: choice };
 }
 
-interface Place {
-  readonly messages: readonly Message[];
-  readonly at: number;
-  readonly target: AiSdkTarget;
-}
-
-function userMessages(blocks: readonly UserBlock[], place: Place): readonly AiSdkMessage[] {
-  const results: AiSdkToolResultPart[] = [];
-  const promoted: (AiSdkTextPart | AiSdkFilePart)[] = [];
-  const rest: (AiSdkTextPart | AiSdkFilePart)[] = [];
-  const { version } = place.target;
+function userMessages(
+  blocks: readonly UserBlock[],
+  before: readonly Message[],
+  version: AiSdkVersion,
+): readonly AiSdkMessage[] {
+  const results: ResultPart[] = [];
+  const promoted: FilePart[] = [];
+  const rest: (TextPart | FilePart)[] = [];
   for (const block of blocks) {
     if (block.type === "tool_result") {
-      const toolName = callName(block.tool_use_id, place);
-      results.push(toolResult(block, toolName, version));
+      results.push(toolResult(block, callName(block.tool_use_id, before), version));
       if (block.is_error === true) promoted.push(...imagesOf(block).map((image) => filePart(image, version)));
     } else if (block.type === "image") rest.push(filePart(block, version));
     else if (block.text !== "") rest.push({ type: "text", text: block.text });
   }
-  const content =
+  const content: readonly (TextPart | FilePart)[] =
     promoted.length === 0
       ? rest
-      : [{ type: "text" as const, text: "Images of the failed call:" }, ...promoted, ...rest];
+      : [{ type: "text", text: "Images of the failed call:" }, ...promoted, ...rest];
   return [
     ...(results.length === 0 ? [] : [{ role: "tool" as const, content: results }]),
     ...(content.length === 0 ? [] : [{ role: "user" as const, content }]),
   ];
 }
 
-function toolResult(block: ToolResultBlock, toolName: string, version: AiSdkVersion): AiSdkToolResultPart {
-  const result = { type: "tool-result" as const, toolCallId: block.tool_use_id, toolName };
-  if (block.is_error === true)
-    return { ...result, output: { type: "error-text", value: textOf(block.content, "\n") } };
-  if (imagesOf(block).length === 0)
-    return { ...result, output: { type: "text", value: textOf(block.content, "\n") } };
-  const content = block.content as readonly (TextBlock | ImageBlock)[];
-  return { ...result, output: { type: "content", value: content.map((item) => outputPart(item, version)) } };
+function toolResult(block: ToolResultBlock, toolName: string, version: AiSdkVersion): ResultPart {
+  const { tool_use_id: toolCallId, content, is_error } = block;
+  const result = { type: "tool-result", toolCallId, toolName } as const;
+  if (is_error !== true && typeof content !== "string" && imagesOf(block).length > 0)
+    return {
+      ...result,
+      output: { type: "content", value: content.map((item) => outputPart(item, version)) },
+    };
+  const type = is_error === true ? "error-text" : "text";
+  return { ...result, output: { type, value: textOf(content, "\n") } };
 }
 
-function imagesOf({ content }: ToolResultBlock): readonly ImageBlock[] {
-  return typeof content === "string"
-    ? []
-    : content.filter((item): item is ImageBlock => item.type === "image");
-}
-
-function outputPart(item: TextBlock | ImageBlock, version: AiSdkVersion): AiSdkOutputPart {
+function outputPart(
+  item: Exclude<ToolResultBlock["content"], string>[number],
+  version: AiSdkVersion,
+): OutputPart {
   if (item.type === "text") return { type: "text", text: item.text };
-  const { source } = item;
   if (version === "v4") return { type: "file", ...fileData(item) };
+  const { source } = item;
   return source.type === "base64"
     ? { type: "image-data", data: source.data, mediaType: source.media_type }
     : { type: "image-url", url: source.url };
 }
 
-function filePart(image: ImageBlock, version: AiSdkVersion): AiSdkFilePart {
+function filePart(image: ImageBlock, version: AiSdkVersion): FilePart {
   const { mediaType, data } = fileData(image);
   if (version === "v4") return { type: "file", mediaType, data };
   return data.type === "data"
@@ -165,46 +219,38 @@ function filePart(image: ImageBlock, version: AiSdkVersion): AiSdkFilePart {
     : { type: "file", mediaType: "image/*", data: data.url };
 }
 
-function fileData({ source }: ImageBlock): { readonly mediaType: string; readonly data: AiSdkFileData } {
+function fileData({ source }: ImageBlock): { readonly mediaType: string; readonly data: FileData } {
   return source.type === "base64"
     ? { mediaType: source.media_type, data: { type: "data", data: source.data } }
     : { mediaType: "image", data: { type: "url", url: new URL(source.url) } };
 }
 
 /** The name of the call a result belongs to: nearly always in the message before. */
-function callName(id: string, { messages, at }: Place): string {
-  for (let before = at - 1; before >= 0; before--) {
-    const message = messages[before];
-    if (message?.role !== "assistant") continue;
+function callName(id: string, before: readonly Message[]): string {
+  for (const message of before.toReversed()) {
+    if (message.role !== "assistant") continue;
     for (const block of message.content) if (block.type === "tool_use" && block.id === id) return block.name;
   }
   return "unknown_tool";
 }
 
-function assistantMessage(blocks: readonly AssistantBlock[], target: AiSdkTarget): readonly AiSdkMessage[] {
-  const content: (AiSdkTextPart | AiSdkToolCallPart)[] = [];
+function assistantMessage(blocks: readonly AssistantBlock[], provider: string): readonly AiSdkMessage[] {
+  const content: (TextPart | CallPart)[] = [];
   for (const block of blocks) {
     const own = block.provider_data?.["ai_sdk"];
-    const isOurs = own !== undefined && own["provider"] === target.provider;
+    const isOurs = own !== undefined && own["provider"] === provider;
     const metadata = isOurs ? (own["metadata"] as AiSdkMetadata | undefined) : undefined;
     const options = defined({ providerOptions: metadata });
     if (block.type === "tool_use") {
-      content.push({
-        type: "tool-call",
-        toolCallId: block.id,
-        toolName: block.name,
-        input: block.input,
-        ...options,
-      });
+      const { id: toolCallId, name: toolName, input } = block;
+      content.push({ type: "tool-call", toolCallId, toolName, input, ...options });
     } else if (block.type === "text") {
       if (block.text !== "" || metadata !== undefined)
         content.push({ type: "text", text: block.text, ...options });
-    } else if (isOurs)
-      content.push({
-        type: own["emptyText"] === true ? "text" : "reasoning",
-        text: block.thinking,
-        ...options,
-      });
+    } else if (isOurs) {
+      const type = own["emptyText"] === true ? "text" : "reasoning";
+      content.push({ type, text: block.thinking, ...options });
+    }
   }
   return content.length === 0 ? [] : [{ role: "assistant", content }];
 }

@@ -47,41 +47,17 @@ export class AiSdkDecoder {
 
   /** Throws what an `error` chunk carries, unchanged. True after `finish`: nothing more is to be read. */
   chunk(part: AiSdkStreamPart): boolean {
-    switch (part.type) {
-      case "text-start":
-      case "text-delta":
-      case "text-end":
-        this.#block("text", part);
-        break;
-      case "reasoning-start":
-      case "reasoning-delta":
-      case "reasoning-end":
-        this.#block("thinking", part);
-        break;
-      case "tool-input-start":
-      case "tool-input-delta":
-        this.#toolInput(part);
-        break;
-      case "tool-call":
-        this.#toolCall(part);
-        break;
-      case "response-metadata":
-        this.#named(part);
-        break;
-      case "error":
-        throw part.error;
-      case "finish":
-        this.#finish(part);
-        return true;
-      default:
-        break;
-    }
-    return false;
-  }
-
-  #named({ modelId, id }: AiSdkStreamPart): void {
-    if (modelId !== undefined) this.#model = modelId;
-    if (id !== undefined) this.#responseId = id;
+    const { type, modelId, id } = part;
+    if (type.startsWith("text-")) this.#block("text", part);
+    else if (type.startsWith("reasoning-")) this.#block("thinking", part);
+    else if (type === "tool-input-start" || type === "tool-input-delta") this.#toolInput(part);
+    else if (type === "tool-call") this.#toolCall(part);
+    else if (type === "response-metadata") {
+      this.#model = modelId ?? this.#model;
+      this.#responseId = id ?? this.#responseId;
+    } else if (type === "error") throw part.error;
+    else if (type === "finish") this.#finish(part);
+    return type === "finish";
   }
 
   #block(kind: OpenBlock["kind"], { type, id = "", delta, providerMetadata }: AiSdkStreamPart): void {
@@ -94,11 +70,8 @@ export class AiSdkDecoder {
     if (providerMetadata !== undefined) block.metadata = merged(block.metadata, providerMetadata);
     if (delta !== undefined && delta !== "") {
       block.text += delta;
-      this.#emit({
-        type: kind === "text" ? "text_delta" : "thinking_delta",
-        index: block.index,
-        text: delta,
-      });
+      const emitted = kind === "text" ? "text_delta" : "thinking_delta";
+      this.#emit({ type: emitted, index: block.index, text: delta });
     }
     if (type.endsWith("-end")) {
       open.delete(id);
@@ -107,8 +80,7 @@ export class AiSdkDecoder {
   }
 
   #closeBlock({ kind, index, text, metadata }: OpenBlock): void {
-    if (text === "" && metadata === undefined) return;
-    if (kind === "text" && metadata === undefined) return;
+    if (metadata === undefined && (kind === "text" || text === "")) return;
     const provider_data = aiSdkData(this.#provider, metadata, kind === "text" && text === "");
     const isText = kind === "text" && text !== "";
     const block = isText
@@ -117,24 +89,11 @@ export class AiSdkDecoder {
     this.#emit({ type: "block", index, block });
   }
 
-  #toolInput({
-    type,
-    id = "",
-    toolName = "",
-    delta = "",
-    providerExecuted,
-    providerMetadata,
-  }: AiSdkStreamPart): void {
+  #toolInput(part: AiSdkStreamPart): void {
+    const { type, id = "", toolName: name = "", delta = "", providerMetadata: metadata } = part;
     if (type === "tool-input-start") {
-      if (providerExecuted === true) this.#skipped.add(id);
-      else
-        this.#startCall({
-          id,
-          name: toolName,
-          index: this.#nextIndex++,
-          json: "",
-          metadata: providerMetadata,
-        });
+      if (part.providerExecuted === true) this.#skipped.add(id);
+      else this.#startCall({ id, name, index: this.#nextIndex++, json: "", metadata });
       return;
     }
     const call = this.#calls.get(id);
@@ -150,14 +109,9 @@ export class AiSdkDecoder {
     return call;
   }
 
-  #toolCall({
-    toolCallId: id = "",
-    toolName: name = "",
-    input,
-    providerMetadata,
-    providerExecuted,
-  }: AiSdkStreamPart): void {
-    if (providerExecuted === true) return;
+  #toolCall(part: AiSdkStreamPart): void {
+    const { toolCallId: id = "", toolName: name = "", input, providerMetadata } = part;
+    if (part.providerExecuted === true) return;
     const call =
       this.#calls.get(id) ??
       this.#startCall({ id, name, index: this.#nextIndex++, json: "", metadata: undefined });

@@ -8,10 +8,16 @@ import {
   NanoAgentError,
 } from "../../core/base/errors.ts";
 import { isRecord, ownValue } from "../../core/base/json.ts";
+import { InputEstimates } from "../../core/model/estimate.ts";
 import type { Model, ModelInfo, StreamPart } from "../../core/model/model.ts";
-import { AnswerBound } from "../answer-bound.ts";
-import { infoWithLearned, newLearnedModel } from "../learned-model.ts";
-import { type CallSetup, ModelCall, type SentRequest } from "../model-call.ts";
+import { AnswerBound } from "../attempt.ts";
+import {
+  type CallSetup,
+  infoWithLearned,
+  ModelCall,
+  newLearnedModel,
+  type SentRequest,
+} from "../model-call.ts";
 import { NETWORK_DEFAULTS, type NetworkOptions } from "../network.ts";
 import {
   answerError,
@@ -21,18 +27,11 @@ import {
   reportedError,
   wordsOf,
 } from "../provider-errors.ts";
-import { Recovery } from "../recovery.ts";
-import { SealedBlocks } from "../sealed-blocks.ts";
+import { Refusals } from "../refusals.ts";
 import type { WireTarget } from "../wire.ts";
-import { createCallOptions } from "./call-options.ts";
+import { type AiSdkCallOptions, createCallOptions } from "./call-options.ts";
 import { AiSdkDecoder } from "./decode-stream.ts";
-import type {
-  AiSdkCallOptions,
-  AiSdkLanguageModel,
-  AiSdkStream,
-  AiSdkStreamPart,
-  AiSdkVersion,
-} from "./language-model.ts";
+import type { AiSdkLanguageModel, AiSdkStream, AiSdkStreamPart, AiSdkVersion } from "./language-model.ts";
 
 /** Options of {@link fromAiSdk}. */
 export interface FromAiSdkOptions
@@ -60,18 +59,24 @@ export function fromAiSdk(languageModel: AiSdkLanguageModel, options: FromAiSdkO
   const toCallOptions = createCallOptions({ version, provider: languageModel.provider });
   const { clock = systemClock, info, random = Math.random, ...given } = options;
   const limits = { ...NETWORK_DEFAULTS, ...given };
-  const { maxAnswerChars } = limits;
   const { provider, modelId } = languageModel;
   const learned = newLearnedModel();
-  const seals = new SealedBlocks([provider, modelId]);
+  const refusals = new Refusals([provider, modelId], info?.images === false);
   const setup: CallSetup<AiSdkCallOptions> = {
-    recovery: new Recovery({ limits, info, modelId, learned, seals, clock, random, prefix: "" }),
+    limits,
+    prefix: "",
+    modelId,
+    learned,
+    refusals,
+    estimates: new InputEstimates(),
+    clock,
+    random,
     encode: toCallOptions,
     send: (callOptions, emit) => {
-      const bound = new AnswerBound({ maxAnswerChars, provider, prefix: "" });
+      const bound = new AnswerBound(provider, limits.maxAnswerChars, "");
       return sendWithSdk(languageModel, callOptions, (part) => {
         bound.take(part);
-        emit(part.type === "block" ? seals.marked(part) : part);
+        emit(part.type === "block" ? refusals.marked(part) : part);
       });
     },
   };

@@ -2,8 +2,8 @@ import { LLMock } from "@copilotkit/aimock";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Message } from "../../core/message/message.ts";
 import type { StreamPart } from "../../core/model/model.ts";
-import { createTransport } from "../create-transport.ts";
 import { resolveModel } from "../resolve-model.ts";
+import { createTransport } from "../transport.ts";
 
 /** An independent server that speaks the Messages API: it judges what is sent and writes what is read. */
 const mock = new LLMock({ port: 0, chunkSize: 7 });

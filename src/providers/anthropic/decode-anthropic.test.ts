@@ -3,8 +3,8 @@ import { StringDecoder } from "node:string_decoder";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { StreamPart } from "../../core/model/model.ts";
-import { createSseParser } from "../sse.ts";
-import { AnthropicDecoder } from "./decode-anthropic.ts";
+import { createSseParser } from "../server-events.ts";
+import { AnthropicDecoder } from "./anthropic-wire.ts";
 
 const target = {
   provider: "anthropic",

@@ -3,8 +3,7 @@ import type { Message } from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { checkRequest } from "../../testing/check-request.ts";
 import type { WireTarget } from "../wire.ts";
-import { createAnthropicEncoder } from "./encode-anthropic.ts";
-import { toolUseId } from "./encode-anthropic-message.ts";
+import { createAnthropicEncoder, toolUseId } from "./encode-anthropic.ts";
 
 const target: WireTarget = {
   provider: "anthropic",

@@ -1,19 +1,23 @@
-import type { Message } from "../../core/message/message.ts";
-import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
+import { defined } from "../../core/base/json.ts";
+import type {
+  ContentBlock,
+  ImageBlock,
+  Message,
+  ProviderData,
+  TextBlock,
+  ThinkingBlock,
+  ToolResultBlock,
+} from "../../core/message/message.ts";
+import type { Effort, ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { plainObjectSchema } from "../plain-object-schema.ts";
-import { withoutOmitted } from "../refused-field.ts";
 import { createListSerialiser, type ListText, serialiseOnce } from "../serialise-once.ts";
-import { type WireRequest, type WireTarget, wireHeaders } from "../wire.ts";
-import { THINKING_BUDGETS, type ThinkingTraits, thinkingTraits } from "./anthropic-thinking.ts";
-import { type EncodedMessage, encodeMessage } from "./encode-anthropic-message.ts";
+import { sentToolName, type WireRequest, type WireTarget, wireHeaders, withoutOmitted } from "../wire.ts";
 
 const VERSION = "2023-06-01";
 /** Not all a model can write: older ones refuse a prompt that together with this exceeds their window. */
 const DEFAULT_MAX_TOKENS = 32_000;
 /** These think within it, too, and mind no window. */
 const ADAPTIVE_MAX_TOKENS = 64_000;
-/** Below this the API refuses to think. */
-const MIN_BUDGET = 1_024;
 /** The messages that may still change their text: the last ones carry the marks for caching. */
 const TAIL = 4;
 
@@ -25,144 +29,76 @@ const TAIL = 4;
  * known about the model.
  */
 export function createAnthropicEncoder(target: WireTarget): (request: ModelRequest) => WireRequest {
-  const encoder = new AnthropicEncoder(target);
-  return (request) => encoder.encode(request);
-}
-
-class AnthropicEncoder {
-  readonly #target: WireTarget;
-  readonly #modelId: string;
-  readonly #maxTokens: number;
-  readonly #url: string;
-  readonly #headers: WireRequest["headers"];
-  readonly #interleaved: WireRequest["headers"];
-  /** True when thinking that no longer fits is dropped, which only a beta can be asked for. */
-  readonly #dropsUnbound: boolean;
-  readonly #traits: ThinkingTraits;
+  const { quirks = {}, modelId: model, baseUrl } = target;
+  const url = target.endpoint ?? `${baseUrl}${baseUrl.endsWith("/v1") ? "" : "/v1"}/messages`;
+  const traits = traitsOfTarget(target);
+  const isOwn = URL.parse(baseUrl)?.hostname === "api.anthropic.com";
+  const plain = headersOf(target);
+  const interleaved = isOwn ? { "anthropic-beta": "interleaved-thinking-2025-05-14", ...plain } : plain;
+  const isAdaptive = traits.mode === "adaptive";
+  // Thinking that no longer fits is dropped, which only a beta can be asked for.
+  const dropsUnbound = traits.bound && isOwn && isAdaptive && !("anthropic-beta" in plain);
+  const beta = dropsUnbound ? { "anthropic-beta": "thinking-binding-controls-2026-08-01" } : {};
+  const mostTokens = isAdaptive ? ADAPTIVE_MAX_TOKENS : DEFAULT_MAX_TOKENS;
+  const standardTokens = Math.min(target.maxOutputTokens ?? DEFAULT_MAX_TOKENS, mostTokens);
+  const ttl = quirks["cache_ttl"] === "1h" ? ',"ttl":"1h"' : "";
   /** The mark for caching with its leading comma; empty when caching is off. */
-  readonly #mark: string;
-  readonly #tool: (tool: ToolSpec) => string = serialiseOnce(toolText);
-  readonly #messages: TranscriptText;
-
-  constructor(target: WireTarget) {
-    const { quirks = {} } = target;
-    this.#target = target;
-    this.#modelId = target.modelId;
-    const version = target.baseUrl.endsWith("/v1") ? "" : "/v1";
-    this.#url = target.endpoint ?? `${target.baseUrl}${version}/messages`;
-    this.#headers = headersOf(target);
-    const isOwn = isOwnHost(target.baseUrl);
-    this.#interleaved = isOwn
-      ? { "anthropic-beta": "interleaved-thinking-2025-05-14", ...this.#headers }
-      : this.#headers;
-    this.#traits = traitsOf(target);
-    const { bound } = this.#traits;
-    this.#dropsUnbound =
-      bound && isOwn && this.#traits.mode === "adaptive" && !("anthropic-beta" in this.#headers);
-    if (this.#dropsUnbound)
-      this.#headers = { ...this.#headers, "anthropic-beta": "thinking-binding-controls-2026-08-01" };
-    const cap = this.#traits.mode === "adaptive" ? ADAPTIVE_MAX_TOKENS : DEFAULT_MAX_TOKENS;
-    this.#maxTokens = Math.min(target.maxOutputTokens ?? DEFAULT_MAX_TOKENS, cap);
-    const ttl = quirks["cache_ttl"] === "1h" ? ',"ttl":"1h"' : "";
-    this.#mark = quirks["cache"] === false ? "" : `,"cache_control":{"type":"ephemeral"${ttl}}`;
-    this.#messages = new TranscriptText(this.#mark);
-  }
-
-  encode(request: ModelRequest): WireRequest {
-    const { system = "", tools = [], stopSequences = [] } = request;
+  const mark = quirks["cache"] === false ? "" : `,"cache_control":{"type":"ephemeral"${ttl}}`;
+  const transcript = new TranscriptText(mark);
+  const toolText = serialiseOnce(writeTool);
+  return (request) => {
+    const { system = "", tools = [], stopSequences = [], maxOutputTokens = standardTokens } = request;
     const extra = request.providerOptions?.["anthropic"] ?? {};
-    const { maxOutputTokens: maxTokens = this.#maxTokens } = request;
-    const messages = this.#messages.write(request.messages);
-    const thinking = this.#thinking(request, maxTokens, messages.startsWithThinking);
+    const messages = transcript.write(request.messages);
+    const thinking = isAdaptive
+      ? adaptiveThinking(request, traits, dropsUnbound)
+      : budgetThinking(request, traits, maxOutputTokens, messages.startsWithThinking);
     const own = {
-      model: this.#modelId,
-      max_tokens: maxTokens,
+      model,
+      max_tokens: maxOutputTokens,
       stream: true,
-      ...this.#sampling(request, thinking),
+      ...samplingOf(request, traits, thinking),
       ...thinking.fields,
-      ...this.#toolChoice(request),
+      ...choiceOf(request, traits),
       ...(stopSequences.length === 0 ? {} : { stop_sequences: stopSequences }),
     };
-    const head = { ...withoutOmitted(own, this.#target), ...extra };
+    const head = { ...withoutOmitted(own, target), ...extra };
     const body = [JSON.stringify(head).slice(0, -1)];
-    if (tools.length > 0 && !("tools" in extra)) body.push(this.#tools(tools));
-    if (system.trim() !== "" && !("system" in extra)) body.push(this.#system(system));
+    if (tools.length > 0 && !("tools" in extra)) {
+      const texts = tools.map(toolText);
+      texts.push(`${texts.pop()?.slice(0, -1)}${mark}}`);
+      body.push(`"tools":[${texts.join(",")}]`);
+    }
+    if (system.trim() !== "" && !("system" in extra))
+      body.push(`"system":[{"type":"text","text":${JSON.stringify(system)}${mark}}]`);
     if (!("messages" in extra)) body.push(`"messages":[${messages.text}]`);
-    const headers = thinking.budget && tools.length > 0 ? this.#interleaved : this.#headers;
-    return { url: this.#url, headers, body: `${body.join(",")}}` };
-  }
+    const headers = thinking.budget && tools.length > 0 ? interleaved : { ...plain, ...beta };
+    return { url, headers, body: `${body.join(",")}}` };
+  };
+}
 
-  #tools(tools: readonly ToolSpec[]): string {
-    const texts = tools.map(this.#tool);
-    const last = texts.length - 1;
-    texts[last] = `${texts[last]?.slice(0, -1)}${this.#mark}}`;
-    return `"tools":[${texts.join(",")}]`;
-  }
+function choiceOf(
+  { tools = [], toolChoice, parallelToolCalls }: ModelRequest,
+  traits: ThinkingTraits,
+): object {
+  if (tools.length === 0) return {};
+  const alone = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
+  if (toolChoice === "none") return { tool_choice: { type: "none" } };
+  if (toolChoice === undefined && parallelToolCalls !== false) return {};
+  const isForced = toolChoice !== undefined && toolChoice !== "auto";
+  // A model that cannot but think refuses to be forced; asking it is the most that can be done.
+  if (!isForced || refusesForce(traits)) return { tool_choice: { type: "auto", ...alone } };
+  if (typeof toolChoice === "object")
+    return { tool_choice: { type: "tool", name: toolChoice.name, ...alone } };
+  return { tool_choice: { type: "any", ...alone } };
+}
 
-  #system(system: string): string {
-    return `"system":[{"type":"text","text":${JSON.stringify(system)}${this.#mark}}]`;
-  }
+function refusesForce({ standard }: ThinkingTraits): boolean {
+  return standard === "always" || standard === "between_tools";
+}
 
-  #toolChoice(request: ModelRequest): object {
-    const { tools, toolChoice, parallelToolCalls } = request;
-    if (tools === undefined || tools.length === 0) return {};
-    const alone = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
-    if (toolChoice === "none") return { tool_choice: { type: "none" } };
-    const forced = toolChoice !== undefined && toolChoice !== "auto";
-    // A model that cannot but think refuses to be forced; asking it is the most that can be done.
-    if (!forced || this.#refusesForce) {
-      return toolChoice === undefined && parallelToolCalls !== false
-        ? {}
-        : { tool_choice: { type: "auto", ...alone } };
-    }
-    if (typeof toolChoice === "object")
-      return { tool_choice: { type: "tool", name: toolChoice.name, ...alone } };
-    return { tool_choice: { type: "any", ...alone } };
-  }
-
-  get #refusesForce(): boolean {
-    return this.#traits.standard === "always" || this.#traits.standard === "between_tools";
-  }
-
-  #thinking(request: ModelRequest, maxTokens: number, startsWithThinking: boolean): Thinking {
-    const { effort, toolChoice } = request;
-    const { mode } = this.#traits;
-    const forced = toolChoice === "required" || typeof toolChoice === "object";
-    if (mode === "adaptive") return this.#adaptive(effort, forced && !this.#refusesForce);
-    if (effort === undefined || mode === "none") return OFF;
-    // A forced tool excludes thinking; in a tool loop only an answer that thought may go on thinking.
-    if (effort === "none" || forced || !startsWithThinking) return OFF;
-    const budget = Math.min(THINKING_BUDGETS[effort], Math.floor(maxTokens * 0.8));
-    if (budget < MIN_BUDGET) return OFF;
-    return { budget: true, on: true, fields: { thinking: { type: "enabled", budget_tokens: budget } } };
-  }
-
-  #adaptive(effort: ModelRequest["effort"], forced: boolean): Thinking {
-    const { standard, highest, sampling } = this.#traits;
-    const adaptive = this.#dropsUnbound ? BOUND : { type: "adaptive" };
-    // The default of these models.
-    const thinking = this.#dropsUnbound && !forced ? { thinking: adaptive } : {};
-    if (effort === undefined) return { ...OFF, fields: thinking };
-    if (effort === "none") {
-      if (standard === "off") return OFF;
-      if (standard === "on") return { ...OFF, fields: { thinking: { type: "disabled" } } };
-      if (standard === "between_tools") return { ...OFF, fields: { thinking: { type: standard } } };
-      return { ...OFF, on: true, fields: { ...thinking, output_config: { effort: "low" } } };
-    }
-    const word = effort === "minimal" ? "low" : effort === "xhigh" ? highest : effort;
-    const output_config = { effort: word };
-    if (forced) return { ...OFF, fields: { output_config } };
-    // Models that refuse sampling (from Claude 4.7) leave the text of thinking out unless asked for it.
-    const display = sampling ? {} : { display: "summarized" };
-    return { budget: false, on: true, fields: { thinking: { ...adaptive, ...display }, output_config } };
-  }
-
-  /** Thinking and the newer models leave no choice; Claude 4.5 takes only one of the two. */
-  #sampling({ temperature, topP }: ModelRequest, { on }: Thinking): object {
-    if (!this.#traits.sampling || on) return {};
-    if (temperature !== undefined) return { temperature };
-    return topP === undefined ? {} : { top_p: topP };
-  }
+function forcesTool({ toolChoice }: ModelRequest): boolean {
+  return toolChoice === "required" || typeof toolChoice === "object";
 }
 
 interface Thinking {
@@ -173,8 +109,54 @@ interface Thinking {
 
 const OFF: Thinking = { budget: false, on: false };
 
+/** Below this the API refuses to think. */
+const MIN_BUDGET = 1_024;
+
+function budgetThinking(
+  request: ModelRequest,
+  { mode }: ThinkingTraits,
+  maxTokens: number,
+  startsWithThinking: boolean,
+): Thinking {
+  const { effort = "none" } = request;
+  // A forced tool excludes thinking; in a tool loop only an answer that thought may go on thinking.
+  if (mode === "none" || effort === "none" || forcesTool(request) || !startsWithThinking) return OFF;
+  const budget = Math.min(THINKING_BUDGETS[effort], Math.floor(maxTokens * 0.8));
+  if (budget < MIN_BUDGET) return OFF;
+  return { budget: true, on: true, fields: { thinking: { type: "enabled", budget_tokens: budget } } };
+}
+
 /** A compacted conversation, or other tools, would make every later request fail. */
 const BOUND = { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } };
+
+function adaptiveThinking(request: ModelRequest, traits: ThinkingTraits, dropsUnbound: boolean): Thinking {
+  const { effort } = request;
+  const { standard, highest, sampling } = traits;
+  const isForced = forcesTool(request) && !refusesForce(traits);
+  const adaptive = dropsUnbound ? BOUND : { type: "adaptive" };
+  // The default of these models.
+  const thinking = dropsUnbound && !isForced ? { thinking: adaptive } : {};
+  if (effort === undefined) return { ...OFF, fields: thinking };
+  if (effort === "none") {
+    if (standard === "off") return OFF;
+    if (standard === "always")
+      return { ...OFF, on: true, fields: { ...thinking, output_config: { effort: "low" } } };
+    return { ...OFF, fields: { thinking: { type: standard === "on" ? "disabled" : standard } } };
+  }
+  const word = effort === "minimal" ? "low" : effort === "xhigh" ? highest : effort;
+  const output_config = { effort: word };
+  if (isForced) return { ...OFF, fields: { output_config } };
+  // Models that refuse sampling (from Claude 4.7) leave the text of thinking out unless asked for it.
+  const display = sampling ? {} : { display: "summarized" };
+  return { budget: false, on: true, fields: { thinking: { ...adaptive, ...display }, output_config } };
+}
+
+/** Thinking and the newer models leave no choice; Claude 4.5 takes only one of the two. */
+function samplingOf({ temperature, topP }: ModelRequest, traits: ThinkingTraits, { on }: Thinking): object {
+  if (!traits.sampling || on) return {};
+  if (temperature !== undefined) return { temperature };
+  return topP === undefined ? {} : { top_p: topP };
+}
 
 /** The messages of a transcript as text; neighbours of one role become one message. */
 class TranscriptText {
@@ -186,15 +168,13 @@ class TranscriptText {
   constructor(mark: string) {
     this.#mark = mark;
     this.#list = createListSerialiser<Message, Role>(
-      {
-        initial: "",
-        append: (text, message, role) => {
-          const encoded = this.#encode(message);
-          this.#known.delete(message);
-          return encoded.count === 0
-            ? { text, state: role }
-            : { text: joined(text, encoded, role), state: encoded.role };
-        },
+      "",
+      (text, message, role) => {
+        const encoded = this.#encode(message);
+        this.#known.delete(message);
+        return encoded.count === 0
+          ? { text, state: role }
+          : { text: joined(text, encoded, role), state: encoded.role };
       },
       TAIL,
     );
@@ -270,13 +250,13 @@ function headersOf(target: WireTarget): WireRequest["headers"] {
 }
 
 /** The known traits of the model, and what the quirks say instead. */
-function traitsOf({ modelId, quirks }: WireTarget): ThinkingTraits {
+function traitsOfTarget({ modelId, quirks }: WireTarget): ThinkingTraits {
   const traits = thinkingTraits(modelId);
   const mode = quirks?.["thinking"];
   return mode === "none" || mode === "budget" || mode === "adaptive" ? { ...traits, mode } : traits;
 }
 
-function toolText({ name, description, parameters }: ToolSpec): string {
+function writeTool({ name, description, parameters }: ToolSpec): string {
   return JSON.stringify({
     name,
     ...(description === "" ? {} : { description }),
@@ -284,6 +264,212 @@ function toolText({ name, description, parameters }: ToolSpec): string {
   });
 }
 
-function isOwnHost(baseUrl: string): boolean {
-  return URL.parse(baseUrl)?.hostname === "api.anthropic.com";
+/** A message as text: its blocks in JSON, joined by commas. `count` 0: there is nothing to send. */
+interface EncodedMessage {
+  readonly role: "user" | "assistant";
+  readonly blocks: string;
+  readonly count: number;
+  /** True when the last block may carry a mark for caching. */
+  readonly cacheable: boolean;
+  readonly thinks: boolean;
+}
+
+/** A message's content in the words of the Messages API, results first, without what the API refuses. */
+function encodeMessage(message: Message): EncodedMessage {
+  const content: readonly ContentBlock[] = message.content;
+  const ordered =
+    message.role === "user" && content.some((block) => block.type === "tool_result")
+      ? resultsFirst(content)
+      : content;
+  const blocks: string[] = [];
+  let last: ContentBlock | undefined;
+  let thinks = false;
+  for (const block of ordered) {
+    const value = encodeBlock(block);
+    if (value === undefined) continue;
+    if (blocks.length === 0) thinks = block.type === "thinking";
+    blocks.push(JSON.stringify(value));
+    last = block;
+  }
+  return {
+    role: message.role,
+    blocks: blocks.join(","),
+    count: blocks.length,
+    cacheable: last !== undefined && last.type !== "thinking" && ownData(last, "block") === undefined,
+    thinks,
+  };
+}
+
+/** An id the API accepts (`[a-zA-Z0-9_-]+`), the same for a call and its result, and still unique. */
+export function toolUseId(id: string): string {
+  if (/^[\w-]+$/.test(id)) return id;
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < id.length; index++) hash = Math.imul(hash ^ id.charCodeAt(index), 0x01000193);
+  return `${id.replaceAll(/[^\w-]/g, "_")}_${(hash >>> 0).toString(36)}`;
+}
+
+/** Results, then the images of error results, which the API takes as text only, then the rest. */
+function resultsFirst(content: readonly ContentBlock[]): readonly ContentBlock[] {
+  const results: ContentBlock[] = [];
+  const images: ContentBlock[] = [];
+  const rest: ContentBlock[] = [];
+  for (const block of content) {
+    if (block.type !== "tool_result") rest.push(block);
+    else if (block.is_error !== true || typeof block.content === "string") results.push(block);
+    else {
+      results.push({ ...block, content: block.content.filter((part) => part.type === "text") });
+      images.push(...block.content.filter((part) => part.type === "image"));
+    }
+  }
+  return [...results, ...images, ...rest];
+}
+
+function encodeBlock(block: ContentBlock): object | undefined {
+  switch (block.type) {
+    case "text":
+      return ownData(block, "block") ?? encodeText(block);
+    case "thinking":
+      return encodeThinking(block);
+    case "image":
+      return encodeImage(block);
+    case "tool_use":
+      return {
+        type: "tool_use",
+        id: toolUseId(block.id),
+        name: sentToolName(block.name),
+        input: block.input,
+        ...callerOf(block.provider_data?.["anthropic"]),
+      };
+    case "tool_result":
+      return encodeResult(block);
+  }
+}
+
+function callerOf({ caller, toolset_name }: ProviderData[string] = {}): object {
+  return defined({ caller, toolset_name });
+}
+
+function ownData(block: ContentBlock, key: "block" | "citations"): object | undefined {
+  const value = "provider_data" in block ? block.provider_data?.["anthropic"]?.[key] : undefined;
+  return typeof value === "object" && value !== null ? value : undefined;
+}
+
+function encodeText(block: TextBlock): object | undefined {
+  const { text } = block;
+  return text.trim() === ""
+    ? undefined
+    : { type: "text", text, ...defined({ citations: ownData(block, "citations") }) };
+}
+
+function encodeThinking({ thinking, signature, redacted, provider_data }: ThinkingBlock): object | undefined {
+  if (provider_data !== undefined && !("anthropic" in provider_data)) return undefined;
+  if (redacted !== undefined) return { type: "redacted_thinking", data: redacted };
+  return signature === undefined ? undefined : { type: "thinking", thinking, signature };
+}
+
+function encodeImage({ source }: ImageBlock): object {
+  return source.type === "base64"
+    ? { type: "image", source: { type: "base64", media_type: source.media_type, data: source.data } }
+    : { type: "image", source: { type: "url", url: source.url } };
+}
+
+function encodeResult({ tool_use_id, content, is_error }: ToolResultBlock): object {
+  return {
+    type: "tool_result",
+    tool_use_id: toolUseId(tool_use_id),
+    content: resultContent(content),
+    ...(is_error === true ? { is_error: true } : {}),
+  };
+}
+
+/** Never empty: an error without content is refused. */
+function resultContent(content: ToolResultBlock["content"]): string | readonly object[] {
+  if (typeof content === "string") return content.trim() === "" ? NO_OUTPUT : content;
+  const blocks = content.map(encodeBlock).filter((block) => block !== undefined);
+  return blocks.length === 0 ? NO_OUTPUT : blocks;
+}
+
+const NO_OUTPUT = "(no output)";
+
+/**
+ * How a model takes an effort. `budget`: thinking with a number of tokens (Claude 3.7 to 4.5) · `adaptive`:
+ * the model decides, guided by an effort word (from Claude 4.6) · `none`: it does not think.
+ */
+type ThinkingMode = "none" | "budget" | "adaptive";
+
+/** Traits of a model. Source: the "Thinking" and "Effort" pages and migration guides of Anthropic. */
+interface ThinkingTraits {
+  readonly mode: ThinkingMode;
+  /**
+   * `off`: only when asked · `on`: unless told not to · `between_tools`: between calls at least · `always`.
+   * The last two refuse forced tool calls, too.
+   */
+  readonly standard: "off" | "on" | "between_tools" | "always";
+  readonly highest: "high" | "max" | "xhigh";
+  /** False where `temperature`, `top_p` and `top_k` are refused. */
+  readonly sampling: boolean;
+  /** True where thinking is refused once anything before it in the conversation has changed. */
+  readonly bound: boolean;
+}
+
+const BUDGET: ThinkingTraits = {
+  mode: "budget",
+  standard: "off",
+  highest: "high",
+  sampling: true,
+  bound: false,
+};
+const NO_THINKING: ThinkingTraits = { ...BUDGET, mode: "none" };
+const EARLY_ADAPTIVE: ThinkingTraits = { ...BUDGET, mode: "adaptive", highest: "max" };
+const MODERN: ThinkingTraits = {
+  mode: "adaptive",
+  standard: "on",
+  highest: "xhigh",
+  sampling: false,
+  bound: false,
+};
+
+/**
+ * The traits of a model, by its id: `claude-opus-4-5-20251101`, `claude-3-7-sonnet-latest` and the spellings
+ * of gateways (`anthropic.claude-sonnet-4-6-v1`, `claude-opus-4.7`). Models of others are taken to know the
+ * token budget, which is what compatible servers have copied.
+ */
+function thinkingTraits(modelId: string): ThinkingTraits {
+  const id = modelId.toLowerCase().replaceAll(".", "-");
+  const legacy = /claude-(\d)(?:-(\d))?(?!\d)/.exec(id);
+  if (legacy !== null) return versionOf(legacy[1], legacy[2]) >= 307 ? BUDGET : NO_THINKING;
+  const named = /claude-([a-z]+)-(?:(\d{1,2})(?!\d)(?:-(\d{1,2})(?!\d))?)?/.exec(id);
+  if (named === null) return BUDGET;
+  const [, family = "", major, minor] = named;
+  const version = major === undefined ? undefined : versionOf(major, minor);
+  if (family === "fable" || family === "mythos")
+    return { ...MODERN, standard: "always", bound: family === "fable" && (version ?? 501) >= 501 };
+  return version === undefined ? MODERN : traitsOf(family, version);
+}
+
+/** Tokens to think with, for models that take a budget. The API asks for at least 1,024. */
+const THINKING_BUDGETS: { readonly [E in Exclude<Effort, "none">]: number } = {
+  minimal: 1_024,
+  low: 4_096,
+  medium: 10_240,
+  high: 20_480,
+  xhigh: 32_768,
+};
+
+function traitsOf(family: string, version: number): ThinkingTraits {
+  if (version < 406) return BUDGET;
+  if (version < 407) return EARLY_ADAPTIVE;
+  if (version < 500) return { ...MODERN, standard: "off" };
+  if (version < 505) return MODERN;
+  return { ...MODERN, bound: true, standard: STANDARD.get(family) ?? "on" };
+}
+
+/** From version 5.5 on. */
+const STANDARD: ReadonlyMap<string, ThinkingTraits["standard"]> = new Map([
+  ["opus", "always"],
+  ["sonnet", "between_tools"],
+]);
+
+function versionOf(major: string | undefined, minor: string | undefined): number {
+  return Number(major ?? 0) * 100 + Number(minor ?? 0);
 }

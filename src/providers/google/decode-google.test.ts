@@ -5,10 +5,10 @@ import { describe, expect, it } from "vitest";
 import type { AssistantBlock } from "../../core/message/message.ts";
 import { AnswerCollector } from "../../core/model/answer.ts";
 import type { FinishPart, StreamPart } from "../../core/model/model.ts";
-import { createSseParser } from "../sse.ts";
+import { createSseParser } from "../server-events.ts";
 import type { WireTarget } from "../wire.ts";
-import { GoogleDecoder } from "./decode-google.ts";
 import type { GoogleChunk, GooglePart } from "./google-json.ts";
+import { GoogleDecoder } from "./google-wire.ts";
 
 const TARGET: WireTarget = { provider: "google", modelId: "gemini-3-flash", baseUrl: "https://h/v1beta" };
 

@@ -126,26 +126,6 @@ describe("settings", () => {
     expect(body({ messages: [hi], toolChoice: "required" })["toolConfig"]).toBeUndefined();
   });
 
-  it("leaves the parameters of a tool without arguments out, and writes the OpenAPI subset where asked to", () => {
-    const none: ToolSpec = {
-      name: "now",
-      description: "Time.",
-      parameters: { type: "object", properties: {} },
-    };
-    const tools = body({ messages: [hi], tools: [none, read] }, { quirks: { openApiParameters: true } })[
-      "tools"
-    ];
-    const parameters = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };
-    expect(tools).toEqual([
-      {
-        functionDeclarations: [
-          { name: "now", description: "Time." },
-          { name: "read", description: "Reads a file.", parameters },
-        ],
-      },
-    ]);
-  });
-
   it.each<[JsonSchema, boolean]>([
     [{}, false],
     [{ type: "object", properties: {}, required: [], additionalProperties: false, $schema: "s" }, false],

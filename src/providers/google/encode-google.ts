@@ -1,21 +1,18 @@
 import { type Json, type JsonObject, misuse } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
-import type {
-  AssistantBlock,
-  ImageBlock,
-  Message,
-  TextBlock,
-  ToolResultBlock,
-  UserBlock,
+import {
+  type AssistantBlock,
+  type ImageBlock,
+  type Message,
+  type ToolResultBlock,
+  textOf,
+  type UserBlock,
 } from "../../core/message/message.ts";
-import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
+import type { Effort, ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { createListSerialiser, serialiseOnce } from "../serialise-once.ts";
-import { sentToolName } from "../tool-call-names.ts";
-import { type WireRequest, type WireTarget, wireHeaders } from "../wire.ts";
+import { imagesOf, sentToolName, type WireRequest, type WireTarget, wireHeaders } from "../wire.ts";
 import type { GoogleMediaPart, GooglePart, GoogleProviderData } from "./google-json.ts";
-import { toOpenApiSchema } from "./google-schema.ts";
-import { type GoogleModelTraits, googleModelTraits, thinkingConfig } from "./model-traits.ts";
 
 /**
  * Makes the encoder of one model for `POST {base}/models/{id}:streamGenerateContent?alt=sse`.
@@ -32,32 +29,39 @@ import { type GoogleModelTraits, googleModelTraits, thinkingConfig } from "./mod
  * - `providerOptions.google` is merged into the body: `generationConfig` and `toolConfig` field by field,
  *   `tools` is appended.
  *
- * Quirks: `openApiParameters` (send `parameters` instead of `parametersJsonSchema`), `functionCallIds: false`
- * (Vertex AI refuses ids).
+ * Quirk: `functionCallIds: false` (Vertex AI refuses ids).
  */
 export function createGoogleEncoder(target: WireTarget): (request: ModelRequest) => WireRequest {
-  const traits = googleModelTraits(target.modelId);
-  const withIds = target.quirks?.["functionCallIds"] !== false;
-  const openApi = target.quirks?.["openApiParameters"] === true;
-  const writeContents = createContentsWriter({ traits, withIds });
-  const declaration = serialiseOnce((tool: ToolSpec) => writeDeclaration(tool, openApi));
+  const modelId = target.modelId.toLowerCase();
+  const takesSystem = !/gemma-3/.test(modelId);
+  const form: ContentsForm = {
+    isModern: !isOld(modelId),
+    withIds: target.quirks?.["functionCallIds"] !== false,
+  };
+  const transcript = createListSerialiser<Message, WrittenContents>(
+    { role: undefined, calls: undefined },
+    (text, message, state) => append(text, message, state, form),
+    0,
+  );
+  const declaration = serialiseOnce(writeDeclaration);
   const url = urlFor(target);
   const headers = wireHeaders(target, { "x-goog-api-key": target.apiKey || undefined });
   return (request) => {
+    const { system = "", messages } = request;
     const options = request.providerOptions?.["google"] ?? {};
-    const preamble = traits.systemInstruction ? undefined : request.system;
-    const contents = writeContents(request.messages, preamble);
+    const { text } = transcript(withoutPaused(messages));
+    const contents = withPreamble(text === "" ? "" : `${text}]}`, takesSystem ? "" : system);
     if (contents === "")
       throw misuse("The request has no text, image or tool result to send. Add a message.");
     let body = `{"contents":[${beginningWithUser(contents)}]`;
-    if (traits.systemInstruction && request.system !== undefined && request.system !== "") {
-      body += `,"systemInstruction":{"parts":[{"text":${JSON.stringify(request.system)}}]}`;
-    }
-    const tools = writeTools(request.tools?.map(declaration), options["tools"]);
-    if (tools !== "") body += `,"tools":[${tools}]`;
-    for (const [name, value] of Object.entries(settings(request, traits, options))) {
+    if (takesSystem && system !== "")
+      body += `,"systemInstruction":{"parts":[{"text":${JSON.stringify(system)}}]}`;
+    const declared = (request.tools ?? []).map(declaration);
+    const tools = declared.length === 0 ? [] : [`{"functionDeclarations":[${declared.join(",")}]}`];
+    for (const item of jsonList(options["tools"])) tools.push(JSON.stringify(item));
+    if (tools.length > 0) body += `,"tools":[${tools.join(",")}]`;
+    for (const [name, value] of Object.entries(settings(request, modelId, options)))
       if (value !== undefined) body += `,${JSON.stringify(name)}:${JSON.stringify(value)}`;
-    }
     return { url, headers, body: `${body}}` };
   };
 }
@@ -67,26 +71,21 @@ function urlFor({ baseUrl, modelId }: WireTarget): string {
   const [base = "", query] = baseUrl.split("?", 2);
   const path = base.replace(/\/+$/, "");
   const versioned = /\/v\d+(?:(?:alpha|beta)\d*)?(?:\/|$)/.test(path) ? path : `${path}/v1beta`;
+  const model = modelId.split("/").map(encodeURIComponent).join("/");
+  const named = modelId.includes("/") ? model : `models/${model}`;
   const extra = query === undefined ? "" : `&${query}`;
-  return `${versioned}/${modelPath(modelId)}:streamGenerateContent?alt=sse${extra}`;
+  return `${versioned}/${named}:streamGenerateContent?alt=sse${extra}`;
 }
 
-function modelPath(modelId: string): string {
-  const path = modelId.split("/").map(encodeURIComponent).join("/");
-  return modelId.includes("/") ? path : `models/${path}`;
-}
-
-function settings(request: ModelRequest, traits: GoogleModelTraits, options: JsonObject): JsonObject {
+function settings(request: ModelRequest, modelId: string, options: JsonObject): JsonObject {
   const { tools: _tools, contents: _contents, generationConfig, toolConfig, ...rest } = options;
+  const { stopSequences = [], maxOutputTokens, temperature, topP, effort } = request;
   const generation: JsonObject = {
-    maxOutputTokens: request.maxOutputTokens,
-    temperature: request.temperature,
-    topP: request.topP,
-    stopSequences:
-      request.stopSequences !== undefined && request.stopSequences.length > 0
-        ? request.stopSequences
-        : undefined,
-    thinkingConfig: thinkingConfig(request.effort, traits),
+    maxOutputTokens,
+    temperature,
+    topP,
+    stopSequences: stopSequences.length > 0 ? stopSequences : undefined,
+    thinkingConfig: thinkingConfig(effort, modelId),
     ...asObject(generationConfig),
   };
   const calling: JsonObject = { ...callingConfig(request), ...asObject(toolConfig) };
@@ -98,9 +97,8 @@ function settings(request: ModelRequest, traits: GoogleModelTraits, options: Jso
   };
 }
 
-function callingConfig({ tools, toolChoice }: ModelRequest): JsonObject {
-  if (tools === undefined || tools.length === 0 || toolChoice === undefined || toolChoice === "auto")
-    return {};
+function callingConfig({ tools = [], toolChoice = "auto" }: ModelRequest): JsonObject {
+  if (tools.length === 0 || toolChoice === "auto") return {};
   if (toolChoice === "none") return { functionCallingConfig: { mode: "NONE" } };
   if (toolChoice === "required") return { functionCallingConfig: { mode: "ANY" } };
   return { functionCallingConfig: { mode: "ANY", allowedFunctionNames: [toolChoice.name] } };
@@ -110,27 +108,14 @@ function asObject(value: Json | undefined): JsonObject {
   return isRecord(value) ? value : {};
 }
 
-function writeTools(declarations: readonly string[] = [], extra: Json | undefined): string {
-  const items = declarations.length === 0 ? [] : [`{"functionDeclarations":[${declarations.join(",")}]}`];
-  if (Array.isArray(extra)) for (const item of extra as readonly Json[]) items.push(JSON.stringify(item));
-  return items.join(",");
+function jsonList(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? (value as readonly Json[]) : [];
 }
 
-/** Without arguments there are no parameters: the OpenAPI subset refuses an object without properties. */
-function writeDeclaration({ name, description, parameters }: ToolSpec, openApi: boolean): string {
-  if (!openApi) {
-    return JSON.stringify({
-      name,
-      description,
-      ...(takesNothing(parameters) ? {} : { parametersJsonSchema: parameters }),
-    });
-  }
-  const schema = toOpenApiSchema(parameters);
-  return JSON.stringify({
-    name,
-    description,
-    ...(schema["properties"] === undefined ? {} : { parameters: schema }),
-  });
+/** Without arguments there are no parameters. */
+function writeDeclaration({ name, description, parameters }: ToolSpec): string {
+  const declared = takesNothing(parameters) ? {} : { parametersJsonSchema: parameters };
+  return JSON.stringify({ name, description, ...declared });
 }
 
 function takesNothing(schema: JsonSchema): boolean {
@@ -141,37 +126,22 @@ function takesNothing(schema: JsonSchema): boolean {
   });
 }
 
-/** How contents are written. `withIds`: whether calls and responses carry their ids. */
-interface ContentsOptions {
-  readonly traits: GoogleModelTraits;
-  readonly withIds: boolean;
-}
+const USER = '{"role":"user","parts":[';
+const MODEL = '{"role":"model","parts":[';
 
-/** Writes the items of `contents` without brackets, each message once; `preamble` is text before all. */
-function createContentsWriter(
-  options: ContentsOptions,
-): (messages: readonly Message[], preamble?: string) => string {
-  const transcript = createListSerialiser<Message, WrittenContents>(
-    {
-      initial: { role: undefined, calls: undefined },
-      append: (text, message, state) => append(text, message, { state, options }),
-    },
-    0,
-  );
-  return (messages, preamble = "") => {
-    const { text } = transcript(withoutPaused(messages));
-    const contents = text === "" ? "" : `${text}]}`;
-    if (preamble === "") return contents;
-    const first = `${USER}${JSON.stringify({ text: preamble })}`;
-    if (contents.startsWith(USER)) return `${first},${contents.slice(USER.length)}`;
-    return contents === "" ? `${first}]}` : `${first}]},${contents}`;
-  };
+/** Contents with a text of the user before all. */
+function withPreamble(contents: string, preamble: string): string {
+  if (preamble === "") return contents;
+  const first = `${USER}${JSON.stringify({ text: preamble })}`;
+  if (contents.startsWith(USER)) return `${first},${contents.slice(USER.length)}`;
+  return contents === "" ? `${first}]}` : `${first}]},${contents}`;
 }
 
 /** Contents that begin with an answer, a greeting say, get a word of the user in front. */
 function beginningWithUser(contents: string): string {
-  if (!contents.startsWith(MODEL)) return contents;
-  return `${USER}{"text":"(The conversation begins with your message.)"}]},${contents}`;
+  return contents.startsWith(MODEL)
+    ? `${USER}{"text":"(The conversation begins with your message.)"}]},${contents}`
+    : contents;
 }
 
 /** The token of the answer at the end that the provider paused; `undefined` when there is none. */
@@ -180,8 +150,22 @@ function continuationToken(messages: readonly Message[]): string | undefined {
   return last?.role === "assistant" ? googleData(last.content.at(-1))?.continuationToken : undefined;
 }
 
-const USER = '{"role":"user","parts":[';
-const MODEL = '{"role":"model","parts":[';
+/** An answer that is being continued is not sent: its token stands for it. */
+function withoutPaused(messages: readonly Message[]): readonly Message[] {
+  if (continuationToken(messages) === undefined) return messages;
+  return messages.slice(0, messages.findLastIndex(({ role }) => role === "user") + 1);
+}
+
+function googleData(block: AssistantBlock | undefined): GoogleProviderData | undefined {
+  return block?.provider_data?.["google"];
+}
+
+interface ContentsForm {
+  /** Gemini 3 and later: images within function responses, calls with a signature. */
+  readonly isModern: boolean;
+  /** Calls and responses carry their ids. */
+  readonly withIds: boolean;
+}
 
 /** State after some messages: whose parts are open at the end, and the answers, the last one first. */
 interface WrittenContents {
@@ -197,12 +181,12 @@ interface Answers {
 function append(
   before: string,
   message: Message,
-  { state, options }: { readonly state: WrittenContents; readonly options: ContentsOptions },
+  state: WrittenContents,
+  form: ContentsForm,
 ): { readonly text: string; readonly state: WrittenContents } {
   const { role } = message;
   const calls = role === "assistant" ? { blocks: message.content, before: state.calls } : state.calls;
-  const list =
-    role === "user" ? userParts(message.content, calls, options) : modelParts(message.content, options);
+  const list = role === "user" ? userParts(message.content, calls, form) : modelParts(message.content, form);
   if (list.length === 0) return { text: before, state: { role: state.role, calls } };
   const parts = list.map((part) => JSON.stringify(part)).join(",");
   if (role === state.role) return { text: `${before},${parts}`, state: { role, calls } };
@@ -210,57 +194,44 @@ function append(
   return { text: state.role === undefined ? opened : `${before}]},${opened}`, state: { role, calls } };
 }
 
-/** An answer that is being continued is not sent: its token stands for it. */
-function withoutPaused(messages: readonly Message[]): readonly Message[] {
-  if (continuationToken(messages) === undefined) return messages;
-  return messages.slice(0, messages.findLastIndex(({ role }) => role === "user") + 1);
-}
-
-function googleData(block: AssistantBlock | undefined): GoogleProviderData | undefined {
-  return block?.provider_data?.["google"];
-}
-
 function userParts(
   blocks: readonly UserBlock[],
   calls: Answers | undefined,
-  options: ContentsOptions,
+  form: ContentsForm,
 ): readonly GooglePart[] {
   const responses: GooglePart[] = [];
   const promoted: GooglePart[] = [];
   const rest: GooglePart[] = [];
   for (const block of blocks) {
-    if (block.type === "tool_result") {
-      const { response, images } = functionResponse(block, callName(block.tool_use_id, calls), options);
-      responses.push(response);
-      promoted.push(...images);
-    } else if (block.type === "image") rest.push(mediaPart(block));
-    else if (block.text !== "") rest.push({ text: block.text });
+    if (block.type === "image") rest.push(mediaPart(block));
+    else if (block.type === "text") {
+      if (block.text !== "") rest.push({ text: block.text });
+    } else {
+      const name = callName(block.tool_use_id, calls);
+      const images = imagesOf(block).map(mediaPart);
+      responses.push(functionResponse(block, name, images, form));
+      // Older models take no images inside.
+      if (!form.isModern && images.length > 0) promoted.push({ text: `Result of ${name}:` }, ...images);
+    }
   }
   return [...responses, ...promoted, ...rest];
 }
 
-/** The response, and the images that have to follow it because the model takes none inside. */
 function functionResponse(
   { tool_use_id: id, content, is_error }: ToolResultBlock,
   name: string,
-  { traits, withIds }: ContentsOptions,
-): { readonly response: GooglePart; readonly images: readonly GooglePart[] } {
-  const items = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
-  const images = items.filter((item): item is ImageBlock => item.type === "image").map(mediaPart);
-  const texts = items.filter((item): item is TextBlock => item.type === "text").map((item) => item.text);
-  const inside = traits.functionResponseParts && images.length > 0;
-  const output = texts.length === 0 && images.length > 0 ? "See the image." : texts.join("\n");
-  const response = {
+  images: readonly GoogleMediaPart[],
+  { isModern, withIds }: ContentsForm,
+): GooglePart {
+  const hasText = typeof content === "string" || content.some(({ type }) => type === "text");
+  const output = !hasText && images.length > 0 ? "See the image." : textOf(content, "\n");
+  return {
     functionResponse: {
       ...(withIds ? { id } : {}),
       name,
       response: is_error === true ? { error: output } : { output },
-      ...(inside ? { parts: images } : {}),
+      ...(isModern && images.length > 0 ? { parts: images } : {}),
     },
-  };
-  return {
-    response,
-    images: inside || images.length === 0 ? [] : [{ text: `Result of ${name}:` }, ...images],
   };
 }
 
@@ -275,17 +246,19 @@ function callName(id: string, calls: Answers | undefined): string {
 
 function mediaPart({ source }: ImageBlock): GoogleMediaPart {
   if (source.type === "base64") return { inlineData: { mimeType: source.media_type, data: source.data } };
-  const inline = /^data:([^;,]+);base64,(.*)$/s.exec(source.url);
-  if (inline !== null) return { inlineData: { mimeType: inline[1] ?? "", data: inline[2] ?? "" } };
-  const extension = /\.(png|jpe?g|webp|gif|heic|heif)(?:[?#]|$)/i.exec(source.url)?.[1]?.toLowerCase();
-  const mimeType =
-    extension === undefined ? {} : { mimeType: `image/${extension === "jpg" ? "jpeg" : extension}` };
-  return { fileData: { ...mimeType, fileUri: source.url } };
+  const [, inlineType, data = ""] = /^data:([^;,]+);base64,(.*)$/s.exec(source.url) ?? [];
+  if (inlineType !== undefined) return { inlineData: { mimeType: inlineType, data } };
+  const [, extension] = /\.(png|jpe?g|webp|gif|heic|heif)(?:[?#]|$)/i.exec(source.url) ?? [];
+  const type = extension?.toLowerCase().replace("jpg", "jpeg");
+  return { fileData: { ...(type === undefined ? {} : { mimeType: `image/${type}` }), fileUri: source.url } };
 }
+
+/** Stands in for a missing signature: https://ai.google.dev/gemini-api/docs/thought-signatures. */
+const SKIP = { thoughtSignature: "skip_thought_signature_validator" };
 
 function modelParts(
   blocks: readonly AssistantBlock[],
-  { traits, withIds }: ContentsOptions,
+  { isModern, withIds }: ContentsForm,
 ): readonly GooglePart[] {
   const parts: GooglePart[] = [];
   const firstCall = blocks.find(({ type }) => type === "tool_use");
@@ -293,13 +266,9 @@ function modelParts(
     const { thoughtSignature, thought, part } = googleData(block) ?? {};
     const signed = thoughtSignature === undefined ? {} : { thoughtSignature };
     if (block.type === "tool_use") {
-      const functionCall = {
-        ...(withIds ? { id: block.id } : {}),
-        name: sentToolName(block.name),
-        args: block.input,
-      };
-      const needed = traits.needsSignature && block === firstCall ? { thoughtSignature: SKIP } : {};
-      parts.push({ functionCall, ...needed, ...signed });
+      const { id, name, input } = block;
+      const functionCall = { ...(withIds ? { id } : {}), name: sentToolName(name), args: input };
+      parts.push({ functionCall, ...(isModern && block === firstCall ? SKIP : {}), ...signed });
     } else if (part !== undefined) parts.push(part);
     else if (block.type === "text") {
       if (block.text !== "" || thoughtSignature !== undefined) parts.push({ text: block.text, ...signed });
@@ -310,5 +279,53 @@ function modelParts(
   return parts;
 }
 
-/** Stands in for a missing signature: https://ai.google.dev/gemini-api/docs/thought-signatures. */
-const SKIP = "skip_thought_signature_validator";
+/**
+ * True for models before Gemini 3 and those that are no Gemini (Gemma, tuned models). Unknown Gemini ids and
+ * the `-latest` aliases count as the newest generation.
+ */
+function isOld(id: string): boolean {
+  const version = /(?:^|[/.])gemini-(\d+)/.exec(id);
+  if (version !== null && Number(version[1]) < 3) return true;
+  return !/(?:^|[/.])gemini-/.test(id) || /gemini-(?:pro(?:-vision)?$|robotics-er-1)/.test(id);
+}
+
+/**
+ * The thinking configuration for an effort: a budget in tokens (2.5) or a level (3 and later). `undefined`
+ * (the model's own default) without an effort and for models that do not think. Where thinking cannot be
+ * switched off, `none` is the least there is. Thought summaries are asked for unless `none`. Source:
+ * https://ai.google.dev/gemini-api/docs/thinking.
+ */
+function thinkingConfig(effort: Effort | undefined, id: string): JsonObject | undefined {
+  if (effort === undefined) return undefined;
+  const includeThoughts = effort !== "none";
+  if (/gemini-2\.5/.test(id) && !/-(?:image|tts|native-audio|computer-use)/.test(id)) {
+    const [least, most] = id.includes("2.5-pro") ? [128, 32_768] : [0, 24_576];
+    return { includeThoughts, thinkingBudget: Math.min(most, Math.max(least, BUDGETS[effort])) };
+  }
+  if (isOld(id) || /-(?:image|tts)/.test(id)) return undefined;
+  const at = LEVELS.indexOf(effort === "none" ? "minimal" : effort);
+  // The level itself, else the next higher one the model knows.
+  const level = levelsOf(id).find((each) => LEVELS.indexOf(each) >= at) ?? "high";
+  return { includeThoughts, thinkingLevel: level.toUpperCase() };
+}
+
+const BUDGETS: { readonly [E in Effort]: number } = {
+  none: 0,
+  minimal: 512,
+  low: 2048,
+  medium: 8192,
+  high: 16_384,
+  xhigh: 32_768,
+};
+
+const LEVELS: readonly string[] = ["minimal", "low", "medium", "high", "xhigh"];
+
+/** The levels a model knows, in rising order. */
+function levelsOf(id: string): readonly string[] {
+  if (/gemini-3-pro/.test(id)) return ["low", "high"];
+  const isPro = /gemini-(?:\d+(?:\.\d+)?-)?pro/.test(id);
+  const flash = /gemini-(\d+)\.(\d+)-flash(?!-lite)/.exec(id);
+  const isNewFlash = flash !== null && Number(flash[1]) * 100 + Number(flash[2]) >= 307;
+  const isNewer = /gemini-[4-9]/.test(id) || /gemini-flash-latest/.test(id);
+  return isPro || isNewFlash || isNewer ? ["low", "medium", "high"] : ["minimal", "low", "medium", "high"];
+}

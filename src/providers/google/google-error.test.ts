@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { NanoAgentError } from "../../core/base/errors.ts";
 import type { WireTarget } from "../wire.ts";
-import { googleError } from "./google-error.ts";
 import type { GoogleStatus } from "./google-json.ts";
+import { googleError } from "./google-wire.ts";
 
 const target: WireTarget = {
   provider: "google",

@@ -4,18 +4,6 @@
  * types of `@google/genai` 3.1.
  */
 
-/** Inline media. `data` is base64. */
-export interface GoogleBlob {
-  readonly mimeType: string;
-  readonly data: string;
-}
-
-/** Media by address. */
-export interface GoogleFileData {
-  readonly mimeType?: string;
-  readonly fileUri: string;
-}
-
 /** A tool call. `id` is present on newer models; `args` is absent for a call without arguments. */
 export interface GoogleFunctionCall {
   readonly id?: string;
@@ -25,16 +13,10 @@ export interface GoogleFunctionCall {
   readonly partialArgs?: unknown;
 }
 
-/** The answer to a tool call: `output` or `error`; `parts` (Gemini 3 and later) are its images. */
-export interface GoogleFunctionResponse {
-  readonly id?: string;
-  readonly name: string;
-  readonly response: { readonly output: string } | { readonly error: string };
-  readonly parts?: readonly GoogleMediaPart[];
-}
-
-/** An image in a request. */
-export type GoogleMediaPart = { readonly inlineData: GoogleBlob } | { readonly fileData: GoogleFileData };
+/** An image in a request: base64, or its address. */
+export type GoogleMediaPart =
+  | { readonly inlineData: { readonly mimeType: string; readonly data: string } }
+  | { readonly fileData: { readonly mimeType?: string; readonly fileUri: string } };
 
 /** One part of a content. `thoughtSignature` may be on any of them and goes back on the same part. */
 export interface GooglePart {
@@ -43,10 +25,7 @@ export interface GooglePart {
   readonly thought?: boolean;
   readonly thoughtSignature?: string;
   readonly functionCall?: GoogleFunctionCall;
-  readonly functionResponse?: GoogleFunctionResponse;
-  readonly inlineData?: GoogleBlob;
-  readonly fileData?: GoogleFileData;
-  /** Parts of the provider's own doing: code it ran, a search, generated media. */
+  /** A response or media in a request; parts of the provider's own doing in an answer. */
   readonly [own: string]: unknown;
 }
 
@@ -82,21 +61,17 @@ export interface GoogleChunk {
   readonly error?: GoogleStatus;
 }
 
-/** `google.rpc.Status`. `details` hold `ErrorInfo`, `RetryInfo`, `QuotaFailure` and others. */
+/** `google.rpc.Status`. `details` hold `ErrorInfo`, `RetryInfo` (seconds with an `s`), `QuotaFailure`, … */
 export interface GoogleStatus {
   readonly code?: number;
   readonly message?: string;
   readonly status?: string;
-  readonly details?: readonly GoogleStatusDetail[];
-}
-
-/** One detail of a {@link GoogleStatus}; `@type` says which fields it has. */
-export interface GoogleStatusDetail {
-  readonly "@type"?: string;
-  readonly reason?: string;
-  /** Of `RetryInfo`: seconds with an `s`, e.g. `31s`, `0.5s`. */
-  readonly retryDelay?: string;
-  readonly violations?: readonly { readonly quotaId?: string }[];
+  readonly details?: readonly {
+    readonly "@type"?: string;
+    readonly reason?: string;
+    readonly retryDelay?: string;
+    readonly violations?: readonly { readonly quotaId?: string }[];
+  }[];
 }
 
 /** The `google` part of a block's `provider_data`. */

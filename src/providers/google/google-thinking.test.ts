@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
+import { userMessage } from "../../core/message/message.ts";
 import type { Effort } from "../../core/model/model.ts";
-import { googleModelTraits, thinkingConfig } from "./model-traits.ts";
+import { createGoogleEncoder } from "./encode-google.ts";
+
+function thinkingConfig(modelId: string, effort?: Effort): unknown {
+  const encode = createGoogleEncoder({ provider: "google", modelId, baseUrl: "https://h/v1beta" });
+  const { body } = encode({ messages: [userMessage("hi")], ...(effort === undefined ? {} : { effort }) });
+  return JSON.parse(body).generationConfig?.thinkingConfig;
+}
 
 describe("thinkingConfig", () => {
   it.each<[string, Effort, object | undefined]>([
@@ -22,10 +29,10 @@ describe("thinkingConfig", () => {
     ["gemini-flash-latest", "low", { includeThoughts: true, thinkingLevel: "LOW" }],
     ["gemini-pro-latest", "high", { includeThoughts: true, thinkingLevel: "HIGH" }],
   ])("of %s at effort %s", (modelId, effort, expected) => {
-    expect(thinkingConfig(effort, googleModelTraits(modelId))).toEqual(expected);
+    expect(thinkingConfig(modelId, effort)).toEqual(expected);
   });
 
   it("leaves the model's default alone without an effort", () => {
-    expect(thinkingConfig(undefined, googleModelTraits("gemini-3-flash-preview"))).toBeUndefined();
+    expect(thinkingConfig("gemini-3-flash-preview")).toBeUndefined();
   });
 });

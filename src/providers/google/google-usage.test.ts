@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { googleUsage } from "./decode-google.ts";
 import type { GoogleUsage } from "./google-json.ts";
+import { googleUsage } from "./google-wire.ts";
 
 const COUNTS = [
   "promptTokenCount",

@@ -7,7 +7,7 @@ import {
   userMessage,
 } from "../../core/message/message.ts";
 import type { FinishPart, Model, ModelRequest, StreamPart, ToolSpec } from "../../core/model/model.ts";
-import { createTransport } from "../create-transport.ts";
+import { createTransport } from "../transport.ts";
 import { createWireModel } from "../wire-model.ts";
 import { googleWire } from "./google-wire.ts";
 

@@ -1,18 +1,56 @@
 import { type Clock, systemClock } from "../../core/base/async.ts";
 import { misuse } from "../../core/base/errors.ts";
-import { defined } from "../../core/base/json.ts";
+import { defined, type Fields, isRecord } from "../../core/base/json.ts";
 import type { ModelInfo } from "../../core/model/model.ts";
 import { variable } from "../../system/env.ts";
-import { findPreset, presetNamed, standardVariables } from "../catalog.ts";
-import { parseModelName } from "../model-name.ts";
 import {
   type AddressOptions,
+  apiAddress,
   type FoundModel,
+  findPreset,
   type ModelSearch,
+  presetNamed,
   providerAddress,
-} from "../provider-address.ts";
-import { LOCAL_BASE_URLS, type LocalServer, probeLocalServers } from "./probe-local.ts";
-import { askServer, LOADING, readModelFacts, type ServerFetch, serverRoot } from "./server-facts.ts";
+  standardVariables,
+} from "../catalog.ts";
+import { parseModelName } from "../model-info.ts";
+import { providerWords, saysLoading } from "../provider-errors.ts";
+
+/** Local servers that are looked for. */
+export type LocalProvider = "ollama" | "lmstudio" | "llamacpp" | "vllm";
+
+/** Where each server listens unless it was told otherwise, in order of preference. */
+export const LOCAL_BASE_URLS: { readonly [P in LocalProvider]: string } = {
+  ollama: "http://127.0.0.1:11434",
+  lmstudio: "http://127.0.0.1:1234",
+  llamacpp: "http://127.0.0.1:8080",
+  vllm: "http://127.0.0.1:8000",
+};
+const PROVIDERS = Object.keys(LOCAL_BASE_URLS) as readonly LocalProvider[];
+
+/** A local server that answered. */
+export interface LocalServer {
+  readonly provider: LocalProvider;
+  /** Base URL of its OpenAI-compatible API, e.g. `http://127.0.0.1:11434/v1`. */
+  readonly baseUrl: string;
+  /** Ids of its models; those already loaded come first. Empty when none is installed. */
+  readonly models: readonly string[];
+  /** True while it loads its model, and does not say which. */
+  readonly isLoading?: boolean;
+}
+
+/** Where and how to look. */
+export interface ProbeLocalOptions {
+  /** Default: the global `fetch`. */
+  readonly fetch?: ServerFetch;
+  /** Time for each server, in milliseconds. Default 300. */
+  readonly timeoutMs?: number;
+  /** Addresses to try. Default: each server's port on 127.0.0.1. An absent provider is not looked for. */
+  readonly baseUrls?: { readonly [P in LocalProvider]?: string };
+}
+
+/** A request to a local server. */
+export type ServerFetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface LocalServerOptions extends AddressOptions, Pick<ModelSearch, "waits"> {
   readonly onNotice?: ((message: string) => void) | undefined;
@@ -31,11 +69,8 @@ const MAX_LOADING_MS = 1_800_000;
 
 /** The local servers that answer: at their configured address, that of their variable, or their port. */
 export function findLocalServers(options: LocalServerOptions): Promise<readonly LocalServer[]> {
-  const baseUrls = Object.fromEntries(
-    Object.keys(LOCAL_BASE_URLS).map((name) => [name, providerAddress(name, options)]),
-  );
-  const { fetch } = options;
-  return probeLocalServers({ baseUrls, timeoutMs: ANSWER_MS, ...defined({ fetch }) });
+  const baseUrls = Object.fromEntries(PROVIDERS.map((name) => [name, providerAddress(name, options)]));
+  return probeLocalServers({ baseUrls, timeoutMs: ANSWER_MS, ...defined({ fetch: options.fetch }) });
 }
 
 /**
@@ -50,9 +85,7 @@ export async function firstLocalModel(
     const servers = all.filter(({ baseUrl }) => baseUrl === (options.baseUrl ?? baseUrl));
     const server = servers.find(({ models }) => models.length > 0);
     if (server !== undefined)
-      return {
-        found: { name: `${server.provider}/${server.models[0] ?? ""}`, baseUrl: server.baseUrl },
-      };
+      return { found: { name: `${server.provider}/${server.models[0] ?? ""}`, baseUrl: server.baseUrl } };
     const loading = servers.find(({ isLoading }) => isLoading === true);
     if (loading === undefined) return { found: undefined };
     const { provider: name, baseUrl } = loading;
@@ -63,15 +96,17 @@ export async function firstLocalModel(
 /** The only model of a local server. Throws `invalid_argument` for several, or without an answer. */
 export async function onlyModelOf(provider: string, options: LocalServerOptions): Promise<string> {
   const server = (await findLocalServers(options)).find((each) => each.provider === provider);
-  const models = server?.models ?? [];
+  const { models = [], baseUrl = "", isLoading = false } = server ?? {};
   if (models.length === 1) return `${provider}/${models[0] ?? ""}`;
-  const what =
-    server === undefined
-      ? `No ${provider} server answers. Start it, or set ${baseUrlVariable(provider)} to its address`
-      : models.length === 0
-        ? `${provider} at ${server.baseUrl} has no model${server.isLoading === true ? " yet: it is loading" : ""}. Try again when it has`
-        : `${provider} at ${server.baseUrl} has ${models.length} models (${models.join(", ")}). Name one: ${provider}/ID`;
-  throw misuse(`${what}.`);
+  if (server === undefined) {
+    const [name = "its base URL"] = findPreset(provider).baseUrlVariables;
+    throw misuse(`No ${provider} server answers. Start it, or set ${name} to its address.`);
+  }
+  throw misuse(
+    models.length === 0
+      ? `${provider} at ${baseUrl} has no model${isLoading ? " yet: it is loading" : ""}. Try again when it has.`
+      : `${provider} at ${baseUrl} has ${models.length} models (${models.join(", ")}). Name one: ${provider}/ID.`,
+  );
 }
 
 /** The facts a local model's server tells; none where it does not answer, or is not waited for. */
@@ -85,9 +120,8 @@ export async function localModelFacts(name: string, options: LocalServerOptions)
     .flat()
     .map((each) => variable(options.environment, each))
     .find(Boolean);
-  const { fetch = globalThis.fetch } = options;
   return untilLoaded(options, async () => {
-    const ask = askServer({ root: serverRoot(baseUrl), fetch, timeoutMs: ANSWER_MS, apiKey });
+    const ask = askServer(baseUrl, ANSWER_MS, options.fetch, apiKey);
     const read = await readModelFacts(preset?.name ?? provider, id, ask);
     return read === LOADING ? { found: {}, loadingAt: baseUrl } : { found: read };
   });
@@ -111,6 +145,193 @@ async function untilLoaded<T>(
   }
 }
 
-function baseUrlVariable(provider: string): string {
-  return findPreset(provider).baseUrlVariables[0] ?? "its base URL";
+/**
+ * Asks all local model servers at once which models they have. Servers that do not answer in time, or answer
+ * something else (another program on that port), are left out. Never rejects; reads no environment.
+ */
+export async function probeLocalServers(options: ProbeLocalOptions = {}): Promise<readonly LocalServer[]> {
+  const { baseUrls = LOCAL_BASE_URLS, timeoutMs = 300 } = options;
+  const found = await Promise.all(
+    PROVIDERS.map(async (provider): Promise<readonly LocalServer[]> => {
+      const given = baseUrls[provider];
+      if (given === undefined) return [];
+      const models = await modelsOf(provider, askServer(given, timeoutMs, options.fetch));
+      if (models === undefined) return [];
+      const server = { provider, baseUrl: `${serverRoot(given)}/v1` };
+      return [models === LOADING ? { ...server, models: [], isLoading: true } : { ...server, models }];
+    }),
+  );
+  return found.flat();
+}
+
+/** The address of a server itself, from that of its compatible API. */
+function serverRoot(baseUrl: string): string {
+  return apiAddress(baseUrl).baseUrl.replace(/\/v1$/, "");
+}
+
+/** Gets a document, with POST where there is a body. Undefined: there is none. Or {@link LOADING}. */
+export type AskServer = (path: string, body?: unknown) => Promise<unknown>;
+
+/** The answer of a server that says it loads its model, in the place of a document. */
+export const LOADING: unique symbol = Symbol("loading");
+
+/**
+ * Asks one server, `timeoutMs` for all its answers together. Never rejects: what cannot be had, or is no
+ * JSON, is undefined.
+ */
+function askServer(
+  baseUrl: string,
+  timeoutMs: number,
+  fetch: ServerFetch = globalThis.fetch,
+  apiKey?: string,
+): AskServer {
+  const root = serverRoot(baseUrl);
+  const signal = AbortSignal.timeout(timeoutMs);
+  const authorization = apiKey === undefined ? undefined : `Bearer ${apiKey}`;
+  const headers = { "content-type": "application/json", ...defined({ authorization }) };
+  return async (path, body) => {
+    try {
+      const sent = body === undefined ? { method: "GET" } : { method: "POST", body: JSON.stringify(body) };
+      const answer = await fetch(`${root}${path}`, { ...sent, headers, signal });
+      if (answer.ok) return await answer.json();
+      // Whatever stands in front of a server that is gone answers 503 too.
+      if (answer.status === 503 && saysLoading(providerWords(await answer.text()), 503)) return LOADING;
+      await answer.body?.cancel();
+      return undefined;
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+/** Model ids of a server, loaded ones first; `undefined` when it is not that server. */
+async function modelsOf(
+  provider: LocalProvider,
+  ask: AskServer,
+): Promise<readonly string[] | typeof LOADING | undefined> {
+  const own = { ollama: "/api/tags", lmstudio: "/api/v0/models", llamacpp: undefined, vllm: undefined }[
+    provider
+  ];
+  const [compatible, listed, running] = await Promise.all([
+    ask("/v1/models"),
+    own === undefined ? undefined : ask(own),
+    provider === "ollama" ? ask("/api/ps") : undefined,
+  ]);
+  if (provider === "llamacpp" && compatible === LOADING) return LOADING;
+  // A gateway in its place may have the compatible API only.
+  const ids = idsIn(compatible, "data", "id");
+  if (provider !== "ollama") return lmStudioIds(listed) ?? ids;
+  const all = idsIn(listed, "models", "name") ?? ids;
+  const first = idsIn(running, "models", "name")?.filter((id) => all?.includes(id)) ?? [];
+  return all && [...new Set([...first, ...all])];
+}
+
+/** Ids of models in a list, in its order; undefined when it is none. */
+export function idsIn(
+  answer: unknown,
+  list: "data" | "models",
+  key: "id" | "name",
+): readonly string[] | undefined {
+  if (!isRecord(answer) || !Array.isArray(answer[list])) return undefined;
+  const rows = answer[list];
+  return rows.every(isRecord)
+    ? rows.map((row) => row[key]).filter((id) => typeof id === "string")
+    : undefined;
+}
+
+/** Ids in LM Studio's own list, loaded models first, embedding models left out. */
+function lmStudioIds(answer: unknown): readonly string[] | undefined {
+  const rows = rowsIn(answer, "data").filter(({ type }) => type !== "embeddings");
+  if (rows.length === 0 || !rows.every(({ state }) => typeof state === "string")) return undefined;
+  const isLater = ({ state }: Fields): number => Number(state !== "loaded");
+  return rows
+    .toSorted((left, right) => isLater(left) - isLater(right))
+    .map(({ id }) => id)
+    .filter((id) => typeof id === "string");
+}
+
+function rowsIn(answer: unknown, list: string): readonly Fields[] {
+  const rows = isRecord(answer) ? answer[list] : undefined;
+  return Array.isArray(rows) ? rows.filter(isRecord) : [];
+}
+
+/**
+ * The facts a local server gives of one of its models: the window it is served with, whether it takes images
+ * and has a way to call tools. What it does not say is absent: the window a model was trained with is none,
+ * for servers cut a longer conversation in silence. Sources: the documentation of llama-server (`/v1/models`,
+ * `/props`), Ollama (`/api/show`, `/api/ps`), LM Studio (`/api/v0/models`) and vLLM (`/v1/models`). Never
+ * rejects.
+ */
+export async function readModelFacts(
+  provider: string,
+  id: string,
+  ask: AskServer,
+): Promise<ModelInfo | typeof LOADING> {
+  if (provider === "ollama") return ollamaFacts(id, ask);
+  const paths = ["/v1/models", provider === "lmstudio" ? "/api/v0/models" : "/props"];
+  const [list, more] = await Promise.all(paths.map((path) => ask(path)));
+  if (list === LOADING || more === LOADING) return LOADING;
+  const rows = [...rowsIn(list, "data"), ...rowsIn(list, "models"), ...rowsIn(more, "data")];
+  const named = rows.filter((row) => row["id"] === id || row["name"] === id || row["model"] === id);
+  // A server with a single model answers to any name.
+  const told = named.length > 0 ? named : provider === "llamacpp" ? rows : [];
+  const props = isRecord(more) && provider !== "lmstudio" ? [more] : [];
+  return merged([...told, ...props].map(factsOf));
+}
+
+async function ollamaFacts(id: string, ask: AskServer): Promise<ModelInfo> {
+  const [shown, running] = await Promise.all([ask("/api/show", { model: id }), ask("/api/ps")]);
+  const loaded = rowsIn(running, "models").filter(({ name, model }) => name === id || model === id);
+  const { parameters, capabilities: list } = record(shown);
+  const [, set] = (typeof parameters === "string" && /^num_ctx\s+(\d+)$/m.exec(parameters)) || [];
+  const infos = [...loaded.map(factsOf), ...(set === undefined ? [] : [{ contextWindow: Number(set) }])];
+  // Its list is complete: it refuses tools for a model whose template has no place for them.
+  if (Array.isArray(list)) infos.push({ images: list.includes("vision"), tools: list.includes("tools") });
+  return merged(infos);
+}
+
+/** The first that says something decides, fact by fact. */
+function merged(infos: readonly ModelInfo[]): ModelInfo {
+  return Object.assign({}, ...infos.toReversed());
+}
+
+function factsOf(row: Fields): ModelInfo {
+  return defined({ contextWindow: windowOf(row), images: imagesOf(row), tools: toolsOf(row) });
+}
+
+/** llama-server; vLLM and SGLang; LM Studio and Ollama as loaded; gateways. */
+function windowOf(row: Fields): number | undefined {
+  const figures = [
+    record(row["meta"])["n_ctx"],
+    record(row["default_generation_settings"])["n_ctx"],
+    row["n_ctx"],
+    row["max_model_len"],
+    row["loaded_context_length"],
+    row["context_length"],
+    row["context_window"],
+  ];
+  return figures.find((value): value is number => Number.isSafeInteger(value) && Number(value) > 0);
+}
+
+function imagesOf(row: Fields): boolean | undefined {
+  const { modalities, capabilities } = row;
+  const inputs = record(row["architecture"])["input_modalities"] ?? row["input_modalities"] ?? modalities;
+  if (Array.isArray(inputs)) return inputs.some((each) => each === "image" || each === "vision");
+  const stated = record(inputs)["vision"] ?? record(capabilities)["vision"];
+  if (typeof stated === "boolean") return stated;
+  if (row["type"] === "vlm" || row["type"] === "llm") return row["type"] === "vlm";
+  if (!Array.isArray(capabilities) || !capabilities.includes("completion")) return undefined;
+  return capabilities.includes("vision") || capabilities.includes("multimodal");
+}
+
+function toolsOf(row: Fields): boolean | undefined {
+  const caps = record(row["chat_template_caps"]);
+  const stated = caps["supports_tools"] ?? caps["supports_tool_calls"];
+  if (typeof stated === "boolean") return stated;
+  const template = row["chat_template"];
+  return typeof template === "string" && template !== "" ? /\btools?\b/.test(template) : undefined;
+}
+
+function record(value: unknown): Fields {
+  return isRecord(value) ? value : {};
 }

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { type LocalProvider, probeLocalServers } from "./probe-local.ts";
+import { type LocalProvider, probeLocalServers } from "./local-servers.ts";
 
 const servers: Server[] = [];
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type AskServer, LOADING, readModelFacts } from "./server-facts.ts";
+import { type AskServer, LOADING, readModelFacts } from "./local-servers.ts";
 
 /** A server that has these documents; for a function, what it gives for the body of a POST. */
 function serving(documents: { readonly [path: string]: unknown }): AskServer {

@@ -11,27 +11,22 @@ export interface ChatChunk {
   readonly object?: string | null;
   readonly choices?: readonly ChatChoice[] | null;
   readonly usage?: ChatUsage | null;
-  /** Groq's place for usage. */
   readonly x_groq?: { readonly usage?: ChatUsage | null } | null;
   readonly error?: unknown;
 }
 
-/** One alternative answer; only the first is read. */
 export interface ChatChoice {
   readonly index?: number | null;
   readonly delta?: ChatDelta | null;
   /** In the place of `delta` where a server answers a streamed request in one piece. */
   readonly message?: ChatDelta | null;
   readonly finish_reason?: string | null;
-  /** Moonshot's place for usage. */
   readonly usage?: ChatUsage | null;
 }
 
-/** The news of an event. */
 export interface ChatDelta {
   readonly content?: string | readonly ChatContentPart[] | null;
   readonly refusal?: string | null;
-  /** Sources, where the provider searched by itself. */
   readonly annotations?: readonly Json[] | null;
   readonly reasoning_content?: string | null;
   readonly reasoning?: string | null;
@@ -49,7 +44,6 @@ export interface ChatContentPart {
   readonly thinking?: string | readonly { readonly type?: string; readonly text?: string | null }[] | null;
 }
 
-/** A piece of a tool call. */
 export interface ToolCallFragment {
   readonly index?: number | string | null;
   readonly id?: string | null;
@@ -65,7 +59,6 @@ export interface ReasoningDetail {
   readonly [key: string]: Json | undefined;
 }
 
-/** Token counts in the spellings of all vendors. */
 export interface ChatUsage {
   readonly prompt_tokens?: number | null;
   readonly completion_tokens?: number | null;

@@ -1,9 +1,30 @@
+import type { Json } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
-import { answerError } from "../provider-errors.ts";
-import type { Wire } from "../wire.ts";
-import { ChatDecoder } from "./decode-chat.ts";
+import { NO_USAGE, tokenCount, type Usage, usageParts } from "../../core/message/message.ts";
+import type { FinishReason, StreamPart } from "../../core/model/model.ts";
+import { answerError, incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
+import { createDeltaTemplate, type DeltaTemplate, parseEventObject } from "../server-events.ts";
+import {
+  finishPart,
+  learnField,
+  refusalWords,
+  type Wire,
+  type WireDecoder,
+  type WireTarget,
+  wordOf,
+} from "../wire.ts";
+import type {
+  ChatChoice,
+  ChatChunk,
+  ChatContentPart,
+  ChatDelta,
+  ChatUsage,
+  ToolCallFragment,
+} from "./chat-json.ts";
 import { createChatEncoder } from "./encode-chat.ts";
-import { learnChatQuirks } from "./learn-chat.ts";
+import { quirksOf } from "./quirks.ts";
+import { ReasoningCollector, type TextParts, ThinkTag } from "./reasoning.ts";
+import { ToolCallCollector } from "./tool-calls.ts";
 
 /** OpenAI Chat Completions, as OpenAI and the many compatible vendors and local servers speak it. */
 export const openAiChat: Wire = {
@@ -15,5 +36,283 @@ export const openAiChat: Wire = {
     isRecord(document) && Array.isArray(document["choices"]) && document["choices"].length > 0
       ? [JSON.stringify(document)]
       : undefined,
-  learn: learnChatQuirks,
+  learn: (error, target) => {
+    const words = refusalWords(error);
+    const { system_role, cache_marks, max_tokens_field } = quirksOf(target);
+    if (REASONING_WANTED.test(words))
+      return { reasoning_replay: "reasoning_content", require_reasoning: true };
+    if (ROLE_REFUSED.test(words)) return { system_role: system_role === "system" ? "developer" : "system" };
+    // Most often it is their place in the result of a tool that is refused.
+    if (words.includes("cache_control")) return { cache_marks: cache_marks === "all" ? "user" : "none" };
+    const other = max_tokens_field === "max_tokens" ? "max_completion_tokens" : "max_tokens";
+    const tokens = { max_tokens_field: other };
+    const shown = { ...SHOWN, max_tokens: tokens, max_completion_tokens: tokens };
+    return learnField(words, target, FIELDS, shown);
+  },
 };
+
+/** DeepSeek, Moonshot, and the gateways and servers that run their models. */
+const REASONING_WANTED =
+  /reasoning(?:_content|_text|_details)?\b[^.]{0,80}(?:missing|must be|required)|missing\b[^.]{0,20}reasoning/i;
+
+const ROLE_REFUSED =
+  /\brole\b[^.]{0,80}(?:developer|system)|(?:developer|system)\b[^.]{0,20} role|'(?:developer|system)' does not match/i;
+
+/** Refused fields that a quirk of their own leaves out. */
+const SHOWN = {
+  stream_options: { stream_usage: false },
+  prompt_cache_key: { prompt_cache_key: false },
+  reasoning_content: { reasoning_replay: "none", require_reasoning: false },
+  reasoning_details: { reasoning_replay: "none", require_reasoning: false },
+};
+
+/** Fields that a request may have. `max_tokens` first: its refusal names `max_completion_tokens`, too. */
+const FIELDS = [
+  "stream_options parallel_tool_calls max_tokens max_completion_tokens prompt_cache_key reasoning_content",
+  "reasoning_details reasoning_effort reasoning enable_thinking thinking tool_choice temperature top_p stop",
+].join(" ");
+
+/** Fields that may differ in every event and mean nothing to the answer. */
+const CHANGING: readonly string[] = ["obfuscation", "created"];
+
+/**
+ * Decodes a streamed Chat Completions answer of any vendor. All text is one block, all reasoning another: the
+ * format knows no order among them. The answer is complete with `[DONE]`, or with a finish reason when the
+ * body ends without it.
+ */
+class ChatDecoder implements WireDecoder {
+  readonly #emit: (part: StreamPart) => void;
+  readonly #target: WireTarget;
+  readonly #template: DeltaTemplate = createDeltaTemplate(CHANGING);
+  readonly #thinkingTemplate: DeltaTemplate = createDeltaTemplate(CHANGING);
+  readonly #reasoning = new ReasoningCollector();
+  readonly #calls: ToolCallCollector;
+  /** Undefined once the text can no longer begin with reasoning. */
+  #tag: ThinkTag | undefined = new ThinkTag();
+  #blocks = 0;
+  #textIndex = -1;
+  #thinkingIndex = -1;
+  #isThinking = false;
+  #refused = false;
+  readonly #annotations: Json[] = [];
+  #finish: string | undefined;
+  #usage: ChatUsage | undefined;
+  #model: string | undefined;
+  #responseId: string | undefined;
+  #done = false;
+
+  constructor(emit: (part: StreamPart) => void, target: WireTarget) {
+    this.#emit = emit;
+    this.#target = target;
+    this.#calls = new ToolCallCollector(emit, () => this.#blocks++);
+  }
+
+  readonly event = (name: string, data: string): void => {
+    const text = this.#template.match(data);
+    if (text !== undefined) {
+      this.#text(text);
+      return;
+    }
+    const thought = this.#isThinking ? this.#thinkingTemplate.match(data) : undefined;
+    if (thought !== undefined) this.#thought(thought);
+    else if (data.trim() === "[DONE]") this.#done = true;
+    else this.#chunk(parseEventObject(data), name, data);
+  };
+
+  readonly done = (): boolean => this.#done;
+
+  readonly end = (): void => {
+    if (this.#tag !== undefined) this.#taggedText(this.#tag, this.#tag.end());
+    this.#requireWhole();
+    const raw = this.#finish ?? "";
+    const reason = finishReason(raw, this.#calls.count > 0, this.#refused);
+    if (reason.unified === "error")
+      throw reportedError({ message: "the answer broke off", code: raw }, { target: this.#target });
+    if (this.#reasoning.seen) {
+      this.#emit({ type: "block", index: this.#thinkingPosition(), block: this.#reasoning.block() });
+    }
+    this.#calls.finish(reason.unified !== "stop" && reason.unified !== "tool_use");
+    if (this.#annotations.length > 0) {
+      const provider_data = { openai_chat: { annotations: this.#annotations } };
+      this.#emit({ type: "block", index: this.#blocks++, block: { type: "text", text: "", provider_data } });
+    }
+    const costUsd = quirksOf(this.#target).reports_cost ? reportedCost(this.#usage) : undefined;
+    const named = { model: this.#model, id: this.#responseId, costUsd };
+    this.#emit(finishPart(reason, chatUsage(this.#usage), named));
+  };
+
+  #chunk(chunk: ChatChunk, name: string, data: string): void {
+    if (isFailure(chunk, name)) throw reportedError(wordsOf({ ...chunk }), { target: this.#target });
+    const choice = chunk.choices?.find(({ index }) => (index ?? 0) === 0);
+    this.#model ??= filled(chunk.model);
+    this.#responseId ??= filled(chunk.id);
+    const usage = usageOf(chunk, choice);
+    if (usage !== undefined) this.#usage = usage;
+    if (choice === undefined) return;
+    const finish = filled(choice.finish_reason);
+    this.#finish = finish ?? this.#finish;
+    const delta = choice.delta ?? choice.message;
+    if (!isRecord(delta)) return;
+    this.#delta(delta);
+    if (finish === undefined && usage === undefined) this.#learn(choice, delta, data);
+  }
+
+  #delta(delta: ChatDelta): void {
+    const thought = this.#reasoning.take(delta);
+    if (this.#reasoning.seen) this.#thinkingPosition();
+    this.#thinking(thought);
+    const { content, refusal, annotations } = delta;
+    if (Array.isArray(annotations)) this.#annotations.push(...(annotations as readonly Json[]));
+    if (typeof content === "string") this.#text(content);
+    else if (Array.isArray(content))
+      for (const part of content as readonly ChatContentPart[]) this.#part(part);
+    if (typeof refusal === "string" && refusal !== "") {
+      this.#refused = true;
+      this.#text(refusal);
+    }
+    const fragments = fragmentsOf(delta);
+    if (fragments.length > 0) this.#calls.take(fragments);
+  }
+
+  #part(part: ChatContentPart): void {
+    if (typeof part.text === "string") this.#text(part.text);
+    if (typeof part.thinking === "string") this.#thought(part.thinking);
+    else for (const piece of part.thinking ?? []) this.#thought(wordOf(piece.text));
+  }
+
+  #thought(text: string): void {
+    this.#reasoning.add(text);
+    this.#thinking(text);
+  }
+
+  #text(text: string): void {
+    if (this.#tag !== undefined) this.#taggedText(this.#tag, this.#tag.take(text));
+    else this.#plainText(text);
+  }
+
+  #taggedText(tag: ThinkTag, { thought, text }: TextParts): void {
+    if (tag.isOver) this.#tag = undefined;
+    if (thought !== "") this.#thought(thought);
+    this.#plainText(text);
+  }
+
+  #plainText(text: string): void {
+    if (text === "") return;
+    if (this.#textIndex === -1) this.#textIndex = this.#blocks++;
+    this.#emit({ type: "text_delta", index: this.#textIndex, text });
+  }
+
+  #thinking(text: string): void {
+    if (text !== "") this.#emit({ type: "thinking_delta", index: this.#thinkingPosition(), text });
+  }
+
+  #thinkingPosition(): number {
+    if (this.#thinkingIndex === -1) this.#thinkingIndex = this.#blocks++;
+    return this.#thinkingIndex;
+  }
+
+  /** Remembers an event that holds one piece of text, or of reasoning, and nothing else that counts. */
+  #learn(choice: ChatChoice, delta: ChatDelta, data: string): void {
+    let key = "";
+    for (const [field, value] of Object.entries(delta)) {
+      const isEmpty = value === null || value === "" || (Array.isArray(value) && value.length === 0);
+      if (field === "role" || isEmpty) continue;
+      const isSimple = field === "content" || field === "reasoning_content" || field === "reasoning";
+      if (!isSimple || typeof value !== "string" || key !== "") return;
+      key = field;
+    }
+    if (key === "" || choice.message !== undefined) return;
+    this.#isThinking = key !== "content";
+    (this.#isThinking ? this.#thinkingTemplate : this.#template).learn(data, key);
+  }
+
+  /** A body that just stops is no answer: only the provider can say that it ended. */
+  #requireWhole(): void {
+    if (this.#finish !== undefined) return;
+    const hasAny = this.#textIndex !== -1 || this.#reasoning.seen || this.#calls.count > 0;
+    if (this.#done && hasAny && this.#calls.whole) return;
+    throw incompleteAnswer(this.#target.provider, this.#target.modelId);
+  }
+}
+
+function isFailure(chunk: ChatChunk, name: string): boolean {
+  if (name === "error" || chunk.object === "error") return true;
+  if (chunk.error !== undefined && chunk.error !== null) return true;
+  return chunk.choices === undefined && "code" in chunk;
+}
+
+function usageOf(chunk: ChatChunk, choice: ChatChoice | undefined): ChatUsage | undefined {
+  const usage = chunk.usage ?? chunk.x_groq?.usage ?? choice?.usage;
+  return typeof usage === "object" && usage !== null ? usage : undefined;
+}
+
+function filled(text: string | null | undefined): string | undefined {
+  return typeof text === "string" && text !== "" ? text : undefined;
+}
+
+function fragmentsOf(delta: ChatDelta): readonly ToolCallFragment[] {
+  const calls = delta.tool_calls;
+  if (Array.isArray(calls)) return calls as readonly ToolCallFragment[];
+  if (isRecord(calls)) return [calls];
+  const legacy = delta.function_call;
+  return legacy === undefined || legacy === null ? [] : [{ index: "function_call", function: legacy }];
+}
+
+/** Usage in the spelling of any vendor. {@link NO_USAGE} where none was reported. */
+function chatUsage(raw: ChatUsage | undefined): Usage {
+  if (raw === undefined) return NO_USAGE;
+  const prompt = tokenCount(raw.prompt_tokens ?? raw.input_tokens);
+  const completion = tokenCount(raw.completion_tokens ?? raw.output_tokens);
+  const details = raw.prompt_tokens_details;
+  const read =
+    details?.cached_tokens ?? raw.prompt_cache_hit_tokens ?? raw.cached_tokens ?? raw.cache_read_input_tokens;
+  const write =
+    details?.cache_write_tokens ?? details?.cache_creation_input_tokens ?? raw.cache_creation_input_tokens;
+  const reasoning = raw.completion_tokens_details?.reasoning_tokens ?? raw.reasoning_tokens;
+  const reasoned = tokenCount(reasoning);
+  // xAI counts reasoning beside the completion, everybody else within it; the total tells.
+  const apart = reasoned > 0 && tokenCount(raw.total_tokens) === prompt + completion + reasoned;
+  return {
+    inputTokens: prompt,
+    outputTokens: completion + (apart ? reasoned : 0),
+    ...usageParts({ cacheReadTokens: read, cacheWriteTokens: write, reasoningTokens: reasoning }),
+    raw,
+  };
+}
+
+/**
+ * US dollars a provider says it charged. OpenRouter's `cost` is its own charge: with a key of one's own for
+ * the maker that is the fee, and the maker's charge is a field of its own.
+ */
+function reportedCost(raw: ChatUsage | undefined): number | undefined {
+  const { cost, is_byok, cost_details } = raw ?? {};
+  if (typeof cost !== "number" || !Number.isFinite(cost) || cost < 0) return undefined;
+  const upstream = is_byok === true ? cost_details?.upstream_inference_cost : undefined;
+  return cost + (typeof upstream === "number" && upstream > 0 ? upstream : 0);
+}
+
+/**
+ * The finish reason for a vendor's word; calls win over `stop`, and no word counts as `stop`. `isRefused`:
+ * text came in the field for refusals.
+ */
+function finishReason(raw: string, hasCalls: boolean, isRefused: boolean): FinishReason {
+  const unified = raw === "" ? "stop" : (WORDS.get(raw.toLowerCase()) ?? "other");
+  if (isRefused && unified === "stop") return { unified: "refusal", raw };
+  if (hasCalls && (unified === "stop" || unified === "other")) return { unified: "tool_use", raw };
+  return { unified: unified === "tool_use" && !hasCalls ? "stop" : unified, raw };
+}
+
+const WORDS: ReadonlyMap<string, FinishReason["unified"]> = new Map([
+  ...words("stop", "stop end_turn eos eos_token end stop_sequence complete completed"),
+  ...words("tool_use", "tool_calls tool_call function_call tool_use"),
+  ...words("length", "length max_tokens max_output_tokens model_length model_context_window_exceeded"),
+  ...words("refusal", "content_filter sensitive refusal safety recitation blocked"),
+  ...words("error", "insufficient_system_resource network_error error abort"),
+]);
+
+function words(
+  unified: FinishReason["unified"],
+  raws: string,
+): readonly (readonly [string, FinishReason["unified"]])[] {
+  return raws.split(" ").map((raw) => [raw, unified] as const);
+}

@@ -1,10 +1,22 @@
-import type { Message } from "../../core/message/message.ts";
+import type { Json, JsonObject } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/json.ts";
+import {
+  type AssistantBlock,
+  type AssistantMessage,
+  type ImageBlock,
+  type Message,
+  type TextBlock,
+  type ThinkingBlock,
+  type ToolResultBlock,
+  type ToolUseBlock,
+  textOf,
+  type UserMessage,
+} from "../../core/message/message.ts";
 import { EFFORTS, type Effort, type ModelRequest, type ToolSpec } from "../../core/model/model.ts";
+import { imageUrl, openAiBody, openAiEndpoint, toolCallId, toolSettings } from "../openai-request.ts";
 import { plainObjectSchema } from "../plain-object-schema.ts";
-import { withoutOmitted } from "../refused-field.ts";
-import { createListSerialiser, listed, serialiseOnce } from "../serialise-once.ts";
-import { openAiEndpoint, type WireRequest, type WireTarget } from "../wire.ts";
-import { markedContent, type WrittenMessage, writeMessage } from "./encode-chat-message.ts";
+import { createListSerialiser, listed, serialiseOnce, wellFormedJson } from "../serialise-once.ts";
+import { imagesOf, sentToolName, type WireRequest, type WireTarget } from "../wire.ts";
 import { type ChatQuirks, quirksOf } from "./quirks.ts";
 
 type Fields = Record<string, unknown>;
@@ -18,28 +30,13 @@ export function createChatEncoder(target: WireTarget): (request: ModelRequest) =
   const endpoint = openAiEndpoint(target, "/chat/completions");
   const transcript = createTranscriptWriter(quirks);
   const tool = serialiseOnce(writeTool);
-  return (request) => ({ ...endpoint, body: writeBody(request, { target, quirks, transcript, tool }) });
-}
-
-interface Writers {
-  readonly target: WireTarget;
-  readonly quirks: ChatQuirks;
-  readonly transcript: (messages: readonly Message[]) => string;
-  readonly tool: (spec: ToolSpec) => string;
-}
-
-function writeBody(request: ModelRequest, writers: Writers): string {
-  const { messages: _messages, tools: extra, ...options } = request.providerOptions?.["openai_chat"] ?? {};
-  const texts = (request.tools ?? []).map(writers.tool);
-  if (Array.isArray(extra)) for (const entry of extra) texts.push(JSON.stringify(entry));
-  const own = settings(request, writers.quirks, texts.length > 0);
-  const fields: Fields = { ...withoutOmitted(own, writers.target), ...options };
-  const system = request.system ? writeSystem(request.system, writers.quirks) : "";
-  const messages = listed(system, writers.transcript(request.messages));
-  let body = `{"model":${JSON.stringify(writers.target.modelId)},"messages":[${messages}]`;
-  if (texts.length > 0) body += `,"tools":[${texts.join(",")}]`;
-  const rest = JSON.stringify(fields);
-  return rest === "{}" ? `${body}}` : `${body},${rest.slice(1)}`;
+  return (request) => {
+    const system = request.system ? writeSystem(request.system, quirks) : "";
+    const head = `,"messages":[${listed(system, transcript(request.messages))}]`;
+    const settings = (hasTools: boolean): object => settingsOf(request, quirks, hasTools);
+    const body = { wire: "openai_chat", list: "messages", head, tool, settings } as const;
+    return { ...endpoint, body: openAiBody(request, target, body) };
+  };
 }
 
 function writeSystem(system: string, { system_role: role, cache_marks }: ChatQuirks): string {
@@ -66,7 +63,8 @@ function createTranscriptWriter(quirks: ChatQuirks): (messages: readonly Message
       ? { text: listed(listed(text, held), rest), state: "" }
       : { text: listed(text, toolResults), state: listed(held, rest) };
   const list = createListSerialiser<Message, string>(
-    { initial: "", append: (text, message, held) => append(text, held, written(message), message.role) },
+    "",
+    (text, message, held) => append(text, held, written(message), message.role),
     quirks.cache_marks === "none" ? 0 : TAIL,
   );
   return (messages) => {
@@ -83,59 +81,44 @@ function createTranscriptWriter(quirks: ChatQuirks): (messages: readonly Message
   };
 }
 
-function writeTool(spec: ToolSpec): string {
-  const { name, description, parameters } = spec;
-  return JSON.stringify({
-    type: "function",
-    function: { name, description, parameters: plainObjectSchema(parameters) },
+function writeTool({ name, description, parameters }: ToolSpec): string {
+  const declared = { name, description, parameters: plainObjectSchema(parameters) };
+  return JSON.stringify({ type: "function", function: declared });
+}
+
+function settingsOf(request: ModelRequest, quirks: ChatQuirks, hasTools: boolean): object {
+  const { maxOutputTokens, temperature, topP, stopSequences = [], effort, sessionId } = request;
+  const asks = quirks.ask_for_parallel_calls && request.parallelToolCalls !== false;
+  const named = (name: string): object => ({ type: "function", function: { name } });
+  return defined({
+    stream: true,
+    stream_options: quirks.stream_usage ? { include_usage: true } : undefined,
+    ...(hasTools ? toolSettings(request, named) : {}),
+    ...(hasTools && asks ? { parallel_tool_calls: true } : {}),
+    [quirks.max_tokens_field]: maxOutputTokens,
+    temperature,
+    top_p: topP,
+    stop: stopSequences.length > 0 ? stopSequences : undefined,
+    ...(effort === undefined ? {} : effortFields(effort, quirks)),
+    prompt_cache_key: quirks.prompt_cache_key ? sessionId?.slice(0, 64) : undefined,
   });
 }
 
-function settings(request: ModelRequest, quirks: ChatQuirks, hasTools: boolean): Fields {
-  const fields: Fields = { stream: true };
-  if (quirks.stream_usage) fields["stream_options"] = { include_usage: true };
-  if (hasTools) addToolSettings(fields, request, quirks);
-  if (request.maxOutputTokens !== undefined) fields[quirks.max_tokens_field] = request.maxOutputTokens;
-  if (request.temperature !== undefined) fields["temperature"] = request.temperature;
-  if (request.topP !== undefined) fields["top_p"] = request.topP;
-  if (request.stopSequences !== undefined && request.stopSequences.length > 0)
-    fields["stop"] = request.stopSequences;
-  if (request.effort !== undefined) addEffort(fields, request.effort, quirks);
-  if (quirks.prompt_cache_key && request.sessionId !== undefined) {
-    fields["prompt_cache_key"] = request.sessionId.slice(0, 64);
-  }
-  return fields;
-}
-
-function addToolSettings(fields: Fields, request: ModelRequest, quirks: ChatQuirks): void {
-  const { toolChoice, parallelToolCalls } = request;
-  if (toolChoice !== undefined) {
-    fields["tool_choice"] =
-      typeof toolChoice === "string" ? toolChoice : { type: "function", function: { name: toolChoice.name } };
-  }
-  // Several calls are the default nearly everywhere, and some models refuse the field.
-  if (parallelToolCalls === false) fields["parallel_tool_calls"] = false;
-  else if (quirks.ask_for_parallel_calls) fields["parallel_tool_calls"] = true;
-}
-
-function addEffort(fields: Fields, effort: Effort, quirks: ChatQuirks): void {
-  const word = nearestEffort(effort, quirks.efforts);
-  switch (quirks.effort_format) {
+function effortFields(effort: Effort, { efforts, effort_format }: ChatQuirks): object {
+  const word = nearestEffort(effort, efforts);
+  switch (effort_format) {
     case "reasoning_effort":
-      if (word !== undefined) fields["reasoning_effort"] = word;
-      return;
+      return { reasoning_effort: word };
     case "reasoning":
-      if (word !== undefined) fields["reasoning"] = { effort: word };
-      return;
+      return word === undefined ? {} : { reasoning: { effort: word } };
     case "thinking":
-      fields["thinking"] = { type: effort === "none" ? "disabled" : "enabled" };
-      if (word !== undefined && effort !== "none") fields["reasoning_effort"] = word;
-      return;
+      return effort === "none"
+        ? { thinking: { type: "disabled" } }
+        : { thinking: { type: "enabled" }, reasoning_effort: word };
     case "enable_thinking":
-      fields["enable_thinking"] = effort !== "none";
-      return;
+      return { enable_thinking: effort !== "none" };
     case "off":
-      return;
+      return {};
   }
 }
 
@@ -146,4 +129,151 @@ function nearestEffort(effort: Effort, known: string): string | undefined {
   const words = known.split(",").filter((word) => word !== "" && (word === "none") === (effort === "none"));
   const distance = (word: string): number => Math.abs(WORDS.indexOf(word) - WORDS.indexOf(effort) - 0.1);
   return words.toSorted((left, right) => distance(left) - distance(right))[0];
+}
+
+/** A message as JSON: any number of wire messages, separated by commas. Either part may be empty. */
+interface WrittenMessage {
+  /** `role: "tool"` messages. They must follow the calls directly, before anything a user says. */
+  readonly toolResults: string;
+  readonly rest: string;
+}
+
+/**
+ * Serialises a message. Depends on nothing but its arguments, so that the text can be kept. `isMarked`: what
+ * ends here is to be cached; answers of the model are never marked.
+ */
+function writeMessage(message: Message, quirks: ChatQuirks, isMarked = false): WrittenMessage {
+  return message.role === "assistant"
+    ? writeAssistant(message, quirks)
+    : writeUser(message, quirks, isMarked);
+}
+
+/** Content that ends with a mark for caching; as it is where there is no text to mark. */
+function markedContent(content: unknown): unknown {
+  if (typeof content === "string") return content === "" ? content : markedContent([textPart(content)]);
+  const parts = content as readonly Fields[];
+  const last = parts.findLastIndex(({ type, text }) => type === "text" && text !== "");
+  return parts.map((part, at) => (at === last ? { ...part, cache_control: { type: "ephemeral" } } : part));
+}
+
+function writeAssistant(message: AssistantMessage, quirks: ChatQuirks): WrittenMessage {
+  const text = textOf(message.content);
+  const calls = message.content.filter((block) => block.type === "tool_use");
+  if (text === "" && calls.length === 0) return { toolResults: "", rest: "" };
+  const fields: Fields = { role: "assistant", content: text === "" ? null : text };
+  addReasoning(fields, message.content, quirks);
+  if (calls.length > 0) fields["tool_calls"] = calls.map((call) => wireCall(call, quirks));
+  return { toolResults: "", rest: JSON.stringify(fields) };
+}
+
+function wireCall(call: ToolUseBlock, quirks: ChatQuirks): Fields {
+  const extra = call.provider_data?.["openai_chat"]?.["extra_content"];
+  return {
+    id: wireId(call.id, quirks),
+    type: "function",
+    // Several servers parse arguments again: broken ones are told of by their error result alone.
+    function: { name: sentToolName(call.name), arguments: wellFormedJson(JSON.stringify(call.input)) },
+    ...defined({ extra_content: extra }),
+  };
+}
+
+/** OpenAI accepts 40 characters. */
+function wireId(id: string, quirks: ChatQuirks): string {
+  return toolCallId(id, quirks.tool_call_ids === "any" ? 40 : quirks.tool_call_ids);
+}
+
+/** Reasoning of other wires is left out: no vendor can make use of it. */
+function addReasoning(fields: Fields, blocks: readonly AssistantBlock[], quirks: ChatQuirks): void {
+  const own = blocks.filter(
+    (block): block is ThinkingBlock =>
+      block.type === "thinking" && block.provider_data?.["openai_chat"] !== undefined,
+  );
+  const text = own.map((block) => block.thinking).join("\n");
+  const data = own.map((block): JsonObject => block.provider_data?.["openai_chat"] ?? {});
+  const field = text === "" ? undefined : replayField(quirks, data);
+  if (field !== undefined) fields[field] = text;
+  else if (quirks.reasoning_replay === "reasoning_details") addDetails(fields, data, text);
+  else if (quirks.reasoning_replay === "content" && text !== "") addThinkingParts(fields, text);
+  if (quirks.require_reasoning && field === undefined && blocks.some((block) => block.type === "tool_use")) {
+    // One blank: some of the models that insist on the field refuse an empty one.
+    fields["reasoning_content"] = " ";
+  }
+}
+
+function replayField(quirks: ChatQuirks, data: readonly JsonObject[]): string | undefined {
+  const { reasoning_replay } = quirks;
+  if (reasoning_replay === "reasoning_content" || reasoning_replay === "reasoning") return reasoning_replay;
+  if (reasoning_replay !== "same") return undefined;
+  const field = data[0]?.["field"];
+  return typeof field === "string" ? field : undefined;
+}
+
+function addDetails(fields: Fields, data: readonly JsonObject[], text: string): void {
+  const details = data.flatMap((entry) =>
+    Array.isArray(entry["details"]) ? (entry["details"] as Json[]) : [],
+  );
+  if (details.length > 0) fields["reasoning_details"] = details;
+  else if (text !== "") fields["reasoning"] = text;
+}
+
+function addThinkingParts(fields: Fields, text: string): void {
+  const parts: Fields[] = [{ type: "thinking", thinking: [{ type: "text", text }], closed: true }];
+  if (typeof fields["content"] === "string") parts.push({ type: "text", text: fields["content"] });
+  fields["content"] = parts;
+}
+
+function writeUser(message: UserMessage, quirks: ChatQuirks, isMarked: boolean): WrittenMessage {
+  const results: Fields[] = [];
+  const images: Fields[] = [];
+  const said: (TextBlock | ImageBlock)[] = [];
+  for (const block of message.content) {
+    if (block.type !== "tool_result") {
+      said.push(block);
+      continue;
+    }
+    const id = wireId(block.tool_use_id, quirks);
+    const own = imagesOf(block);
+    if (own.length > 0)
+      images.push(textPart(`Images from the result of tool call ${id}:`), ...own.map(imagePart));
+    results.push({ role: "tool", tool_call_id: id, content: resultText(block) });
+  }
+  const rest = images.length + said.length === 0 ? [] : [userFields(message, said, images, quirks)];
+  const last = rest[0] ?? (quirks.cache_marks === "all" ? results.at(-1) : undefined);
+  if (isMarked && last !== undefined) last["content"] = markedContent(last["content"]);
+  const written = (list: readonly Fields[]): string => list.map((each) => JSON.stringify(each)).join(",");
+  return { toolResults: written(results), rest: written(rest) };
+}
+
+/** The text of a result. Images follow in a message of the user, and leave a pointer behind. */
+function resultText({ content, is_error }: ToolResultBlock): string {
+  const lines = typeof content === "string" ? [content] : content.map(lineOf);
+  const text = lines.join("\n");
+  // The format has no field for failure, so the text says it.
+  if (is_error === true && !/^error\b/i.test(text)) return text === "" ? "Error" : `Error: ${text}`;
+  return text === "" ? "(no output)" : text;
+}
+
+function lineOf(block: TextBlock | ImageBlock): string {
+  return block.type === "text" ? block.text : "[image: see the user message after the tool results]";
+}
+
+function userFields(
+  { name }: UserMessage,
+  said: readonly (TextBlock | ImageBlock)[],
+  images: readonly Fields[],
+  quirks: ChatQuirks,
+): Fields {
+  const isPlain = images.length === 0 && said.every(({ type }) => type === "text");
+  const isNamed = quirks.message_names && name !== undefined && /^[\w-]{1,64}$/.test(name);
+  const parts = said.map((block) => (block.type === "image" ? imagePart(block) : textPart(block.text)));
+  const content = isPlain ? textOf(said, "\n") : [...images, ...parts];
+  return { role: "user", ...(isNamed ? { name } : {}), content };
+}
+
+function textPart(text: string): Fields {
+  return { type: "text", text };
+}
+
+function imagePart(image: ImageBlock): Fields {
+  return { type: "image_url", image_url: { url: imageUrl(image) } };
 }

@@ -45,11 +45,13 @@ export interface ChatQuirks {
 /** The quirks of a target: by its provider's name, else its host, else of a plain compatible server. */
 export function quirksOf(target: WireTarget): ChatQuirks {
   const host = hostOf(target.baseUrl);
-  const vendor =
-    VENDORS.find(({ names }) => names.includes(target.provider)) ??
-    VENDORS.find(({ hosts }) => hosts.some((suffix) => host === suffix || host.endsWith(`.${suffix}`)));
+  const isAt = (suffix: string): boolean => host === suffix || host.endsWith(`.${suffix}`);
+  const [, , vendor] =
+    VENDORS.find(([names]) => names.split(" ").includes(target.provider)) ??
+    VENDORS.find(([, hosts]) => hosts !== "" && hosts.split(" ").some(isAt)) ??
+    [];
   const cache_marks = /claude/i.test(target.modelId) ? "all" : "none";
-  return { ...PLAIN, cache_marks, ...vendor?.quirks, ...(target.quirks as Partial<ChatQuirks> | undefined) };
+  return { ...PLAIN, cache_marks, ...vendor, ...(target.quirks as Partial<ChatQuirks> | undefined) };
 }
 
 const PLAIN: Omit<ChatQuirks, "cache_marks"> = {
@@ -67,109 +69,62 @@ const PLAIN: Omit<ChatQuirks, "cache_marks"> = {
   message_names: true,
 };
 
-interface Vendor {
-  readonly names: readonly string[];
-  readonly hosts: readonly string[];
-  readonly quirks: Partial<ChatQuirks>;
-}
+const REASONING: Partial<ChatQuirks> = {
+  max_tokens_field: "max_completion_tokens",
+  efforts: "low,medium,high",
+  reasoning_replay: "reasoning",
+};
 
-/** Each from the vendor's own documentation of its Chat Completions API. */
-const VENDORS: readonly Vendor[] = [
-  {
-    // By host alone: under the name `openai` people reach any compatible server.
-    names: [],
-    hosts: ["api.openai.com", "openai.azure.com"],
-    quirks: { max_tokens_field: "max_completion_tokens", prompt_cache_key: true },
-  },
-  {
-    names: ["deepseek"],
-    hosts: ["deepseek.com"],
-    quirks: {
-      effort_format: "thinking",
-      efforts: "low,high,max",
-      reasoning_replay: "reasoning_content",
-      require_reasoning: true,
-    },
-  },
-  {
-    names: ["moonshot", "moonshotai", "kimi"],
-    hosts: ["moonshot.cn", "moonshot.ai"],
-    quirks: {
-      effort_format: "thinking",
-      efforts: "",
-      reasoning_replay: "reasoning_content",
-      require_reasoning: true,
-      prompt_cache_key: true,
-    },
-  },
-  {
-    names: ["zhipu", "zai", "bigmodel", "glm"],
-    hosts: ["bigmodel.cn", "z.ai"],
-    quirks: { effort_format: "thinking", efforts: "", reasoning_replay: "reasoning_content" },
-  },
-  {
-    names: ["qwen", "dashscope", "alibaba"],
-    hosts: ["dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "dashscope-us.aliyuncs.com"],
-    quirks: { effort_format: "enable_thinking", ask_for_parallel_calls: true },
-  },
-  {
-    names: ["siliconflow"],
-    hosts: ["siliconflow.cn", "siliconflow.com"],
-    quirks: { effort_format: "enable_thinking" },
-  },
-  {
-    names: ["mistral"],
-    hosts: ["mistral.ai"],
-    quirks: {
+/** Names, hosts and quirks, each from the vendor's own documentation of its Chat Completions API. */
+const VENDORS: readonly (readonly [names: string, hosts: string, quirks: Partial<ChatQuirks>])[] = [
+  // By host alone: under the name `openai` people reach any compatible server.
+  [
+    "",
+    "api.openai.com openai.azure.com",
+    { max_tokens_field: "max_completion_tokens", prompt_cache_key: true },
+  ],
+  ["deepseek", "deepseek.com", { ...thinking("low,high,max"), require_reasoning: true }],
+  [
+    "moonshot moonshotai kimi",
+    "moonshot.cn moonshot.ai",
+    { ...thinking(""), require_reasoning: true, prompt_cache_key: true },
+  ],
+  ["zhipu zai bigmodel glm", "bigmodel.cn z.ai", thinking("")],
+  [
+    "qwen dashscope alibaba",
+    "dashscope.aliyuncs.com dashscope-intl.aliyuncs.com dashscope-us.aliyuncs.com",
+    { effort_format: "enable_thinking", ask_for_parallel_calls: true },
+  ],
+  ["siliconflow", "siliconflow.cn siliconflow.com", { effort_format: "enable_thinking" }],
+  [
+    "mistral",
+    "mistral.ai",
+    {
       efforts: "none,high",
       reasoning_replay: "content",
       stream_usage: false,
       tool_call_ids: "alphanumeric9",
       message_names: false,
     },
-  },
-  {
-    names: ["openrouter"],
-    hosts: ["openrouter.ai"],
-    quirks: { effort_format: "reasoning", reasoning_replay: "reasoning_details", reports_cost: true },
-  },
-  {
-    names: ["groq"],
-    hosts: ["groq.com"],
-    quirks: {
-      max_tokens_field: "max_completion_tokens",
-      efforts: "low,medium,high",
-      reasoning_replay: "reasoning",
-    },
-  },
-  {
-    names: ["cerebras"],
-    hosts: ["cerebras.ai"],
-    quirks: {
-      max_tokens_field: "max_completion_tokens",
-      efforts: "low,medium,high",
-      reasoning_replay: "reasoning",
-    },
-  },
+  ],
+  [
+    "openrouter",
+    "openrouter.ai",
+    { effort_format: "reasoning", reasoning_replay: "reasoning_details", reports_cost: true },
+  ],
+  ["groq", "groq.com", REASONING],
+  ["cerebras", "cerebras.ai", REASONING],
   // Most of its models refuse the field; for others there is `effort_format` in the configuration.
-  {
-    names: ["xai"],
-    hosts: ["x.ai"],
-    quirks: { max_tokens_field: "max_completion_tokens", effort_format: "off" },
-  },
-  {
-    names: ["together", "togetherai"],
-    hosts: ["together.xyz", "together.ai"],
-    quirks: { efforts: "low,medium,high" },
-  },
-  {
-    names: ["fireworks"],
-    hosts: ["fireworks.ai"],
-    quirks: { efforts: "none,low,medium,high", reasoning_replay: "reasoning_content" },
-  },
-  { names: ["ollama"], hosts: [], quirks: { efforts: "none,low,medium,high", reasoning_replay: "same" } },
-  { names: ["llamacpp", "llama.cpp", "vllm"], hosts: [], quirks: { reasoning_replay: "same" } },
+  ["xai", "x.ai", { max_tokens_field: "max_completion_tokens", effort_format: "off" }],
+  ["together togetherai", "together.xyz together.ai", { efforts: "low,medium,high" }],
+  ["fireworks", "fireworks.ai", { efforts: "none,low,medium,high", reasoning_replay: "reasoning_content" }],
+  ["ollama", "", { efforts: "none,low,medium,high", reasoning_replay: "same" }],
+  ["llamacpp llama.cpp vllm", "", { reasoning_replay: "same" }],
 ];
+
+function thinking(efforts: string): Partial<ChatQuirks> {
+  return { effort_format: "thinking", efforts, reasoning_replay: "reasoning_content" };
+}
 
 function hostOf(baseUrl: string): string {
   return /^[a-z]+:\/\/(?:[^/@]*@)?([^/:?#]+)/i.exec(baseUrl)?.[1]?.toLowerCase() ?? "";

@@ -20,6 +20,8 @@ export interface FoundSession extends SessionFile {
 /** Outcome of a search. */
 export interface SessionSearch {
   readonly sessions: readonly FoundSession[];
+  /** How many sessions were looked at, and how many there are. */
+  readonly searched: { readonly sessions: number; readonly of: number };
   /** How it was searched. */
   readonly by: "index" | "scan";
   /** Notices for a person: an index that was set aside, files that were not looked at. */
@@ -53,14 +55,19 @@ export async function findSessions(
 ): Promise<SessionSearch> {
   const { cwd, limit = 50, asItIs = false, maxScanBytes = 256 * 1024 * 1024, redaction } = options;
   const sessions = store.list(cwd);
+  const of = sessions.length;
   const notices: string[] = [];
-  if (sessions.length === 0 || searchWords(text).length === 0) return { sessions: [], by: "index", notices };
+  if (sessions.length === 0 || searchWords(text).length === 0)
+    return { sessions: [], searched: { sessions: of, of }, by: "index", notices };
   const search: Search = { text, sessions, isComplete: cwd === undefined, limit, redaction };
   const found = isFolder(store.root)
-    ? await withIndex(store, notices, (index) => searchIn(index, { ...search, asItIs }))
+    ? await withIndex(store, notices, async (index) => ({
+        sessions: await searchIn(index, { ...search, asItIs }),
+        searched: { sessions: index.count(sessions), of },
+      }))
     : undefined;
-  if (found !== undefined) return { sessions: found, by: "index", notices };
-  return { sessions: await byScan(search, maxScanBytes, notices), by: "scan", notices };
+  if (found !== undefined) return { ...found, by: "index", notices };
+  return { ...(await byScan(search, maxScanBytes, notices)), by: "scan", notices };
 }
 
 /**
@@ -111,13 +118,18 @@ async function withIndex<T>(
 }
 
 /** Searches an index of the moment: of the newest sessions that have at most `maxBytes` together. */
-async function byScan(search: Search, maxBytes: number, notices: string[]): Promise<readonly FoundSession[]> {
+async function byScan(
+  search: Search,
+  maxBytes: number,
+  notices: string[],
+): Promise<Pick<SessionSearch, "sessions" | "searched">> {
   let bytes = 0;
   const sessions = search.sessions.filter((session) => (bytes += session.bytes) <= maxBytes);
   const left = search.sessions.length - sessions.length;
   if (left > 0) notices.push(`${left} older sessions were not looked at`);
   using index = new SearchIndex();
-  return await searchIn(index, { ...search, sessions });
+  const searched = { sessions: sessions.length, of: search.sessions.length };
+  return { sessions: await searchIn(index, { ...search, sessions }), searched };
 }
 
 async function searchIn(

@@ -168,6 +168,11 @@ export class SearchIndex {
     return { stale, gone: isComplete ? [...known.keys()].filter((path) => !present.has(path)) : [] };
   }
 
+  /** How many of the files are in the index as they are now. */
+  count(sessions: readonly SessionFile[]): number {
+    return sessions.length - this.#changes(sessions, false).stale.length;
+  }
+
   /** Passages of the files that have all the words, those with most of them first. */
   find(text: string, limit: number): readonly FoundPassage[] {
     const words = searchWords(text).map((word) =>

@@ -1,9 +1,6 @@
 import { commonStart, counted } from "../../core/base/text.ts";
 
-/**
- * Tells a model where a text that is not there probably was meant to be: the most similar lines of `text`
- * with their numbers, and what differs. Looks at a bounded part of both texts and writes a bounded message.
- */
+/** The lines most similar to a text that is not there, and what differs. Bounded work and message. */
 export function describeNearestLines(text: string, wanted: string): string {
   const wantedLines = wanted.split(/\r?\n/u, MAX_WANTED_LINES);
   if (hasLineNumbers(wantedLines)) {
@@ -43,7 +40,6 @@ function hasLineNumbers(lines: readonly string[]): boolean {
   return lines.every((line) => /^ *\d+\t/u.test(line) || line === "") && lines.some((line) => line !== "");
 }
 
-/** Index of the line where `wanted` would start (may be negative), if anything is similar. */
 function startOfNearest(lines: readonly string[], wanted: readonly string[]): number | undefined {
   const keys = lines.map(normalise);
   const wantedKeys = wanted.map(normalise);
@@ -93,7 +89,6 @@ function indexOfLongest(lines: readonly string[]): number {
   return longest;
 }
 
-/** The lines that share most pairs of characters with a text. */
 function likelyLines(keys: readonly string[], part: string): readonly number[] {
   const isWanted = new Uint8Array(PAIR_SLOTS);
   for (let index = 1; index < part.length; index++) isWanted[pairSlot(part, index)] = 1;

@@ -1,5 +1,6 @@
-import { BOM } from "../files/file-text.ts";
-import { inLineEnding, type LineEnding, lineEndingAt, uniformLineEnding } from "../files/line-ends.ts";
+import { check, ownSchema, STRING } from "../../core/base/check.ts";
+import { clipped } from "../../core/base/text.ts";
+import { BOM, inLineEnding, type LineEnding, lineEndingAt, uniformLineEnding } from "../files/file-text.ts";
 import { describeNearestLines } from "./describe-nearest-lines.ts";
 
 /** One replacement in a text. */
@@ -21,40 +22,30 @@ export interface EditError {
   readonly message: string;
 }
 
-/** A range of a text and what replaces it. */
 export interface Replacement {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** The effect of a list of edits: sorted replacements that do not overlap, or the first error. */
 type EditPlan = { readonly replacements: readonly Replacement[] } | { readonly error: EditError };
 
-/** Finds every place the edits change. Offsets are those of `before`, its byte order mark included. */
-export function planEdits(before: string, edits: readonly Edit[]): EditPlan {
-  if (edits.length === 0) {
-    return {
-      error: { kind: "no_edits", message: "edits is empty. Give at least one { old_string, new_string }." },
-    };
+class Refusal extends Error {
+  readonly kind: EditErrorKind;
+
+  constructor(kind: EditErrorKind, message: string) {
+    super(message);
+    this.kind = kind;
   }
-  const text = new EditedText(before);
-  const planned: PlannedReplacement[] = [];
-  for (const [index, edit] of edits.entries()) {
-    const found = validate(edit) ?? replacementsOf(text, edit);
-    if ("kind" in found) return { error: atEdit(found, index, edits.length) };
-    for (const replacement of found) planned.push({ ...replacement, edit: index });
-  }
-  if (edits.length > 1) planned.sort((a, b) => a.start - b.start || a.edit - b.edit);
-  const error = overlapIn(text, planned);
-  return error === undefined ? { replacements: planned } : { error };
 }
 
-const MAX_LISTED_MATCHES = 10;
-const MAX_COUNTED_MATCHES = 1000;
-
-interface PlannedReplacement extends Replacement {
-  readonly edit: number;
+/** The text under edit, and how what is wrong with one of its edits is told. */
+interface EditedText {
+  readonly text: string;
+  /** Length of the byte order mark: matches never reach into it. */
+  readonly bodyStart: number;
+  readonly ending: LineEnding | undefined;
+  readonly refusal: (kind: EditErrorKind, message: string) => Refusal;
 }
 
 interface Range {
@@ -62,170 +53,150 @@ interface Range {
   readonly end: number;
 }
 
-/** A text under edit, with what is worked out about it once and only when needed. */
-class EditedText {
-  readonly text: string;
-  /** Length of the byte order mark: matches never reach into it. */
-  readonly bodyStart: number;
-  #folded: FoldedText | undefined;
-  #ending: { readonly uniform: LineEnding | undefined } | undefined;
-
-  constructor(text: string) {
-    this.text = text;
-    this.bodyStart = text.startsWith(BOM) ? 1 : 0;
-  }
-
-  get folded(): FoldedText {
-    this.#folded ??= foldText(this.text);
-    return this.#folded;
-  }
-
-  get uniformEnding(): LineEnding | undefined {
-    this.#ending ??= { uniform: uniformLineEnding(this.text) };
-    return this.#ending.uniform;
-  }
-
-  lineAt(offset: number): number {
-    return linesAt(this.text, [offset])[0] ?? 1;
+/** Finds every place the edits change. Offsets are those of `before`, its byte order mark included. */
+export function planEdits(before: string, edits: readonly Edit[]): EditPlan {
+  const ending = uniformLineEnding(before);
+  const bodyStart = before.startsWith(BOM) ? 1 : 0;
+  try {
+    if (edits.length === 0)
+      throw new Refusal("no_edits", "edits is empty. Give at least one { old_string, new_string }.");
+    const planned = edits.flatMap((edit, index) => {
+      const place = edits.length === 1 ? "" : `edits[${index}]: `;
+      const refusal = (kind: EditErrorKind, message: string) => new Refusal(kind, place + message);
+      const found = replacementsOf({ text: before, bodyStart, ending, refusal }, edit);
+      return found.map((replacement) => ({ ...replacement, edit: index }));
+    });
+    if (edits.length > 1) planned.sort((a, b) => a.start - b.start || a.edit - b.edit);
+    assertApart(before, planned);
+    return { replacements: planned };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { error: { kind: error.kind, message: error.message } };
   }
 }
 
-function validate(edit: Edit): EditError | undefined {
-  if (edit.old_string === "" || edit.old_string === BOM) {
-    const message =
-      "old_string is empty. Quote the text to replace; to insert, quote the text next to the place; use write for a new file.";
-    return { kind: "empty_old", message };
-  }
-  if (edit.old_string === edit.new_string) {
-    return {
-      kind: "identical",
-      message: "old_string and new_string are the same: there is nothing to change.",
-    };
-  }
-  return undefined;
-}
+const MAX_LISTED_MATCHES = 10;
+const MAX_COUNTED_MATCHES = 1000;
 
-function replacementsOf(text: EditedText, edit: Edit): readonly Replacement[] | EditError {
-  const ranges = findRanges(text, edit);
-  if ("kind" in ranges) return ranges;
-  const replacements = ranges.map((range) => ({ ...range, text: insertedText(text, range, edit) }));
-  if (replacements.every(({ start, end, text: inserted }) => text.text.slice(start, end) === inserted)) {
-    const line = text.lineAt(replacements[0]?.start ?? 0);
-    return {
-      kind: "identical",
-      message: `new_string is what line ${line} already says (line ends are kept): there is nothing to change.`,
-    };
+function replacementsOf(edited: EditedText, edit: Edit): readonly Replacement[] {
+  const { text, refusal } = edited;
+  const { old_string: old, new_string: inserted } = edit;
+  if (old === "" || old === BOM)
+    throw refusal(
+      "empty_old",
+      "old_string is empty. Quote the text to replace; to insert, quote the text next to the place; use write for a new file.",
+    );
+  if (old === inserted)
+    throw refusal("identical", "old_string and new_string are the same: there is nothing to change.");
+  const replacements = findRanges(edited, edit).map((range) => ({
+    ...range,
+    text: insertedText(edited, range, edit),
+  }));
+  if (replacements.every(({ start, end, text: after }) => text.slice(start, end) === after)) {
+    const [line] = linesAt(text, [replacements[0]?.start ?? 0]);
+    throw refusal(
+      "identical",
+      `new_string is what line ${line} already says (line ends are kept): there is nothing to change.`,
+    );
   }
   return replacements;
 }
 
-function findRanges(text: EditedText, edit: Edit): readonly Range[] | EditError {
-  for (const wanted of exactSpellings(text, edit.old_string)) {
-    const starts = occurrences(text.text, wanted, {
-      from: text.bodyStart,
-      overlapping: edit.replace_all !== true,
-    });
-    if (starts.length > 1 && edit.replace_all !== true) {
-      return multiple(text, starts, "Add lines around it until it is unique, or set replace_all.");
-    }
-    if (starts.length > 0) return starts.map((start) => exactRange(text, start, wanted));
+function findRanges(edited: EditedText, { old_string: old, replace_all }: Edit): readonly Range[] {
+  const { text, bodyStart } = edited;
+  const isForAll = replace_all === true;
+  for (const wanted of exactSpellings(edited, old)) {
+    const starts = occurrences(text, wanted, bodyStart, !isForAll);
+    if (starts.length > 1 && !isForAll)
+      throw multiple(edited, starts, "Add lines around it until it is unique, or set replace_all.");
+    if (starts.length > 0) return starts.map((start) => exactRange(edited, start, wanted));
   }
-  return foldedRange(text, edit.old_string);
+  return [foldedRange(edited, old)];
 }
 
 /** The ways to write `old` for someone who sees neither line ends nor byte order marks. */
-function exactSpellings(text: EditedText, old: string): readonly string[] {
-  const spellings = new Set([old]);
-  const body = old.startsWith(BOM) ? old.slice(1) : old;
-  spellings.add(body);
-  const ending = text.uniformEnding;
-  if (ending !== undefined && body.includes("\n")) spellings.add(inLineEnding(body, ending));
-  return [...spellings];
+function exactSpellings({ ending }: EditedText, old: string): ReadonlySet<string> {
+  const body = withoutMark(old);
+  return new Set([old, body, ending === undefined ? body : inLineEnding(body, ending)]);
 }
 
-function occurrences(
-  text: string,
-  wanted: string,
-  options: { readonly from: number; readonly overlapping: boolean },
-): readonly number[] {
+function withoutMark(text: string): string {
+  return text.startsWith(BOM) ? text.slice(1) : text;
+}
+
+function occurrences(text: string, wanted: string, from: number, overlapping: boolean): readonly number[] {
   const starts: number[] = [];
-  const step = options.overlapping ? 1 : wanted.length;
-  for (let at = text.indexOf(wanted, options.from); at !== -1; at = text.indexOf(wanted, at + step)) {
+  const step = overlapping ? 1 : wanted.length;
+  for (let at = text.indexOf(wanted, from); at !== -1; at = text.indexOf(wanted, at + step)) {
     starts.push(at);
-    if (options.overlapping && starts.length > MAX_COUNTED_MATCHES) break;
+    if (overlapping && starts.length > MAX_COUNTED_MATCHES) break;
   }
   return starts;
 }
 
 /** A match that begins with the LF of a CR LF takes the CR too: no half line end is left. */
-function exactRange(text: EditedText, start: number, wanted: string): Range {
-  const splitsLineEnd = wanted.startsWith("\n") && start > text.bodyStart && text.text[start - 1] === "\r";
+function exactRange({ text, bodyStart }: EditedText, start: number, wanted: string): Range {
+  const splitsLineEnd = wanted.startsWith("\n") && start > bodyStart && text[start - 1] === "\r";
   return { start: splitsLineEnd ? start - 1 : start, end: start + wanted.length };
 }
 
-function foldedRange(text: EditedText, old: string): readonly Range[] | EditError {
-  const body = old.startsWith(BOM) ? old.slice(1) : old;
-  const wanted = foldText(body);
+function foldedRange(edited: EditedText, old: string): Range {
+  const { text, bodyStart, refusal } = edited;
+  const body = withoutMark(old);
+  const wanted = foldText(body).text;
+  const { text: folded, offsets } = foldText(text);
+  const last = body.charCodeAt(body.length - 1);
+  const endsInBlanks = last === 13 || isBlank(last);
   // A text of nothing but blanks and line ends would match any line end.
-  if (wanted.text.trim() === "") return notFound(text, old);
-  const endsInBlanks = isTrailing(body.charCodeAt(body.length - 1));
-  const { text: folded, offsets } = text.folded;
-  const starts = occurrences(folded, wanted.text, { from: text.bodyStart, overlapping: true }).filter(
-    (start) => !endsInBlanks || atLineEnd(folded, start + wanted.text.length),
-  );
+  const found = wanted.trim() === "" ? [] : occurrences(folded, wanted, bodyStart, true);
+  const starts = found.filter((at) => !endsInBlanks || /^(?:\n|$)/.test(folded.charAt(at + wanted.length)));
   const [start] = starts;
-  if (start === undefined) return notFound(text, old);
-  if (starts.length > 1) {
-    const hint =
-      "It matches only when blanks, line ends, quotes and dashes are not told apart: copy the one place exactly, with lines around it.";
-    return multiple(
-      text,
-      starts.map((at) => offsets[at] ?? 0),
-      hint,
+  if (start === undefined)
+    throw refusal(
+      "not_found",
+      `old_string is not in the file. ${describeNearestLines(text.slice(bodyStart), old)}`,
     );
-  }
-  const last = offsets[start + wanted.text.length - 1] ?? 0;
-  let end = last + (text.text.startsWith("\r\n", last) ? 2 : 1);
-  if (endsInBlanks) while (isBlank(text.text.charCodeAt(end))) end++;
+  if (starts.length > 1)
+    throw multiple(
+      edited,
+      starts.map((at) => offsets[at] ?? 0),
+      "It matches only when blanks, line ends, quotes and dashes are not told apart: copy the one place exactly, with lines around it.",
+    );
+  const lastUnit = offsets[start + wanted.length - 1] ?? 0;
+  let end = lastUnit + (text.startsWith("\r\n", lastUnit) ? 2 : 1);
+  if (endsInBlanks) while (isBlank(text.charCodeAt(end))) end++;
   let begin = offsets[start] ?? 0;
-  if (startsWithBlankEnd(body))
-    while (begin > text.bodyStart && isBlank(text.text.charCodeAt(begin - 1))) begin--;
-  return [{ start: begin, end }];
+  // It begins with the blanks at the end of a line.
+  if (isBlank(body.charCodeAt(0)) && /^[^\S\n]+\n/u.test(body))
+    while (begin > bodyStart && isBlank(text.charCodeAt(begin - 1))) begin--;
+  return { start: begin, end };
 }
 
-/** True when a text begins with the blanks at the end of a line. */
-function startsWithBlankEnd(text: string): boolean {
-  return isBlank(text.charCodeAt(0)) && /^[^\S\n]+\n/u.test(text);
-}
-
-function isTrailing(code: number): boolean {
-  return code === 13 || isBlank(code);
-}
-
-function atLineEnd(folded: string, at: number): boolean {
-  return at === folded.length || folded[at] === "\n";
-}
-
-function insertedText(text: EditedText, range: Range, edit: Edit): string {
+function insertedText(
+  { text, bodyStart, ending: uniform }: EditedText,
+  { start }: Range,
+  edit: Edit,
+): string {
   const addsMark =
-    edit.new_string.startsWith(BOM) && (range.start === text.bodyStart || edit.old_string.startsWith(BOM));
+    edit.new_string.startsWith(BOM) && (start === bodyStart || edit.old_string.startsWith(BOM));
   const inserted = addsMark ? edit.new_string.slice(1) : edit.new_string;
   if (!inserted.includes("\n")) return inserted;
-  const ending = text.uniformEnding ?? lineEndingAround(text.text, range);
+  // Of a text with both kinds the line end nearest: the first inside, else the next after, else the last before.
+  const after = text.indexOf("\n", start);
+  const ending = uniform ?? lineEndingAt(text, after === -1 ? text.lastIndexOf("\n", start) : after);
   return ending === undefined ? inserted : inLineEnding(inserted, ending);
 }
 
-function multiple(text: EditedText, starts: readonly number[], hint: string): EditError {
+function multiple({ text, refusal }: EditedText, starts: readonly number[], hint: string): Refusal {
   const listed = starts.slice(0, MAX_LISTED_MATCHES);
-  const lines = linesAt(text.text, listed).join(", ");
+  const lines = linesAt(text, listed).join(", ");
   const count = starts.length > MAX_COUNTED_MATCHES ? `more than ${MAX_COUNTED_MATCHES}` : starts.length;
   const more = starts.length > listed.length ? ", …" : "";
-  const message = `old_string is in the file ${count} times, at lines ${lines}${more}. ${hint}`;
-  return { kind: "multiple", message };
+  return refusal("multiple", `old_string is in the file ${count} times, at lines ${lines}${more}. ${hint}`);
 }
 
 /** The numbers of the lines at offsets, which are sorted. */
-export function linesAt(text: string, offsets: readonly number[]): readonly number[] {
+function linesAt(text: string, offsets: readonly number[]): readonly number[] {
   const lines: number[] = [];
   let line = 1;
   let newline = text.indexOf("\n");
@@ -236,36 +207,16 @@ export function linesAt(text: string, offsets: readonly number[]): readonly numb
   return lines;
 }
 
-function notFound(text: EditedText, old: string): EditError {
-  return {
-    kind: "not_found",
-    message: `old_string is not in the file. ${describeNearestLines(text.text.slice(text.bodyStart), old)}`,
-  };
-}
-
-function overlapIn(text: EditedText, planned: readonly PlannedReplacement[]): EditError | undefined {
+function assertApart(text: string, planned: readonly (Replacement & { readonly edit: number })[]): void {
   for (const [index, next] of planned.entries()) {
     const previous = planned[index - 1];
     if (previous === undefined || previous.end <= next.start) continue;
     const [first, second] = [previous.edit, next.edit].sort((a, b) => a - b);
-    const line = text.lineAt(next.start);
-    const message = `edits[${first}] and edits[${second}] change the same text at line ${line}. All edits refer to the file as it was: join them into one edit.`;
-    return { kind: "overlap", message };
+    throw new Refusal(
+      "overlap",
+      `edits[${first}] and edits[${second}] change the same text at line ${linesAt(text, [next.start])[0]}. All edits refer to the file as it was: join them into one edit.`,
+    );
   }
-  return undefined;
-}
-
-function atEdit(error: EditError, index: number, count: number): EditError {
-  return count === 1 ? error : { kind: error.kind, message: `edits[${index}]: ${error.message}` };
-}
-
-/** The line ending nearest to a range: the first inside, else the next after, else the last before. */
-function lineEndingAround(
-  text: string,
-  range: { readonly start: number; readonly end: number },
-): LineEnding | undefined {
-  const after = text.indexOf("\n", range.start);
-  return lineEndingAt(text, after === -1 ? text.lastIndexOf("\n", range.start) : after);
 }
 
 /** A text without its invisible and typographic variants, and the way back to the original. */
@@ -314,3 +265,68 @@ const VARIANTS: readonly (readonly [variants: RegExp, ascii: string])[] = [
 
 /** Ends of lines, and of the text, with the blanks before them. Looks at no blank twice. */
 const LINE_ENDS = /(?<![ \t\r])[ \t\r]*(?:\n|$)/g;
+
+const CONTEXT = 2;
+const MAX_RANGES = 20;
+const MAX_LINES = 60;
+const MAX_LINE_CHARS = 200;
+
+/** The numbered lines of `after` that sorted `replacements` touched, with two around each; at most 60. */
+export function editedSnippet(after: string, replacements: readonly Replacement[]): string {
+  const lines = after.replace(/^\uFEFF/u, "").split(/\r?\n/u);
+  if (lines.length > 1 && lines.at(-1) === "") lines.pop();
+  const shown: string[] = [];
+  let next = 1;
+  let shift = 0;
+  for (const { start, end, text } of replacements.slice(0, MAX_RANGES)) {
+    const [first = 1, last = 1] = linesAt(after, [start + shift, start + shift + text.length]);
+    shift += text.length - (end - start);
+    if (next > 1 && first - CONTEXT > next) shown.push("   ...");
+    const from = Math.max(first - CONTEXT, next);
+    for (const [at, line] of lines.slice(from - 1, last + CONTEXT).entries())
+      if (shown.length < MAX_LINES)
+        shown.push(`${String(from + at).padStart(6)}\t${clipped(line, MAX_LINE_CHARS).toWellFormed()}`);
+    next = Math.max(next, last + CONTEXT + 1);
+  }
+  if (shown.length >= MAX_LINES || replacements.length > MAX_RANGES)
+    shown.push("   ... (further changed lines not shown)");
+  return shown.join("\n");
+}
+
+/**
+ * Applies all edits, or none. Every edit refers to `before`, not to what an earlier edit made of it.
+ *
+ * An `old_string` is looked for exactly, then with the line ends of the text, then folded: blanks at line
+ * ends, CR LF against LF, and Unicode quotes, dashes and blanks do not count. A folded match must be the only
+ * one. Nothing outside a match changes: a byte order mark stays as it is, and line ends in a `new_string`
+ * become those of the text (in a text with both kinds, those around the match).
+ */
+export function applyEdits(
+  before: string,
+  edits: readonly Edit[],
+): { readonly after: string } | { readonly error: EditError } {
+  check(before, STRING, "before");
+  check(edits, EDITS, "edits");
+  const plan = planEdits(before, edits);
+  return "error" in plan ? { error: plan.error } : { after: splice(before, plan.replacements) };
+}
+
+const EDITS = ownSchema({
+  type: "array",
+  items: {
+    type: "object",
+    properties: { old_string: STRING.schema, new_string: STRING.schema },
+    required: ["old_string", "new_string"],
+  },
+});
+
+export function splice(before: string, replacements: readonly Replacement[]): string {
+  const parts: string[] = [];
+  let position = 0;
+  for (const { start, end, text } of replacements) {
+    parts.push(before.slice(position, start), text);
+    position = end;
+  }
+  parts.push(before.slice(position));
+  return parts.join("");
+}

@@ -1,5 +1,103 @@
 import { isUtf8 } from "node:buffer";
-import { detectEncoding } from "./text-encoding.ts";
+
+type TextEncoding = "utf-8" | "utf-16le" | "utf-16be" | "binary";
+
+const ENCODING_SAMPLE_BYTES = 8192;
+
+/** By a byte order mark, the start of a known format, and the share of control characters. */
+export function detectEncoding(head: Uint8Array): TextEncoding {
+  const sample = head.subarray(0, ENCODING_SAMPLE_BYTES);
+  if (sample[0] === 0xff && sample[1] === 0xfe) return "utf-16le";
+  if (sample[0] === 0xfe && sample[1] === 0xff) return "utf-16be";
+  const start = String.fromCharCode(...sample.subarray(0, 8));
+  if (BINARY_STARTS.some((magic) => start.startsWith(magic))) return "binary";
+  const text = withoutPadding(sample);
+  if (text.length === 0 && sample.length > 0) return "binary";
+  let controls = 0;
+  for (const byte of text) if (isControl(byte)) controls++;
+  const share = text.length === 0 ? 0 : controls / text.length;
+  return share > 0.3 || (controls >= 4 && share > 0.02) ? "binary" : "utf-8";
+}
+
+/** PDF, ZIP (also Office and JAR), gzip, ELF, xz, 7-Zip, Zstandard, SQLite, WebAssembly. */
+const BINARY_STARTS = [
+  "%PDF-",
+  "PK\x03\x04",
+  "\x1f\x8b",
+  "\x7fELF",
+  "\xfd7zXZ\0",
+  "7z\xbc\xaf\x27\x1c",
+  "\x28\xb5\x2f\xfd",
+  "SQLite f",
+  "\0asm",
+] as const;
+
+/** Log files are given their size in advance: NULs after text are no sign of binary content. */
+function withoutPadding(sample: Uint8Array): Uint8Array {
+  let end = sample.length;
+  while (end > 0 && sample[end - 1] === 0) end--;
+  return sample.subarray(0, end);
+}
+
+/** Tab, line feed, vertical tab, form feed, carriage return, backspace and escape are at home in text. */
+function isControl(byte: number): boolean {
+  if (byte === 0x7f) return true;
+  return byte < 0x20 && !(byte >= 0x08 && byte <= 0x0d) && byte !== 0x1b;
+}
+
+/** The media type of an image models accept (PNG, JPEG, GIF, WebP), by its first 12 bytes. */
+export function imageTypeOf(head: Uint8Array): string | undefined {
+  const text = String.fromCharCode(...head.subarray(0, 12));
+  if (text.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
+  if (text.startsWith("\xff\xd8\xff")) return "image/jpeg";
+  if (text.startsWith("GIF87a") || text.startsWith("GIF89a")) return "image/gif";
+  return text.startsWith("RIFF") && text.slice(8, 12) === "WEBP" ? "image/webp" : undefined;
+}
+
+/** How a line ends. A CR on its own does not end a line. */
+export type LineEnding = "\n" | "\r\n";
+
+/** The line ending of a text that has only one kind; `undefined` for a text with both or with none. */
+export function uniformLineEnding(text: string): LineEnding | undefined {
+  const first = lineEndingAt(text, text.indexOf("\n"));
+  if (first === undefined) return undefined;
+  const isOther = first === "\n" ? text.includes("\r\n") : /(?<!\r)\n/u.test(text);
+  return isOther ? undefined : first;
+}
+
+export function lineEndingAt(text: string, newline: number): LineEnding | undefined {
+  if (newline === -1) return undefined;
+  return newline > 0 && text[newline - 1] === "\r" ? "\r\n" : "\n";
+}
+
+export function inLineEnding(text: string, ending: LineEnding): string {
+  return text.replace(/\r?\n/gu, () => ending);
+}
+
+/** A line of both texts keeps its end, a new one ends like the line before it. */
+async function withLineEndsOf(before: string, after: string): Promise<string> {
+  const first = lineEndingAt(before, before.indexOf("\n"));
+  if (first === undefined) return after;
+  if (uniformLineEnding(before) !== undefined) return inLineEnding(after, first);
+  const ends = Array.from(before.matchAll(/\r?\n/gu), ([end]) => end);
+  const lines = after.split(/\r?\n/u);
+  const { diffArrays } = await import("diff");
+  const changes = diffArrays(before.split(/\r?\n/u), lines, { maxEditLength: MAX_CHANGED_LINES });
+  if (changes === undefined) return inLineEnding(after, first);
+  const written: string[] = [];
+  let old = 0;
+  let end: string = first;
+  for (const { added, removed, value } of changes) {
+    for (const line of value) {
+      if (!added) end = ends[old++] ?? end;
+      if (!removed) written.push(line, end);
+    }
+  }
+  // What ends the last line is no line end: nothing follows it.
+  return written.slice(0, -1).join("");
+}
+
+const MAX_CHANGED_LINES = 1000;
 
 /** How the characters of a text file are stored. */
 export type FileEncoding = "utf-8" | "utf-16le" | "utf-16be" | "gbk" | "windows-1252";
@@ -10,10 +108,8 @@ export interface FileText {
   readonly encoding: FileEncoding;
 }
 
-/** The first byte order mark of a text. */
 export const BOM = "\uFEFF";
 
-/** How encodings are named to the model. */
 export const ENCODING_NAMES: Readonly<Record<FileEncoding, string>> = {
   "utf-8": "UTF-8",
   "utf-16le": "UTF-16LE",
@@ -46,7 +142,6 @@ export function encodingOf(bytes: Uint8Array): FileEncoding | undefined {
   return isGbk(bytes) ? "gbk" : "windows-1252";
 }
 
-/** The bytes of a text, or the first character that the encoding does not have. */
 export function encodeText({ text, encoding }: FileText): Buffer | { readonly missing: string } {
   if (encoding === "utf-8") return Buffer.from(text);
   if (encoding === "utf-16le") return Buffer.from(text, "utf16le");
@@ -74,10 +169,7 @@ function isDamagedUtf8(bytes: Uint8Array): boolean {
   return right >= 4 * wrong;
 }
 
-/**
- * Nearly all Chinese consists of punctuation and common characters, whose codes begin with A1 to D7. Letters
- * of Latin-1 beyond ASCII mostly stand alone, and where two follow each other the first is lower case: above.
- */
+/** Most Chinese has codes that begin with A1 to D7; Latin-1 letters mostly stand alone. */
 function isGbk(bytes: Uint8Array): boolean {
   let pairs = 0;
   let commonPairs = 0;
@@ -112,4 +204,32 @@ function codesOf(encoding: "gbk" | "windows-1252"): ReadonlyMap<string, number> 
       return isOne ? [[character, code] as const] : [];
     }),
   );
+}
+
+export interface TextForm {
+  readonly hasMark: boolean;
+  readonly crLf: "all" | "some" | "none";
+}
+
+export function formOf(text: string): TextForm {
+  const crLf = text.includes("\r\n") ? (/(?<!\r)\n/u.test(text) ? "some" : "all") : "none";
+  return { hasMark: text.startsWith(BOM), crLf };
+}
+
+/** The form of a file in words: `UTF-8 with a byte order mark, CR LF line ends`. */
+export function describeForm(form: TextForm & { readonly encoding: FileEncoding }): string {
+  const mark = form.hasMark && form.encoding === "utf-8" ? " with a byte order mark" : "";
+  return `${ENCODING_NAMES[form.encoding]}${mark}, ${LINE_ENDS[form.crLf]}`;
+}
+
+const LINE_ENDS = {
+  all: "CR LF line ends",
+  some: "some lines end in CR LF, others in LF",
+  none: "LF line ends",
+} as const;
+
+/** A new content as it is put in the place of `before`: with its byte order mark and its line ends. */
+export async function inFormOf(before: string, content: string): Promise<string> {
+  const marked = before.startsWith(BOM) && !content.startsWith(BOM) ? BOM + content : content;
+  return withLineEndsOf(before, marked);
 }

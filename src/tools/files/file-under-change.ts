@@ -1,17 +1,27 @@
 import { type BigIntStats, constants, type Stats } from "node:fs";
 import { lstat, open, stat } from "node:fs/promises";
+import type { ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import { systemCode } from "../../system/system-error.ts";
-import { FileRefusal } from "./file-error.ts";
-import { type AgreedChanges, type FileContent, type FilePort, PortText, readPort } from "./file-port.ts";
+import { permittedPath } from "../resolve-path.ts";
+import { answerFileErrors, FileRefusal } from "./file-error.ts";
+import {
+  type AgreedChanges,
+  type FileContent,
+  type FilePort,
+  type FileStamp,
+  type FileState,
+  type FileToolOptions,
+  isUnchanged,
+  PortText,
+  readPort,
+  stampOf,
+} from "./file-state.ts";
 import { decodeFile, ENCODING_NAMES, encodeText, type FileEncoding, type FileText } from "./file-text.ts";
-import { assertRegularFile, openRegularFile } from "./open-regular-file.ts";
-import { type FileStamp, type FileState, isUnchanged, stampOf } from "./read-files.ts";
+import { assertRegularFile, openRegularFile } from "./open-file.ts";
 import { writeAtomically } from "./write-atomically.ts";
 
-/** Which file is to be changed, and by whom. */
 export interface ChangeTarget {
   readonly path: string;
-  /** The path as the model wrote it, for messages. */
   readonly shown: string;
   readonly transcriptId: string;
   readonly state: FileState;
@@ -22,7 +32,23 @@ export interface ChangeTarget {
   readonly agreed?: AgreedChanges | undefined;
 }
 
-/** A file as it is before a change that the session may make. */
+/** Runs a change of the file that a call names, after all earlier ones of it. */
+export function changeFile(
+  shown: string,
+  options: FileToolOptions & { readonly state: FileState },
+  context: ToolContext,
+  change: (target: ChangeTarget) => Promise<ToolResult>,
+): Promise<ToolResult> {
+  const { transcriptId, signal, callId } = context;
+  const { files, agreed, state } = options;
+  return answerFileErrors(shown, signal, async () => {
+    const path = permittedPath(shown, options, context);
+    return state.inTurn(path, () =>
+      change({ path, shown, state, transcriptId, signal, callId, files, agreed }),
+    );
+  });
+}
+
 export interface FileUnderChange {
   /** Absent for a text that an editor has open and that is on no disk yet. */
   readonly stats: Stats | undefined;
@@ -30,11 +56,7 @@ export interface FileUnderChange {
   readonly content: FileText;
 }
 
-/**
- * Looks at a file that is to be changed; `undefined` when there is none. Throws a {@link FileRefusal} unless
- * it is a regular file with a write bit, of text that survives a change, that the session has read and that
- * is unchanged since.
- */
+/** Refuses what is not a writable text file that the session has read and that is unchanged since. */
 export async function openForChange(target: ChangeTarget): Promise<FileUnderChange | undefined> {
   const { path, shown } = target;
   const stats = await statIfThere(path);
@@ -115,10 +137,7 @@ function assertUnchanged(known: FileStamp | undefined, now: FileStamp, shown: st
   );
 }
 
-/**
- * Replaces the file's content in its own encoding, or creates it in UTF-8, and notes the outcome as known to
- * the session. Throws a {@link FileRefusal} for a text that the encoding cannot express.
- */
+/** Keeps the encoding; new files are UTF-8. Refuses a text that the encoding cannot express. */
 export async function commitChange(
   target: ChangeTarget,
   change: { readonly before: FileUnderChange | undefined; readonly text: string },

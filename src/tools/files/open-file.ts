@@ -1,4 +1,21 @@
-import { type BigIntStats, closeSync, fstatSync, read, readFile, readSync } from "node:fs";
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  read,
+  readFile,
+  readSync,
+  type Stats,
+  statSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { isAtPlace, pathOfOpen } from "../../system/opened-place.ts";
+import { systemCode } from "../../system/system-error.ts";
+import { FileRefusal } from "./file-error.ts";
 
 /** Bytes read without a trip to the thread pool, which costs more than they do. */
 const SYNC_BYTES = 1024 * 1024;
@@ -8,7 +25,6 @@ export class OpenFile {
   readonly #fd: number;
   #syncBytes = SYNC_BYTES;
 
-  /** Takes over the descriptor. */
   constructor(fd: number) {
     this.#fd = fd;
   }
@@ -36,7 +52,6 @@ export class OpenFile {
     });
   }
 
-  /** Everything from the place of the last read to the end. */
   readAll(): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       readFile(this.#fd, (error, content) => (error === null ? resolve(content) : reject(error)));
@@ -46,4 +61,111 @@ export class OpenFile {
   close(): void {
     closeSync(this.#fd);
   }
+}
+
+/**
+ * Opens a regular file for reading and nothing else: never waits for the other end of a FIFO, never wakes a
+ * device. `path` must be canonical; when a link has been put in its place, or in that of a folder on the way,
+ * what was opened is refused. `shown` is the path for messages.
+ */
+export function openRegularFile(path: string, shown: string): OpenFile {
+  assertRegularFile(statSync(path), shown);
+  const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
+  try {
+    assertRegularFile(fstatSync(fd), shown);
+    if (!isAtPlace(fd, path)) throw new FileRefusal(`${shown}: a link took its place meanwhile. Try again.`);
+    return new OpenFile(fd);
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+export function assertRegularFile(stats: Stats, shown: string): void {
+  if (stats.isFile()) return;
+  throw new FileRefusal(`${shown} is ${kindOf(stats)}: only regular files can be read and written.`);
+}
+
+function kindOf(stats: Stats): string {
+  if (stats.isDirectory()) return "a folder";
+  if (stats.isFIFO()) return "a FIFO (named pipe)";
+  if (stats.isSocket()) return "a socket";
+  if (stats.isCharacterDevice() || stats.isBlockDevice()) return "a device";
+  return "not a regular file";
+}
+
+/** Opens a folder without the right to list it (Linux). */
+const O_PATH = 0o10000000;
+
+/** An opened folder at its path. On Linux {@link at} leads into this very folder, elsewhere by name. */
+export class PinnedFolder {
+  readonly path: string;
+  readonly #descriptor: number;
+
+  constructor(path: string, descriptor: number) {
+    this.path = path;
+    this.#descriptor = descriptor;
+  }
+
+  at(name: string): string {
+    return join(this.self, name);
+  }
+
+  get self(): string {
+    return pathOfOpen(this.#descriptor) ?? this.path;
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+}
+
+/** Opens the folder at a canonical path. Throws {@link FileRefusal} for a swapped link, system errors. */
+export function pinFolder(path: string, shown: string): PinnedFolder {
+  return new PinnedFolder(path, openAt(path, { place: path, shown }));
+}
+
+/** {@link pinFolder}, making missing folders, each inside the one that was opened before it. */
+export function makePinnedFolder(path: string, shown: string): PinnedFolder {
+  const missing: string[] = [];
+  let existing = path;
+  while (!existsSync(existing) && dirname(existing) !== existing) {
+    missing.unshift(basename(existing));
+    existing = dirname(existing);
+  }
+  let folder = pinFolder(existing, shown);
+  for (const name of missing) {
+    const outer = folder;
+    try {
+      makeIn(outer, name);
+      folder = new PinnedFolder(
+        join(outer.path, name),
+        openAt(outer.at(name), { place: join(outer.path, name), shown }),
+      );
+    } finally {
+      outer.close();
+    }
+  }
+  return folder;
+}
+
+function makeIn(folder: PinnedFolder, name: string): void {
+  try {
+    mkdirSync(folder.at(name));
+  } catch (error) {
+    // Somebody else made it at the same time; opening it tells whether it is a folder.
+    if (systemCode(error) !== "EEXIST") throw error;
+  }
+}
+
+function openAt(path: string, { place, shown }: { readonly place: string; readonly shown: string }): number {
+  const flags = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
+  const descriptor = openSync(path, process.platform === "linux" ? flags | O_PATH : flags);
+  if (isAtPlace(descriptor, place)) return descriptor;
+  closeSync(descriptor);
+  throw moved(shown);
+}
+
+function moved(shown: string): FileRefusal {
+  return new FileRefusal(`${shown}: a link took the place of one of its folders meanwhile. Try again.`);
 }

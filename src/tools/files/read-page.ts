@@ -1,15 +1,12 @@
 import { isUtf8 } from "node:buffer";
-import { BOM, encodingOf, type FileEncoding } from "./file-text.ts";
+import type { Dirent } from "node:fs";
+import { opendir } from "node:fs/promises";
+import { BOM, detectEncoding, encodingOf, type FileEncoding, type TextForm } from "./file-text.ts";
 import type { OpenFile } from "./open-file.ts";
-import { detectEncoding } from "./text-encoding.ts";
-import type { TextForm } from "./text-form.ts";
 
-/** Which part of a text file to read. */
-export interface PageOptions {
-  /** Number of the first line, from 1. */
+interface PageOptions {
   readonly firstLine: number;
   readonly maxLines: number;
-  /** Bytes of numbered text at most. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
@@ -24,11 +21,9 @@ export interface Page {
   readonly lines: readonly string[];
   /** Line to go on with when the file has more. */
   readonly nextLine: number | undefined;
-  /** Number of lines in the file, when its end was reached. */
   readonly lineCount: number | undefined;
   /** Things to know about the text that its lines cannot show. */
   readonly notes: readonly string[];
-  /** The whole file, when it was short enough to be read at once. */
   readonly content: Uint8Array | undefined;
 }
 
@@ -108,7 +103,6 @@ class PageBuilder {
     this.#options = options;
   }
 
-  /** Takes the next chunk; true when the page is full and the file goes on. */
   add(chunk: Buffer): boolean {
     let at = 0;
     if (this.#atStart && chunk.subarray(0, 3).equals(MARK)) {
@@ -213,4 +207,45 @@ class PageBuilder {
     const size = this.#lineBytes > MAX_PAGE_LINE_BYTES ? "over 16 MB" : `${this.#lineBytes} bytes`;
     return `${text.slice(0, splitsPair ? MAX_LINE_CHARS - 1 : MAX_LINE_CHARS)} … [line cut: ${size} in all]`;
   }
+}
+
+export interface FolderPage {
+  /** Names, marked as `ls -F` does: `/` for folders, `@` for links, `|` for FIFOs, `=` for sockets. */
+  readonly entries: readonly string[];
+  readonly total: number;
+  readonly isPartial: boolean;
+}
+
+/** Lists `limit` entries from the `first` (from 1). Beyond 50,000 entries, some 50,000 are listed. */
+export async function listFolder(
+  path: string,
+  options: { readonly first: number; readonly limit: number; readonly signal: AbortSignal },
+): Promise<FolderPage> {
+  const names: string[] = [];
+  let isPartial = false;
+  for await (const entry of await opendir(path, { bufferSize: 512 })) {
+    options.signal.throwIfAborted();
+    if (names.length === MAX_COUNTED) {
+      isPartial = true;
+      break;
+    }
+    names.push(`${printable(entry.name)}${markOf(entry)}`);
+  }
+  names.sort();
+  const start = options.first - 1;
+  return { entries: names.slice(start, start + options.limit), total: names.length, isPartial };
+}
+
+const MAX_COUNTED = 50_000;
+
+function markOf(entry: Dirent): string {
+  if (entry.isDirectory()) return "/";
+  if (entry.isSymbolicLink()) return "@";
+  if (entry.isFIFO()) return "|";
+  return entry.isSocket() ? "=" : "";
+}
+
+/** Names with control characters are quoted, so that no name looks like two. */
+function printable(name: string): string {
+  return /\p{Cc}/u.test(name) ? JSON.stringify(name) : name;
 }

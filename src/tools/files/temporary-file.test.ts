@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { TEMPORARY_PREFIX } from "../../system/replace-file.ts";
-import { removeStaleTemporaryFiles, temporaryName } from "./temporary-file.ts";
+import { removeStaleTemporaryFiles, temporaryName } from "./write-atomically.ts";
 
 /** A name as another process or another time would have made it. */
 function nameOf(changes: {

@@ -1,19 +1,22 @@
 import { spawn } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
 import { type BigIntStats, constants, existsSync, type Stats } from "node:fs";
-import { type FileHandle, open, rename, unlink } from "node:fs/promises";
-import { basename, dirname } from "node:path";
+import { type FileHandle, lstat, open, opendir, rename, unlink } from "node:fs/promises";
+import { hostname } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { performance } from "node:perf_hooks";
 import { errorMessage } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
+import { isTaken } from "../../system/process-identity.ts";
+import { TEMPORARY_PREFIX } from "../../system/replace-file.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { FileRefusal } from "./file-error.ts";
-import { makePinnedFolder, type PinnedFolder, pinFolder } from "./pinned-folder.ts";
-import { temporaryName } from "./temporary-file.ts";
+import { makePinnedFolder, type PinnedFolder, pinFolder } from "./open-file.ts";
 
 /** A file that keeps its place, for other links or a mount lead to it. */
 interface FileInPlace {
   readonly folder: PinnedFolder;
   readonly name: string;
-  /** Last look before the file is changed: throws when it must not. */
   readonly beforeWrite: () => Promise<void>;
 }
 
@@ -101,11 +104,7 @@ async function unlinkIfThere(path: string): Promise<void> {
   });
 }
 
-/**
- * Gives a file the extended attributes and access lists of another one in the same folder, as far as the user
- * may. Node cannot see either, so the system's own `cp` does it: on Linux, where that is GNU's. Elsewhere,
- * and where it fails, nothing happens.
- */
+/** Node sees no extended attributes, so GNU's `cp` copies them; elsewhere nothing happens. */
 async function copyAttributes(folder: PinnedFolder, from: string, to: string): Promise<void> {
   const program = process.platform === "linux" ? COPY_PROGRAMS.find((path) => existsSync(path)) : undefined;
   if (program === undefined) return;
@@ -120,8 +119,7 @@ async function copyAttributes(folder: PinnedFolder, from: string, to: string): P
 /** By their full path: what `PATH` leads to may be a file of the workspace. */
 const COPY_PROGRAMS = ["/usr/bin/cp", "/bin/cp"] as const;
 
-/** How {@link writeAtomically} replaces a file. */
-export interface WriteAtomicallyOptions {
+interface WriteAtomicallyOptions {
   /**
    * The file that is replaced: its mode, its attributes, and where permitted its owner, are kept. Absent for
    * a new file.
@@ -129,7 +127,6 @@ export interface WriteAtomicallyOptions {
   readonly replaced?: Stats | undefined;
   /** Last look before the file takes its place, at a path that leads there: throws when it must not. */
   readonly beforeRename: (place: string) => Promise<void>;
-  /** The path for messages. Default: `path`. */
   readonly shown?: string;
 }
 
@@ -220,4 +217,93 @@ async function succeeds(action: Promise<void>): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** A new name for a temporary file; it records the machine, the process and the time. */
+export function temporaryName(): string {
+  const random = randomBytes(4).toString("hex");
+  return `${TEMPORARY_PREFIX}${machineTag()}-${process.pid}-${Date.now().toString(36)}-${random}`;
+}
+
+/** Bounds of {@link removeStaleTemporaryFiles}. */
+export interface RemoveStaleOptions {
+  /** Look into folders below as well, except `.git` and `node_modules`. Default false. */
+  readonly recursive?: boolean;
+  /** Folder entries looked at, at most. Default 100,000. */
+  readonly maxEntries?: number;
+}
+
+/**
+ * Removes the temporary files that dead processes left in `folder`: those of a process of this machine that
+ * is gone, those from before this process began with its own number, and any older than a day. Returns the
+ * paths it removed. Does not throw for folders and files it may not touch.
+ */
+export async function removeStaleTemporaryFiles(
+  folder: string,
+  options: RemoveStaleOptions = {},
+): Promise<readonly string[]> {
+  const removed: string[] = [];
+  const folders = [folder];
+  let left = options.maxEntries ?? 100_000;
+  for (let current = folders.pop(); current !== undefined && left > 0; current = folders.pop()) {
+    const found = await entriesOf(current, left);
+    left -= found.count;
+    if (options.recursive === true) folders.push(...found.folders);
+    for (const path of found.temporary) if (await removeIfStale(path)) removed.push(path);
+  }
+  return removed;
+}
+
+const DAY_MS = 86_400_000;
+const NAME = /^\.nano-agent-tmp-([0-9a-f]{6})-(\d+)-([0-9a-z]+)-[0-9a-f]{8}$/u;
+const SKIPPED_FOLDERS: ReadonlySet<string> = new Set([".git", "node_modules"]);
+
+function machineTag(): string {
+  return createHash("sha256").update(hostname()).digest("hex").slice(0, 6);
+}
+
+interface FoundEntries {
+  readonly count: number;
+  readonly folders: readonly string[];
+  readonly temporary: readonly string[];
+}
+
+async function entriesOf(folder: string, limit: number): Promise<FoundEntries> {
+  const folders: string[] = [];
+  const temporary: string[] = [];
+  let count = 0;
+  try {
+    for await (const entry of await opendir(folder)) {
+      if (count++ === limit) break;
+      const path = join(folder, entry.name);
+      if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name)) folders.push(path);
+      if (entry.isFile() && entry.name.startsWith(TEMPORARY_PREFIX)) temporary.push(path);
+    }
+  } catch (error) {
+    // A folder that cannot be read holds nothing this process could have left there.
+    if (systemCode(error) === undefined) throw error;
+  }
+  return { count, folders, temporary };
+}
+
+async function removeIfStale(path: string): Promise<boolean> {
+  const match = NAME.exec(path.slice(path.lastIndexOf(TEMPORARY_PREFIX)));
+  if (match === null) return false;
+  const [, machine, pid, time] = match;
+  const writtenAt = Number.parseInt(time ?? "", 36);
+  const isOld = Date.now() - writtenAt > DAY_MS;
+  if (!isOld && (machine !== machineTag() || isRunning(Number(pid), writtenAt))) return false;
+  try {
+    if (!(await lstat(path)).isFile()) return false;
+    await unlink(path);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return false;
+  }
+}
+
+/** True when the process that wrote then still runs. Numbers are used again, also our own. */
+function isRunning(pid: number, writtenAt: number): boolean {
+  return pid === process.pid ? writtenAt >= Math.floor(performance.timeOrigin) : isTaken(pid);
 }

@@ -1,9 +1,35 @@
 import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
+import { accessSync, constants, lstatSync, realpathSync, statSync } from "node:fs";
+import { delimiter, dirname, isAbsolute, join } from "node:path";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
-import { pinFolder } from "../files/pinned-folder.ts";
-import { findProgram, type ProgramSearch } from "../find-program.ts";
+import { pathOfOpen } from "../../system/opened-place.ts";
+import { isWithin } from "../../system/real-path.ts";
+import { TEMPORARY_PREFIX } from "../../system/replace-file.ts";
+import { openRegularFile, pinFolder } from "../files/open-file.ts";
+import type { PathOptions } from "../resolve-path.ts";
+import { lastNamesOf, pathGlob } from "./path-glob.ts";
+import {
+  type FileListing,
+  type FoundText,
+  MAX_LINE_CHARS,
+  type TextSearch,
+  type TextSearchEnd,
+} from "./text-search.ts";
+import { searchWithoutRipgrep, walkFiles } from "./without-ripgrep.ts";
+
+/** Options of the tools that search. */
+export interface SearchToolOptions extends PathOptions {
+  /** Which ripgrep to use; `false`: none. Default: `rg` on the PATH, then the one installed along. */
+  readonly ripgrep?: RipgrepChoice;
+  /** A locator to share, so that several tools look for ripgrep once. Goes before `ripgrep`. */
+  readonly locator?: RipgrepLocator;
+  /** True for files neither listed nor searched, by absolute path. What makes it throw is left out. */
+  readonly excludes?: (path: string) => boolean;
+  /** Milliseconds after which a search ends with what it has found. Default 20,000. */
+  readonly timeoutMs?: number;
+}
 
 /** Which ripgrep: its path or name, `false` for none, or where to look first. Default: `PATH`. */
 export type RipgrepChoice = string | false | ProgramSearch;
@@ -24,91 +50,18 @@ export class RipgrepLocator {
   }
 }
 
-/** How a run of ripgrep is started. */
-export interface RipgrepOptions {
-  /** Folder to search, a canonical path. The one at the start counts, whatever takes its place. */
-  readonly cwd: string;
-  /** A file that is open here and is to be descriptor 3 there. */
-  readonly descriptor?: number | undefined;
-  /** Byte that ends a record of the output. */
-  readonly separator: "\n" | "\0";
-  readonly signal: AbortSignal;
-}
-
-/** How a run of ripgrep ended. */
-export interface RipgrepEnd {
-  /** 0: something found, 1: nothing, 2: an error, maybe beside finds, `null`: ended by a signal. */
-  readonly exitCode: number | null;
-  readonly stderr: string;
-}
-
-/**
- * Runs ripgrep, which reads no configuration file and no standard input, and hands over its output record by
- * record; `onRecord` returns false when it has enough. Resolves when the process is gone; rejects with what
- * `onRecord` throws.
- */
-export async function runRipgrep(
-  command: string,
-  args: readonly string[],
-  options: RipgrepOptions & { readonly onRecord: (record: string) => boolean },
-): Promise<RipgrepEnd> {
-  const child = startIn(options, command, args);
-  const kill = () => child.kill("SIGKILL");
-  options.signal.addEventListener("abort", kill, { once: true });
-  if (options.signal.aborted) kill();
-  const split = recordSplitter(options.separator, options.onRecord);
-  let stderr = "";
-  let failure: { readonly error: unknown } | undefined;
-  child.stdout.on("data", (chunk: Buffer) => {
-    try {
-      if (failure !== undefined || !split(chunk)) kill();
-    } catch (error) {
-      failure = { error };
-      kill();
-    }
-  });
-  child.stderr.on("data", (chunk: Buffer) => {
-    if (stderr.length < MAX_STDERR_CHARS) stderr += chunk.toString("utf8");
-  });
-  try {
-    // Rejects with an error of the child.
-    const [exitCode] = (await once(child, "close")) as [number | null];
-    if (failure !== undefined) throw failure.error;
-    split(undefined);
-    return { exitCode, stderr };
-  } finally {
-    options.signal.removeEventListener("abort", kill);
-  }
-}
-
-function startIn(
-  { cwd, descriptor }: RipgrepOptions,
-  command: string,
-  args: readonly string[],
-): ChildProcessByStdio<null, Readable, Readable> {
-  const pinned = pinFolder(cwd, cwd);
-  try {
-    return spawn(command, ["--no-config", ...args], {
-      cwd: pinned.self,
-      stdio: ["ignore", "pipe", "pipe", ...(descriptor === undefined ? [] : [descriptor])],
-      windowsHide: true,
-    }) as ChildProcessByStdio<null, Readable, Readable>;
-  } finally {
-    pinned.close();
-  }
-}
-
 /** Older ones lack options that are needed, or have known faults. */
 const MIN_VERSION = 13;
-const MAX_STDERR_CHARS = 20_000;
-const MAX_RECORD_BYTES = 1_000_000;
 
 async function locate(choice: RipgrepChoice): Promise<string | undefined> {
   if (choice === false) return undefined;
   const first = typeof choice === "string" ? choice : findProgram("rg", choice);
   if (first !== undefined && (await isUsable(first))) return first;
-  const installed = await installedAlong();
-  return installed !== undefined && (await isUsable(installed)) ? installed : undefined;
+  const bundled = await import("@vscode/ripgrep").then(
+    ({ rgPath }) => rgPath,
+    () => undefined,
+  );
+  return bundled !== undefined && (await isUsable(bundled)) ? bundled : undefined;
 }
 
 async function isUsable(command: string): Promise<boolean> {
@@ -120,37 +73,218 @@ async function isUsable(command: string): Promise<boolean> {
   }
 }
 
-async function installedAlong(): Promise<string | undefined> {
+/** In no particular order. Folders that cannot be read are passed over. Does not throw on abort. */
+export async function listFiles(locator: RipgrepLocator, listing: FileListing): Promise<void> {
+  const command = await locator.find();
+  if (command === undefined) {
+    await walkFiles(listing);
+    return;
+  }
+  const args = ["--files", "--null", "--no-messages", ...fileArgs(listing)];
+  await run(command, args, { ...listing, separator: "\0", onRecord: listing.onFile });
+}
+
+/** Searches files. Lines and counts come in the order of paths, files in no particular order. */
+export async function searchText(locator: RipgrepLocator, search: TextSearch): Promise<TextSearchEnd> {
+  const command = await locator.find();
+  if (command === undefined) return searchWithoutRipgrep(search);
+  if (search.file === undefined) return runSearch(command, search, "./");
+  const file = openRegularFile(join(search.folder, search.file), search.file);
   try {
-    return (await import("@vscode/ripgrep")).rgPath;
-  } catch {
-    return undefined;
+    // The opened file itself is handed over: by name it could be another one by now.
+    if (pathOfOpen(file.descriptor) === undefined)
+      return await runSearch(command, search, `./${search.file}`);
+    return await runSearch(command, search, "/proc/self/fd/3", file.descriptor);
+  } finally {
+    file.close();
   }
 }
 
-/** Cuts chunks into records; undefined is their end. False: the receiver has had enough. */
-function recordSplitter(
-  separator: "\n" | "\0",
-  onRecord: (record: string) => boolean,
-): (chunk: Buffer | undefined) => boolean {
-  const end = separator.charCodeAt(0);
-  let pending: Buffer = Buffer.alloc(0);
-  let wantsMore = true;
-  const hand = (bytes: Buffer): void => {
-    if (wantsMore) wantsMore = onRecord(bytes.toString("utf8"));
-  };
-  return (chunk) => {
-    if (chunk === undefined) {
-      if (pending.length > 0) hand(pending);
-      return false;
-    }
-    const bytes = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
-    let start = 0;
-    for (let at = bytes.indexOf(end); at !== -1; at = bytes.indexOf(end, start)) {
-      hand(bytes.subarray(start, at));
-      start = at + 1;
-    }
-    pending = bytes.subarray(start, start + MAX_RECORD_BYTES);
-    return wantsMore;
-  };
+async function runSearch(
+  command: string,
+  search: TextSearch,
+  place: string,
+  descriptor?: number,
+): Promise<TextSearchEnd> {
+  const { mode, file, signal, folder } = search;
+  const glob = file === undefined ? search.glob : undefined;
+  const fits = glob === undefined ? undefined : pathGlob(glob, { matchesBaseName: true });
+  const { exitCode, stderr } = await run(command, [...searchArgs(search, glob), "--", place], {
+    folder,
+    descriptor,
+    separator: mode === "files" ? "\0" : "\n",
+    signal,
+    onRecord: (record) => {
+      const found = parseRecord(record, mode);
+      if (found === undefined || fits?.(found.path) === false) return true;
+      return search.onFound(file === undefined ? found : { ...found, path: file });
+    },
+  });
+  if (exitCode !== 2) return { unread: 0 };
+  const messages = stderr.split("\n").filter((line) => line !== "");
+  const unread = messages.filter((line) => /\(os error \d+\)$/u.test(line)).length;
+  return unread === messages.length ? { unread } : { unread, problem: stderr.trim() };
+}
+
+/** ripgrep's own engine has no look-around and no back-references; PCRE2 has. */
+const NEEDS_PCRE2 = /\(\?(?:[=!>]|<[=!])|\\[1-9]/u;
+
+function searchArgs(search: TextSearch, glob: string | undefined): readonly string[] {
+  // A `--glob` would bring ignored files back; a file type does not. The rest is sorted out afterwards.
+  const names = glob === undefined || glob.startsWith("!") ? undefined : lastNamesOf(glob);
+  return [
+    ...fileArgs(search),
+    "--null",
+    "--crlf",
+    ...MODE_ARGS[search.mode],
+    ...(search.mode === "content" ? [`--context=${search.context}`] : []),
+    ...(search.ignoresCase ? ["--ignore-case"] : []),
+    ...(search.isMultiline ? ["--multiline", "--multiline-dotall"] : []),
+    ...(NEEDS_PCRE2.test(search.pattern) ? ["--pcre2"] : []),
+    ...(names?.map((name) => `--type-add=wanted:${name}`) ?? []),
+    ...(names === undefined ? [] : ["--type=wanted"]),
+    `--regexp=${search.pattern}`,
+  ];
+}
+
+const LINES_OF_FILES = ["--with-filename", "--sort=path"];
+const MODE_ARGS: { readonly [mode in TextSearch["mode"]]: readonly string[] } = {
+  files: ["--files-with-matches"],
+  count: ["--count", ...LINES_OF_FILES],
+  content: [
+    "--line-number",
+    "--no-heading",
+    `--max-columns=${MAX_LINE_CHARS}`,
+    "--max-columns-preview",
+    ...LINES_OF_FILES,
+  ],
+};
+
+/** `path`, `path NUL count`, or `path NUL number`, `:` (a match) or `-` (a line around it), the line. */
+function parseRecord(record: string, mode: TextSearch["mode"]): FoundText | undefined {
+  const [first = "", ...others] = record.split("\0");
+  const path = first.replace(/^\.\//u, "");
+  if (mode === "files") return path === "" ? undefined : { path };
+  const rest = others.join("\0");
+  if (mode === "count") return others.length === 0 ? undefined : { path, count: Number(rest) };
+  const [, number, mark, text = ""] = /^(\d+)([:-])([^]*)$/u.exec(rest) ?? [];
+  if (number === undefined) return undefined;
+  return { path, line: { number: Number(number), text, isMatch: mark === ":" } };
+}
+
+/** Options that make ripgrep choose the same files everywhere. */
+function fileArgs({ folder, withNodeModules }: FileListing | TextSearch): readonly string[] {
+  const skipped = [".git", `${TEMPORARY_PREFIX}*`, ...(withNodeModules ? [] : ["node_modules"])];
+  return [
+    "--hidden",
+    "--no-ignore-global",
+    // In a repository ripgrep goes up to its top only if it may require one.
+    ...(isInRepository(folder) ? [] : ["--no-require-git"]),
+    "--path-separator=/",
+    "--color=never",
+    ...skipped.map((name) => `--glob=!${name}`),
+  ];
+}
+
+function isInRepository(folder: string): boolean {
+  if (lstatSync(join(folder, ".git"), { throwIfNoEntry: false }) !== undefined) return true;
+  return dirname(folder) !== folder && isInRepository(dirname(folder));
+}
+
+interface RipgrepRun {
+  readonly folder: string;
+  readonly descriptor?: number | undefined;
+  readonly separator: "\n" | "\0";
+  readonly signal: AbortSignal;
+  readonly onRecord: (record: string) => boolean;
+}
+
+const MAX_STDERR_CHARS = 20_000;
+const MAX_RECORD_CHARS = 1_000_000;
+
+/**
+ * Runs ripgrep, which reads no configuration file and no standard input. `exitCode` is 0 when something was
+ * found, 1 for nothing, 2 for an error, maybe with results, `null` when it was ended. Resolves when the process
+ * is gone; rejects with what `onRecord` throws.
+ */
+async function run(
+  command: string,
+  args: readonly string[],
+  options: RipgrepRun,
+): Promise<{ readonly exitCode: number | null; readonly stderr: string }> {
+  const child = start(command, args, options);
+  const kill = () => child.kill("SIGKILL");
+  options.signal.addEventListener("abort", kill, { once: true });
+  if (options.signal.aborted) kill();
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    if (stderr.length < MAX_STDERR_CHARS) stderr += text;
+  });
+  try {
+    const closed = once(child, "close") as Promise<[number | null]>;
+    const [[exitCode]] = await Promise.all([closed, readRecords(child.stdout, options, kill)]);
+    return { exitCode, stderr };
+  } finally {
+    kill();
+    options.signal.removeEventListener("abort", kill);
+  }
+}
+
+function start(
+  command: string,
+  args: readonly string[],
+  { folder, descriptor }: RipgrepRun,
+): ChildProcessByStdio<null, Readable, Readable> {
+  const pinned = pinFolder(folder, folder);
+  try {
+    return spawn(command, ["--no-config", ...args], {
+      cwd: pinned.self,
+      stdio: ["ignore", "pipe", "pipe", ...(descriptor === undefined ? [] : [descriptor])],
+      windowsHide: true,
+    }) as ChildProcessByStdio<null, Readable, Readable>;
+  } finally {
+    pinned.close();
+  }
+}
+
+async function readRecords(
+  output: Readable,
+  { separator, onRecord }: RipgrepRun,
+  stop: () => void,
+): Promise<void> {
+  let pending = "";
+  for await (const chunk of output.setEncoding("utf8")) {
+    const records = (pending + (chunk as string)).split(separator);
+    pending = (records.pop() ?? "").slice(0, MAX_RECORD_CHARS);
+    if (!records.every((record) => onRecord(record))) return stop();
+  }
+  if (pending !== "") onRecord(pending);
+}
+
+interface ProgramSearch {
+  /** As the variable `PATH`. Relative and empty folders are passed over: they would be the project's. */
+  readonly path: string;
+  /** Folders, links resolved, whose programs are not used: a project's run only when asked for. */
+  readonly avoid: readonly string[];
+}
+
+/** The absolute path of a program; `undefined` when it is in none of the folders it may come from. */
+export function findProgram(name: string, { path, avoid }: ProgramSearch): string | undefined {
+  for (const folder of path.split(delimiter)) {
+    if (!isAbsolute(folder)) continue;
+    const file = join(folder, process.platform === "win32" ? `${name}.exe` : name);
+    const real = executableAt(file);
+    if (real !== undefined && ![folder, real].some((place) => isWithin(place, ...avoid))) return file;
+  }
+  return undefined;
+}
+
+function executableAt(path: string): string | undefined {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile() ? realpathSync(path) : undefined;
+  } catch {
+    // Not there, or not for us.
+    return undefined;
+  }
 }

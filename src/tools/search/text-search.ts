@@ -1,9 +1,22 @@
-import type { SkipRules } from "./skipped-names.ts";
+import { lstat, opendir, stat } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
+import { systemCode } from "../../system/system-error.ts";
+import { describeNearestNames, FileRefusal } from "../files/file-error.ts";
 
-/** A text to look for, and the place. */
-export interface TextSearch extends SkipRules {
-  readonly pattern: string;
+/** Regular files that no ignore file names, without `.git` and our temporary files. */
+interface FileChoice {
   readonly folder: string;
+  readonly withNodeModules: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface FileListing extends FileChoice {
+  /** Takes a path, relative to the folder and with `/`; returns false when it has enough. */
+  readonly onFile: (path: string) => boolean;
+}
+
+export interface TextSearch extends FileChoice {
+  readonly pattern: string;
   /** The one file in the folder to search; absent: all that are not ignored. */
   readonly file?: string;
   /** Only files that fit this glob; one without a slash names files in any folder. */
@@ -14,33 +27,155 @@ export interface TextSearch extends SkipRules {
   readonly ignoresCase: boolean;
   /** The pattern may match across lines, and `.` a line end. */
   readonly isMultiline: boolean;
-  readonly signal: AbortSignal;
-  /** Takes what is found; returns false when it has enough. */
   readonly onFound: (found: FoundText) => boolean;
 }
 
 /** Something found: a file (mode `files`), its number of matching lines (`count`), or a line (`content`). */
 export interface FoundText {
-  /** Relative to the folder, with `/`. */
   readonly path: string;
   readonly count?: number;
-  readonly line?: FoundLine;
+  readonly line?: { readonly number: number; readonly text: string; readonly isMatch: boolean };
 }
 
-/** A line that matches, or one around it. */
-export interface FoundLine {
-  readonly number: number;
-  readonly text: string;
-  readonly isMatch: boolean;
-}
-
-/** How a search ended. What was found was handed over before. */
 export interface TextSearchEnd {
-  /** The fault of the pattern, in the words of the engine. */
   readonly problem?: string;
-  /** Number of files and folders that could not be read, or were too large. */
   readonly unread: number;
 }
 
-/** Characters of a line that are shown. */
 export const MAX_LINE_CHARS = 500;
+
+/** The kind of place a search starts at; throws for anything else, and for a folder nobody may read. */
+export async function searchRootKind(path: string, shown: string): Promise<"folder" | "file"> {
+  try {
+    const stats = await stat(path);
+    if (stats.isDirectory()) {
+      await (await opendir(path)).close();
+      return "folder";
+    }
+    if (stats.isFile()) return "file";
+  } catch (error) {
+    if (systemCode(error) !== "ENOENT") throw error;
+    throw new FileRefusal(`${shown}: there is no such file or folder.${await describeNearestNames(path)}`);
+  }
+  throw new FileRefusal(`${shown} is neither a file nor a folder: it cannot be searched.`);
+}
+
+/** A path for the model's next call: relative where it lies below the working folder, else absolute. */
+export function shownPath(path: string, cwd: string): string {
+  const shown = relative(cwd, path);
+  if (shown === "") return ".";
+  return shown === ".." || shown.startsWith(`..${sep}`) ? path : shown.split(sep).join("/");
+}
+
+/** A check whether a path below `folder` is left out, which asks only once for lines of the same file. */
+export function exclusionBelow(
+  folder: string,
+  excludes: ((path: string) => boolean) | undefined,
+): (path: string) => boolean {
+  let last: { readonly path: string; readonly isExcluded: boolean } | undefined;
+  const ask = (path: string): boolean => {
+    try {
+      return excludes?.(join(folder, path)) === true;
+    } catch {
+      // A check that fails must not show what it may have been there to hide.
+      return true;
+    }
+  };
+  return (path) => {
+    if (last?.path !== path) last = { path, isExcluded: ask(path) };
+    return last.isExcluded;
+  };
+}
+
+const MAX_BYTES = 30_000;
+/** Files that are sorted by time; where there are more, the first that came. */
+const MAX_SORTED_FILES = 10_000;
+
+/** Collects what a search finds, up to a number of results and of bytes, and writes it down for the model. */
+export class ResultList {
+  readonly #search: Pick<TextSearch, "mode" | "context" | "folder">;
+  readonly #limit: number;
+  readonly #cwd: string;
+  readonly #lines: string[] = [];
+  readonly #paths: string[] = [];
+  #bytes = 0;
+  #total = 0;
+  #isCut = false;
+  #lastNumber = 0;
+  size = 0;
+
+  constructor(search: Pick<TextSearch, "mode" | "context" | "folder">, limit: number, cwd: string) {
+    this.#search = search;
+    this.#limit = limit;
+    this.#cwd = cwd;
+  }
+
+  add({ path, line, count }: FoundText): boolean {
+    const isResult = line?.isMatch ?? true;
+    const max = this.#search.mode === "files" ? MAX_SORTED_FILES : this.#limit;
+    if ((isResult && this.size >= max) || this.#bytes > MAX_BYTES) {
+      this.#isCut = true;
+      return false;
+    }
+    if (isResult) this.size++;
+    const isNewFile = path !== this.#paths.at(-1);
+    if (isNewFile) this.#paths.push(path);
+    if (line !== undefined) this.#addLine(path, line, isNewFile);
+    if (count !== undefined) {
+      this.#total += count;
+      this.#write(`${this.#shown(path)}: ${count}`);
+    }
+    return true;
+  }
+
+  async text(): Promise<string> {
+    const notes: string[] = [];
+    if (this.#search.mode === "files") {
+      const sorted = await newestFirst(this.#search.folder, this.#paths);
+      for (const path of sorted.slice(0, this.#limit))
+        if (this.#bytes <= MAX_BYTES) this.#write(this.#shown(path));
+      const [shown, all] = [this.#lines.length, `${this.#isCut ? "more than " : ""}${sorted.length}`];
+      if (shown < sorted.length) notes.push(`[The newest ${shown} of ${all} files. Narrow the search.]`);
+      return [...this.#lines, ...notes].join("\n");
+    }
+    if (this.#search.mode === "count" && this.size > 1) notes.push(`${this.#total} in ${this.size} files`);
+    const shown = this.size === 1 ? "result is" : `${this.size} results are`;
+    if (this.#isCut) notes.push(`[Only the first ${shown} shown. Narrow the search.]`);
+    return [...this.#lines, ...notes].join("\n");
+  }
+
+  #addLine(
+    path: string,
+    { number, text, isMatch }: NonNullable<FoundText["line"]>,
+    isNewFile: boolean,
+  ): void {
+    if (isNewFile) this.#write(`${this.#lines.length === 0 ? "" : "\n"}${this.#shown(path)}`);
+    else if (this.#search.context > 0 && number > this.#lastNumber + 1) this.#write("--");
+    this.#write(`${number}${isMatch ? ":" : "-"}${text.replace(/\r+$/u, "")}`);
+    this.#lastNumber = number;
+  }
+
+  #shown(path: string): string {
+    return shownPath(join(this.#search.folder, path), this.#cwd);
+  }
+
+  #write(line: string): void {
+    this.#lines.push(line);
+    this.#bytes += Buffer.byteLength(line) + 1;
+  }
+}
+
+const BATCH = 64;
+
+/** Paths below a folder, newest first, then by name. Files that are gone come last. */
+export async function newestFirst(folder: string, paths: readonly string[]): Promise<readonly string[]> {
+  const times = new Map<string, number>();
+  const note = async (path: string) => {
+    const stats = await lstat(join(folder, path)).catch(() => undefined);
+    times.set(path, stats?.mtimeMs ?? 0);
+  };
+  for (let start = 0; start < paths.length; start += BATCH)
+    await Promise.all(paths.slice(start, start + BATCH).map(note));
+  const timed = (path: string) => times.get(path) ?? 0;
+  return paths.toSorted((a, b) => timed(b) - timed(a) || (a < b ? -1 : 1));
+}

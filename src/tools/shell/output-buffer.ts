@@ -3,16 +3,12 @@ import type { FileHandle } from "node:fs/promises";
 import { errorMessage } from "../../core/base/errors.ts";
 import type { RedactionStream } from "../../core/base/text.ts";
 
-/** Sizes of an {@link OutputBuffer}, in bytes of cleaned text. */
 export interface OutputLimits {
-  /** Shown from the beginning once the output is longer than head and tail together. */
   readonly headBytes: number;
-  /** Shown from the end once the output is longer than head and tail together. */
   readonly tailBytes: number;
   readonly fileBytes: number;
 }
 
-/** The part of an output that is shown. */
 export interface OutputText {
   /** The whole text, or head and tail with a line between them that names the bytes left out and the file. */
   readonly text: string;
@@ -23,13 +19,11 @@ export interface OutputText {
   readonly path?: string | undefined;
 }
 
-/** A file for output, and where it is. */
 export interface OutputFile {
   readonly path: string;
   readonly handle: FileHandle;
 }
 
-/** Text that bytes made certain, and the file's work they caused. */
 export interface WrittenOutput {
   readonly text: string;
   /** Nothing more may be written before this settles. Never rejects. */
@@ -267,7 +261,6 @@ export class TerminalText {
     return cleanLine(held.slice(0, cut));
   }
 
-  /** The rest, an unfinished last line included. Afterwards a new text may begin. */
   end(): string {
     const complete = this.#take(this.#decoder.decode());
     const rest = cleanLine(this.#held);

@@ -2,7 +2,7 @@ import { readdirSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
-import { discardPipe, OutputPipes } from "./output-pipe.ts";
+import { discardPipe, OutputPipes } from "./output-folder.ts";
 
 test("no pipe has a name once it is made, and what is written comes out", async () => {
   const folder = tempFolder();

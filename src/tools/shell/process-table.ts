@@ -3,18 +3,17 @@ import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { systemClock } from "../../core/base/async.ts";
 import { isTaken } from "../../system/process-identity.ts";
+import { systemCode } from "../../system/system-error.ts";
 
-/** A living process. */
 export interface ProcessInfo {
   readonly pid: number;
   /** When it began, in the system's own form. Together with `pid` it names a process for good. */
   readonly startTime: string;
-  /** Command line, at most 200 characters. */
   readonly command: string;
 }
 
 /** Which processes belong to us. Any of the three is enough. */
-export interface ProcessQuery {
+interface ProcessQuery {
   /** Text in the process's environment. Holds for children that left their group, too. */
   readonly mark: string;
   /**
@@ -26,7 +25,6 @@ export interface ProcessQuery {
   readonly after?: number;
 }
 
-/** One row of the system's process table. */
 export interface ProcessRow {
   readonly pid: number;
   readonly ppid: number;
@@ -235,4 +233,59 @@ function withoutEnvironment(text: string): string {
 function shorten(command: string): string {
   const line = command.replace(/\s+/g, " ").trim();
   return line.length <= MAX_COMMAND ? line : `${line.slice(0, MAX_COMMAND - 1)}…`;
+}
+
+interface EndOptions {
+  readonly graceMs: number;
+  /** Groups to signal as a whole, of leaders not yet reaped: their number is still theirs. */
+  readonly groups?: readonly number[];
+}
+
+const KILL_ROUNDS = 40;
+const FIRST_PAUSE_MS = 2;
+const LONGEST_PAUSE_MS = 50;
+
+/** Ends processes: TERM (and CONT), after the grace KILL. Returns those that even KILL did not end. */
+export async function endProcesses(
+  query: ProcessQuery,
+  options: EndOptions,
+): Promise<readonly ProcessInfo[]> {
+  const deadline = performance.now() + options.graceMs;
+  let found = await findProcesses(query);
+  for (const group of options.groups ?? []) signal(-group, "SIGTERM");
+  for (const { pid } of found) signal(pid, "SIGTERM");
+  for (const group of options.groups ?? []) signal(-group, "SIGCONT");
+  for (const { pid } of found) signal(pid, "SIGCONT");
+  for (let pause = FIRST_PAUSE_MS; found.length > 0; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    if (found.some(isRunning)) {
+      if (performance.now() >= deadline) break;
+      await systemClock.sleep(Math.min(pause, Math.max(1, deadline - performance.now())));
+    } else found = await findProcesses(query);
+  }
+  return killAll(query, found, options.groups ?? []);
+}
+
+async function killAll(
+  query: ProcessQuery,
+  leftOver: readonly ProcessInfo[],
+  groups: readonly number[],
+): Promise<readonly ProcessInfo[]> {
+  let found = leftOver;
+  for (let round = 0; round < KILL_ROUNDS && found.length > 0; round++) {
+    for (const group of groups) signal(-group, "SIGKILL");
+    for (const info of found) if (isRunning(info)) signal(info.pid, "SIGKILL");
+    await systemClock.sleep(Math.min(FIRST_PAUSE_MS * (round + 1), LONGEST_PAUSE_MS));
+    found = await findProcesses(query);
+  }
+  return found;
+}
+
+/** Sends a signal; a process that is gone, or belongs to another user, is passed over. */
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code !== "ESRCH" && code !== "EPERM") throw error;
+  }
 }

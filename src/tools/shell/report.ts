@@ -5,7 +5,6 @@ import type { ShellExit } from "./shell-process.ts";
 const MAX_LISTED = 10;
 const MAX_COMMAND = 120;
 
-/** How a shell ended, in words: `exit code 1`, `killed by SIGSEGV`. */
 export function describeExit(exit: ShellExit): string {
   if (exit.signal !== null) return `killed by ${exit.signal}`;
   const code = exit.code ?? 0;
@@ -23,7 +22,6 @@ const SHELL_SIGNALS: { readonly [signal: number]: string } = {
   15: "SIGTERM",
 };
 
-/** A time for reading: `12 ms`, `3.4 s`, `2 min 5 s`. */
 export function describeDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
@@ -44,7 +42,6 @@ export function listProcesses(processes: readonly ProcessInfo[]): string {
   return lines.join("\n");
 }
 
-/** A command line for a list. */
 export function shorten(command: string): string {
   const line = command.replace(/\s+/g, " ").trim();
   return (line.length <= MAX_COMMAND ? line : `${line.slice(0, MAX_COMMAND - 1)}…`).toWellFormed();

@@ -3,16 +3,13 @@ import { errorMessage } from "../../core/base/errors.ts";
 import { truncateMiddle } from "../../core/base/text.ts";
 import type { ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import { errorResult } from "../../core/tool/tool-output.ts";
+import type { Environment, PortCommand, PortCommandEnd, ShellPort } from "./ports.ts";
 import { describeDuration, describeExit } from "./report.ts";
-import type { Environment } from "./shell.ts";
-import type { PortCommand, PortCommandEnd, ShellPort } from "./shell-port.ts";
 import type { ShellSession } from "./shell-session.ts";
 
-/** How a command is run in a port. */
 export interface PortRun {
   readonly port: ShellPort;
   readonly input: { readonly command: string };
-  /** The variables that the command sees. */
   readonly env: Environment;
   readonly timeoutMs: number;
 }

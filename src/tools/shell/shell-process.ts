@@ -3,14 +3,19 @@ import { closeSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { systemClock } from "../../core/base/async.ts";
 import { markedEnvironment, type ProcessWatcher } from "../../system/process-watcher.ts";
-import { endProcesses, signal } from "./end-processes.ts";
-import type { OutputPipe } from "./output-pipe.ts";
-import { findProcesses, hasGroup, isRunning, type ProcessInfo, startedSince } from "./process-table.ts";
-import type { Environment } from "./shell.ts";
+import type { OutputPipe } from "./output-folder.ts";
+import type { Environment } from "./ports.ts";
+import {
+  endProcesses,
+  findProcesses,
+  hasGroup,
+  isRunning,
+  type ProcessInfo,
+  signal,
+  startedSince,
+} from "./process-table.ts";
 
-/** Options of {@link startShell}. */
 export interface ShellStart {
-  /** The shell, or the program that confines it. */
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
@@ -29,7 +34,6 @@ export interface ShellStart {
   readonly onOutput: (bytes: Uint8Array) => Promise<void> | undefined;
 }
 
-/** How a shell ended: with an exit code, or by a signal. */
 export interface ShellExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -41,7 +45,6 @@ const QUIET_MS = 100;
 const MAX_DRAIN_MS = 500;
 /** Within this time process ids do not come round, so a number is still ours. */
 const FRESH_MS = 1000;
-/** How long an ended process may take to be reaped. */
 const REAP_MS = 1000;
 
 /** Starts a command in its own session and process group, with empty input and no terminal. */
@@ -73,14 +76,12 @@ export async function startShell(start: ShellStart): Promise<ShellProcess> {
   return new ShellProcess(child.pid, child, { readers, start });
 }
 
-/** A started command: its shell, its output and everything it started. */
 export class ShellProcess {
   readonly pid: number;
   /** Resolves when the shell itself has ended, whatever its children do. */
   readonly exited: Promise<ShellExit>;
   /** Resolves when all output was read and nobody holds the pipe any more, or after {@link close}. */
   readonly closed: Promise<void>;
-  /** The process itself, for the one who confines it. */
   readonly child: ChildProcess;
   readonly #leavesNothing: boolean;
   readonly #mark: string;
@@ -118,7 +119,6 @@ export class ShellProcess {
     });
   }
 
-  /** How the shell ended; `undefined` while it runs. */
   get exit(): ShellExit | undefined {
     return this.#exit;
   }
@@ -130,7 +130,6 @@ export class ShellProcess {
     return exit;
   }
 
-  /** The processes of the command that still run, the shell included. */
   async running(): Promise<readonly ProcessInfo[]> {
     if (this.#leftNothing() || (this.#leavesNothing && this.#exit !== undefined)) return [];
     const isFresh = performance.now() - this.#startedAt < FRESH_MS;

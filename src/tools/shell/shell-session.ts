@@ -3,23 +3,21 @@ import { errorMessage, invalidConfig, misuse, NanoAgentError } from "../../core/
 import { newId } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/text.ts";
 import { createProcessWatcher, type ProcessWatcher } from "../../system/process-watcher.ts";
-import type {
-  CommandPlacement,
-  CommandSandbox,
-  OpenCommandSandbox,
-  SandboxedCommand,
-} from "./command-sandbox.ts";
-import { endProcesses, signal } from "./end-processes.ts";
-import { type Job, JobTable } from "./job-table.ts";
-import { OutputBuffer, type OutputLimits } from "./output-buffer.ts";
-import { OutputFolder } from "./output-folder.ts";
-import { discardPipe, OutputPipes } from "./output-pipe.ts";
-import { findProcessesNow } from "./process-table.ts";
-import { RunningCommand } from "./running-command.ts";
-import { type Environment, findShell, minimalEnvironment, unattendedEnvironment } from "./shell.ts";
-import type { ShellPort } from "./shell-port.ts";
-import { type ShellProcess, startShell } from "./shell-process.ts";
-import { missedVariables, missedVariablesNote } from "./withheld-variables.ts";
+import { OutputBuffer, type OutputLimits, type OutputText } from "./output-buffer.ts";
+import { discardPipe, OutputFolder, OutputPipes } from "./output-folder.ts";
+import {
+  type CommandPlacement,
+  type CommandSandbox,
+  type Environment,
+  findShell,
+  minimalEnvironment,
+  type OpenCommandSandbox,
+  type SandboxedCommand,
+  type ShellPort,
+  unattendedEnvironment,
+} from "./ports.ts";
+import { endProcesses, findProcessesNow, signal } from "./process-table.ts";
+import { type ShellExit, type ShellProcess, startShell } from "./shell-process.ts";
 
 /** Settings of the shell tools of one session. */
 export interface ShellOptions {
@@ -56,13 +54,11 @@ export interface ShellOptions {
   readonly maxOutputBytes?: number;
 }
 
-/** One command, beside the session's settings. */
-export interface CommandStart {
+interface CommandStart {
   readonly command: string;
   readonly cwd: string;
   /** Where it runs, see {@link ShellSession.placeOf}. Default: outside. */
   readonly place?: CommandPlace;
-  /** Ends it while it starts. */
   readonly signal?: AbortSignal;
   /** Gets new text as it comes, cleaned, in whole lines. */
   readonly onText?: (text: string) => void;
@@ -70,9 +66,7 @@ export interface CommandStart {
   readonly onFull?: () => void;
 }
 
-/** Where a command runs, and what it sees there. */
 export interface CommandPlace extends CommandPlacement {
-  /** Absent outside. */
   readonly sandbox?: CommandSandbox;
   readonly env: Environment;
 }
@@ -265,7 +259,6 @@ export class ShellSession {
     return [...running.notes(shown), ...(missed.length === 0 ? [] : [missedVariablesNote(missed)])];
   }
 
-  /** A command is over and left nothing to look after. */
   async finish(running: RunningCommand): Promise<void> {
     this.#calls.delete(running);
     await running.close();
@@ -317,7 +310,6 @@ export class ShellSession {
 
 interface CommandBegin {
   readonly running: RunningCommand;
-  /** Why it did not begin: nothing of it has run. */
   readonly problem?: string;
 }
 
@@ -360,4 +352,128 @@ export function lookingEnvironment(env: Environment): Environment {
     GIT_ALLOW_PROTOCOL: "",
     GIT_NO_LAZY_FETCH: "1",
   };
+}
+
+export interface Job {
+  readonly id: string;
+  readonly running: RunningCommand;
+  /** True for what a finished command left running, false for a command started in the background. */
+  readonly isLeftover: boolean;
+}
+
+const MAX_FINISHED = 100;
+
+class JobTable {
+  readonly #jobs = new Map<string, Job>();
+  readonly #ended = new Map<string, number | null>();
+  #onEnd: () => void = () => undefined;
+  #count = 0;
+
+  /** Makes a command a job. It no longer keeps the program alive. */
+  add(running: RunningCommand, { isLeftover }: { readonly isLeftover: boolean }): Job {
+    const job: Job = { id: `job_${++this.#count}`, running, isLeftover };
+    this.#jobs.set(job.id, job);
+    running.process.unref();
+    void this.#watch(job);
+    this.#dropOldFinished();
+    return job;
+  }
+
+  get(id: string): Job | undefined {
+    return this.#jobs.get(id);
+  }
+
+  all(): readonly Job[] {
+    return [...this.#jobs.values()];
+  }
+
+  /** The exit codes of ended jobs, kept up to date; null: by a signal. `onEnd` is called for each. */
+  watch(onEnd: () => void): ReadonlyMap<string, number | null> {
+    this.#onEnd = onEnd;
+    return this.#ended;
+  }
+
+  async #watch({ id, running }: Job): Promise<void> {
+    await Promise.all([running.settled, running.process.closed]);
+    if ((await running.process.running()).length > 0) return;
+    this.#ended.set(id, running.exit?.code ?? null);
+    this.#onEnd();
+  }
+
+  #dropOldFinished(): void {
+    const finished = this.all().filter((job) => !job.isLeftover && job.running.exit !== undefined);
+    for (const job of finished.slice(0, -MAX_FINISHED)) this.#jobs.delete(job.id);
+  }
+}
+
+export class RunningCommand {
+  readonly command: string;
+  readonly process: ShellProcess;
+  readonly output: OutputBuffer;
+  /** Lines that name what a sandbox held back or put back. */
+  readonly notes: (shown: ShownCommand) => readonly string[];
+  /** Resolves when it has ended and its sandbox has looked after it. */
+  readonly settled: Promise<unknown>;
+  readonly #startedAt = performance.now();
+  #tookMs: number | undefined;
+
+  constructor(
+    command: string,
+    process: ShellProcess,
+    { output, confined }: { readonly output: OutputBuffer; readonly confined: SandboxedCommand | undefined },
+  ) {
+    this.command = command;
+    this.notes = confined?.notes ?? (() => []);
+    this.settled = process.exited.then(() => confined?.settle());
+    this.process = process;
+    this.output = output;
+    void process.exited.then(() => {
+      this.#tookMs = performance.now() - this.#startedAt;
+    });
+    void process.closed.then(() => output.end());
+  }
+
+  get durationMs(): number {
+    return this.#tookMs ?? performance.now() - this.#startedAt;
+  }
+
+  get exit(): ShellExit | undefined {
+    return this.process.exit;
+  }
+
+  look(): Promise<OutputText> {
+    return this.output.look();
+  }
+
+  async close(): Promise<void> {
+    this.process.close();
+    await this.output.end();
+  }
+}
+
+const MAX_NAMED = 5;
+
+interface ShownCommand {
+  readonly command: string;
+  readonly output: string;
+  readonly failed: boolean;
+}
+
+/** Withheld variables a command seems to need: `$NAME` in it, or named in the output of a failure. */
+function missedVariables(withheld: ReadonlySet<string>, shown: ShownCommand): readonly string[] {
+  if (withheld.size === 0) return [];
+  const names = new Set<string>();
+  for (const [, name = ""] of shown.command.matchAll(/\$\{?([A-Za-z_]\w{0,80})/g))
+    if (withheld.has(name)) names.add(name);
+  if (shown.failed)
+    for (const [name] of shown.output.matchAll(/\b[A-Z][A-Z0-9_]{2,80}\b/g))
+      if (withheld.has(name)) names.add(name);
+  return [...names].slice(0, MAX_NAMED);
+}
+
+function missedVariablesNote(names: readonly string[]): string {
+  const [one, ...more] = names;
+  if (one === undefined) return "";
+  const what = more.length === 0 ? one : names.join(", ");
+  return `[${what} ${more.length === 0 ? "is" : "are"} not passed to commands. The user can allow it: --pass-env ${names.join(",")}, or environment.pass in their config]`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findShell, unattendedEnvironment } from "./shell.ts";
+import { findShell, unattendedEnvironment } from "./ports.ts";
 
 const system = (...paths: readonly string[]): ((path: string) => boolean) => {
   return (path) => paths.includes(path);

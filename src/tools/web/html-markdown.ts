@@ -1,27 +1,13 @@
 import { type Token, Tokenizer, TokenizerMode } from "parse5";
-import { MarkdownWriter } from "./markdown-writer.ts";
 
-/** A page as text for a model. */
 export interface MarkdownPage {
-  /** Of the first `title`; undefined when there is none. */
   readonly title: string | undefined;
   readonly markdown: string;
 }
 
-/** Elements whose text is no part of what a person reads. */
-const SKIPPED: ReadonlySet<string> = new Set([
-  "script",
-  "style",
-  "noscript",
-  "template",
-  "svg",
-  "math",
-  "iframe",
-  "object",
-  "canvas",
-  "select",
-  "dialog",
-]);
+const SKIPPED: ReadonlySet<string> = new Set(
+  "script style noscript template svg math iframe object canvas select dialog".split(" "),
+);
 
 /** How the text of these elements is read. Source: HTML Standard, 13.2.6.4. */
 const MODES: ReadonlyMap<string, (typeof TokenizerMode)[keyof typeof TokenizerMode]> = new Map([
@@ -36,11 +22,7 @@ const MODES: ReadonlyMap<string, (typeof TokenizerMode)[keyof typeof TokenizerMo
   ["plaintext", TokenizerMode.PLAINTEXT],
 ]);
 
-/**
- * HTML as Markdown: headings, paragraphs, lists, quotes, code, tables, links and images, links made absolute
- * against `base`. Works on tokens, without a tree, so time grows with the length of the page alone, however
- * it is nested; what was left open is closed.
- */
+/** Works on tokens, without a tree: time grows with the length alone, and what is open is closed. */
 export function htmlToMarkdown(html: string, base: string): MarkdownPage {
   const reader = new PageReader(base);
   const tokenizer = new Tokenizer({}, reader);
@@ -106,19 +88,363 @@ class PageReader {
     this.onCharacter(token);
   }
 
-  onNullCharacter(): void {
-    // Browsers leave them out of text.
+  // None of these says anything about the text.
+  readonly onNullCharacter = nothing;
+  readonly onComment = nothing;
+  readonly onDoctype = nothing;
+  readonly onEof = nothing;
+}
+
+function nothing(): void {
+  return undefined;
+}
+
+class TextLine {
+  readonly #pieces: string[] = [];
+
+  get isEmpty(): boolean {
+    return this.#pieces.length === 0;
   }
 
-  onComment(): void {
-    // Comments are not read.
+  get end(): number {
+    return this.#pieces.length;
   }
 
-  onDoctype(): void {
-    // Says nothing about the text.
+  get endsInSpace(): boolean {
+    return /\s$/.test(this.#pieces.at(-1) ?? "");
   }
 
-  onEof(): void {
-    // The writer is ended when the page is asked for.
+  add(text: string): void {
+    if (text !== "") this.#pieces.push(text);
+  }
+
+  /** Removes blanks from the end, as far back as `from`; true when there were some. */
+  trimEnd(from = 0): boolean {
+    let trimmed = false;
+    while (this.#pieces.length > from) {
+      const last = this.#pieces.pop() ?? "";
+      const kept = last.trimEnd();
+      trimmed ||= kept !== last;
+      if (kept === "") continue;
+      this.#pieces.push(kept);
+      break;
+    }
+    return trimmed;
+  }
+
+  /** Takes away what was added since a place, and returns it. */
+  cut(from: number): string {
+    return this.#pieces.splice(from).join("");
+  }
+}
+
+const HEADING = /^h[1-6]$/;
+/** Elements that stand on lines of their own. */
+const BLOCKS: ReadonlySet<string> = new Set(
+  "address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure footer form header html legend main nav p section summary table".split(
+    " ",
+  ),
+);
+const EMPHASIS: ReadonlyMap<string, string> = new Map([
+  ["b", "**"],
+  ["strong", "**"],
+  ["i", "*"],
+  ["em", "*"],
+  ["del", "~~"],
+  ["s", "~~"],
+  ["code", "`"],
+  ["kbd", "`"],
+  ["samp", "`"],
+]);
+const MAX_DEPTH = 20;
+
+export type Attribute = (name: string) => string | undefined;
+
+interface List {
+  readonly ordered: boolean;
+  next: number;
+}
+
+/** Writes Markdown from elements and text. Elements may be closed in any order, or never. */
+export class MarkdownWriter {
+  readonly #base: string;
+  readonly #lines: string[] = [];
+  /** The line at work, without the marks of lists and quotes. */
+  readonly #line = new TextLine();
+  #wantsSpace = false;
+  #wantsBlank = false;
+  #quotes = 0;
+  readonly #lists: List[] = [];
+  #bullet = "";
+  #code: string[] | undefined;
+  #codeLanguage = "";
+  readonly #links: { readonly href: string; readonly at: number }[] = [];
+  /** Emphasis begun on the line at work, and where its text begins. */
+  readonly #marks: { readonly mark: string; readonly after: number }[] = [];
+  #cells: number | undefined;
+  #headerCells = 0;
+
+  constructor(base: string) {
+    this.#base = base;
+  }
+
+  end(): string {
+    while (this.#links.length > 0) this.close("a");
+    if (this.#cells !== undefined) this.#endRow();
+    if (this.#code !== undefined) this.close("pre");
+    this.#endLine();
+    return this.#lines.join("\n").trim();
+  }
+
+  text(chars: string): void {
+    if (this.#code !== undefined) {
+      this.#code.push(chars);
+      return;
+    }
+    const plain = chars.replace(/[\s\u00a0]+/g, " ");
+    if (plain === " ") {
+      this.#wantsSpace = true;
+      return;
+    }
+    this.#put(plain);
+  }
+
+  open(name: string, attribute: Attribute): void {
+    if (this.#code !== undefined) return this.#openInCode(name, attribute);
+    if (HEADING.test(name)) return this.#heading(Number(name[1]));
+    const mark = EMPHASIS.get(name);
+    if (mark !== undefined) return this.#mark(mark, true);
+    switch (name) {
+      case "br":
+        if (this.#cells === undefined) this.#endLine();
+        else this.#wantsSpace = true;
+        return;
+      case "hr":
+        this.#endBlock();
+        this.#put("---");
+        return this.#endBlock();
+      case "pre":
+        this.#endBlock();
+        this.#code = [];
+        this.#codeLanguage = "";
+        return;
+      case "a":
+        return this.#openLink(attribute("href"));
+      case "img":
+        return this.#image(attribute);
+      default:
+        return this.#openPart(name, attribute);
+    }
+  }
+
+  close(name: string): void {
+    if (this.#code !== undefined) {
+      if (name === "pre") this.#closeCode();
+      return;
+    }
+    if (HEADING.test(name)) return this.#endBlock();
+    const mark = EMPHASIS.get(name);
+    if (mark !== undefined) return this.#mark(mark, false);
+    switch (name) {
+      case "a":
+        return this.#closeLink();
+      case "ul":
+      case "ol":
+        this.#endLine();
+        this.#lists.pop();
+        this.#wantsBlank = this.#lists.length === 0;
+        return;
+      case "li":
+        return this.#endLine();
+      case "tr":
+        return this.#endRow();
+      default:
+        if (BLOCKS.has(name)) this.#endBlock();
+        if (name === "blockquote" && this.#cells === undefined) this.#quotes = Math.max(0, this.#quotes - 1);
+    }
+  }
+
+  #openPart(name: string, attribute: Attribute): void {
+    switch (name) {
+      case "ul":
+      case "ol":
+        return this.#openList(name === "ol", Number(attribute("start") ?? 1));
+      case "li":
+        return this.#item();
+      case "tr":
+        return this.#row();
+      case "td":
+      case "th":
+        return this.#cell(name === "th");
+      default:
+        return this.#openBlock(name);
+    }
+  }
+
+  #openBlock(name: string): void {
+    if (!BLOCKS.has(name)) return;
+    // The first paragraph in an item of a list stays on its line.
+    if (this.#bullet === "" || !this.#line.isEmpty) this.#endBlock();
+    if (name !== "blockquote" || this.#cells !== undefined) return;
+    this.#blank();
+    this.#quotes = Math.min(MAX_DEPTH, this.#quotes + 1);
+  }
+
+  #heading(level: number): void {
+    this.#endBlock();
+    this.#put(`${"#".repeat(level)} `);
+    this.#wantsSpace = false;
+  }
+
+  #put(text: string): void {
+    if (this.#line.isEmpty || this.#marks.at(-1)?.after === this.#line.end) this.#line.add(text.trimStart());
+    else if (this.#wantsSpace && !this.#line.endsInSpace) this.#line.add(` ${text.trimStart()}`);
+    else this.#line.add(text);
+    this.#wantsSpace = false;
+  }
+
+  /** A blank before a closing mark goes behind it. A mark around nothing is left out. */
+  #mark(mark: string, opens: boolean): void {
+    if (opens) {
+      if (this.#marks.length >= MAX_DEPTH) return;
+      this.#space();
+      this.#line.add(mark);
+      this.#marks.push({ mark, after: this.#line.end });
+      return;
+    }
+    const at = this.#marks.findLastIndex((open) => open.mark === mark);
+    const open = this.#marks[at];
+    if (open === undefined) return;
+    this.#marks.splice(at);
+    if (this.#line.trimEnd(open.after)) this.#wantsSpace = true;
+    if (this.#line.end > open.after) this.#line.add(mark);
+    else this.#line.cut(open.after - 1);
+  }
+
+  #space(): void {
+    if (this.#wantsSpace && !this.#line.isEmpty && !this.#line.endsInSpace) this.#line.add(" ");
+    this.#wantsSpace = false;
+  }
+
+  #openLink(href: string | undefined): void {
+    if (this.#links.length >= MAX_DEPTH) return;
+    this.#space();
+    this.#links.push({ href: href ?? "", at: this.#line.end });
+  }
+
+  #closeLink(): void {
+    const link = this.#links.pop();
+    if (link === undefined) return;
+    // Emphasis begun in the link ends in it: its place is gone when the text of the link is taken.
+    for (let open = this.#marks.at(-1); open !== undefined && open.after > link.at; open = this.#marks.at(-1))
+      this.#mark(open.mark, false);
+    // A link around whole blocks has its text on earlier lines.
+    const text = this.#line.cut(link.at);
+    const url = this.#absolute(link.href);
+    if (url === undefined || text.trim() === "") this.#line.add(text);
+    else this.#line.add(`[${text.trim()}](${url})`);
+  }
+
+  #image(attribute: Attribute): void {
+    const alt = attribute("alt")?.replace(/\s+/g, " ").trim() ?? "";
+    const url = this.#absolute(attribute("src") ?? "");
+    if (alt !== "" && url !== undefined) this.#put(`![${alt}](${url})`);
+  }
+
+  /** Undefined for what leads nowhere: a place in the same page, a script, inline data. */
+  #absolute(href: string): string | undefined {
+    if (href === "" || href.startsWith("#")) return undefined;
+    const url = URL.parse(href, this.#base);
+    return url === null || !/^(?:https?|mailto):$/.test(url.protocol) ? undefined : url.href;
+  }
+
+  #openList(ordered: boolean, start: number): void {
+    this.#endLine();
+    if (this.#lists.length === 0) this.#wantsBlank = this.#lines.length > 0;
+    this.#lists.push({ ordered, next: Number.isSafeInteger(start) ? start : 1 });
+  }
+
+  #item(): void {
+    this.#endLine();
+    const list = this.#lists.at(-1);
+    this.#bullet = list?.ordered === true ? `${list.next++}. ` : "- ";
+  }
+
+  #row(): void {
+    this.#endLine();
+    this.#cells = 0;
+    this.#headerCells = 0;
+  }
+
+  #cell(isHeader: boolean): void {
+    if (this.#cells === undefined) return;
+    this.#wantsSpace = false;
+    this.#line.trimEnd();
+    this.#line.add(this.#cells === 0 ? "| " : " | ");
+    this.#cells++;
+    if (isHeader) this.#headerCells++;
+  }
+
+  #endRow(): void {
+    const cells = this.#cells ?? 0;
+    const isHeader = cells > 0 && this.#headerCells === cells;
+    this.#line.trimEnd();
+    if (cells > 0) this.#line.add(" |");
+    this.#cells = undefined;
+    this.#endLine();
+    if (isHeader) this.#push(`|${" --- |".repeat(cells)}`);
+  }
+
+  #openInCode(name: string, attribute: Attribute): void {
+    if (name === "br") this.#code?.push("\n");
+    if (name === "code" && this.#codeLanguage === "")
+      this.#codeLanguage =
+        /(?:^|\s)(?:language|lang)-([\w+#-]{1,30})/.exec(attribute("class") ?? "")?.[1] ?? "";
+  }
+
+  #closeCode(): void {
+    const code = (this.#code ?? []).join("").replace(/^\n/, "").trimEnd();
+    this.#code = undefined;
+    const fence = "`".repeat(Math.max(3, ...Array.from(code.matchAll(/`+/g), ([run]) => run.length + 1)));
+    this.#push(`${fence}${this.#codeLanguage}`);
+    for (const line of code.split("\n")) this.#push(line);
+    this.#push(fence);
+    this.#wantsBlank = true;
+  }
+
+  /** In a cell everything stands on the line of the row, in a list no blank line parts the items. */
+  #endBlock(): void {
+    if (this.#cells !== undefined) {
+      this.#wantsSpace = true;
+      return;
+    }
+    this.#endLine();
+    this.#wantsBlank = this.#lines.length > 0 && this.#lists.length === 0;
+  }
+
+  #blank(): void {
+    const isParted = /^[> ]*$/.test(this.#lines.at(-1) ?? "");
+    if (this.#wantsBlank && !isParted) this.#lines.push("> ".repeat(this.#quotes).trimEnd());
+    this.#wantsBlank = false;
+  }
+
+  #endLine(): void {
+    // Marks begun on this line cannot be closed on another.
+    for (let open = this.#marks.at(-1); open !== undefined; open = this.#marks.at(-1))
+      this.#mark(open.mark, false);
+    for (const [at, link] of this.#links.entries()) this.#links[at] = { ...link, at: 0 };
+    this.#line.trimEnd();
+    const text = this.#line.cut(0);
+    this.#wantsSpace = false;
+    if (text !== "") this.#push(text);
+  }
+
+  #push(text: string): void {
+    const quote = "> ".repeat(this.#quotes);
+    this.#blank();
+    const depth = Math.min(MAX_DEPTH, this.#lists.length);
+    const indent = depth === 0 ? "" : "  ".repeat(this.#bullet === "" ? depth : depth - 1);
+    this.#lines.push(`${quote}${indent}${this.#bullet}${text}`.trimEnd());
+    this.#bullet = "";
   }
 }

@@ -1,19 +1,15 @@
 import { EXIT } from "../../../view/exit-code.ts";
 import type { CommandCall } from "../command-call.ts";
-import type { CommandContext } from "../command-context.ts";
-import { type CommandAction, RUN_OPTIONS } from "../command-spec.ts";
 import { COMMANDS } from "../commands.ts";
-import { FLAGS } from "../flags.ts";
-import type { CommandOption } from "../read-options.ts";
+import { type CommandAction, type CommandOption, FLAGS, RUN_OPTIONS } from "../read-options.ts";
 
 /** `nano-agent completion bash|zsh|fish`: a script made from the tables of commands and options. */
-export async function completion({ stdout }: CommandContext, call: CommandCall): Promise<number> {
+export async function completion({ stdout, ...call }: CommandCall): Promise<number> {
   const script = { bash: bashScript, zsh: zshScript, fish: fishScript }[call.action];
   stdout.write(script?.() ?? "");
   return EXIT.done;
 }
 
-/** A place of a command line: the words before, and the commands, actions and options that may follow. */
 interface CompletionPlace {
   readonly after: string;
   readonly words: readonly { readonly name: string }[];
@@ -42,7 +38,6 @@ function optionsOf({ options, runOptions }: CommandAction): readonly CommandOpti
   return [...options, ...(runOptions === true ? RUN_OPTIONS : []), ...help];
 }
 
-/** The cases of a shell script, one for each place. */
 function casesOf(assign: (words: string) => string): string {
   const lines = completionPlaces().map(({ after, words, options }) => {
     const names = [...words, ...options].map(({ name }) => name);

@@ -1,4 +1,16 @@
-import { delimiter, dirname } from "node:path";
+import { execFile } from "node:child_process";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join, relative, sep } from "node:path";
 import type { CodingSession, CodingSessionOptions } from "../../../coding/session/coding-session.ts";
 import { createCodingSession } from "../../../coding/session/prepare-coding-session.ts";
 import { systemClock } from "../../../core/base/async.ts";
@@ -8,18 +20,15 @@ import { SessionStore } from "../../../session/session-store.ts";
 import type { Environment } from "../../../system/env.ts";
 import { says } from "../../../testing/script.ts";
 import { ScriptedModel } from "../../../testing/scripted-model.ts";
+import { diffFile } from "../../../tools/files/file-under-change.ts";
 import { EXIT, SIGNAL_EXITS } from "../../../view/exit-code.ts";
 import type { Notice } from "../../../view/notice.ts";
 import { noticeText } from "../../../view/notice-text.ts";
 import { terminalLine, terminalText } from "../../../view/safe-text.ts";
 import type { CommandCall } from "../command-call.ts";
-import { type CommandContext, say } from "../command-context.ts";
-import { DEMO_PROJECT, DEMO_PROMPT } from "../demo/demo-project.ts";
-import { DEMO_SCRIPT } from "../demo/demo-script.ts";
-import { ScratchProject, type TestReport } from "../demo/scratch-project.ts";
+import { isTerminal, type Style, say, styleFor } from "../command-context.ts";
 import { EndingSignals } from "../ending-signals.ts";
-import { isTerminal } from "../standard-output.ts";
-import { type Style, styleFor } from "../style.ts";
+import { DEMO_PROJECT, DEMO_PROMPT, DEMO_SCRIPT } from "./demo-script.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
@@ -27,7 +36,6 @@ declare const NANO_AGENT_VERSION: string;
 const MAX_TURNS = 40;
 /** Milliseconds between two pieces of a scripted answer, where a person watches. */
 const DELAY_MS = 25;
-/** The same everywhere. */
 const COLUMNS = 100;
 
 /**
@@ -35,10 +43,10 @@ const COLUMNS = 100;
  * terminal, then runs the project's tests and shows what changed. The model is scripted unless one is named;
  * everything else is what a run has. Exit 0 only when the tests pass at the end.
  */
-export async function demo(context: CommandContext, call: CommandCall): Promise<number> {
+export async function demo(call: CommandCall): Promise<number> {
   const project = new ScratchProject(DEMO_PROJECT);
-  const environment = demoEnvironment(context.environment);
-  const show = new DemoRun({ ...context, environment }, call, project);
+  const environment = demoEnvironment(call.environment);
+  const show = new DemoRun({ ...call, environment }, project);
   try {
     return await show.run();
   } finally {
@@ -55,7 +63,7 @@ function demoEnvironment(environment: Environment): Environment {
 }
 
 class DemoRun {
-  readonly #context: CommandContext;
+  readonly #call: CommandCall;
   readonly #project: ScratchProject;
   readonly #keep: boolean;
   readonly #model: string | undefined;
@@ -64,9 +72,9 @@ class DemoRun {
   readonly #stop: AbortSignal;
   #session: CodingSession | undefined;
 
-  constructor(context: CommandContext, call: CommandCall, project: ScratchProject) {
-    const { stdout, environment } = context;
-    this.#context = context;
+  constructor(call: CommandCall, project: ScratchProject) {
+    const { stdout, environment } = call;
+    this.#call = call;
     this.#project = project;
     this.#keep = call.has("--keep");
     this.#model = call.text("--model");
@@ -85,7 +93,7 @@ class DemoRun {
   }
 
   async #perform(): Promise<number> {
-    const { stdout, environment } = this.#context;
+    const { stdout, environment } = this.#call;
     const { wantsPlain } = await import("../../terminal/open-screen.ts");
     const hasScreen = stdout.isTerminal && isTerminal(0) && !wantsPlain(environment);
     if (hasScreen) {
@@ -93,7 +101,7 @@ class DemoRun {
       await this.#onScreen();
     } else {
       const session = await this.#open((notice) => {
-        if (notice.code !== "model_chosen") say(this.#context, noticeText(notice));
+        if (notice.code !== "model_chosen") say(this.#call, noticeText(notice));
       });
       this.#opening(false);
       try {
@@ -104,7 +112,7 @@ class DemoRun {
     }
     const changes = await this.#project.changes();
     this.#diff([...changes.values()].join(""));
-    const report = await this.#project.test(this.#context.environment, this.#stop);
+    const report = await this.#project.test(this.#call.environment, this.#stop);
     const touchedTests = [...changes.keys()].filter((path) => path.startsWith("test/"));
     this.#verdict(report, touchedTests);
     this.#closing();
@@ -130,7 +138,7 @@ class DemoRun {
     const nothing = async (): Promise<void> => undefined;
     const signals = this.#signals;
     await openScreen({
-      environment: this.#context.environment,
+      environment: this.#call.environment,
       cwd: this.#project.folder,
       prompt: DEMO_PROMPT,
       picks: false,
@@ -151,12 +159,12 @@ class DemoRun {
   }
 
   async #watch(session: CodingSession): Promise<void> {
-    const { stdout } = this.#context;
+    const { stdout } = this.#call;
     // The demo is made to be looked at: it shows the same on a screen, in a file and in the log of a build.
     const { LineDrawer } = await import("../../terminal/line-drawer.ts");
     const write = (text: string): void => stdout.write(text);
     const place = {
-      environment: this.#context.environment,
+      environment: this.#call.environment,
       isStyled: stdout.isTerminal,
       columns: () => COLUMNS,
     };
@@ -173,7 +181,7 @@ class DemoRun {
 
   /** The scripted demo is the same everywhere; a real model is found and paid for as settings say. */
   get #source(): Pick<CodingSessionOptions, "environment" | "model"> {
-    const { environment, stdout } = this.#context;
+    const { environment, stdout } = this.#call;
     if (this.#model !== undefined) return { environment, model: this.#model };
     const others = Object.entries(environment).filter(([name]) => !name.startsWith("NANO_AGENT_"));
     const nowhere = this.#project.aside;
@@ -233,7 +241,7 @@ class DemoRun {
   }
 
   #write(...lines: readonly string[]): void {
-    this.#context.stdout.write(lines.map((line) => `${line}\n`).join(""));
+    this.#call.stdout.write(lines.map((line) => `${line}\n`).join(""));
   }
 }
 
@@ -258,4 +266,89 @@ function scriptedModel(delayMs: number): Model {
       }
     },
   };
+}
+
+type Files = { readonly [path: string]: string };
+
+interface TestReport {
+  /** True when the runner ended with 0 and ran at least one test. */
+  readonly ok: boolean;
+  readonly passed: number;
+  readonly failed: number;
+  readonly tests: readonly { readonly name: string; readonly ok: boolean }[];
+  readonly output: string;
+}
+
+/** Larger files are no work of a demo and are not compared. */
+const MAX_COMPARED_BYTES = 1_000_000;
+const MAX_OUTPUT_BYTES = 1_000_000;
+
+class ScratchProject {
+  readonly folder: string;
+  /** An empty folder beside it, for settings and state: what steers must not lie where commands write. */
+  readonly aside: string;
+  readonly #root: string;
+  readonly #before: Files;
+
+  constructor(files: Files) {
+    this.#before = files;
+    this.#root = realpathSync(mkdtempSync(join(tmpdir(), "nano-agent-demo-")));
+    this.folder = join(this.#root, "project");
+    this.aside = join(this.#root, "aside");
+    mkdirSync(this.aside);
+    for (const [path, text] of Object.entries(files)) {
+      const file = join(this.folder, path);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+    }
+  }
+
+  /** The files that are not as they were, by path, each as a unified diff; new and removed ones too. */
+  async changes(): Promise<ReadonlyMap<string, string>> {
+    const after = this.#read();
+    const changes = new Map<string, string>();
+    for (const path of new Set([...Object.keys(this.#before), ...Object.keys(after)].sort())) {
+      if (this.#before[path] === after[path]) continue;
+      const { diff } = await diffFile(path, this.#before[path] ?? "", after[path] ?? "");
+      changes.set(path, diff ?? `${path} changed\n`);
+    }
+    return changes;
+  }
+
+  /** Runs the tests with the `node` that is on the PATH. Resolves also when there is none. */
+  test(environment: Environment, signal: AbortSignal): Promise<TestReport> {
+    const options = { cwd: this.folder, env: { ...environment }, signal, maxBuffer: MAX_OUTPUT_BYTES };
+    return new Promise((resolve) => {
+      execFile("node", ["--test", "--test-reporter=tap"], options, (error, stdout, stderr) => {
+        // Failing tests have said why.
+        const why = error === null || stdout !== "" ? "" : error.message;
+        resolve(readReport(stdout + stderr + why, error === null));
+      });
+    });
+  }
+
+  remove(): void {
+    rmSync(this.#root, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  #read(): Files {
+    const files: { [path: string]: string } = {};
+    for (const entry of readdirSync(this.folder, { recursive: true, withFileTypes: true })) {
+      const file = join(entry.parentPath, entry.name);
+      if (!entry.isFile() || statSync(file).size > MAX_COMPARED_BYTES) continue;
+      files[relative(this.folder, file).split(sep).join("/")] = readFileSync(file, "utf8");
+    }
+    return files;
+  }
+}
+
+/** Reads the report that the runner writes in the TAP format. */
+function readReport(output: string, isDone: boolean): TestReport {
+  const tests = [...output.matchAll(/^ *(not )?ok \d+ - (.*)$/gm)].map(([, not, name = ""]) => {
+    return { name: name.replace(/ # .*$/, ""), ok: not === undefined };
+  });
+  const figure = (name: string): number =>
+    Number(new RegExp(`^# ${name} (\\d+)$`, "m").exec(output)?.[1] ?? 0);
+  const [passed, failed] = [figure("pass"), figure("fail")];
+  return { ok: isDone && passed > 0 && failed === 0, passed, failed, tests, output };
 }

@@ -1,16 +1,522 @@
-import type { Command } from "../command-call.ts";
-import { compareResults } from "../evaluation/compare-results.ts";
-import { runEvaluation } from "../evaluation/run-evaluation.ts";
-import { validateSuites } from "../evaluation/validate-suites.ts";
+import { tmpdir } from "node:os";
+import { basename, resolve } from "node:path";
+import type { ConfigFile } from "../../../coding/settings/config-schema.ts";
+import { currentFolder, existingFolder } from "../../../coding/settings/paths.ts";
+import { loadSettings, type McpSources, type Settings } from "../../../coding/settings/settings.ts";
+import { openModel } from "../../../coding/setup/open-model.ts";
+import { commandVariables } from "../../../coding/setup/secrets.ts";
+import { errorMessage, isNanoAgentError, misuse, NanoAgentError } from "../../../core/base/errors.ts";
+import { counted, shellArgument } from "../../../core/base/text.ts";
+import {
+  type EvaluationEnd,
+  type EvaluationEvent,
+  type EvaluationOptions,
+  evaluate,
+} from "../../../evaluation/evaluate.ts";
+import { type TaskProof, validateTask } from "../../../evaluation/judge.ts";
+import type { RunPlace } from "../../../evaluation/perform-run.ts";
+import { assertApart, readSuites, type SuiteTasks } from "../../../evaluation/read-suites.ts";
+import type { RunRecord } from "../../../evaluation/results-folder.ts";
+import { conditionsOf, newestOfEach, ResultsFolder } from "../../../evaluation/results-folder.ts";
+import {
+  type Comparison,
+  changeText,
+  compareModels,
+  compareSides,
+  comparisonVerdict,
+  counts,
+  dollars,
+  type ModelSummary,
+  modelsOf,
+  ratioText,
+  SUMMARY_COLUMNS,
+  shareText,
+  summarize,
+  summaryCells,
+} from "../../../evaluation/summarize.ts";
+import type { Task, TaskFault } from "../../../evaluation/task.ts";
+import type { TaskScratch } from "../../../evaluation/task-scratch.ts";
+import { chooseModel, namedModel } from "../../../providers/model-choice.ts";
+import { createProcessWatcher } from "../../../system/process-watcher.ts";
+import { realPath } from "../../../system/real-path.ts";
+import { describeDuration } from "../../../tools/shell/report.ts";
+import { EXIT } from "../../../view/exit-code.ts";
+import type { Notice } from "../../../view/notice.ts";
+import { noticeText } from "../../../view/notice-text.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
+import { type Command, type CommandCall, numberOf, runFlagsOf } from "../command-call.ts";
+import { answer, type CommandContext, type Style, say, styleFor, tableLines } from "../command-context.ts";
+import { withSignals } from "../ending-signals.ts";
+import { explainError } from "../explain-error.ts";
+import { StrayErrors } from "../foreign-code.ts";
+import { withPromptFiles, withServerFiles } from "../run-flags.ts";
+import { loadDrawings } from "./export-session.ts";
 
 /** `nano-agent eval …`: runs suites, compares results, proves tasks. */
-export const evaluation: Command = (context, call) => {
+export const evaluation: Command = (call) => {
   switch (call.action) {
     case "compare":
-      return compareResults(context, call);
+      return compareResults(call);
     case "validate":
-      return validateSuites(context, call);
+      return validateSuites(call);
     default:
-      return runEvaluation(context, call);
+      return runEvaluation(call);
   }
 };
+
+const MOST_JOBS = 64;
+const MOST_REPEATS = 1_000;
+
+async function runEvaluation(call: CommandCall): Promise<number> {
+  const counts = {
+    jobs: countOf(call, "--jobs", MOST_JOBS),
+    repeats: countOf(call, "--repeat", MOST_REPEATS),
+  };
+  const flags = runFlagsOf(call);
+  const { suites, tasks, faults } = await tasksOf(call);
+  if (faults.length > 0) return tellFaults(call, faults);
+  if (call.has("--list")) return listTasks(call, tasks);
+  const { model: _last, ...config } = withPromptFiles(flags.config, currentFolder());
+  const mcp = await withServerFiles(flags.mcp);
+  const settings = await scratchSettings(call, { config, mcp });
+  const models = await askedModels(call, { tasks, settings });
+  const addDirs = flags.addDirs.map((folder) => existingFolder(folder, "--add-dir"));
+  const folder = folderOf(call, { suites, tasks });
+  const teller = new EvaluationTeller(call, { folder, tasks });
+  const asked = {
+    suites,
+    tasks,
+    models,
+    ...counts,
+    folder,
+    maxUsd: config.maxBudgetUsd,
+    conditions: {
+      ...conditionsOf(settings.config.values),
+      ...(mcp.configs.length > 0 && { mcpConfig: mcp.configs }),
+      ...(mcp.strict && { strictMcpConfig: mcp.strict }),
+      ...(addDirs.length > 0 && { addDir: addDirs }),
+    },
+    place: {
+      config,
+      env: commandVariables(settings.environment, settings.config.values),
+      keepsScratch: call.has("--keep"),
+      onScratch: (scratch: Pick<TaskScratch, "folder">) =>
+        teller.say(`The scratch folder stays: ${scratch.folder}`),
+    },
+  };
+  const session = { environment: call.environment, addDirs, mcp, keepIn: folder.history };
+  return perform({ call, teller, settings }, asked, session);
+}
+
+interface Asking {
+  readonly call: CommandCall;
+  readonly teller: EvaluationTeller;
+  readonly settings: Settings;
+}
+
+type AskedOptions = Pick<
+  EvaluationOptions,
+  "suites" | "tasks" | "models" | "repeats" | "jobs" | "folder" | "maxUsd" | "conditions"
+> & { readonly place: Omit<EvaluationOptions["place"], "session"> };
+
+async function perform(
+  { call, teller, settings }: Asking,
+  asked: AskedOptions,
+  session: RunPlace["session"],
+): Promise<number> {
+  const strays = new StrayErrors();
+  using _caught = strays.listen();
+  let killNow = (): void => undefined;
+  try {
+    return await withSignals(async ({ signal, forced }) => {
+      const ending = evaluate({
+        ...asked,
+        place: {
+          ...asked.place,
+          session: { ...session, adoptErrors: strays.adopt, onNotice: toldOnce(teller) },
+        },
+        signal,
+        onEvent: (event) => teller.event(event),
+        onLive: (kill) => {
+          killNow = kill;
+        },
+      });
+      const end = await Promise.race([ending, forced.then(() => undefined)]);
+      if (end === undefined) {
+        killNow();
+        return EXIT.failed;
+      }
+      const report = await teller.report(end);
+      answer(call, report.json, report.text);
+      teller.advise(end);
+      const isSolved = end.open === 0 && asked.tasks.length > 0 && report.areAllSolved(asked);
+      return isSolved ? EXIT.done : EXIT.failed;
+    });
+  } catch (error) {
+    if (!isNanoAgentError(error, "unknown_model", "authentication")) throw error;
+    const model = asked.models.length === 1 ? asked.models[0] : undefined;
+    throw new NanoAgentError(error.code, explainError(error, { settings, model }), { cause: error });
+  }
+}
+
+/** Every session has the same to say; what matters is said once. */
+function toldOnce(teller: EvaluationTeller): (notice: Notice) => void {
+  const told = new Set<string>();
+  return (notice) => {
+    const text = noticeText(notice);
+    if (notice.level === "info" || told.has(text)) return;
+    told.add(text);
+    teller.say(text);
+  };
+}
+
+/** The models to ask, each once. Throws for one that cannot be asked, before anything was spent. */
+async function askedModels(
+  call: CommandCall,
+  { tasks, settings }: { readonly tasks: readonly Task[]; readonly settings: Settings },
+): Promise<readonly string[]> {
+  const { config, environment } = settings;
+  const onNotice = (message: string): void => say(call, message);
+  const place = { environment, config: config.values, onNotice, waits: true };
+  const named = await Promise.all(call.list("--model").map((name) => namedModel(name, place)));
+  const names =
+    named.length > 0
+      ? [...new Set(named)]
+      : [(await chooseModel({ config, environment, onNotice, waits: true })).name];
+  const limited = tasks.find(({ limits }) => limits.usd !== undefined);
+  const limit =
+    config.values.maxBudgetUsd === undefined
+      ? limited && `limits.usd of the task ${limited.name}`
+      : "--max-budget-usd";
+  for (const name of names) {
+    const { info } = await openModel(name, place);
+    if (limit !== undefined && info?.price === undefined)
+      throw misuse(
+        `${limit} needs prices, and that of ${name} is unknown. Give it one in your settings (providers.NAME.models, 0 for a model that costs nothing), or leave that out.`,
+      );
+  }
+  return names;
+}
+
+/** The folder for results, a new one where none is named. Throws for one that would be in the way. */
+function folderOf(call: CommandCall, suites: Pick<SuiteTasks, "suites" | "tasks">): ResultsFolder {
+  const here = currentFolder();
+  const named = call.text("--output");
+  const path = realPath(resolve(here, named ?? "evaluation"));
+  assertApart(suites, { results: path, temporary: realPath(tmpdir()) });
+  return named === undefined ? ResultsFolder.fresh(here, new Date()) : new ResultsFolder(path);
+}
+
+function listTasks(call: CommandCall, tasks: readonly Task[]): number {
+  const rows = tasks.map(({ name, title, tags, limits }) => ({ name, title, tags, limits }));
+  const lines = rows.map(({ name, title, tags }) => {
+    const about = [title === name ? "" : title, tags.length === 0 ? "" : `[${tags.join(", ")}]`];
+    return `${[name, ...about]
+      .filter((part) => part !== "")
+      .map((part) => terminalLine(part, 200))
+      .join("  ")}\n`;
+  });
+  return answer(call, rows, lines.join(""));
+}
+
+interface EvaluationReport {
+  readonly json: object;
+  readonly text: string;
+  /** True when every run of these models solved its task. */
+  readonly areAllSolved: (asked: { readonly models: readonly string[]; readonly repeats: number }) => boolean;
+}
+
+class EvaluationTeller {
+  readonly #context: CommandContext;
+  readonly #folder: ResultsFolder;
+  readonly #tasks: readonly Task[];
+  readonly #style: Style;
+  #hasPage = false;
+
+  constructor(
+    context: CommandContext,
+    { folder, tasks }: { readonly folder: ResultsFolder; readonly tasks: readonly Task[] },
+  ) {
+    this.#context = context;
+    this.#folder = folder;
+    this.#tasks = tasks;
+    this.#style = styleFor(context.stderr.isTerminal, context.environment);
+  }
+
+  say(message: string): void {
+    say(this.#context, message);
+  }
+
+  event(event: EvaluationEvent): void {
+    if (event.type === "run") return this.#run(event.record, `${event.done}/${event.total}`);
+    const { open, done, damaged, changed } = event;
+    this.say(
+      done === 0
+        ? `${counted(open, "run")} to make; results go to ${this.#folder.path}.`
+        : `${counted(done, "run")} made before, ${open} to make; results are in ${this.#folder.path}.`,
+    );
+    if (damaged.length > 0)
+      this.say(
+        `Lines of ${this.#folder.results} that cannot be read: ${damaged.join(", ")}. Their runs are made again.`,
+      );
+    if (changed.length > 0)
+      this.say(
+        `Changed since: ${changed.join(", ")}. What was found out about them does not count, and they are run again.`,
+      );
+  }
+
+  #run({ task, model, repeat, solved, error, reason, ...facts }: RunRecord, place: string): void {
+    const { green, red, yellow, dim } = this.#style;
+    const word = error !== undefined ? yellow("failed") : solved ? green("solved") : red("not solved");
+    const figures = `${counted(facts.turns, "turn")}, ${facts.costUsd === null ? "cost unknown" : dollars(facts.costUsd)}, ${describeDuration(facts.ms)}`;
+    const name = `${terminalLine(task, 80)} · ${terminalLine(model, 80)} · ${repeat}`;
+    const why = solved ? "" : ` · ${terminalLine(reason, 200)}`;
+    this.#context.stderr.write(`${dim(`[${place}]`)} ${name} · ${word}${why} · ${dim(figures)}\n`);
+  }
+
+  /**
+   * Writes the page, and puts together what is said about the results. Where the page cannot be written, they
+   * are told all the same.
+   */
+  async report({ records, open, spentUsd }: EvaluationEnd): Promise<EvaluationReport> {
+    const summaries = summarize(records);
+    const comparisons = compareModels(records);
+    const titles = new Map(this.#tasks.map(({ name, title }) => [name, title]));
+    const title = `Evaluation ${basename(this.#folder.path)}`;
+    try {
+      const { evaluationPage, style: pageStyle } = await loadDrawings();
+      const content = { title, records, summaries, comparisons, titles, open };
+      this.#folder.writePage(evaluationPage(content, pageStyle));
+      this.#hasPage = true;
+    } catch (error) {
+      this.say(errorMessage(error));
+    }
+    const style = styleFor(this.#context.stdout.isTerminal, this.#context.environment);
+    const parts = [
+      taskText(records, style),
+      summaryText(summaries, style),
+      ...comparisons.map((each) => comparisonText(each, style)),
+    ];
+    return {
+      json: {
+        folder: this.#folder.path,
+        page: this.#hasPage ? this.#folder.page : null,
+        open,
+        spentUsd,
+        models: summaries,
+        comparisons,
+      },
+      text: parts.filter((part) => part !== "").join("\n"),
+      areAllSolved: ({ models, repeats }) =>
+        records
+          .filter(({ model, repeat }) => models.includes(model) && repeat <= repeats)
+          .every((record) => counts(record) && record.solved),
+    };
+  }
+
+  advise({ records, open, isShort }: EvaluationEnd): void {
+    const { path, page } = this.#folder;
+    const goOn = `the same command with -o ${shellArgument(path)}`;
+    if (isShort && open > 0)
+      this.say(
+        `The money is used up: ${counted(open, "run")} still to be made. Go on with ${goOn} and a higher --max-budget-usd.`,
+      );
+    else if (open > 0) this.say(`${counted(open, "run")} still to be made. Go on with ${goOn}.`);
+    const failed = records.filter((record) => !counts(record)).length;
+    if (failed > 0)
+      this.say(
+        `${counted(failed, "run")} failed for reasons that say nothing about the model, and count for nothing. To make them again: ${goOn}.`,
+      );
+    const refused = records.reduce((sum, record) => sum + record.refused, 0);
+    if (refused > 0)
+      this.say(
+        `${counted(refused, "tool call")} refused, by a rule or because nobody could be asked. Allow what the tasks need, with --permission-mode acceptEdits, --allowed-tools or --yolo, and another -o.`,
+      );
+    this.say(
+      `${this.#hasPage ? `Page: ${page}. ` : ""}What happened in a run: XDG_STATE_HOME=${shellArgument(path)} nano-agent sessions show ID (or serve --read-only).`,
+    );
+  }
+}
+
+const MAX_NAME = 80;
+const MAX_REASON = 300;
+
+function summaryText(summaries: readonly ModelSummary[], style: Style): string {
+  const [first, ...others] = SUMMARY_COLUMNS;
+  const rows = summaries.map((each) => summaryCells(each).map((cell) => terminalLine(cell, MAX_NAME)));
+  const [head = "", ...lines] = tableLines([[first ?? "", ...others], ...rows], 1);
+  return [style.dim(head), ...lines].map((line) => `${line}\n`).join("");
+}
+
+/** The tasks, each with the runs that solved it by model, and why others did not. */
+function taskText(records: readonly RunRecord[], style: Style): string {
+  const names = [...new Set(records.map(({ task }) => task))].sort();
+  const lines = names.flatMap((name) => {
+    const runs = records.filter(({ task }) => task === name);
+    const counted = runs.filter(counts);
+    const solved = counted.filter((run) => run.solved).length;
+    const isSolved = solved === runs.length;
+    const mark = isSolved ? style.green("✓") : style.red("✗");
+    const reasons = new Map(
+      runs
+        .filter((run) => !run.solved)
+        .map(({ model, error, reason }) => {
+          const why = `${model}: ${error === undefined ? "" : "failed: "}${reason}`;
+          return [why, style.dim(`    ${terminalLine(why, MAX_REASON)}`)];
+        }),
+    );
+    return [`${mark} ${terminalLine(name, MAX_NAME)}  ${solved} of ${counted.length}`, ...reasons.values()];
+  });
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+function comparisonText(comparison: Comparison, style: Style): string {
+  const { a, b, better, worse, missing, changed } = comparison;
+  const line = (text: string): string => `  ${terminalLine(text, 4_000)}`;
+  const named = (what: string, names: readonly string[]): readonly string[] =>
+    names.length === 0 ? [] : [line(`${what}: ${names.join(", ")}`)];
+  const lines = [
+    style.bold(terminalLine(`${a} → ${b}`, MAX_NAME * 3)),
+    line(shareText(comparison)),
+    line(comparisonVerdict(comparison)),
+    ...(better.length === 0 ? [] : [line(`better: ${changeText(better)}`)]),
+    ...(worse.length === 0 ? [] : [line(`worse: ${changeText(worse)}`)]),
+    ...(ratioText(comparison) === "" ? [] : [line(ratioText(comparison))]),
+    ...named("left out, because only one side has them", missing),
+    ...named("left out, because they were changed in between", changed),
+  ];
+  return lines.map((each) => `${each}\n`).join("");
+}
+
+/** The tasks that a command line means. Throws `invalid_argument` for suites that cannot be read. */
+function tasksOf(call: CommandCall): Promise<SuiteTasks> {
+  return readSuites(call.words, { names: call.list("--task"), tags: call.list("--tag") });
+}
+
+/** A whole number from 1 to `most` behind an option; 1 without it. Throws `invalid_argument`. */
+function countOf(call: CommandCall, name: "--jobs" | "--repeat", most: number): number {
+  return numberOf(call, name, { least: 1, most, what: `a whole number from 1 to ${most}` }) ?? 1;
+}
+
+/**
+ * The settings that hold in scratch folders: those of the user and the command line, not those of the folder
+ * the command is given in.
+ */
+function scratchSettings(
+  { environment }: CommandContext,
+  { config = {}, mcp }: { readonly config?: ConfigFile; readonly mcp?: McpSources } = {},
+): Promise<Settings> {
+  return loadSettings({
+    environment,
+    cwd: existingFolder(tmpdir(), "The temporary folder"),
+    flags: config,
+    mcp,
+  });
+}
+
+/** Says what keeps folders from being tasks. Resolves to the exit code for it. */
+function tellFaults(context: CommandContext, faults: readonly TaskFault[]): number {
+  for (const { folder, faults: sentences } of faults)
+    for (const sentence of sentences) say(context, `${folder} ${sentence}.`);
+  say(
+    context,
+    `${counted(faults.length, "task")} cannot be used. nano-agent eval validate tells more about the others.`,
+  );
+  return EXIT.usage;
+}
+
+/** `nano-agent eval validate SUITE…`: proves that the tasks tell a solution from none. */
+async function validateSuites(call: CommandCall): Promise<number> {
+  const jobs = countOf(call, "--jobs", 64);
+  const { tasks, faults } = await tasksOf(call);
+  const { environment, config } = await scratchSettings(call);
+  const proofs: TaskProof[] = faults.map(unusable);
+  return withSignals(async ({ signal, forced }) => {
+    const watcher = createProcessWatcher();
+    const place = { env: commandVariables(environment, config.values), signal, watcher };
+    const waiting = [...tasks];
+    const worker = async (): Promise<void> => {
+      for (let task = waiting.shift(); task !== undefined && !signal.aborted; task = waiting.shift())
+        proofs.push(await validateTask(task, place));
+    };
+    await Promise.race([Promise.all(Array.from({ length: jobs }, worker)), forced]);
+    // A proof that was cut says nothing.
+    if (signal.aborted) return EXIT.failed;
+    proofs.sort((left, right) => (left.task < right.task ? -1 : 1));
+    const style = styleFor(call.stdout.isTerminal, call.environment);
+    answer(call, proofs, proofText(proofs, style));
+    return proofs.some((proof) => proof.faults.length > 0) ? EXIT.failed : EXIT.done;
+  });
+}
+
+function unusable({ name, faults }: TaskFault): TaskProof {
+  return { task: name, faults, isSolvable: false };
+}
+
+function proofText(proofs: readonly TaskProof[], style: Style): string {
+  const lines = proofs.flatMap(({ task, faults, isSolvable }) => {
+    const name = terminalLine(task, 80);
+    if (faults.length > 0)
+      return [`${style.red("✗")} ${name}`, ...faults.map((fault) => `    ${terminalLine(fault, 1_000)}`)];
+    return isSolvable
+      ? [`${style.green("✓")} ${name}: fails untouched, passes with its reference`]
+      : [
+          `${style.yellow("–")} ${name}: fails untouched; without a reference nothing proves that it can be solved`,
+        ];
+  });
+  const bad = proofs.filter(({ faults }) => faults.length > 0).length;
+  const total =
+    bad === 0
+      ? counted(proofs.length, "good task")
+      : `${bad} of ${counted(proofs.length, "task")} cannot be used as it stands`;
+  return [...lines, `${total}.`].map((line) => `${line}\n`).join("");
+}
+
+/** `nano-agent eval compare A B`: two folders of results, task by task. */
+async function compareResults(call: CommandCall): Promise<number> {
+  const [first = "", second = ""] = call.words;
+  const [a, b] = [readSide(call, first, "A"), readSide(call, second, "B")];
+  const pairs = modelPairs(a, b);
+  const comparisons = pairs.flatMap(([left, right]) => compareSides(sideOf(a, left), sideOf(b, right)) ?? []);
+  if (comparisons.length === 0)
+    throw misuse(
+      `${a.folder} and ${b.folder} have no task in common in the same form, so there is nothing to compare. Compare results of one suite.`,
+    );
+  const style = styleFor(call.stdout.isTerminal, call.environment);
+  return answer(call, comparisons, comparisons.map((each) => comparisonText(each, style)).join("\n"));
+}
+
+interface ReadSide {
+  readonly folder: string;
+  readonly records: readonly RunRecord[];
+}
+
+function readSide(context: CommandContext, path: string, name: string): ReadSide {
+  const folder = existingFolder(path, name);
+  const { records, damaged } = new ResultsFolder(folder).read();
+  if (damaged.length > 0)
+    say(context, `${folder}: lines that cannot be read are left out: ${damaged.join(", ")}.`);
+  if (records.length === 0)
+    throw misuse(`${folder} holds no results yet. Run nano-agent eval with -o ${path} first.`);
+  return { folder, records: newestOfEach(records) };
+}
+
+/** One model on each side is a pair whatever the names; of several, those that both sides have. */
+function modelPairs(a: ReadSide, b: ReadSide): readonly (readonly [string, string])[] {
+  const [left, right] = [modelsOf(a.records), modelsOf(b.records)];
+  const [onlyLeft, onlyRight] = [left[0], right[0]];
+  if (left.length === 1 && right.length === 1 && onlyLeft !== undefined && onlyRight !== undefined)
+    return [[onlyLeft, onlyRight]];
+  const both = left.filter((model) => right.includes(model));
+  if (both.length > 0) return both.map((model) => [model, model]);
+  throw misuse(
+    `No model is on both sides: ${a.folder} has ${left.join(", ")}, ${b.folder} has ${right.join(", ")}. Compare folders with a model in common, or with one model each.`,
+  );
+}
+
+function sideOf(
+  { folder, records }: ReadSide,
+  model: string,
+): { label: string; records: readonly RunRecord[] } {
+  return { label: `${basename(folder)} ${model}`, records: records.filter((each) => each.model === model) };
+}

@@ -4,13 +4,20 @@ import { describedTools } from "../../../coding/setup/builtin-tools.ts";
 import { type Extensions, findExtensions } from "../../../coding/setup/subagents-and-skills.ts";
 import type { Finding, IsTrusted } from "../../../extensions/markdown/origin.ts";
 import type { LoadedExtension } from "../../../extensions/modules/load-extensions.ts";
-import type { Skill } from "../../../extensions/skills/skill.ts";
-import type { LoadedSubagent } from "../../../extensions/subagents/subagent.ts";
+import type { Skill } from "../../../extensions/skills/load-skills.ts";
+import type { LoadedSubagent } from "../../../extensions/subagents/task-tool.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import type { CommandCall } from "../command-call.ts";
-import { answer, type CommandContext, type Look, lookOf, say, settingsHere } from "../command-context.ts";
-import { wrapText } from "../wrap-text.ts";
+import {
+  answer,
+  type CommandContext,
+  type Look,
+  lookOf,
+  say,
+  settingsHere,
+  wrapText,
+} from "../command-context.ts";
 
 /** One thing in a list, as `--json` shows it. */
 interface Row {
@@ -29,9 +36,8 @@ interface Listing<R extends Row> {
   readonly none: string;
 }
 
-/** `nano-agent agents list`: the subagents of this folder. */
-export async function agents(context: CommandContext, call: CommandCall): Promise<number> {
-  const { found } = await extensionsHere(context);
+export async function agents(call: CommandCall): Promise<number> {
+  const { found } = await extensionsHere(call);
   const rows = found.agents.map(({ name, description, origin, path = null, trusted, ...agent }) => ({
     name,
     description,
@@ -42,7 +48,7 @@ export async function agents(context: CommandContext, call: CommandCall): Promis
     model: typeof agent.model === "string" ? agent.model : null,
     maxTurns: agent.maxIterations ?? null,
   }));
-  return list(context, call, {
+  return list(call, {
     name: "agents",
     rows,
     facts: ({ trusted }) => trustText(trusted, "it only reads"),
@@ -51,10 +57,9 @@ export async function agents(context: CommandContext, call: CommandCall): Promis
   });
 }
 
-/** `nano-agent skills list`: the skills of this folder. */
-export async function skills(context: CommandContext, call: CommandCall): Promise<number> {
-  const { found, isTrusted } = await extensionsHere(context);
-  return list(context, call, {
+export async function skills(call: CommandCall): Promise<number> {
+  const { found, isTrusted } = await extensionsHere(call);
+  return list(call, {
     name: "skills",
     rows: await Promise.all(found.skills.map((skill) => skillRow(skill, isTrusted))),
     facts: ({ scripts = [], trusted }) => {
@@ -71,8 +76,8 @@ export async function skills(context: CommandContext, call: CommandCall): Promis
 const MAX_SCRIPTS = 8;
 
 /** `nano-agent extensions list`: loads the extensions of this folder, and says what each brings. */
-export async function extensions(context: CommandContext, call: CommandCall): Promise<number> {
-  const settings = await settingsHere(context);
+export async function extensions(call: CommandCall): Promise<number> {
+  const settings = await settingsHere(call);
   const found = findExtensionFiles(settings);
   const { loadExtensions } = await import("../../../coding/plugins/plugin-loaders.ts");
   const loaded = await loadExtensions(found.files, { cwd: settings.cwd, onFailure: () => undefined });
@@ -81,7 +86,7 @@ export async function extensions(context: CommandContext, call: CommandCall): Pr
     .map(({ path, does }): Finding => {
       return { path, level: "note", message: `${does} once you trust it: nano-agent trust` };
     });
-  return list(context, call, {
+  return list(call, {
     name: "extensions",
     rows: loaded.extensions.map(extensionRow),
     facts: ({ name: _name, origin: _origin, path: _path, ...brings }) =>
@@ -102,7 +107,7 @@ async function extensionsHere(
 }
 
 async function skillRow(skill: Skill, isTrusted: IsTrusted) {
-  const { skillScripts } = await import("../../../coding/setup/extension-loaders.ts");
+  const { skillScripts } = await import("../../../coding/plugins/plugin-loaders.ts");
   const { name, description, origin, path, forModel } = skill;
   const { scripts, isTrusted: trusted } = await skillScripts(skill, isTrusted);
   return {
@@ -129,19 +134,14 @@ function extensionRow({ name, origin, path, tools, commands, hooks, providers, s
   };
 }
 
-function list<R extends Row>(context: CommandContext, call: CommandCall, listing: Listing<R>): number {
+function list<R extends Row>(call: CommandCall, listing: Listing<R>): number {
   const { name, rows, findings, none, facts } = listing;
-  const look = lookOf(context);
-  answer(context, call, {
-    json: () => ({ [name]: rows, findings }),
-    text: () => {
-      const lines =
-        rows.length === 0 ? wrapText(none, look) : rows.flatMap((row) => rowLines(row, facts(row), look));
-      return `${lines.join("\n")}\n`;
-    },
-  });
+  const look = lookOf(call);
+  const lines =
+    rows.length === 0 ? wrapText(none, look) : rows.flatMap((row) => rowLines(row, facts(row), look));
+  answer(call, { [name]: rows, findings }, `${lines.join("\n")}\n`);
   if (call.has("--json")) return EXIT.done;
-  for (const { path, level, message } of findings) say(context, `${level}: ${path}: ${message}`);
+  for (const { path, level, message } of findings) say(call, `${level}: ${path}: ${message}`);
   return EXIT.done;
 }
 

@@ -1,30 +1,43 @@
 import { type FoundServers, faultText, findMcpServers } from "../../../coding/mcp/find-servers.ts";
+import { loginStore, removeLogin } from "../../../coding/mcp/login-store.ts";
 import { hubFor } from "../../../coding/mcp/mcp-parts.ts";
 import { projectServersFile, saveServer } from "../../../coding/mcp/saved-servers.ts";
 import { configPath } from "../../../coding/settings/paths.ts";
 import type { Settings } from "../../../coding/settings/settings.ts";
 import { redactionFor } from "../../../coding/setup/secrets.ts";
+import { systemClock } from "../../../core/base/async.ts";
 import { errorMessage, misuse } from "../../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../../core/base/json.ts";
 import { counted, didYouMean } from "../../../core/base/text.ts";
 import type { McpHub, McpServerStatus } from "../../../extensions/mcp/mcp-hub.ts";
-import type { McpServerDefinition } from "../../../extensions/mcp/server-definition.ts";
+import {
+  type HttpServer,
+  type McpServerDefinition,
+  parseServer,
+} from "../../../extensions/mcp/server-definition.ts";
 import { toMcpResult } from "../../../extensions/mcp/tool-result.ts";
+import { networkOptions } from "../../../providers/network-options.ts";
+import { type Environment, variable } from "../../../system/env.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import { leftOutText } from "../../../view/notice-text.ts";
 import { terminalLine, terminalText } from "../../../view/safe-text.ts";
 import type { CommandCall } from "../command-call.ts";
-import { answer, type CommandContext, lookOf, say, settingsHere } from "../command-context.ts";
-import { withSignals } from "../ending-signals.ts";
-import { mcpLogin, mcpLogout } from "../mcp/mcp-login.ts";
-import { mcpServe } from "../mcp/mcp-serve.ts";
-import { definitionFrom } from "../mcp/new-server.ts";
-import { serverLines, serverRow } from "../mcp/server-text.ts";
+import {
+  answer,
+  type CommandContext,
+  type Look,
+  lookOf,
+  say,
+  settingsHere,
+  wrapText,
+} from "../command-context.ts";
+import { EndingSignals, withSignals } from "../ending-signals.ts";
+import { BROWSERS, mcpServe, openInBrowser } from "./serve.ts";
 
 /** `nano-agent mcp list|get|add|remove|test|login|logout|serve`. */
-export async function mcp(context: CommandContext, call: CommandCall): Promise<number> {
-  const settings = await settingsHere(context);
-  const place = { context, call, settings };
+export async function mcp(call: CommandCall): Promise<number> {
+  const settings = await settingsHere(call);
+  const place = { call, settings };
   switch (call.action) {
     case "add":
       return add(place);
@@ -35,24 +48,23 @@ export async function mcp(context: CommandContext, call: CommandCall): Promise<n
     case "test":
       return testServer(place);
     case "serve":
-      return mcpServe(context, settings, call);
+      return mcpServe(call, settings);
     case "login":
-      return mcpLogin(context, settings, await named(place));
+      return mcpLogin(call, settings, await named(place));
     case "logout":
-      return mcpLogout(context, settings, await named(place));
+      return mcpLogout(call, settings, await named(place));
     default:
       return list(place);
   }
 }
 
 interface Place {
-  readonly context: CommandContext;
   readonly call: CommandCall;
   readonly settings: Settings;
 }
 
 async function list(place: Place): Promise<number> {
-  const { context, call } = place;
+  const { call } = place;
   const found = await servers(place);
   return withHub(place, found.servers, async (hub) => {
     const statuses = hub.statuses();
@@ -60,19 +72,15 @@ async function list(place: Place): Promise<number> {
       const status = statuses.find(({ name }) => name === definition.name);
       return status === undefined ? [] : [serverRow(definition, status)];
     });
-    const lines = rows.flatMap((row) => serverLines(row, lookOf(context)));
+    const lines = rows.flatMap((row) => serverLines(row, lookOf(call)));
     if (lines.length === 0)
       lines.push("There are no MCP servers. To add one: nano-agent mcp add NAME -- COMMAND…");
-    answer(context, call, {
-      json: () => ({ servers: rows, faults: found.faults }),
-      text: () => `${lines.join("\n")}\n`,
-    });
-    return EXIT.done;
+    return answer(call, { servers: rows, faults: found.faults }, `${lines.join("\n")}\n`);
   });
 }
 
 async function get(place: Place): Promise<number> {
-  const { context, call } = place;
+  const { call } = place;
   const definition = await named(place);
   return withHub(place, [definition], async (hub) => {
     const [status] = hub.statuses();
@@ -82,15 +90,14 @@ async function get(place: Place): Promise<number> {
       prompts: (await hub.prompts()).map(({ name }) => name),
       resources: (await hub.resources()).map(({ mention }) => mention),
     };
-    const lines = serverLines(row, { ...lookOf(context), more });
-    answer(context, call, { json: () => ({ ...row, ...more }), text: () => `${lines.join("\n")}\n` });
-    return EXIT.done;
+    const lines = serverLines(row, { ...lookOf(call), more });
+    return answer(call, { ...row, ...more }, `${lines.join("\n")}\n`);
   });
 }
 
 async function testServer(place: Place): Promise<number> {
-  const { context, call, settings } = place;
-  const { stdout } = context;
+  const { call, settings } = place;
+  const { stdout } = call;
   const [, tool, json] = call.words;
   const input = argumentsOf(json);
   const definition = await named(place);
@@ -98,7 +105,7 @@ async function testServer(place: Place): Promise<number> {
     const [status] = hub.statuses();
     if (status?.status !== "connected") {
       const { name = "The server", reason = "it is switched off." } = status ?? {};
-      say(context, `${name} does not work: ${reason}`);
+      say(call, `${name} does not work: ${reason}`);
       return EXIT.failed;
     }
     if (tool === undefined) {
@@ -119,7 +126,7 @@ async function testServer(place: Place): Promise<number> {
       stdout.write(`${stdout.isTerminal ? terminalText(shown) : shown}\n`);
       return isError ? EXIT.failed : EXIT.done;
     } catch (error) {
-      say(context, errorMessage(error));
+      say(call, errorMessage(error));
       return EXIT.failed;
     }
   });
@@ -142,25 +149,25 @@ function argumentsOf(json: string | undefined): object {
   throw misuse(`${JSON.stringify(json)} is not a JSON object. Write arguments as '{"name":"value"}'.`);
 }
 
-async function add({ context, call, settings }: Place): Promise<number> {
+async function add({ call, settings }: Place): Promise<number> {
   const { name, definition } = definitionFrom(call);
   const path = fileOf({ call, settings });
   const before = await saveServer(path, name, definition);
   const done = before === undefined ? "Added" : "Replaced";
-  context.stdout.write(`${done} the MCP server ${name} in ${terminalLine(path, 1_000)}.\n`);
-  if (call.has("--project")) context.stdout.write("It is used here once you approve it: nano-agent trust\n");
+  call.stdout.write(`${done} the MCP server ${name} in ${terminalLine(path, 1_000)}.\n`);
+  if (call.has("--project")) call.stdout.write("It is used here once you approve it: nano-agent trust\n");
   return EXIT.done;
 }
 
-async function remove({ context, call, settings }: Place): Promise<number> {
+async function remove({ call, settings }: Place): Promise<number> {
   const [name = ""] = call.words;
   const path = fileOf({ call, settings });
   const before = await saveServer(path, name, undefined);
   if (before === undefined) {
-    say(context, `${path} has no MCP server ${JSON.stringify(name)}. See nano-agent mcp list.`);
+    say(call, `${path} has no MCP server ${JSON.stringify(name)}. See nano-agent mcp list.`);
     return EXIT.failed;
   }
-  context.stdout.write(`Removed the MCP server ${name} from ${terminalLine(path, 1_000)}.\n`);
+  call.stdout.write(`Removed the MCP server ${name} from ${terminalLine(path, 1_000)}.\n`);
   return EXIT.done;
 }
 
@@ -169,11 +176,11 @@ function fileOf({ call, settings }: Pick<Place, "call" | "settings">): string {
 }
 
 /** The servers of the folder; faults and what waits for trust are said. */
-async function servers({ context, settings }: Place): Promise<FoundServers> {
+async function servers({ call, settings }: Place): Promise<FoundServers> {
   const found = await findMcpServers(settings);
-  for (const fault of found.faults) say(context, faultText(fault));
+  for (const fault of found.faults) say(call, faultText(fault));
   const { leftOut } = settings.trust;
-  if (leftOut.length > 0) say(context, leftOutText(leftOut));
+  if (leftOut.length > 0) say(call, leftOutText(leftOut));
   return found;
 }
 
@@ -191,7 +198,7 @@ async function named(place: Place): Promise<McpServerDefinition> {
 
 /** Does some work with servers that were started, as far as they could be. */
 async function withHub(
-  { context, settings }: Place,
+  { call, settings }: Place,
   definitions: readonly McpServerDefinition[],
   work: (hub: McpHub) => Promise<number>,
 ): Promise<number> {
@@ -209,7 +216,171 @@ async function withHub(
       return await work(hub);
     } finally {
       await hub.close();
-      for (const message of leftOut) say(context, message);
+      for (const message of leftOut) say(call, message);
     }
   });
+}
+
+/** `nano-agent mcp login NAME`: sends the person to the login page and keeps the tokens that come of it. */
+async function mcpLogin(
+  call: CommandContext,
+  { paths, config }: Settings,
+  server: McpServerDefinition,
+): Promise<number> {
+  const { stdout, stderr, environment } = call;
+  const address = atAddress(server);
+  using signals = new EndingSignals();
+  signals.allowGrace();
+  const { logIn, proxiedFetch } = await import("../../../coding/mcp/mcp-client.ts");
+  try {
+    await logIn(address, {
+      store: loginStore(address, paths),
+      clock: systemClock,
+      fetch: proxiedFetch(networkOptions(config.values.network, environment).proxy),
+      signal: signals.signal,
+      show: (page) => {
+        stderr.write(`Log in to ${server.name} on this page:\n${page.href}\n`);
+        openPage(page, environment);
+      },
+    });
+    stdout.write(`Logged in to ${server.name}.\n`);
+    return EXIT.done;
+  } catch (error) {
+    say(call, `${server.name}: ${errorMessage(error)}`);
+    return signals.signal.aborted ? EXIT.interrupted : EXIT.credentials;
+  }
+}
+
+function mcpLogout({ stdout }: CommandContext, { paths }: Settings, server: McpServerDefinition): number {
+  const isGone = removeLogin(atAddress(server), paths);
+  stdout.write(isGone ? `Logged out of ${server.name}.\n` : `Nobody was logged in to ${server.name}.\n`);
+  return EXIT.done;
+}
+
+function atAddress(server: McpServerDefinition): HttpServer {
+  if (server.type !== "stdio") return server;
+  throw misuse(`The server ${server.name} is a program of this machine: there is nothing to log in to.`);
+}
+
+/** Opens a page where there is a browser; its address was said, so that it may fail. */
+function openPage(page: URL, environment: Environment): void {
+  const display = variable(environment, "DISPLAY") ?? variable(environment, "WAYLAND_DISPLAY");
+  const usual = BROWSERS[process.platform] ?? (display && "xdg-open");
+  const browser = variable(environment, "BROWSER") ?? usual;
+  if (browser !== undefined) openInBrowser(browser, page.href);
+}
+
+/** The server that `mcp add` describes. Throws `invalid_argument` for one that could not be used. */
+function definitionFrom(call: CommandCall): { readonly name: string; readonly definition: object } {
+  const [name = "", url] = call.words;
+  if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(name))
+    throw misuse(
+      `${JSON.stringify(name)} is not a name for a server: use letters, digits, ".", "_" and "-".`,
+    );
+  const definition = url === undefined ? ofCommand(call) : ofAddress(call, url);
+  // Variables may be set later, or elsewhere: only their form is looked at.
+  const place = { source: "mcp add", variables: new Proxy({}, ANY_VARIABLE) };
+  const parsed = parseServer(name, definition, place);
+  if (!parsed.ok) throw misuse(`The server ${name} ${parsed.fault}`);
+  return { name, definition };
+}
+
+const ANY_VARIABLE: ProxyHandler<{ readonly [name: string]: string }> = {
+  get: () => "http",
+  getOwnPropertyDescriptor: () => ({ configurable: true, enumerable: true, value: "http" }),
+};
+
+function ofCommand({ behind, has, list }: CommandCall): object {
+  const [command, ...args] = behind;
+  if (command === undefined)
+    throw misuse("mcp add needs a URL, or behind -- a command: nano-agent mcp add NAME -- COMMAND…");
+  for (const option of ["--header", "--transport"] as const)
+    if (has(option)) throw misuse(`${option} is for a server at a URL. Leave it out.`);
+  const env = pairs(list("--env"), { option: "--env", sign: "=" });
+  return { command, args, ...(Object.keys(env).length === 0 ? {} : { env }) };
+}
+
+function ofAddress({ behind, has, list, text }: CommandCall, url: string): object {
+  if (behind.length > 0) throw misuse("mcp add got a URL and a command. Leave one out.");
+  if (has("--env")) throw misuse("--env is for a server that a command starts. Leave it out.");
+  const headers = pairs(list("--header"), { option: "--header", sign: ":" });
+  const type = text("--transport") ?? "http";
+  return { type, url, ...(Object.keys(headers).length === 0 ? {} : { headers }) };
+}
+
+function pairs(
+  texts: readonly string[],
+  { option, sign }: { readonly option: string; readonly sign: string },
+): { readonly [name: string]: string } {
+  return Object.fromEntries(
+    texts.map((text) => {
+      const at = text.indexOf(sign);
+      if (at < 1)
+        throw misuse(`${option} ${JSON.stringify(text)}: write NAME${sign}${sign === ":" ? " " : ""}TEXT.`);
+      const value = text.slice(at + 1);
+      return [text.slice(0, at).trim(), sign === ":" ? value.trim() : value];
+    }),
+  );
+}
+
+/** One server, as `--json` shows it. Values that may be secrets are not in it. */
+interface ServerRow {
+  readonly name: string;
+  readonly status: McpServerStatus["status"];
+  readonly reason: string | undefined;
+  readonly type: McpServerDefinition["type"];
+  readonly target: string;
+  /** Names of the variables or headers it gets. */
+  readonly given: readonly string[];
+  readonly source: string;
+  /** Tokens that offering all of its tools costs in each request, estimated. */
+  readonly tokens: number;
+  readonly tools: readonly { readonly name: string; readonly tokens: number }[];
+  readonly dropped: McpServerStatus["dropped"];
+}
+
+function serverRow(server: McpServerDefinition, status: McpServerStatus): ServerRow {
+  const { reason, tools, dropped } = status;
+  const isProcess = server.type === "stdio";
+  return {
+    name: server.name,
+    status: status.status,
+    reason,
+    type: server.type,
+    target: isProcess ? [server.command, ...server.args].join(" ") : server.url,
+    given: Object.keys(isProcess ? server.env : server.headers),
+    source: server.source,
+    tokens: tools.reduce((sum, { tokens }) => sum + tokens, 0),
+    tools: tools.map(({ as, tokens }) => ({ name: as, tokens })),
+    dropped,
+  };
+}
+
+interface ServerTextShape extends Look {
+  readonly more?: { readonly prompts: readonly string[]; readonly resources: readonly string[] };
+}
+
+function serverLines(row: ServerRow, { style, width, more }: ServerTextShape): readonly string[] {
+  const below = (text: string): readonly string[] =>
+    wrapText(terminalLine(text, 1_000), { width, first: "    ", rest: "      " }).map((line) =>
+      style.dim(line),
+    );
+  const known =
+    row.tools.length === 0 ? "" : `  ${counted(row.tools.length, "tool")}, about ${row.tokens} tokens`;
+  const reason = row.reason === undefined ? [] : below(row.reason);
+  const given = row.given.length === 0 ? "" : ` (with ${row.given.join(", ")})`;
+  return [
+    `${style.bold(terminalLine(row.name, 100))}  ${row.status}${known}`,
+    ...reason,
+    ...below(`${row.type}: ${row.target}${given}`),
+    ...below(`from ${row.source}`),
+    ...row.dropped.flatMap(({ name, reason: why }) => below(`left out: ${name} ${why}`)),
+    ...(more === undefined
+      ? []
+      : [
+          ...row.tools.flatMap(({ name, tokens }) => below(`${name}  about ${tokens} tokens`)),
+          ...more.prompts.flatMap((name) => below(`prompt ${name}`)),
+          ...more.resources.flatMap((mention) => below(`resource ${mention}`)),
+        ]),
+  ];
 }

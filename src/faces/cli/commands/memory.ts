@@ -5,49 +5,45 @@ import { SqliteLongTermMemory } from "../../../memory/sqlite-long-term-memory.ts
 import { EXIT } from "../../../view/exit-code.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import type { CommandCall } from "../command-call.ts";
-import { answer, type CommandContext, say } from "../command-context.ts";
+import { answer, say } from "../command-context.ts";
 
 const MOST = 50;
 
 /** `nano-agent memory …`: what the long-term memory holds. */
-export async function memory(context: CommandContext, call: CommandCall): Promise<number> {
+export async function memory(call: CommandCall): Promise<number> {
   const { action, words } = call;
-  const path = memoryPath(userPaths(context.environment));
+  const path = memoryPath(userPaths(call.environment));
   // A look makes no file, and needs no place for one.
-  if (action !== "forget" && !existsSync(path)) return show(context, call, []);
+  if (action !== "forget" && !existsSync(path)) return show(call, []);
   const store = new SqliteLongTermMemory({
     path,
-    onNotice: (message) => say(context, message),
+    onNotice: (message) => say(call, message),
   });
   try {
     if (action === "forget") {
       const count = await store.forget(...words);
       const isAll = count === words.length;
       const advice = isAll ? "" : " nano-agent memory list shows the ids.";
-      context.stdout.write(`Forgot ${count} of ${words.length}.${advice}\n`);
+      call.stdout.write(`Forgot ${count} of ${words.length}.${advice}\n`);
       return isAll ? EXIT.done : EXIT.failed;
     }
     const query = words.join(" ");
     const found = await (query === "" ? store.list({ limit: MOST }) : store.retrieve(query, { limit: MOST }));
-    return show(context, call, found);
+    return show(call, found);
   } finally {
     store.close();
   }
 }
 
-interface ShownMemory {
-  readonly id: string;
-  readonly text: string;
-  readonly time: number;
-}
-
-function show(context: CommandContext, call: CommandCall, memories: readonly ShownMemory[]): number {
+function show(
+  call: CommandCall,
+  memories: readonly { readonly id: string; readonly text: string; readonly time: number }[],
+): number {
   const rows = memories.map(({ id, text, time }) => ({ id, time: new Date(time).toISOString(), text }));
   const lines = rows.map(
     ({ id, time, text }) => `${id.padStart(5)}  ${time.slice(0, 10)}  ${terminalLine(text, 300)}`,
   );
   const none =
     'Nothing is remembered. To have runs remember, set "memory": { "longTerm": "both" } in your own configuration.';
-  answer(context, call, { json: () => rows, text: () => `${lines.join("\n") || none}\n` });
-  return EXIT.done;
+  return answer(call, rows, `${lines.join("\n") || none}\n`);
 }

@@ -1,15 +1,21 @@
 import type { Settings } from "../../../coding/settings/settings.ts";
-import { modelsAt } from "../../../coding/setup/model-setup.ts";
+import { modelsAt, tryModel } from "../../../coding/setup/model-setup.ts";
+import { misuse, toNanoAgentError } from "../../../core/base/errors.ts";
 import type { ModelInfo } from "../../../core/model/model.ts";
-import { findPreset, PRESETS, type Preset } from "../../../providers/catalog.ts";
-import { findLocalServers } from "../../../providers/local/local-servers.ts";
-import type { LocalServer } from "../../../providers/local/probe-local.ts";
-import { keyVariableOf } from "../../../providers/model-choice.ts";
+import { findPreset, PRESETS, type Preset, providerAddress } from "../../../providers/catalog.ts";
+import {
+  findLocalServers,
+  LOCAL_BASE_URLS,
+  type LocalServer,
+  onlyModelOf,
+} from "../../../providers/local/local-servers.ts";
+import { chooseModel, keyVariableOf, LOCAL_MODEL, namedModel } from "../../../providers/model-choice.ts";
 import { knownModelIds, knownModelInfo } from "../../../providers/model-info.ts";
-import { providerAddress } from "../../../providers/provider-address.ts";
-import { EXIT } from "../../../view/exit-code.ts";
+import { EXIT, exitCodeOfError } from "../../../view/exit-code.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
 import type { CommandCall } from "../command-call.ts";
-import { answer, type CommandContext, settingsHere } from "../command-context.ts";
+import { answer, settingsHere } from "../command-context.ts";
+import { explainError } from "../explain-error.ts";
 
 interface ProviderRow {
   readonly provider: string;
@@ -23,8 +29,8 @@ interface ProviderRow {
 }
 
 /** `nano-agent models [PROVIDER]`: what can be named with `-m`, and what is missing for it. */
-export async function models(context: CommandContext, call: CommandCall): Promise<number> {
-  const settings = await settingsHere(context);
+export async function models(call: CommandCall): Promise<number> {
+  const settings = await settingsHere(call);
   const { environment } = settings;
   const custom = Object.entries(settings.config.values.providers ?? {});
   const [only] = call.words;
@@ -52,8 +58,7 @@ export async function models(context: CommandContext, call: CommandCall): Promis
       }),
     ),
   ].filter(({ provider }) => chosen === undefined || provider === chosen);
-  answer(context, call, { json: () => rows, text: () => rows.map(describe).join("") });
-  return EXIT.done;
+  return answer(call, rows, rows.map(describe).join(""));
 }
 
 interface RowFacts {
@@ -112,4 +117,42 @@ function infoLine(info: ModelInfo | undefined): string {
   const window = contextWindow === undefined ? [] : [`${Math.round(contextWindow / 1_000)}k window`];
   const cost = price === undefined ? [] : [`$${price.input} in, $${price.output} out per million tokens`];
   return [...window, ...cost].join(", ");
+}
+
+/**
+ * `nano-agent auth check [PROVIDER]`: makes one request of a few tokens to the model that would be used (or
+ * the provider's default) and says whether its key is accepted. Exit 0, or the code of what went wrong.
+ */
+export async function auth(call: CommandCall): Promise<number> {
+  const [provider] = call.words;
+  const settings = await settingsHere(call);
+  const { config, environment } = settings;
+  const name =
+    provider === undefined
+      ? (await chooseModel({ config, environment })).name
+      : await modelOf(provider, settings);
+  const preset = PRESETS.find((each) => each.name === name.split("/", 1)[0]);
+  const key = preset === undefined ? undefined : keyVariableOf(preset, environment);
+  const report = (ok: boolean, message: string): void => {
+    answer(call, { model: name, ok, key, message }, `${name}: ${terminalLine(message, 2_000)}\n`);
+  };
+  try {
+    await tryModel(name, settings);
+    report(true, key === undefined ? "it answers." : `the key from ${key} is accepted.`);
+    return EXIT.done;
+  } catch (thrown) {
+    const error = toNanoAgentError(thrown);
+    report(false, explainError(error, { settings, model: name }));
+    return exitCodeOfError(error.code);
+  }
+}
+
+async function modelOf(provider: string, { environment, config }: Settings): Promise<string> {
+  if (provider === LOCAL_MODEL) return namedModel(provider, { environment, config: config.values });
+  if (provider.includes("/")) return provider;
+  const preset = findPreset(provider);
+  const id = preset.defaultModel ?? knownModelIds(preset.name)[0];
+  if (id !== undefined) return `${preset.name}/${id}`;
+  if (preset.name in LOCAL_BASE_URLS) return onlyModelOf(preset.name, { environment, config: config.values });
+  throw misuse(`${preset.name} has no default model. Name one: nano-agent auth check ${preset.name}/ID.`);
 }

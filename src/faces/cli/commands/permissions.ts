@@ -1,14 +1,25 @@
-import { currentFolder, userPaths } from "../../../coding/settings/paths.ts";
+import { findTrustItems, type ProjectItems } from "../../../coding/project/find-trust-items.ts";
+import { changeTrust, openTrustedProject, readTrust } from "../../../coding/project/trust-file.ts";
+import { currentFolder, existingFolder, userPaths } from "../../../coding/settings/paths.ts";
 import { errorMessage, misuse } from "../../../core/base/errors.ts";
 import { describeDefaults } from "../../../permission/built-in-rules.ts";
 import { checkLine } from "../../../permission/check-lines.ts";
+import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { PolicyDecision } from "../../../permission/policy.ts";
+import {
+  type TrustedProject,
+  type TrustItem,
+  type TrustRecord,
+  withTrusted,
+} from "../../../permission/trusted-project.ts";
+import { variable } from "../../../system/env.ts";
 import { EXIT } from "../../../view/exit-code.ts";
+import { itemName } from "../../../view/notice-text.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
+import { agrees } from "../answer-questions.ts";
 import type { CommandCall } from "../command-call.ts";
-import { answer, type CommandContext, settingsHere } from "../command-context.ts";
-import { stdinKind } from "../read-stdin.ts";
-import { inputLines } from "../stream-json-input.ts";
+import { answer, type CommandContext, lookOf, say, settingsHere, wrapText } from "../command-context.ts";
+import { inputLines, stdinKind } from "../prompt.ts";
 
 /**
  * `nano-agent permissions check COMMAND`: what the rules in force in this folder decide about a command line,
@@ -18,21 +29,20 @@ import { inputLines } from "../stream-json-input.ts";
  * and the exit code is 2 once all are answered.
  * `nano-agent permissions defaults` lists the built-in rules.
  */
-export async function permissions(context: CommandContext, call: CommandCall): Promise<number> {
+export async function permissions(call: CommandCall): Promise<number> {
   if (call.action === "defaults") {
     const rows = describeDefaults();
-    answer(context, call, { json: () => rows, text: () => `${rows.join("\n")}\n` });
-    return EXIT.done;
+    return answer(call, rows, `${rows.join("\n")}\n`);
   }
   const [command] = call.words;
-  if (command !== undefined) return checkCommand(context, call, command);
+  if (command !== undefined) return checkCommand(call, command);
   if (stdinKind() === "terminal")
     throw misuse("permissions check needs a command in quotes: nano-agent permissions check 'npm test'.");
-  return checkInput(context);
+  return checkInput(call);
 }
 
-async function checkCommand(context: CommandContext, call: CommandCall, command: string): Promise<number> {
-  const { config, paths, cwd } = await settingsHere(context);
+async function checkCommand(call: CommandCall, command: string): Promise<number> {
+  const { config, paths, cwd } = await settingsHere(call);
   const { permissions: own = {}, allowedTools = [], disallowedTools = [], permissionMode } = config.values;
   const line = JSON.stringify({
     tool: "bash",
@@ -48,7 +58,7 @@ async function checkCommand(context: CommandContext, call: CommandCall, command:
   if ("error" in decided) throw misuse(decided.error);
   const assumed = `without a sandbox, in mode ${permissionMode ?? "default"}`;
   const text = (): string => `${decisionLines(command, decided, assumed).join("\n")}\n`;
-  answer(context, call, { json: () => decided, text });
+  answer(call, decided, text());
   return decided.decision === "allow" ? EXIT.done : EXIT.refused;
 }
 
@@ -96,4 +106,106 @@ async function checkInput({ stdout, stderr, environment }: CommandContext): Prom
     throw misuse(`Standard input cannot be read: ${errorMessage(error)}. Pipe JSON lines.`, { cause: error });
   }
   return malformed === 0 ? EXIT.done : EXIT.usage;
+}
+
+/**
+ * `nano-agent trust`: shows what the project of the working folder brings that can act, with what each would
+ * do, and approves it once the person agrees (`--yes`: at once). `--list` names the folders something was
+ * approved in, `--remove [FOLDER]` takes approval back. Approval holds for exactly this content in exactly
+ * this folder. Exit 3 when there was something to approve and nobody did.
+ */
+export async function trust(call: CommandCall): Promise<number> {
+  const given = (["--yes", "--list", "--remove"] as const).filter((option) => call.has(option));
+  if (given.length > 1) throw misuse(`${given.join(" and ")} exclude each other. Leave one out.`);
+  if (call.has("--list")) return list(call);
+  return call.has("--remove") ? remove(call) : approve(call);
+}
+
+function list(call: CommandCall): number {
+  const record = readTrust(userPaths(call.environment));
+  const rows = [...record].map(([folder, contents]) => ({ folder, items: [...contents.keys()] }));
+  const lines = rows.flatMap(({ folder, items }) => [
+    terminalLine(folder, 1_000),
+    ...items.map((item) => `  ${terminalLine(item, 500)}`),
+  ]);
+  if (lines.length === 0) lines.push("No project is trusted with anything.");
+  return answer(call, rows, `${lines.join("\n")}\n`);
+}
+
+async function remove({ stdout, environment, words }: CommandCall): Promise<number> {
+  const [folder] = words;
+  const paths = userPaths(environment);
+  // A folder that is gone can still be named as it is listed.
+  const known = readTrust(paths);
+  const wanted =
+    folder !== undefined && known.has(folder)
+      ? folder
+      : (await findTrustItems(existingFolder(folder ?? ".", "--remove"), paths)).folder;
+  if (!known.has(wanted)) {
+    stdout.write(`${terminalLine(wanted, 1_000)} is not trusted with anything.\n`);
+    return EXIT.done;
+  }
+  await changeTrust(paths, (record) => without(record, wanted));
+  stdout.write(`${terminalLine(wanted, 1_000)} is no longer trusted with anything.\n`);
+  return EXIT.done;
+}
+
+function without(record: TrustRecord, folder: string): TrustRecord {
+  return new Map([...record].filter(([each]) => each !== folder));
+}
+
+async function approve(call: CommandCall): Promise<number> {
+  const { stdout, environment } = call;
+  const [json, yes] = [call.has("--json"), call.has("--yes")];
+  if (yes && variable(environment, "NANO_AGENT_CALL") !== undefined)
+    throw misuse("nano-agent trust --yes is for people: an agent cannot approve for its user.");
+  const paths = userPaths(environment);
+  const project = await findTrustItems(existingFolder(call.words[0] ?? ".", "trust"), paths);
+  const { folder, items } = project;
+  const isOpen = openIn(openTrustedProject(folder, paths));
+  const count = items.filter(isOpen).length;
+  if (!json) stdout.write(textOf(project, isOpen, lookOf(call).width));
+  const agreed = yes || json || count === 0 || (await agrees(call, count, "Trust {} in this folder?"));
+  if (!agreed) {
+    say(call, "nothing was approved. To approve all of it: nano-agent trust --yes");
+    return EXIT.refused;
+  }
+  if (count > 0 && (yes || !json)) {
+    // The contents that were shown are those that are approved: the hashes are of the texts read for it.
+    await changeTrust(paths, (record) => withTrusted(without(record, folder), folder, items));
+    if (!json) stdout.write("Approved. Whatever changes is asked about again.\n");
+  }
+  if (json) stdout.write(`${JSON.stringify(jsonOf(project, openIn(openTrustedProject(folder, paths))))}\n`);
+  return EXIT.done;
+}
+
+function openIn(project: TrustedProject): (item: TrustItem) => boolean {
+  return ({ kind, path, hash, blocked }) => blocked === undefined && !project.isTrusted(kind, path, hash);
+}
+
+function textOf(
+  { folder, items }: ProjectItems,
+  isOpen: (item: TrustItem) => boolean,
+  width: number | undefined,
+): string {
+  const place = terminalLine(folder, 1_000);
+  if (items.length === 0)
+    return `${wrapText(`${place} brings nothing that can act.`, { width }).join("\n")}\n`;
+  const lines = items.flatMap((item) => {
+    const state =
+      item.blocked === undefined ? (isOpen(item) ? "not trusted" : "trusted") : `never: ${item.blocked}`;
+    const name = `${terminalLine(itemName(item), 300)}  (${terminalLine(state, 200)})`;
+    return [
+      ...wrapText(name, { width, first: "  ", rest: "    " }),
+      ...wrapText(terminalLine(withHiddenShown(item.does), 4_000), { width, first: "      " }),
+    ];
+  });
+  return `${[...wrapText(`${place} brings what can act:`, { width }), ...lines].join("\n")}\n`;
+}
+
+function jsonOf({ folder, items }: ProjectItems, isOpen: (item: TrustItem) => boolean): object {
+  return {
+    folder,
+    items: items.map((item) => ({ ...item, trusted: item.blocked === undefined && !isOpen(item) })),
+  };
 }

@@ -1,14 +1,28 @@
+import { existsSync } from "node:fs";
 import { currentFolder, userPaths } from "../../../coding/settings/paths.ts";
 import { sessionStore } from "../../../coding/setup/open-session.ts";
 import { removeSession } from "../../../coding/setup/undo-place.ts";
+import type { JournalEntry, RunEndEntry, ToolIntentEntry } from "../../../core/agent/entries.ts";
+import { addSpending, NO_SPENDING, type Spending } from "../../../core/agent/state.ts";
+import { toNanoAgentError } from "../../../core/base/errors.ts";
+import { counted } from "../../../core/base/text.ts";
+import { messageText, toolCallsOf } from "../../../core/message/message.ts";
+import { type SessionUsage, sessionUsage } from "../../../journal/session-usage.ts";
+import { sessionSteps } from "../../../journal/steps.ts";
+import {
+  readSession,
+  type SessionContent,
+  sessionTitle,
+  verifySession,
+} from "../../../session/read-session.ts";
+import { isSessionId } from "../../../session/session-file.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
+import { describeDuration } from "../../../tools/shell/report.ts";
 import { EXIT } from "../../../view/exit-code.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
 import type { CommandCall, SessionCall } from "../command-call.ts";
-import type { CommandContext } from "../command-context.ts";
-import { exportSession } from "../sessions/export-session.ts";
-import { listSessions, verifySessions } from "../sessions/list-sessions.ts";
-import { showSession } from "../sessions/show-session.ts";
-import { showStats } from "../sessions/show-stats.ts";
+import { answer, listTime, say, tableLines } from "../command-context.ts";
+import { exportSession } from "./export-session.ts";
 
 const ACTIONS: { readonly [name: string]: (call: SessionCall) => number | Promise<number> } = {
   list: (call) => {
@@ -19,27 +33,26 @@ const ACTIONS: { readonly [name: string]: (call: SessionCall) => number | Promis
   show: (call) => (call.has("--stats") ? showStats : showSession)(call, chosen(call)),
   export: (call) => exportSession(call, chosen(call)),
   verify: verifySessions,
-  compact: async (call) => (await import("../sessions/large-actions.ts")).compactSession(call, chosen(call)),
-  replay: async (call) => (await import("../sessions/large-actions.ts")).replayCommand(call, chosen(call)),
-  import: async (call) => (await import("../sessions/large-actions.ts")).importCommand(call),
+  compact: async (call) => (await import("./session-actions.ts")).compactSession(call, chosen(call)),
+  replay: async (call) => (await import("./session-actions.ts")).replayCommand(call, chosen(call)),
+  import: async (call) => (await import("./session-actions.ts")).importCommand(call),
   rm: async (call) => {
-    const { context, store } = call;
+    const { store } = call;
     const session = chosen(call);
-    await removeSession({ paths: userPaths(context.environment), store }, session);
-    context.stdout.write(`Removed ${session.sessionId}\n`);
+    await removeSession({ paths: userPaths(call.environment), store }, session);
+    call.stdout.write(`Removed ${session.sessionId}\n`);
     return EXIT.done;
   },
 };
 
-/** `nano-agent sessions …`: what is kept of earlier runs. */
-export async function sessions(context: CommandContext, call: CommandCall): Promise<number> {
-  const store = sessionStore(userPaths(context.environment));
-  const code = await ACTIONS[call.action]?.({ ...call, context, store, cwd: currentFolder() });
+export async function sessions(call: CommandCall): Promise<number> {
+  const store = sessionStore(userPaths(call.environment));
+  const code = await ACTIONS[call.action]?.({ ...call, store, cwd: currentFolder() });
   return code ?? EXIT.usage;
 }
 
 async function find(call: SessionCall, text: string): Promise<number> {
-  const { findCommand } = await import("../sessions/large-actions.ts");
+  const { findCommand } = await import("./session-actions.ts");
   return findCommand(call, text);
 }
 
@@ -47,4 +60,334 @@ async function find(call: SessionCall, text: string): Promise<number> {
 function chosen({ store, cwd, words }: SessionCall): SessionFile {
   const [id] = words;
   return id === undefined ? store.newest(cwd) : store.find(id, cwd);
+}
+
+function listSessions(call: SessionCall): number {
+  const { store, cwd } = call;
+  const sessions = store
+    .list(call.has("--all") ? undefined : cwd)
+    .map((session) => ({ ...session, title: sessionTitle(session.path) }));
+  const lines = sessions.map(
+    ({ sessionId, changedAt, title = "(no text)" }) =>
+      `${listTime(changedAt)}  ${sessionId}  ${terminalLine(title, 70)}\n`,
+  );
+  return answer(
+    call,
+    sessions.map(({ sessionId, path, bytes, changedAt, title }) => ({
+      session_id: sessionId,
+      file: path,
+      bytes,
+      changed_at: new Date(changedAt).toISOString(),
+      title: title ?? null,
+    })),
+    lines.join("") || `No sessions of ${terminalLine(cwd, 500)}. See --all.\n`,
+  );
+}
+
+/**
+ * Checks session files, named by their paths or ids, and writes one JSON line each; a file that cannot be
+ * read is named on standard error. Returns 0 when all are whole, 1 when damage was found, 2 when a file could
+ * not be read.
+ */
+function verifySessions(call: SessionCall): number {
+  const { words, store, cwd } = call;
+  let code: number = EXIT.done;
+  for (const word of words) {
+    try {
+      const isId = isSessionId(word) && !existsSync(word);
+      const check = verifySession(isId ? store.find(word, cwd).path : word);
+      call.stdout.write(`${JSON.stringify(check)}\n`);
+      if (!check.ok && code === EXIT.done) code = EXIT.failed;
+    } catch (error) {
+      say(call, toNanoAgentError(error).message);
+      code = EXIT.usage;
+    }
+  }
+  return code;
+}
+
+async function showSession(call: SessionCall, { path }: SessionFile): Promise<number> {
+  const content = readSession(path);
+  const figures = {
+    stats: sessionUsage([...content.setAside, ...content.entries]),
+    title: sessionTitle(path),
+  };
+  const { sessionLines } = await import("../../terminal/line-drawer.ts");
+  const { stdout, environment } = call;
+  const place = {
+    environment,
+    isStyled: stdout.isTerminal,
+    columns: () => (stdout.isTerminal ? process.stdout.columns : FILE_COLUMNS),
+  };
+  const lines = (): string => sessionLines(content.entries, SHOWN_STEPS, place);
+  return answer(call, facts(content, figures), text(content, figures) + lines());
+}
+
+interface SessionFigures {
+  readonly stats: SessionUsage;
+  readonly title: string | undefined;
+}
+
+function facts(
+  { sessionId, path, header, damaged, records, entries }: SessionContent,
+  { stats, title }: SessionFigures,
+): object {
+  return {
+    session_id: sessionId,
+    file: path,
+    cwd: header?.cwd ?? null,
+    forked_from: header?.forkedFrom?.sessionId ?? null,
+    title: title ?? null,
+    started_at: timeText(header?.time ?? entries[0]?.time),
+    changed_at: timeText(entries.at(-1)?.time),
+    records,
+    damaged,
+    runs: stats.runs,
+    stop_reason: stats.stopReason ?? null,
+    models: stats.models,
+    tools: stats.tools,
+    steps: stepsJson(entries),
+  };
+}
+
+function text(
+  { sessionId, path, header, damaged, records, entries }: SessionContent,
+  { stats, title }: SessionFigures,
+): string {
+  const rows: readonly (readonly [name: string, value: string])[] = [
+    ["session", sessionId],
+    ["file", path],
+    ["folder", header?.cwd ?? "unknown"],
+    ["copy of", header?.forkedFrom?.sessionId ?? ""],
+    ["began", timeText(header?.time ?? entries[0]?.time) ?? "unknown"],
+    ["last", timeText(entries.at(-1)?.time) ?? "unknown"],
+    ["first", title ?? "(no text)"],
+    ["records", `${records}${damaged.length === 0 ? "" : `, ${damaged.length} damaged`}`],
+    ["runs", `${stats.runs}, the last one: ${stats.stopReason ?? "cut or still at work"}`],
+  ];
+  return rows
+    .filter(([, value]) => value !== "")
+    .map(([name, value]) => `${name.padEnd(8)}  ${terminalLine(value, 200)}\n`)
+    .join("")
+    .concat("\n", usageText(stats));
+}
+
+/** Steps that are written out; `--json` writes all. */
+const SHOWN_STEPS = 200;
+/** Width of a text that no terminal shows. */
+const FILE_COLUMNS = 100;
+
+function showStats(call: SessionCall, { path }: SessionFile): number {
+  const { sessionId, setAside, entries } = readSession(path);
+  const stats = sessionUsage([...setAside, ...entries]);
+  return answer(call, asJson(sessionId, stats), asText(sessionId, stats));
+}
+
+function asJson(sessionId: string, stats: SessionUsage): object {
+  const { models, tools, total, runs, runMs, toolMs, stopReason } = stats;
+  return {
+    session_id: sessionId,
+    runs,
+    stop_reason: stopReason ?? null,
+    time: { run_ms: runMs, model_ms: total.durationMs, tool_ms: toolMs },
+    total: modelJson(total),
+    models: mapped(models, modelJson),
+    tools: mapped(tools, ({ calls, failed, refused, durationMs }) => ({
+      calls,
+      errors: failed,
+      refused,
+      duration_ms: durationMs,
+    })),
+  };
+}
+
+function modelJson(used: Spending): object {
+  return {
+    requests: used.requests,
+    interrupted: used.interrupted,
+    input_tokens: used.usage.inputTokens,
+    cache_read_tokens: used.usage.cacheReadTokens ?? 0,
+    cache_write_tokens: used.usage.cacheWriteTokens ?? 0,
+    cache_hit_rate: hitRate(used),
+    output_tokens: used.usage.outputTokens,
+    cost_usd: used.costUsd ?? null,
+    duration_ms: used.durationMs,
+  };
+}
+
+function mapped<T>(values: { readonly [key: string]: T }, map: (value: T) => object): object {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value)]));
+}
+
+function asText(sessionId: string, stats: SessionUsage): string {
+  const times = `models ${describeDuration(stats.total.durationMs)}, tools ${describeDuration(stats.toolMs)}`;
+  const runs = `${counted(stats.runs, "run")}, ${describeDuration(stats.runMs)}`;
+  return `${sessionId}: ${runs} (${times})\n\n${usageText(stats)}`;
+}
+
+function usageText(stats: SessionUsage): string {
+  const tables = usageTables(stats).filter((rows) => rows.length > 1);
+  const safe = tables.map((rows) => rows.map((cells) => cells.map((cell) => terminalLine(cell, 60))));
+  return safe.map((rows) => `${tableLines(rows, 1).join("\n")}\n`).join("\n");
+}
+
+type Table = readonly (readonly string[])[];
+
+function usageTables({ models, tools, total }: SessionUsage): readonly [models: Table, tools: Table] {
+  const rows = Object.entries(models);
+  if (rows.length > 1) rows.push(["all", total]);
+  return [
+    [
+      ["model", "requests", "input", "cached", "hits", "output", "cost", "time"],
+      ...rows.map(([name, used]) => [name, ...modelCells(used)]),
+    ],
+    [
+      ["tool", "calls", "errors", "refused", "time", "a call"],
+      ...Object.entries(tools).map(([name, { calls, failed, refused, durationMs }]) => {
+        const times = [describeDuration(durationMs), describeDuration(durationMs / calls)];
+        return [name, ...[calls, failed, refused].map(String), ...times];
+      }),
+    ],
+  ];
+}
+
+/** Part of the input that came from the provider's cache; `null` without input. */
+function hitRate({ usage: { inputTokens, cacheReadTokens = 0 } }: Spending): number | null {
+  return inputTokens === 0 ? null : Math.round((cacheReadTokens / inputTokens) * 1_000) / 1_000;
+}
+
+function modelCells(used: Spending): readonly string[] {
+  const rate = hitRate(used);
+  return [
+    String(used.requests),
+    String(used.usage.inputTokens),
+    String(used.usage.cacheReadTokens ?? 0),
+    rate === null ? "-" : `${Math.round(rate * 100)}%`,
+    String(used.usage.outputTokens),
+    used.costUsd === undefined ? "unknown" : `$${used.costUsd.toFixed(4)}`,
+    describeDuration(used.durationMs),
+  ];
+}
+
+export function stepsJson(entries: readonly JournalEntry[]): readonly object[] {
+  let from = 0;
+  const delegated = subagentRuns(entries);
+  return sessionSteps(entries).map(({ number: step, at, answerAt, run }, index, steps) => {
+    const next = steps[index + 1]?.at ?? entries.length;
+    const input = entries.slice(from, at).flatMap(saidTo);
+    from = answerAt + 1;
+    const answer = entries[answerAt];
+    const messages =
+      answer?.type === "assistant_message"
+        ? [answer.message]
+        : answer?.type === "history"
+          ? answer.messages
+          : [];
+    const subagents = delegated.filter((started) => started.at >= at && started.at < next);
+    return {
+      step,
+      run,
+      time: timeText(answer?.time),
+      input,
+      text: messages.map((message) => messageText(message, "\n")).join("\n"),
+      tools: messages.flatMap((message) => toolCallsOf(message).map(({ name }) => name)),
+      ...(subagents.length === 0 ? {} : { subagents: subagents.map(subagentJson) }),
+    };
+  });
+}
+
+function saidTo(entry: JournalEntry): readonly string[] {
+  if (entry.type !== "user_message" || entry.scope !== undefined) return [];
+  const text = messageText(entry.message, "\n");
+  return [text === "" ? "(no text)" : text];
+}
+
+/** An ISO time; null when it is missing or not a valid date. */
+export function timeText(time: number | undefined): string | null {
+  const date = new Date(time ?? Number.NaN);
+  return Number.isNaN(date.getTime()) ? null : date.toISOString();
+}
+
+/** The work of a subagent for the call that started it. */
+interface SubagentRun {
+  /** Place of its first entry. */
+  readonly at: number;
+  readonly scope: string;
+  readonly startedAt: number;
+  readonly callId: string;
+  readonly agent: string;
+  readonly model: string;
+  readonly turns: { readonly text: string; readonly tools: readonly string[] }[];
+  readonly subagents: SubagentRun[];
+  toolCalls: number;
+  /** Calls that failed, were refused or were stopped. */
+  failedCalls: number;
+  /** Requests, tokens and cost, those of its own subagents included. */
+  used: Spending;
+  durationMs: number;
+  /** Undefined while it works, or when it was interrupted. */
+  end: RunEndEntry | undefined;
+}
+
+/** The subagents of the conversation and its patterns, in the order in which they began. */
+function subagentRuns(entries: readonly JournalEntry[]): readonly SubagentRun[] {
+  let open: SubagentRun[] = [];
+  const outer: SubagentRun[] = [];
+  const intents = new Map<string, ToolIntentEntry>();
+  entries.forEach((entry, at) => {
+    const { scope } = entry;
+    if (entry.type === "tool_intent")
+      intents.set(`${scope === undefined ? "" : `${scope}/`}${entry.name}/${entry.callId}`, entry);
+    if (scope === undefined) return;
+    const parents = open.filter((run) => scope === run.scope || scope.startsWith(`${run.scope}/`));
+    if (entry.type === "run_start") {
+      // The call that started it: a second subagent of the same call has a number behind it.
+      const intent = intents.get(scope) ?? intents.get(scope.replace(/\/\d+$/, ""));
+      const { time: startedAt, agent = intent?.name ?? "subagent", model } = entry;
+      const who = { at, scope, startedAt, callId: intent?.callId ?? scope, agent, model, end: undefined };
+      const nothing = { toolCalls: 0, failedCalls: 0, used: NO_SPENDING, durationMs: 0 };
+      const run: SubagentRun = { ...who, ...nothing, turns: [], subagents: [] };
+      (parents.at(-1)?.subagents ?? outer).push(run);
+      open.push(run);
+    }
+    for (const run of parents) add(run, entry);
+    if (entry.type === "run_end") open = open.filter((run) => run.scope !== scope);
+  });
+  return outer;
+}
+
+function add(run: SubagentRun, entry: JournalEntry): void {
+  run.durationMs = Math.max(run.durationMs, entry.time - run.startedAt);
+  if (entry.type === "assistant_message" || entry.type === "model_usage")
+    run.used = addSpending(run.used, entry);
+  if (entry.scope !== run.scope) return;
+  if (entry.type === "run_end") run.end = entry;
+  if (entry.type === "assistant_message") {
+    const { message } = entry;
+    run.turns.push({ text: messageText(message, "\n"), tools: toolCallsOf(message).map(({ name }) => name) });
+  }
+  if (entry.type !== "tool_result") return;
+  run.toolCalls++;
+  if (entry.status !== "ok") run.failedCalls++;
+}
+
+function subagentJson(run: SubagentRun): object {
+  const { callId, agent, model, turns, used, toolCalls, failedCalls, durationMs, end, subagents } = run;
+  return {
+    call_id: callId,
+    agent,
+    model,
+    requests: used.requests,
+    tool_calls: toolCalls,
+    failed_calls: failedCalls,
+    input_tokens: used.usage.inputTokens,
+    output_tokens: used.usage.outputTokens,
+    cost_usd: used.costUsd ?? null,
+    duration_ms: durationMs,
+    stop_reason: end?.stopReason ?? null,
+    error: end?.error,
+    detail: end?.detail,
+    turns,
+    subagents: subagents.map(subagentJson),
+  };
 }

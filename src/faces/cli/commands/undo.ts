@@ -16,19 +16,19 @@ import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, listTime, settingsHere } from "../command-context.ts";
 
 /** `nano-agent undo …`: puts files back to before a turn, or lists the turns that changed files. */
-export async function undo(context: CommandContext, call: CommandCall): Promise<number> {
+export async function undo(call: CommandCall): Promise<number> {
   const [turn] = call.words;
-  const { store, session } = chosenSession(context, call);
+  const { store, session } = chosenSession(call);
   if (call.has("--list")) {
     if (turn !== undefined || call.behind.length > 0)
       throw misuse("undo --list takes no turn and no path. Leave them out.");
     const runs = changedRuns(session);
-    answer(context, call, { json: () => runs, text: () => turnsText(runs, session.sessionId) });
-    if (runs.length === 0) tellOther(context, call, { store, session });
+    answer(call, runs, turnsText(runs, session.sessionId));
+    if (runs.length === 0) tellOther(call, { store, session });
     return EXIT.done;
   }
   const to = turn === undefined ? undefined : turnPlace(turn);
-  const report = await withRollbackPlace(await undoPlace(context, store), session, (place) =>
+  const report = await withRollbackPlace(await undoPlace(call, store), session, (place) =>
     undoFiles(place, {
       ...defined({ to }),
       paths: call.behind.map((path) => resolve(path)),
@@ -36,8 +36,8 @@ export async function undo(context: CommandContext, call: CommandCall): Promise<
       dryRun: call.has("--dry-run"),
     }),
   );
-  const code = tell(context, report, call);
-  if (report.status === "nothing" && turn === undefined) tellOther(context, call, { store, session });
+  const code = tell(call, report, call);
+  if (report.status === "nothing" && turn === undefined) tellOther(call, { store, session });
   return code;
 }
 
@@ -45,7 +45,7 @@ export async function undo(context: CommandContext, call: CommandCall): Promise<
 const MAX_LOOKED_AT = 20;
 
 /** Where no session was named: the newest other one of the folder that changed files is most likely meant. */
-function tellOther({ stdout }: CommandContext, call: CommandCall, { store, session }: ChosenSession): void {
+function tellOther({ stdout, ...call }: CommandCall, { store, session }: ChosenSession): void {
   if (call.text("--session") !== undefined || call.has("--json")) return;
   const other = store
     .list(currentFolder())
@@ -57,13 +57,12 @@ function tellOther({ stdout }: CommandContext, call: CommandCall, { store, sessi
   stdout.write(`An earlier one changed files (${title}): nano-agent undo --session ${other.sessionId}\n`);
 }
 
-/** `nano-agent redo …`: takes the newest undo back. */
-export async function redo(context: CommandContext, call: CommandCall): Promise<number> {
-  const { store, session } = chosenSession(context, call);
-  const report = await withRollbackPlace(await undoPlace(context, store), session, (place) =>
+export async function redo(call: CommandCall): Promise<number> {
+  const { store, session } = chosenSession(call);
+  const report = await withRollbackPlace(await undoPlace(call, store), session, (place) =>
     redoFiles(place, { force: call.has("--force"), dryRun: call.has("--dry-run") }),
   );
-  return tell(context, report, call);
+  return tell(call, report, call);
 }
 
 function tell({ stdout, stderr }: CommandContext, report: RollbackReport, call: CommandCall): number {
@@ -94,7 +93,7 @@ interface ChosenSession {
   readonly session: SessionFile;
 }
 
-function chosenSession({ environment }: CommandContext, call: CommandCall): ChosenSession {
+function chosenSession({ environment, ...call }: CommandCall): ChosenSession {
   const store = sessionStore(userPaths(environment));
   const cwd = currentFolder();
   const session = call.text("--session");

@@ -1,15 +1,14 @@
 import type { CodingSession } from "../../../coding/session/coding-session.ts";
 import type { NewModel, ServerModels } from "../../../coding/setup/model-setup.ts";
+import { errorMessage } from "../../../core/base/errors.ts";
 import { type Fields, isRecord, safeParse } from "../../../core/base/json.ts";
 import type { Notice } from "../../../view/notice.ts";
 import type { KeyAction, Keymap } from "../editor/keymap.ts";
-import type { Line } from "../paint/line.ts";
-import type { ChoiceOptions } from "../panels/choice-panel.ts";
-import type { PageOptions } from "../panels/pager.ts";
-import type { FieldOptions, PickOptions } from "../panels/picker.ts";
+import { type Line, line, oneLine, span } from "../paint/line.ts";
+import { type PageOptions, Pager } from "../panels/panel.ts";
+import { type FieldOptions, FieldPanel, Picker, type PickOptions } from "../panels/picker.ts";
 import type { ScreenFace } from "../screen.ts";
 
-/** A session that can be gone on with. */
 export interface KnownSession {
   readonly id: string;
   readonly path: string;
@@ -22,7 +21,6 @@ export interface KnownSession {
 export interface ModelSetUp {
   readonly ownersOf: (key: string) => readonly string[];
   readonly modelsAt: (baseUrl: string, key?: string) => Promise<ServerModels>;
-  /** Tries it and keeps it; see `setUpModel`. */
   readonly setUp: (model: NewModel) => Promise<string>;
   /** Each server that was looked for on this machine, and its answer. */
   readonly localServers: () => Promise<readonly string[]>;
@@ -32,7 +30,6 @@ export interface ModelSetUp {
 export interface ControlPorts {
   /** Opens a new session, or one that is kept. */
   readonly openSession: (resume?: { readonly id: string }) => Promise<CodingSession>;
-  /** Told of each session that the screen shows from now on. */
   readonly onSession: (session: CodingSession) => void;
   /** Gives the terminal to another program for so long. */
   readonly lendTerminal: <T>(use: () => Promise<T>) => Promise<T>;
@@ -44,12 +41,10 @@ export interface ControlPorts {
   readonly elapsed: () => number;
   readonly setTheme: (name: string) => void;
   readonly cwd: string;
-  /** Those of the folder, or of `all` folders, the newest first. */
   readonly listSessions: (all?: boolean) => readonly KnownSession[];
   readonly modelSetUp: () => Promise<ModelSetUp>;
   /** Approves what a project brings, as it was when the session was opened. */
   readonly approve: (untrusted: UntrustedNotice) => Promise<void>;
-  /** Makes a model the default of the next start. */
   readonly saveModel: (model: string) => Promise<void>;
   /** Runs a sub-command of the program and gives what it wrote. Rejects with what it says when it fails. */
   readonly command: (words: readonly string[]) => Promise<string>;
@@ -57,33 +52,74 @@ export interface ControlPorts {
   readonly runOwn: (words: readonly string[], title: string) => Promise<void>;
 }
 
-/** The parts of a project that are left out, for it is not trusted. */
 export type UntrustedNotice = Extract<Notice, { code: "untrusted" }>;
 
-/** The screen for commands, and the actions of a person on it. */
-export interface Control {
+/** The screen for commands, and the actions of a person on it. Panels are closed before their answer counts. */
+export abstract class Control {
   readonly screen: ScreenFace;
-  readonly keymap: Keymap;
   readonly ports: ControlPorts;
-  readonly act: (action: KeyAction, key: string) => void;
-  /** Says something in the place of the status for a moment. */
-  readonly say: (text: string, role?: "warning" | "bad" | "good" | "muted") => void;
-  /** Prints lines above the input. */
-  readonly print: (lines: readonly (string | Line)[]) => void;
-  /** Lets a person choose from a list; it is closed before the choice counts. */
-  readonly pick: <T>(options: PickOptions<T>) => void;
-  /** Asks for a line of text; it is closed before the text counts. Undefined: the person went back. */
-  readonly ask: (options: Omit<FieldOptions, "onEnter" | "onCancel">) => Promise<string | undefined>;
-  /** Asks something that must not be answered by accident; it is closed before the answer counts. */
-  readonly choose: <T>(options: Omit<ChoiceOptions<T>, "now">) => void;
-  /** Shows text to scroll through. */
-  readonly page: (options: PageOptions) => void;
-  /** Does something that takes its time; what goes wrong is said. */
-  readonly run: (work: Promise<unknown>) => void;
+  keymap: Keymap;
+
+  constructor(screen: ScreenFace, keymap: Keymap, ports: ControlPorts) {
+    this.screen = screen;
+    this.keymap = keymap;
+    this.ports = ports;
+  }
+
+  abstract act(action: KeyAction, key: string): void;
+
   /** Sends a prompt, or adds it to the run at work. */
-  readonly send: (text: string) => void;
+  abstract send(text: string): void;
+
   /** Takes another session and closes this one, which stays where the other cannot be opened. */
-  readonly switchTo: (open: () => Promise<CodingSession>, isResumed: boolean) => Promise<void>;
+  abstract switchTo(open: () => Promise<CodingSession>, isResumed: boolean): Promise<void>;
+
+  /** Says something in the place of the status for a moment. */
+  say(text: string, role: "warning" | "bad" | "good" | "muted" = "warning"): void {
+    this.screen.hint(oneLine(text), role);
+  }
+
+  print(lines: readonly (string | Line)[]): void {
+    this.screen.print([[], ...lines.map((each) => (typeof each === "string" ? line(each) : each))]);
+  }
+
+  /** Lets a person choose from a list. */
+  pick<T>(options: PickOptions<T>): void {
+    const { screen, ports } = this;
+    const panel: Picker<T> = new Picker(options, {
+      close: () => screen.close(panel),
+      onChange: () => screen.draw(),
+      now: ports.elapsed,
+    });
+    screen.open(panel);
+  }
+
+  /** Asks for a line of text. Undefined: the person went back. */
+  ask(options: Omit<FieldOptions, "onEnter" | "onCancel">): Promise<string | undefined> {
+    const { screen } = this;
+    return new Promise((resolve) => {
+      const close = (text?: string): void => {
+        screen.close(panel);
+        resolve(text);
+      };
+      const panel: FieldPanel = new FieldPanel({ ...options, onEnter: close, onCancel: close });
+      screen.open(panel);
+    });
+  }
+
+  page(options: PageOptions): void {
+    const panel: Pager = new Pager(options, () => this.screen.close(panel));
+    this.screen.open(panel);
+  }
+
+  /** Does something that takes its time; what goes wrong is said. */
+  run(work: Promise<unknown>): void {
+    work.catch((error: unknown) => {
+      const text = oneLine(errorMessage(error));
+      if (text.length < 70) this.say(text, "bad");
+      else this.print([[span(text, { role: "bad" })]]);
+    });
+  }
 }
 
 /** The objects of a list that a sub-command wrote as JSON. */

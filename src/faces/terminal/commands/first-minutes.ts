@@ -3,7 +3,7 @@ import { misuse } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { PermissionMode } from "../../../permission/permission-mode.ts";
-import type { FoundModel } from "../../../providers/provider-address.ts";
+import type { FoundModel } from "../../../providers/catalog.ts";
 import { KEY_MODES, LISTED_MODES, MODE_EFFECTS, modeName, modeNamed } from "../../../view/mode-names.ts";
 import { columnsOf } from "../../text/columns.ts";
 import type { Control, UntrustedNotice } from "./control.ts";
@@ -28,27 +28,25 @@ export function askForServer(control: Control, { name, baseUrl, isLoading }: Fou
   });
 }
 
-/** Asks how freely a new folder may be worked in. `undefined`: not answered. */
 export function askForMode(control: Control): Promise<PermissionMode | undefined> {
   return new Promise((resolve) => {
-    control.choose<PermissionMode>({
+    control.pick<PermissionMode>({
       title: "How should nano-agent work in this folder?",
-      text: [
-        "It reads the files and instructions here. Take the last answer if you do not trust them. Shift+Tab changes it later.",
-      ],
+      asks: {
+        text: "It reads the files and instructions here; take the last answer if you do not trust them. Commands run in a sandbox; if none works here, they ask. Shift+Tab changes the mode later.",
+        escape: "decide later",
+      },
       items: [
-        { label: "Work freely inside, in a sandbox; ask before leaving it", value: "auto" },
+        { label: "Work freely inside; ask before leaving it", value: "auto" },
         { label: "Ask before each change", value: "default" },
         { label: "Only read", value: "plan" },
       ],
-      escape: "decide later",
       onChoose: resolve,
       onCancel: () => resolve(undefined),
     });
   });
 }
 
-/** The notice of parts of the project that are left out of a session, if there is one. */
 export function untrustedIn({ notices }: CodingSession): UntrustedNotice | undefined {
   return notices.find((notice): notice is UntrustedNotice => notice.code === "untrusted");
 }
@@ -128,7 +126,6 @@ export async function chooseMode(control: Control, args: string): Promise<void> 
   confirmBypass(control);
 }
 
-/** Goes to the next mode of the mode key. */
 export function nextMode(control: Control): void {
   const { session } = control.screen;
   if (session === undefined) return;
@@ -139,21 +136,20 @@ export function nextMode(control: Control): void {
 /** The one mode that nothing holds back is never a matter of one key. */
 function confirmBypass(control: Control): void {
   const stay = modeName(control.screen.session?.view.mode ?? "default");
-  control.choose({
+  control.pick({
     title: "Turn on bypass?",
-    text: [
-      "Commands run outside the sandbox and can reach the network and every file you can. You won\u2019t be asked. /undo only restores files in this folder.",
-    ],
+    asks: {
+      text: "Commands run outside the sandbox and can reach the network and every file you can. You won\u2019t be asked. /undo only restores files in this folder.",
+      escape: `stay in ${stay}`,
+      role: "bad",
+    },
     items: [
       { label: "Turn it on for this session", value: true },
       { label: `Stay in ${stay}`, value: false },
     ],
-    escape: `stay in ${stay}`,
-    role: "bad",
     onChoose: (isOn) => {
       if (isOn) control.run(setMode(control, "bypassPermissions"));
     },
-    onCancel: () => undefined,
   });
 }
 

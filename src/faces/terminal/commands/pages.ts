@@ -1,19 +1,29 @@
 import { ownValue } from "../../../core/base/json.ts";
+import { counted } from "../../../core/base/text.ts";
 import type { FileDiff } from "../../../view/file-diff.ts";
 import { MODE_EFFECTS, modeName } from "../../../view/mode-names.ts";
 import { diffsIn } from "../../../view/view-fold.ts";
+import { costText, tokensText } from "../../text/amounts.ts";
+import { columnsOf } from "../../text/columns.ts";
 import { ACTIONS, type KeyAction } from "../editor/keymap.ts";
 import { markdownRows } from "../markdown/markdown-stream.ts";
-import { fitLine, type Line, line, lineColumns, span, textLines, wrapLine } from "../paint/line.ts";
+import {
+  fitLine,
+  type Line,
+  line,
+  lineColumns,
+  span,
+  textLines,
+  type ViewContext,
+  wrapLine,
+} from "../paint/line.ts";
+import type { Style } from "../paint/theme.ts";
 import { diffLines } from "../views/diff-lines.ts";
 import { wholeQuestion } from "../views/question-lines.ts";
 import { detailRows } from "../views/rows.ts";
-import type { ViewContext } from "../views/view-context.ts";
-
 import { type Control, recordsIn } from "./control.ts";
 
-/** A command as the help shows it. */
-export interface HelpCommand {
+interface HelpCommand {
   readonly name: string;
   readonly note: string;
   readonly hint?: string | undefined;
@@ -132,7 +142,6 @@ export function showDiff(control: Control): void {
   });
 }
 
-/** Shows the plan that a person has approved in this session. */
 export function showPlan(control: Control): void {
   const plan = control.screen.session?.view.plan;
   if (plan === undefined) {
@@ -221,3 +230,77 @@ const LABELS: { readonly [key: string]: string | undefined } = {
   allowedTools: "allow",
   disallowedTools: "deny",
 };
+
+const MOST_COLUMNS = 100;
+/** Below so many columns each part has a row of its own. */
+
+interface Part {
+  readonly label: string;
+  readonly tokens: number;
+  readonly style: Style;
+}
+
+/**
+ * Draws what fills the context window. How much there is the provider has counted; how it is shared among the
+ * parts is an estimate, scaled to that.
+ */
+export function showContext(control: Control): void {
+  const { session } = control.screen;
+  if (session === undefined) return;
+  const { usedTokens: used, windowTokens, parts } = session.stats().context;
+  const { marks, width } = control.screen.context;
+  const { system, tools, messages, results, answers } = parts;
+  const sum = Math.max(1, system + tools + messages);
+  const shares: readonly Part[] = [
+    { label: "instructions and tools", tokens: system + tools, style: { role: "muted" } as const },
+    { label: "tool results", tokens: results, style: { role: "trace-ran" } as const },
+    { label: "your messages", tokens: Math.max(0, messages - results - answers), style: { bold: true } },
+    { label: "answers", tokens: answers, style: { role: "trace-edit" } as const },
+  ].map((part) => ({ ...part, tokens: (part.tokens / sum) * used }));
+  const columns = Math.min(MOST_COLUMNS, width);
+  const window = Math.max(windowTokens ?? used, used, 1);
+  let left = columns;
+  const bar = shares.map(({ tokens, style }) => {
+    const cells = Math.min(left, tokens < 0.5 ? 0 : Math.max(1, Math.round((tokens / window) * columns)));
+    left -= cells;
+    return span(marks.full.repeat(cells), style);
+  });
+  const of =
+    windowTokens === undefined
+      ? "; the window of this model is unknown"
+      : ` of ${tokensText(windowTokens)} tokens, ${Math.round((100 * used) / windowTokens)}%`;
+  const entries = shares.map(({ label, tokens, style }): Line => {
+    const amount = span(tokensText(tokens).padStart(30 - columnsOf(label)), { role: "muted" });
+    return [span(marks.full, style), span(` ${label}`), amount];
+  });
+  const [first = [], second = [], third = [], fourth = []] = entries;
+  const legend =
+    width < PAIRS_FROM
+      ? entries
+      : [
+          [...first, span("     "), ...second],
+          [...third, span("     "), ...fourth],
+        ];
+  control.print([
+    [span("Context", { bold: true }), span(`  ${tokensText(used)}${of}`)],
+    [...bar, span(marks.empty.repeat(left), { role: "rule" })],
+    ...legend,
+    line("/compact frees space; it runs by itself near the end.", { role: "muted" }),
+  ]);
+}
+
+export function showCost(control: Control): void {
+  const { session } = control.screen;
+  if (session === undefined) return;
+  const { dot } = control.screen.context.marks;
+  const { cost, models, runs, turns, toolCalls } = session.stats();
+  const counts = [counted(runs, "run"), counted(turns, "request"), counted(toolCalls, "call")];
+  control.print([
+    [span("Cost", { bold: true }), span(`  ${[costText(cost), ...counts].join(` ${dot} `)}`)],
+    ...models.map(({ model, usage: { inputTokens, cacheReadTokens = 0, outputTokens }, costUsd }) => {
+      const cached = cacheReadTokens === 0 ? "" : `, ${tokensText(cacheReadTokens)} of it cached`;
+      const tokens = `${tokensText(inputTokens)} in${cached}, ${tokensText(outputTokens)} out`;
+      return [span(model), span(`  ${costText(costUsd)}  ${tokens}`, { role: "muted" })];
+    }),
+  ]);
+}

@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import type { RewindPoint } from "../../../coding/session/coding-session.ts";
 import { defined } from "../../../core/base/json.ts";
 import { counted } from "../../../core/base/text.ts";
 import { messageText } from "../../../core/message/message.ts";
@@ -6,14 +7,14 @@ import { FactsReader } from "../../../server/facts-reader.ts";
 import type { SessionFacts } from "../../../server/session-facts.ts";
 import { lockPath, readSession } from "../../../session/read-session.ts";
 import { isLocked } from "../../../session/session-lock.ts";
+import { ageText, dayText, timeText } from "../../text/amounts.ts";
+import { rollbackText } from "../../text/rollback-text.ts";
 import { type Line, line, oneLine, type Span, span, textLines } from "../paint/line.ts";
 import type { Marks, Role } from "../paint/theme.ts";
 import type { PickerItem } from "../panels/picker.ts";
-import { dayText, timeText } from "../views/amounts.ts";
 import { traceLine } from "../views/list-lines.ts";
 import { type Control, type KnownSession, recordsIn } from "./control.ts";
 
-/** The ways on after {@link openSessions}. */
 interface AfterChoice {
   readonly onOpened?: () => void;
   readonly onCancel?: () => void;
@@ -93,7 +94,6 @@ const ROWS_PER_FRAME = 8;
 /** Larger files are not read for a list. */
 const MAX_BYTES = 20_000_000;
 
-/** A session in the list. */
 class SessionRow implements PickerItem<string> {
   readonly label: string;
   readonly value: string;
@@ -179,7 +179,6 @@ interface State {
 const LIMIT: State = { mark: "alert", role: "warning", word: "limit" };
 const FAILED: State = { mark: "bad", role: "bad", word: "failed" };
 
-/** Ends that are not well. */
 const ENDED: { readonly [reason: string]: State | undefined } = {
   aborted: { mark: "stopped", role: "muted", word: "stopped" },
   budget: LIMIT,
@@ -223,7 +222,6 @@ function found(json: string, rows: readonly SessionRow[], now: number): readonly
   });
 }
 
-/** Lets a person search what was typed before, in this session and the ones before it in this folder. */
 export function openHistorySearch(control: Control): void {
   const { input } = control.screen;
   const texts = input.past();
@@ -243,4 +241,68 @@ export function openHistorySearch(control: Control): void {
       control.screen.draw();
     },
   });
+}
+
+export function openRewind(control: Control): void {
+  const { session } = control.screen;
+  if (session === undefined) return;
+  control.screen.clearHint();
+  const points = session.rewindPoints().toReversed();
+  if (points.length === 0) {
+    control.say("There is nothing to go back to.", "muted");
+    return;
+  }
+  const { now, marks } = control.screen.context;
+  control.pick<RewindPoint>({
+    title: "Rewind to before",
+    isSearched: false,
+    items: points.map((point) => ({
+      label: point.text.slice(0, 300),
+      note: point.files.length === 0 ? "" : `${counted(point.files.length, "file")} since`,
+      end: ageText(now - point.time),
+      value: point,
+    })),
+    answers: ({ files }) => (files.length === 0 ? WAYS.slice(1, 2) : WAYS).map(({ label }) => label),
+    keys: [`${marks.up}${marks.down} pick a message, 1-3 what to rewind`],
+    onChoose: (point, answer) => {
+      const way = WAYS[point.files.length === 0 ? 1 : answer];
+      if (way !== undefined) control.run(rewind(control, point, way));
+    },
+  });
+}
+
+const WAYS = [
+  { label: "Files and conversation", conversation: true, files: true },
+  { label: "Conversation only", conversation: true, files: false },
+  { label: "Files only", conversation: false, files: true },
+] as const;
+
+async function rewind(
+  control: Control,
+  point: RewindPoint,
+  what: { readonly conversation: boolean; readonly files: boolean },
+): Promise<void> {
+  const { session, input } = control.screen;
+  if (session === undefined) return;
+  const { conversation, files } = what;
+  const report = await session.rewind(point.entryId, { conversation, files });
+  if (report.files !== undefined) printRollback(control, report.files);
+  if (report.status === "refused") control.say("Nothing was changed.", "bad");
+  else if (conversation && input.isEmpty) input.replace(report.text);
+  control.screen.draw();
+}
+
+/** Puts files back to before the last run that changed any; `force`: also what others changed since. */
+export async function undo(control: Control, args: string): Promise<void> {
+  const report = await control.screen.session?.undo(args === "force" ? { force: true } : {});
+  if (report !== undefined) printRollback(control, report);
+}
+
+export async function redo(control: Control, args: string): Promise<void> {
+  const report = await control.screen.session?.redo(args === "force" ? { force: true } : {});
+  if (report !== undefined) printRollback(control, report);
+}
+
+function printRollback(control: Control, report: Parameters<typeof rollbackText>[0]): void {
+  control.print(textLines(rollbackText(report, { isDry: false, on: "screen" }).trimEnd()));
 }

@@ -7,10 +7,8 @@ import { THEME_NAMES } from "../paint/theme.ts";
 import { chooseModel } from "./choose-model.ts";
 import type { Control } from "./control.ts";
 import { chooseMode } from "./first-minutes.ts";
-import { openHelp, showDiff, showPermissions, showPlan } from "./pages.ts";
-import { openRewind, redo, undo } from "./rewind.ts";
-import { openSessions } from "./session-pickers.ts";
-import { showContext, showCost } from "./show-context.ts";
+import { openHelp, showContext, showCost, showDiff, showPermissions, showPlan } from "./pages.ts";
+import { openRewind, openSessions, redo, undo } from "./session-pickers.ts";
 
 /** A command of the screen, or of the session, which is then sent as a message. */
 export interface SlashCommand {
@@ -83,7 +81,6 @@ const COMMANDS: { readonly [name: string]: OwnCommand } = {
 const INIT_PROMPT =
   "Look at this project and write an AGENTS.md at its root for coding agents: what it is, how to build, test and lint it (the exact commands), how the code is laid out, and the conventions a newcomer would get wrong. At most 60 lines, only what you found in the files. If there is an AGENTS.md, improve it instead.";
 
-/** All commands that can be written now. */
 export function slashCommands(control: Control): readonly SlashCommand[] {
   const own = Object.entries(COMMANDS).map(([name, { note, hint }]) => ({
     name,
@@ -102,7 +99,6 @@ export function slashCommands(control: Control): readonly SlashCommand[] {
   return [...own, ...others];
 }
 
-/** The command of a name, without its slash; undefined when there is none. */
 export function findCommand(control: Control, name: string): SlashCommand | undefined {
   const wanted = ownValue(ALIASES, name) ?? name;
   return slashCommands(control).find((each) => each.name === wanted);
@@ -116,7 +112,6 @@ const ALIASES: { readonly [name: string]: string } = {
   continue: "resume",
 };
 
-/** Does a command of the screen. */
 export function runSlashCommand(control: Control, name: string, args: string): void {
   const command = COMMANDS[name];
   if (command?.waits === true && control.screen.session?.view.run !== undefined) {

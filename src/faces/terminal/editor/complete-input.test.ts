@@ -2,9 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../../test/temp-folder.ts";
-import { Attachments, cleanPaste } from "./attachments.ts";
 import { candidatesOf, completionFor, fuzzyBest } from "./complete-input.ts";
-import { History } from "./history.ts";
+import { Attachments, cleanPaste, History } from "./input-line.ts";
 import { ACTIONS, keymapOf } from "./keymap.ts";
 
 const FILES = [

@@ -1,22 +1,16 @@
-import { listFiles } from "../../../tools/search/list-files.ts";
-import { RipgrepLocator } from "../../../tools/search/ripgrep.ts";
+import { listFiles, RipgrepLocator } from "../../../tools/search/ripgrep.ts";
 import type { Editor } from "./editor.ts";
 
-/** Something that can stand in the place of what was typed. */
-export interface CompletionItem {
-  readonly label: string;
-  readonly note?: string | undefined;
-  readonly text: string;
-}
-
-/** The offers for the word at the caret. */
 export interface Completion {
-  readonly items: readonly CompletionItem[];
+  readonly items: readonly {
+    readonly label: string;
+    readonly note?: string | undefined;
+    readonly text: string;
+  }[];
   readonly from: number;
   readonly to: number;
 }
 
-/** Where completions come from. */
 export interface CompletionSources {
   readonly files: (query: string, limit: number) => readonly string[];
   readonly commands: () => readonly { readonly name: string; readonly note?: string }[];
@@ -24,7 +18,6 @@ export interface CompletionSources {
 
 const MOST = 50;
 
-/** The offers now; undefined where there are none. */
 export function completionFor({ text, caret }: Editor, sources: CompletionSources): Completion | undefined {
   const before = text.slice(0, caret);
   const command = /^\/([\w:.-]*)$/.exec(before);
@@ -62,7 +55,6 @@ function endOfWord(text: string, caret: number): number {
   return caret + (/^[^\s]*/.exec(text.slice(caret))?.[0].length ?? 0);
 }
 
-/** A text of a list, prepared for being searched. */
 export interface Candidate {
   readonly text: string;
   readonly folded: string;
@@ -72,7 +64,6 @@ export interface Candidate {
   readonly letters: number;
 }
 
-/** A list prepared for {@link fuzzyBest}. */
 export function candidatesOf(texts: readonly string[]): readonly Candidate[] {
   return texts.map((text) => {
     const folded = text.toLowerCase();
@@ -86,17 +77,15 @@ function lettersOf(text: string): number {
   return letters;
 }
 
-/** The result of a search: the best ones first, and all that fit, in which a longer query can go on. */
-export interface FuzzyResult {
-  readonly best: readonly string[];
-  readonly fitting: readonly Candidate[];
-}
-
 /**
  * The texts that hold the letters of a query in their order, the best first: those with the letters side by
  * side, at the beginnings of words and in the name of the file, and of equals the shorter one.
  */
-export function fuzzyBest(query: string, candidates: readonly Candidate[], limit: number): FuzzyResult {
+export function fuzzyBest(
+  query: string,
+  candidates: readonly Candidate[],
+  limit: number,
+): { readonly best: readonly string[]; readonly fitting: readonly Candidate[] } {
   const wanted = query.toLowerCase().replaceAll(/\s+/g, "");
   if (wanted === "") return { best: candidates.slice(0, limit).map(({ text }) => text), fitting: candidates };
   const letters = lettersOf(wanted);
@@ -171,7 +160,6 @@ export class FileIndex {
   #isReading = false;
   #last: { readonly query: string; readonly fitting: readonly Candidate[] } | undefined;
 
-  /** `onChange` is called when more files are known. */
   constructor(folder: string, onChange: () => void) {
     this.#folder = folder;
     this.#onChange = onChange;
@@ -207,8 +195,8 @@ export class FileIndex {
   async #read(): Promise<void> {
     const files: string[] = [];
     const folders = new Set<string>();
-    await listFiles(this.#folder, {
-      ripgrep: new RipgrepLocator(),
+    await listFiles(new RipgrepLocator(), {
+      folder: this.#folder,
       withNodeModules: false,
       signal: this.#ended.signal,
       onFile: (path) => {

@@ -22,18 +22,15 @@ interface Snapshot {
   readonly caret: number;
 }
 
-/** An editor with nothing in it. */
 export const EMPTY_EDITOR: Editor = { text: "", caret: 0, killed: "", past: [], future: [] };
 
 const MAX_PAST = 200;
 
-/** The effect of a key on a text. */
 export type EditCommand = Move | Change;
 
 type Move = keyof typeof MOVES;
 type Change = keyof typeof CHANGES;
 
-/** True when a name is that of an {@link EditCommand}. */
 export function isEditCommand(name: string): name is EditCommand {
   return Object.hasOwn(MOVES, name) || Object.hasOwn(CHANGES, name);
 }
@@ -77,7 +74,6 @@ const CHANGES = {
   newline: (editor: Editor): Editor => insertText(editor, "\n"),
 } as const;
 
-/** Puts a text in at the caret. */
 export function insertText(editor: Editor, text: string): Editor {
   if (text === "") return editor;
   const caret = editor.caret + text.length;
@@ -89,7 +85,6 @@ export function insertText(editor: Editor, text: string): Editor {
   );
 }
 
-/** Puts another text in the place of a part. */
 export function replaceRange(
   editor: Editor,
   range: { readonly from: number; readonly to: number },
@@ -222,7 +217,6 @@ const LAZY = {
   },
 };
 
-/** How an editor is shown. */
 export interface EditorView {
   readonly width: number;
   /** Most rows; of more, those around the caret are shown. */
@@ -233,7 +227,6 @@ export interface EditorView {
   readonly marks: Marks;
 }
 
-/** The rows of an editor, and where in them the caret is. */
 export interface EditorRows {
   readonly rows: readonly Line[];
   readonly caret: { readonly row: number; readonly column: number };
@@ -260,12 +253,11 @@ export function editorRows({ text, caret }: Pick<Editor, "text" | "caret">, view
   return { rows: lines, caret: { row: at.row - first, column: indent + at.column } };
 }
 
-interface EditorLayout {
-  readonly rows: readonly string[];
-  readonly at: { readonly row: number; readonly column: number };
-}
-
-function layOut(text: string, caret: number, room: number): EditorLayout {
+function layOut(
+  text: string,
+  caret: number,
+  room: number,
+): { readonly rows: readonly string[]; readonly at: { readonly row: number; readonly column: number } } {
   const rows: string[] = [];
   let at = { row: 0, column: 0 };
   let offset = 0;

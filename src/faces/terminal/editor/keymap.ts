@@ -39,7 +39,6 @@ export const ACTIONS = {
   redo: { keys: ["alt+_", "alt+-"], does: "redo typing" },
 } as const;
 
-/** Everything a key can be bound to. */
 export type KeyAction = keyof typeof ACTIONS;
 
 const USUAL: ReadonlyMap<KeyAction, readonly string[]> = new Map(
@@ -49,7 +48,6 @@ const USUAL: ReadonlyMap<KeyAction, readonly string[]> = new Map(
 /** Keys as a configuration has them: one or several for an action; `[]` takes them all away. */
 export type KeyConfig = { readonly [action: string]: string | readonly string[] };
 
-/** Which action a key stands for, and what in the configuration could not be used, in sentences. */
 export interface Keymap {
   readonly actionOf: ReadonlyMap<string, KeyAction>;
   readonly keysOf: ReadonlyMap<KeyAction, readonly string[]>;

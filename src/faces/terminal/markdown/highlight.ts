@@ -1,6 +1,6 @@
+import type { Highlighter } from "../paint/line.ts";
 import { type Span, span } from "../paint/line.ts";
 import type { Role } from "../paint/theme.ts";
-import type { Highlighter } from "./code-highlighter.ts";
 
 interface Grammar {
   readonly keywords: ReadonlySet<string>;

@@ -1,7 +1,6 @@
 import { type Line, type Span, span } from "../paint/line.ts";
 import type { Style } from "../paint/theme.ts";
 
-/** A piece of a paragraph, in the order of its text. */
 export interface InlinePart {
   readonly spans: Line;
   /** Where the part ends in the source. */
@@ -26,7 +25,6 @@ export function parseInline(text: string, base: Style = {}): InlineText {
   return new InlineParser(text, base, 0).parse();
 }
 
-/** The same as one list of spans. */
 export function inlineSpans(text: string, base: Style = {}): Line {
   return inlineOf(text, base, 0);
 }
@@ -63,7 +61,6 @@ class InlineParser {
     return { parts: this.#parts, stableTo: this.#stableTo };
   }
 
-  /** Takes what begins here; undefined when it is plain text. */
   #take(at: number): number | undefined {
     const text = this.#text;
     switch (text[at]) {

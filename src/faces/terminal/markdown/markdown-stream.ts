@@ -1,10 +1,17 @@
 import { graphemes } from "../../text/columns.ts";
-import { type Line, line, lineColumns, span, textLines, wrapSpans } from "../paint/line.ts";
+import {
+  type Highlighter,
+  type Line,
+  type LoadHighlighter,
+  line,
+  lineColumns,
+  span,
+  textLines,
+  wrapSpans,
+} from "../paint/line.ts";
 import type { Marks } from "../paint/theme.ts";
-import { CodeHighlighter, type LoadHighlighter } from "./code-highlighter.ts";
 import { parseInline } from "./inline.ts";
 import { type Block, type Lead, layOutBlock } from "./lay-out.ts";
-import { isDefinite, isFenceEnd, type LineKind, lineKind, unquote } from "./line-kind.ts";
 
 /** Levels of lists and quotes that are shown; deeper ones look like the deepest. */
 const MAX_LEVELS = 6;
@@ -12,11 +19,6 @@ const MAX_LEVELS = 6;
 const MAX_OPEN = 4_000;
 /** A longer line, or paragraph, is laid out piece by piece: a row ends where a piece does. */
 const MAX_PIECE = 32_000;
-
-interface ListLevel {
-  readonly column: number;
-  readonly quotes: number;
-}
 
 type Leaf =
   | { readonly type: "paragraph"; text: string; skip: number; lead: Lead; readonly heading: boolean }
@@ -29,14 +31,7 @@ type Leaf =
       readonly code: CodeHighlighter;
     };
 
-interface NewLeaf {
-  readonly lead: Lead;
-  readonly column: number;
-  readonly isWhole: boolean;
-}
-
-/** How an answer is laid out. */
-export interface MarkdownOptions {
+interface MarkdownOptions {
   readonly marks: Marks;
   readonly highlight?: LoadHighlighter | undefined;
 }
@@ -54,7 +49,7 @@ export class MarkdownStream {
   #start = "";
   /** True when the rest of the current line goes to the open paragraph. */
   #inText = false;
-  #levels: ListLevel[] = [];
+  #levels: { readonly column: number; readonly quotes: number }[] = [];
   #gap = false;
   #hasOutput = false;
   #ended = false;
@@ -120,7 +115,6 @@ export class MarkdownStream {
       yield { type: "code", spans: leaf.code.peek(unindent(this.#start, leaf.indent)), lead: leaf.lead };
   }
 
-  /** Hands out the rows of an open paragraph that nothing can change. */
   #takeOpen(leaf: Extract<Leaf, { type: "paragraph" }>, width: number): readonly Line[] {
     const indent = Math.max(lineColumns(leaf.lead.first), lineColumns(leaf.lead.rest));
     const { parts, stableTo } = parseInline(leaf.text);
@@ -226,7 +220,10 @@ export class MarkdownStream {
     }
   }
 
-  #openLeaf(line: Exclude<LineKind, { kind: "blank" }>, { lead, column, isWhole }: NewLeaf): void {
+  #openLeaf(
+    line: Exclude<LineKind, { kind: "blank" }>,
+    { lead, column, isWhole }: { readonly lead: Lead; readonly column: number; readonly isWhole: boolean },
+  ): void {
     switch (line.kind) {
       case "rule":
         this.#ready.push({ type: "rule", lead });
@@ -308,7 +305,6 @@ export class MarkdownStream {
   }
 }
 
-/** The rows of a whole text. */
 export function markdownRows(text: string, width: number, options: MarkdownOptions): readonly Line[] {
   const stream = new MarkdownStream(options);
   stream.push(textLines(text).join("\n"));
@@ -344,7 +340,6 @@ function lastGrapheme(spans: Line): number {
 
 const MAX_GRAPHEME = 64;
 
-/** The characters from `from` to `to` of a text. */
 function skipChars(spans: Line, from: number, to: number): Line {
   let at = 0;
   return spans.flatMap((each) => {
@@ -352,4 +347,96 @@ function skipChars(spans: Line, from: number, to: number): Line {
     at += each.text.length;
     return text === "" ? [] : [{ ...each, text }];
   });
+}
+
+type LineKind =
+  | { readonly kind: "blank" }
+  | { readonly kind: "fence"; readonly mark: string; readonly language: string }
+  | { readonly kind: "item"; readonly mark: string; readonly box: string | undefined; readonly text: string }
+  | { readonly kind: "heading"; readonly text: string }
+  | { readonly kind: "rule" }
+  | { readonly kind: "table"; readonly text: string }
+  | { readonly kind: "text"; readonly text: string };
+
+/**
+ * The kind of a line. `isWhole`: all of it is there; else it goes on, and is something only whole lines can
+ * be (a fence, a rule, a row of a table) in no case.
+ */
+function lineKind(text: string, isWhole: boolean): LineKind {
+  if (text === "") return { kind: "blank" };
+  if (isWhole) {
+    const fence = /^(`{3,}|~{3,})\s*([^`]*)$/.exec(text);
+    if (fence !== null) return { kind: "fence", mark: fence[1] ?? "", language: (fence[2] ?? "").trim() };
+    if (/^(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$/.test(text)) return { kind: "rule" };
+    if (text.startsWith("|")) return { kind: "table", text };
+  }
+  const item = /^([-*+]|\d{1,9}[.)])\s+(\[[ xX]\]\s+)?(?=\S)/.exec(text);
+  if (item !== null)
+    return { kind: "item", mark: item[1] ?? "-", box: item[2]?.trim(), text: text.slice(item[0].length) };
+  const heading = /^#{1,6}\s+/.exec(text);
+  if (heading !== null) return { kind: "heading", text: text.slice(heading[0].length) };
+  return { kind: "text", text };
+}
+
+/** A longer line is none that only whole ones can be: no row of a table, no rule. */
+const MAX_LINE = 16_000;
+
+/** True when it is certain how a line begins, whatever follows. */
+function isDefinite(start: string): boolean {
+  if (start.length > MAX_LINE) return true;
+  const { text } = unquote(start);
+  const [first] = text;
+  if (first === undefined) return false;
+  if (/[-*+_]/.test(first)) return /[^-*+_\s]/.test(text) && !/^[-*+]\s+\[.{0,2}$/.test(text);
+  if (/\d/.test(first)) return /^\d+(?:[^\d.)]|[.)](?:\S|\s+\S)|\d{9})/.test(text);
+  if (first === "#") return /^#{1,6}(?:\s+\S|[^#\s])|^#{7}/.test(text);
+  if (first === "`" || first === "~") return /^(?:`{1,2}[^`]|~{1,2}[^~])/.test(text);
+  return first !== "|";
+}
+
+function unquote(source: string): {
+  readonly text: string;
+  readonly quotes: number;
+  readonly column: number;
+} {
+  let rest = source;
+  let quotes = 0;
+  for (let found = /^\s{0,3}> ?/.exec(rest); found !== null; found = /^\s{0,3}> ?/.exec(rest)) {
+    rest = rest.slice(found[0].length);
+    quotes++;
+  }
+  const text = rest.trimStart();
+  const column = rest.slice(0, rest.length - text.length).replaceAll("\t", "    ").length;
+  return { text, quotes, column };
+}
+
+function isFenceEnd(text: string, mark: string): boolean {
+  const found = /^\s*(?:>\s?)*\s*(`{3,}|~{3,})\s*$/.exec(text)?.[1];
+  return found?.startsWith(mark) === true;
+}
+
+class CodeHighlighter {
+  readonly #highlighter: Highlighter | undefined;
+  #state = "";
+
+  constructor(language: string, load: LoadHighlighter | undefined) {
+    this.#highlighter = load?.(language.split(/[\s{,]/, 1)[0]?.toLowerCase() ?? "");
+  }
+
+  next(text: string): Line {
+    const { spans, state } = this.#colour(text);
+    this.#state = state;
+    return spans;
+  }
+
+  peek(text: string): Line {
+    return this.#colour(text).spans;
+  }
+
+  #colour(text: string): { readonly spans: Line; readonly state: string } {
+    // A line of this length is data; colours help nobody.
+    if (this.#highlighter === undefined || text.length > 2_000)
+      return { spans: line(text), state: this.#state };
+    return this.#highlighter.line(text, this.#state);
+  }
 }

@@ -1,6 +1,6 @@
 import { terminalText } from "../../../view/safe-text.ts";
 import { columnsOf, firstColumns, graphemeColumns, graphemes, type Measure } from "../../text/columns.ts";
-import type { Look, Style } from "./theme.ts";
+import { type Look, type Marks, type Style, styleCodes } from "./theme.ts";
 
 /** A piece of one look. Its text is safe for a terminal and has neither line ends nor tabs. */
 export interface Span {
@@ -8,8 +8,27 @@ export interface Span {
   readonly style: Style;
 }
 
-/** One row of the screen. */
 export type Line = readonly Span[];
+
+export interface Highlighter {
+  /** The colours of the next line, and the state in which the one after it begins. */
+  readonly line: (text: string, state: string) => { readonly spans: Line; readonly state: string };
+}
+
+/** Finds the colours of a language; undefined while they are not loaded, and where nobody knows it. */
+export type LoadHighlighter = (language: string) => Highlighter | undefined;
+
+export interface ViewContext {
+  readonly width: number;
+  readonly marks: Marks;
+  readonly highlight?: LoadHighlighter | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** True when details of calls and thinking are shown where they are folded otherwise. */
+  readonly details: boolean;
+  /** True when keys and commands show more. */
+  readonly hasKeys?: boolean;
+}
 
 const PLAIN: Style = {};
 
@@ -18,7 +37,6 @@ export function span(text: string, style: Style = PLAIN): Span {
   return { text: PRINTABLE.test(text) ? text : flat(terminalText(text)), style };
 }
 
-/** A line of one look. */
 export function line(text: string, style: Style = PLAIN): Line {
   return [span(text, style)];
 }
@@ -30,12 +48,10 @@ export function textLines(text: string): readonly string[] {
     .map(expandTabs);
 }
 
-/** Columns of a line. */
 export function lineColumns(spans: Line): number {
   return spans.reduce((sum, { text }) => sum + columnsOf(text), 0);
 }
 
-/** Stands where something is missing. */
 const CUT: Span = { text: "…", style: { role: "muted" } };
 
 /** The text of a span in a look: the sign that something is missing is ASCII where marks are. */
@@ -60,8 +76,7 @@ export function fitLine(spans: Line, width: number): Line {
   return fitted;
 }
 
-/** How a text is broken into rows. */
-export interface WrapOptions {
+interface WrapOptions {
   readonly width: number;
   readonly first?: Line;
   /** Stands before the others; default: blanks as wide as `first`. */
@@ -76,7 +91,7 @@ export function wrapLine(spans: Line, { width, first = [], rest }: WrapOptions):
 }
 
 /** A row of a broken text, and where in the text it ends: before the next row's first character. */
-export interface WrappedRow {
+interface WrappedRow {
   readonly spans: Line;
   readonly end: number;
 }
@@ -113,7 +128,6 @@ interface Piece {
   readonly blank: boolean;
 }
 
-/** Breaks spans into rows of at most `room` columns. */
 export function wrapSpans(spans: Line, room: number): readonly WrappedRow[] {
   const rows: WrappedRow[] = [];
   let row: Piece[] = [];
@@ -159,7 +173,6 @@ function letters({ text, style }: Piece): readonly Piece[] {
   }));
 }
 
-/** Columns of the longest word of a line: in fewer it is torn. */
 export function longestWord(spans: Line): number {
   let longest = 0;
   for (const word of words(spans)) longest = Math.max(longest, widthOf(word));
@@ -237,4 +250,40 @@ const PARTS =
 /** A text on one line: white space of any kind and length is one blank. */
 export function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, " ");
+}
+
+/** A line as a terminal takes it, from a character on; styles are switched off at its end. */
+export function paintLine(row: Line, look: Look, fromChar = 0): string {
+  let out = "";
+  let skip = fromChar;
+  let codes = "";
+  let link = "";
+  for (const each of row) {
+    const { style } = each;
+    const text = shownText(each, look);
+    const rest = text.slice(skip);
+    skip = Math.max(0, skip - text.length);
+    if (rest === "") continue;
+    const wanted = styleCodes(style, look);
+    if (wanted !== codes) {
+      out += wanted === "" ? "\u001B[m" : codes === "" ? `\u001B[${wanted}m` : `\u001B[0;${wanted}m`;
+      codes = wanted;
+    }
+    const target = look.links ? safeLink(style.link) : "";
+    if (target !== link) out += `\u001B]8;;${target}\u001B\\`;
+    link = target;
+    // The makers of spans took care of this; here it holds whatever they do.
+    out += rest.replaceAll(CONTROL, "\uFFFD");
+  }
+  if (link !== "") out += "\u001B]8;;\u001B\\";
+  return codes === "" ? out : `${out}\u001B[m`;
+}
+
+const CONTROL = /(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+/** An address that a terminal may be given: of the web or a file, in printable ASCII; else nothing. */
+function safeLink(link: string | undefined): string {
+  return link !== undefined && link.length <= 2_000 && /^(?:https?|file|mailto):[!-~]+$/.test(link)
+    ? link
+    : "";
 }

@@ -2,15 +2,12 @@ import { type Environment, variable } from "../../../system/env.ts";
 
 /** Names of the themes, in the order of {@link COLOURS}. */
 export const THEME_NAMES = ["dark", "light", "ansi"] as const;
-/** Name of a theme. */
 export type ThemeName = (typeof THEME_NAMES)[number];
 
-/** How the screen is dressed. */
 export interface Look {
   readonly theme: ThemeName;
   /** False: no colour at all, only bold, underlined and inverse. */
   readonly colour: boolean;
-  /** False: marks and borders in ASCII. */
   readonly unicode: boolean;
   /** True when links may be written as links (OSC 8). */
   readonly links: boolean;
@@ -45,10 +42,8 @@ const COLOURS = {
   pixel: ["48;5;80", "48;5;30", "46"],
 } as const;
 
-/** The meaning of a colour; a theme says how it looks. */
 export type Role = keyof typeof COLOURS;
 
-/** How a piece of text looks. */
 export interface Style {
   readonly role?: Role;
   readonly bold?: boolean;
@@ -99,10 +94,8 @@ const MARKS = {
   down: ["↓", "v"],
 } as const;
 
-/** Marks of the screen. */
 export type Marks = { readonly [name in keyof typeof MARKS]: string };
 
-/** The marks for a look. */
 export function marksOf({ unicode }: Pick<Look, "unicode">): Marks {
   return unicode ? UNICODE : ASCII;
 }

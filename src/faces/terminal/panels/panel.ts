@@ -1,19 +1,17 @@
-import type { Line } from "../paint/line.ts";
+import { type Line, line, span, type ViewContext } from "../paint/line.ts";
 import type { TerminalEvent } from "../tty/key.ts";
-import type { ViewContext } from "../views/view-context.ts";
+import { keysLine } from "../views/list-lines.ts";
+import { titleRule } from "../views/question-lines.ts";
 
-/** The rows of a panel as it is now. */
 export interface PanelRows {
   readonly rows: readonly Line[];
   /** Where its caret is; undefined: it takes no text, and the cursor rests at the end of its first row. */
   readonly caret?: { readonly row: number; readonly column: number };
 }
 
-/** A list to choose from by number. */
 export interface PanelChoices {
   readonly title: string;
   readonly labels: readonly string[];
-  /** Takes a place in the list, from 0. */
   readonly choose: (index: number) => void;
 }
 
@@ -29,3 +27,102 @@ export interface Panel {
   /** The one line it asks for, if it does: for a screen of lines. */
   readonly field?: { readonly title: string; readonly take: (text: string) => void };
 }
+
+/** A question takes keys only after so long without one: nothing typed for something else is an answer. */
+export const QUIET_MS = 200;
+
+/** The quiet that a question wants from the moment on that it can be seen. */
+export class Quiet {
+  readonly #now: () => number;
+  #since: number | undefined;
+
+  /** `now`: milliseconds from some moment on. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  begin(): void {
+    this.#since ??= this.#now();
+  }
+
+  /** A key came that was for something else: the quiet begins anew, if it has begun. */
+  disturb(): void {
+    if (this.#since !== undefined) this.#since = this.#now();
+  }
+
+  get isOver(): boolean {
+    return this.#since !== undefined && this.#now() - this.#since >= QUIET_MS;
+  }
+}
+
+export interface PageOptions {
+  readonly title: string;
+  /** At the right end of the title's rule, where all rows are shown. */
+  readonly right?: string;
+  readonly rows: (context: ViewContext) => readonly Line[];
+  readonly fromEnd?: boolean;
+}
+
+export class Pager implements Panel {
+  readonly #options: PageOptions;
+  readonly #close: () => void;
+  #first: number;
+  #height = 1;
+  #count = 0;
+  #rows: readonly Line[] | undefined;
+  #width = 0;
+
+  constructor(options: PageOptions, close: () => void) {
+    this.#options = options;
+    this.#close = close;
+    this.#first = options.fromEnd === true ? Number.MAX_SAFE_INTEGER : 0;
+  }
+
+  page(context: ViewContext): readonly Line[] {
+    const { title, rows } = this.#options;
+    return [[span(title, { role: "accent", bold: true })], ...rows(context)];
+  }
+
+  draw(context: ViewContext, maxRows: number): PanelRows {
+    if (this.#rows === undefined || this.#width !== context.width) {
+      this.#rows = this.#options.rows(context);
+      this.#width = context.width;
+    }
+    this.#height = Math.max(1, maxRows - 2);
+    this.#count = this.#rows.length;
+    this.#first = Math.max(0, Math.min(this.#first, this.#count - this.#height));
+    const shown = this.#rows.slice(this.#first, this.#first + this.#height);
+    const last = Math.min(this.#count, this.#first + this.#height);
+    const title = line(this.#options.title, { bold: true });
+    const isWhole = shown.length === this.#count;
+    const right = isWhole ? (this.#options.right ?? "") : `${this.#first + 1}-${last} of ${this.#count}`;
+    const head = titleRule({ title, right, role: "rule" }, context);
+    const { up, down } = context.marks;
+    const keys = keysLine(
+      [...(isWhole ? [] : [`${up}${down} page up, page down scroll`]), "esc close"],
+      context,
+    );
+    return { rows: [...head, ...shown, keys].slice(0, maxRows) };
+  }
+
+  handle(event: TerminalEvent): void {
+    if (event.type === "text") {
+      if (event.text === "q") this.#close();
+      else if (event.text === " ") this.#first += this.#height;
+      else if (event.text === "j") this.#first++;
+      else if (event.text === "k") this.#first = Math.max(0, this.#first - 1);
+      else if (event.text === "G") this.#first = this.#count;
+      else if (event.text === "g") this.#first = 0;
+    }
+    if (event.type !== "key") return;
+    const by = STEPS[event.key];
+    if (by !== undefined)
+      this.#first = Math.max(0, this.#first + by * (event.key.startsWith("page") ? this.#height : 1));
+    else if (event.key === "home") this.#first = 0;
+    else if (event.key === "end") this.#first = this.#count;
+    else if (CLOSING.has(event.key)) this.#close();
+  }
+}
+
+const STEPS: { readonly [key: string]: number } = { up: -1, down: 1, pageup: -1, pagedown: 1 };
+const CLOSING: ReadonlySet<string> = new Set(["escape", "ctrl+c", "ctrl+o", "enter"]);

@@ -2,12 +2,13 @@ import { columnsOf } from "../../text/columns.ts";
 import { candidatesOf, fuzzyBest } from "../editor/complete-input.ts";
 import { type Editor, EMPTY_EDITOR, editorRows } from "../editor/editor.ts";
 import { editLine } from "../editor/keymap.ts";
+import type { ViewContext } from "../paint/line.ts";
 import { fitLine, type Line, line, span, wrapLine } from "../paint/line.ts";
+import type { Role } from "../paint/theme.ts";
 import type { TerminalEvent } from "../tty/key.ts";
 import { keysLine, type ListRow, listLines } from "../views/list-lines.ts";
-import { titleRule } from "../views/question-lines.ts";
-import type { ViewContext } from "../views/view-context.ts";
-import type { Panel, PanelChoices, PanelRows } from "./panel.ts";
+import { choiceRows, titleRule } from "../views/question-lines.ts";
+import { type Panel, type PanelChoices, type PanelRows, Quiet } from "./panel.ts";
 
 /** Something to choose. Fields may be getters: each frame reads them anew. */
 export interface PickerItem<T> extends ListRow {
@@ -18,12 +19,12 @@ export interface PickerItem<T> extends ListRow {
   readonly preview?: () => readonly (string | Line)[];
 }
 
-/** The choices in a list. */
 export interface PickOptions<T> {
   readonly title: string;
-  /** At the right end of the title's rule. */
   readonly right?: string;
   readonly items: readonly PickerItem<T>[];
+  /** A question of the program: answered by number or arrow, and nothing is marked before an arrow was pressed. */
+  readonly asks?: { readonly text: string; readonly escape: string; readonly role?: Role };
   /** `answer`: the place of the one of `answers` that was chosen. */
   readonly onChoose: (value: T, answer: number) => void;
   readonly onCancel?: () => void;
@@ -38,16 +39,21 @@ export interface PickOptions<T> {
   /** A row below the list that left and right change. */
   readonly side?: { readonly row: () => Line; readonly turn: (by: 1 | -1) => void };
   readonly onTab?: (() => void) | undefined;
+  /** Does what a key or letter says of the marked item, and gives the place to mark then. Undefined: nothing. */
+  readonly onKey?: (key: string, at: number) => number | undefined;
   /** Takes what is pasted where nothing can be typed. */
   readonly onPaste?: (text: string) => void;
   /** The effect of keys. Default: Enter chooses. */
   readonly keys?: readonly string[];
 }
 
-/** Options of a {@link Picker}. */
-export interface PickerOptions<T> extends PickOptions<T> {
-  readonly onCancel: () => void;
+/** The surroundings of a list. */
+interface PickerPlace {
+  /** Takes the list away, before its answer counts. */
+  readonly close: () => void;
   readonly onChange: () => void;
+  /** Milliseconds from some moment on. */
+  readonly now: () => number;
 }
 
 const PREVIEW_ROWS = 5;
@@ -68,39 +74,45 @@ const CANCELS: ReadonlySet<string> = new Set(["escape", "ctrl+c", "ctrl+d"]);
 
 /** A list to choose from; typing narrows it. */
 export class Picker<T> implements Panel {
-  readonly #options: PickerOptions<T>;
+  readonly #options: PickOptions<T>;
+  readonly #place: PickerPlace;
+  readonly #quiet: Quiet;
   #filter: Editor = EMPTY_EDITOR;
   #marked: number;
   #found: readonly PickerItem<T>[] = [];
   #isSearching = false;
   #pause: NodeJS.Timeout | undefined;
 
-  constructor(options: PickerOptions<T>) {
+  constructor(options: PickOptions<T>, place: PickerPlace) {
     this.#options = options;
-    this.#marked = options.marked ?? 0;
+    this.#place = place;
+    this.#quiet = new Quiet(place.now);
+    this.#marked = options.marked ?? (options.asks === undefined ? 0 : -1);
   }
 
   get choices(): PanelChoices {
-    const { title, items, answers, onChoose } = this.#options;
+    const { title, items, answers, asks } = this.#options;
     const all = items.flatMap((item) =>
       (answers?.(item.value) ?? [""]).map((answer, index) => ({ item, answer, index })),
     );
     return {
-      title,
+      title: asks === undefined ? title : `${title} ${asks.text}`,
       labels: all.map(({ item: { label, note = "", end = "" }, answer }) => {
         const about = typeof note === "string" ? note : note.map(({ text }) => text).join("");
         return [label, about, end, answer].filter((text) => text !== "").join("  ");
       }),
       choose: (place) => {
         const chosen = all[place];
-        if (chosen !== undefined) onChoose(chosen.item.value, chosen.index);
+        if (chosen !== undefined) this.#take(chosen.item.value, chosen.index);
       },
     };
   }
 
   draw(context: ViewContext, maxRows: number): PanelRows {
+    this.#quiet.begin();
     const { width, marks } = context;
-    const { title, right = "", isSearched = true, keys = ["enter choose"] } = this.#options;
+    const { title, right = "", isSearched = true, keys = ["enter choose"], asks } = this.#options;
+    if (asks !== undefined) return { rows: this.#question(asks, context, maxRows) };
     const items = this.#shown();
     this.#marked = Math.max(0, Math.min(this.#marked, items.length - 1));
     const marked = items[this.#marked];
@@ -114,7 +126,11 @@ export class Picker<T> implements Panel {
     const room = Math.max(1, Math.min(LIST_ROWS, maxRows - used));
     const list =
       items.length === 0
-        ? [line(this.#isSearching ? "  searching" : "  no match", { role: "muted" })]
+        ? [
+            line(this.#isSearching ? "  searching" : isSearched ? "  no match" : "  none left", {
+              role: "muted",
+            }),
+          ]
         : listLines(items, { marked: this.#marked, maxRows: room, width, marks });
     const { text, caret } = this.#filter;
     const rows = [
@@ -128,6 +144,26 @@ export class Picker<T> implements Panel {
     if (!isSearched) return { rows };
     const column = Math.min(width - 1, columnsOf(`${marks.prompt} ${text.slice(0, caret)}`));
     return { rows, caret: { row: head.length, column } };
+  }
+
+  #question(
+    { text, escape, role = "warning" }: NonNullable<PickOptions<T>["asks"]>,
+    context: ViewContext,
+    maxRows: number,
+  ): readonly Line[] {
+    const { width, marks } = context;
+    const { title, items } = this.#options;
+    const head = titleRule({ title: line(title, { role, bold: true }), role }, context);
+    const notes = wrapLine(line(text), { width, first: line("  "), rest: line("  ") });
+    const labels = items.map(({ label }) => label);
+    const answers = choiceRows(labels, { marked: this.#marked, role, context });
+    const long = [`${marks.up}${marks.down} enter choose`, `esc ${escape}`];
+    const fits = long.join(" . ").length + 2 <= width;
+    const keys = keysLine(fits ? long : [`1-${items.length}`, `esc ${escape}`], context);
+    const room = maxRows - head.length - answers.length;
+    const gap: readonly Line[] = room >= notes.length + 4 ? [[]] : [];
+    const shown = notes.slice(0, Math.max(0, room - 1));
+    return [...head, ...gap, ...shown, ...gap, ...answers, ...gap, ...(room > 0 ? [keys] : [])];
   }
 
   /** The rows below the list: what left and right change, the ways to use the marked item, its preview. */
@@ -151,9 +187,18 @@ export class Picker<T> implements Panel {
   }
 
   handle(event: TerminalEvent): void {
-    const { isSearched = true, onPaste } = this.#options;
-    if (event.type === "key" && this.#key(event.key)) return;
-    if (isSearched) this.#type(editLine(this.#filter, event));
+    const { onKey, asks } = this.#options;
+    if (event.type === "reply") return;
+    if (asks !== undefined && !this.#quiet.isOver) return this.#quiet.disturb();
+    const key = event.type === "key" ? event.key : event.type === "text" ? event.text : "";
+    const to = onKey?.(key, this.#marked);
+    if (to !== undefined) this.#marked = to;
+    else if (event.type !== "key" || !this.#key(key)) this.#typed(event);
+  }
+
+  #typed(event: TerminalEvent): void {
+    const { isSearched = true, onPaste, asks } = this.#options;
+    if (isSearched && asks === undefined) this.#type(editLine(this.#filter, event));
     else if (event.type === "paste") onPaste?.(event.text);
     else if (event.type === "text" && /^[1-9]$/.test(event.text)) this.#number(Number(event.text) - 1);
   }
@@ -162,13 +207,22 @@ export class Picker<T> implements Panel {
   #key(key: string): boolean {
     const { onTab, onCancel, side } = this.#options;
     const step = STEPS[key];
-    if (key === "tab" && onTab !== undefined) onTab();
+    if (key === "tab" && onTab !== undefined) this.#close(onTab);
     else if (step !== undefined) this.#move(step);
-    else if (CANCELS.has(key)) onCancel();
+    else if (CANCELS.has(key)) this.#close(onCancel);
     else if (key === "enter") this.#choose(0);
     else if (side !== undefined && (key === "left" || key === "right")) side.turn(key === "left" ? -1 : 1);
     else return false;
     return true;
+  }
+
+  #close(then: (() => void) | undefined): void {
+    this.#place.close();
+    then?.();
+  }
+
+  #take(value: T, answer: number): void {
+    this.#close(() => this.#options.onChoose(value, answer));
   }
 
   /** A number names an answer where there are some, else a row. */
@@ -181,14 +235,14 @@ export class Picker<T> implements Panel {
   }
 
   #choose(answer: number): void {
-    const { answers, onChoose } = this.#options;
+    const { answers } = this.#options;
     const item = this.#shown()[this.#marked];
-    if (item !== undefined && answer < (answers?.(item.value).length ?? 1)) onChoose(item.value, answer);
+    if (item !== undefined && answer < (answers?.(item.value).length ?? 1)) this.#take(item.value, answer);
   }
 
   #move(by: number): void {
     const count = this.#shown().length;
-    const to = this.#marked + by;
+    const to = Math.max(this.#marked, by < 0 ? 0 : -1) + by;
     this.#marked =
       Math.abs(by) === 1 ? (to + count) % Math.max(1, count) : Math.max(0, Math.min(count - 1, to));
   }
@@ -206,12 +260,12 @@ export class Picker<T> implements Panel {
   }
 
   async #search(query: string): Promise<void> {
-    const { search, onChange } = this.#options;
+    const { search } = this.#options;
     const found = (await search?.(query).catch(() => [])) ?? [];
     if (this.#filter.text.trim() !== query) return;
     this.#found = found;
     this.#isSearching = false;
-    onChange();
+    this.#place.onChange();
   }
 
   #shown(): readonly PickerItem<T>[] {
@@ -235,7 +289,6 @@ function ungrouped<T>({ label, mark, note, end, isDim, value, preview }: PickerI
   return { label, mark, note, end, isDim, value, ...(preview === undefined ? {} : { preview }) };
 }
 
-/** Answers in a row, each behind its number. */
 function answerRows(answers: readonly string[], width: number): readonly Line[] {
   const spans = answers.flatMap((text, index) => [
     span(index === 0 ? "  " : "     "),
@@ -245,21 +298,17 @@ function answerRows(answers: readonly string[], width: number): readonly Line[] 
   return wrapLine(spans, { width, rest: line("  ") });
 }
 
-/** A line of text to write. */
 export interface FieldOptions {
   readonly title: string;
   readonly notes: readonly string[];
-  /** The fault of the line before. */
   readonly fault?: string | undefined;
   /** True: what is written is not shown. */
   readonly isSecret?: boolean;
-  /** The effect of Enter, in a word or two. */
   readonly enter: string;
   readonly onEnter: (text: string) => void;
   readonly onCancel: () => void;
 }
 
-/** Asks for one line. */
 export class FieldPanel implements Panel {
   readonly #options: FieldOptions;
   #editor: Editor = EMPTY_EDITOR;

@@ -1,18 +1,27 @@
 import type { CodingSession } from "../../../coding/session/coding-session.ts";
+import type { Json } from "../../../core/base/errors.ts";
+import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { Question, QuestionReply } from "../../../view/question.ts";
 import { questionKind } from "../../../view/question-kind.ts";
-import { type Editor, type EditorRows, EMPTY_EDITOR, editorRows } from "../editor/editor.ts";
+import type { ValueField } from "../../../view/value-fields.ts";
+import { fieldHint, ValueForm } from "../../../view/value-form.ts";
+import { type Editor, type EditorRows, EMPTY_EDITOR, editorRows, insertText } from "../editor/editor.ts";
 import { editLine } from "../editor/keymap.ts";
-import { span } from "../paint/line.ts";
+import { fitLine, type Line, line, span, type ViewContext, wrapLine } from "../paint/line.ts";
+import type { Role } from "../paint/theme.ts";
 import type { TerminalEvent } from "../tty/key.ts";
-import { type QuestionRows, questionLines, questionOptions, tooSmallLines } from "../views/question-lines.ts";
-import type { ViewContext } from "../views/view-context.ts";
-import { offeredReply } from "./offered-reply.ts";
-import type { Panel, PanelRows } from "./panel.ts";
-import { Quiet } from "./quiet.ts";
+import { keysLine } from "../views/list-lines.ts";
+import {
+  offeredReply,
+  type QuestionRows,
+  questionLines,
+  questionOptions,
+  titleRule,
+  tooSmallLines,
+} from "../views/question-lines.ts";
+import { type Panel, type PanelRows, Quiet } from "./panel.ts";
 
-/** Options of a {@link QuestionPanel}. */
-export interface QuestionPanelOptions {
+interface QuestionPanelOptions {
   readonly question: Question;
   readonly answer: CodingSession["answer"];
   readonly onWhole: (question: Question) => void;
@@ -28,7 +37,7 @@ export interface QuestionPanelOptions {
 }
 
 /** One question, with its answers by number or arrow. Nothing is marked before an arrow was pressed. */
-export class QuestionPanel implements Panel {
+class QuestionPanel implements Panel {
   readonly #options: QuestionPanelOptions;
   #marked: number | undefined;
   readonly #quiet: Quiet;
@@ -75,7 +84,6 @@ export class QuestionPanel implements Panel {
     return questionKind(this.question) === "plan";
   }
 
-  /** A key came for something else: the quiet begins anew. */
   disturb(): void {
     this.#quiet.disturb();
   }
@@ -133,4 +141,286 @@ export class QuestionPanel implements Panel {
   #answer(reply: QuestionReply): void {
     this.#options.answer(this.question.id, reply);
   }
+}
+
+/**
+ * Asks for a value that fits a schema, one field after the other. What a field offers is chosen by number or
+ * arrow; everything else is written. Escape answers no further.
+ */
+export class ValuePanel implements Panel {
+  readonly question: Question;
+  readonly #options: Omit<QuestionPanelOptions, "onMode" | "more">;
+  readonly #quiet: Quiet;
+  /** True once a key was for the question: from then on all are. */
+  #isTaken = false;
+  readonly #form: ValueForm;
+  /** The text of each field as it was written. */
+  readonly #texts: string[] = [];
+  /** `undefined`: nothing is written, for the field offers values. */
+  #editor: Editor | undefined;
+  #marked: number | undefined;
+  #chosen: ReadonlySet<number> = new Set();
+  #fault = "";
+
+  constructor(options: Omit<QuestionPanelOptions, "onMode" | "more">) {
+    this.#options = options;
+    this.question = options.question;
+    this.#quiet = new Quiet(options.now);
+    this.#form = new ValueForm(this.question.schema ?? {});
+    this.#show();
+  }
+
+  draw(context: ViewContext, maxRows: number): PanelRows {
+    this.#quiet.begin();
+    const { width } = context;
+    const { field, at, fields } = this.#form;
+    const { reason } = this.question;
+    const isAsked = reason === "";
+    const title = span(withHiddenShown(isAsked ? (field?.label ?? "") : reason), {
+      role: "warning",
+      bold: true,
+    });
+    const right = fields.length < 2 ? {} : { right: `${at + 1} of ${fields.length}` };
+    const head = titleRule({ title: [title], role: "warning", ...right }, context);
+    const isOffered = isOffering(field);
+    const notes = this.#notes(width, isOffered && !isAsked);
+    const { rows: writing, caret } = this.#written(context, isAsked);
+    // Words that are written stand in the place of the offer to write them.
+    const isWriting = this.#editor !== undefined;
+    const shown = field && { ...field, isOpen: field.isOpen && !isWriting };
+    const offer = shown === undefined ? [] : offerRows(shown, this, context);
+    const least = head.length + notes.length + writing.length + 1;
+    const gap: readonly Line[] = isOffered && least + offer.length + 2 <= maxRows ? [[]] : [];
+    const offered = least + offer.length <= maxRows ? offer : offer.filter(({ isNote }) => !isNote);
+    const keys = keysLine(this.#keys(width), context);
+    const last = [...gap, ...offered.map(({ row }) => row), ...writing, ...gap, keys];
+    const above = cutAbove([...head, ...notes], Math.max(0, maxRows - last.length - 1), context);
+    const rows = [...above, ...last];
+    if (caret === undefined) return { rows };
+    const row = rows.length - 1 - gap.length - writing.length + caret.row;
+    return { rows, caret: { row, column: caret.column } };
+  }
+
+  /** True for a value that is chosen, or the row that an arrow is at. */
+  looks(index: number): { readonly isMarked: boolean; readonly isChosen: boolean } {
+    return { isMarked: this.#marked === index, isChosen: this.#chosen.has(index) };
+  }
+
+  #notes(width: number, isNamed: boolean): readonly Line[] {
+    const { field } = this.#form;
+    const text = (note: string | undefined, role: Role): readonly Line[] =>
+      note === undefined || note === ""
+        ? []
+        : wrapLine([span(withHiddenShown(note), { role })], { width, first: line("  "), rest: line("  ") });
+    const hint = field === undefined ? undefined : fieldHint(field, isOffering(field));
+    return [
+      ...text(isNamed ? field?.label : undefined, "accent"),
+      ...text(field?.note, "muted"),
+      ...text(hint, "muted"),
+      ...text(this.#fault, "bad"),
+    ];
+  }
+
+  /** Words that are written into the field; their row stands where the offer to write stood. */
+  #written({ width, marks }: ViewContext, isAsked: boolean): Partial<EditorRows> & Pick<EditorRows, "rows"> {
+    const { field } = this.#form;
+    if (this.#editor === undefined) return { rows: [] };
+    const label = isAsked ? "" : `${withHiddenShown(field?.label ?? "").slice(0, MAX_LABEL)} `;
+    const prompt =
+      field?.isOpen === true
+        ? span(`${marks.chosen} ${field.options.length + 1}  `, { role: "warning" })
+        : span(`${isOffering(field) ? "" : label}${marks.prompt} `, { role: "accent" });
+    return editorRows(this.#editor, {
+      width,
+      maxRows: 4,
+      prompt,
+      placeholder: field === undefined ? "enter says yes" : "",
+      marks,
+    });
+  }
+
+  #keys(width: number): readonly string[] {
+    const { field, at } = this.#form;
+    const leaves = this.question.reason === "" ? "esc no answer" : "esc refuses";
+    if (field === undefined || !isOffering(field))
+      return ["enter goes on", ...(at === 0 ? [] : ["up goes back"]), leaves];
+    if (this.#editor !== undefined) return ["enter sends it", "esc back"];
+    const back = at === 0 ? [] : ["left goes back"];
+    const choose = field.kind === "several" ? ["space marks", "enter sends"] : ["\u2191\u2193 enter choose"];
+    const keys = [...choose, ...back, leaves];
+    const count = field.options.length + (field.isOpen ? 1 : 0);
+    return keys.join(" . ").length + 2 <= width ? keys : [`1-${count}`, leaves];
+  }
+
+  disturb(): void {
+    this.#quiet.disturb();
+  }
+
+  handle(event: TerminalEvent): void {
+    if (event.type === "reply") return;
+    this.#isTaken ||= this.#quiet.isOver;
+    if (!this.#isTaken) {
+      this.#quiet.disturb();
+      if (event.type !== "key" || event.key === "backspace") this.#options.onTyped(event);
+      return;
+    }
+    const key = event.type === "key" ? event.key : event.type === "text" ? event.text : "";
+    const { field } = this.#form;
+    if (key === "ctrl+c") this.#options.onStop();
+    else if (key === "ctrl+o") this.#options.onWhole(this.question);
+    else if (this.#editor === undefined && field !== undefined) this.#choose(field, key, event);
+    else this.#write(key, event);
+  }
+
+  #write(key: string, event: TerminalEvent): void {
+    const isListed = isOffering(this.#form.field);
+    if (key === "escape" && isListed) this.#list();
+    else if (key === "escape") this.#answer(this.#form.leave(this.question));
+    else if (key === "enter") this.#take();
+    else if (key === "up" && this.#form.at > 0 && !isListed) this.#back();
+    else this.#editor = editLine(this.#editor ?? EMPTY_EDITOR, event);
+  }
+
+  #list(): void {
+    this.#editor = undefined;
+    this.#fault = "";
+  }
+
+  /** A key for a field that offers values. Text that is no number begins words of the person's own. */
+  #choose(field: ValueField, key: string, event: TerminalEvent): void {
+    const { options, isOpen, kind } = field;
+    const count = options.length + (isOpen ? 1 : 0);
+    if (key === "escape") this.#answer(this.#form.leave(this.question));
+    else if (isArrow(key)) this.#marked = nextRow(this.#marked, key, count);
+    else if (key === "left" && this.#form.at > 0) this.#back();
+    else if (/^[1-9]$/.test(key) && Number(key) <= count) this.#pick(field, Number(key) - 1);
+    else if (key === " " && kind === "several") this.#pick(field, this.#marked ?? count);
+    else if (key === "enter") this.#enter(field);
+    else if (event.type === "text" || event.type === "paste") this.#editor = editLine(EMPTY_EDITOR, event);
+  }
+
+  #pick({ kind, options }: ValueField, index: number): void {
+    const option = options[index];
+    if (option === undefined) {
+      if (index === options.length) this.#editor = EMPTY_EDITOR;
+    } else if (kind === "one") this.#given(this.#form.give(option.value));
+    else {
+      this.#marked = index;
+      this.#chosen = toggled(this.#chosen, index);
+    }
+  }
+
+  #enter(field: ValueField): void {
+    const at = this.#marked;
+    const isSending = field.kind === "several" && this.#chosen.size > 0 && at !== field.options.length;
+    if (isSending) this.#given(this.#form.give(this.#chosenValues(field)));
+    else if (at !== undefined) this.#pick(field, at);
+    // Nothing is chosen: where it is the model that asks, that is no answer yet.
+    else if (!field.isOpen) this.#take();
+  }
+
+  #chosenValues({ options }: ValueField): readonly Json[] {
+    return options.flatMap(({ value }, index) => (this.#chosen.has(index) ? [value] : []));
+  }
+
+  #take(): void {
+    const { field } = this.#form;
+    const { text } = this.#editor ?? EMPTY_EDITOR;
+    if (field?.isOpen === true && text.trim() === "") return;
+    this.#texts[this.#form.at] = text;
+    const isAdded = field?.isOpen === true && field.kind === "several" && this.#chosen.size > 0;
+    this.#given(
+      isAdded ? this.#form.give([...this.#chosenValues(field), text.trim()]) : this.#form.take(text),
+    );
+  }
+
+  #given(taken: ReturnType<ValueForm["take"]>): void {
+    this.#fault = taken !== undefined && "fault" in taken ? taken.fault : "";
+    if (taken !== undefined && "value" in taken) this.#answer(taken);
+    else if (this.#fault === "") this.#show();
+  }
+
+  #answer(reply: QuestionReply): void {
+    this.#options.answer(this.question.id, reply);
+  }
+
+  #back(): void {
+    this.#texts[this.#form.at] = this.#editor?.text ?? "";
+    this.#form.back();
+    this.#fault = "";
+    this.#show();
+  }
+
+  #show(): void {
+    const { field, at } = this.#form;
+    const text = this.#texts[at] ?? "";
+    this.#marked = undefined;
+    this.#chosen = new Set();
+    this.#editor = isOffering(field) && text === "" ? undefined : insertText(EMPTY_EDITOR, text);
+  }
+}
+
+/** Rows in a window that may be too small for them; who asks stays, however long the text of a server is. */
+function cutAbove(
+  [first = [], ...more]: readonly Line[],
+  room: number,
+  { marks, width }: ViewContext,
+): readonly Line[] {
+  if (more.length <= room) return [first, ...more];
+  const left = more.length - room + 1;
+  const cut = line(`  ${marks.more} ${left} more rows, ctrl+o shows them`, { role: "bad" });
+  return [first, ...[fitLine(cut, width), ...more.slice(left)].slice(0, room)];
+}
+
+function isArrow(key: string): boolean {
+  return key === "up" || key === "down" || key === "tab";
+}
+
+function nextRow(at: number | undefined, key: string, count: number): number {
+  return key === "up" ? ((at ?? count) + count - 1) % count : ((at ?? -1) + 1) % count;
+}
+
+const MAX_LABEL = 60;
+
+function isOffering(field: ValueField | undefined): boolean {
+  return field !== undefined && field.options.length > 0;
+}
+
+function toggled(chosen: ReadonlySet<number>, index: number): ReadonlySet<number> {
+  const next = new Set(chosen);
+  if (!next.delete(index)) next.add(index);
+  return next;
+}
+
+interface OfferRow {
+  readonly row: Line;
+  /** A sentence about an option, which goes first where rows are scarce. */
+  readonly isNote: boolean;
+}
+
+function offerRows(
+  { kind, options, isOpen }: ValueField,
+  panel: Pick<ValuePanel, "looks">,
+  { width, marks }: ViewContext,
+): readonly OfferRow[] {
+  const offers = [...options, ...(isOpen ? [{ label: OWN_WORDS, note: undefined }] : [])];
+  return offers.flatMap(({ label, note }, index) => {
+    const { isMarked, isChosen } = panel.looks(index);
+    const box = kind === "several" && index < options.length ? (isChosen ? "[x] " : "[ ] ") : "";
+    const number = span(`${isMarked ? marks.chosen : " "} ${index + 1}  `, { role: "warning" });
+    const text = span(withHiddenShown(`${box}${label}`), isMarked ? { bold: true } : {});
+    const rest = line("     ");
+    const rows = wrapLine([text], { width, first: [number], rest });
+    const notes =
+      note === undefined
+        ? []
+        : wrapLine([span(withHiddenShown(note), { role: "muted" })], { width, first: rest, rest });
+    return [...rows.map((row) => ({ row, isNote: false })), ...notes.map((row) => ({ row, isNote: true }))];
+  });
+}
+
+const OWN_WORDS = "Something else: write it";
+
+export function panelForQuestion(options: QuestionPanelOptions): QuestionPanel | ValuePanel {
+  return options.question.type === "elicitation" ? new ValuePanel(options) : new QuestionPanel(options);
 }

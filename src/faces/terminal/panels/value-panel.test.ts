@@ -3,8 +3,8 @@ import { askForm } from "../../../tools/ask-tool.ts";
 import type { QuestionReply } from "../../../view/question.ts";
 import { marksOf } from "../paint/theme.ts";
 import type { TerminalEvent } from "../tty/key.ts";
-import { QUIET_MS } from "./quiet.ts";
-import { ValuePanel } from "./value-panel.ts";
+import { QUIET_MS } from "./panel.ts";
+import { ValuePanel } from "./question-panel.ts";
 
 const CONTEXT = { width: 60, marks: marksOf({ unicode: true }), now: 0, details: false };
 

@@ -5,7 +5,6 @@ import { type Environment, variable } from "../../../system/env.ts";
 /** Whoever pressed no key for so long looks at something else. */
 const AWAY_MS = 10_000;
 
-/** Options of an {@link Attention}. */
 export interface AttentionOptions {
   readonly terminal: { readonly write: (text: string) => void; readonly setTitle: (title: string) => void };
   readonly environment: Environment;
@@ -15,7 +14,6 @@ export interface AttentionOptions {
   readonly isPlain?: boolean;
 }
 
-/** The parts of a session that an {@link Attention} looks at. */
 type WatchedSession = Pick<CodingSession, "onChange"> & {
   readonly view: Pick<CodingSession["view"], "state">;
 };

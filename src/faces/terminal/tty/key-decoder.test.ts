@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseKeyName, type TerminalEvent } from "./key.ts";
-import { KeyDecoder } from "./key-decoder.ts";
+import { KeyDecoder, parseKeyName, type TerminalEvent } from "./key.ts";
 
 function decoded(...chunks: readonly (string | Uint8Array)[]): readonly TerminalEvent[] {
   const decoder = new KeyDecoder();

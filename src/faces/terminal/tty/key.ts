@@ -1,5 +1,6 @@
+import { StringDecoder } from "node:string_decoder";
 import { ownValue } from "../../../core/base/json.ts";
-/** One key press, or what else comes from a terminal. */
+
 export type TerminalEvent =
   | { readonly type: "key"; readonly key: string }
   /** Letters as they were typed; several where they came at once. */
@@ -8,13 +9,11 @@ export type TerminalEvent =
   /** The terminal's answer to a question of ours, without its frame: `]11;rgb:…`, `[?1u`, `[?62c`. */
   | { readonly type: "reply"; readonly text: string };
 
-/** Size of a terminal. */
 export interface Size {
   readonly columns: number;
   readonly rows: number;
 }
 
-/** Gets what comes from a terminal. */
 export interface TerminalListener {
   readonly onEvent: (event: TerminalEvent) => void;
   readonly onResize: (size: Size) => void;
@@ -31,7 +30,7 @@ const MODIFIERS: readonly (readonly [bit: number, name: string])[] = [
 ];
 
 /** A key's name with modifiers: `ctrl+alt+x`. `modifiers` as terminals count them, less the one they add. */
-export function keyName(key: string, modifiers: number): string {
+function keyName(key: string, modifiers: number): string {
   const names = MODIFIERS.filter(([bit]) => (modifiers & bit) !== 0).map(([, name]) => name);
   return [...names, key].join("+");
 }
@@ -75,3 +74,275 @@ const SPELLINGS: { readonly [written: string]: string } = {
 const NAMED_KEYS: ReadonlySet<string> = new Set(
   "enter escape tab space backspace delete insert up down left right home end pageup pagedown".split(" "),
 );
+
+/** Most characters of a paste that are taken; what comes after them is dropped. */
+const MAX_PASTE = 10_000_000;
+/** A sequence that has not ended by then is none. */
+const MAX_SEQUENCE = 4_096;
+
+const ESC = "\u001B";
+const PASTE_END = `${ESC}[201~`;
+
+/** Takes terminal bytes apart, wherever they are cut. No beginning of a sequence becomes text. */
+export class KeyDecoder {
+  readonly #bytes = new StringDecoder("utf8");
+  #text = "";
+  #paste: string[] | undefined;
+  #pasted = 0;
+
+  /** True when something begun waits for its end; {@link flush} takes it as it is. */
+  get isWaiting(): boolean {
+    return this.#text !== "" && this.#paste === undefined;
+  }
+
+  push(bytes: Uint8Array): readonly TerminalEvent[] {
+    this.#text += this.#bytes.write(bytes);
+    return this.#read(false);
+  }
+
+  /** Nothing came for a while: a lone escape is the key, another beginning is dropped. */
+  flush(): readonly TerminalEvent[] {
+    return this.#paste === undefined ? this.#read(true) : [];
+  }
+
+  #read(isEnd: boolean): readonly TerminalEvent[] {
+    const events: TerminalEvent[] = [];
+    while (this.#text !== "") {
+      const before = this.#text.length;
+      if (this.#paste !== undefined) this.#readPaste(events);
+      else if (this.#text.startsWith(ESC)) this.#readSequence(events, isEnd);
+      else this.#readPlain(events);
+      if (this.#text.length === before) break;
+    }
+    return events;
+  }
+
+  #readPlain(events: TerminalEvent[]): void {
+    const text = /^[^\p{Cc}]+/u.exec(this.#text)?.[0];
+    if (text !== undefined) {
+      this.#text = this.#text.slice(text.length);
+      events.push({ type: "text", text });
+      return;
+    }
+    const code = this.#text.charCodeAt(0);
+    this.#text = this.#text.slice(1);
+    const key = controlKey(code);
+    if (key !== undefined) events.push({ type: "key", key });
+  }
+
+  #readPaste(events: TerminalEvent[]): void {
+    const paste = this.#paste ?? [];
+    const end = this.#text.indexOf(PASTE_END);
+    // The end of a paste may be cut anywhere.
+    const safe = end >= 0 ? end : this.#text.length - overlap(this.#text, PASTE_END);
+    const room = MAX_PASTE - this.#pasted;
+    if (safe > 0 && room > 0) paste.push(this.#text.slice(0, Math.min(safe, room)));
+    this.#pasted += safe;
+    this.#text = this.#text.slice(safe);
+    if (end < 0) return;
+    this.#text = this.#text.slice(PASTE_END.length);
+    this.#paste = undefined;
+    this.#pasted = 0;
+    events.push({ type: "paste", text: paste.join("") });
+  }
+
+  #readSequence(events: TerminalEvent[], isEnd: boolean): void {
+    const text = this.#text;
+    const found = sequenceIn(text);
+    if (found !== undefined) {
+      this.#text = text.slice(found.length);
+      if (found.event === "paste") this.#paste = [];
+      else if (found.event !== undefined) events.push(found.event);
+      return;
+    }
+    if (!isEnd && text.length < MAX_SEQUENCE) return;
+    // A key that was pressed, or the beginning of something that never came.
+    this.#text = "";
+    if (text.length <= 2)
+      events.push({ type: "key", key: text === ESC ? "escape" : keyName(text.slice(1), 2) });
+  }
+}
+
+/** The beginnings of sequences that go on to a terminator, behind the escape. */
+const STRINGS = "]P_^X";
+
+interface Sequence {
+  readonly length: number;
+  readonly event?: TerminalEvent | "paste" | undefined;
+}
+
+function sequenceIn(text: string): Sequence | undefined {
+  const second = text[1];
+  if (second !== undefined && STRINGS.includes(second)) return stringIn(text);
+  switch (second) {
+    case undefined:
+      return undefined;
+    case "[":
+      return csiIn(text);
+    case "O": {
+      const final = text[2];
+      if (final === undefined) return undefined;
+      const key = FINAL_KEYS[final];
+      return { length: 3, event: key === undefined ? undefined : { type: "key", key } };
+    }
+    case ESC: {
+      // Alt with a key that is a sequence itself, or Escape twice.
+      const inner = /^\u001B[[O]/.test(text.slice(1)) ? sequenceIn(text.slice(1)) : undefined;
+      if (inner?.event !== undefined && inner.event !== "paste" && inner.event.type === "key")
+        return { length: 1 + inner.length, event: { type: "key", key: `alt+${inner.event.key}` } };
+      return { length: 1, event: { type: "key", key: "escape" } };
+    }
+    default:
+      return altIn(text);
+  }
+}
+
+function altIn(text: string): Sequence {
+  const char = String.fromCodePoint(text.codePointAt(1) ?? 0);
+  const length = 1 + char.length;
+  const code = char.charCodeAt(0);
+  const key = code < 0x20 || code === 0x7f ? controlKey(code) : char === " " ? "space" : undefined;
+  if (key !== undefined)
+    return {
+      length,
+      event: { type: "key", key: key.startsWith("ctrl+") ? `ctrl+alt+${key.slice(5)}` : `alt+${key}` },
+    };
+  const lower = char.toLowerCase();
+  return { length, event: { type: "key", key: keyName(lower, lower === char ? 2 : 3) } };
+}
+
+function stringIn(text: string): Sequence | undefined {
+  const end = /\u0007|\u001B\\|\u009C/.exec(text.slice(2));
+  if (end === null) return undefined;
+  const length = 2 + end.index + end[0].length;
+  return { length, event: { type: "reply", text: text.slice(1, 2 + end.index) } };
+}
+
+function csiIn(text: string): Sequence | undefined {
+  const match = /^\u001B\[([<=>?]?)([\d;:]*)([ -/]*)([@-~])/.exec(text);
+  if (match === null) {
+    // Something else than a sequence: the bracket was typed.
+    if (/^\u001B\[[<=>?]?[\d;:]*[ -/]*[^\d;:<=>? -/@-~]/.test(text)) return { length: 2 };
+    return undefined;
+  }
+  const [whole, mark = "", parameters = "", , final = ""] = match;
+  const length = whole.length;
+  if (mark !== "" || final === "c" || final === "R" || final === "t" || final === "n" || final === "y")
+    return { length, event: { type: "reply", text: whole.slice(1) } };
+  if (final === "~" && parameters === "200") return { length, event: "paste" };
+  const event = keyOf(parameters, final);
+  return { length, event };
+}
+
+function keyOf(parameters: string, final: string): TerminalEvent | undefined {
+  const fields = parameters.split(";").map((field) => field.split(":").map(Number));
+  const [first = 1] = fields[0] ?? [];
+  const modifiers = modifiersOf(fields[1]);
+  if (modifiers === undefined) return undefined;
+  if (final === "u") return codeKey(first, modifiers);
+  if (final === "~" && first === 27) return codeKey(fields[2]?.[0] ?? 0, modifiers);
+  if (final === "Z") return { type: "key", key: "shift+tab" };
+  const key = final === "~" ? TILDE_KEYS[first] : FINAL_KEYS[final];
+  return key === undefined ? undefined : { type: "key", key: keyName(key, modifiers) };
+}
+
+/** Modifiers of a key as bits; undefined for the release of a key. */
+function modifiersOf([given = 1, kind = 1]: readonly number[] = []): number | undefined {
+  if (kind === 3) return undefined;
+  return Math.max(0, (Number.isNaN(given) || given === 0 ? 1 : given) - 1) & 15;
+}
+
+/** A key by its code point, in the protocols that tell every key with its modifiers. */
+function codeKey(given: number, modifiers: number): TerminalEvent | undefined {
+  const code = NUMBER_PAD_TEXT.codePointAt(given - NUMBER_PAD) ?? given;
+  if (code === 0x20 && (modifiers & ~1) === 0) return { type: "text", text: " " };
+  const named = CODE_KEYS[code];
+  if (named !== undefined) return { type: "key", key: keyName(named, modifiers) };
+  if (!Number.isInteger(code) || code < 0x20 || code > 0x10ffff || (code >= 0xe000 && code <= 0xf8ff))
+    return undefined;
+  if (code >= 0xd800 && code < 0xe000) return undefined;
+  const char = String.fromCodePoint(code);
+  if ((modifiers & ~1) === 0)
+    return { type: "text", text: (modifiers & 1) !== 0 ? char.toUpperCase() : char };
+  return { type: "key", key: keyName(char.toLowerCase(), modifiers) };
+}
+
+function controlKey(code: number): string | undefined {
+  switch (code) {
+    case 0x0d:
+      return "enter";
+    case 0x09:
+      return "tab";
+    case 0x7f:
+    case 0x08:
+      return "backspace";
+    case 0x00:
+      return "ctrl+space";
+    case 0x1f:
+      return "ctrl+_";
+    default:
+      if (code < 0x1b) return `ctrl+${String.fromCharCode(code + 0x60)}`;
+      return code < 0x20 ? `ctrl+${String.fromCharCode(code + 0x40).toLowerCase()}` : undefined;
+  }
+}
+
+/** How many characters at the end of a text are the beginning of another. */
+function overlap(text: string, other: string): number {
+  for (let length = Math.min(text.length, other.length - 1); length > 0; length--)
+    if (text.endsWith(other.slice(0, length))) return length;
+  return 0;
+}
+
+const FINAL_KEYS: { readonly [final: string]: string } = {
+  A: "up",
+  B: "down",
+  C: "right",
+  D: "left",
+  H: "home",
+  F: "end",
+  M: "enter",
+  P: "f1",
+  Q: "f2",
+  R: "f3",
+  S: "f4",
+};
+
+const TILDE_KEYS: { readonly [code: number]: string } = {
+  1: "home",
+  2: "insert",
+  3: "delete",
+  4: "end",
+  5: "pageup",
+  6: "pagedown",
+  7: "home",
+  8: "end",
+  11: "f1",
+  12: "f2",
+  13: "f3",
+  14: "f4",
+  15: "f5",
+};
+
+const CODE_KEYS: { readonly [code: number]: string } = {
+  8: "backspace",
+  9: "tab",
+  13: "enter",
+  27: "escape",
+  32: "space",
+  127: "backspace",
+  57_414: "enter",
+  57_417: "left",
+  57_418: "right",
+  57_419: "up",
+  57_420: "down",
+  57_421: "pageup",
+  57_422: "pagedown",
+  57_423: "home",
+  57_424: "end",
+  57_425: "insert",
+  57_426: "delete",
+};
+
+/** The first key of the number pad in the protocol of kitty, and what the keys from there on write. */
+const NUMBER_PAD = 57_399;
+const NUMBER_PAD_TEXT = "0123456789./*-+\r=,";

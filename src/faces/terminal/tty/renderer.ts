@@ -1,20 +1,14 @@
 import { columnsOf } from "../../text/columns.ts";
-import { type Line, lineColumns, type Span } from "../paint/line.ts";
-import { paintLine } from "../paint/paint-line.ts";
+import { type Line, lineColumns, paintLine, type Span } from "../paint/line.ts";
 import type { Look, Reflow, Style } from "../paint/theme.ts";
 import type { Size } from "./key.ts";
 
-/** The contents of the screen now: lines that are final, and the rows below them that may still change. */
 export interface Frame {
-  /** Lines that are printed once and never touched again. */
   readonly final: readonly Line[];
-  /** Rows that are drawn anew in place: at most as many as the terminal has. */
   readonly live: readonly Line[];
-  /** Where the terminal's cursor stands, in `live`. */
   readonly caret: { readonly row: number; readonly column: number };
 }
 
-/** The parts a {@link Renderer} draws with. */
 export interface RendererOptions {
   readonly write: (text: string) => void;
   readonly look: () => Look;
@@ -44,7 +38,6 @@ export class Renderer {
     this.#rows = options.rows;
   }
 
-  /** Draws a frame. Writes nothing where nothing changed. */
   draw({ final, live, caret }: Frame): void {
     const rows = final.length === 0 ? live : [...final, ...live];
     this.#out = "";
@@ -227,7 +220,6 @@ function sameStyle(left: Style, right: Style): boolean {
   );
 }
 
-/** The characters of a line, each with its style. */
 function* cellsOf(row: Line): Generator<Span, undefined> {
   for (const { text, style } of row) for (const char of text) yield { text: char, style };
 }

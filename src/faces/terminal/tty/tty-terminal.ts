@@ -1,8 +1,6 @@
 import type { ReadStream, WriteStream } from "node:tty";
-import type { Size, TerminalEvent, TerminalListener } from "./key.ts";
-import { KeyDecoder } from "./key-decoder.ts";
+import { KeyDecoder, type Size, type TerminalEvent, type TerminalListener } from "./key.ts";
 
-/** The terminal a screen draws on and hears. */
 export interface ScreenTerminal {
   readonly size: Size;
   /** True when output still waits to be taken: another frame would only make it later. */
@@ -19,8 +17,7 @@ export interface ScreenTerminal {
   abandon(): void;
 }
 
-/** Streams and facts a {@link TtyTerminal} works with. */
-export interface TtyTerminalOptions {
+interface TtyTerminalOptions {
   readonly input: ReadStream;
   readonly output: WriteStream;
 }
@@ -73,12 +70,10 @@ export class TtyTerminal implements ScreenTerminal {
     return this.#size;
   }
 
-  /** True when output still waits to be taken: another frame would only make it later. */
   get isBusy(): boolean {
     return this.#options.output.writableNeedDrain;
   }
 
-  /** Takes the terminal: keys come one by one, pastes in one piece. */
   enter(listener: TerminalListener): void {
     this.#listener = listener;
     if (this.#isIn || this.#isGone) return;
@@ -90,7 +85,6 @@ export class TtyTerminal implements ScreenTerminal {
     this.write(SAVE_TITLE + PASTE_ON + QUESTIONS);
   }
 
-  /** Puts everything back and waits a moment for answers on their way, so that no shell gets them. */
   async leave(): Promise<void> {
     if (!this.#isIn) return;
     this.#listener = undefined;
@@ -219,15 +213,13 @@ function refresh(output: WriteStream & { readonly _refreshSize?: () => void }): 
   }
 }
 
-/** Called by {@link watchOutsideEnds}. */
-export interface OutsideEnds {
+interface OutsideEnds {
   /** A signal ends the process that nothing else listens for: what can be put back is put back now. */
   readonly onLastMoment: () => void;
   /** The program that started this one is gone, and the shell has the terminal again. */
   readonly onOrphaned: () => void;
 }
 
-/** Signals that end a process as they come, with a core file or without one. */
 const DEADLY = ["SIGQUIT", "SIGABRT", "SIGALRM", "SIGUSR2", "SIGXCPU", "SIGVTALRM"] as const;
 const LOOK_MS = 1_000;
 
@@ -253,4 +245,67 @@ export function watchOutsideEnds({ onLastMoment, onOrphaned }: OutsideEnds): () 
     clearInterval(timer);
     for (const [name, listener] of listeners) process.off(name, listener);
   };
+}
+
+/** A terminal that is left as it is: lines come when they are finished, and nothing but text is written. */
+export class LineTerminal implements ScreenTerminal {
+  readonly isBusy = false;
+  readonly #input: ReadStream;
+  readonly #output: WriteStream;
+  #listener: TerminalListener | undefined;
+  #rest = "";
+
+  constructor({ input, output }: { readonly input: ReadStream; readonly output: WriteStream }) {
+    this.#input = input;
+    this.#output = output;
+    const gone = (): void => this.#listener?.onGone();
+    output.on("error", gone);
+    input.on("error", gone);
+    input.on("end", () => this.#listener?.onEvent({ type: "key", key: "ctrl+d" }));
+    input.setEncoding("utf8").on("data", (text: string) => this.#read(text));
+    input.pause();
+  }
+
+  get size(): Size {
+    return { columns: this.#output.columns || 80, rows: this.#output.rows || 24 };
+  }
+
+  enter(listener: TerminalListener): void {
+    this.#listener = listener;
+    this.#input.resume();
+  }
+
+  async leave(): Promise<void> {
+    this.leaveNow();
+  }
+
+  leaveNow(): void {
+    this.#listener = undefined;
+    this.#input.pause();
+  }
+
+  abandon(): void {
+    this.#listener?.onGone();
+  }
+
+  write(text: string): void {
+    this.#output.write(text);
+  }
+
+  checkSize(): boolean {
+    return false;
+  }
+
+  setTitle(): void {
+    // Titles are escape sequences.
+  }
+
+  #read(text: string): void {
+    const lines = (this.#rest + text).split(/\r?\n/);
+    this.#rest = lines.pop() ?? "";
+    for (const line of lines) {
+      if (line !== "") this.#listener?.onEvent({ type: "text", text: line });
+      this.#listener?.onEvent({ type: "key", key: "enter" });
+    }
+  }
 }

@@ -1,16 +1,14 @@
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { FileDiff } from "../../../view/file-diff.ts";
-import type { Highlighter } from "../markdown/code-highlighter.ts";
+import type { Highlighter, ViewContext } from "../paint/line.ts";
 import { cutLine, type Line, type Span, span, textLines } from "../paint/line.ts";
 import type { Style } from "../paint/theme.ts";
-import type { ViewContext } from "./view-context.ts";
 
 /** A line longer than this shows its beginning. */
 const MAX_CHARS = 2_000;
 /** Lines that have less in common than this are shown as wholly different. */
 const MIN_COMMON = 0.4;
 
-/** How the lines of a change are shown. */
 export interface DiffLook extends Pick<ViewContext, "width" | "marks" | "highlight"> {
   /** A person is asked about it: long lines as a whole, characters that do not show as their names. */
   readonly isAsked?: boolean;
@@ -41,7 +39,6 @@ interface HunkLook {
   readonly digits: number;
   readonly width: number;
   readonly highlighter: Highlighter | undefined;
-  /** A line of the file as it is shown. */
   readonly plain: (text: string) => string;
 }
 
@@ -125,13 +122,10 @@ function numbered(
   ]);
 }
 
-interface ChangedParts {
-  readonly removed: Line;
-  readonly added: Line;
-}
-
-/** The difference between two lines, by words. */
-function changedParts(before: string, after: string): ChangedParts | undefined {
+function changedParts(
+  before: string,
+  after: string,
+): { readonly removed: Line; readonly added: Line } | undefined {
   const [left, right] = [wordsOf(before), wordsOf(after)];
   let start = 0;
   while (start < left.length && left[start] === right[start]) start++;

@@ -2,20 +2,16 @@ import { columnsOf } from "../../text/columns.ts";
 import { fitLine, type Line, line, lineColumns, oneLine, type Span, span } from "../paint/line.ts";
 import type { Marks, Role } from "../paint/theme.ts";
 
-/** One row of a list. */
 export interface ListRow {
   readonly label: string;
-  /** Stands before the label. */
   readonly mark?: Span | undefined;
   readonly note?: string | Line | undefined;
-  /** Stands at the right end. */
   readonly end?: string | undefined;
   /** The heading of the rows from here on that have the same. */
   readonly group?: string | undefined;
   readonly isDim?: boolean | undefined;
 }
 
-/** How a list is shown. */
 export interface ListLook {
   readonly marked: number;
   readonly maxRows: number;
@@ -72,7 +68,6 @@ function heading(rows: readonly ListRow[], index: number): readonly PlacedRow[] 
   return [...(index === 0 ? [] : [{ row: [] }]), { row: line(`  ${group}`, { role: "muted" }) }];
 }
 
-/** Mark and label, and the note in its column. */
 function leftPart(
   { label, mark, note, isDim = false }: ListRow,
   {
@@ -105,7 +100,6 @@ function padded(row: Line, columns: number): Line {
   return [...fitted, span(" ".repeat(Math.max(0, columns - lineColumns(fitted))))];
 }
 
-/** Bars by height. */
 const BARS = "▁▂▅█";
 const ROLES: { readonly [kind: string]: Role } = {
   l: "muted",

@@ -1,5 +1,6 @@
+import { defined } from "../../../core/base/json.ts";
 import { hiddenCharacter, withHiddenShown } from "../../../permission/hidden-characters.ts";
-import type { Question } from "../../../view/question.ts";
+import type { Question, QuestionReply } from "../../../view/question.ts";
 import { questionKind, questionSubject } from "../../../view/question-kind.ts";
 import { choiceText, questionHeading, questionNotes } from "../../../view/question-text.ts";
 import { mostColumnsOf } from "../../text/columns.ts";
@@ -13,15 +14,14 @@ import {
   type Span,
   span,
   textLines,
+  type ViewContext,
   wrapLine,
 } from "../paint/line.ts";
 import type { Role } from "../paint/theme.ts";
 import { diffLines } from "./diff-lines.ts";
 import { keysLine } from "./list-lines.ts";
-import type { ViewContext } from "./view-context.ts";
 
-/** An answer below a question. */
-export interface QuestionOption {
+interface QuestionOption {
   readonly label: string;
   /** True when it adds a rule, which must be read whole. */
   readonly hasRule: boolean;
@@ -36,13 +36,10 @@ export function questionOptions(question: Question): readonly QuestionOption[] {
   return [...(question.options ?? []).map(({ label }) => plain(label)), ...offered];
 }
 
-/** How a question stands on the screen. */
-export interface QuestionState {
+interface QuestionState {
   /** The option that is marked; undefined as long as no arrow was pressed. */
   readonly marked: number | undefined;
-  /** Rows there are for all of it. */
   readonly maxRows: number;
-  /** Further questions that wait. */
   readonly more: number;
   /** The rows of a reason that is written, in place of the last option. */
   readonly reason?: readonly Line[];
@@ -53,7 +50,6 @@ export interface QuestionRows {
   readonly rows: readonly Line[];
   /** Answers whose rule a larger window would show, by their places: nobody can say yes to them. */
   readonly cut: ReadonlySet<number>;
-  /** The row that the written reason begins in. */
   readonly reasonRow: number;
 }
 
@@ -104,14 +100,12 @@ export function questionLines(
   return { rows, cut, reasonRow };
 }
 
-/** The lines in the place of a question that a window has no room for. */
 export function tooSmallLines(question: Question, { width, marks }: ViewContext): readonly Line[] {
   const { title } = questionHeading(question);
   const text = `${marks.ask} ${withHiddenShown(title)}: Window too small to answer. v shows all, esc stops.`;
   return wrapLine(line(text, { role: "warning" }), { width });
 }
 
-/** All of what is asked and what can be answered, for reading. */
 export function wholeQuestion(question: Question, context: ViewContext): readonly Line[] {
   const state = { marked: undefined, maxRows: Number.MAX_SAFE_INTEGER, more: 0 };
   const options = questionOptions(question).flatMap((each, index) =>
@@ -127,17 +121,9 @@ export function wholeQuestion(question: Question, context: ViewContext): readonl
   ];
 }
 
-/** A title in a rule across the window. `rule`: of a list or page, which asks nothing. */
-export interface RuleTitle {
-  readonly title: Line;
-  /** At the right end of the rule. */
-  readonly right?: string;
-  readonly role: Role;
-}
-
 /** The rows of a title: one, unless it is longer than the window is wide. */
 export function titleRule(
-  { title, right = "", role }: RuleTitle,
+  { title, right = "", role }: { readonly title: Line; readonly right?: string; readonly role: Role },
   { width, marks }: ViewContext,
 ): readonly Line[] {
   const mark = role === "rule" ? "" : `${role === "bad" ? marks.alert : marks.ask} `;
@@ -273,14 +259,9 @@ function answerLines(
   return { rows: [...rows, ...reason], cut };
 }
 
-/** Short answers that add no rule, each after its number. */
 export function choiceRows(
   labels: readonly string[],
-  {
-    marked,
-    role,
-    context,
-  }: { readonly marked: number | undefined; readonly role: Role; readonly context: ViewContext },
+  { marked, role, context }: { readonly marked: number; readonly role: Role; readonly context: ViewContext },
 ): readonly Line[] {
   const { width, marks } = context;
   return labels.flatMap((label, index) => {
@@ -318,4 +299,23 @@ function keyRow(
   const long = [`${marks.up}${marks.down} enter choose`, ...whole, leave];
   const fits = long.join(" . ").length + 2 <= width;
   return keysLine(fits ? long : [`1-${count}`, ...(whole.length > 0 ? ["v all"] : []), leave], context);
+}
+
+/** The reply that an answer of a question stands for, by its place in the list that is shown, from 0. */
+export function offeredReply(question: Question, index: number): QuestionReply | undefined {
+  const { options = [], choices } = question;
+  const option = options[index];
+  if (option !== undefined) return { value: option.value };
+  const offered = choices.filter(({ choice }) => choice !== "stop")[index - options.length];
+  return offered && { choice: offered.choice, ...defined({ rule: offered.rule }) };
+}
+
+/** The reply of a typed line: the number of an answer, and behind that of a no its reason. Undefined: neither. */
+export function numberedReply(question: Question, text: string): QuestionReply | undefined {
+  const [, number = "", reason = ""] = /^(\d+)(?:\s+(.*))?$/.exec(text.trim()) ?? [];
+  const reply = offeredReply(question, Number(number) - 1);
+  if (reply === undefined || reason === "") return reply;
+  // A sentence that begins with a number may be meant for the model: only a no takes words.
+  const takesWords = question.type === "permission" || questionKind(question) === "plan";
+  return takesWords && "choice" in reply && reply.choice === "no" ? { choice: "no", reason } : undefined;
 }

@@ -1,12 +1,27 @@
-import { modeName } from "../../../view/mode-names.ts";
+import { homedir } from "node:os";
+import { join, relative } from "node:path";
+import type { CodingSession, SessionInfo } from "../../../coding/session/coding-session.ts";
+import { counted } from "../../../core/base/text.ts";
+import { MODE_EFFECTS, modeName } from "../../../view/mode-names.ts";
 import type { SessionView } from "../../../view/view.ts";
 import { retryText } from "../../../view/words.ts";
+import { costText, secondsText, tokensText } from "../../text/amounts.ts";
 import { columnsOf } from "../../text/columns.ts";
-import { fitLine, type Line, lineColumns, type Span, span } from "../paint/line.ts";
+import {
+  fitLine,
+  type Line,
+  line,
+  lineColumns,
+  oneLine,
+  type Span,
+  span,
+  textLines,
+  type ViewContext,
+  wrapLine,
+} from "../paint/line.ts";
 import type { Marks, Style } from "../paint/theme.ts";
-import { costText, secondsText, tokensText } from "./amounts.ts";
+import { titleRule } from "./question-lines.ts";
 
-/** The facts in the last row of the screen. */
 export interface StatusFacts {
   readonly view: Pick<SessionView, "model" | "effort" | "mode" | "context" | "costUsd"> | undefined;
   /** Branch, else the name of the folder. */
@@ -50,8 +65,7 @@ export function statusLine({ view, place, marks, width, extra = [] }: StatusFact
   return fitLine(spans, width);
 }
 
-/** The name of a model without its provider. */
-export function modelShort(name: string): string {
+function modelShort(name: string): string {
   return name.slice(name.indexOf("/") + 1);
 }
 
@@ -110,4 +124,163 @@ function activityOf(view: SessionView, now: number, marks: Marks): Line | undefi
     ...stops,
   ];
   return [beat, span(facts.join(` ${marks.dot} `), { role: "muted" })];
+}
+
+/** Most rows of each list that stands above the input. */
+const MOST = 6;
+
+/** The model's own list of steps, as long as something of it is left to do. */
+export function todoLines({ todo }: SessionView, { marks, width }: ViewContext): readonly Line[] {
+  if (todo.every(({ status }) => status === "completed")) return [];
+  const done = todo.filter(({ status }) => status === "completed").length;
+  // Of a long list, what is being done and what comes next matters.
+  const from = Math.max(
+    0,
+    Math.min(todo.findIndex(({ status }) => status !== "completed") - 1, todo.length - MOST),
+  );
+  const rows = todo.slice(from, from + MOST).map(({ status, content }): Line => {
+    const mark = status === "completed" ? marks.ok : status === "in_progress" ? marks.doing : marks.todo;
+    const style: Style =
+      status === "completed"
+        ? { role: "muted", strike: true }
+        : status === "in_progress"
+          ? { bold: true }
+          : {};
+    return fitLine(
+      [span(`  ${mark} `, { role: status === "completed" ? "good" : "accent" }), span(content, style)],
+      width,
+    );
+  });
+  return [line(`  ${done} of ${todo.length} steps done`, { role: "muted" }), ...rows];
+}
+
+export interface RunningShell {
+  readonly command: string;
+  readonly startedAt: number;
+}
+
+/** Commands that the person typed, as long as they are at work. */
+export function shellLines(
+  shells: readonly RunningShell[],
+  { marks, width, now }: ViewContext,
+): readonly Line[] {
+  return shells.map(({ command, startedAt }) => {
+    const end = line(`  ${secondsText(now - startedAt)}  esc stops`, { role: "muted" });
+    const text = span(oneLine(command), { bold: true });
+    const head = fitLine(
+      [span(`${marks.tool} ! `, { role: "accent" }), text],
+      Math.max(10, width - lineColumns(end)),
+    );
+    return fitLine([...head, ...end], width);
+  });
+}
+
+export function jobLines({ jobs }: SessionView, { marks, width }: ViewContext): readonly Line[] {
+  const running = jobs.filter(({ state }) => state === "running");
+  return running
+    .slice(0, MOST)
+    .map(({ id, command }) =>
+      fitLine(
+        [
+          span(`  ${marks.running} background `, { role: "accent" }),
+          span(`${id}  `, { role: "muted" }),
+          span(oneLine(command)),
+        ],
+        width,
+      ),
+    );
+}
+
+/** Messages that wait: `next` for the next request, numbered ones for after the run. */
+export function queueLines(view: SessionView, { marks, width }: ViewContext): readonly Line[] {
+  const row = (label: string, text: string): Line =>
+    fitLine([span(`  ${label.padEnd(7)} `, { role: "muted" }), span(oneLine(text))], width);
+  const { steering, queue, queueHeld } = view;
+  const left = queue.length - MOST;
+  return [
+    ...steering.map(({ text }) => row("next", text)),
+    ...(queueHeld && queue.length > 0
+      ? [fitLine(line(`  queue on hold ${marks.dot} alt+q sends or edits it`, { role: "warning" }), width)]
+      : []),
+    ...queue.slice(0, MOST).map(({ text }, index) => row(`after ${index + 1}`, text)),
+    ...(left > 0 ? [line(`  ${marks.more} ${left} more ${marks.dot} alt+q`, { role: "muted" })] : []),
+  ];
+}
+
+interface HeaderFacts {
+  readonly info: SessionInfo;
+  readonly version: string;
+  /** True where the mode is news: in a new folder, or one that a flag chose. */
+  readonly tellsMode: boolean;
+}
+
+/** Printed once at the start: program, folder, model and why, instructions, and the mode if it is news. */
+export function headerLines(
+  { info, version, tellsMode }: HeaderFacts,
+  { width, marks }: ViewContext,
+): readonly Line[] {
+  const isPlain = marks.full === "#";
+  const logo = isPlain ? [[], []] : [[span("█▀"), span("▄", { role: "accent" })], [span("▀ ▀")]];
+  const indent = isPlain ? "" : "     ";
+  const [first = [], second = []] = logo.map((part) => (isPlain ? part : [...part, span("  ")]));
+  const { model, instructions, skills, mode } = info;
+  const window = model.windowTokens === undefined ? "" : `, ${tokensText(model.windowTokens)} context`;
+  const facts = [
+    `${modelShort(model.name)}${window}${model.source === undefined ? "" : `, from ${model.source}`}`,
+    ...(instructions.length === 0
+      ? []
+      : [`reads ${listed(instructions.map((path) => shownPath(path, info.cwd)))}`]),
+    ...(skills.length === 0 ? [] : [counted(skills.length, "skill")]),
+    ...(info.sandbox === "off" ? ["no sandbox"] : []),
+  ].join(` ${marks.dot} `);
+  const about = wrapLine(line(facts, { role: "muted" }), { width, first: line(indent), rest: line(indent) });
+  const sentence = `${MODE_EFFECTS[mode]} Shift+Tab switches.`;
+  return [
+    fitLine([...first, span(`nano-agent ${version}`, { bold: true })], width),
+    fitLine([...second, span(shownPath(info.cwd))], width),
+    ...(width < NARROW ? [] : about),
+    ...(tellsMode
+      ? [
+          [],
+          ...wrapLine([span(`${modeName(mode)}  `, { role: "accent" }), span(sentence)], {
+            width,
+            first: line("  "),
+          }),
+        ]
+      : []),
+  ];
+}
+
+const NARROW = 60;
+
+/** Stands where a conversation ends and another one begins. */
+export function markLines(title: string, context: ViewContext): readonly Line[] {
+  return [[], ...titleRule({ title: line(title, { role: "muted" }), role: "rule" }, context)];
+}
+
+/** A path as short as it can be told: from the folder at work, else from home. */
+function shownPath(path: string, cwd?: string): string {
+  const near = cwd === undefined ? path : relative(cwd, path);
+  if (cwd !== undefined && !near.startsWith("..")) return near;
+  const fromHome = relative(homedir(), path);
+  return fromHome === "" ? "~" : fromHome.startsWith("..") ? path : join("~", fromHome);
+}
+
+function listed(names: readonly string[]): string {
+  const last = names.at(-1) ?? "";
+  return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;
+}
+
+/** How to go on with a session that said something, and what still waits; `isStored`: it is kept. */
+export function goOnLines(
+  session: CodingSession | undefined,
+  { isStored, width }: { readonly isStored: boolean; readonly width: number },
+): readonly Line[] {
+  const goOn = session?.info.goOn;
+  if (session === undefined || !session.view.items.some(({ type }) => type === "user")) return [];
+  const waiting = session.view.queue.flatMap(({ text }) => textLines(text));
+  const unsent = waiting.flatMap((text) => wrapLine([span(`  ${text}`)], { width }));
+  const title = isStored ? "Still queued when you go on:" : "Was not sent, and is not kept:";
+  const head = unsent.length === 0 ? [] : [[], line(title, { role: "warning" }), ...unsent];
+  return goOn === undefined ? head : [...head, [], line(`To go on: nano-agent ${goOn}`, { role: "muted" })];
 }

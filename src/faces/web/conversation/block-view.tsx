@@ -1,4 +1,4 @@
-import { Component, type VNode } from "preact";
+import { Component, type Context, createContext, type VNode } from "preact";
 import { useContext } from "preact/hooks";
 import { type AgentBlock, type Block, blockOf, type CallBlock, type Level } from "../../../view/blocks.ts";
 import { evidenceText } from "../../../view/evidence.ts";
@@ -6,13 +6,13 @@ import { noticeText } from "../../../view/notice-text.ts";
 import { terminalLine, terminalText } from "../../../view/safe-text.ts";
 import type { ToolItem, ViewItem } from "../../../view/view.ts";
 import type { Phrase } from "../../../view/words.ts";
-import { useFormats } from "../language/formats.ts";
-import { useWords } from "../language/language.ts";
-import { markOf } from "../sessions/session-outcome.ts";
+import { useFormats, useWords } from "../language/language.ts";
+import { markOf } from "../sessions/live-sessions.ts";
+import { Button } from "../text/controls.tsx";
 import { DiffView, LineCounts } from "../text/diff-view.tsx";
-import { Icon, type Mark, StateMark } from "../text/icons.tsx";
+import { Icon, type Mark, StateMark, Trace } from "../text/icons.tsx";
 import { Markdown } from "../text/markdown.tsx";
-import { EndActionsContext } from "./end-actions.ts";
+import type { SessionActions } from "./session-actions.ts";
 
 interface ItemProps {
   readonly item: ViewItem;
@@ -46,7 +46,6 @@ class ItemView extends Component<ItemProps, ItemState> {
   }
 }
 
-/** Items one below the other. */
 export function Items({
   items,
   marked,
@@ -177,7 +176,7 @@ function Call({ block }: BlockProps<"call">): VNode {
     <>
       <details class={`step${isNested ? " nested" : ""}`} open={isOpen}>
         <summary>
-          <StateMark mark={mark} name={words.marks[mark]} />
+          <StateMark mark={mark} />
           <span class="v">{words.verbs[name] ?? terminalLine(name, 80)}</span>
           <span class="mono cut">{terminalLine(subject, 300)}</span>
           <span class="meta num">
@@ -213,7 +212,9 @@ const MARKS: { readonly [S in ToolItem["state"]]: Mark } = {
 function Facts({ block: { state, brief, durationMs = 0 } }: BlockProps<"call">): VNode {
   const words = useWords();
   const { duration } = useFormats();
-  const result = brief !== "" || state === "ok" || state === "asking" ? brief : words.marks[MARKS[state]];
+  // The mark says that it went well.
+  const said = brief === "exit code 0" ? "" : brief;
+  const result = said !== "" || state === "ok" || state === "asking" ? said : words.marks[MARKS[state]];
   const time = durationMs >= 1_000 ? duration(durationMs) : "";
   return <>{[result, time].filter((fact) => fact !== "").join(" · ")}</>;
 }
@@ -272,41 +273,60 @@ function Agent({ agent }: { readonly agent: AgentBlock }): VNode {
 }
 
 function End({ block, id }: BlockProps<"end"> & { readonly id: string }): VNode {
-  const { reason, error, durationMs, costUsd, evidence } = block;
+  const { reason, error, durationMs, costUsd, changes, trace, evidence } = block;
   const words = useWords();
   const { duration, money } = useFormats();
   const { end, isWritable, actions } = useContext(EndActionsContext);
   const mark = markOf(reason);
   const proof = evidence === undefined ? "" : evidenceText(evidence, words.evidence);
-  const facts = [duration(durationMs), ...(costUsd === undefined ? [] : [money(costUsd)])].join(" · ");
+  const checked = proof === "" && changes !== undefined ? words.evidence.files(changes.files) : proof;
+  const hasLines = changes !== undefined && changes.added + changes.removed > 0;
   return (
     <div class="done">
-      <StateMark mark={mark} name={words.marks[mark]} />
+      <StateMark mark={mark} />
       <span>
         <b>{words.ended[reason]}</b>
         {error !== undefined && <span class="bad">: {terminalText(error)}</span>}
-        <span class="num"> · {facts}</span>
-        {proof !== "" && <span> · {terminalLine(proof, 500)}</span>}
+        <span class="num">
+          {error === undefined ? " " : " · "}
+          {duration(durationMs)}
+        </span>
+        {hasLines && (
+          <span class="num">
+            {" · "}
+            <LineCounts lines={changes} />
+          </span>
+        )}
+        {checked !== "" && <span> · {terminalLine(checked, 500)}</span>}
+        {costUsd !== undefined && costUsd > 0 && <span class="num"> · {money(costUsd)}</span>}
       </span>
+      {trace !== undefined && <Trace trace={trace} isShort />}
       {id === end && actions !== undefined && (
         <span class="end">
           {isWritable && (
-            <button
-              type="button"
-              class="btn bare small"
-              title={words.undoHint}
-              onClick={() => actions.undo()}
-            >
-              <Icon name="undo" />
+            <Button icon="undo" look="bare small" title={words.undoHint} onClick={() => actions.undo()}>
               {words.undo}
-            </button>
+            </Button>
           )}
-          <button type="button" class="btn bare small" title={words.forkHint} onClick={() => actions.fork()}>
-            <Icon name="fork" />
+          <Button icon="fork" look="bare small" title={words.forkHint} onClick={() => actions.fork()}>
             {words.fork}
-          </button>
+          </Button>
         </span>
       )}
     </div>
   );
 }
+
+export interface EndActions {
+  /** Id of its item; undefined where no run has ended. */
+  readonly end: string | undefined;
+  readonly isWritable: boolean;
+  readonly actions: SessionActions | undefined;
+}
+
+/** The actions that the end of a run offers; none where a conversation is only looked at. */
+export const EndActionsContext: Context<EndActions> = createContext<EndActions>({
+  end: undefined,
+  isWritable: false,
+  actions: undefined,
+});

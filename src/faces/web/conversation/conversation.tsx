@@ -1,30 +1,27 @@
 import type { VNode } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
 import type { ConnectionRetry } from "../../../server/create-reader.ts";
 import type { SessionDetail } from "../../../server/server-api.ts";
 import { modeName } from "../../../view/mode-names.ts";
 import type { Question } from "../../../view/question.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import type { RunView } from "../../../view/view.ts";
-import { type Work, WorkLine } from "../announce.tsx";
-import { useFormats } from "../language/formats.ts";
-import { useWords } from "../language/language.ts";
-import { useReader } from "../reader.ts";
-import { StateMark } from "../text/icons.tsx";
-import { Composer } from "./composer.tsx";
-import { EndActionsContext } from "./end-actions.ts";
-import { ItemList, placeOfEntry } from "./item-list.tsx";
+import type { RunView, ViewItem } from "../../../view/view.ts";
+import { useFormats, useWords } from "../language/language.ts";
+import { Button } from "../text/controls.tsx";
+import { Icon, StateMark } from "../text/icons.tsx";
+import { useReader, type Work, WorkLine } from "../work.tsx";
+import { EndActionsContext, Items } from "./block-view.tsx";
 import { QuestionView } from "./question-view.tsx";
 import type { SessionActions } from "./session-actions.ts";
+import type { OpenSession } from "./session-feed.ts";
 import { SessionSide } from "./session-side.tsx";
-import type { OpenSession } from "./use-session.ts";
 
 interface ConversationProps {
   readonly id: string;
   readonly session: OpenSession;
   readonly actions: SessionActions;
   readonly work: Work;
-  /** Id of the entry to lead to. */
   readonly entry: string | undefined;
 }
 
@@ -96,14 +93,13 @@ function ConnectionLost({ retry }: { readonly retry: ConnectionRetry }): VNode {
     <p class="note warn">
       <span role="status">{words.connectionLost}</span>
       <span class="num">{words.retryingIn(left)}</span>
-      <button type="button" class="btn small" onClick={retry.now}>
+      <Button look="small" onClick={retry.now}>
         {words.retryNow}
-      </button>
+      </Button>
     </p>
   );
 }
 
-/** Says who holds a session that cannot be written from here. */
 function ReadOnly({ detail, fork }: { readonly detail: SessionDetail; readonly fork: () => void }): VNode {
   const words = useWords();
   const { clock } = useFormats();
@@ -111,9 +107,7 @@ function ReadOnly({ detail, fork }: { readonly detail: SessionDetail; readonly f
   return (
     <p class="note">
       {heldBy === undefined ? words.readOnly : words.heldBy(heldBy.pid, clock(heldBy.since))}
-      <button type="button" class="btn" onClick={fork}>
-        {words.fork}
-      </button>
+      <Button onClick={fork}>{words.fork}</Button>
     </p>
   );
 }
@@ -188,4 +182,233 @@ function Queue({ session: { queue, queueHeld } }: { readonly session: OpenSessio
       </ol>
     </section>
   );
+}
+
+interface ComposerProps {
+  readonly isRunning: boolean;
+  /** The text so far. It outlives a question that takes the place of the box. */
+  readonly draft: string;
+  readonly change: (draft: string) => void;
+  /** Undefined where it is not known. */
+  readonly mode: string | undefined;
+  readonly model: string;
+  /** Resolves to false when the message did not go out: it stays in the box. */
+  readonly send: (text: string, when: "now" | "after") => Promise<boolean>;
+  readonly stop: () => void;
+}
+
+function Composer({ isRunning, draft, change, mode, model, send, stop }: ComposerProps): VNode {
+  const words = useWords();
+  const [isSending, setSending] = useState(false);
+  const submit = async (when: "now" | "after"): Promise<void> => {
+    if (draft.trim() === "" || isSending) return;
+    setSending(true);
+    if (await send(draft, when)) change("");
+    setSending(false);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === "Escape" && isRunning && draft === "") return stop();
+    // Enter that chooses a word of an input method is none of ours.
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    void submit(event.altKey ? "after" : "now");
+  };
+  const onSubmit = (event: Event): void => {
+    event.preventDefault();
+    void submit("now");
+  };
+  return (
+    <form class={`box${mode === "bypass" ? " bypass" : ""}`} onSubmit={onSubmit}>
+      <textarea
+        aria-label={words.message}
+        rows={Math.min(10, draft.split("\n").length)}
+        value={draft}
+        placeholder={isRunning ? words.messageHintRunning : words.messageHint}
+        onInput={({ currentTarget }) => change(currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+      <div class="row">
+        {mode !== undefined && (
+          <span class={`chip mode-${mode}`}>
+            <Icon name="auto" />
+            {mode}
+          </span>
+        )}
+        <span class="chip cut">{model}</span>
+        <span class="end">
+          <span class="hint">{isRunning ? words.enterSteers : words.enterSends}</span>
+          <Buttons
+            isRunning={isRunning}
+            canSend={draft.trim() !== "" && !isSending}
+            queue={() => void submit("after")}
+            stop={stop}
+          />
+        </span>
+      </div>
+    </form>
+  );
+}
+
+interface ButtonsProps {
+  readonly isRunning: boolean;
+  readonly canSend: boolean;
+  readonly queue: () => void;
+  readonly stop: () => void;
+}
+
+function Buttons({ isRunning, canSend, queue, stop }: ButtonsProps): VNode {
+  const words = useWords();
+  return (
+    <>
+      {isRunning && canSend && <Button onClick={queue}>{words.afterThis}</Button>}
+      {isRunning && (
+        <Button kbd="Esc" onClick={stop}>
+          {words.stop}
+        </Button>
+      )}
+      {(!isRunning || canSend) && (
+        <Button icon="send" type="submit" look="main round" name={words.send} disabled={!canSend} />
+      )}
+    </>
+  );
+}
+
+interface ItemListProps {
+  /** All that there are when it is drawn first. */
+  readonly items: readonly ViewItem[];
+  /** Place of the item to lead to; undefined: the newest. */
+  readonly place: number | undefined;
+}
+
+/** How near to the end of the page a reader is who wants to see what comes. */
+const NEAR_END = 120;
+
+/** The items of a conversation. Of a long one a part is drawn; more follows when it is asked for. */
+function ItemList({ items, place }: ItemListProps): VNode {
+  const words = useWords();
+  const [shown, setShown] = useState(() => openWindow(items.length, place));
+  const list = useRef<HTMLDivElement>(null);
+  const { isFollowing, isAway, setAway } = useFollowing(list, place === undefined);
+  const target = place === undefined ? undefined : items[place]?.id;
+  useLayoutEffect(() => {
+    if (!isFollowing.current || shown.to !== undefined) return;
+    setShown(slidWindow(shown, items.length));
+    const box = scrollerOf(list.current);
+    box.scrollTo(0, box.scrollHeight);
+  });
+  useEffect(() => {
+    if (target === undefined) return;
+    const element = document.getElementById(`item-${target}`);
+    element?.scrollIntoView({ block: "center" });
+    element?.focus({ preventScroll: true });
+  }, [target]);
+  const after = shown.to === undefined ? 0 : items.length - shown.to;
+  const toNewest = (): void => {
+    isFollowing.current = true;
+    setAway(false);
+    setShown(openWindow(items.length));
+  };
+  return (
+    <div ref={list}>
+      {shown.from > 0 && (
+        <Button look="load" onClick={() => setShown(withEarlier(shown))}>
+          {words.earlier(shown.from)}
+        </Button>
+      )}
+      {items.length === 0 && <p class="talk soft">{words.empty}</p>}
+      <Items items={items.slice(shown.from, shown.to)} marked={target} />
+      {after > 0 && (
+        <Button look="load" onClick={() => setShown(withLater(shown, items.length))}>
+          {words.later(after)}
+        </Button>
+      )}
+      {(isAway || after > 0) && (
+        <Button look="jump" onClick={toNewest}>
+          {words.newest}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** The scroller around an element: a part of a wide page, all of a narrow one. */
+function scrollerOf(element: Element | null): Element {
+  const box = element?.closest(".scroll");
+  const isOwn = box != null && getComputedStyle(box).overflowY === "auto";
+  return isOwn ? box : document.documentElement;
+}
+
+interface Following {
+  /** True as long as the reader stands at the end. */
+  readonly isFollowing: { current: boolean };
+  /** True once they have gone more than a screen away from it. */
+  readonly isAway: boolean;
+  readonly setAway: (isAway: boolean) => void;
+}
+
+function useFollowing(list: { readonly current: Element | null }, initially: boolean): Following {
+  const isFollowing = useRef(initially);
+  const [isAway, setAway] = useState(false);
+  useEffect(() => {
+    const look = (): void => {
+      const { scrollHeight, clientHeight, scrollTop } = scrollerOf(list.current);
+      const left = scrollHeight - clientHeight - scrollTop;
+      isFollowing.current = left < NEAR_END;
+      setAway(left > clientHeight / 2);
+    };
+    const stay = (): void => {
+      const box = scrollerOf(list.current);
+      if (isFollowing.current) box.scrollTo(0, box.scrollHeight);
+    };
+    // Captured: of a part of the page it does not bubble.
+    const options = { passive: true, capture: true };
+    addEventListener("scroll", look, options);
+    addEventListener("resize", stay);
+    return () => {
+      removeEventListener("scroll", look, options);
+      removeEventListener("resize", stay);
+    };
+  }, []);
+  return { isFollowing, isAway, setAway };
+}
+
+/** The place of the item that shows an entry, or of the first one after it. */
+function placeOfEntry(items: readonly ViewItem[], entry: JournalEntry): number | undefined {
+  const callId = "callId" in entry ? entry.callId : undefined;
+  const own = items.findIndex(
+    (item) => (item.type === "tool" && item.callId === callId) || item.id === entry.id,
+  );
+  const place = own === -1 ? items.findIndex(({ time }) => time >= entry.time) : own;
+  return place === -1 ? undefined : place;
+}
+
+/** Items that are drawn at first, and how many more each time somebody asks. */
+export const WINDOW_STEP = 120;
+
+/** The part of a list that is drawn. `to` undefined: up to the newest, also as it grows. */
+interface ShownWindow {
+  readonly from: number;
+  readonly to: number | undefined;
+}
+
+/** The newest items of a list, or those around a place that somebody was led to. */
+export function openWindow(length: number, place?: number): ShownWindow {
+  if (place === undefined || place >= length - WINDOW_STEP)
+    return { from: Math.max(0, length - WINDOW_STEP), to: undefined };
+  const from = Math.max(0, place - WINDOW_STEP / 2);
+  return { from, to: from + WINDOW_STEP };
+}
+
+export function withEarlier({ from, to }: ShownWindow): ShownWindow {
+  return { from: Math.max(0, from - WINDOW_STEP), to };
+}
+
+export function withLater({ from, to }: ShownWindow, length: number): ShownWindow {
+  const end = (to ?? length) + WINDOW_STEP;
+  return { from, to: end >= length ? undefined : end };
+}
+
+/** The window of a reader who follows the newest: what has long gone by is drawn no more. */
+export function slidWindow(shown: ShownWindow, length: number): ShownWindow {
+  return length - shown.from > 4 * WINDOW_STEP ? openWindow(length) : shown;
 }

@@ -1,75 +1,120 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ownValue } from "../../../core/base/json.ts";
+import type { Json } from "../../../core/base/errors.ts";
+import { defined, equalJson, ownValue, safeParse } from "../../../core/base/json.ts";
+import { numberOf } from "../../../core/base/text.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { QuestionAnswer } from "../../../server/server-api.ts";
-import type { OfferedChoice, Question } from "../../../view/question.ts";
+import type { Question } from "../../../view/question.ts";
 import { questionKind, questionSubject } from "../../../view/question-kind.ts";
+import { type ValueField, valueFields } from "../../../view/value-fields.ts";
 import { useWords } from "../language/language.ts";
+import { Button } from "../text/controls.tsx";
 import { DiffView, LineCounts } from "../text/diff-view.tsx";
 import { StateMark } from "../text/icons.tsx";
 import { Markdown } from "../text/markdown.tsx";
-import { AskForm } from "./ask-form.tsx";
-import { useAnswerKeys } from "./use-answer-keys.ts";
-import { useLateClicks } from "./use-late-clicks.ts";
-import { ValueForm } from "./value-form.tsx";
+import { isTyping } from "../use-keys.ts";
 
-/** Options of {@link QuestionView}. */
 interface QuestionProps {
   readonly question: Question;
-  /** How many are open. */
   readonly all?: number;
   /** False: it is shown, and answered elsewhere. */
   readonly isWritable?: boolean;
   readonly answer: (answer: QuestionAnswer) => Promise<unknown>;
 }
 
-/** An open question with all that is asked, why, and the answers it takes. None is preselected. */
+/**
+ * An open question with all that is asked, why, and the answers it takes. A value is filled in field by field.
+ * None is preselected.
+ */
 export function QuestionView({ question, all = 1, isWritable = true, answer }: QuestionProps): VNode {
-  const { id, type } = question;
+  const words = useWords();
   const kind = questionKind(question);
+  const fields = fieldsOf(question);
   const [isSending, setSending] = useState(false);
+  const [given, setGiven] = useState<readonly (Json | undefined)[]>([]);
   const lateClicks = useLateClicks();
-  const send = (given: QuestionAnswer): void => {
+  const send = (choice: QuestionAnswer): void => {
     setSending(true);
-    void answer(given).finally(() => setSending(false));
+    void answer(choice).finally(() => setSending(false));
   };
-  if (kind === "ask")
-    return (
-      <section class="ask" aria-labelledby={`question-${id}`} {...lateClicks}>
-        <AskForm question={question} isWritable={isWritable && !isSending} send={send} />
-      </section>
+  const give = (value: Json | undefined): void => {
+    const values = [...given, value];
+    if (values.length < fields.length) setGiven(values);
+    else send({ choice: "once", value: valueOf(fields, values) });
+  };
+  const leave = (): void =>
+    send(
+      kind === "ask" && given.length > 0
+        ? { choice: "once", value: valueOf(fields, given) }
+        : { choice: "no" },
     );
+  const field = fields[given.length];
+  const isDecision = question.type === "permission" || kind === "plan";
+  const leaveWord =
+    kind === "ask" ? words.noAnswer : question.type === "choice" ? words.noneOfThese : words.refuse;
   return (
-    <section class="ask" aria-labelledby={`question-${id}`}>
-      <Head question={question} all={all} />
-      <Subject question={question} />
+    <section class="ask" aria-labelledby={`question-${question.id}`}>
+      <Head
+        question={question}
+        asks={kind === "ask" ? field?.label : undefined}
+        place={fields.length > 1 ? [given.length + 1, fields.length] : [1, all]}
+      />
+      {kind !== "ask" && <Subject question={question} />}
       {isWritable && (
-        <fieldset
-          class={type === "permission" || kind === "plan" ? "acts" : undefined}
-          disabled={isSending}
-          {...lateClicks}
-        >
-          {type === "permission" && <Choices question={question} send={send} />}
-          {kind === "plan" && <PlanChoices question={question} send={send} />}
-          {type === "choice" && kind !== "plan" && <Options question={question} send={send} />}
-          {type === "elicitation" && <ValueForm schema={question.schema ?? {}} send={send} />}
+        <fieldset class={isDecision ? "acts" : undefined} disabled={isSending} {...lateClicks}>
+          {isDecision ? (
+            <Decision question={question} send={send} />
+          ) : (
+            <FieldForm
+              key={given.length}
+              field={field}
+              label={kind === "value" && question.type === "elicitation" ? labelOf(field) : ""}
+              {...{ give, leave, leaveWord }}
+            />
+          )}
         </fieldset>
       )}
     </section>
   );
 }
 
-function Head({ question, all }: { readonly question: Question; readonly all: number }): VNode {
+function fieldsOf({ type, schema = {}, options = [] }: Question): readonly ValueField[] {
+  if (type !== "choice") return valueFields(schema);
+  const [one] = valueFields({ oneOf: options.map(({ value, label }) => ({ const: value, title: label })) });
+  return one === undefined ? [] : [one];
+}
+
+function valueOf(fields: readonly ValueField[], values: readonly (Json | undefined)[]): Json {
+  const [first] = fields;
+  if (first !== undefined && first.name === undefined) return values[0] ?? null;
+  const named = values.map((value, at) => [fields[at]?.name ?? "", value] as const);
+  return Object.fromEntries(named.filter(([, value]) => value !== undefined)) as Json;
+}
+
+function labelOf({ name, label, note }: Partial<ValueField> = {}): string {
+  return withHiddenShown([name === undefined ? undefined : label, note].filter(Boolean).join(": "));
+}
+
+interface HeadProps {
+  readonly question: Question;
+  readonly asks: string | undefined;
+  readonly place: readonly [at: number, all: number];
+}
+
+function Head({ question, asks, place: [at, all] }: HeadProps): VNode {
   const words = useWords();
-  const { id, diff, outside, tool = "" } = question;
+  const { id, diff, outside, tool = "", agent } = question;
+  const kind = questionKind(question);
+  const what = words.questionKind[kind];
+  const title = agent === undefined ? what : `${words.questionOf(withHiddenShown(agent))}: ${what}`;
   const steps = planOf(question)?.match(/^\d+[.)]\s/gm)?.length ?? 0;
-  const target = outside ?? diff?.path ?? (questionKind(question) === "call" ? tool : undefined);
+  const target = outside ?? diff?.path ?? (kind === "call" ? tool : undefined);
   return (
     <header>
-      <StateMark mark="wait" name={words.marks.wait} />
+      <StateMark mark="wait" />
       <h2 id={`question-${id}`} tabIndex={-1}>
-        <Title question={question} />
+        {asks === undefined ? title : withHiddenShown(asks)}
       </h2>
       {target !== undefined && <span class="mono cut">{withHiddenShown(target)}</span>}
       {diff !== undefined && (
@@ -77,17 +122,10 @@ function Head({ question, all }: { readonly question: Question; readonly all: nu
           <LineCounts lines={diff} />
         </span>
       )}
-      {all > 1 && <span class="end num">{words.questionAt(1, all)}</span>}
+      {all > 1 && <span class="end num">{words.questionAt(at, all)}</span>}
       {all === 1 && steps > 0 && <span class="end num">{words.planSteps(steps)}</span>}
     </header>
   );
-}
-
-function Title({ question }: { readonly question: Question }): VNode {
-  const words = useWords();
-  const what = words.questionKind[questionKind(question)];
-  const { agent } = question;
-  return <>{agent === undefined ? what : `${words.questionOf(withHiddenShown(agent))}: ${what}`}</>;
 }
 
 function planOf(question: Question): string | undefined {
@@ -137,97 +175,79 @@ interface AnswerProps {
   readonly send: (answer: QuestionAnswer) => void;
 }
 
-function Choices({ question: { tool, choices }, send }: AnswerProps): VNode {
+interface Act {
+  readonly key: string;
+  readonly label: string;
+  readonly rule?: string | undefined;
+  readonly act: () => void;
+}
+
+/** Yes and no to a call or a plan: each a numbered button, of which no asks why. */
+function Decision({ question, send }: AnswerProps): VNode {
   const words = useWords();
+  const { tool, choices, options = [] } = question;
+  const isPlan = question.type === "choice";
   const [isRefusing, setRefusing] = useState(false);
-  const numbered = choices.filter(({ choice }) => choice !== "stop");
-  const stop = choices.find(({ choice }) => choice === "stop");
-  const back = (): void => setRefusing(false);
-  const give = ({ choice, rule }: OfferedChoice): void => {
-    if (choice === "no") setRefusing(true);
-    else send({ choice, ...(rule === undefined ? {} : { rule }) });
+  const refuse = (): void => setRefusing(true);
+  const acts: readonly Act[] = isPlan
+    ? [
+        ...options.map(({ value, label }) => ({
+          key: value,
+          label: ownValue(words.planStart, value) ?? label,
+          act: () => send({ choice: "once", value }),
+        })),
+        { key: "no", label: words.changePlan, act: refuse },
+      ]
+    : choices
+        .filter(({ choice }) => choice !== "stop")
+        .map(({ choice, rule }) => ({
+          key: choice,
+          label: choice === "once" && tool === "bash" ? words.runOnce : words.choice[choice],
+          rule,
+          act: choice === "no" ? refuse : () => send({ choice, ...defined({ rule }) }),
+        }));
+  const canStop = isPlan || choices.some(({ choice }) => choice === "stop");
+  const stop = (): void => {
+    if (isRefusing) setRefusing(false);
+    else if (canStop) send({ choice: "stop" });
   };
-  const leave = (): void => (isRefusing ? back() : stop && give(stop));
-  useAnswerKeys(isRefusing ? [] : numbered.map((offered) => () => give(offered)), leave);
-  if (isRefusing) return <Refusal asks={words.reason} says={words.sayNo} send={send} back={back} />;
+  useAnswerKeys(isRefusing ? [] : acts.map(({ act }) => act), stop);
+  if (isRefusing) return <Refusal isPlan={isPlan} send={send} back={stop} />;
   return (
     <>
-      {numbered.map((offered, index) => (
-        <button
-          key={offered.choice}
-          type="button"
-          class={offered.choice === "once" ? "btn main" : "btn"}
-          onClick={() => give(offered)}
-        >
-          <kbd>{index + 1}</kbd>
-          {offered.choice === "once" && tool === "bash" ? words.runOnce : words.choice[offered.choice]}
-          {offered.rule !== undefined && (
-            <code title={withHiddenShown(offered.rule)}>{withHiddenShown(offered.rule)}</code>
-          )}
-        </button>
+      {acts.map(({ key, label, rule, act }, at) => (
+        <Button key={key} look={at === 0 && key !== "no" ? "main" : ""} onClick={act}>
+          <kbd>{at + 1}</kbd>
+          {label}
+          {rule !== undefined && <code title={withHiddenShown(rule)}>{withHiddenShown(rule)}</code>}
+        </Button>
       ))}
-      {stop !== undefined && (
-        <button type="button" class="btn bare last" onClick={() => give(stop)}>
-          {words.choice.stop}
-          <kbd>Esc</kbd>
-        </button>
+      {canStop && (
+        <Button kbd="Esc" look="bare last" onClick={stop}>
+          {isPlan ? words.keepPlanning : words.choice.stop}
+        </Button>
       )}
     </>
   );
 }
 
-function PlanChoices({ question: { options = [] }, send }: AnswerProps): VNode {
-  const words = useWords();
-  const [isChanging, setChanging] = useState(false);
-  const back = (): void => setChanging(false);
-  const keep = (): void => send({ choice: "stop" });
-  const starts = options.map(
-    ({ value }) =>
-      () =>
-        send({ choice: "once", value }),
-  );
-  const change = (): void => setChanging(true);
-  useAnswerKeys(isChanging ? [] : [...starts, change], isChanging ? back : keep);
-  if (isChanging)
-    return <Refusal asks={words.whatToChange} says={words.sendValue} needsWords send={send} back={back} />;
-  return (
-    <>
-      {options.map(({ value, label }, at) => (
-        <button key={value} type="button" class={at === 0 ? "btn main" : "btn"} onClick={starts[at]}>
-          <kbd>{at + 1}</kbd>
-          {ownValue(words.planStart, value) ?? label}
-        </button>
-      ))}
-      <button type="button" class="btn" onClick={change}>
-        <kbd>{options.length + 1}</kbd>
-        {words.changePlan}
-      </button>
-      <button type="button" class="btn bare last" onClick={keep}>
-        {words.keepPlanning}
-        <kbd>Esc</kbd>
-      </button>
-    </>
-  );
-}
-
 interface RefusalProps extends Pick<AnswerProps, "send"> {
-  readonly asks: string;
-  readonly says: string;
-  /** True where nothing can come of a no without words. */
-  readonly needsWords?: boolean;
+  /** True: nothing can come of a no without words. */
+  readonly isPlan: boolean;
   readonly back: () => void;
 }
 
 /** The row of answers once somebody says no: why, if they want to say. */
-function Refusal({ asks, says, needsWords = false, send, back }: RefusalProps): VNode {
+function Refusal({ isPlan, send, back }: RefusalProps): VNode {
   const words = useWords();
+  const asks = isPlan ? words.whatToChange : words.reason;
   const [reason, setReason] = useState("");
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
   const sayNo = (): void => {
     const said = reason.trim();
-    if (needsWords && said === "") return;
-    send({ choice: "no", ...(said === "" ? {} : { reason: said }) });
+    if (said !== "") send({ choice: "no", reason: said });
+    else if (!isPlan) send({ choice: "no" });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.isComposing || (event.key !== "Enter" && event.key !== "Escape")) return;
@@ -247,39 +267,160 @@ function Refusal({ asks, says, needsWords = false, send, back }: RefusalProps): 
         onKeyDown={onKeyDown}
         onInput={({ currentTarget }) => setReason(currentTarget.value)}
       />
-      <button type="button" class="btn" onClick={sayNo}>
-        {says}
-        <kbd>↵</kbd>
-      </button>
-      <button type="button" class="btn bare last" onClick={back}>
+      <Button kbd="↵" onClick={sayNo}>
+        {isPlan ? words.sendValue : words.sayNo}
+      </Button>
+      <Button kbd="Esc" look="bare last" onClick={back}>
         {words.backFromNo}
-        <kbd>Esc</kbd>
-      </button>
+      </Button>
     </>
   );
 }
 
-function Options({ question: { options = [] }, send }: AnswerProps): VNode {
+interface FieldProps {
+  /** Undefined where there is nothing to fill in. */
+  readonly field: ValueField | undefined;
+  readonly label: string;
+  readonly give: (value: Json | undefined) => void;
+  readonly leave: () => void;
+  readonly leaveWord: string;
+}
+
+/** One field: its options, each with a number, or a text of one's own. */
+function FieldForm({ field, label, give, leave, leaveWord }: FieldProps): VNode {
   const words = useWords();
-  const none = (): void => send({ choice: "no" });
-  const choose = options.map(
-    ({ value }) =>
-      () =>
-        send({ choice: "once", value }),
+  const { kind = "none", isOpen = false, isRequired = false, initial } = field ?? {};
+  const yesOrNo = [true, false].map((value) => ({
+    value,
+    label: value ? words.yes : words.no,
+    note: undefined,
+  }));
+  const options = kind === "boolean" ? yesOrNo : (field?.options ?? []);
+  const isSeveral = kind === "several";
+  const [chosen, setChosen] = useState<readonly number[]>(() =>
+    options.flatMap(({ value }, at) =>
+      [initial].flat().some((each) => each !== undefined && equalJson(each, value)) ? [at] : [],
+    ),
   );
-  useAnswerKeys(choose, none);
+  const [own, setOwn] = useState(initial === undefined || options.length > 0 ? "" : textOf(initial, kind));
+  const [isWrong, setWrong] = useState(false);
+  const choose = (at: number): void => {
+    if (!isSeveral) give(options[at]?.value);
+    else setChosen(chosen.includes(at) ? chosen.filter((each) => each !== at) : [...chosen, at].sort());
+  };
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    const marked = chosen.flatMap((at) => options[at]?.value ?? []);
+    const text = own.trim();
+    const read = readText(text, kind);
+    if (read === undefined) setWrong(true);
+    else if (isSeveral && (text !== "" || marked.length > 0)) give(text === "" ? marked : [...marked, text]);
+    else if (text !== "") give(read);
+    else if (!isOpen && (marked[0] !== undefined || !isRequired)) give(marked[0]);
+  };
+  useAnswerKeys(
+    options.map((_, at) => () => choose(at)),
+    leave,
+  );
+  const hint = isOpen ? words.ownAnswer : label;
   return (
-    <div class="opts">
-      {options.map(({ value, label }, index) => (
-        <button key={value} type="button" class="opt" onClick={choose[index]}>
-          <kbd>{index + 1}</kbd>
-          <b>{withHiddenShown(label)}</b>
-        </button>
-      ))}
-      <button type="button" class="opt" onClick={none}>
-        <kbd>Esc</kbd>
-        <b>{words.noneOfThese}</b>
-      </button>
-    </div>
+    <form onSubmit={submit}>
+      {label !== "" && <p class="why">{label}</p>}
+      {isWrong && (
+        <p class="why bad" role="alert">
+          {words.notJson}
+        </p>
+      )}
+      <div class="opts">
+        {options.map(({ label: name, note }, at) => (
+          <button
+            key={at}
+            type="button"
+            class={chosen.includes(at) ? "opt on" : "opt"}
+            aria-pressed={isSeveral ? chosen.includes(at) : undefined}
+            onClick={() => choose(at)}
+          >
+            <kbd>{isSeveral && chosen.includes(at) ? "✓" : at + 1}</kbd>
+            <b>{withHiddenShown(name)}</b>
+            {note !== undefined && <span>{withHiddenShown(note)}</span>}
+          </button>
+        ))}
+      </div>
+      <div class="acts">
+        {field !== undefined && (options.length === 0 || isOpen) && (
+          <input
+            class="field"
+            aria-label={hint}
+            placeholder={kind === "json" ? words.asJson : isOpen ? hint : ""}
+            value={own}
+            required={isRequired && !isOpen}
+            autocomplete="off"
+            onInput={({ currentTarget }) => setOwn(currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key === "Escape") event.currentTarget.blur();
+            }}
+          />
+        )}
+        {(isSeveral || options.length === 0 || !(isRequired || isOpen)) && (
+          <Button type="submit" look="main">
+            {words.sendValue}
+          </Button>
+        )}
+        <Button kbd="Esc" look="bare last" onClick={leave}>
+          {leaveWord}
+        </Button>
+      </div>
+    </form>
   );
+}
+
+function textOf(value: Json, kind: string): string {
+  return typeof value === "string" && kind !== "json" ? value : JSON.stringify(value);
+}
+
+/** The value of a text; undefined where it is not JSON. What is no number the server refuses, with the reason. */
+function readText(text: string, kind: string): Json | undefined {
+  if (kind === "number") return Number.isNaN(numberOf(text)) ? text : numberOf(text);
+  if (kind !== "json" || text === "") return text;
+  const parsed = safeParse(text);
+  return parsed.ok ? (parsed.value as Json) : undefined;
+}
+
+/** Keys that were pressed this soon were meant for something else. */
+const EARLY_KEY_MS = 200;
+
+/** Has the digits choose, from 1 on, and Escape leave. */
+function useAnswerKeys(choose: readonly (() => void)[], leave: () => void): void {
+  const [shownAt] = useState(() => performance.now());
+  const newest = useRef({ choose, leave });
+  newest.current = { choose, leave };
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const { key, ctrlKey, metaKey, altKey, repeat, timeStamp } = event;
+      if (ctrlKey || metaKey || altKey || repeat || timeStamp - shownAt < EARLY_KEY_MS) return;
+      if (isTyping(event)) return;
+      const chosen = key === "Escape" ? newest.current.leave : newest.current.choose[Number(key) - 1];
+      if (chosen === undefined) return;
+      event.preventDefault();
+      chosen();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
+}
+
+/** Time in which a click may be the second half of one that was meant for what stood there before. */
+const EARLY_MS = 400;
+
+/** Props of what takes no click right after it was shown. Keys work at once: they go where the focus is. */
+function useLateClicks(): { readonly onClickCapture: (click: MouseEvent) => void } {
+  const [shownAt] = useState(() => performance.now());
+  return {
+    onClickCapture: (click) => {
+      const isOfKey = click.detail === 0;
+      if (isOfKey || click.timeStamp - shownAt >= EARLY_MS) return;
+      click.preventDefault();
+      click.stopPropagation();
+    },
+  };
 }

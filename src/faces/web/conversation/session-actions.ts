@@ -1,11 +1,10 @@
 import type { Reader } from "../../../server/create-reader.ts";
 import type { UndoRequest, UndoResult } from "../../../server/server-api.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import type { Work } from "../announce.tsx";
-import type { Words } from "../language/english.ts";
+import type { Words } from "../language/language.ts";
 import { hrefOf } from "../route.ts";
+import type { Work } from "../work.tsx";
 
-/** The things a person can do with a session. */
 export interface SessionActions {
   readonly stop: () => void;
   readonly fork: (entryId?: string) => void;

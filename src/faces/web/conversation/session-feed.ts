@@ -1,5 +1,7 @@
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../../permission/permission-mode.ts";
+import type { ConnectionRetry, Reader } from "../../../server/create-reader.ts";
 import type {
   PassingEvent,
   SessionDetail,
@@ -10,6 +12,7 @@ import type {
 import type { Question } from "../../../view/question.ts";
 import type { SessionView } from "../../../view/view.ts";
 import { type HostView, ViewFold } from "../../../view/view-fold.ts";
+import { useReader } from "../work.tsx";
 
 /** A session as far as it has been heard of. A new object after each change; the entries grow in place. */
 export interface FeedState {
@@ -24,6 +27,20 @@ export interface FeedState {
   /** True once everything that was there has come. */
   readonly isReady: boolean;
 }
+
+/** The host of a session in which nothing happens. */
+export const IDLE_HOST: HostView = {
+  state: "idle",
+  queue: [],
+  queueHeld: false,
+  steering: [],
+  questions: [],
+  model: "",
+  mode: "default",
+  effort: undefined,
+  windowTokens: undefined,
+  endedJobs: new Map(),
+};
 
 /**
  * The fold from the stream of a session to what the page shows. Feed it each item once, in order. An entry
@@ -142,16 +159,99 @@ export class SessionFeed {
 
   #host(): HostView {
     return {
+      ...IDLE_HOST,
       state: this.#state,
       queue: this.#queue,
       queueHeld: this.#queueHeld,
-      steering: [],
       questions: this.#questions,
       model: this.#model,
       mode: this.#mode ?? "default",
-      effort: undefined,
-      windowTokens: undefined,
-      endedJobs: new Map(),
     };
+  }
+}
+
+export interface OpenSession extends FeedState {
+  readonly detail: SessionDetail | undefined;
+  /** Undefined while the connection stands. */
+  readonly retry: ConnectionRetry | undefined;
+  /** The refusal of the server, such as for an id that it does not know. */
+  readonly fault: unknown;
+}
+
+/** Follows a session as long as the component is shown; draws at most once a frame. */
+export function useSession(id: string): OpenSession {
+  const reader = useReader();
+  const [session, setSession] = useState<OpenSession>(notOpened);
+  const frame = useRef(0);
+  useEffect(() => {
+    setSession(notOpened());
+    const leaving = new AbortController();
+    void followSession({ reader, id, signal: leaving.signal }, (now) => {
+      cancelAnimationFrame(frame.current);
+      frame.current = requestAnimationFrame(() => setSession(now()));
+    });
+    return () => {
+      leaving.abort();
+      cancelAnimationFrame(frame.current);
+    };
+  }, [reader, id]);
+  return session;
+}
+
+function notOpened(): OpenSession {
+  return { ...new SessionFeed().now, detail: undefined, retry: undefined, fault: undefined };
+}
+
+interface FollowedSession {
+  readonly reader: Reader;
+  readonly id: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads a session until the signal ends it. `changed` gets the function that tells how it is now. Details are
+ * asked for behind the entries, which are shown first, and again after each connection that broke: what
+ * passed in between is in them.
+ */
+export async function followSession(
+  { reader, id, signal }: FollowedSession,
+  changed: (now: () => OpenSession) => void,
+): Promise<void> {
+  const feed = new SessionFeed();
+  let detail: SessionDetail | undefined;
+  let retry: ConnectionRetry | undefined;
+  let fault: unknown;
+  // An answer that is older than what the stream has told since would take that back.
+  let told = 0;
+  const now = (): OpenSession => ({ ...feed.now, detail, retry, fault });
+  const tell = (): void => {
+    if (!signal.aborted) changed(now);
+  };
+  const onFault = (error: unknown): void => {
+    fault = error;
+    tell();
+  };
+  const look = async (): Promise<void> => {
+    let before: number;
+    do {
+      before = told;
+      detail = await reader.session(id);
+    } while (told !== before && !signal.aborted);
+    feed.detail(detail);
+    tell();
+  };
+  const onConnection = (_state: "open" | "lost", next?: ConnectionRetry): void => {
+    retry = next;
+    tell();
+  };
+  try {
+    for await (const item of reader.follow(id, { signal, onConnection })) {
+      feed.apply(item);
+      if (item.type === "passing" && item.passing.type !== "event") told++;
+      if (item.type === "passing" && item.passing.type === "ready") void look().catch(onFault);
+      if (feed.isReady) tell();
+    }
+  } catch (error) {
+    onFault(error);
   }
 }

@@ -1,27 +1,25 @@
 import type { VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ServerProblem } from "../../../server/create-reader.ts";
+import type { SessionChange, SessionFileState } from "../../../server/server-api.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import { faultText, Skeleton, useWork, type Work } from "../announce.tsx";
-import { useFormats } from "../language/formats.ts";
-import { useWords } from "../language/language.ts";
+import { useFormats, useWords } from "../language/language.ts";
 import { Sheet } from "../rail.tsx";
-import { useReader } from "../reader.ts";
-import { hrefOf, type Route, SESSION_VIEWS } from "../route.ts";
-import { folderName, markOf } from "../sessions/session-outcome.ts";
+import { hrefOf, type Route, SESSION_VIEWS, type SessionViewName } from "../route.ts";
+import { folderName, markOf } from "../sessions/live-sessions.ts";
+import { Menu } from "../text/controls.tsx";
 import { Icon, StateMark } from "../text/icons.tsx";
-import { Menu } from "../text/menu.tsx";
 import { Strip, stripOf } from "../text/strip.tsx";
 import { toggleCalls, useKeys } from "../use-keys.ts";
+import { faultText, Skeleton, usePictures, useReader, useWork, type Work, WorkLine } from "../work.tsx";
+import { Items } from "./block-view.tsx";
 import { Conversation } from "./conversation.tsx";
 import { type SessionActions, sessionActions } from "./session-actions.ts";
-import { SessionPictures } from "./session-pictures.tsx";
+import { type OpenSession, useSession } from "./session-feed.ts";
 import { SessionSide } from "./session-side.tsx";
-import { type OpenSession, useSession } from "./use-session.ts";
 
 type SessionRoute = Extract<Route, { readonly type: "session" }>;
 
-/** One session, in one of its views. */
 export function SessionPage({ route }: { readonly route: SessionRoute }): VNode {
   const words = useWords();
   const reader = useReader();
@@ -89,12 +87,10 @@ function View({ route: { id, view, entry }, ...rest }: ViewProps): VNode {
   return <SessionPictures key={view} id={id} view={view} path={entry} {...rest} />;
 }
 
-/** True for a session that the server does not know. */
 function isGone(fault: unknown): boolean {
   return fault instanceof ServerProblem && fault.status === 404;
 }
 
-/** The keys of an open session. */
 function useSessionKeys(
   { detail, state }: OpenSession,
   actions: SessionActions,
@@ -259,14 +255,109 @@ function Pill({ session: { view, state, detail } }: { readonly session: OpenSess
   const look = { run: "run", wait: "wait", limit: "wait", done: "ok" }[mark as string] ?? "";
   return (
     <span class={`tag num ${look} st-${mark}`}>
-      <StateMark mark={mark} name={words.marks[mark]} />
+      <StateMark mark={mark} />
       {isAtWork || end !== undefined ? seconds(ms) : words.marks[mark]}
     </span>
   );
 }
 
-/** The numbers of the first few lines. */
 function linesOf(damaged: readonly { readonly line: number }[]): string {
   const first = damaged.slice(0, 5).map(({ line }) => line);
   return `${first.join(", ")}${damaged.length > first.length ? ", …" : ""}`;
+}
+
+interface SessionPicturesProps {
+  readonly id: string;
+  readonly view: Exclude<SessionViewName, "chat">;
+  readonly path: string | undefined;
+  readonly session: OpenSession;
+  readonly actions: SessionActions;
+  readonly work: Work;
+}
+
+/** A session as a whole, in one of its pictures. */
+function SessionPictures(props: SessionPicturesProps): VNode {
+  const { view, work } = props;
+  const isWide = view === "timeline" || view === "context";
+  return (
+    <>
+      {work.said !== undefined && (
+        <div class="wide said">
+          <WorkLine work={work} />
+        </div>
+      )}
+      {isWide ? (
+        <div class="scroll">
+          <div class="wide">
+            <Picture {...props} />
+          </div>
+        </div>
+      ) : (
+        <Picture {...props} />
+      )}
+    </>
+  );
+}
+
+function Picture(props: SessionPicturesProps): VNode {
+  const { id, view, session, actions, work } = props;
+  const reader = useReader();
+  const pictures = usePictures(work);
+  if (pictures === undefined) return <Skeleton />;
+  const { entries, state, detail } = session;
+  const { TimelinePicture, ContextPicture, ReplayView } = pictures;
+  const onChoose = (entry: string): void => {
+    location.hash = hrefOf({ type: "session", id, view: "chat", entry });
+  };
+  const now = state === "idle" ? undefined : entries.at(-1)?.time;
+  const windowTokens = detail?.windowTokens;
+  switch (view) {
+    case "timeline":
+      return <TimelinePicture {...{ entries, now, windowTokens, onChoose }} />;
+    case "context":
+      return <ContextPicture {...{ entries, windowTokens, onChoose }} />;
+    case "files":
+      return <Files {...props} onChoose={onChoose} pictures={pictures} />;
+    case "replay":
+      return (
+        <ReplayView
+          entries={entries}
+          cwd={detail?.cwd}
+          renderItems={(items) => <Items items={items} />}
+          loadText={(path, entryId) => reader.fileText(id, path, entryId)}
+          {...(detail === undefined ? {} : { onFork: actions.fork })}
+        />
+      );
+  }
+}
+
+interface FilesProps extends SessionPicturesProps {
+  readonly onChoose: (entry: string) => void;
+  readonly pictures: NonNullable<ReturnType<typeof usePictures>>;
+}
+
+/** The server knows more of the changes than the entries say: contents that are in no result of a call. */
+function Files({ id, path, session, actions, work, onChoose, pictures: { FilesView } }: FilesProps): VNode {
+  const reader = useReader();
+  const [changes, setChanges] = useState<readonly SessionChange[]>();
+  const [net, setNet] = useState<readonly SessionFileState[]>();
+  const { entries, state, detail } = session;
+  const newest = entries.findLast(({ type }) => type === "checkpoint" || type === "rollback_end")?.id;
+  useEffect(() => {
+    void work
+      .attempt(() => Promise.all([reader.changes(id), reader.files(id)]))
+      .then((found) => {
+        setChanges(found?.[0]);
+        setNet(found?.[1]);
+      });
+  }, [id, newest]);
+  const canUndo = detail?.readOnly === false && state === "idle";
+  return (
+    <FilesView
+      {...{ entries, changes, net, path, onChoose }}
+      cwd={detail?.cwd}
+      loadText={(file, entryId) => reader.fileText(id, file, entryId)}
+      {...(canUndo ? { onRestore: (file, to) => actions.undo({ to, paths: [file] }) } : {})}
+    />
+  );
 }

@@ -2,19 +2,18 @@ import type { VNode } from "preact";
 import { modeName } from "../../../view/mode-names.ts";
 import { terminalLine, terminalText } from "../../../view/safe-text.ts";
 import type { ViewItem } from "../../../view/view.ts";
-import { useFormats } from "../language/formats.ts";
-import { useWords } from "../language/language.ts";
+import { useFormats, useWords } from "../language/language.ts";
 import { hrefOf } from "../route.ts";
-import { CopyButton } from "../text/copy-button.tsx";
+import { CopyButton, Facts, Money, Part } from "../text/controls.tsx";
 import { LineCounts } from "../text/diff-view.tsx";
-import { Icon, StateMark } from "../text/icons.tsx";
+import { StateMark } from "../text/icons.tsx";
 import { Markdown } from "../text/markdown.tsx";
-import type { OpenSession } from "./use-session.ts";
+import type { OpenSession } from "./session-feed.ts";
 
 /** The column beside a conversation: what is to do, what has changed, and the figures of the session. */
 export function SessionSide({ session }: { readonly session: OpenSession }): VNode {
   const words = useWords();
-  const { money, clock, count } = useFormats();
+  const { clock, count } = useFormats();
   const { view, detail, mode } = session;
   const { usedTokens } = view.context;
   const windowTokens = detail?.windowTokens;
@@ -34,46 +33,35 @@ export function SessionSide({ session }: { readonly session: OpenSession }): VNo
       )}
       <FilesChanged session={session} />
       {usedTokens > 0 && (
-        <section>
-          <h2>
-            {words.contextWindow}
-            <span class="num">
-              {count(usedTokens)}
-              {share !== undefined &&
-                ` ${words.ofWindow(count(windowTokens ?? 0))} · ${Math.round(100 * share)}%`}
-            </span>
-          </h2>
+        <Part
+          title={words.contextWindow}
+          aside={
+            share === undefined
+              ? count(usedTokens)
+              : `${count(usedTokens)} ${words.ofWindow(count(windowTokens ?? 0))} · ${Math.round(100 * share)}%`
+          }
+        >
           {share !== undefined && (
             <svg class="gauge" height="8" aria-hidden="true">
               <rect class="t-none" width="100%" height="8" />
               <rect class={share >= 0.8 ? "t-wait" : "t-bash"} width={`${100 * share}%`} height="8" />
             </svg>
           )}
-        </section>
+        </Part>
       )}
-      <section>
-        <h2>{words.sessionViews}</h2>
-        <dl class="facts num">
-          {mode !== undefined && (
-            <>
-              <dt>{words.mode}</dt>
-              <dd class={`mode-${modeName(mode)}`}>{modeName(mode)}</dd>
-            </>
-          )}
-          <dt>{words.model}</dt>
-          <dd class="cut">{terminalLine(view.model, 80)}</dd>
-          <dt>{words.cost}</dt>
-          <dd>
-            {view.costUsd === undefined ? <abbr title={words.costUnknown}>—</abbr> : money(view.costUsd)}
-          </dd>
-          <dt>{words.started}</dt>
-          <dd>{detail !== undefined && clock(detail.createdAt)}</dd>
-        </dl>
-      </section>
+      <Part title={words.sessionViews}>
+        <Facts
+          rows={[
+            [words.mode, mode && <span class={`mode-${modeName(mode)}`}>{modeName(mode)}</span>],
+            [words.model, terminalLine(view.model, 80)],
+            [words.cost, <Money usd={view.costUsd} />],
+            [words.started, detail && clock(detail.createdAt)],
+          ]}
+        />
+      </Part>
       {detail?.goOn !== undefined && (
         <section>
-          <CopyButton text={detail.goOn} look="btn">
-            <Icon name="terminal" />
+          <CopyButton text={detail.goOn} look="" icon="terminal">
             {words.goOn}
           </CopyButton>
         </section>
@@ -91,14 +79,9 @@ function TodoList({ session }: { readonly session: OpenSession }): VNode | null 
     in_progress: session.state === "idle" ? "cut" : "run",
     completed: "done",
   } as const;
+  const done = todo.filter(({ status }) => status === "completed").length;
   return (
-    <section>
-      <h2>
-        {words.todo}
-        <span class="num">
-          {words.countOf(todo.filter(({ status }) => status === "completed").length, todo.length)}
-        </span>
-      </h2>
+    <Part title={words.todo} aside={words.countOf(done, todo.length)}>
       <ul class="todo">
         {todo.map(({ content, status }, index) => (
           <li key={index} class={status === "completed" ? "ok" : status === "in_progress" ? "on" : ""}>
@@ -107,7 +90,7 @@ function TodoList({ session }: { readonly session: OpenSession }): VNode | null 
           </li>
         ))}
       </ul>
-    </section>
+    </Part>
   );
 }
 
@@ -117,13 +100,10 @@ function FilesChanged({ session: { view, detail } }: { readonly session: OpenSes
   if (files.length === 0) return null;
   const sum = (name: "added" | "removed"): number => files.reduce((all, file) => all + file[name], 0);
   return (
-    <section>
-      <h2>
-        {words.filesChanged}
-        <span class="num">
-          <LineCounts lines={{ added: sum("added"), removed: sum("removed") }} />
-        </span>
-      </h2>
+    <Part
+      title={words.filesChanged}
+      aside={<LineCounts lines={{ added: sum("added"), removed: sum("removed") }} />}
+    >
       {files.map((file) => (
         <a
           key={file.path}
@@ -137,7 +117,7 @@ function FilesChanged({ session: { view, detail } }: { readonly session: OpenSes
           </span>
         </a>
       ))}
-    </section>
+    </Part>
   );
 }
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { openWindow, slidWindow, WINDOW_STEP, withEarlier, withLater } from "./shown-window.ts";
+import { openWindow, slidWindow, WINDOW_STEP, withEarlier, withLater } from "./conversation.tsx";
 
 const places = fc.nat({ max: 20_000 });
 

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { formatsFor } from "./formats.ts";
-import { LANGUAGES, languageFor, WORDS } from "./language.ts";
+import { formatsFor, LANGUAGES, languageFor, WORDS } from "./language.ts";
 
 /** Every text of a language, by its path; functions are given something to speak of. */
 function textsOf(value: unknown, path: string): readonly (readonly [string, string])[] {

@@ -1,16 +1,15 @@
-import { createContext } from "preact";
+import { type Context, createContext } from "preact";
 import { useContext } from "preact/hooks";
-import { CHINESE } from "./chinese.ts";
-import { ENGLISH, type Words } from "./english.ts";
+import { type Words, wordsAt } from "./word-table.ts";
+
+export type { Words };
 
 /** The languages of the page, as browsers call them. */
 export const LANGUAGES = ["en", "zh"] as const;
 
-/** One of the languages. */
 export type Language = (typeof LANGUAGES)[number];
 
-/** The words of a language. */
-export const WORDS: { readonly [L in Language]: Words } = { en: ENGLISH, zh: CHINESE };
+export const WORDS: { readonly [L in Language]: Words } = { en: wordsAt(0), zh: wordsAt(1) };
 
 /** The language of a person who reads those named, the first one best. */
 export function languageFor(wanted: readonly string[]): Language {
@@ -21,15 +20,104 @@ export function languageFor(wanted: readonly string[]): Language {
   return "en";
 }
 
-/** The language all below is shown in. */
-export const LanguageContext: ReturnType<typeof createContext<Language>> = createContext<Language>("en");
+export const LanguageContext: Context<Language> = createContext<Language>("en");
 
-/** The language of the page. */
-export function useLanguage(): Language {
-  return useContext(LanguageContext);
+export function useWords(): Words {
+  return WORDS[useContext(LanguageContext)];
 }
 
-/** The words of the page, in its language. */
-export function useWords(): Words {
-  return WORDS[useLanguage()];
+/** Writes amounts and moments as the readers of a language expect them. */
+export interface Formats {
+  /** `123`, and from a thousand on `12.3k`. */
+  readonly count: (value: number) => string;
+  /** US dollars: `$0.08`, `<$0.01`. */
+  readonly money: (usd: number) => string;
+  /** `12 ms`, `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`. */
+  readonly duration: (milliseconds: number) => string;
+  /** `0:40`, `3:44`, `1:02:03`: for figures and axes. */
+  readonly stopwatch: (milliseconds: number) => string;
+  /** The same in whole seconds, from one on: for what counts on. */
+  readonly seconds: (milliseconds: number) => string;
+  /** Day and time; of today the time alone. */
+  readonly moment: (time: number, now: number) => string;
+  /** A day of the calendar that is given by its midnight in UTC: `29 Oct`. */
+  readonly date: (day: number) => string;
+  readonly clock: (time: number) => string;
+  readonly day: (time: number, now: number, words: Pick<Words, "today" | "yesterday">) => string;
+}
+
+export function formatsFor(language: Language): Formats {
+  const short = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 });
+  const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  const day = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
+  const date = new Intl.DateTimeFormat(language, { weekday: "long", day: "numeric", month: "long" });
+  const ofYear = new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, {
+    day: "numeric",
+    month: "short",
+    timeZone: "UTC",
+  });
+  return {
+    date: (at) => (Number.isFinite(at) ? ofYear.format(at) : ""),
+    clock: (at) => (Number.isFinite(at) ? time.format(at) : ""),
+    day: (at, now, { today, yesterday }) => {
+      if (!Number.isFinite(at)) return "";
+      const name = day.format(at);
+      if (name === day.format(now)) return today;
+      if (name === day.format(new Date(now).setHours(-12))) return yesterday;
+      return Math.abs(now - at) < HALF_YEAR_MS ? date.format(at) : name;
+    },
+    count: (value) => short.format(value < 1_000 ? Math.round(value) : value).replace("K", "k"),
+    money: (usd) => moneyText(usd),
+    duration: (milliseconds) => durationText(milliseconds, UNITS[language]),
+    stopwatch: (milliseconds) => stopwatchText(Math.round(Math.max(0, milliseconds) / 1_000)),
+    seconds: (milliseconds) =>
+      durationText(Math.max(1_000, Math.round(milliseconds / 1_000) * 1_000), UNITS[language]),
+    moment: (at, now) => {
+      if (!Number.isFinite(at)) return "";
+      const clock = time.format(at);
+      return day.format(at) === day.format(now) ? clock : `${day.format(at)} ${clock}`;
+    },
+  };
+}
+
+const HALF_YEAR_MS = 180 * 86_400_000;
+
+const FORMATS: { readonly [L in Language]: Formats } = { en: formatsFor("en"), zh: formatsFor("zh") };
+
+export function useFormats(): Formats {
+  return FORMATS[useContext(LanguageContext)];
+}
+
+interface Units {
+  readonly millisecond: string;
+  readonly second: string;
+  readonly minute: string;
+  readonly hour: string;
+}
+
+const UNITS: { readonly [L in Language]: Units } = {
+  en: { millisecond: " ms", second: " s", minute: " min", hour: " h" },
+  zh: { millisecond: " 毫秒", second: " 秒", minute: " 分", hour: " 小时" },
+};
+
+function durationText(milliseconds: number, { millisecond, second, minute, hour }: Units): string {
+  if (milliseconds < 99.5) return `${Math.max(0, Math.round(milliseconds))}${millisecond}`;
+  const seconds = Math.max(0, milliseconds) / 1_000;
+  if (seconds < 9.95) return `${Number(seconds.toFixed(1))}${second}`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole}${second}`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes}${minute} ${whole % 60}${second}`;
+  return `${Math.floor(minutes / 60)}${hour} ${minutes % 60}${minute}`;
+}
+
+function stopwatchText(seconds: number): string {
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes}:${two(seconds % 60)}`;
+  return `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(seconds % 60)}`;
+}
+
+function moneyText(usd: number): string {
+  return usd > 0 && usd < 0.01 ? "<$0.01" : `$${usd.toFixed(2)}`;
 }

@@ -73,7 +73,7 @@ test("what comes between two requests is told apart: a long result, and what no 
   const [first, second] = contextTurns(entries);
   expect(rounded(first)).toEqual({ fixed: 979, input: 21 });
   expect(rounded(second)).toEqual({ fixed: 979, input: 21, calls: 9, results: 791 });
-  expect([second?.cacheReadTokens, second?.messages]).toEqual([990, 3]);
+  expect(second?.cacheReadTokens).toBe(990);
 });
 
 test("a compaction leaves a summary and what was kept", () => {

@@ -22,7 +22,6 @@ export type ContextPart =
   | "results"
   | "images";
 
-/** The parts in the order in which they are drawn, from the bottom. */
 export const CONTEXT_PARTS: readonly ContextPart[] = [
   "fixed",
   "summary",
@@ -34,28 +33,21 @@ export const CONTEXT_PARTS: readonly ContextPart[] = [
   "images",
 ];
 
-/** Tokens by part. */
 export type ContextSums = { readonly [part in ContextPart]: number };
 
 /** The content of the window at one request of the conversation. */
 export interface ContextTurn {
   /** The answer to it. */
   readonly entryId: string;
-  readonly time: number;
   /** Counts the requests of the conversation from 1. */
   readonly turn: number;
-  readonly model: string;
   /** They add up to `inputTokens`. */
   readonly parts: ContextSums;
   readonly inputTokens: number;
   /** Part of it that came from the provider's cache. */
   readonly cacheReadTokens: number;
-  readonly cacheWriteTokens: number;
-  readonly outputTokens: number;
   /** True when no provider counted it. */
   readonly isEstimated: boolean;
-  /** Messages that were sent. */
-  readonly messages: number;
   /** A change of what is sent, since the request before. */
   readonly event?: "compaction" | "compaction_undone" | "edit";
 }
@@ -210,17 +202,12 @@ class ContextFold {
     this.#event = undefined;
     this.turns.push({
       entryId: entry.id,
-      time: entry.time,
       turn: this.turns.length + 1,
-      model: entry.model,
       parts: { ...this.#sums },
       inputTokens,
       cacheReadTokens: Math.min(inputTokens, usage.cacheReadTokens ?? 0),
-      cacheWriteTokens: Math.min(inputTokens, usage.cacheWriteTokens ?? 0),
-      outputTokens: usage.outputTokens,
       isEstimated,
-      messages: messages.length,
-      ...(event === undefined ? {} : { event }),
+      ...defined({ event }),
     });
   }
 

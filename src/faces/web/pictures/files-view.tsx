@@ -1,15 +1,14 @@
 import type { VNode } from "preact";
-import { useContext, useEffect, useMemo, useState } from "preact/hooks";
+import { useContext, useMemo, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import type { SessionChange, SessionFileState } from "../../../server/server-api.ts";
 import type { FileDiff } from "../../../view/file-diff.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import { useFormats } from "../language/formats.ts";
-import { useWords } from "../language/language.ts";
-import { CopyButton } from "../text/copy-button.tsx";
+import { useFormats, useWords } from "../language/language.ts";
+import { Button, CopyButton, Segments } from "../text/controls.tsx";
 import { DiffView, LineCounts } from "../text/diff-view.tsx";
-import { Icon } from "../text/icons.tsx";
-import { StillContext } from "./figures.ts";
+import { useLoaded } from "../work.tsx";
+import { StillContext } from "./chart-kit.tsx";
 import { type ChangedFile, changedFiles, type FileMoment, patchOf } from "./files-data.ts";
 
 /** A place that one file can be put back to: before this request of this run. */
@@ -18,7 +17,6 @@ export interface RestorePoint {
   readonly turn: number;
 }
 
-/** Options of {@link FilesView}. */
 export interface FilesProps {
   readonly entries: readonly JournalEntry[];
   readonly cwd?: string | undefined;
@@ -26,11 +24,9 @@ export interface FilesProps {
   readonly changes?: readonly SessionChange[] | undefined;
   /** All changes of each file together, as the server knows them. Default: one change after the other. */
   readonly net?: readonly SessionFileState[] | undefined;
-  /** The file to open first. Default: the first one. */
   readonly path?: string | undefined;
   /** The text of a file right after an entry. Absent: whole files cannot be looked at. */
   readonly loadText?: (path: string, entryId: string) => Promise<string>;
-  /** Shows an entry in the conversation. */
   readonly onChoose?: (entryId: string) => void;
   /** Puts a file back. Absent when nothing can be put back. */
   readonly onRestore?: (path: string, to: RestorePoint) => void;
@@ -70,7 +66,7 @@ export function FilesView(props: FilesProps): VNode {
           </span>
           <span class="end">
             {patch !== "" && (
-              <CopyButton text={patch} look="btn bare small">
+              <CopyButton text={patch} look="bare small">
                 {words.copyPatch}
               </CopyButton>
             )}
@@ -147,6 +143,7 @@ interface OneFileProps extends FilesProps {
 
 function OneFile(props: OneFileProps): VNode {
   const { file, state, entries, loadText } = props;
+  const words = useWords();
   const [stop, setStop] = useState<Stop>("all");
   const [isWhole, setWhole] = useState(false);
   const isStill = useContext(StillContext);
@@ -163,7 +160,15 @@ function OneFile(props: OneFileProps): VNode {
           <LineCounts lines={lines} />
         </span>
         <span class="grow" />
-        {loadText !== undefined && <WholeSwitch isWhole={isWhole} setWhole={setWhole} />}
+        {loadText !== undefined && (
+          <Segments
+            label={words.show}
+            options={[false, true]}
+            nameOf={(whole) => (whole ? words.wholeFile : words.change)}
+            value={isWhole}
+            choose={setWhole}
+          />
+        )}
         <FileActions moment={moment} {...props} />
       </header>
       {!isStill && <History moments={moments} stop={stop} setStop={setStop} />}
@@ -189,38 +194,14 @@ function FileActions({ file, moment, onChoose, onRestore }: FileActionsProps): V
   return (
     <>
       {moment !== undefined && onChoose !== undefined && (
-        <button type="button" class="btn bare" onClick={() => onChoose(moment.entryId)}>
+        <Button look="bare" onClick={() => onChoose(moment.entryId)}>
           {words.openInChat}
-        </button>
+        </Button>
       )}
       {onRestore !== undefined && file.kind !== "unchanged" && (
         <Restore path={file.path} point={made ?? file.moments[0]} time={made?.time} onRestore={onRestore} />
       )}
     </>
-  );
-}
-
-function WholeSwitch({
-  isWhole,
-  setWhole,
-}: {
-  readonly isWhole: boolean;
-  readonly setWhole: (isWhole: boolean) => void;
-}): VNode {
-  const words = useWords();
-  return (
-    <span class="seg" role="group" aria-label={words.show}>
-      {[false, true].map((whole) => (
-        <button
-          key={String(whole)}
-          type="button"
-          aria-pressed={whole === isWhole}
-          onClick={() => setWhole(whole)}
-        >
-          {whole ? words.wholeFile : words.change}
-        </button>
-      ))}
-    </span>
   );
 }
 
@@ -291,7 +272,6 @@ function Changes({
   );
 }
 
-/** Asks before the file changes. */
 function Restore({
   path,
   point,
@@ -310,10 +290,9 @@ function Restore({
   const { run, turn } = point;
   if (!isAsking)
     return (
-      <button type="button" class="btn" onClick={() => setAsking(true)}>
-        <Icon name="undo" />
+      <Button icon="undo" onClick={() => setAsking(true)}>
         {words.restore}
-      </button>
+      </Button>
     );
   const restore = (): void => {
     setAsking(false);
@@ -322,12 +301,10 @@ function Restore({
   return (
     <span class="note warn" role="group">
       {words.restoreQuestion(terminalLine(path, 100), time === undefined ? "" : clock(time))}
-      <button type="button" class="btn main" onClick={restore}>
+      <Button look="main" onClick={restore}>
         {words.restore}
-      </button>
-      <button type="button" class="btn" onClick={() => setAsking(false)}>
-        {words.cancel}
-      </button>
+      </Button>
+      <Button onClick={() => setAsking(false)}>{words.cancel}</Button>
     </span>
   );
 }
@@ -343,17 +320,7 @@ export function WholeFile({
   readonly loadText: NonNullable<FilesProps["loadText"]>;
 }): VNode {
   const words = useWords();
-  const [text, setText] = useState<string | null>();
-  useEffect(() => {
-    let isLeft = false;
-    loadText(path, entryId).then(
-      (found) => !isLeft && setText(found),
-      () => !isLeft && setText(null),
-    );
-    return () => {
-      isLeft = true;
-    };
-  }, [path, entryId]);
+  const text = useLoaded(() => loadText(path, entryId).catch(() => null), [path, entryId]);
   if (text === undefined) return <p class="empty" aria-busy="true" />;
   if (text === null) return <p class="empty">{words.noText}</p>;
   const lines = text.replace(/\n$/, "").split("\n");

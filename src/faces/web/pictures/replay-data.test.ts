@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { countReads, JournalMaker } from "../../../../test/web/made-journal.ts";
-import { ReplayCursor, replayMoments } from "./replay-data.ts";
+import { ReplayCursor, replayMoments } from "./replay-view.tsx";
 
 test("wherever a replay comes from, the same moment shows the same", () => {
   fc.assert(

@@ -2,30 +2,27 @@ import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import type { ViewItem } from "../../../view/view.ts";
-import { useFormats } from "../language/formats.ts";
-import { useWords } from "../language/language.ts";
+import type { SessionView, ViewItem } from "../../../view/view.ts";
+import { ViewFold } from "../../../view/view-fold.ts";
+import { IDLE_HOST } from "../conversation/session-feed.ts";
+import { useFormats, useWords } from "../language/language.ts";
+import { Button, Facts, Money, Part, Segments } from "../text/controls.tsx";
 import { LineCounts } from "../text/diff-view.tsx";
-import { Icon } from "../text/icons.tsx";
 import { Strip, stripOf } from "../text/strip.tsx";
 import { isTyping } from "../use-keys.ts";
-import { place } from "./figures.ts";
+import { place } from "./chart-kit.tsx";
 import { changedFiles } from "./files-data.ts";
 import { FileLine, WholeFile } from "./files-view.tsx";
-import { ReplayCursor, type ReplayMoment, replayMoments } from "./replay-data.ts";
 
 /** Items that are shown of the conversation: the newest ones at that moment. */
 const SHOWN_ITEMS = 30;
 const SPEEDS = [1, 4, 16] as const;
-/** Waits longer than this are shortened to it. */
 const LONGEST_WAIT_MS = 2_000;
 const SHORTEST_WAIT_MS = 30;
 
-/** Options of {@link ReplayView}. */
 export interface ReplayProps {
   readonly entries: readonly JournalEntry[];
   readonly cwd?: string | undefined;
-  /** Draws items of the conversation. */
   readonly renderItems: (items: readonly ViewItem[]) => ComponentChildren;
   /** The text of a changed file right after an entry. Absent: files cannot be looked at. */
   readonly loadText?: (path: string, entryId: string) => Promise<string>;
@@ -37,6 +34,7 @@ export interface ReplayProps {
 export function ReplayView(props: ReplayProps): VNode {
   const { entries, renderItems } = props;
   const words = useWords();
+  const { count } = useFormats();
   const total = entries.length;
   const moments = useMemo(() => replayMoments(entries.slice(0, total)), [entries, total]);
   const cursor = useMemo(() => new ReplayCursor(entries), [entries]);
@@ -61,19 +59,25 @@ export function ReplayView(props: ReplayProps): VNode {
         </div>
         <aside class="side then" aria-label={words.atThisPoint}>
           <FilesThen {...props} moment={moment} />
-          <SoFar view={view} at={at} count={moments.length} />
+          <Part title={words.soFarTitle}>
+            <Facts
+              rows={[
+                [words.step, words.countOf(at + 1, moments.length)],
+                [words.tokensColumn, count(view.usage.inputTokens + view.usage.outputTokens)],
+                [words.cost, <Money usd={view.costUsd} />],
+              ]}
+            />
+          </Part>
           {props.onFork !== undefined && (
             <section>
-              <button
-                type="button"
-                class="btn"
+              <Button
+                icon="fork"
                 disabled={moment.isNested}
                 title={moment.isNested ? words.forkNested : undefined}
                 onClick={() => props.onFork?.(moment.entryId)}
               >
-                <Icon name="fork" />
                 {words.forkHere}
-              </button>
+              </Button>
             </section>
           )}
         </aside>
@@ -89,14 +93,13 @@ interface PlayerProps {
   readonly move: (at: number) => void;
 }
 
-/** Plays, steps, and goes to a moment. */
 function Player({ entries, moments, at, move }: PlayerProps): VNode {
   const words = useWords();
   const { stopwatch } = useFormats();
   const count = entries.length;
   const strip = useMemo(() => stripOf(entries.slice(0, count)), [entries, count]);
   const [isPlaying, setPlaying] = useState(false);
-  const [speed, setSpeed] = useState<number>(1);
+  const [speed, setSpeed] = useState<(typeof SPEEDS)[number]>(1);
   const last = moments.length - 1;
   const worked = strip.workedAt[(moments[at]?.count ?? 1) - 1] ?? 0;
   const next = strip.workedAt[(moments[at + 1]?.count ?? 1) - 1] ?? worked;
@@ -120,20 +123,14 @@ function Player({ entries, moments, at, move }: PlayerProps): VNode {
   const time = words.atOf(stopwatch(worked), stopwatch(strip.length));
   return (
     <div class="player" role="group" aria-label={words.player}>
-      <button
-        type="button"
-        class="btn main round"
-        aria-label={isPlaying ? words.pause : words.play}
+      <Button
+        icon={isPlaying ? "pause" : "play"}
+        look="main round"
+        name={isPlaying ? words.pause : words.play}
         onClick={toggle}
-      >
-        <Icon name={isPlaying ? "pause" : "play"} />
-      </button>
-      <button type="button" class="btn bare icon" aria-label={words.stepBack} onClick={() => step(-1)}>
-        <Icon name="back" />
-      </button>
-      <button type="button" class="btn bare icon" aria-label={words.stepOn} onClick={() => step(1)}>
-        <Icon name="right" />
-      </button>
+      />
+      <Button icon="back" look="bare icon" name={words.stepBack} onClick={() => step(-1)} />
+      <Button icon="right" look="bare icon" name={words.stepOn} onClick={() => step(1)} />
       <div class="scrub">
         <Strip data={strip} height={20} />
         <svg class="head-l" width="100%" height="32" aria-hidden="true">
@@ -159,13 +156,13 @@ function Player({ entries, moments, at, move }: PlayerProps): VNode {
         />
       </div>
       <span class="num dim">{time}</span>
-      <span class="seg" role="group" aria-label={words.speed}>
-        {SPEEDS.map((each) => (
-          <button key={each} type="button" aria-pressed={each === speed} onClick={() => setSpeed(each)}>
-            {each}×
-          </button>
-        ))}
-      </span>
+      <Segments
+        label={words.speed}
+        options={SPEEDS}
+        nameOf={(each) => `${each}×`}
+        value={speed}
+        choose={setSpeed}
+      />
     </div>
   );
 }
@@ -193,32 +190,6 @@ function momentAt(moments: readonly ReplayMoment[], workedAt: readonly number[],
   return Math.max(0, found);
 }
 
-function SoFar({
-  view: { usage, costUsd },
-  at,
-  count: all,
-}: {
-  readonly view: ReturnType<ReplayCursor["moveTo"]>;
-  readonly at: number;
-  readonly count: number;
-}): VNode {
-  const words = useWords();
-  const { count, money } = useFormats();
-  return (
-    <section>
-      <h2>{words.soFarTitle}</h2>
-      <dl class="facts num">
-        <dt>{words.step}</dt>
-        <dd>{words.countOf(at + 1, all)}</dd>
-        <dt>{words.tokensColumn}</dt>
-        <dd>{count(usage.inputTokens + usage.outputTokens)}</dd>
-        <dt>{words.cost}</dt>
-        <dd>{costUsd === undefined ? <abbr title={words.costUnknown}>—</abbr> : money(costUsd)}</dd>
-      </dl>
-    </section>
-  );
-}
-
 /** The files changed by then; one that is chosen is shown as it was. */
 function FilesThen({
   entries,
@@ -235,13 +206,10 @@ function FilesThen({
   const isThere = files.some((file) => file.path === path && file.kind !== "deleted");
   const sum = (name: "added" | "removed"): number => files.reduce((all, file) => all + file[name], 0);
   return (
-    <section>
-      <h2>
-        {words.filesThen}
-        <span class="num">
-          <LineCounts lines={{ added: sum("added"), removed: sum("removed") }} />
-        </span>
-      </h2>
+    <Part
+      title={words.filesThen}
+      aside={<LineCounts lines={{ added: sum("added"), removed: sum("removed") }} />}
+    >
       {files.length === 0 && <p class="dim">{words.noneYet}</p>}
       {files.map((file) => (
         <FileLine
@@ -257,6 +225,58 @@ function FilesThen({
           <WholeFile key={`${entryId} ${path}`} path={path} entryId={entryId} loadText={loadText} />
         </div>
       )}
-    </section>
+    </Part>
   );
+}
+
+/** A moment that a replay can stand at: right after an entry that people see. */
+interface ReplayMoment {
+  /** How many entries there are up to it. */
+  readonly count: number;
+  readonly entryId: string;
+  readonly time: number;
+  /** True within a subagent or a phase of a pattern: a fork cannot begin there. */
+  readonly isNested: boolean;
+}
+
+/** Entries in which nothing happens that a person would see. */
+const UNSEEN: ReadonlySet<JournalEntry["type"]> = new Set([
+  "run_start",
+  "model_usage",
+  "rollback",
+  "memory_edit",
+]);
+
+export function replayMoments(entries: readonly JournalEntry[]): readonly ReplayMoment[] {
+  return entries.flatMap(({ id: entryId, time, type, scope }, at): readonly ReplayMoment[] =>
+    UNSEEN.has(type) ? [] : [{ count: at + 1, entryId, time, isNested: scope !== undefined }],
+  );
+}
+
+/**
+ * Shows a session as it was at any of its moments. Going forward folds only what is new; going back begins
+ * anew.
+ */
+export class ReplayCursor {
+  readonly #entries: readonly JournalEntry[];
+  #fold = new ViewFold(IDLE_HOST, []);
+  #count = 0;
+
+  constructor(entries: readonly JournalEntry[]) {
+    this.#entries = entries;
+  }
+
+  /** The items and the use when this many entries were there. The list is only good until the next move. */
+  moveTo(count: number): Pick<SessionView, "items" | "usage" | "costUsd" | "context" | "todo"> {
+    if (count < this.#count) {
+      this.#fold = new ViewFold(IDLE_HOST, []);
+      this.#count = 0;
+    }
+    for (; this.#count < count; this.#count++) {
+      const entry = this.#entries[this.#count];
+      if (entry !== undefined) this.#fold.apply(entry);
+    }
+    this.#fold.take();
+    return this.#fold.view;
+  }
 }

@@ -3,21 +3,22 @@ import { useState } from "preact/hooks";
 import { defined } from "../../../core/base/json.ts";
 import type { ServerStats, StatsFilter, StatsRow } from "../../../server/server-api.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import type { Words } from "../language/english.ts";
-import { type Formats, useFormats } from "../language/formats.ts";
-import { useWords } from "../language/language.ts";
-import { folderName } from "../sessions/session-outcome.ts";
-import { percentText, place, stacked, ticksUpTo } from "./figures.ts";
-import { Dot } from "./timeline-view.tsx";
+import { type Formats, useFormats, useWords } from "../language/language.ts";
+import { folderName } from "../sessions/live-sessions.ts";
+import { Button, Segments } from "../text/controls.tsx";
+import { Skeleton, useLoaded, useReader, useWork, WorkLine } from "../work.tsx";
+import { Columns, Dot, percentText, place, Table } from "./chart-kit.tsx";
 
 /** Days of a period that statistics can be about; 0: all. */
-export const PERIODS = [7, 30, 0] as const;
+const PERIODS = [7, 30, 0] as const;
+type Period = (typeof PERIODS)[number];
 
-/** One of the periods. */
-export type Period = (typeof PERIODS)[number];
+const FIGURES = ["cost", "tokens", "runs"] as const;
+type Figure = (typeof FIGURES)[number];
 
-/** Statistics of a period, by day, by model and by folder. */
-export interface PeriodStats {
+type Filter = Pick<StatsFilter, "model" | "cwd">;
+
+interface PeriodStats {
   readonly days: ServerStats;
   readonly models: ServerStats;
   readonly folders: ServerStats;
@@ -25,25 +26,65 @@ export interface PeriodStats {
   readonly before?: StatsRow | undefined;
 }
 
-/** Options of {@link StatsView}. */
-export interface StatsProps {
+export function Statistics(): VNode {
+  const reader = useReader();
+  const work = useWork();
+  const [period, setPeriod] = useState<Period>(30);
+  const [filter, setFilter] = useState<Filter>({});
+  const span = period === 0 ? undefined : ([dayBefore(period - 1), dayBefore(0)] as const);
+  const stats = useLoaded(
+    () =>
+      work.attempt(async (): Promise<PeriodStats> => {
+        const from = defined({ from: span?.[0] });
+        const earlier = { ...filter, from: dayBefore(2 * period - 1), to: dayBefore(period) };
+        const [days, models, folders, before] = await Promise.all([
+          reader.stats("day", { ...filter, ...from }),
+          reader.stats("model", { ...defined({ cwd: filter.cwd }), ...from }),
+          reader.stats("cwd", { ...defined({ model: filter.model }), ...from }),
+          span && reader.stats("day", earlier),
+        ]);
+        return { days, models, folders, before: before?.total };
+      }),
+    [period, filter],
+  );
+  return (
+    <div class="scroll">
+      <div class="wide">
+        <WorkLine work={work} />
+        {stats === undefined ? (
+          work.said === undefined && <Skeleton />
+        ) : (
+          <StatsView {...{ stats, period, span, filter, setPeriod, setFilter }} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** The day that was so many days ago, as statistics name it. */
+function dayBefore(days: number): string {
+  const date = new Date();
+  date.setDate(date.getDate() - days);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+
+interface StatsProps {
   readonly stats: PeriodStats;
   readonly period: Period;
   /** First and last day of the chart: `2026-01-31`. Default: those of the rows. */
   readonly span?: readonly [from: string, to: string] | undefined;
-  readonly filter: Pick<StatsFilter, "model" | "cwd">;
+  readonly filter: Filter;
   readonly setPeriod: (period: Period) => void;
-  readonly setFilter: (filter: Pick<StatsFilter, "model" | "cwd">) => void;
+  readonly setFilter: (filter: Filter) => void;
 }
 
-const FIGURES = ["cost", "tokens", "runs"] as const;
-type Figure = (typeof FIGURES)[number];
-
-/** Statistics over sessions. */
 export function StatsView({ stats, period, span, filter, setPeriod, setFilter }: StatsProps): VNode {
   const words = useWords();
   const { money } = useFormats();
   const { total } = stats.days;
+  const runs: StatsColumn = [words.figures.runs, ({ runs }, { count }) => count(runs)];
+  const cost: StatsColumn = [words.cost, (row) => <Cost row={row} />];
   return (
     <section class="picture" aria-label={words.statistics}>
       <div class="hd big">
@@ -52,7 +93,7 @@ export function StatsView({ stats, period, span, filter, setPeriod, setFilter }:
           <Segments
             label={words.period}
             options={PERIODS}
-            nameOf={words.days}
+            nameOf={(each) => words.days[each]}
             value={period}
             choose={setPeriod}
           />
@@ -65,32 +106,24 @@ export function StatsView({ stats, period, span, filter, setPeriod, setFilter }:
           <Figures total={total} before={stats.before} />
           <Days stats={stats} span={span} />
           <div class="two">
-            <Table
+            <Shares
               title={words.models}
-              stats={stats.models}
+              rows={stats.models.rows}
               columns={[
-                [words.figures.runs, ({ runs }, { count }) => count(runs)],
+                runs,
                 [words.cache, ({ cacheShare }) => (cacheShare > 0 ? percentText(cacheShare, 1) : "—")],
-                [words.cost, (row) => <Cost row={row} />],
+                cost,
               ]}
-              dotOf={(key) =>
-                stats.models.rows.find((row) => row.key === key)?.cost === null
-                  ? "none"
-                  : modelClass(stats, key)
-              }
-              nameOf={(key) => terminalLine(key.replace(/^[^/]*\//, ""), 60)}
+              dotOf={({ key, cost: known }) => (known === null ? "none" : modelClass(stats, key))}
+              nameOf={(key) => key.replace(/^[^/]*\//, "")}
               chosen={filter.model}
               choose={(model) => setFilter(defined({ ...filter, model }))}
             />
-            <Table
+            <Shares
               title={words.folders}
-              stats={stats.folders}
-              columns={[
-                [words.figures.runs, ({ runs }, { count }) => count(runs)],
-                [words.failedShort, ({ failures }, { count }) => count(failures)],
-                [words.cost, (row) => <Cost row={row} />],
-              ]}
-              nameOf={(key) => terminalLine(folderName(key), 60)}
+              rows={stats.folders.rows}
+              columns={[runs, [words.failedShort, ({ failures }, { count }) => count(failures)], cost]}
+              nameOf={folderName}
               chosen={filter.cwd}
               choose={(cwd) => setFilter(defined({ ...filter, cwd }))}
             />
@@ -101,32 +134,6 @@ export function StatsView({ stats, period, span, filter, setPeriod, setFilter }:
         </>
       )}
     </section>
-  );
-}
-
-interface SegmentsProps<T extends string | number> {
-  readonly label: string;
-  readonly options: readonly T[];
-  readonly nameOf: { readonly [O in T]: string };
-  readonly value: T;
-  readonly choose: (option: T) => void;
-}
-
-function Segments<T extends string | number>({
-  label,
-  options,
-  nameOf,
-  value,
-  choose,
-}: SegmentsProps<T>): VNode {
-  return (
-    <span class="seg" role="group" aria-label={label}>
-      {options.map((option) => (
-        <button key={option} type="button" aria-pressed={option === value} onClick={() => choose(option)}>
-          {nameOf[option]}
-        </button>
-      ))}
-    </span>
   );
 }
 
@@ -171,7 +178,6 @@ function Figures({
   );
 }
 
-/** The known cost; a dash with an explanation when nothing is known. */
 function Cost({ row: { cost, unpriced } }: { readonly row: Pick<StatsRow, "cost" | "unpriced"> }): VNode {
   const words = useWords();
   const { money, count } = useFormats();
@@ -191,7 +197,6 @@ const DAY_MS = 86_400_000;
 const MAX_DAYS = 92;
 const MIN_DAYS = 7;
 
-/** The days from one to another, as their keys. */
 function daysBetween(from: string, to: string): readonly string[] {
   const [first, last] = [Date.parse(from), Date.parse(to)];
   if (!(last >= first)) return [];
@@ -202,184 +207,90 @@ function daysBetween(from: string, to: string): readonly string[] {
   );
 }
 
-function Days({ stats, span }: { readonly stats: PeriodStats; readonly span: StatsProps["span"] }): VNode {
+function Days({ stats, span }: Pick<StatsProps, "stats" | "span">): VNode {
   const words = useWords();
-  const formats = useFormats();
+  const { money, count, date } = useFormats();
   const [figure, setFigure] = useState<Figure>(stats.days.total.cost === null ? "tokens" : "cost");
   const rows = new Map(stats.days.rows.map((row) => [row.key, row]));
-  const keys = stats.days.rows.map(({ key }) => key).filter((key) => !Number.isNaN(Date.parse(key)));
+  const keys = [...rows.keys()].filter((key) => !Number.isNaN(Date.parse(key)));
   const days = daysBetween(span?.[0] ?? keys.at(-1) ?? "", span?.[1] ?? keys[0] ?? "");
-  const partsOf = (day: string): readonly (readonly [model: string, value: number])[] =>
-    (rows.get(day)?.models ?? []).map((part) => [part.model, part[figure] ?? 0] as const);
-  const sumOf = (day: string): number => partsOf(day).reduce((sum, [, value]) => sum + value, 0);
-  const most = days.reduce((all, day) => Math.max(all, sumOf(day)), 0);
-  const ticks = ticksUpTo(most, 3);
-  const y = (value: number): number => Number((168 - (most === 0 ? 0 : (148 * value) / most)).toFixed(1));
-  const step = 100 / Math.max(1, days.length);
-  const valueText = (value: number): string => figureText(value, figure, formats);
+  const every = Math.max(1, Math.round(days.length / 4));
+  const last = days.length - 1;
+  const text = figure === "cost" ? money : count;
+  const columns = days.map((day, at) => {
+    const parts = (rows.get(day)?.models ?? [])
+      .map((part) => [modelClass(stats, part.model), part[figure] ?? 0] as const)
+      .filter(([, value]) => value > 0)
+      .sort(([left], [right]) => (left < right ? -1 : 1));
+    const sum = text(parts.reduce((all, [, value]) => all + value, 0));
+    const isNamed = at === last || (at % every === 0 && last - at >= 0.8 * every);
+    const label = isNamed ? date(Date.parse(day)) : undefined;
+    return { title: `${date(Date.parse(day))}: ${sum}`, parts, label, said: `${day} ${sum}` };
+  });
+  const title = words.perDay(words.figures[figure]);
+  const said = columns.filter(({ parts }) => parts.length > 0).map((column) => column.said);
   return (
     <section>
       <div class="hd">
-        <h2>{words.perDay(words.figures[figure])}</h2>
+        <h2>{title}</h2>
         <span class="end">
           <Segments
             label={words.figure}
             options={FIGURES}
-            nameOf={words.figures}
+            nameOf={(each) => words.figures[each]}
             value={figure}
             choose={setFigure}
           />
         </span>
       </div>
       <div class="chart plot">
-        <svg
-          width="100%"
-          height="200"
-          role="img"
-          aria-label={chartText(days, sumOf, { words, figure, valueText })}
-        >
-          {ticks.map((tick) => (
-            <g key={tick}>
-              <line class="grid-l" x1="0" x2="100%" y1={y(tick)} y2={y(tick)} />
-              {tick > 0 && (
-                <text x="0" y={y(tick) - 6}>
-                  {valueText(tick)}
-                </text>
-              )}
-            </g>
-          ))}
-          {days.map((day, at) => (
-            <g key={day}>
-              <title>{`${formats.date(Date.parse(day))}: ${valueText(sumOf(day))}`}</title>
-              <rect class="hit" x={place(at * step)} y="0" width={place(step)} height="168" />
-              <DayBars parts={partsOf(day)} x={at * step} step={step} y={y} stats={stats} />
-            </g>
-          ))}
-          <DayNames days={days} step={step} />
-        </svg>
+        <Columns
+          columns={columns}
+          least={days.length}
+          height={200}
+          tickText={text}
+          name={`${title}: ${said.join(", ")}`}
+        />
       </div>
     </section>
   );
 }
 
-function figureText(value: number, figure: Figure, { money, count }: Formats): string {
-  return figure === "cost" ? money(value) : count(value);
-}
-
-/** The chart in words: each day on which something happened. */
-function chartText(
-  days: readonly string[],
-  sumOf: (day: string) => number,
-  {
-    words,
-    figure,
-    valueText,
-  }: { readonly words: Words; readonly figure: Figure; readonly valueText: (value: number) => string },
-): string {
-  const all = days.filter((day) => sumOf(day) > 0).map((day) => `${day} ${valueText(sumOf(day))}`);
-  return `${words.perDay(words.figures[figure])}: ${all.join(", ")}`;
-}
-
-interface DayBarsProps {
-  readonly parts: readonly (readonly [model: string, value: number])[];
-  readonly x: number;
-  readonly step: number;
-  readonly y: (value: number) => number;
-  readonly stats: PeriodStats;
-}
-
-function DayBars({ parts, x, step, y, stats }: DayBarsProps): VNode {
-  const sorted = parts
-    .filter(([, value]) => value > 0)
-    .map(([model, value]) => ({ shade: modelClass(stats, model), value }))
-    .sort((left, right) => (left.shade < right.shade ? -1 : 1));
-  return (
-    <>
-      {stacked(sorted.map(({ value }) => value)).map(([from, to], at) => (
-        <rect
-          key={at}
-          class={sorted[at]?.shade}
-          x={place(x + step * 0.14)}
-          y={y(to)}
-          width={place(step * 0.72)}
-          height={Math.max(0.6, Number((y(from) - y(to) - (from > 0 || at === 0 ? 1 : 0)).toFixed(1)))}
-          rx="1.5"
-        />
-      ))}
-    </>
-  );
-}
-
-/** The names of about five days. */
-function DayNames({ days, step }: { readonly days: readonly string[]; readonly step: number }): VNode {
-  const { date } = useFormats();
-  const every = Math.max(1, Math.round(days.length / 4));
-  const last = days.length - 1;
-  return (
-    <>
-      {days.map((day, at) => {
-        const isLast = at === last;
-        if (!isLast && (at % every !== 0 || last - at < every / 2)) return null;
-        return (
-          <text
-            key={day}
-            x={isLast ? "99.3%" : place(at * step + step * 0.14)}
-            y="188"
-            text-anchor={isLast ? "end" : undefined}
-          >
-            {date(Date.parse(day))}
-          </text>
-        );
-      })}
-    </>
-  );
-}
-
 const FIRST_ROWS = 8;
 
-interface TableProps {
+type StatsColumn = readonly [name: string, cell: (row: StatsRow, formats: Formats) => VNode | string];
+
+interface SharesProps {
   readonly title: string;
-  readonly stats: ServerStats;
-  readonly columns: readonly (readonly [
-    name: string,
-    cell: (row: StatsRow, formats: Formats) => VNode | string,
-  ])[];
-  readonly dotOf?: (key: string) => string;
+  readonly rows: readonly StatsRow[];
+  readonly columns: readonly StatsColumn[];
+  readonly dotOf?: (row: StatsRow) => string;
   readonly nameOf: (key: string) => string;
   readonly chosen: string | undefined;
   readonly choose: (key: string | undefined) => void;
 }
 
 /** Models or folders with their share; a row shows only what belongs to it. */
-function Table({ title, stats: { rows }, columns, dotOf, nameOf, chosen, choose }: TableProps): VNode {
+function Shares({ title, rows, columns, dotOf, nameOf, chosen, choose }: SharesProps): VNode {
   const words = useWords();
   const formats = useFormats();
   const [isWhole, setWhole] = useState(false);
   const byCost = rows.some(({ cost }) => (cost ?? 0) > 0);
   const weight = (row: StatsRow): number => (byCost ? (row.cost ?? 0) : row.inputTokens + row.outputTokens);
   const all = rows.reduce((sum, row) => sum + weight(row), 0);
-  const shown = isWhole ? rows : rows.slice(0, FIRST_ROWS);
   return (
     <section>
-      <table class="t">
-        <thead>
-          <tr>
-            <th class="h">
-              <h2>{title}</h2>
-            </th>
-            <th class="barc" aria-label={words.share} />
-            {columns.map(([name]) => (
-              <th key={name} class="r">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {shown.map((row) => (
-            <tr key={row.key} class={row.key === chosen ? "on" : undefined}>
-              <td class="wrap">
-                {dotOf !== undefined && <Dot kind={dotOf(row.key)} />}
+      <Table
+        title={title}
+        rows={isWhole ? rows : rows.slice(0, FIRST_ROWS)}
+        isOn={({ key }) => key === chosen}
+        columns={[
+          {
+            head: "",
+            look: "wrap",
+            cell: (row) => (
+              <>
+                {dotOf !== undefined && <Dot kind={dotOf(row)} />}
                 <button
                   type="button"
                   class="link cut"
@@ -387,33 +298,38 @@ function Table({ title, stats: { rows }, columns, dotOf, nameOf, chosen, choose 
                   aria-pressed={row.key === chosen}
                   onClick={() => choose(row.key === chosen ? undefined : row.key)}
                 >
-                  {nameOf(row.key) || "—"}
+                  {terminalLine(nameOf(row.key), 60) || "—"}
                 </button>
-              </td>
-              <td class="barc">
-                <svg width="100%" height="6" role="img" aria-label={percentText(weight(row), all)}>
-                  <rect class="trk" width="100%" height="6" rx="3" />
-                  <rect
-                    class={dotOf?.(row.key) ?? "c0"}
-                    width={place(all === 0 ? 0 : (100 * weight(row)) / all)}
-                    height="6"
-                    rx="3"
-                  />
-                </svg>
-              </td>
-              {columns.map(([name, cell]) => (
-                <td key={name} class="r">
-                  {cell(row, formats)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {shown.length < rows.length && (
-        <button type="button" class="btn bare small" onClick={() => setWhole(true)}>
+              </>
+            ),
+          },
+          {
+            head: words.share,
+            isBare: true,
+            look: "barc",
+            cell: (row) => (
+              <svg width="100%" height="6" role="img" aria-label={percentText(weight(row), all)}>
+                <rect class="trk" width="100%" height="6" rx="3" />
+                <rect
+                  class={dotOf?.(row) ?? "c0"}
+                  width={place(all === 0 ? 0 : (100 * weight(row)) / all)}
+                  height="6"
+                  rx="3"
+                />
+              </svg>
+            ),
+          },
+          ...columns.map(([head, cell]) => ({
+            head,
+            look: "r",
+            cell: (row: StatsRow) => cell(row, formats),
+          })),
+        ]}
+      />
+      {!isWhole && rows.length > FIRST_ROWS && (
+        <Button look="bare small" onClick={() => setWhole(true)}>
           {words.more}
-        </button>
+        </Button>
       )}
     </section>
   );

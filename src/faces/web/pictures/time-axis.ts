@@ -1,6 +1,5 @@
 /** A stretch of the picture's axis in which something happened. */
 export interface AxisStretch {
-  /** Milliseconds since the epoch. */
   readonly from: number;
   readonly to: number;
   /** Where it begins on the axis, in milliseconds from the left. */
@@ -14,7 +13,6 @@ export interface AxisStretch {
 /** The axis of a picture: real time, with the pauses between runs cut down to a small gap. */
 export interface TimeAxis {
   readonly stretches: readonly AxisStretch[];
-  /** Its length in milliseconds. */
   readonly length: number;
 }
 

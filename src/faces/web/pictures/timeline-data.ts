@@ -74,7 +74,6 @@ export const TIME_SHARES = [
   "other",
 ] as const;
 
-/** One of the parts. */
 export type TimeShare = (typeof TIME_SHARES)[number];
 
 /** Where the time of a session went. */

@@ -2,12 +2,12 @@ import type { VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import type { Words } from "../language/english.ts";
-import { type Formats, useFormats } from "../language/formats.ts";
-import { useWords } from "../language/language.ts";
-import { Icon, type IconName, type Mark, StateMark } from "../text/icons.tsx";
+import type { Words } from "../language/language.ts";
+import { type Formats, useFormats, useWords } from "../language/language.ts";
+import { Button, Money } from "../text/controls.tsx";
+import { type IconName, type Mark, StateMark } from "../text/icons.tsx";
 import { stepClass } from "../text/strip.tsx";
-import { percentText, place } from "./figures.ts";
+import { Dot, percentText, place, Table } from "./chart-kit.tsx";
 import { type DrawnBar, drawnBars, type PictureWindow, placeOf, workUpTo } from "./time-axis.ts";
 import {
   type BarStatus,
@@ -27,14 +27,11 @@ const LETTER_PX = 7;
 const COLUMN_PX = 10;
 const TALL_PX = 72;
 
-/** Options of {@link TimelinePicture}. */
 export interface TimelineProps {
   readonly entries: readonly JournalEntry[];
   /** Milliseconds since the epoch, while a process is working on the session. */
   readonly now?: number | undefined;
-  /** Size of the model's window, when it is known. */
   readonly windowTokens?: number | undefined;
-  /** Shows an entry in the conversation. */
   readonly onChoose?: ((entryId: string) => void) | undefined;
 }
 
@@ -53,15 +50,6 @@ export function TimelinePicture({ entries, now, windowTokens, onChoose }: Timeli
   );
 }
 
-/** A square in the colour of what it explains. */
-export function Dot({ kind }: { readonly kind: string }): VNode {
-  return (
-    <svg class="dot" aria-hidden="true">
-      <rect class={kind} width="9" height="9" rx="2" />
-    </svg>
-  );
-}
-
 const SHARE_CLASSES = {
   streaming: "t-model",
   waiting: "t-think",
@@ -74,7 +62,7 @@ const SHARE_CLASSES = {
 
 function Shares({ timeline: { shares, total } }: { readonly timeline: Timeline }): VNode {
   const words = useWords();
-  const { stopwatch, money, count } = useFormats();
+  const { stopwatch, count } = useFormats();
   const all = TIME_SHARES.reduce((sum, share) => sum + shares[share], 0);
   const shown = TIME_SHARES.filter(
     (share) => shares[share] > 0 && shares[share] >= Math.min(500, all / 200),
@@ -85,7 +73,7 @@ function Shares({ timeline: { shares, total } }: { readonly timeline: Timeline }
         <div key={share} class="fig">
           <dt>
             <Dot kind={SHARE_CLASSES[share]} />
-            {words.shares[share]}
+            <span class="cut">{words.shares[share]}</span>
           </dt>
           <dd>{stopwatch(shares[share])}</dd>
           <span class="dim num">
@@ -98,7 +86,7 @@ function Shares({ timeline: { shares, total } }: { readonly timeline: Timeline }
       <div class="fig">
         <dt>{words.cost}</dt>
         <dd>
-          {total.costUsd === undefined ? <abbr title={words.costUnknown}>—</abbr> : money(total.costUsd)}
+          <Money usd={total.costUsd} />
         </dd>
         <span class="dim num">{words.tokens(count(total.usage.inputTokens + total.usage.outputTokens))}</span>
       </div>
@@ -151,9 +139,7 @@ function Chart({ timeline, windowTokens, onChoose }: ChartProps): VNode {
   };
   const { runs, requests, calls } = timeline;
   const button = (icon: IconName, name: string, next: number): VNode => (
-    <button type="button" class="btn bare icon" aria-label={name} onClick={() => zoomTo(next)}>
-      <Icon name={icon} />
-    </button>
+    <Button icon={icon} look="bare icon" name={name} onClick={() => zoomTo(next)} />
   );
   return (
     <section>
@@ -335,7 +321,6 @@ function barClass({ kind, label, status }: TimelineBar): string {
   }
 }
 
-/** A bar in words. */
 function barName({ kind, label }: TimelineBar, words: Words): string {
   return kind === "tool" ? (words.verbs[label] ?? terminalLine(label, 40)) : words.bars[kind];
 }
@@ -374,7 +359,7 @@ function Tip({
   const about = kind === "message" ? label : (detail ?? "");
   return (
     <div class="tip">
-      <StateMark mark={mark} name={words.marks[mark]} />
+      <StateMark mark={mark} />
       <b>{barName(bar, words)}</b>
       {about !== "" && <code class="cut">{terminalLine(about, 200)}</code>}
       <span class="dim num cut" aria-live="polite">
@@ -382,10 +367,9 @@ function Tip({
       </span>
       <span class="grow" />
       {onChoose !== undefined && (
-        <button type="button" class="btn small" onClick={() => onChoose(entryId)}>
+        <Button kbd="↵" look="small" onClick={() => onChoose(entryId)}>
           {words.openInChat}
-          <kbd>↵</kbd>
-        </button>
+        </Button>
       )}
     </div>
   );
@@ -507,35 +491,29 @@ function Slowest({ timeline }: { readonly timeline: Timeline }): VNode {
     .slice(0, SLOWEST);
   return (
     <section>
-      <table class="t">
-        <thead>
-          <tr>
-            <th class="h">
-              <h2>{words.slowest}</h2>
-            </th>
-            <th aria-label={words.arguments} />
-            <th class="r">{words.tookColumn}</th>
-            <th class="r">{words.share}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {slowest.map((bar) => (
-            <tr key={`${bar.entryId} ${bar.kind}`}>
-              <td>{barName(bar, words)}</td>
-              <td class="dim wrap">
-                {bar.kind === "asking" && `${words.verbs[bar.label] ?? terminalLine(bar.label, 40)} `}
-                {bar.detail ? (
-                  <code>{terminalLine(bar.detail, 80)}</code>
-                ) : (
-                  bar.kind !== "tool" && terminalLine(bar.label, 80)
-                )}
-              </td>
-              <td class="r">{duration(bar.to - bar.from)}</td>
-              <td class="r">{percentText(bar.to - bar.from, all)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        title={words.slowest}
+        rows={slowest}
+        columns={[
+          { head: "", cell: (bar) => barName(bar, words) },
+          { head: words.arguments, isBare: true, look: "dim wrap", cell: (bar) => <About bar={bar} /> },
+          { head: words.tookColumn, look: "r", cell: ({ from, to }) => duration(to - from) },
+          { head: words.share, look: "r", cell: ({ from, to }) => percentText(to - from, all) },
+        ]}
+      />
     </section>
   );
+}
+
+function About({ bar: { kind, label, detail } }: { readonly bar: TimelineBar }): VNode {
+  const words = useWords();
+  const tool = kind === "asking" ? `${words.verbs[label] ?? terminalLine(label, 40)} ` : "";
+  if (detail)
+    return (
+      <>
+        {tool}
+        <code>{terminalLine(detail, 80)}</code>
+      </>
+    );
+  return <>{kind === "tool" ? "" : tool || terminalLine(label, 80)}</>;
 }

@@ -1,35 +1,96 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { ListedSession, SessionPage } from "../../../server/server-api.ts";
+import type { SessionPage } from "../../../server/server-api.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import { useWork, type Work, WorkLine } from "../announce.tsx";
-import { useFormats } from "../language/formats.ts";
-import { useWords } from "../language/language.ts";
+import { useFormats, useWords } from "../language/language.ts";
 import { Sheet } from "../rail.tsx";
-import { useReader } from "../reader.ts";
 import { hrefOf } from "../route.ts";
-import { Icon, StateMark } from "../text/icons.tsx";
-import { folderName, outcomeOf } from "./session-outcome.ts";
+import { Icon, type IconName, StateMark } from "../text/icons.tsx";
+import { startNew } from "../use-keys.ts";
+import { useReader, useWork, type Work, WorkLine } from "../work.tsx";
+import { folderName, outcomeOf } from "./live-sessions.ts";
 
 /** After the last key, before a search begins. */
 const PAUSE_MS = 200;
 
-/** Searches in all conversations, and leads to what is found. */
-export function Find({ close }: { readonly close: () => void }): VNode {
+interface FindProps {
+  readonly close: () => void;
+  readonly settings: () => void;
+  readonly keys: () => void;
+}
+
+/** Something that can be chosen. */
+interface Hit {
+  readonly group: string;
+  readonly mark: VNode;
+  readonly name: string;
+  readonly about: string;
+  readonly passage: string;
+  readonly go: () => void;
+}
+
+/** Searches titles and conversations, and leads to what is found; also to what else can be done. */
+export function Find({ close, settings, keys }: FindProps): VNode {
   const words = useWords();
+  const { moment } = useFormats();
   const work = useWork();
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
-  const found = useSearch(text.trim(), work);
-  const { sessions = [], partial = false } = found?.page ?? {};
+  const wanted = text.trim();
+  const found = useSearch(wanted, work);
+  const { sessions = [], searched } = found?.page ?? {};
+  const has = (name: string): boolean => name.toLowerCase().includes(wanted.toLowerCase());
+  const hits = sessions.map((session): Hit => {
+    const { id, title, cwd, updatedAt, passages: [passage] = [] } = session;
+    const name = terminalLine(title ?? "", 120) || words.untitled;
+    const said = passage === undefined || has(name) ? "" : terminalLine(passage, 200);
+    return {
+      group: said === "" ? words.sessions : words.inConversations,
+      mark: <StateMark mark={outcomeOf(session, words).mark} />,
+      name,
+      about: `${terminalLine(folderName(cwd), 40)} · ${moment(updatedAt, Date.now())}`,
+      passage: said,
+      go: () => {
+        location.hash = hrefOf({ type: "session", id, view: "chat" });
+      },
+    };
+  });
+  const action = (icon: IconName, name: string, go: () => void): Hit => ({
+    group: words.actionGroup,
+    mark: <Icon name={icon} />,
+    name,
+    about: "",
+    passage: "",
+    go,
+  });
+  const stats = (): void => {
+    location.hash = hrefOf({ type: "stats" });
+  };
+  const groups = Map.groupBy(
+    [
+      ...hits.sort(
+        (left, right) => Number(left.group !== words.sessions) - Number(right.group !== words.sessions),
+      ),
+      action("plus", wanted === "" ? words.newSession : words.newSessionOf(wanted), () => startNew(wanted)),
+      ...[
+        action("bars", words.statistics, stats),
+        action("settings", words.settings, settings),
+        action("keys", words.keys, keys),
+      ].filter(({ name }) => has(name)),
+    ],
+    ({ group }) => group,
+  );
+  const all = [...groups.values()].flat();
+  const choose = (hit: Hit): void => {
+    close();
+    hit.go();
+  };
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    const chosen = sessions[at];
-    if (step !== undefined) setAt(Math.max(0, Math.min(sessions.length - 1, at + step)));
-    else if (event.key === "Enter" && !event.isComposing && chosen !== undefined) {
-      location.hash = hrefOf({ type: "session", id: chosen.id, view: "chat" });
-      close();
-    } else return;
+    const chosen = all[at];
+    if (step !== undefined) setAt(Math.max(0, Math.min(all.length - 1, at + step)));
+    else if (event.key === "Enter" && !event.isComposing && chosen !== undefined) choose(chosen);
+    else return;
     event.preventDefault();
   };
   return (
@@ -51,16 +112,51 @@ export function Find({ close }: { readonly close: () => void }): VNode {
       <hr />
       <WorkLine work={work} />
       <div class="results">
-        {sessions.map((each, index) => (
-          <Hit key={each.id} session={each} isOn={index === at} onClick={close} />
+        <p class="soft empty" aria-live="polite" hidden={found === undefined || hits.length > 0}>
+          {words.nothingFound(found?.text ?? "")}
+        </p>
+        {[...groups].map(([group, own]) => (
+          <section key={group}>
+            <h2>{group}</h2>
+            {own.map((hit, index) => (
+              <button
+                key={index}
+                type="button"
+                class={hit === all[at] ? "opt on" : "opt"}
+                onClick={() => choose(hit)}
+              >
+                {hit.mark}
+                <b class="cut">
+                  <Marked text={hit.name} wanted={wanted} />
+                </b>
+                <span class="m">{hit.about}</span>
+                {hit.passage !== "" && (
+                  <span class="hit cut">
+                    <Marked text={hit.passage} wanted={wanted} />
+                  </span>
+                )}
+              </button>
+            ))}
+          </section>
         ))}
       </div>
-      <p class="soft empty" aria-live="polite" hidden={found === undefined || sessions.length > 0}>
-        {words.nothingFound(found?.text ?? "")}
+      <p class="keys">
+        <kbd>↑</kbd>
+        <kbd>↓</kbd> {words.chooseKey} <kbd>↵</kbd> {words.openKey} <kbd>Esc</kbd> {words.closeKey}
+        <span class="end num" role="status">
+          {searched !== undefined && words.searchedOf(searched.sessions, searched.of)}
+        </span>
       </p>
-      {partial && <p class="keys">{words.stillReading}</p>}
     </Sheet>
   );
+}
+
+/** A text with the words that were looked for marked. */
+function Marked({ text, wanted }: { readonly text: string; readonly wanted: string }): VNode {
+  const parts = wanted.split(/\s+/).map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
+  if (wanted === "") return <>{text}</>;
+  const pieces = text.split(new RegExp(`(${parts.join("|")})`, "giu"));
+  return <>{pieces.map((piece, at) => (at % 2 === 1 ? <mark key={at}>{piece}</mark> : piece))}</>;
 }
 
 interface SearchMatch {
@@ -86,27 +182,4 @@ function useSearch(wanted: string, work: Work): SearchMatch | undefined {
     };
   }, [wanted]);
   return found;
-}
-
-interface HitProps {
-  readonly session: ListedSession;
-  readonly isOn: boolean;
-  readonly onClick: () => void;
-}
-
-function Hit({ session, isOn, onClick }: HitProps): VNode {
-  const words = useWords();
-  const { moment } = useFormats();
-  const { id, title, cwd, updatedAt, passages: [passage] = [] } = session;
-  const { mark } = outcomeOf(session, words);
-  return (
-    <a class={isOn ? "opt on" : "opt"} href={hrefOf({ type: "session", id, view: "chat" })} onClick={onClick}>
-      <StateMark mark={mark} name={words.marks[mark]} />
-      <b class="cut">{terminalLine(title ?? "", 120) || words.untitled}</b>
-      <span class="m">
-        {terminalLine(folderName(cwd), 40)} · {moment(updatedAt, Date.now())}
-      </span>
-      {passage !== undefined && <span class="hit cut">{terminalLine(passage, 200)}</span>}
-    </a>
-  );
 }

@@ -1,7 +1,10 @@
-import { createContext } from "preact";
+import { type Context, createContext } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
-import type { OpenApproval, SessionPage } from "../../../server/server-api.ts";
-import { useReader } from "../reader.ts";
+import type { ListedSession, OpenApproval, SessionPage } from "../../../server/server-api.ts";
+import type { EndReason } from "../../../view/words.ts";
+import type { Words } from "../language/language.ts";
+import type { Mark } from "../text/icons.tsx";
+import { useReader } from "../work.tsx";
 
 /** The newest sessions as they are now, and the questions that wait. */
 export interface LiveSessions {
@@ -11,16 +14,12 @@ export interface LiveSessions {
   readonly isConnected: boolean;
 }
 
-/** Sessions of a page. */
 export const PAGE_SIZE = 50;
 const LOOK_EVERY_MS = 1_000;
 const NOTHING: LiveSessions = { page: undefined, approvals: [], isConnected: true };
 
-/** The sessions that all below show. */
-export const LiveSessionsContext: ReturnType<typeof createContext<LiveSessions>> =
-  createContext<LiveSessions>(NOTHING);
+export const LiveSessionsContext: Context<LiveSessions> = createContext(NOTHING);
 
-/** The sessions that are shown. */
 export function useLiveSessions(): LiveSessions {
   return useContext(LiveSessionsContext);
 }
@@ -59,4 +58,44 @@ export function usePolledSessions(isOn: boolean, cwd: string | undefined): LiveS
     };
   }, [reader, isOn, cwd]);
   return live;
+}
+
+/** The mark of a run that ended so. */
+export function markOf(reason: EndReason): Mark {
+  switch (reason) {
+    case "completed":
+    case "finish_tool":
+    case "structured_output":
+      return "done";
+    case "error":
+      return "fail";
+    case "aborted":
+      return "stop";
+    case "denied":
+    case "refusal":
+      return "refused";
+    case "awaiting_approval":
+    case "awaiting_external":
+      return "wait";
+    default:
+      return "limit";
+  }
+}
+
+/** How a session stands: its mark, and the cause in words unless it is running or done. */
+export function outcomeOf(
+  { state, end, runAt }: Pick<ListedSession, "state" | "end" | "runAt">,
+  words: Words,
+): { readonly mark: Mark; readonly cause: string } {
+  if (state === "running") return { mark: "run", cause: "" };
+  if (state === "waiting") return { mark: "wait", cause: words.marks.wait };
+  if (end === undefined)
+    return runAt === undefined ? { mark: "todo", cause: "" } : { mark: "cut", cause: words.marks.cut };
+  const mark = markOf(end.reason);
+  if (mark === "done") return { mark, cause: "" };
+  return { mark, cause: mark === "fail" && end.detail !== undefined ? end.detail : words.ended[end.reason] };
+}
+
+export function folderName(path: string): string {
+  return /[^/\\]+(?=[/\\]?$)/.exec(path)?.[0] ?? path;
 }

@@ -1,17 +1,14 @@
 import type { ComponentChildren, VNode } from "preact";
-import { useEffect, useId, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { RunLimits, SessionRequest } from "../../../server/server-api.ts";
 import { LISTED_MODES } from "../../../view/mode-names.ts";
-import { useWork, WorkLine } from "../announce.tsx";
 import { useWords } from "../language/language.ts";
-import { useReader } from "../reader.ts";
 import { hrefOf } from "../route.ts";
+import { Button, Menu } from "../text/controls.tsx";
 import { Icon, type IconName } from "../text/icons.tsx";
-import { Menu } from "../text/menu.tsx";
-import { useLiveSessions } from "./live-sessions.ts";
-import { folderName } from "./session-outcome.ts";
+import { useReader, useWork, WorkLine } from "../work.tsx";
+import { folderName, useLiveSessions } from "./live-sessions.ts";
 
-/** The fields of the form, as they are typed. */
 export interface NewSessionFields {
   readonly prompt: string;
   readonly cwd: string;
@@ -62,7 +59,6 @@ export function NewSessionBox({ cwd }: { readonly cwd: string | undefined }): VN
   const words = useWords();
   const reader = useReader();
   const work = useWork();
-  const id = useId();
   const [fields, setFields] = useState(EMPTY);
   const [isStarting, setStarting] = useState(false);
   // From the newest fields: the folder may arrive while somebody types.
@@ -82,11 +78,8 @@ export function NewSessionBox({ cwd }: { readonly cwd: string | undefined }): VN
   return (
     <>
       <form class="box" onSubmit={(event) => void submit(event)}>
-        <label class="hide" for={id}>
-          {words.prompt}
-        </label>
         <textarea
-          id={id}
+          aria-label={words.prompt}
           rows={1}
           value={fields.prompt}
           placeholder={words.prompt}
@@ -98,9 +91,7 @@ export function NewSessionBox({ cwd }: { readonly cwd: string | undefined }): VN
           <Choices fields={fields} set={set} />
           <span class="end">
             <span class="hint">{words.enterStarts}</span>
-            <button type="submit" class="btn main round" aria-label={words.start} disabled={isStarting}>
-              <Icon name="send" />
-            </button>
+            <Button icon="send" type="submit" look="main round" name={words.start} disabled={isStarting} />
           </span>
         </div>
       </form>
@@ -148,14 +139,19 @@ function Choices({ fields, set }: ChoicesProps): VNode {
         value={fields.model}
         choose={(value) => set({ model: value })}
       >
-        <Amount label={words.maxTurns} step="1" value={fields.turns} change={(turns) => set({ turns })} />
-        <Amount label={words.maxCost} step="any" value={fields.cost} change={(cost) => set({ cost })} />
-        <Amount
-          label={words.maxMinutes}
-          step="any"
-          value={fields.minutes}
-          change={(minutes) => set({ minutes })}
-        />
+        {(["turns", "cost", "minutes"] as const).map((name) => (
+          <label key={name}>
+            {words.limits[name]}
+            <input
+              class="field"
+              type="number"
+              min="0"
+              step={name === "turns" ? "1" : "any"}
+              value={fields[name]}
+              onInput={({ currentTarget }) => set({ [name]: currentTarget.value })}
+            />
+          </label>
+        ))}
       </Chooser>
     </>
   );
@@ -223,28 +219,5 @@ function Chooser({ icon, name, options, usual, value, choose, isClosed, children
         </>
       )}
     </Menu>
-  );
-}
-
-interface AmountProps {
-  readonly label: string;
-  readonly step: string;
-  readonly value: string;
-  readonly change: (value: string) => void;
-}
-
-function Amount({ label, step, value, change }: AmountProps): VNode {
-  return (
-    <label>
-      {label}
-      <input
-        class="field"
-        type="number"
-        min="0"
-        step={step}
-        value={value}
-        onInput={({ currentTarget }) => change(currentTarget.value)}
-      />
-    </label>
   );
 }

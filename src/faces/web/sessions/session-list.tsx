@@ -3,16 +3,14 @@ import { useEffect, useState } from "preact/hooks";
 import type { ListedSession, OpenApproval, SessionPage } from "../../../server/server-api.ts";
 import { questionKind, questionSubject } from "../../../view/question-kind.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import { useWork, WorkLine } from "../announce.tsx";
-import { useFormats } from "../language/formats.ts";
-import { useWords } from "../language/language.ts";
-import { useReader } from "../reader.ts";
+import { useFormats, useWords } from "../language/language.ts";
 import { hrefOf } from "../route.ts";
+import { Button } from "../text/controls.tsx";
 import { LineCounts } from "../text/diff-view.tsx";
 import { StateMark, Trace } from "../text/icons.tsx";
-import { PAGE_SIZE, useLiveSessions } from "./live-sessions.ts";
+import { useReader, useWork, WorkLine } from "../work.tsx";
+import { folderName, outcomeOf, PAGE_SIZE, useLiveSessions } from "./live-sessions.ts";
 import { NewSessionBox } from "./new-session.tsx";
-import { folderName, outcomeOf } from "./session-outcome.ts";
 
 /** Home: the box for a new session, what happens now, and all sessions by day. */
 export function SessionList({ cwd }: { readonly cwd: string | undefined }): VNode {
@@ -62,9 +60,9 @@ export function SessionList({ cwd }: { readonly cwd: string | undefined }): VNod
           {page === undefined ? words.loading : words.noSessions}
         </p>
         {next !== undefined && (
-          <button type="button" class="btn load" onClick={() => void more()}>
+          <Button look="load" onClick={() => void more()}>
             {words.more}
-          </button>
+          </Button>
         )}
       </div>
     </div>
@@ -87,11 +85,11 @@ function Card({
     asks === undefined ? words.marks[isWaiting ? "wait" : "run"] : askedLine(asks, words.questionKind);
   return (
     <a class={`card ${isWaiting ? "wait" : "run"}`} href={hrefOf({ type: "session", id, view: "chat" })}>
-      <StateMark mark={isWaiting ? "wait" : "run"} name={words.marks[isWaiting ? "wait" : "run"]} />
+      <StateMark mark={isWaiting ? "wait" : "run"} />
       <b class="cut">{terminalLine(title ?? "", 160) || words.untitled}</b>
       <p class="cut">{terminalLine(said, 200)}</p>
       <span class="m l cut">{terminalLine(folderName(cwd), 80)}</span>
-      <Trace trace={trace} name={words.steps(trace.length / 2)} />
+      <Trace trace={trace} />
       <span class="do">
         <span class="m num when">{seconds(Date.now() - since)}</span>
         <span class={isWaiting ? "btn main" : "btn"}>{isWaiting ? words.answerIt : words.open}</span>
@@ -143,13 +141,13 @@ function Row({ session }: { readonly session: ListedSession }): VNode {
   const { mark, cause } = outcomeOf(session, words);
   return (
     <a class="sess" href={hrefOf({ type: "session", id, view: "chat" })}>
-      <StateMark mark={mark} name={words.marks[mark]} />
+      <StateMark mark={mark} />
       <span class="t">
         <b class="cut">{terminalLine(title ?? "", 160) || words.untitled}</b>
         {cause !== "" && <small class={`st-${mark}`}>{terminalLine(cause, 60)}</small>}
       </span>
       <span class="m l cut">{terminalLine(folderName(cwd), 80)}</span>
-      <Trace trace={trace} name={words.steps(trace.length / 2)} />
+      <Trace trace={trace} />
       <span class="m num">
         <LineCounts lines={lines} />
       </span>

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { changedPart, codePieces } from "./code-pieces.ts";
+import { changedPart, codePieces } from "./code.tsx";
 
 const code = fc.array(
   fc.constantFrom("const ", "a", "(", '"', "'", "`", "\\", "//", "/*", "*/", "#", "\n", "12", "é", "😀"),

@@ -3,8 +3,8 @@ import { useState } from "preact/hooks";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { DiffHunk, FileDiff } from "../../../view/file-diff.ts";
 import { useWords } from "../language/language.ts";
-import { Code } from "./code.tsx";
-import { changedPart, languageOf } from "./code-pieces.ts";
+import { Code, changedPart, languageOf } from "./code.tsx";
+import { Button } from "./controls.tsx";
 
 /** Lines that are drawn before somebody asks for all. */
 const FIRST_LINES = 200;
@@ -45,7 +45,6 @@ interface DiffProps {
   readonly whole?: boolean;
 }
 
-/** The changes in a file, line by line. */
 export function DiffView({ diff, whole = false }: DiffProps): VNode {
   const words = useWords();
   const [isWhole, setWhole] = useState(whole);
@@ -62,9 +61,9 @@ export function DiffView({ diff, whole = false }: DiffProps): VNode {
         </table>
       </div>
       {shown.length < rows.length && (
-        <button type="button" class="btn small" onClick={() => setWhole(true)}>
+        <Button look="small" onClick={() => setWhole(true)}>
           {words.showAll(rows.length)}
-        </button>
+        </Button>
       )}
     </>
   );

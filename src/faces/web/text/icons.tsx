@@ -1,4 +1,5 @@
 import type { VNode } from "preact";
+import { useWords } from "../language/language.ts";
 
 const ICONS = {
   search: "M11.5 7a4.5 4.5 0 1 1-9 0 4.500 4.500 0 0 1 9 0ZM10.500 10.500l3.500 3.500",
@@ -26,7 +27,6 @@ const ICONS = {
   terminal: "M1.750 2.750h12.500v10.500H1.750zM4.500 6l2 2-2 2M8.500 10.250h3",
 } as const;
 
-/** Name of an {@link Icon}. */
 export type IconName = keyof typeof ICONS;
 
 /** A small picture that says nothing its neighbours do not say. */
@@ -53,9 +53,10 @@ const DRAWN = {
 };
 
 /** The glyph of a state; its name is what a reader hears. */
-export function StateMark({ mark, name }: { readonly mark: Mark; readonly name: string }): VNode {
+export function StateMark({ mark, name }: { readonly mark: Mark; readonly name?: string }): VNode {
+  const words = useWords();
   return (
-    <svg class={`st st-${mark}`} viewBox="0 0 14 14" role="img" aria-label={name}>
+    <svg class={`st st-${mark}`} viewBox="0 0 14 14" role="img" aria-label={name ?? words.marks[mark]}>
       {mark === "run" ? (
         <>
           <circle cx="7" cy="7" r="2" fill="currentColor" stroke="none" />
@@ -73,7 +74,6 @@ export function StateMark({ mark, name }: { readonly mark: Mark; readonly name: 
   );
 }
 
-/** The mark of the program. */
 export function Logo(): VNode {
   return (
     <svg class="mark" viewBox="0 0 11 11" aria-hidden="true">
@@ -92,32 +92,30 @@ const STEP_CLASSES: { readonly [kind: string]: string } = {
 };
 
 /** The steps of a session as bars: colour is what each did, height how long it took. */
-export function Trace({ trace, name }: { readonly trace: string; readonly name: string }): VNode {
+export function Trace({
+  trace,
+  isShort = false,
+}: {
+  readonly trace: string;
+  readonly isShort?: boolean;
+}): VNode {
+  const words = useWords();
   const steps = trace.match(/[a-z]\d/g) ?? [];
+  const used = 4 * steps.length;
   return (
-    <svg class="trace" width="95" height="16" role="img" aria-label={name}>
+    <svg
+      class="trace"
+      width={isShort ? used : 95}
+      height="16"
+      role="img"
+      aria-label={words.steps(steps.length)}
+    >
       {steps.map((step, at) => {
         const height = 4 * Number(step[1]);
-        const y = 8 - height / 2;
-        return (
-          <rect
-            key={at}
-            class={STEP_CLASSES[step[0] ?? ""]}
-            x={4 * at}
-            y={y}
-            width="3"
-            height={height}
-            rx="1"
-          />
-        );
+        const kind = STEP_CLASSES[step[0] ?? ""];
+        return <rect key={at} class={kind} x={4 * at} y={8 - height / 2} width="3" height={height} rx="1" />;
       })}
-      <rect
-        class="t-rest"
-        x={4 * steps.length}
-        y="7.5"
-        width={Math.max(0, 95 - 4 * steps.length)}
-        height="1"
-      />
+      {!isShort && <rect class="t-rest" x={used} y="7.5" width={Math.max(0, 95 - used)} height="1" />}
     </svg>
   );
 }

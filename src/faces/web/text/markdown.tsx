@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { terminalText } from "../../../view/safe-text.ts";
 import { useWords } from "../language/language.ts";
 import { Code } from "./code.tsx";
-import { CopyButton } from "./copy-button.tsx";
+import { CopyButton } from "./controls.tsx";
 
 /** Deeper and longer texts are shown as they were written. */
 const MAX_DEPTH = 24;

@@ -9,7 +9,6 @@ export function stepClass(tool: string): "t-look" | "t-edit" | "t-bash" {
 
 /** A stretch of the strip: what the session spent the time with. */
 export interface StripStep {
-  /** The entry at its end. */
   readonly entryId: string;
   /** Milliseconds of work before it. */
   readonly from: number;
@@ -28,7 +27,6 @@ export interface StripData {
 /** More steps than this are drawn as this many. */
 const MAX_STEPS = 400;
 
-/** The strip of a session. */
 export function stripOf(entries: readonly JournalEntry[]): StripData {
   const steps: StripStep[] = [];
   const workedAt: number[] = [];

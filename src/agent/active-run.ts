@@ -1,0 +1,159 @@
+import type { AgentEvent } from "../core/agent/entries.ts";
+import { wallTimeDetail } from "../core/agent/perform.ts";
+import type { ModelSelection, RunPlugin, RunSettings } from "../core/agent/run.ts";
+import { type LinkedAbort, startTimer } from "../core/base/async.ts";
+import { misuse, NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
+import { defined } from "../core/base/json.ts";
+import { didYouMean } from "../core/base/text.ts";
+import type { Effort, Model, RequestDefaults, ToolChoice } from "../core/model/model.ts";
+import type { Tool, ToolRegistry } from "../core/tool/tool.ts";
+import { loopGuardPlugin } from "../hooks/loop-guard.ts";
+import { compactionPlugin } from "../memory/context/compactor.ts";
+import { LongTermPlugin } from "../memory/long-term-plugin.ts";
+import {
+  type AgentOptions,
+  assertOptions,
+  assertPriced,
+  type ResolvedOptions,
+  type RunOptions,
+} from "./options.ts";
+
+/**
+ * Lets the observers of a run see each event before its reader. What one of them throws stops nothing and
+ * keeps nothing from the others: it is told as a warning, to `onEvent` too where that is not what threw.
+ */
+export function publisher(
+  { onEvent, onToken }: Pick<RunOptions, "onEvent" | "onToken">,
+  push: (event: AgentEvent) => void,
+): (event: AgentEvent) => void {
+  if (onEvent === undefined && onToken === undefined) return push;
+  const show = (event: AgentEvent): void => {
+    if (onEvent !== undefined) observe(onEvent, event, (error) => push(warning(error)));
+    push(event);
+  };
+  if (onToken === undefined) return show;
+  return (event) => {
+    if (event.type === "text_delta") observe(onToken, event.text, (error) => show(warning(error)));
+    show(event);
+  };
+}
+
+/** Observers may be asynchronous. They are not awaited, and a rejection must not end the process. */
+function observe<T>(observer: (value: T) => unknown, value: T, onFailure: (error: unknown) => void): void {
+  try {
+    const pending = observer(value);
+    if (pending instanceof Promise) pending.catch(onFailure);
+  } catch (error) {
+    onFailure(error);
+  }
+}
+
+function warning(error: unknown): AgentEvent {
+  return { type: "warning", message: `An observer threw: ${toNanoAgentError(error).message}` };
+}
+
+/** The plugins of an agent's runs, hooks aside. Throws `invalid_argument` for options that cannot work. */
+export function agentPlugins({ longTermMemory, loopGuard, compaction }: AgentOptions): readonly RunPlugin[] {
+  const plugins: RunPlugin[] = [];
+  if (longTermMemory !== undefined) plugins.push(new LongTermPlugin(longTermMemory));
+  if (loopGuard !== false) plugins.push(loopGuardPlugin(loopGuard));
+  if (compaction !== undefined && compaction !== false) plugins.push(compactionPlugin(compaction));
+  return plugins;
+}
+
+export function requestDefaults(options: AgentOptions, sessionId: string): RequestDefaults {
+  const { systemPrompt: system, maxOutputTokens, temperature, topP, stopSequences, effort } = options;
+  const { providerOptions } = options;
+  const parallelToolCalls = options.parallelToolCalls === false ? false : undefined;
+  return {
+    sessionId,
+    ...defined({ system, maxOutputTokens, temperature, topP, stopSequences, effort }),
+    ...defined({ providerOptions, parallelToolCalls }),
+  };
+}
+
+export function chosenBy({ model, effort, wrapModel }: ResolvedOptions): ModelSelection {
+  const asked = wrapModel === undefined ? model : wrapModel(model);
+  return { model: asked, ...defined({ effort }) };
+}
+
+export function rechosen(
+  options: ResolvedOptions,
+  model: Model,
+  effort: Effort | undefined,
+): ResolvedOptions {
+  const { effort: _before, ...others } = options;
+  const changed: ResolvedOptions = { ...others, model, ...defined({ effort }) };
+  assertOptions(changed);
+  assertPriced(changed);
+  return changed;
+}
+
+/**
+ * The tools of a run: those of the agent, with the one that is to end it. Throws `invalid_argument` when a
+ * tool has the name of that one, and when a forced tool is not there, which no provider takes.
+ */
+export function runTools(
+  tools: ToolRegistry,
+  finish: Tool | undefined,
+  choice: ToolChoice | undefined,
+): ToolRegistry {
+  if (finish !== undefined && tools.get(finish.name) !== undefined)
+    throw misuse(
+      `A run that ends by tool needs the name "${finish.name}", which one of the tools has: rename it.`,
+    );
+  const all = finish === undefined ? tools : tools.with(finish);
+  if (typeof choice !== "object" || all.get(choice.name) !== undefined) return all;
+  const known = all.names();
+  throw misuse(
+    `toolChoice names the tool "${choice.name}", which the agent does not have.${didYouMean(choice.name, known)} Tools: ${known.join(", ") || "none"}.`,
+  );
+}
+
+export type Publish = (event: AgentEvent) => void;
+
+/** The run in progress, as its agent sees it: its stop signal and where it is published. */
+export class ActiveRun {
+  /** Shows an event to hooks and then to the reader. */
+  emit: Publish = NOTHING;
+  readonly publish: Publish;
+  readonly #linked: LinkedAbort;
+  #stopTimer: () => void = NOTHING;
+  isReleased = false;
+
+  constructor(linked: LinkedAbort, publish: Publish) {
+    this.#linked = linked;
+    this.publish = publish;
+  }
+
+  get signal(): AbortSignal {
+    return this.#linked.signal;
+  }
+
+  stop(reason: string): void {
+    this.#linked.abort(new NanoAgentError("aborted", reason));
+  }
+
+  /** Stops it, and nothing more of it is recorded. */
+  release(): void {
+    this.isReleased = true;
+    this.stop("The run was let go of.");
+  }
+
+  /** Stops it when it takes longer than its budget has, `workedMs` of which are over. */
+  limitWallTime(
+    { budget: { wallTimeMs }, clock }: Pick<RunSettings, "budget" | "clock">,
+    workedMs: number,
+  ): void {
+    if (wallTimeMs === undefined) return;
+    const reached = new NanoAgentError("timeout", wallTimeDetail(wallTimeMs));
+    this.#stopTimer = startTimer(clock, wallTimeMs - workedMs, () => this.#linked.abort(reached));
+  }
+
+  end(): void {
+    this.#stopTimer();
+    this.#linked.unlink();
+  }
+}
+
+export const NOTHING = (): void => undefined;

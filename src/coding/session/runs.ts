@@ -1,0 +1,428 @@
+import type { RunOptions } from "../../agent/options.ts";
+import type { AgentEvent } from "../../core/agent/entries.ts";
+import type { Approvals } from "../../core/agent/ports.ts";
+import type { RunResult } from "../../core/agent/result.ts";
+import { misuse, NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { EventStream } from "../../core/base/event-stream.ts";
+import { defined } from "../../core/base/json.ts";
+import type { Input } from "../../core/message/input.ts";
+import type { ToolInput } from "../../core/message/message.ts";
+import type { ToolResult } from "../../core/tool/tool.ts";
+import { EvidenceFold } from "../../view/evidence.ts";
+import { type EndingSignal, EXIT, SIGNAL_EXITS } from "../../view/exit-code.ts";
+import {
+  doneOutcome,
+  failedOutcome,
+  type Outcome,
+  type OutcomeFacts,
+  outcomeOf,
+  RunTally,
+  refusedOutcome,
+  unheldOutcome,
+} from "../../view/outcome.ts";
+import { parseDuration } from "../settings/duration.ts";
+import { withGoneFolder } from "../settings/paths.ts";
+import type { ComposedPermission } from "../setup/compose-permission.ts";
+import type { SendOptions, SessionRun } from "./coding-session.ts";
+import { commandIn, type PreparedMessage, prepareMessage } from "./intake.ts";
+import type { SessionParts } from "./session-parts.ts";
+import { SessionQueue } from "./session-queue.ts";
+
+type HostFacts = Pick<OutcomeFacts, "goOn" | "wantsOutput" | "hasSandbox" | "evidence">;
+
+/** A run in progress: what comes of it, and how it is ended. */
+class LiveRun {
+  readonly #outcome = Promise.withResolvers<Outcome>();
+  readonly #abort = new AbortController();
+  readonly #tally = new RunTally();
+  readonly #startedAt = performance.now();
+  readonly #given: AbortSignal | undefined;
+  readonly #facts: () => HostFacts;
+  readonly #onOutcome: (outcome: Outcome) => void;
+  readonly #onAbort = (): void => this.abort(this.#given?.reason);
+  #stream: EventStream<AgentEvent> | undefined;
+  isOver = false;
+  hasEnd = false;
+  readonly handle: SessionRun;
+
+  /** `onOutcome` is called before anyone who awaits the outcome, or reads the events, hears of it. */
+  constructor(
+    signal: AbortSignal | undefined,
+    facts: () => HostFacts,
+    onOutcome: (outcome: Outcome) => void,
+  ) {
+    this.#facts = facts;
+    this.#onOutcome = onOutcome;
+    this.#given = signal;
+    if (signal?.aborted === true) this.#onAbort();
+    else signal?.addEventListener("abort", this.#onAbort, { once: true });
+    // Some callers await the outcome, others iterate over the events.
+    this.handle = Object.assign(this.#outcome.promise, { [Symbol.asyncIterator]: () => this.#iterate() });
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  get outcome(): Promise<Outcome> {
+    return this.#outcome.promise;
+  }
+
+  get facts(): OutcomeFacts {
+    return {
+      ...this.#tally.facts,
+      ...this.#facts(),
+      durationMs: performance.now() - this.#startedAt,
+      signal: endingSignal(this.signal),
+    };
+  }
+
+  abort(reason: unknown): void {
+    this.#abort.abort(reason);
+  }
+
+  add(event: AgentEvent): void {
+    if (this.isOver) return;
+    if (event.type === "run_end" && event.scope === undefined) this.hasEnd = true;
+    this.#tally.add(event);
+    this.#stream?.push(event);
+  }
+
+  /** Sets the outcome; a second one is dropped. */
+  settle(outcome: Outcome): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.#given?.removeEventListener("abort", this.#onAbort);
+    this.#onOutcome(outcome);
+    this.#stream?.end();
+    this.#outcome.resolve(outcome);
+  }
+
+  fail(error: NanoAgentError): void {
+    this.settle(failedOutcome(error, this.facts, this.#tally.partialText));
+  }
+
+  #iterate(): AsyncIterator<AgentEvent> {
+    if (this.#stream !== undefined)
+      throw misuse("The events of this run have been read already. Use onEvent to listen twice.");
+    const stream = new EventStream<AgentEvent>({
+      onCancel: async () => {
+        this.abort(new NanoAgentError("aborted", "The reader of the run left."));
+        await this.#outcome.promise;
+      },
+    });
+    this.#stream = stream;
+    if (this.isOver) stream.end();
+    return stream;
+  }
+}
+
+/** The signal of the system that a run was ended by, where its abort says so. */
+function endingSignal({ aborted, reason }: AbortSignal): EndingSignal | undefined {
+  if (!aborted || !(reason instanceof NanoAgentError)) return undefined;
+  const { signal } = reason.details;
+  return typeof signal === "string" && Object.hasOwn(SIGNAL_EXITS, signal)
+    ? (signal as EndingSignal)
+    : undefined;
+}
+
+/** The work of a session around its runs. */
+interface RunHost {
+  readonly beforeRun: () => Promise<void>;
+  readonly onEvent: (event: AgentEvent) => void;
+  readonly onChange: () => void;
+  /** A run ended and could not record that. */
+  readonly onFailure: (outcome: Outcome) => void;
+  /** True when no run may begin: the session is closed, or other work is in progress. */
+  readonly isBlocked: () => boolean;
+}
+
+/** Endings after which the messages that wait are sent automatically. */
+const GOES_ON: ReadonlySet<Outcome["stopReason"]> = new Set([
+  "completed",
+  "finish_tool",
+  "structured_output",
+  "output_limit",
+  "refusal",
+  "max_iterations",
+]);
+
+/** Times in a row that hooks may keep a run from ending. */
+const MAX_STOP_BLOCKS = 3;
+
+/** Failed rounds of the command after which a run gives up. */
+const DEFAULT_ROUNDS = 10;
+
+/** True for a run that has come to an answer of its own. */
+function hasAnswered({ stopReason }: RunResult): boolean {
+  return stopReason === "completed" || stopReason === "finish_tool" || stopReason === "structured_output";
+}
+
+interface RunStart {
+  readonly input?: Input | undefined;
+  readonly options?: SendOptions;
+  readonly approvals?: Approvals;
+  /** It waited in the queue, and goes back there when it could not be stored. */
+  readonly isQueued?: boolean;
+}
+
+/** The runs of a session, one at a time, and the messages that wait for them. */
+export class Runs {
+  readonly queue: SessionQueue;
+  readonly #parts: SessionParts;
+  readonly #host: RunHost;
+  #run: LiveRun | undefined;
+  lastOutcome: Outcome | undefined;
+  isStopping = false;
+  /** The command that each run must satisfy. */
+  until: string | undefined;
+  /** The changes and checks of the newest run. */
+  readonly #evidence: EvidenceFold;
+  #isFirst = true;
+  readonly #closing = new AbortController();
+  /** Calls outside of a run. */
+  readonly #calls = new Set<Promise<unknown>>();
+
+  constructor(parts: SessionParts, host: RunHost) {
+    this.#parts = parts;
+    this.#host = host;
+    this.#evidence = new EvidenceFold(parts.settings.cwd);
+    this.queue = new SessionQueue({
+      agent: () => parts.current.agent,
+      hooks: parts.composed.hooks,
+      isKept: parts.session.kept !== undefined,
+      isCommand: (text) => commandIn(text, parts.composed.commands()) !== undefined,
+      runSignal: () => this.#run?.signal,
+      start: (input) => {
+        if (this.#run !== undefined || host.isBlocked()) return false;
+        this.start({ input, isQueued: true });
+        return true;
+      },
+      onReady: () => this.sendWaiting(),
+      onChange: host.onChange,
+      onNotice: (notice) => parts.notices.add(notice),
+    });
+  }
+
+  get isRunning(): boolean {
+    return this.#run !== undefined;
+  }
+
+  /** Asks a person, if anyone listens. */
+  get #approver(): Partial<Pick<ComposedPermission, "approve">> {
+    const { composed, questions } = this.#parts;
+    return questions.isAttended ? { approve: composed.permission.approve } : {};
+  }
+
+  /** Makes a call outside of a run; it ends with the session. */
+  callTool(name: string, input: ToolInput, signal?: AbortSignal): Promise<ToolResult> {
+    const either = AbortSignal.any([...(signal === undefined ? [] : [signal]), this.#closing.signal]);
+    const { onEvent } = this.#host;
+    const call = this.#parts.current.agent.callTool(name, input, {
+      ...this.#approver,
+      signal: either,
+      onEvent,
+    });
+    this.#calls.add(call);
+    return call.finally(() => this.#calls.delete(call));
+  }
+
+  /** Stops the run and all calls, and resolves when what waits is stored. */
+  async close(reason: string): Promise<void> {
+    await this.stop(reason);
+    this.#closing.abort(new NanoAgentError("aborted", reason));
+    await Promise.allSettled(this.#calls);
+    await this.queue.settled;
+  }
+
+  start(begun: RunStart): LiveRun {
+    const { signal, schema } = begun.options ?? {};
+    const facts = (): HostFacts => ({
+      wantsOutput: schema !== undefined,
+      goOn: this.#goOn(),
+      hasSandbox: this.#parts.composed.isSandboxOpen(),
+      evidence: this.#evidence.evidence,
+    });
+    const run: LiveRun = new LiveRun(signal, facts, (outcome) => {
+      this.lastOutcome = outcome;
+      if (!run.hasEnd) this.#host.onFailure(outcome);
+    });
+    this.#run = run;
+    void this.#perform(run, begun);
+    return run;
+  }
+
+  async stop(reason: string): Promise<void> {
+    const run = this.#run;
+    if (run === undefined) return;
+    this.queue.hold();
+    this.isStopping = true;
+    this.#host.onChange();
+    run.abort(new NanoAgentError("aborted", reason));
+    await run.outcome;
+  }
+
+  /** Sends the messages that came too late for the run that has ended, then the queue. */
+  sendWaiting(): void {
+    if (this.resumeAnswered() || this.#run !== undefined || this.#host.isBlocked()) return;
+    const isSteered = this.#parts.current.agent.pendingSteering.length > 0;
+    const input = isSteered ? undefined : this.queue.next();
+    if (input !== undefined || isSteered) this.start({ input, isQueued: true });
+  }
+
+  /** Resumes with the answers to restored questions, once they are there. True when it does. */
+  resumeAnswered(): boolean {
+    if (this.#run !== undefined || this.#host.isBlocked()) return false;
+    const approvals = this.#parts.questions.takeAnswers();
+    if (approvals !== undefined) this.start({ approvals });
+    return approvals !== undefined;
+  }
+
+  /** Fails the run in progress without waiting for it to end. */
+  abandon(): void {
+    const run = this.#run;
+    this.#run = undefined;
+    run?.fail(toNanoAgentError(run.signal.reason ?? "interrupted"));
+  }
+
+  async #perform(run: LiveRun, begun: RunStart): Promise<void> {
+    const { input, options = {}, approvals } = begun;
+    const parts = this.#parts;
+    const { beforeRun, onEvent, onChange } = this.#host;
+    const { schema, until = this.until } = options;
+    const releases: (() => void | Promise<void>)[] = [];
+    let isStored = false;
+    onChange();
+    try {
+      parts.composed.hooks?.during(run.signal);
+      await beforeRun();
+      // Resuming a run of an earlier process: its earlier changes and checks count.
+      if (input === undefined && this.#isFirst)
+        for (const entry of parts.session.journal.entries()) this.#evidence.add(entry);
+      this.#isFirst = false;
+      const heard = {
+        signal: run.signal,
+        onEvent: (event: AgentEvent): void => {
+          if (run.isOver) return;
+          isStored ||= event.type === "user_message";
+          if (event.type === "tool_result") parts.questions.endCall(event.callId);
+          this.#evidence.add(event);
+          run.add(event);
+          onEvent(event);
+        },
+      };
+      const approver = this.#approver;
+      const onEnd = (release: () => void | Promise<void>): number => releases.push(release);
+      const prepared = await prepareMessage(input, { parts, ...heard, approver, onEnd });
+      const runs = { ...heard, ...approver, ...defined({ schema, approvals }) };
+      const settled = await this.#answered(prepared, runs, until);
+      for (const release of releases.splice(0)) await release();
+      const outcome = settled(run.facts);
+      if (approvals !== undefined || outcome.stopReason === "awaiting_approval")
+        await parts.questions.restore();
+      this.#end(run, () => run.settle(outcome));
+    } catch (error) {
+      for (const release of releases) await release();
+      const failure = toNanoAgentError(withGoneFolder(error), "internal");
+      if (approvals !== undefined) await parts.questions.restore();
+      this.#end(run, () => run.fail(failure));
+    }
+    await this.#afterRun(run, begun, isStored);
+  }
+
+  /** Continues with what waits for the end of a run. */
+  async #afterRun(run: LiveRun, { input, isQueued }: RunStart, isStored: boolean): Promise<void> {
+    const { stopReason, exitCode } = await run.outcome;
+    if (this.#run !== undefined || this.resumeAnswered()) return;
+    if (GOES_ON.has(stopReason)) this.sendWaiting();
+    else {
+      this.queue.holdAll();
+      const isKept = isStored || (exitCode !== EXIT.session && stopReason !== "aborted");
+      if (isQueued === true && input !== undefined && !isKept) this.queue.putBack(input);
+    }
+    const { composed, questions } = this.#parts;
+    if (!this.isRunning && questions.isAttended) composed.hooks?.waiting();
+  }
+
+  /** The run is over before its outcome is known: the caller that awaits it may send the next message. */
+  #end(run: LiveRun, settle: () => void): void {
+    if (this.#run === run) this.#run = undefined;
+    this.isStopping = false;
+    settle();
+    this.#host.onChange();
+  }
+
+  /** Runs until hooks and the command accept the answer. Resolves to what makes the outcome of it. */
+  async #answered(
+    prepared: PreparedMessage,
+    options: RunOptions & { readonly signal: AbortSignal; readonly onEvent: (event: AgentEvent) => void },
+    until: string | undefined,
+  ): Promise<(facts: OutcomeFacts) => Outcome> {
+    if ("refused" in prepared) return (facts) => refusedOutcome(prepared.refused, facts);
+    if ("done" in prepared) return doneOutcome;
+    const { agent } = this.#parts.current;
+    const { maxTurns, maxWallTime, untilMax: most = DEFAULT_ROUNDS } = this.#parts.settings.config.values;
+    const { approvals: _approvals, ...again } = options;
+    const wallTimeMs =
+      (maxWallTime === undefined ? undefined : parseDuration(maxWallTime)) ?? Number.POSITIVE_INFINITY;
+    const deadline = performance.now() + wallTimeMs;
+    let left = maxTurns ?? Number.POSITIVE_INFINITY;
+    const counts = (result: RunResult): RunResult => {
+      left -= result.iterations;
+      return result;
+    };
+    const goOn = async (reason: string, signal: AbortSignal): Promise<RunResult | undefined> => {
+      if (left < 1) return undefined;
+      const id = agent.steer(reason);
+      const next = counts(await agent.run(undefined, { ...again, signal, maxIterations: left }));
+      // It belongs to this run alone, should that have ended before it was taken.
+      agent.unsteer(id);
+      return next;
+    };
+    const first = await this.#throughHooks(counts(await agent.run(prepared.input, options)), options, goOn);
+    if (until === undefined || !hasAnswered(first)) return (facts) => outcomeOf(first, facts);
+    const { holdUntil } = await import("./hold-until.ts");
+    const { signal, onEvent } = options;
+    const { result, wrong } = await holdUntil(first, {
+      command: until,
+      most,
+      deadline,
+      agent,
+      signal,
+      onEvent,
+      hasAnswered,
+      goOn: async (reason, limit) => {
+        const next = await goOn(reason, limit);
+        return next && this.#throughHooks(next, { signal: limit }, goOn);
+      },
+    });
+    return (facts) => (wrong === undefined ? outcomeOf(result, facts) : unheldOutcome(result, wrong, facts));
+  }
+
+  /** The result once hooks let it stand. */
+  async #throughHooks(
+    first: RunResult,
+    { signal }: { readonly signal: AbortSignal },
+    goOn: (reason: string, signal: AbortSignal) => Promise<RunResult | undefined>,
+  ): Promise<RunResult> {
+    const { hooks } = this.#parts.composed;
+    let result = first;
+    for (let count = 0; count < MAX_STOP_BLOCKS; count++) {
+      if (hooks?.hasStop !== true || !GOES_ON.has(result.stopReason) || signal.aborted) break;
+      const reason = await hooks.stop(count > 0, signal);
+      if (reason === undefined || signal.aborted) break;
+      const next = await goOn(reason, signal);
+      if (next === undefined) break;
+      result = next;
+    }
+    return result;
+  }
+
+  /** The command that continues the session, if anything of it is stored. */
+  #goOn(): string | undefined {
+    const { options, session } = this.#parts;
+    const { goOnCommand = (words: string) => `nano-agent -p ${words} "…"` } = options;
+    const words = session.goOn();
+    return words === undefined ? undefined : goOnCommand(words);
+  }
+}

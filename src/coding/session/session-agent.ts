@@ -1,0 +1,137 @@
+import type { Agent } from "../../agent/agent.ts";
+import { errorMessage, misuse } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/json.ts";
+import { EFFORTS, type Effort, type Model } from "../../core/model/model.ts";
+import type { Tool } from "../../core/tool/tool.ts";
+import { assertPermissionMode, type PermissionMode } from "../../permission/permission-mode.ts";
+import { LOCAL_MODEL } from "../../providers/model-choice.ts";
+import { parseModelName } from "../../providers/model-info.ts";
+import type { Notice } from "../../view/notice.ts";
+import type { ChosenModel, Composition } from "../setup/compose.ts";
+import type { ModelView } from "./coding-session.ts";
+import type { NoticeBoard } from "./notice-board.ts";
+
+interface SessionModel extends Omit<ChosenModel, "source"> {
+  readonly source?: string;
+  /** True when the effort is part of the model's name: the model itself applies it. */
+  readonly isNamed: boolean;
+}
+
+/** The agent of a session, with the model, mode and tools that it keeps when it is made anew. */
+export class SessionAgent {
+  readonly #composed: Composition;
+  readonly #lateTools = new Map<string, Tool>();
+  #chosen: SessionModel;
+  /** A mode that was chosen before there was a conversation to record it in. */
+  #unrecordedMode: PermissionMode | undefined;
+  agent: Agent;
+  mode: PermissionMode;
+
+  constructor(composed: Composition, mode: PermissionMode) {
+    this.#composed = composed;
+    this.#chosen = { ...composed.chosen, isNamed: true };
+    this.agent = composed.agent;
+    this.mode = mode;
+  }
+
+  get effort(): Effort | undefined {
+    return this.#chosen.effort;
+  }
+
+  get name(): string {
+    const { provider, id } = this.#chosen.model;
+    return `${provider}/${id}`;
+  }
+
+  get view(): ModelView {
+    const { model, why, source } = this.#chosen;
+    return { name: this.name, why, ...defined({ source, windowTokens: model.info?.contextWindow }) };
+  }
+
+  get notice(): Notice {
+    const { why, source } = this.#chosen;
+    return { level: "info", code: "model_chosen", model: this.name, why, ...defined({ source }) };
+  }
+
+  /** The model and effort an agent is made with. */
+  get #choice(): { readonly model: Model; readonly effort: Effort | undefined } {
+    const { model, effort, isNamed } = this.#chosen;
+    return { model, effort: isNamed ? undefined : effort };
+  }
+
+  /** Restores the model that the session was changed to, unless another one is asked for. */
+  async resume(notices: NoticeBoard): Promise<void> {
+    const { session, openModel } = this.#composed;
+    const change = this.#chosen.why === "flag" ? undefined : session.newestOf("model_change");
+    if (change === undefined || change.model === this.name) return;
+    try {
+      const model = await openModel(change.model);
+      this.#chosen = { model, effort: change.effort, why: "resumed", source: "the session", isNamed: false };
+      await this.renew();
+    } catch (error) {
+      const message = `The session was working with ${change.model}, which cannot be used now: ${errorMessage(error)}`;
+      notices.add({ level: "warning", code: "setting", message });
+    }
+  }
+
+  /** Makes the agent anew from the journal: the old one knows the conversation as it was. */
+  async renew(): Promise<void> {
+    this.agent = await this.#composed.renew(this.#choice);
+    for (const tool of this.#lateTools.values()) this.agent.tools.add(tool);
+  }
+
+  addTools(tools: readonly Tool[]): void {
+    for (const tool of tools) {
+      this.agent.tools.add(tool);
+      this.#lateTools.set(tool.name, tool);
+    }
+  }
+
+  removeTools(names: readonly string[]): void {
+    for (const name of names) {
+      this.agent.tools.remove(name);
+      this.#lateTools.delete(name);
+    }
+  }
+
+  async setMode(mode: PermissionMode): Promise<void> {
+    assertPermissionMode(mode);
+    this.#composed.permission.gate.setMode(mode);
+    this.mode = mode;
+    if (this.agent.getState().messages.length > 0) await this.agent.setMode(mode);
+    else this.#unrecordedMode = mode;
+  }
+
+  async recordMode(): Promise<void> {
+    if (this.#unrecordedMode !== undefined) await this.agent.setMode(this.#unrecordedMode);
+    this.#unrecordedMode = undefined;
+  }
+
+  async setModel(name: string): Promise<void> {
+    const said = name === LOCAL_MODEL ? undefined : parseModelName(name);
+    const model = await this.#composed.openModel(said === undefined ? name : `${said.provider}/${said.id}`);
+    const effort = said?.effort ?? this.#chosen.effort;
+    await this.agent.setModel(model, { effort });
+    this.#chosen = { model, effort, why: "flag", isNamed: false };
+  }
+
+  /** Another model for one message; resolves to the function that restores the one before. */
+  async setModelForNow(name: string): Promise<() => Promise<void>> {
+    const [before, { model, effort }] = [this.#chosen, this.#choice];
+    await this.setModel(name);
+    return async () => {
+      await this.agent.setModel(model, { effort });
+      this.#chosen = before;
+    };
+  }
+
+  async setEffort(effort: Effort | undefined): Promise<void> {
+    if (effort !== undefined && !EFFORTS.includes(effort))
+      throw misuse(`${JSON.stringify(effort)} is not an effort. Use one of ${EFFORTS.join(", ")}.`);
+    const { isNamed, effort: named } = this.#chosen;
+    const hasNamed = isNamed && named !== undefined;
+    const model = hasNamed ? await this.#composed.openModel(this.name) : this.#chosen.model;
+    await this.agent.setModel(model, { effort });
+    this.#chosen = { ...this.#chosen, model, effort, isNamed: false };
+  }
+}

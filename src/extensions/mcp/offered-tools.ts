@@ -1,0 +1,235 @@
+import { orAborted } from "../../core/base/async.ts";
+import { counted, shellArgument } from "../../core/base/text.ts";
+import { defineTool, type Tool, type ToolRegistry } from "../../core/tool/tool.ts";
+import type { McpServer } from "./mcp-server.ts";
+import { type DroppedTool, type McpTool, refusedTool } from "./mcp-tools.ts";
+import { FIND_TOOLS } from "./tool-name.ts";
+
+interface OfferedToolsOptions {
+  /** When tools wait behind `find_tools`. `false`: never. Default: above 20 tools, or 5000 tokens. */
+  readonly defer?: { readonly tools: number; readonly tokens: number } | false | undefined;
+  readonly forbids: (name: string) => boolean;
+  /** The servers that may have tools. */
+  readonly servers: () => readonly McpServer[];
+  /** Resolves with the next change of the life of a server. */
+  readonly changed: () => Promise<void>;
+}
+
+/** A tool of a server: sent to the model, found by `find_tools` alone, or refused by a rule at each call. */
+interface Item {
+  readonly server: string;
+  tool: McpTool;
+  state: "offered" | "hidden" | "refused";
+}
+
+/** The tools of all servers, and which of them the model sees. */
+export class OfferedTools {
+  readonly #options: OfferedToolsOptions;
+  readonly #items = new Map<string, Item>();
+  #registry: ToolRegistry | undefined;
+
+  constructor(options: OfferedToolsOptions) {
+    this.#options = options;
+  }
+
+  /** Of one server; those that are refused are left out. */
+  of(server: string): readonly McpTool[] {
+    return this.#found((item) => item.server === server && item.state !== "refused");
+  }
+
+  /** Tools for the first request. `isOpen`: there are servers whose tools are not known. */
+  first(isOpen: boolean): readonly Tool[] {
+    const isSought = isOpen || this.#found(({ state }) => state === "hidden").length > 0;
+    return [
+      ...(isSought && this.#mayFind ? [this.#findTools()] : []),
+      ...this.#found(({ state }) => state === "offered").map(({ tool }) => tool()),
+      ...this.#found(({ state }) => state === "refused").map(refusedTool),
+    ];
+  }
+
+  /** The tools of the agent, which get what comes later. */
+  attach(registry: ToolRegistry): void {
+    this.#registry = registry;
+  }
+
+  /** Offers hidden tools by name. */
+  revealNamed(names: ReadonlySet<string>): void {
+    this.#reveal(this.#found(({ tool }) => names.has(tool.as)));
+  }
+
+  /** The same tools keep their place, new ones come last. Returns offered tools that are others now. */
+  take(...lists: readonly (readonly [server: string, tools: readonly McpTool[]])[]): readonly string[] {
+    const changed: string[] = [];
+    const added: McpTool[] = [];
+    for (const [server, tools] of lists) {
+      const current = new Map(tools.map((tool) => [tool.as, tool]));
+      for (const [as, item] of this.#items)
+        if (item.server === server && this.#replace(item, current.get(as))) changed.push(as);
+      for (const tool of tools.filter(({ as }) => !this.#items.has(as))) {
+        const state = this.#options.forbids(tool.as) ? "refused" : "hidden";
+        this.#items.set(tool.as, { server, tool, state });
+        if (state === "hidden") added.push(tool);
+        else if (this.#registry?.get(tool.as) === undefined) this.#registry?.add(refusedTool(tool));
+      }
+    }
+    if (this.#fits(added)) this.#reveal(added);
+    else if (this.#registry !== undefined && this.#registry.get(FIND_TOOLS) === undefined)
+      this.#registry.add(this.#findTools());
+    return changed;
+  }
+
+  /** True for an offered tool that is another one now. */
+  #replace(item: Item, next: McpTool | undefined): boolean {
+    const { tool, state } = item;
+    const isOther = state === "offered" && tool.text !== next?.text;
+    if (isOther) this.#registry?.remove(tool.as);
+    if (next === undefined) {
+      this.#items.delete(tool.as);
+      return false;
+    }
+    item.tool = next;
+    if (isOther) this.#registry?.add(next.tool());
+    return isOther;
+  }
+
+  #found(fits: (item: Item) => boolean): readonly McpTool[] {
+    return Array.from(this.#items.values()).flatMap((item) => (fits(item) ? [item.tool] : []));
+  }
+
+  #reveal(tools: readonly McpTool[]): void {
+    for (const { as } of tools) {
+      const item = this.#items.get(as);
+      if (item?.state !== "hidden") continue;
+      item.state = "offered";
+      this.#registry?.add(item.tool.tool());
+    }
+  }
+
+  get #mayFind(): boolean {
+    return !this.#options.forbids(FIND_TOOLS);
+  }
+
+  /** Costs are read only if the number of tools fits. */
+  #fits(added: readonly McpTool[]): boolean {
+    const { defer = { tools: 20, tokens: 5_000 } } = this.#options;
+    if (defer === false || !this.#mayFind) return true;
+    const all = [...this.#found(({ state }) => state === "offered"), ...added];
+    return all.length <= defer.tools && all.reduce((sum, { tokens }) => sum + tokens, 0) <= defer.tokens;
+  }
+
+  /** Stands for the schemas of many tools: finds some by words, and offers them from the next request on. */
+  #findTools(): Tool {
+    const { servers, changed } = this.#options;
+    const counts = servers().map(({ definition: { name } }) => {
+      const { length } = this.of(name);
+      return length === 0 ? name : `${name} (${counted(length, "tool")})`;
+    });
+    return defineTool({
+      name: FIND_TOOLS,
+      description: `Finds tools of connected servers by what they do and makes them callable. Servers: ${counts.join(", ")}.`,
+      parameters: {
+        type: "object",
+        properties: {
+          query: { type: "string", description: "Words for what is to be done, or exact tool names" },
+        },
+        required: ["query"],
+        additionalProperties: false,
+      } as const,
+      readOnly: true,
+      access: "none",
+      // Servers have their own limit for starting.
+      timeoutMs: 0,
+      execute: async ({ query }, { signal }) => {
+        for (;;) {
+          for (const server of servers()) server.want();
+          const starting = servers().filter(({ life }) => life.state === "starting");
+          const found = search(
+            this.#found(({ state }) => state !== "refused"),
+            query,
+          );
+          if (found.length > 0 || starting.length === 0) return this.#answer(query, found, starting);
+          await orAborted(changed(), signal);
+        }
+      },
+    });
+  }
+
+  #answer(query: string, found: readonly McpTool[], starting: readonly McpServer[]): string {
+    this.#reveal(found);
+    const all = this.#found(({ state }) => state !== "refused").map(({ as }) => as);
+    const names = starting.map(({ definition }) => definition.name).join(", ");
+    return [
+      ...(found.length === 0
+        ? [`No tool found for ${JSON.stringify(query.slice(0, 200))}.`]
+        : ["These tools can be called from now on:"]),
+      ...found.map(({ as, description }) => `${as}: ${firstLine(description)}`),
+      ...(found.length > 0 || all.length === 0 ? [] : [`Tools there are: ${listed(all)}.`]),
+      ...(names === "" ? [] : [`Still starting, ask again for theirs: ${names}.`]),
+      ...this.#options
+        .servers()
+        .flatMap(({ definition: { name }, life }) =>
+          "reason" in life ? [`Server ${name} is not available: ${life.reason}`] : [],
+        ),
+    ].join("\n");
+  }
+}
+
+const MAX_FOUND = 10;
+const MAX_LISTED = 100;
+const MAX_LINE = 160;
+const MAX_NAMED = 5;
+
+function listed(names: readonly string[]): string {
+  const more = names.length - MAX_LISTED;
+  return `${names.slice(0, MAX_LISTED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+function firstLine(text: string): string {
+  const line = text.trim().split("\n", 1)[0] ?? "";
+  return line.length <= MAX_LINE ? line : `${line.slice(0, MAX_LINE - 1)}…`;
+}
+
+/** The tools a query means, the likeliest first: named in full, or sharing words with name or description. */
+function search(tools: readonly McpTool[], query: string): readonly McpTool[] {
+  const named = new Set(query.split(/[\s,]+/));
+  const exact = tools.filter(({ as, name }) => named.has(as) || named.has(name));
+  if (exact.length > 0) return exact.slice(0, MAX_FOUND);
+  const words = wordsOf(query);
+  return tools
+    .map((each) => ({ each, score: scoreOf(each, words) }))
+    .filter(({ score }) => score > 0)
+    .sort((one, other) => other.score - one.score)
+    .slice(0, MAX_FOUND)
+    .map(({ each }) => each);
+}
+
+function scoreOf({ as, description }: McpTool, words: readonly string[]): number {
+  const name = wordsOf(as);
+  const text = description.toLowerCase();
+  return words.reduce((sum, word) => {
+    if (name.includes(word)) return sum + 4;
+    if (name.some((each) => each.startsWith(word) || word.startsWith(each))) return sum + 2;
+    return sum + (text.includes(word) ? 1 : 0);
+  }, 0);
+}
+
+/** Words of two letters and more, `camelCase` and `snake_case` split; other scripts as they stand. */
+function wordsOf(text: string): readonly string[] {
+  const parted = text.replaceAll(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+  return parted.split(/[^\p{L}\p{N}]+/u).filter((word) => word.length > 1 || /[^\x00-\x7f]/.test(word));
+}
+
+export function droppedNotice(server: string, dropped: readonly DroppedTool[]): string {
+  const named = dropped.map(({ name, reason }) => `${name} ${reason}`.trim());
+  return `MCP server ${server}: left out ${counted(dropped.length, "tool")}: ${shortList(named, server)}.`;
+}
+
+export function changedNotice(server: string, names: readonly string[]): string {
+  return `MCP server ${server}: changed what it says of ${counted(names.length, "tool")}: ${shortList(names, server)}. What you allowed for a tool still holds: take its rule away if you do not know why it changed.`;
+}
+
+function shortList(names: readonly string[], server: string): string {
+  const more = names.length - MAX_NAMED;
+  const rest = more <= 0 ? "" : `; ${more} more, see nano-agent mcp get ${shellArgument(server)}`;
+  return `${names.slice(0, MAX_NAMED).join("; ")}${rest}`;
+}

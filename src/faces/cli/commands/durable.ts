@@ -1,0 +1,409 @@
+import { existsSync } from "node:fs";
+import { extname, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { currentFolder } from "../../../coding/settings/paths.ts";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
+import {
+  errorMessage,
+  invalidConfig,
+  misuse,
+  NanoAgentError,
+  toNanoAgentError,
+} from "../../../core/base/errors.ts";
+import { isRecord } from "../../../core/base/json.ts";
+import { counted } from "../../../core/base/text.ts";
+import { messageText, textOf, toolCallsOf } from "../../../core/message/message.ts";
+import type { DurableRun, DurableState, FleetOptions, RunStatus } from "../../../durable/durable-run.ts";
+import { createFleet, type Fleet } from "../../../durable/fleet.ts";
+import { variable } from "../../../system/env.ts";
+import { EXIT, SIGNAL_EXITS } from "../../../view/exit-code.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
+import { ageText } from "../../text/amounts.ts";
+import { type CommandCall, numberOf } from "../command-call.ts";
+import {
+  answer,
+  type CommandContext,
+  type Look,
+  listTime,
+  lookOf,
+  say,
+  tableLines,
+} from "../command-context.ts";
+import { EndingSignals, untilAborted } from "../ending-signals.ts";
+import { timeText } from "./sessions.ts";
+
+/** The variable that names the database, for those who do not want its password in a command line. */
+const VARIABLE = "NANO_AGENT_DATABASE_URL";
+
+const LIMIT = { least: 1, most: 999_999, what: "how many runs to list, from 1" };
+
+interface RunsCall extends CommandCall {
+  readonly fleet: Fleet;
+}
+
+const ACTIONS: { readonly [name: string]: (call: RunsCall) => Promise<void> } = {
+  list: async (call) => {
+    const state = call.text("--state") as DurableState | undefined;
+    const agent = call.text("--agent");
+    const limit = numberOf(call, "--limit", LIMIT) ?? 50;
+    const found = await call.fleet.list({
+      limit,
+      ...(state !== undefined && { state }),
+      ...(agent !== undefined && { agent }),
+    });
+    answer(call, found.map(runJson), runTable(found, limit));
+  },
+  show: async (call) => {
+    const run = call.fleet.run(idOf(call));
+    const status = await run.status();
+    const entries = await newestEntries(run, status.entries);
+    answer(call, { ...runJson(status), journal: entries }, runLines(status, entries, lookOf(call)));
+  },
+  cancel: async (call) => {
+    const run = call.fleet.run(idOf(call));
+    const { state, stopReason } = await run.status();
+    await run.cancel(call.text("--reason"));
+    const ended = `${run.id} had ended before (${stopReason ?? "unknown"}): there is nothing to cancel.`;
+    call.stdout.write(`${state === "ended" ? ended : `Cancelled ${run.id}.`}\n`);
+  },
+  retry: async (call) => {
+    await call.fleet.run(idOf(call)).retry();
+    call.stdout.write(`${idOf(call)} is handed out again.\n`);
+  },
+  approve: async (call) => {
+    const [, callId = ""] = call.words;
+    const reason = call.text("--reason");
+    const isDenied = call.has("--deny");
+    if (reason !== undefined && !isDenied)
+      throw misuse("--reason says why a call is refused: give --deny with it.");
+    const no = reason === undefined ? { approved: false } : { approved: false, reason };
+    await call.fleet.run(idOf(call)).approve(callId, isDenied ? no : true);
+    call.stdout.write(`${isDenied ? "Refused" : "Approved"} ${callId} of ${idOf(call)}.\n`);
+  },
+};
+
+/** Does one thing about the runs of a database, with a fleet that works on nothing. */
+export async function aboutRuns(call: CommandCall): Promise<number> {
+  const databaseUrl = call.text("--database") ?? variable(call.environment, VARIABLE);
+  if (databaseUrl === undefined)
+    throw misuse(`Which database? Write --database postgres://…, or set ${VARIABLE}.`);
+  const schema = call.text("--schema");
+  try {
+    await using fleet = await createFleet({
+      databaseUrl,
+      concurrency: 0,
+      onWarning: (message) => say(call, withoutPassword(message, databaseUrl)),
+      ...(schema !== undefined && { schema }),
+    });
+    await ACTIONS[call.action]?.({ ...call, fleet });
+    return EXIT.done;
+  } catch (thrown) {
+    const error = toNanoAgentError(thrown);
+    throw new NanoAgentError(error.code, withoutPassword(error.message, databaseUrl), { cause: error });
+  }
+}
+
+function idOf({ words: [id = ""] }: CommandCall): string {
+  return id;
+}
+
+const SHOWN_ENTRIES = 20;
+
+function runJson(status: RunStatus): object {
+  const { id, agent, state, version, priority, deadline, entries, worker, losses, pending } = status;
+  return {
+    id,
+    agent,
+    state,
+    version: version ?? null,
+    priority,
+    deadline: timeText(deadline),
+    entries,
+    worker: worker ?? null,
+    losses,
+    pending: pending.map(({ callId, waitsFor, ...call }) => ({
+      call_id: callId,
+      waits_for: waitsFor,
+      ...call,
+    })),
+    stop_reason: status.stopReason ?? null,
+    error: status.error ?? null,
+    created_at: timeText(status.createdAt),
+    changed_at: timeText(status.changedAt),
+    ended_at: timeText(status.endedAt),
+  };
+}
+
+function runTable(runs: readonly RunStatus[], limit: number): string {
+  if (runs.length === 0) return "There are no such runs.\n";
+  const rows = runs.map((run) => [
+    run.state,
+    terminalLine(run.agent, 24),
+    terminalLine(run.id, 40),
+    ageText(Date.now() - run.createdAt),
+    String(run.entries),
+    terminalLine(howItStands(run), 80),
+  ]);
+  const lines = [...tableLines([["STATE", "AGENT", "ID", "AGE", "ENTRIES", "STATUS"], ...rows])];
+  if (runs.length === limit) lines.push(`The newest ${limit}; --limit shows more.`);
+  return `${lines.join("\n")}\n`;
+}
+
+function runLines(status: RunStatus, entries: readonly JournalEntry[], { style }: Look): string {
+  const rows: readonly (readonly [name: string, value: string])[] = [
+    ["run", status.id],
+    ["agent", status.agent],
+    ["state", `${status.state}${status.worker === undefined ? "" : `, by ${status.worker}`}`],
+    ["how", howItStands(status)],
+    ["version", status.version ?? ""],
+    ["priority", status.priority === 0 ? "" : String(status.priority)],
+    ["deadline", timeText(status.deadline) ?? ""],
+    ["started", timeText(status.createdAt) ?? ""],
+    ["ended", timeText(status.endedAt) ?? ""],
+    ["lost", status.losses === 0 ? "" : `${counted(status.losses, "worker")} since it came further`],
+  ];
+  const lines = rows
+    .filter(([, value]) => value !== "")
+    .map(([name, value]) => `${name.padEnd(8)}  ${terminalLine(value, 300)}`);
+  for (const { callId, name, input, waitsFor, reason } of status.pending)
+    lines.push(
+      "",
+      `${style.bold("waits")} ${waitsFor === "approval" ? "for a yes" : "for its result"}: call ${terminalLine(callId, 80)}`,
+      `  ${terminalLine(`${name} ${JSON.stringify(input)}`, 300)}`,
+      ...(reason === undefined ? [] : [`  ${terminalLine(reason, 300)}`]),
+    );
+  const left = status.entries - entries.length;
+  if (left > 0) lines.push("", `  … ${counted(left, "entry", "entries")} before`);
+  else if (entries.length > 0) lines.push("");
+  lines.push(...entries.map((entry) => `${listTime(entry.time)}  ${terminalLine(entryText(entry), 160)}`));
+  return `${lines.join("\n")}\n`;
+}
+
+/** The newest of the first `count` entries of a run: those behind are still to come. */
+async function newestEntries(run: DurableRun, count: number): Promise<readonly JournalEntry[]> {
+  const entries: JournalEntry[] = [];
+  if (count === 0) return entries;
+  let read = 0;
+  for await (const entry of run.events()) {
+    entries.push(entry);
+    if (entries.length > SHOWN_ENTRIES) entries.shift();
+    read += 1;
+    if (read === count) break;
+  }
+  return entries;
+}
+
+function howItStands({ state, pending, stopReason, error }: RunStatus): string {
+  if (state === "waiting") return `waits for ${pending.map(({ name }) => name).join(", ")}`;
+  if (state !== "ended") return "";
+  return error === undefined ? (stopReason ?? "") : `${stopReason}: ${error}`;
+}
+
+function entryText(entry: JournalEntry): string {
+  const scope = entry.scope === undefined ? "" : `[${entry.scope}] `;
+  return `${scope}${entry.type.replaceAll("_", " ")}${detailOf(entry)}`;
+}
+
+function detailOf(entry: JournalEntry): string {
+  switch (entry.type) {
+    case "user_message":
+      return `: ${messageText(entry.message, " ")}`;
+    case "assistant_message": {
+      const names = toolCallsOf(entry.message).map(({ name }) => name);
+      const called = names.length === 0 ? "" : ` → ${names.join(", ")}`;
+      return `: ${messageText(entry.message, " ")}${called}`;
+    }
+    case "tool_intent":
+    case "approval_request":
+      return `: ${entry.name} ${JSON.stringify(entry.input)}`;
+    case "permission_decision":
+      return `: ${entry.action} ${entry.name}, ${entry.reason}`;
+    case "tool_result": {
+      const { content } = entry.result;
+      return `: ${entry.name} ${entry.status}, ${typeof content === "string" ? content : textOf(content ?? [])}`;
+    }
+    case "run_end":
+      return `: ${entry.stopReason}${entry.error === undefined ? "" : `, ${entry.error.message}`}`;
+    default:
+      return "";
+  }
+}
+
+/**
+ * Works on the runs a module speaks of until SIGINT or SIGTERM; then lets go of them and ends with 0. A
+ * second signal ends it at once, and so does the first while nothing is at work yet.
+ */
+export async function runWorker(call: CommandCall): Promise<number> {
+  const file = call.text("--config");
+  if (file === undefined)
+    throw misuse("worker needs to know what to work on: nano-agent worker --config worker.mjs");
+  const concurrency = numberOf(call, "--concurrency", {
+    least: 1,
+    most: 999_999,
+    what: "how many runs to work on at the same time, from 1",
+  });
+  using signals = new EndingSignals();
+  const opened = await Promise.race([opening(call, { file, concurrency }), signals.forced]);
+  return typeof opened === "string" ? SIGNAL_EXITS[opened] : await work(call, opened, signals);
+}
+
+interface OpenedFleet {
+  readonly fleet: Fleet;
+  readonly options: FleetOptions;
+}
+
+async function opening(
+  context: CommandContext,
+  { file, concurrency }: { readonly file: string; readonly concurrency: number | undefined },
+): Promise<OpenedFleet> {
+  const given = await loadWorkerConfig(file, currentFolder());
+  const options = concurrency === undefined ? given : { ...given, concurrency };
+  const { databaseUrl } = options;
+  const fleet = await createFleet({
+    ...options,
+    onWarning: (message) => {
+      say(context, withoutPassword(message, databaseUrl));
+      options.onWarning?.(message);
+    },
+  }).catch((error: unknown) => {
+    throw faultOf(file, error, databaseUrl);
+  });
+  return { fleet, options };
+}
+
+async function work(
+  context: CommandContext,
+  { fleet, options }: OpenedFleet,
+  signals: EndingSignals,
+): Promise<number> {
+  context.stdout.write(`${welcome(options)}\n`);
+  // Letting go takes as long as the options say; only a second signal is impatient.
+  signals.allowGrace(Number.POSITIVE_INFINITY);
+  await untilAborted(signals.signal);
+  context.stdout.write("Letting go of the runs at work. Once more ends it at once.\n");
+  const forced = await Promise.race([fleet.close(), signals.forced]);
+  return forced === undefined ? EXIT.done : SIGNAL_EXITS[forced];
+}
+
+function welcome({
+  agents = {},
+  concurrency = 50,
+  version = "1",
+  databaseUrl,
+  dataDir,
+}: FleetOptions): string {
+  const names = Object.keys(agents).join(", ");
+  const place = databaseUrl === undefined ? dataDir : shownUrl(databaseUrl);
+  return `Working on ${names}: up to ${counted(concurrency, "run")} at the same time, version ${version}, from ${place}. Ctrl+C lets go of them.`;
+}
+
+/** The error with a message that may be printed. Options that do not fit are a fault of the file. */
+function faultOf(file: string, thrown: unknown, url: string | undefined): NanoAgentError {
+  const error = toNanoAgentError(thrown);
+  const message = withoutPassword(error.message, url);
+  if (error.code === "invalid_argument") return invalidConfig(`${file}: ${message}`, { cause: error });
+  return new NanoAgentError(error.code, message, { cause: error });
+}
+
+/** The address of a database as it may be printed: without its password and parameters. */
+function shownUrl(url: string): string {
+  const parts = /^([a-z][a-z\d+.-]*:\/\/)(?:([^/?#]*)@)?([^?#]*)/i.exec(url);
+  if (parts === null) return "(an address that cannot be read)";
+  const [, protocol = "", login, place = ""] = parts;
+  const user = login?.split(":")[0];
+  return `${protocol}${user === undefined || user === "" ? "" : `${user}@`}${place}`;
+}
+
+/** A text with the passwords of an address of a database taken out, such as the message of an error. */
+function withoutPassword(text: string, url: string | undefined): string {
+  if (url === undefined) return text;
+  const [, login = ""] = /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)@/i.exec(url) ?? [];
+  const asParameter = [...url.matchAll(/[?&]password=([^&#]*)/gi)].map(([, value = ""]) => value);
+  const inLogin = login.includes(":") ? [login.slice(login.indexOf(":") + 1)] : [];
+  const secrets = [...asParameter, ...inLogin].flatMap((secret) => [secret, decoded(secret)]);
+  return [url, ...secrets]
+    .filter((secret) => secret !== "")
+    .reduce((rest, secret) => rest.replaceAll(secret, secret === url ? shownUrl(url) : "***"), text);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // As the user wrote it, then.
+    return text;
+  }
+}
+
+/**
+ * The options in a module: its default export, or what that function gives. Throws `invalid_config` for a
+ * file that is not there or cannot be loaded, and for options of which no worker can live.
+ */
+async function loadWorkerConfig(file: string, cwd: string): Promise<FleetOptions> {
+  const path = resolve(cwd, file);
+  if (!existsSync(path))
+    throw invalidConfig(`There is no ${path}. Name a module whose default export is the options of a fleet.`);
+  const options = await unlessIdle(
+    file,
+    loaded(path, file).then((exported) => given(file, exported)),
+  );
+  if (!isRecord(options))
+    throw invalidConfig(
+      `${file} has ${options === undefined ? "no default export" : "a default export of another kind"}: export default { databaseUrl, agents }, or a function that gives that.`,
+    );
+  const { agents, databaseUrl, dataDir, concurrency } = options as FleetOptions;
+  if (!isRecord(agents) || Object.keys(agents).length === 0)
+    throw invalidConfig(
+      `${file} names no agents, so there is nothing to work on: agents: { triage: (host) => new Agent({ model, ...host }) }.`,
+    );
+  if (databaseUrl === undefined && dataDir === undefined)
+    throw invalidConfig(
+      `${file} names no database: without databaseUrl (or dataDir) runs are in the memory of this process, and nobody can start one.`,
+    );
+  if (concurrency === 0)
+    throw invalidConfig(
+      `${file} says concurrency: 0, which works on nothing. Leave it out, or give --concurrency.`,
+    );
+  return options;
+}
+
+/** Without anything else to do the process would end, and nobody would hear why. */
+async function unlessIdle<T>(file: string, loading: Promise<T>): Promise<T> {
+  const idle = Promise.withResolvers<never>();
+  const onIdle = (): void =>
+    idle.reject(invalidConfig(`${file} is never loaded: it waits for something that does not come.`));
+  process.once("beforeExit", onIdle);
+  try {
+    return await Promise.race([loading, idle.promise]);
+  } finally {
+    process.off("beforeExit", onIdle);
+  }
+}
+
+async function loaded(path: string, file: string): Promise<unknown> {
+  try {
+    const module: { readonly default?: unknown } = await import(pathToFileURL(path).href);
+    return module.default;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const advice =
+      code === "ERR_UNKNOWN_FILE_EXTENSION"
+        ? ` Node ${process.versions.node} cannot load ${extname(path)} files: write .mjs, or take Node 24.`
+        : "";
+    throw invalidConfig(`${file} cannot be loaded: ${errorMessage(error)}.${advice}`.replace("..", "."), {
+      cause: error,
+    });
+  }
+}
+
+async function given(file: string, exported: unknown): Promise<unknown> {
+  const isFunction = typeof exported === "function";
+  try {
+    const options = isFunction ? await (exported as () => unknown)() : exported;
+    // Here, as reading them may fail too.
+    return isRecord(options) ? { ...options } : options;
+  } catch (error) {
+    const what = isFunction ? `The function in ${file} failed` : `The options in ${file} cannot be read`;
+    throw invalidConfig(`${what}: ${toNanoAgentError(error).message}`, { cause: error });
+  }
+}

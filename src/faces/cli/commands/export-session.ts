@@ -1,0 +1,214 @@
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
+import { resolve } from "node:path";
+import { redactionFor } from "../../../coding/setup/secrets.ts";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
+import { SessionState } from "../../../core/agent/state.ts";
+import { errorMessage, type Json, misuse } from "../../../core/base/errors.ts";
+import { fenced, type Redaction } from "../../../core/base/text.ts";
+import {
+  type ContentBlock,
+  type Message,
+  mapTexts,
+  type ProviderData,
+} from "../../../core/message/message.ts";
+import { redactJson } from "../../../core/tool/tool-output.ts";
+import type { EvaluationContent } from "../../../evaluation/summarize.ts";
+import { readSession, type SessionContent } from "../../../session/read-session.ts";
+import type { SessionFile } from "../../../session/session-store.ts";
+import { EXIT } from "../../../view/exit-code.ts";
+import { terminalText } from "../../../view/safe-text.ts";
+import type { CommandCall, SessionCall } from "../command-call.ts";
+import { settingsHere } from "../command-context.ts";
+
+type Format = "markdown" | "json" | "html";
+
+/**
+ * Writes a session: its conversation, as it would be sent, as Markdown or one JSON object, or all of it as an
+ * HTML page. Secrets are taken out, those that the user or the model wrote included.
+ */
+export async function exportSession(call: SessionCall, { path }: SessionFile): Promise<number> {
+  const { cwd, stdout } = call;
+  const format = formatOf(call);
+  const { config, environment } = await settingsHere(call);
+  const text = await exported(readSession(path), format, redactionFor(environment, config.values));
+  const file = call.text("--output");
+  if (file !== undefined) writePrivateFile(file, cwd, text);
+  else stdout.write(stdout.isTerminal && format !== "json" ? terminalText(text) : text);
+  return EXIT.done;
+}
+
+function formatOf({ has, text }: CommandCall): Format {
+  const formats = (["markdown", "json", "html"] as const).filter(
+    (format) => text("--format") === format || (format !== "html" && has(`--${format}`)),
+  );
+  const [format = "markdown", other] = formats;
+  if (other === undefined) return format;
+  throw misuse("sessions export writes one format: markdown, json or html. Leave the others out.");
+}
+
+async function exported(
+  content: SessionContent,
+  format: Format,
+  redact: Redaction | undefined,
+): Promise<string> {
+  if (format === "html") {
+    const { exportPage, style } = await loadDrawings();
+    return exportPage({ ...content, entries: redactEntries(redact, content.entries) }, style);
+  }
+  const state = new SessionState();
+  for (const entry of content.entries) state.apply(entry);
+  state.transcript.closeOpenCalls();
+  const messages = redactMessages(redact, state.transcript.messages);
+  if (format === "json") return `${JSON.stringify(asJson(content, state, messages), undefined, 2)}\n`;
+  return asMarkdown(content, messages);
+}
+
+interface Drawings {
+  readonly exportPage: (content: SessionContent, pageStyle: string) => string;
+  readonly evaluationPage: (content: EvaluationContent, pageStyle: string) => string;
+}
+
+/** What draws pages that are files, which the build puts beside the program, and the style sheet of the page. */
+export async function loadDrawings(): Promise<Drawings & { readonly style: string }> {
+  const web = new URL("../../web/", import.meta.url);
+  const [, sheet = ""] = /href="([^"]+\.css)"/.exec(readFileSync(new URL("index.html", web), "utf8")) ?? [];
+  const drawings = (await import(new URL("../export-page.mjs", import.meta.url).href)) as Drawings;
+  return { ...drawings, style: readFileSync(new URL(sheet, web), "utf8") };
+}
+
+function asJson(
+  { sessionId, header }: SessionContent,
+  { session }: SessionState,
+  messages: readonly Message[],
+): object {
+  return {
+    session_id: sessionId,
+    cwd: header?.cwd ?? null,
+    started_at: header === undefined ? null : new Date(header.time).toISOString(),
+    usage: session.usage,
+    total_cost_usd: session.costUsd ?? null,
+    messages,
+  };
+}
+
+function asMarkdown({ sessionId, header }: SessionContent, messages: readonly Message[]): string {
+  const parts = [`# Session ${sessionId}`];
+  if (header !== undefined) parts.push(`${new Date(header.time).toISOString()}, in \`${header.cwd}\``);
+  for (const { role, content } of messages) {
+    const isResults = (content as readonly ContentBlock[]).every((block) => block.type === "tool_result");
+    if (!isResults) parts.push(role === "user" ? "## User" : "## Assistant");
+    parts.push(...content.map(blockMarkdown).filter((text) => text !== ""));
+  }
+  return `${parts.join("\n\n")}\n`;
+}
+
+function blockMarkdown(block: ContentBlock): string {
+  switch (block.type) {
+    case "text":
+      return block.text.trim();
+    case "thinking":
+      return block.thinking.trim().replaceAll(/^/gm, "> ");
+    case "image":
+      return block.source.type === "url"
+        ? `![image](${block.source.url})`
+        : `*image, ${block.source.media_type}*`;
+    case "tool_use":
+      return `**${block.name}**\n\n${fenced(JSON.stringify(block.input, undefined, 2), "json")}`;
+    case "tool_result": {
+      const { content } = block;
+      const text = typeof content === "string" ? fenced(content) : content.map(blockMarkdown).join("\n\n");
+      return `${block.is_error === true ? "*failed*" : "*result*"}\n\n${text}`;
+    }
+  }
+}
+
+/**
+ * A conversation to hand on, without secrets in what people, the model, tools and the provider said. Ids and
+ * names of calls and images stay as they are.
+ */
+export function redactMessages(
+  redaction: Redaction | undefined,
+  messages: readonly Message[],
+): readonly Message[] {
+  if (redaction === undefined) return messages;
+  return messages.map((message) => {
+    const content = (message.content as readonly ContentBlock[])
+      .map((block) => redactBlock(redaction, block))
+      .map((block) => redactProviderData(redaction, block));
+    return { ...message, content } as Message;
+  });
+}
+
+function redactBlock(redaction: Redaction, block: ContentBlock): ContentBlock {
+  switch (block.type) {
+    case "text":
+      return { ...block, text: redaction.text(block.text) };
+    case "thinking":
+      return { ...block, thinking: redaction.text(block.thinking) };
+    case "image":
+      return block;
+    case "tool_use":
+      return {
+        ...block,
+        input: redactJson(redaction, block.input as { readonly [key: string]: Json | undefined }),
+        ...(block.invalid_input === undefined
+          ? {}
+          : { invalid_input: { ...block.invalid_input, raw: redaction.text(block.invalid_input.raw) } }),
+      };
+    case "tool_result":
+      return { ...block, content: mapTexts(block.content, (text) => redaction.text(text)) };
+  }
+}
+
+/** A search, its sources, code the provider ran, and the reasoning once more. */
+function redactProviderData(redaction: Redaction, block: ContentBlock): ContentBlock {
+  if (!("provider_data" in block) || block.provider_data === undefined) return block;
+  const data = redactJson(redaction, block.provider_data as unknown as Json) as unknown as ProviderData;
+  return { ...block, provider_data: data };
+}
+
+/** Entries without secrets. The same text becomes the same everywhere, so calls keep their results. */
+function redactEntries(
+  redaction: Redaction | undefined,
+  entries: readonly JournalEntry[],
+): readonly JournalEntry[] {
+  if (redaction === undefined) return entries;
+  return entries.map((entry) => redactJson(redaction, entry as unknown as Json) as unknown as JournalEntry);
+}
+
+const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
+
+/**
+ * Writes a file that is the user's alone (0600), in place of one of that name. Throws `invalid_argument` for
+ * a link, a file with a second name, anything else that is no regular file, and what cannot be written.
+ */
+function writePrivateFile(path: string, cwd: string, text: string): void {
+  const target = resolve(cwd, path);
+  let descriptor: number;
+  try {
+    descriptor = openSync(target, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
+  } catch (error) {
+    throw misuse(`${target} cannot be written: ${errorMessage(error)}. Links are not followed.`, {
+      cause: error,
+    });
+  }
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile() || stats.nlink > 1)
+      throw misuse(`${target} is not a plain file, or has a second name (a hard link). Name another file.`);
+    fchmodSync(descriptor, 0o600);
+    ftruncateSync(descriptor);
+    writeFileSync(descriptor, text);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,335 @@
+import { type LiveTools, openLiveTools } from "../../../coding/replay/live-tools.ts";
+import type { CodingSession, CompactionResult } from "../../../coding/session/coding-session.ts";
+import { createCodingSession } from "../../../coding/session/prepare-coding-session.ts";
+import { existingFolder } from "../../../coding/settings/paths.ts";
+import { loadSettings, type Settings } from "../../../coding/settings/settings.ts";
+import { describedTools } from "../../../coding/setup/builtin-tools.ts";
+import { SessionState } from "../../../core/agent/state.ts";
+import { isNanoAgentError, misuse, toNanoAgentError } from "../../../core/base/errors.ts";
+import { defined } from "../../../core/base/json.ts";
+import { counted } from "../../../core/base/text.ts";
+import type { Usage } from "../../../core/message/message.ts";
+import { costOf } from "../../../core/model/budget.ts";
+import { stepNumbered } from "../../../journal/steps.ts";
+import { undoNewestCompaction } from "../../../memory/context/compactor.ts";
+import { knownModelInfo } from "../../../providers/model-info.ts";
+import { type ImportReport, importSession } from "../../../session/import/import-session.ts";
+import { readSession, type SessionContent, sessionTitle } from "../../../session/read-session.ts";
+import {
+  type ReplayOptions,
+  type ReplayReport,
+  replaySession,
+} from "../../../session/replay/replay-session.ts";
+import { type FoundSession, findSessions } from "../../../session/search/find-sessions.ts";
+import type { SessionFile } from "../../../session/session-store.ts";
+import { EXIT } from "../../../view/exit-code.ts";
+import { noticeText } from "../../../view/notice-text.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
+import { phraseText } from "../../../view/words.ts";
+import type { CommandCall, SessionCall } from "../command-call.ts";
+import { answer, listTime, say, settingsHere } from "../command-context.ts";
+import { readStep } from "../run-flags.ts";
+
+/**
+ * Compacts a session with the model it works with, shows what that would do, or takes the newest compaction
+ * back. Returns 1 when the session stays as it was.
+ */
+export async function compactSession(call: SessionCall, session: SessionFile): Promise<number> {
+  const [isPreview, isUndo] = [call.has("--preview"), call.has("--undo")];
+  if (isPreview && isUndo)
+    throw misuse("sessions compact shows what would happen or takes it back. Leave --preview or --undo out.");
+  if (isUndo) return undo(call, session);
+  const { cwd, environment } = call;
+  const { config } = await settingsHere(call);
+  const coding = await createCodingSession({
+    environment,
+    cwd,
+    resume: { id: session.sessionId },
+    // Who asks for a compaction wants one, also where it never happens by itself.
+    ...(config.values.compaction === false ? { settings: { compaction: {} } } : {}),
+    onNotice: (notice) => (notice.code === "model_chosen" ? undefined : say(call, noticeText(notice))),
+  });
+  try {
+    return isPreview ? await preview(coding, call) : await compact(coding, call);
+  } finally {
+    await coding.close();
+  }
+}
+
+async function compact(coding: CodingSession, call: SessionCall): Promise<number> {
+  coding.onEvent((event) => {
+    if (event.type === "warning") say(call, event.message);
+  });
+  const result = await coding.compact();
+  const { method = "none", tokensBefore = null, tokensAfter = null } = result ?? {};
+  const undoing = `Take it back with: nano-agent sessions compact ${coding.id} --undo`;
+  answer(
+    call,
+    { session_id: coding.id, method, tokens_before: tokensBefore, tokens_after: tokensAfter },
+    result === undefined ? "" : `${coding.id}: ${compacted(result)} ${undoing}\n`,
+  );
+  return result === undefined ? EXIT.failed : EXIT.done;
+}
+
+async function preview(coding: CodingSession, call: SessionCall): Promise<number> {
+  const { replaced, kept, pinned, isNeeded, ...figures } = await coding.previewCompaction();
+  const { method, tokensBefore, tokensAfter, window, limit } = figures;
+  const room =
+    window === undefined
+      ? "the window of the model is unknown"
+      : `compacted above ${limit ?? window}, window ${window}`;
+  const messages = counted(replaced.length + kept.length, "message");
+  const isSmaller = method === "none" || tokensAfter < tokensBefore;
+  const todo = pinned.todo ? "the todo list" : "no todo list";
+  const rows: readonly (readonly [string, string])[] = [
+    ["session", coding.id],
+    ["size", `${messages}, about ${tokensBefore} tokens (${room})`],
+    ["method", method === "none" ? "nothing could go" : method],
+    ["goes", counted(replaced.length, "older message")],
+    ["stays", counted(kept.length, "newest message")],
+    [
+      "pinned",
+      `${counted(pinned.userMessages, "message")} of the user, ${counted(pinned.files, "file")}, ${todo}`,
+    ],
+    ["after", `about ${tokensAfter} tokens${isSmaller ? "" : ": no less, so it would stay as it is"}`],
+  ];
+  return answer(
+    call,
+    {
+      session_id: coding.id,
+      needed: isNeeded,
+      method,
+      tokens_before: tokensBefore,
+      tokens_after: tokensAfter,
+      limit: limit ?? null,
+      window: window ?? null,
+      replaced: replaced.length,
+      kept: kept.length,
+      pinned: { user_messages: pinned.userMessages, files: pinned.files, todo: pinned.todo },
+    },
+    rows.map(([name, value]) => `${name.padEnd(8)}  ${value}\n`).join(""),
+  );
+}
+
+async function undo(call: SessionCall, session: SessionFile): Promise<number> {
+  const { sessionId } = session;
+  const journal = await call.store.resume(session);
+  try {
+    const state = new SessionState();
+    for (const entry of journal.entries()) state.apply(entry);
+    await undoNewestCompaction({ journal, state, scope: undefined, emit: () => undefined });
+    const { length: messages } = state.transcript.messages;
+    const left = `the conversation has ${counted(messages, "message")}`;
+    return answer(
+      call,
+      { session_id: sessionId, messages },
+      `${sessionId}: the newest compaction is taken back; ${left}.\n`,
+    );
+  } finally {
+    await journal.close();
+  }
+}
+
+function compacted({
+  method,
+  tokensBefore: before,
+  tokensAfter: after,
+}: NonNullable<CompactionResult>): string {
+  return phraseText({ code: "compacted", before, after, method }, String);
+}
+
+export async function findCommand(call: SessionCall, text: string): Promise<number> {
+  const { store } = call;
+  const cwd = call.has("--all") ? undefined : call.cwd;
+  const { sessions, by, notices } = await findSessions(store, text, { cwd });
+  for (const notice of notices) say(call, notice);
+  const none = `No session holds ${terminalLine(text, 100)}.${cwd === undefined ? "" : " See --all."}\n`;
+  return answer(
+    call,
+    sessions.map((session) => ({ ...foundJson(session), by })),
+    sessions.map(foundText).join("") || none,
+  );
+}
+
+function foundJson({ sessionId, path, changedAt, step, excerpt, passages }: FoundSession): object {
+  return {
+    session_id: sessionId,
+    file: path,
+    changed_at: new Date(changedAt).toISOString(),
+    title: sessionTitle(path) ?? null,
+    step,
+    excerpt,
+    passages,
+  };
+}
+
+function foundText({ sessionId, changedAt, step, excerpt, passages }: FoundSession): string {
+  const more = passages > 1 ? ` (and ${passages - 1} more)` : "";
+  return `${listTime(changedAt)}  ${sessionId}  step ${step}${more}\n    ${terminalLine(excerpt, 200)}\n`;
+}
+
+/**
+ * Imports session files and writes one line each. Resolves to 0 when all were imported, to 2 when one is no
+ * session file, or was imported before; what is wrong is said on standard error. Throws `journal` when a
+ * session cannot be written.
+ */
+export async function importCommand(call: SessionCall): Promise<number> {
+  const { store, cwd } = call;
+  let code: number = EXIT.done;
+  for (const file of call.words) {
+    try {
+      const report = await importSession(store, file, { cwd, costOf: knownCost, again: call.has("--again") });
+      answer(call, importJson(report), importText(report));
+    } catch (error) {
+      if (!isNanoAgentError(error, "invalid_argument")) throw error;
+      say(call, toNanoAgentError(error).message);
+      code = EXIT.usage;
+    }
+  }
+  return code;
+}
+
+function knownCost(model: string, usage: Usage): number | undefined {
+  const slash = model.indexOf("/");
+  const price = knownModelInfo(model.slice(0, slash), model.slice(slash + 1))?.price;
+  return price && costOf(usage, price);
+}
+
+function importJson({ sessionId: session_id, leftOut: left_out, repairs, ...report }: ImportReport): object {
+  const { file, program, path, inputs, answers, calls, damaged, unknown } = report;
+  const found = { inputs, answers, calls, damaged, left_out, unknown };
+  return {
+    file,
+    program,
+    session_id,
+    path,
+    ...found,
+    repairs: {
+      unanswered_calls: repairs.unansweredCalls,
+      stray_results: repairs.strayResults,
+      renamed_calls: repairs.renamedCalls,
+      empty_answers: repairs.emptyAnswers,
+    },
+  };
+}
+
+function importText(report: ImportReport): string {
+  const { file, program, sessionId, inputs, answers, calls, damaged, leftOut, unknown, repairs } = report;
+  const { unansweredCalls: unanswered, strayResults: stray, renamedCalls: renamed } = repairs;
+  const lines = [
+    `${file} (${program}): ${counted(inputs, "input")}, ${counted(answers, "answer")}, ${counted(calls, "tool call")}`,
+    ...damaged.slice(0, 20).map(({ line, reason }) => `  damaged: line ${line}, ${reason}`),
+  ];
+  if (damaged.length > 20) lines.push(`  damaged: ${counted(damaged.length - 20, "more line")}`);
+  for (const [kind, count] of Object.entries(unknown)) lines.push(`  unknown, left out: ${count} × ${kind}`);
+  for (const [kind, count] of Object.entries(leftOut)) lines.push(`  left out: ${count} × ${kind}`);
+  if (unanswered > 0) lines.push(`  ${counted(unanswered, "call")} had no result; each got one that says so`);
+  if (stray > 0)
+    lines.push(`  ${counted(stray, "result")} had no call and ${stray === 1 ? "was" : "were"} dropped`);
+  if (renamed > 0)
+    lines.push(`  ${counted(renamed, "call")} got an id of ${renamed === 1 ? "its" : "their"} own`);
+  lines.push(`  go on with nano-agent -p -r ${sessionId} "…"`);
+  return lines.map((line) => `${line.startsWith("  ") ? "  " : ""}${terminalLine(line, 400)}\n`).join("");
+}
+
+/** Runs a session again and writes where it differs. Resolves to 0 when it does not, to 1 when it does. */
+export async function replayCommand(call: SessionCall, { path }: SessionFile): Promise<number> {
+  assertAgreement(call);
+  const { environment } = call;
+  const from = readStep(call.text("--from"));
+  const workspace = call.text("--workspace");
+  const content = readSession(path);
+  if (from !== undefined) stepNumbered(content.entries, from);
+  const cwd = workspace === undefined ? call.cwd : existingFolder(workspace, "--workspace");
+  const settings = await loadSettings({ environment, cwd });
+  const live = call.has("--live-tools") ? await liveTools(settings, content, call) : undefined;
+  const tools = describedTools(settings);
+  try {
+    const report = await replayed(content, { tools, runTool: live?.run, ...defined({ from }) });
+    const facts = { content, report, kept: live?.kept ?? new Map<string, number>() };
+    answer(call, replayJson(facts), replayText(facts));
+    return report.same ? EXIT.done : EXIT.failed;
+  } finally {
+    await live?.dispose();
+  }
+}
+
+function assertAgreement({ has }: CommandCall): void {
+  const isAboutTools = has("--workspace") || has("--yolo") || has("--allowed-tools");
+  if (isAboutTools && !has("--live-tools"))
+    throw misuse("--workspace, --yolo and --allowed-tools say how tools run: they need --live-tools.");
+}
+
+function liveTools(settings: Settings, { header }: SessionContent, call: SessionCall): Promise<LiveTools> {
+  const named = call.text("--workspace");
+  const origin = named ?? header?.cwd;
+  if (origin === undefined)
+    throw misuse("The session does not say in which folder it worked. Name one with --workspace FOLDER.");
+  return openLiveTools({
+    settings,
+    onNotice: (notice) => say(call, noticeText(notice)),
+    workspace: existingFolder(origin, named === undefined ? "The folder of the session" : "--workspace"),
+    allowed: call.list("--allowed-tools"),
+    ...(call.has("--yolo") ? { mode: "bypassPermissions" as const } : {}),
+  });
+}
+
+async function replayed(
+  { entries, otherTypes }: SessionContent,
+  options: ReplayOptions,
+): Promise<ReplayReport> {
+  const report = await replaySession(entries, options);
+  const others = Object.entries(otherTypes).map(([type, count]) => [`records of type ${type}`, count]);
+  return {
+    ...report,
+    notReplayed: { ...report.notReplayed, ...(Object.fromEntries(others) as Record<string, number>) },
+  };
+}
+
+interface ReplayFacts {
+  readonly content: SessionContent;
+  readonly report: ReplayReport;
+  readonly kept: ReadonlyMap<string, number>;
+}
+
+function replayJson({ content, report, kept }: ReplayFacts): object {
+  return {
+    session_id: content.sessionId,
+    same: report.same,
+    runs: report.runs,
+    requests: report.requests,
+    calls: report.calls,
+    calls_run: report.callsRun,
+    not_replayed: report.notReplayed,
+    kept_from_record: Object.fromEntries(kept),
+    damaged: content.damaged,
+    differences: report.differences,
+  };
+}
+
+const SHOWN = 50;
+
+function replayText({ content, report, kept }: ReplayFacts): string {
+  const { differences, runs, requests, calls, callsRun, same } = report;
+  const run = callsRun > 0 ? `, ${callsRun} of them run` : "";
+  const lines = [
+    `${content.sessionId}: ${same ? "the same" : counted(differences.length, "difference")}`,
+    `${counted(runs, "run")}, ${counted(requests, "request")}, ${counted(calls, "tool call")} compared${run}`,
+    ...Object.entries(report.notReplayed).map(([kind, count]) => `not run again: ${kind} (${count})`),
+    ...[...kept].map(([reason, count]) => `from the record: ${counted(count, "call")} (${reason})`),
+    ...differences.slice(0, SHOWN).flatMap(differenceLines),
+  ];
+  if (differences.length > SHOWN) lines.push(`and ${differences.length - SHOWN} more; --json writes all`);
+  return lines.map((line) => `${line.startsWith("  ") ? "  " : ""}${terminalLine(line, 300)}\n`).join("");
+}
+
+function differenceLines(difference: ReplayReport["differences"][number]): readonly string[] {
+  const { run, step, aspect, call, path, recorded, replayed: now } = difference;
+  const at = step === null ? "" : `, step ${step}`;
+  const of = call === undefined ? "" : `, ${call.name} (${call.id})`;
+  return [
+    `run ${run}${at}${of}: ${aspect.replace("_", " ")} differs at ${path}`,
+    `  recorded ${recorded}`,
+    `  now      ${now}`,
+  ];
+}

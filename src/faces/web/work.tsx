@@ -1,0 +1,104 @@
+import { type Context, createContext, type VNode } from "preact";
+import { useContext, useEffect, useState } from "preact/hooks";
+import { errorMessage } from "../../core/base/errors.ts";
+import { createReader, type Reader, ServerProblem } from "../../server/create-reader.ts";
+import { terminalText } from "../../view/safe-text.ts";
+import { useWords, type Words } from "./language/language.ts";
+import { Button } from "./text/controls.tsx";
+
+/** The outcome of something a person asked for, until they dismiss it. */
+export interface Announcement {
+  readonly kind: "good" | "bad";
+  readonly text: string;
+}
+
+/** Runs what a person asked for, and keeps what came of it to be shown. */
+export interface Work {
+  readonly said: Announcement | undefined;
+  readonly say: (text: string) => void;
+  readonly dismiss: () => void;
+  /** Resolves to `undefined` where it failed; the failure is shown. */
+  readonly attempt: <T>(work: () => Promise<T>) => Promise<T | undefined>;
+}
+
+/** An error in words for a person at the page: a server that was started anew has another token. */
+export function faultText(error: unknown, words: Words): string {
+  return error instanceof ServerProblem && error.status === 401 ? words.signInFirst : errorMessage(error);
+}
+
+export function useWork(): Work {
+  const words = useWords();
+  const [said, setSaid] = useState<Announcement>();
+  return {
+    said,
+    say: (text) => setSaid({ kind: "good", text }),
+    dismiss: () => setSaid(undefined),
+    attempt: async (work) => {
+      setSaid(undefined);
+      try {
+        return await work();
+      } catch (error) {
+        setSaid({ kind: "bad", text: faultText(error, words) });
+        return undefined;
+      }
+    },
+  };
+}
+
+/** Grey bars in place of what is loading; they show only when it takes a while. */
+export function Skeleton(): VNode {
+  const words = useWords();
+  return (
+    <div class="bones" role="status" aria-busy="true">
+      <span class="hide">{words.loading}</span>
+      {Array.from({ length: 6 }, (_none, at) => (
+        <i key={at} aria-hidden="true" />
+      ))}
+    </div>
+  );
+}
+
+export function WorkLine({ work: { said, dismiss } }: { readonly work: Work }): VNode | null {
+  const words = useWords();
+  if (said === undefined) return null;
+  return (
+    <p class={`note ${said.kind}`} role={said.kind === "bad" ? "alert" : "status"}>
+      <span>
+        {said.kind === "bad" && <strong>{words.failed}: </strong>}
+        {terminalText(said.text)}
+      </span>
+      <Button look="bare small" onClick={dismiss}>
+        {words.dismiss}
+      </Button>
+    </p>
+  );
+}
+
+export const ReaderContext: Context<Reader> = createContext(createReader());
+
+export function useReader(): Reader {
+  return useContext(ReaderContext);
+}
+
+type Pictures = typeof import("./picture-parts.ts");
+
+/** The pictures; undefined until they are loaded. */
+export function usePictures(work: Work): Pictures | undefined {
+  return useLoaded(() => work.attempt(() => import("./picture-parts.ts")), []);
+}
+
+/** What was loaded last; again after a change of the inputs. What cannot be loaded stays as it was. */
+export function useLoaded<T>(load: () => Promise<T | undefined>, inputs: readonly unknown[]): T | undefined {
+  const [value, setValue] = useState<T>();
+  useEffect(() => {
+    let isLeft = false;
+    const take = (loaded?: T): void => {
+      if (!isLeft && loaded !== undefined) setValue(loaded);
+    };
+    load().then(take, () => take());
+    return () => {
+      isLeft = true;
+    };
+  }, inputs);
+  return value;
+}

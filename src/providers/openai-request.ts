@@ -1,0 +1,71 @@
+import { defined } from "../core/base/json.ts";
+import { hashText } from "../core/base/text.ts";
+import type { ImageBlock } from "../core/message/message.ts";
+import type { ModelRequest, ToolSpec } from "../core/model/model.ts";
+import { type WireRequest, type WireTarget, wireHeaders, withoutOmitted } from "./wire.ts";
+
+/** The parts of a body that differ between the formats of the OpenAI family. */
+interface OpenAiBody {
+  /** Format and field of the messages, which `providerOptions` cannot replace. */
+  readonly wire: "openai_chat" | "openai_responses";
+  readonly list: "messages" | "input";
+  /** JSON that follows the model: a comma, then fields. */
+  readonly head: string;
+  readonly tool: (spec: ToolSpec) => string;
+  readonly settings: (hasTools: boolean) => object;
+}
+
+/** The body of a request. Its provider options win; a list of tools there is added to the request's own. */
+export function openAiBody(request: ModelRequest, target: WireTarget, body: OpenAiBody): string {
+  const { wire, list, head, tool, settings } = body;
+  const { [list]: _list, tools: extra, ...options } = request.providerOptions?.[wire] ?? {};
+  const tools = (request.tools ?? []).map(tool);
+  if (Array.isArray(extra)) for (const entry of extra) tools.push(JSON.stringify(entry));
+  const rest = JSON.stringify({ ...withoutOmitted(settings(tools.length > 0), target), ...options });
+  const listed = tools.length === 0 ? "" : `,"tools":[${tools.join(",")}]`;
+  const fields = rest === "{}" ? "}" : `,${rest.slice(1)}`;
+  return `{"model":${JSON.stringify(target.modelId)}${head}${listed}${fields}`;
+}
+
+/** How tools are chosen; `named` is how the format names one. */
+export function toolSettings(
+  { toolChoice, parallelToolCalls }: ModelRequest,
+  named: (name: string) => object,
+): object {
+  return defined({
+    tool_choice: typeof toolChoice === "object" ? named(toolChoice.name) : toolChoice,
+    // Several calls are the default nearly everywhere, and some models refuse the field.
+    parallel_tool_calls: parallelToolCalls === false ? false : undefined,
+  });
+}
+
+/** Where a request of the OpenAI family is posted. A query in the base URL stays behind the path. */
+export function openAiEndpoint(target: WireTarget, path: string): Pick<WireRequest, "url" | "headers"> {
+  const { apiKey = "", baseUrl, endpoint } = target;
+  const [base = "", ...query] = baseUrl.split(/(?=\?)/);
+  const authorization = apiKey === "" ? undefined : `Bearer ${apiKey}`;
+  return {
+    url: endpoint ?? `${base.replace(/\/+$/, "")}${path}${query.join("")}`,
+    headers: wireHeaders(target, { authorization }),
+  };
+}
+
+/** An image as formats of the OpenAI family take it: its address, or the image itself as one. */
+export function imageUrl({ source }: ImageBlock): string {
+  return source.type === "url" ? source.url : `data:${source.media_type};base64,${source.data}`;
+}
+
+/**
+ * The id of a tool call as a vendor accepts it: unchanged where that is possible, else a hash of it. The same
+ * id gives the same text for the call and for its result. A number is the longest id accepted,
+ * `alphanumeric9` means nine letters or digits.
+ */
+export function toolCallId(id: string, format: number | "alphanumeric9"): string {
+  if (format === "alphanumeric9") return /^[a-zA-Z0-9]{9}$/.test(id) ? id : hashed(id, 9);
+  return id.length <= format ? id : `call_${hashed(id, 11)}`;
+}
+
+/** Letters and digits, at most 11 that differ. */
+function hashed(text: string, length: number): string {
+  return hashText(text).toString(36).padStart(length, "0").slice(-length);
+}

@@ -1,0 +1,206 @@
+import type { NanoAgentError } from "../core/base/errors.ts";
+import { hashText } from "../core/base/text.ts";
+import type {
+  AssistantBlock,
+  ContentBlock,
+  ImageBlock,
+  Message,
+  ProviderData,
+  TextBlock,
+} from "../core/message/message.ts";
+import type { BlockPart, ModelRequest, ToolSpec } from "../core/model/model.ts";
+
+/**
+ * What one model does not take: images, tools whose schema it refuses, and seals of another maker
+ * (signatures, encrypted reasoning, results of its own tools). Each would fail every later request of its
+ * conversation, so requests go on without it. Sealed blocks are marked with their maker, and requests to
+ * another endpoint, account or model go without them; blocks without a mark (of older and imported sessions)
+ * are sent until they are refused.
+ */
+export class Refusals {
+  readonly #maker: string;
+  readonly #takesNoImages: boolean;
+  readonly #refused = new WeakSet<ImageBlock | AssistantBlock | ToolSpec>();
+  #refusesImages = false;
+  #refusesTools = false;
+  /** The same objects each time: encoders keep the text of messages and tools they know. */
+  #messages = new WeakMap<Message, Message>();
+  #toolLists = new WeakMap<readonly ToolSpec[], readonly ToolSpec[]>();
+
+  /** `maker`: whatever tells endpoint, account and model apart; only a hash of it is kept. */
+  constructor(maker: readonly (string | undefined)[], takesNoImages: boolean) {
+    this.#maker = hashText(JSON.stringify(maker)).toString(36);
+    this.#takesNoImages = takesNoImages;
+  }
+
+  /** A finished block of an answer, with the mark of its maker if it is sealed. */
+  marked(part: BlockPart): BlockPart {
+    const data = sealsOf(part.block);
+    if (data === undefined) return part;
+    const entries = Object.entries(data).map(([wire, own]) => [wire, { ...own, [MAKER]: this.#maker }]);
+    return { ...part, block: { ...part.block, provider_data: Object.fromEntries(entries) as ProviderData } };
+  }
+
+  /** The request as it can be sent. */
+  without(request: ModelRequest): ModelRequest {
+    let messages: Message[] | undefined;
+    for (const [at, message] of request.messages.entries()) {
+      const left = this.#messageWithout(message);
+      if (left === message) continue;
+      messages ??= request.messages.slice();
+      messages[at] = left;
+    }
+    return this.#withoutTools(messages === undefined ? request : { ...request, messages });
+  }
+
+  /** Learns from a failed request what the next goes without, in words; `undefined`: it is about none. */
+  learn(sent: ModelRequest, error: NanoAgentError): string | undefined {
+    const images = refusedImages(sent, error);
+    if (images.length > 0) {
+      this.#refusesImages = true;
+      return this.#leave(images, "The request goes on without the image.");
+    }
+    const tool = refusedTool(sent, error);
+    if (tool !== undefined) {
+      this.#refusesTools = true;
+      return this.#leave([tool], `The request goes on without the tool ${tool.name}.`);
+    }
+    const sealed = refusedSeals(sent, error);
+    if (sealed.length === 0) return undefined;
+    return this.#leave(sealed, "The request goes on without the reasoning that this model cannot verify.");
+  }
+
+  #leave(refused: readonly (ImageBlock | AssistantBlock | ToolSpec)[], change: string): string {
+    for (const each of refused) this.#refused.add(each);
+    this.#messages = new WeakMap();
+    this.#toolLists = new WeakMap();
+    return change;
+  }
+
+  #withoutTools(request: ModelRequest): ModelRequest {
+    const { tools } = request;
+    if (!this.#refusesTools || tools === undefined) return request;
+    const left = this.#toolLists.get(tools) ?? tools.filter((tool) => !this.#refused.has(tool));
+    this.#toolLists.set(tools, left);
+    if (left.length > 0) return left.length === tools.length ? request : { ...request, tools: left };
+    const { tools: _tools, toolChoice: _choice, ...rest } = request;
+    return rest;
+  }
+
+  #messageWithout(message: Message): Message {
+    if (message.role === "user" && !this.#refusesImages && !this.#takesNoImages) return message;
+    const known = this.#messages.get(message);
+    if (known !== undefined) return known;
+    const isKept =
+      message.role === "user"
+        ? !imagesIn(message).some((image) => this.#isLeftOut(image))
+        : !message.content.some((block) => this.#isForeign(block));
+    const left = isKept
+      ? message
+      : ({ ...message, content: this.#blocksWithout(message.content) } as Message);
+    this.#messages.set(message, left);
+    return left;
+  }
+
+  #blocksWithout(blocks: readonly ContentBlock[]): readonly ContentBlock[] {
+    return blocks.map((block) => {
+      if (block.type === "image") return this.#isLeftOut(block) ? NOTE : block;
+      if (block.type !== "tool_result") return this.#isForeign(block) ? open(block) : block;
+      if (typeof block.content === "string") return block;
+      return { ...block, content: this.#blocksWithout(block.content) as typeof block.content };
+    });
+  }
+
+  #isLeftOut(image: ImageBlock): boolean {
+    return this.#takesNoImages || this.#refused.has(image);
+  }
+
+  #isForeign(block: AssistantBlock): boolean {
+    if (this.#refused.has(block)) return true;
+    return Object.values(block.provider_data ?? {}).some(
+      ({ [MAKER]: maker }) => maker !== undefined && maker !== this.#maker,
+    );
+  }
+}
+
+const NOTE: TextBlock = { type: "text", text: "[An image was left out here: this model does not take it.]" };
+
+/** Vendors have no code for this. Their words name the image, the content, or what the model lacks. */
+const IMAGE_WORDS =
+  /\bimages?\b|image_url|input_image|\bvision\b|multi-?modal|modalit|mmproj|content must be a string|unknown variant/i;
+
+/** The images an error is about: those the model has not answered yet, else all. */
+function refusedImages({ messages }: ModelRequest, { code, message }: NanoAgentError): readonly ImageBlock[] {
+  const mayBe = code === "bad_request" || code === "provider_error" || code === "unknown_model";
+  if (!mayBe || !IMAGE_WORDS.test(message)) return [];
+  const answered = messages.findLastIndex(({ role }) => role === "assistant");
+  const fresh = messages.slice(answered + 1).flatMap(imagesIn);
+  return fresh.length > 0 ? fresh : messages.flatMap(imagesIn);
+}
+
+function imagesIn({ content }: Pick<Message, "content">): readonly ImageBlock[] {
+  return (content as readonly ContentBlock[]).flatMap((block) => {
+    if (block.type === "image") return [block];
+    return block.type === "tool_result" && typeof block.content !== "string" ? imagesIn(block as never) : [];
+  });
+}
+
+/** A place in the list of tools, as the vendors write it: `tools[3].function`, `tools.3.custom`, … */
+const PLACE = /\b(?:tools|function_?declarations)[[.](\d+)\b(?!\]?\.function_?declarations)/i;
+/** Words about what a tool takes. Without them its name may stand in a complaint about a message. */
+const SCHEMA_WORDS = /schema|parameters|function_?declaration/i;
+
+/** The tool an error is about, by its place in the list or its name; not one that is forced. */
+function refusedTool({ tools = [], toolChoice }: ModelRequest, error: NanoAgentError): ToolSpec | undefined {
+  if (error.code !== "bad_request") return undefined;
+  const param = error.details["param"];
+  const tool = toolIn(`${typeof param === "string" ? param : ""} ${error.message}`, tools);
+  return typeof toolChoice === "object" && toolChoice.name === tool?.name ? undefined : tool;
+}
+
+function toolIn(text: string, tools: readonly ToolSpec[]): ToolSpec | undefined {
+  const [, place] = PLACE.exec(text) ?? [];
+  if (place !== undefined) return tools[Number(place)];
+  if (!SCHEMA_WORDS.test(text)) return undefined;
+  const words = new Set(text.match(/['"`][\w-]+['"`]/g)?.map((word) => word.slice(1, -1)));
+  return tools.find(({ name }) => words.has(name));
+}
+
+/** The vendors' words for a seal that they cannot read, or that is not theirs. */
+const SEAL_WORDS =
+  /signature|(?:redacted_)?thinking`? block|encrypted[ _]content|reasoning item|of type 'reasoning'|\brs_\w+/i;
+
+function refusedSeals(
+  { messages }: ModelRequest,
+  { code, message }: NanoAgentError,
+): readonly AssistantBlock[] {
+  if (code !== "bad_request" || !SEAL_WORDS.test(message)) return [];
+  return messages.flatMap(({ role, content }) =>
+    role === "assistant" ? content.filter((block) => sealsOf(block) !== undefined) : [],
+  );
+}
+
+/** The field of `provider_data` that names the maker of a seal: a hash of endpoint, account and model. */
+const MAKER = "made_by";
+
+/** Fields of `provider_data` that hold no seal: anybody can read them. */
+const OPEN_FIELDS: ReadonlySet<string> = new Set([MAKER, "field", "provider", "emptyText"]);
+
+/** The data of a block that holds a seal; `undefined` where it has none. */
+function sealsOf(block: AssistantBlock): ProviderData | undefined {
+  const { provider_data: data } = block;
+  if (block.type === "thinking" && (block.signature !== undefined || block.redacted !== undefined))
+    return data ?? { anthropic: {} };
+  const isSealed = Object.values(data ?? {}).some((own) =>
+    Object.keys(own).some((field) => !OPEN_FIELDS.has(field)),
+  );
+  return isSealed ? data : undefined;
+}
+
+/** The part of a block that anybody can read. */
+function open({ provider_data: data, ...block }: AssistantBlock): AssistantBlock {
+  const field = data?.["openai_chat"]?.["field"];
+  const rest = field === undefined ? {} : { provider_data: { openai_chat: { field } } };
+  if (block.type !== "thinking") return { ...block, ...rest };
+  return { type: "thinking", thinking: block.thinking, ...rest };
+}

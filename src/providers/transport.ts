@@ -1,0 +1,473 @@
+import type * as Http from "node:http";
+import type { Agent, ClientRequest, IncomingMessage } from "node:http";
+import type * as Https from "node:https";
+import type { Readable, Transform } from "node:stream";
+import {
+  errorMessage,
+  invalidConfig,
+  isNanoAgentError,
+  misuse,
+  NanoAgentError,
+} from "../core/base/errors.ts";
+import { defined } from "../core/base/json.ts";
+import { connectThroughProxy, destination, type Route, routeTo } from "./http-proxy.ts";
+import type { ProxyOptions } from "./network.ts";
+
+/**
+ * Sends requests and streams the answers back, over connections it keeps open. One transport may serve any
+ * number of models and requests at once. Idle connections keep no process alive.
+ */
+export interface Transport {
+  /**
+   * Starts a POST. Everything that happens is told to `sink`, never thrown: `onAnswer` at most once, then any
+   * number of `onText`, then exactly one of `onEnd` and `onError`; `onError` alone when there was no answer.
+   * After `cancel` or `release` nothing more.
+   */
+  readonly send: (request: HttpRequest, sink: AnswerSink) => Exchange;
+  /** Closes the idle connections and ends the running ones. */
+  readonly close: () => void;
+}
+
+/** One POST. */
+export interface HttpRequest {
+  readonly url: string;
+  readonly headers: { readonly [name: string]: string };
+  readonly body: string;
+}
+
+/** Who is told what happens to a request. Its functions must not throw. */
+export interface AnswerSink {
+  readonly onAnswer: (answer: AnswerHead) => void;
+  /** The next piece of the decoded body (decompressed, UTF-8); never cut inside a character. */
+  readonly onText: (text: string) => void;
+  /** The body is complete. */
+  readonly onEnd: () => void;
+  readonly onError: (error: NanoAgentError) => void;
+}
+
+/** Status and headers of an answer. */
+export interface AnswerHead {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: { readonly [name: string]: string | undefined };
+}
+
+/** A request under way. */
+export interface Exchange {
+  /** Stops the flow of the body until `resume`. */
+  readonly pause: () => void;
+  readonly resume: () => void;
+  /** Ends the request at once; its connection is closed unless the body was complete. */
+  readonly cancel: () => void;
+  /** The rest of the body is of no interest. A body that ends within a second keeps its connection usable. */
+  readonly release: () => void;
+}
+
+/** Options of {@link createTransport}. */
+export interface TransportOptions {
+  readonly proxy?: ProxyOptions;
+  /** Certificate authorities to trust instead of the built-in ones, in PEM. */
+  readonly ca?: string;
+  /** Sends the requests instead of `node:http`. Proxy and certificates are then its business. */
+  readonly fetch?: Fetch;
+}
+
+/** The part of the Fetch standard a transport needs. `globalThis.fetch` has this type. */
+export type Fetch = (url: string, init: FetchInit) => Promise<Response>;
+
+/** Options of {@link Fetch}. */
+export interface FetchInit {
+  readonly method: "POST";
+  readonly headers: Record<string, string>;
+  readonly body: string;
+  readonly signal: AbortSignal;
+  readonly redirect: "manual";
+}
+
+/** A transport over the given `fetch`, else `node:http` where there is one, else the global `fetch`. */
+export function createTransport(options: TransportOptions = {}): Transport {
+  const running = new Set<OneExchange>();
+  const agents = new Map<string, Agent>();
+  const isNode = typeof process === "object" && typeof process.versions?.node === "string";
+  const { fetch = isNode ? undefined : (url: string, init: FetchInit) => globalThis.fetch(url, init) } =
+    options;
+  const post = fetch === undefined ? nodePost(options, agents) : fetchPost(fetch);
+  return {
+    send: (request, sink) => {
+      const exchange = new OneExchange(request, sink, () => running.delete(exchange));
+      running.add(exchange);
+      void exchange.run(post);
+      return exchange;
+    },
+    close: () => {
+      for (const exchange of running) exchange.abandon();
+      for (const agent of agents.values()) agent.destroy();
+      agents.clear();
+    },
+  };
+}
+
+/** Posts a request to one address, wherever its redirects lead. What cannot be sent rejects the answer. */
+type Post = (url: string, request: HttpRequest) => Connection;
+
+interface Connection {
+  /** Rejects with what the system said when there is none. */
+  readonly answer: Promise<OpenAnswer>;
+  /** Ends the request, or the answer, at once. */
+  readonly close: () => void;
+}
+
+/** An answer whose body is still to be read. */
+interface OpenAnswer extends AnswerHead {
+  /** Hands over the text of the body. Resolves at its end; rejects when it breaks or cannot be decoded. */
+  readonly read: (onText: (text: string) => void) => Promise<void>;
+  readonly pause: () => void;
+  readonly resume: () => void;
+  /** The body is of no interest. */
+  readonly discard: () => void;
+}
+
+const MAX_REDIRECTS = 5;
+/** How long the rest of an answer nobody needs may take before its connection is given up. */
+const DRAIN_MS = 1_000;
+
+/** One POST, its redirects included. */
+class OneExchange implements Exchange {
+  readonly #request: HttpRequest;
+  readonly #sink: AnswerSink;
+  readonly #onSettled: () => void;
+  #connection: Connection | undefined;
+  #answer: OpenAnswer | undefined;
+  #draining: ReturnType<typeof setTimeout> | undefined;
+  #isPaused = false;
+  #isSettled = false;
+
+  constructor(request: HttpRequest, sink: AnswerSink, onSettled: () => void) {
+    this.#request = request;
+    this.#sink = sink;
+    this.#onSettled = onSettled;
+  }
+
+  /** Never rejects: whatever happens goes to the sink. */
+  async run(post: Post): Promise<void> {
+    let { url } = this.#request;
+    try {
+      for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
+        this.#connection = post(url, this.#request);
+        const answer = await this.#connection.answer;
+        if (this.#isSettled) return;
+        const { status, headers } = answer;
+        // Browsers show a redirect that they do not follow as status 0.
+        const isRedirect = status === 0 || (status >= 300 && status < 400 && status !== 304);
+        if (!isRedirect) return await this.#read(url, answer);
+        answer.discard();
+        url = redirectTarget(url, status, headers["location"]).href;
+      }
+      throw new NanoAgentError(
+        "invalid_response",
+        `${hostOf(url)} redirected the request ${MAX_REDIRECTS} times. Check the base URL.`,
+      );
+    } catch (error) {
+      this.#fail(networkError(url, error));
+    }
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#answer?.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#answer?.resume();
+  }
+
+  cancel(): void {
+    if (!this.#settle()) return;
+    this.resume();
+    this.#connection?.close();
+  }
+
+  release(): void {
+    if (!this.#settle()) return;
+    this.#draining = setTimeout(() => this.#connection?.close(), DRAIN_MS);
+    if (typeof this.#draining === "object") this.#draining.unref();
+    this.resume();
+  }
+
+  /** The transport closes: whoever waits is told. */
+  abandon(): void {
+    this.#fail(new NanoAgentError("aborted", "The transport was closed while a request was running."));
+  }
+
+  async #read(url: string, answer: OpenAnswer): Promise<void> {
+    this.#answer = answer;
+    const { status, headers } = answer;
+    this.#sink.onAnswer({ status, headers });
+    try {
+      const end = answer.read((text) => {
+        if (!this.#isSettled) this.#sink.onText(text);
+      });
+      if (this.#isPaused) answer.pause();
+      await end;
+      if (this.#settle()) this.#sink.onEnd();
+    } catch (error) {
+      this.#fail(isNanoAgentError(error) ? error : cutError(url, error));
+    } finally {
+      clearTimeout(this.#draining);
+    }
+  }
+
+  #fail(error: NanoAgentError): void {
+    if (!this.#settle()) return;
+    this.#connection?.close();
+    this.#sink.onError(error);
+  }
+
+  #settle(): boolean {
+    if (this.#isSettled) return false;
+    this.#isSettled = true;
+    this.#onSettled();
+    return true;
+  }
+}
+
+/**
+ * Length from which a body is encoded once, for its length and for the socket, which takes half the time. A
+ * shorter one is sent as text, in one piece with its head.
+ */
+const ENCODED_FROM = 128 * 1024;
+
+/** Posts over `node:http` and `node:https`, on connections that `agents` keep. */
+function nodePost(options: TransportOptions, agents: Map<string, Agent>): Post {
+  return (url, { headers, body }) => {
+    let sent: ClientRequest | undefined;
+    let isClosed = false;
+    const answer = new Promise<OpenAnswer>((resolve, reject) => {
+      const send = (): void => {
+        const content = body.length < ENCODED_FROM ? body : Buffer.from(body);
+        const length = String(Buffer.byteLength(content));
+        const begun = begin(url, { ...headers, "content-length": length }, options, agents);
+        sent = begun;
+        // Destroying it later still reports errors, so a listener must stay for as long as the request lives.
+        begun.on("error", (error) => {
+          if (isStale(begun, error) && !isClosed) send();
+          else reject(error);
+        });
+        begun.once("response", (response) => {
+          // From here on errors are those of the answer.
+          isClosed = true;
+          resolve(nodeAnswer(response, url));
+        });
+        begun.end(content);
+      };
+      send();
+    });
+    const close = (): void => {
+      isClosed = true;
+      sent?.destroy();
+    };
+    return { answer, close };
+  };
+}
+
+function begin(
+  address: string,
+  headers: HttpRequest["headers"],
+  { proxy, ca }: TransportOptions,
+  agents: Map<string, Agent>,
+): ClientRequest {
+  const url = URL.parse(address);
+  if (url === null) throw invalidConfig(`"${address}" is not an address. Check the base URL.`);
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw invalidConfig(`"${url.href}" is not an http or https address. Check the base URL.`);
+  const modules = modulesOf(url);
+  const route = routeTo(url, proxy);
+  const key = route.type === "tunnel" ? `tunnel ${route.proxy.href}` : url.protocol;
+  const agent = agents.get(key) ?? agentFor(modules, route, ca);
+  agents.set(key, agent);
+  const to = destination(url, route);
+  return modules.request({ method: "POST", agent, ...to, headers: { ...headers, ...to.headers } });
+}
+
+function modulesOf({ protocol }: URL): typeof Http | typeof Https {
+  // An import would evaluate every lazy export of the modules, a whole fetch client among them: some 40 ms.
+  return process.getBuiltinModule(protocol === "https:" ? "node:https" : "node:http");
+}
+
+function agentFor(modules: typeof Http | typeof Https, route: Route, ca: string | undefined): Agent {
+  const agent = new modules.Agent({ keepAlive: true, ca });
+  if (route.type === "tunnel") agent.createConnection = connectThroughProxy(route.proxy, ca);
+  return agent;
+}
+
+/** The server closed a kept connection just as it was taken again: it has not seen the request. */
+function isStale({ reusedSocket }: ClientRequest, error: Error): boolean {
+  return reusedSocket && "code" in error && (error.code === "ECONNRESET" || error.code === "EPIPE");
+}
+
+function nodeAnswer(response: IncomingMessage, url: string): OpenAnswer {
+  let body: Readable = response;
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers as AnswerHead["headers"],
+    read: (onText) =>
+      new Promise((resolve, reject) => {
+        body = decodedBody(response, url);
+        body.setEncoding("utf8");
+        body.on("data", onText);
+        body.once("end", resolve);
+        body.once("error", reject);
+        body.once("close", () => {
+          if (!body.readableEnded) reject(new Error("The connection was closed."));
+        });
+      }),
+    pause: () => void body.pause(),
+    resume: () => void body.resume(),
+    discard: () => void response.resume(),
+  };
+}
+
+/** The body without its `content-encoding`; pieces come through as soon as they can be decoded. */
+function decodedBody(response: IncomingMessage, url: string): Readable {
+  const encoding = response.headers["content-encoding"]?.trim().toLowerCase() ?? "";
+  if (encoding === "" || encoding === "identity") return response;
+  const decoder = decoderOf(encoding);
+  // Errors reach the reader by the decoder that they destroy; the callback only takes them.
+  if (decoder !== undefined)
+    return process.getBuiltinModule("node:stream").pipeline(response, decoder, () => undefined);
+  const host = hostOf(url);
+  throw new NanoAgentError(
+    "invalid_response",
+    `${host} sent a body in the encoding "${encoding}", which was not asked for and cannot be read. Check the proxy or gateway in between.`,
+    { details: { host, encoding } },
+  );
+}
+
+function decoderOf(encoding: string): Transform | undefined {
+  const zlib = process.getBuiltinModule("node:zlib");
+  const gentle = { flush: zlib.constants.Z_SYNC_FLUSH };
+  if (encoding === "gzip" || encoding === "x-gzip") return zlib.createGunzip(gentle);
+  if (encoding === "deflate") return zlib.createInflate(gentle);
+  if (encoding !== "br") return undefined;
+  return zlib.createBrotliDecompress({ flush: zlib.constants.BROTLI_OPERATION_FLUSH });
+}
+
+/** Posts with a `fetch` function: for runtimes without `node:http`, and for callers who bring their own. */
+function fetchPost(fetch: Fetch): Post {
+  return (url, { headers, body }) => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const init: FetchInit = { method: "POST", headers: { ...headers }, body, signal, redirect: "manual" };
+    // A function of the caller may throw at once, which is a rejection too.
+    const answer = (async () => fetchAnswer(await fetch(url, init)))();
+    return { answer, close: () => controller.abort() };
+  };
+}
+
+function fetchAnswer({ status, headers, body }: Response): OpenAnswer {
+  /** Closed while the flow is stopped. */
+  let gate: PromiseWithResolvers<void> | undefined;
+  return {
+    status,
+    headers: Object.fromEntries(headers),
+    read: async (onText) => {
+      const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+      const reader = body?.getReader();
+      for (;;) {
+        const { done, value } = (await reader?.read()) ?? { done: true };
+        await gate?.promise;
+        const text = done ? decoder.decode() : decoder.decode(value, { stream: true });
+        if (text !== "") onText(text);
+        if (done) return;
+      }
+    },
+    pause: () => {
+      gate ??= Promise.withResolvers<void>();
+    },
+    resume: () => {
+      gate?.resolve();
+      gate = undefined;
+    },
+    discard: () => void body?.cancel().catch(() => undefined),
+  };
+}
+
+/** Codes of the system for headers that it does not send, however often it is asked. */
+const BAD_HEADER = /^ERR_(?:INVALID_CHAR|INVALID_HTTP_TOKEN|HTTP_INVALID_HEADER_VALUE)$/;
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)|ERR_TLS_/;
+
+/** The error for a request without an answer: host and system code. A typed error is kept as it is. */
+function networkError(url: string, cause: unknown): NanoAgentError {
+  if (isNanoAgentError(cause)) return cause;
+  const host = hostOf(url);
+  const code = causeCode(cause);
+  const details = defined({ host, cause: code });
+  if (code !== undefined && BAD_HEADER.test(code)) {
+    return misuse(
+      `The request to ${host} has a header that HTTP does not allow (${errorMessage(cause)}). Check the API key and the extra headers for line breaks, blanks and values that are missing.`,
+      { cause, details },
+    );
+  }
+  const retryable = code === undefined || !CERTIFICATE.test(code);
+  return new NanoAgentError("network", explanation(host, code, cause), { cause, details, retryable });
+}
+
+function explanation(host: string, code: string | undefined, cause: unknown): string {
+  if (code === "ECONNREFUSED")
+    return `Nothing accepts connections at ${host} (ECONNREFUSED). Check the base URL, and that the server runs.`;
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN")
+    return `The host name of ${host} cannot be resolved (${code}). Check the base URL and the network connection.`;
+  if (code !== undefined && CERTIFICATE.test(code))
+    return `The certificate of ${host} was not accepted (${code}). Behind a proxy that inspects traffic, point NODE_EXTRA_CA_CERTS to its certificate.`;
+  return `The connection to ${host} failed (${code ?? errorMessage(cause)}). Check the network connection, the proxy settings and the base URL.`;
+}
+
+/** The error for an answer whose connection broke before the body was complete. */
+function cutError(url: string, cause: unknown): NanoAgentError {
+  const host = hostOf(url);
+  const code = causeCode(cause);
+  const why = code === undefined ? "" : ` (${code})`;
+  const message = `The connection to ${host} broke before the answer was complete${why}.`;
+  return new NanoAgentError("network", message, {
+    cause,
+    details: defined({ host, cause: code }),
+    retryable: true,
+  });
+}
+
+/** Where a redirect leads. Throws where it is not followed: credentials stay with their host. */
+function redirectTarget(from: string, status: number, location: string | undefined): URL {
+  const source = new URL(from);
+  const target = location === undefined ? null : URL.parse(location, source.href);
+  const refused = (to: string | undefined, why: string): NanoAgentError =>
+    new NanoAgentError(
+      "invalid_response",
+      `${source.host} redirects the request (HTTP ${status}) to ${to ?? "nowhere"}; it was not followed, because ${why}. Set the base URL to the final address.`,
+      { details: defined({ host: source.host, status, location: to }) },
+    );
+  if (target === null || status === 303)
+    throw refused(location, "that is not an address a request can be sent to again");
+  const isUpgraded =
+    source.protocol === "http:" && target.protocol === "https:" && source.port === "" && target.port === "";
+  if (target.hostname !== source.hostname || (!isUpgraded && target.origin !== source.origin))
+    throw refused(target.origin, "credentials are never sent to another host");
+  return target;
+}
+
+/** Host and port of an address, for messages; the text itself when it is no address. */
+export function hostOf(url: string): string {
+  return URL.parse(url)?.host ?? url;
+}
+
+/** The `code` of a system error, also where fetch or a second address wraps it. */
+function causeCode(error: unknown): string | undefined {
+  let current = error;
+  for (let depth = 0; typeof current === "object" && current !== null && depth < 4; depth++) {
+    if ("code" in current && typeof current.code === "string") return current.code;
+    if ("errors" in current && Array.isArray(current.errors) && current.errors.length > 0)
+      current = current.errors[0];
+    else current = "cause" in current ? current.cause : undefined;
+  }
+  return undefined;
+}

@@ -1,0 +1,160 @@
+import { type Fields, isRecord } from "../core/base/json.ts";
+import type { Placed, Shapes, Violations } from "./request-violations.ts";
+import { deltas, openAiError, speechOf, spokenCall, type Vendor } from "./speech.ts";
+
+/**
+ * Chat Completions (https://platform.openai.com/docs/api-reference/chat). Reasoning goes into
+ * `reasoning_content`, as compatible servers send it; signatures have no place in this format.
+ */
+export const openAiChatVendor: Vendor = {
+  check: (body, found) => {
+    const { model, stream, stream_options, tools, parallel_tool_calls, tool_choice: choice } = body;
+    found.field("model", model, "filled");
+    if (stream_options !== undefined && stream !== true)
+      found.add("stream_options", "are only allowed when streaming");
+    if (tools !== undefined)
+      for (const [where, tool] of found.someObjects("tools", tools, "are empty; leave the field out"))
+        checkTool(where, tool, found);
+    if (parallel_tool_calls !== undefined && tools === undefined)
+      found.add("parallel_tool_calls", "is given without tools");
+    if (choice !== undefined)
+      found.toolChoice(
+        isRecord(choice) && isRecord(choice["function"]) ? choice["function"]["name"] : undefined,
+      );
+    checkMessages(found.someObjects("messages", body["messages"], "are empty"), found);
+  },
+  error: openAiError,
+  speak: speechOf(
+    { stop: "stop", tool_use: "tool_calls", length: "length", refusal: "content_filter", pause: "stop" },
+    (context, usage, pieces) => {
+      const head = {
+        id: `chatcmpl-${context.number}`,
+        object: "chat.completion.chunk",
+        created: 1_767_225_600,
+        model: context.model,
+        service_tier: "default",
+        system_fingerprint: "fp_scripted",
+      };
+      const chunk = (delta: Fields, finish_reason: string | null = null): string =>
+        data({
+          ...head,
+          choices: [{ index: 0, delta, logprobs: null, finish_reason }],
+          ...(context.wantsUsage ? { usage: null } : {}),
+        });
+      let callIndex = 0;
+      return {
+        begin: () => {
+          const content = pieces.some(({ type }) => type === "calls") ? null : "";
+          return [chunk({ role: "assistant", content, refusal: null })];
+        },
+        *say(piece) {
+          if (piece.type !== "calls") {
+            const field = piece.type === "says" ? "content" : "reasoning_content";
+            for (const text of deltas(piece.text, context)) yield chunk({ [field]: text });
+            return;
+          }
+          const { id, name, json } = spokenCall(piece, context);
+          const index = callIndex++;
+          yield chunk({ tool_calls: [{ index, id, type: "function", function: { name, arguments: "" } }] });
+          for (const part of deltas(json, context))
+            yield chunk({ tool_calls: [{ index, function: { arguments: part } }] });
+        },
+        fail: (fault) => data(openAiError(fault)),
+        end: (reason) => {
+          const { inputTokens, outputTokens, cacheReadTokens = 0, reasoningTokens = 0 } = usage;
+          const spent = {
+            prompt_tokens: inputTokens,
+            completion_tokens: outputTokens,
+            total_tokens: inputTokens + outputTokens,
+            prompt_tokens_details: { cached_tokens: cacheReadTokens, audio_tokens: 0 },
+            completion_tokens_details: { reasoning_tokens: reasoningTokens, audio_tokens: 0 },
+          };
+          const counted = context.wantsUsage ? [data({ ...head, choices: [], usage: spent })] : [];
+          return [chunk({}, reason), ...counted, "data: [DONE]\n\n"];
+        },
+      };
+    },
+  ),
+};
+
+function data(value: Fields): string {
+  return `data: ${JSON.stringify(value)}\n\n`;
+}
+
+function checkTool(where: string, { type, function: inner }: Fields, found: Violations): void {
+  if (type !== "function" || !isRecord(inner)) {
+    found.add(where, "is not a function");
+    return;
+  }
+  const { name, parameters = { type: "object" } } = inner;
+  found.tool(`${where}.function`, name, parameters);
+  found.plainSchema(`${where}.function`, parameters);
+}
+
+function checkMessages(messages: readonly Placed[], found: Violations): void {
+  let at = 0;
+  while (at < messages.length) {
+    const [where, message] = messages[at] ?? ["", {}];
+    at += 1;
+    if (message["role"] === "tool") found.add(where, "is a tool message that follows no tool call");
+    checkMessage(where, message, found);
+    if (message["role"] !== "assistant" || message["tool_calls"] === undefined) continue;
+    const calls = checkCalls(`${where}.tool_calls`, message["tool_calls"], found);
+    const answered: unknown[] = [];
+    for (; messages[at]?.[1]["role"] === "tool"; at += 1) {
+      const [place, result] = messages[at] ?? ["", {}];
+      checkMessage(place, result, found);
+      answered.push(result["tool_call_id"]);
+    }
+    found.answers(`${where} (its tool messages)`, calls, answered);
+  }
+}
+
+function checkCalls(where: string, value: unknown, found: Violations): readonly string[] {
+  const calls = found.someObjects(where, value, "are empty; leave the field out");
+  return calls.map(([place, { id, type, function: inner }]) => {
+    found.field(`${place}.id`, id, "callId");
+    if (type !== "function" || !isRecord(inner)) found.add(place, "is not a function call");
+    else {
+      found.field(`${place}.function.name`, inner["name"], "toolName");
+      found.field(`${place}.function.arguments`, inner["arguments"], "arguments");
+    }
+    return String(id);
+  });
+}
+
+const TEXT = { text: { text: "filled" } } as const;
+
+/** Content parts each role may have; strings are allowed everywhere. */
+const PARTS: { readonly [role: string]: Shapes } = {
+  system: TEXT,
+  developer: TEXT,
+  user: { ...TEXT, image_url: { image_url: "object" }, input_audio: {}, file: {} },
+  assistant: { ...TEXT, refusal: {} },
+  tool: TEXT,
+};
+
+function checkMessage(where: string, message: Fields, found: Violations): void {
+  const { role, content, name } = message;
+  const parts = PARTS[String(role)];
+  if (parts === undefined) {
+    found.add(`${where}.role`, `is ${JSON.stringify(role)}`);
+    return;
+  }
+  if (name !== undefined && !/^[^\s<|\\/>]{1,64}$/.test(String(name)))
+    found.add(`${where}.name`, "has characters that are not allowed");
+  if (typeof content === "string") return;
+  if (content === null || content === undefined) {
+    if (role !== "assistant" || (message["tool_calls"] === undefined && message["refusal"] === undefined))
+      found.add(where, "has no content");
+    return;
+  }
+  for (const [place, part] of found.someObjects(`${where}.content`, content)) {
+    const { type, image_url: image } = part;
+    if (!Object.hasOwn(parts, String(type)))
+      found.add(place, `has type ${String(type)}, which this role may not have`);
+    else found.typed(place, part, parts);
+    if (type === "image_url" && isRecord(image))
+      found.field(`${place}.image_url.url`, image["url"], "filled");
+  }
+}

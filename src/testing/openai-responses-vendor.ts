@@ -1,0 +1,254 @@
+import { type Fields, isRecord } from "../core/base/json.ts";
+import type { Placed, Shapes, Violations } from "./request-violations.ts";
+import {
+  deltas,
+  namedEvent,
+  openAiError,
+  type SpeechContext,
+  type SpokenPiece,
+  speechOf,
+  spokenCall,
+  type Vendor,
+} from "./speech.ts";
+
+/** The Responses API (https://platform.openai.com/docs/api-reference/responses and …/responses-streaming). */
+export const openAiResponsesVendor: Vendor = {
+  check: (body, found) => {
+    const { model, max_output_tokens: limit, tools, tool_choice: choice, input } = body;
+    found.field("model", model, "filled");
+    if (limit !== undefined && !(Number(limit) >= MIN_OUTPUT_TOKENS))
+      found.add("max_output_tokens", `must be at least ${MIN_OUTPUT_TOKENS}`);
+    for (const [where, { type, name, parameters }] of tools === undefined
+      ? []
+      : found.objects("tools", tools)) {
+      if (type !== "function") found.vendorTool(name);
+      else {
+        found.tool(where, name, parameters);
+        found.plainSchema(where, parameters);
+      }
+    }
+    if (choice !== undefined) found.toolChoice(isRecord(choice) ? choice["name"] : undefined);
+    if (typeof input !== "string") checkItems(found.someObjects("input", input), found);
+  },
+  error: openAiError,
+  speak: speechOf(
+    {
+      stop: "completed",
+      tool_use: "completed",
+      length: "max_output_tokens",
+      refusal: "content_filter",
+      pause: "completed",
+    },
+    (context, usage) => {
+      const output: Fields[] = [];
+      let sequence = 0;
+      const emit = (type: string, fields: Fields): string =>
+        namedEvent(type, { type, sequence_number: sequence++, ...fields });
+      const answer = (status: string): Fields => ({
+        id: `resp_${context.number}`,
+        object: "response",
+        created_at: 1_767_225_600,
+        status,
+        error: null,
+        incomplete_details: null,
+        model: context.model,
+        output: [...output],
+        parallel_tool_calls: true,
+        usage: null,
+        metadata: {},
+      });
+      return {
+        begin: () =>
+          ["created", "in_progress"].map((state) =>
+            emit(`response.${state}`, { response: answer("in_progress") }),
+          ),
+        *say(piece) {
+          const output_index = output.length;
+          const { begun, item, events } = itemOf(piece, output_index, context);
+          yield emit("response.output_item.added", { output_index, item: begun });
+          const at = { item_id: item["id"], output_index };
+          for (const [type, fields] of events) yield emit(`response.${type}`, { ...at, ...fields });
+          yield emit("response.output_item.done", { output_index, item });
+          output.push(item);
+        },
+        fail: (fault) => {
+          const { code, type, message } = openAiError(fault).error;
+          // An answer that fails has a code always, and nothing else to tell what is wrong.
+          const known = type === "invalid_request_error" ? "invalid_prompt" : "server_error";
+          const response = { ...answer("failed"), error: { code: code ?? known, message } };
+          return emit("response.failed", { response });
+        },
+        end: (reason) => {
+          const { inputTokens, outputTokens, cacheReadTokens = 0, reasoningTokens = 0 } = usage;
+          const status = reason === "completed" ? "completed" : "incomplete";
+          const response = {
+            ...answer(status),
+            incomplete_details: status === "completed" ? null : { reason },
+            usage: {
+              input_tokens: inputTokens,
+              input_tokens_details: { cached_tokens: cacheReadTokens },
+              output_tokens: outputTokens,
+              output_tokens_details: { reasoning_tokens: reasoningTokens },
+              total_tokens: inputTokens + outputTokens,
+            },
+          };
+          return [emit(`response.${status}`, { response })];
+        },
+      };
+    },
+  ),
+};
+
+interface SpokenItem {
+  readonly begun: Fields;
+  /** The finished item, as the last event and the whole response show it. */
+  readonly item: Fields;
+  /** Between its beginning and its end. */
+  readonly events: readonly (readonly [type: string, fields: Fields])[];
+}
+
+function itemOf(piece: SpokenPiece, index: number, context: SpeechContext): SpokenItem {
+  const id = (prefix: string): string => `${prefix}_${context.number}_${index}`;
+  if (piece.type === "calls") {
+    const { id: call_id, name, json } = spokenCall(piece, context);
+    const shared = { type: "function_call", call_id, name };
+    const item = { id: id("fc"), ...shared, status: "completed", arguments: json };
+    const pieces = deltas(json, context).map(
+      (delta) => ["function_call_arguments.delta", { delta }] as const,
+    );
+    return {
+      begun: { ...item, status: "in_progress", arguments: "" },
+      item,
+      events: [...pieces, ["function_call_arguments.done", { arguments: json }]],
+    };
+  }
+  const { text } = piece;
+  if (piece.type === "says") {
+    const part = (value: string): Fields => ({
+      type: "output_text",
+      annotations: [],
+      logprobs: [],
+      text: value,
+    });
+    const message = { id: id("msg"), type: "message", role: "assistant" };
+    return {
+      begun: { ...message, status: "in_progress", content: [] },
+      item: { ...message, status: "completed", content: [part(text)] },
+      events: textEvents(text, part, context, {
+        part: "content_part",
+        text: "output_text",
+        fields: { content_index: 0 },
+        also: { logprobs: [] },
+      }),
+    };
+  }
+  const part = (value: string): Fields => ({ type: "summary_text", text: value });
+  const sealed = piece.signature === undefined ? {} : { encrypted_content: piece.signature };
+  const reasoning = { id: id("rs"), type: "reasoning" };
+  const names = {
+    part: "reasoning_summary_part",
+    text: "reasoning_summary_text",
+    fields: { summary_index: 0 },
+    also: {},
+  };
+  return {
+    begun: { ...reasoning, summary: [] },
+    item: { ...reasoning, summary: text === "" ? [] : [part(text)], ...sealed },
+    events: text === "" ? [] : textEvents(text, part, context, names),
+  };
+}
+
+/** The events of the one part of an item. */
+function textEvents(
+  text: string,
+  part: (text: string) => Fields,
+  context: SpeechContext,
+  names: { readonly part: string; readonly text: string; readonly fields: Fields; readonly also: Fields },
+): SpokenItem["events"] {
+  const { fields, also } = names;
+  return [
+    [`${names.part}.added`, { ...fields, part: part("") }],
+    ...deltas(text, context).map((delta) => [`${names.text}.delta`, { ...fields, delta, ...also }] as const),
+    [`${names.text}.done`, { ...fields, text, ...also }],
+    [`${names.part}.done`, { ...fields, part: part(text) }],
+  ];
+}
+
+/** Tokens below which the API refuses a limit. */
+const MIN_OUTPUT_TOKENS = 16;
+
+/** Items that only the vendor looks into: what its own tools did, and its compaction. */
+const VENDOR_ITEMS = [
+  "item_reference compaction web_search_call file_search_call code_interpreter_call image_generation_call",
+  "computer_call computer_call_output local_shell_call local_shell_call_output shell_call shell_call_output",
+  "apply_patch_call apply_patch_call_output tool_search_call tool_search_output mcp_list_tools mcp_call",
+  "mcp_approval_request mcp_approval_response",
+].flatMap((names) => names.split(" "));
+
+const ITEMS: Shapes = {
+  message: {},
+  function_call: { call_id: "callId", name: "toolName", arguments: "arguments" },
+  custom_tool_call: { call_id: "callId", name: "toolName", input: "text" },
+  function_call_output: {},
+  custom_tool_call_output: {},
+  reasoning: { summary: "list" },
+  ...Object.fromEntries(VENDOR_ITEMS.map((name) => [name, {}])),
+};
+
+/** How ids of items begin, where one is sent. */
+const ID_PREFIX: { readonly [type: string]: string } = {
+  message: "msg",
+  function_call: "fc",
+  reasoning: "rs",
+};
+
+/** Types of items that come from the model. */
+const OF_MODEL = /_call$|^(?:reasoning|compaction|mcp_list_tools|mcp_approval_request)$/;
+
+function checkItems(items: readonly Placed[], found: Violations): void {
+  const ids = new Set<unknown>();
+  const calls: string[] = [];
+  const answered: unknown[] = [];
+  for (const [at, [where, item]] of items.entries()) {
+    const { id, role, call_id, content, output } = item;
+    const type = item["type"] ?? (role === undefined ? undefined : "message");
+    found.typed(where, item, ITEMS, type);
+    if (id !== undefined) {
+      found.field(`${where}.id`, id, "filled");
+      const prefix = ID_PREFIX[String(type)] ?? "";
+      if (typeof id === "string" && !id.startsWith(prefix))
+        found.add(`${where}.id`, `is ${id}; it must begin with ${prefix}`);
+      if (ids.has(id)) found.add(`${where}.id`, `uses the id ${String(id)} a second time`);
+      ids.add(id);
+    }
+    if (type === "message") {
+      if (!["user", "assistant", "system", "developer"].includes(String(role)))
+        found.add(`${where}.role`, `is ${JSON.stringify(role)}`);
+      checkParts(`${where}.content`, content, role === "assistant" ? OUTPUT_PARTS : INPUT_PARTS, found);
+    } else if (type === "function_call" || type === "custom_tool_call") calls.push(String(call_id));
+    else if (type === "function_call_output" || type === "custom_tool_call_output") {
+      if (calls.includes(String(call_id))) answered.push(call_id);
+      else found.add(where, `answers ${JSON.stringify(call_id)}, which was not called before`);
+      checkParts(`${where}.output`, output, INPUT_PARTS, found);
+    } else if (type === "reasoning") {
+      const next = items[at + 1]?.[1];
+      if (next?.["role"] !== "assistant" && !OF_MODEL.test(String(next?.["type"])))
+        found.add(where, "is reasoning without the item that followed it");
+    }
+  }
+  found.answers("input", calls, answered);
+}
+
+const INPUT_PARTS: Shapes = { input_text: { text: "text" }, input_image: {}, input_file: {} };
+const OUTPUT_PARTS: Shapes = { output_text: { text: "text" }, refusal: {} };
+
+function checkParts(where: string, content: unknown, allowed: Shapes, found: Violations): void {
+  if (typeof content === "string") return;
+  for (const [place, part] of found.someObjects(where, content)) {
+    const type = String(part["type"]);
+    if (!Object.hasOwn(allowed, type)) found.add(place, `has type ${type}, which is not allowed here`);
+    else found.typed(place, part, allowed);
+    if (type === "input_image" && part["file_id"] === undefined)
+      found.field(`${place}.image_url`, part["image_url"], "filled");
+  }
+}

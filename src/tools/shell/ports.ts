@@ -1,0 +1,133 @@
+import type { ChildProcess } from "node:child_process";
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
+
+/** Variables of a process. */
+export type Environment = { readonly [name: string]: string | undefined };
+
+const FIXED_PLACES = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
+const WINDOWS_PLACES = [
+  "C:\\Program Files\\Git\\bin\\bash.exe",
+  "C:\\Program Files (x86)\\Git\\bin\\bash.exe",
+];
+
+/** Bash in its usual places and on `PATH`, then `/bin/sh`; on Windows only the bash of Git. */
+export function findShell(
+  env: Environment,
+  platform: string = process.platform,
+  exists: (path: string) => boolean = existsSync,
+): string | undefined {
+  if (platform === "win32") return WINDOWS_PLACES.find(exists);
+  const folders = (env["PATH"] ?? "").split(":").filter((folder) => isAbsolute(folder));
+  return [...FIXED_PLACES, ...folders.map((folder) => join(folder, "bash")), "/bin/sh"].find(exists);
+}
+
+/** For callers that pass no environment: enough to find programs and the home folder, nothing else. */
+export function minimalEnvironment(): Environment {
+  return { PATH: "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", HOME: homedir() };
+}
+
+const UNATTENDED: Environment = {
+  AI_AGENT: "nano-agent",
+  TERM: "dumb",
+  PAGER: "cat",
+  MANPAGER: "cat",
+  GIT_PAGER: "cat",
+  EDITOR: "true",
+  VISUAL: "true",
+  GIT_EDITOR: "true",
+  GIT_SEQUENCE_EDITOR: "true",
+  GIT_MERGE_AUTOEDIT: "no",
+  GIT_TERMINAL_PROMPT: "0",
+  SSH_ASKPASS_REQUIRE: "never",
+};
+
+/**
+ * The environment of a command nobody sits in front of: pagers print, editors leave the text as it is,
+ * password prompts fail, the terminal is `dumb`. `CI` and `NO_COLOR` stay as they are, because programs under
+ * test behave differently with them.
+ */
+export function unattendedEnvironment(env: Environment): Environment {
+  return { ...env, ...UNATTENDED };
+}
+
+/** Confinement of commands. Made elsewhere; the shell only asks it how to start them. */
+export interface CommandSandbox {
+  /** How to start a command inside. Rejects when it cannot be: then nothing is started. */
+  wrap(command: SandboxCommand): Promise<SandboxedCommand>;
+}
+
+/** Opens the sandbox of a session. `undefined`: it has none, and commands run outside. */
+export type OpenCommandSandbox = () => Promise<CommandSandbox | undefined>;
+
+/** A command to confine. */
+export interface SandboxCommand {
+  readonly command: string;
+  readonly cwd: string;
+  /** The variables it would see outside. */
+  readonly env: Environment;
+  /** True: with the network of the host. */
+  readonly network: boolean;
+  /** True: nothing that stays can be written. */
+  readonly readOnly: boolean;
+}
+
+/** A confined command. */
+export interface SandboxedCommand {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env: Environment;
+  /** The folder to start `file` in. */
+  readonly cwd: string;
+  /** `stdio` of the process from descriptor 3 on. */
+  readonly descriptors: readonly (number | "ignore" | "pipe")[];
+  /** Called right after the start. Rejects when the command did not begin: then it never will. */
+  readonly begin: (child: ChildProcess) => Promise<void>;
+  /** Called once, when it has ended or could not be started. Must not reject. */
+  readonly settle: () => Promise<void>;
+  /** Lines for the result, asked for once it is settled. */
+  readonly notes: (shown: { readonly output: string; readonly failed: boolean }) => readonly string[];
+}
+
+/** Where a command runs. */
+export interface CommandPlacement {
+  /** Confined, confined with the network of the host, or not confined. */
+  readonly runs: "inside" | "network" | "outside";
+  /** True when a confined command can write nothing that stays. */
+  readonly readOnly: boolean;
+}
+
+/** A command for a {@link ShellPort}. */
+export interface PortCommand {
+  readonly command: string;
+  readonly cwd: string;
+  /** The variables it sees. */
+  readonly env: { readonly [name: string]: string };
+  /** Variables it must not see, whatever the port's own environment has. */
+  readonly unset: readonly string[];
+  /** Bytes of output worth keeping. */
+  readonly maxOutputBytes: number;
+  /** Aborted: end the command and all it started. */
+  readonly signal: AbortSignal;
+  /** Gets new output as it comes, where the port can tell. */
+  readonly onText?: (text: string) => void;
+  /** Told the name that the terminal has with whoever shows it. */
+  readonly onTerminal?: (terminalId: string) => void;
+}
+
+/** How a command of a {@link ShellPort} ended. */
+export interface PortCommandEnd {
+  readonly output: string;
+  /** `null`: it was ended by a signal. */
+  readonly exitCode: number | null;
+  readonly signal?: string | null;
+  /** True when the beginning of the output is missing. */
+  readonly isTruncated?: boolean;
+}
+
+/** Runs commands instead of us: the terminal of an editor. Which may run stays ours to say. */
+export interface ShellPort {
+  /** Runs a command to its end. Rejects when it cannot be started. */
+  run(command: PortCommand): Promise<PortCommandEnd>;
+}
