@@ -136,7 +136,7 @@ interface Line {
 const CHUNK_BYTES = 1024 * 1024;
 const NEWLINE = 10;
 
-/** The lines of an open file from a place on, in little memory whatever its size; numbers count from there. */
+/** The lines of an open file from a place on, in little memory whatever its size; numbered from there. */
 export function* readLines(descriptor: number, from = 0): Generator<Line, void, undefined> {
   const { size } = fstatSync(descriptor);
   let buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(1024, size - from + 1)));
