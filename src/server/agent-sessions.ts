@@ -76,11 +76,8 @@ interface AgentSessionsOptions {
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-export function agentSessions(options: AgentSessionsOptions): SessionHost {
-  return new AgentSessions(options);
-}
-
-class AgentSessions implements SessionHost {
+/** Sessions of agents that the caller makes. */
+export class AgentSessions implements SessionHost {
   readonly #options: AgentSessionsOptions;
   readonly #store: AgentStore;
   readonly #open = new Map<string, Promise<HostedAgent | undefined>>();

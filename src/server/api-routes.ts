@@ -46,7 +46,7 @@ export interface ApiRoute {
   readonly handle: (call: ApiCall) => Promise<ApiAnswer> | ApiAnswer;
 }
 
-function get(
+export function get(
   path: string,
   summary: string,
   more: Pick<ApiRoute, "answer" | "handle"> & Partial<ApiRoute>,
@@ -54,7 +54,7 @@ function get(
   return { method: "GET", path, summary, query: QUERIES.nothing, status: 200, access: "read", ...more };
 }
 
-function post(
+export function post(
   path: string,
   summary: string,
   more: Pick<ApiRoute, "answer" | "handle"> & Partial<ApiRoute>,

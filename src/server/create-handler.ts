@@ -3,18 +3,20 @@ import { type Clock, startTimer, systemClock } from "../core/base/async.ts";
 import { checkOptions, objectOf } from "../core/base/check.ts";
 import { misuse } from "../core/base/errors.ts";
 import type { Redaction } from "../core/base/text.ts";
-import { type AgentMaker, type AgentStore, agentSessions } from "./agent-sessions.ts";
+import { type AgentMaker, AgentSessions, type AgentStore } from "./agent-sessions.ts";
 import {
   type ApiAnswer,
   type ApiRoute,
+  get,
   MAX_BODY_BYTES,
   OPEN_BODY_BYTES,
   openApi,
+  post,
   readBody,
   readQuery,
   SESSION_ROUTES,
 } from "./api-routes.ts";
-import { BODIES, QUERIES } from "./api-schemas.ts";
+import { BODIES } from "./api-schemas.ts";
 import { Presenter } from "./presenter.ts";
 import { notFound, Refusal, refusalOf } from "./refusal.ts";
 import { RequestGuard } from "./request-guard.ts";
@@ -58,7 +60,8 @@ class ApiServer {
     const { agent, store, sessions, redaction, onError, signal, clock = systemClock } = options;
     this.#options = options;
     this.#clock = clock;
-    this.#host = sessions ?? agentSessions({ agent: agent as AgentMaker, store, clock, redaction, onError });
+    this.#host =
+      sessions ?? new AgentSessions({ agent: agent as AgentMaker, store, clock, redaction, onError });
     this.#guard = new RequestGuard(options);
     this.#presenter = new Presenter(redaction);
     this.#routes = [...this.#ownRoutes(), ...SESSION_ROUTES];
@@ -151,41 +154,28 @@ class ApiServer {
 
   #ownRoutes(): readonly ApiRoute[] {
     const version = NANO_AGENT_VERSION;
-    const own = { query: QUERIES.nothing, status: 200 } as const;
     return [
-      {
-        ...own,
-        method: "GET",
-        path: "/health",
-        summary: "Says that the server is there.",
+      get("/health", "Says that the server is there.", {
         access: "open",
         answer: "Health",
         handle: () => ({ value: { ok: true, version } }),
-      },
-      {
-        ...own,
-        method: "GET",
-        path: "/openapi.json",
-        summary: "Describes all of this.",
-        access: "read",
+      }),
+      get("/openapi.json", "Describes all of this.", {
         answer: "Description",
         handle: ({ request }) => ({
           value: openApi(this.#routes, version, this.#guard.cookieName(request)),
         }),
-      },
-      {
-        ...own,
-        method: "POST",
-        path: "/session",
-        summary: "Trade the token for a cookie.",
+      }),
+      post("/session", "Trade the token for a cookie.", {
         body: BODIES.signIn,
+        status: 200,
         access: "open",
         answer: "Accepted",
         handle: async ({ request, body }) => {
           await this.#guard.assertIsToken((body as { readonly token: string }).token);
           return { value: {}, headers: { "set-cookie": await this.#guard.cookie(request) } };
         },
-      },
+      }),
     ];
   }
 }

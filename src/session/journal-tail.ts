@@ -1,6 +1,13 @@
-import { closeSync, fstatSync, readSync, statSync } from "node:fs";
+import { closeSync, readSync, statSync } from "node:fs";
 import type { JournalEntry } from "../core/agent/entries.ts";
-import { inspectSession, isJournalEntry, parseRecord, readEntries, recordPath } from "./read-session.ts";
+import {
+  inspectSession,
+  isJournalEntry,
+  parseRecord,
+  readEntries,
+  readLines,
+  recordPath,
+} from "./read-session.ts";
 import { decodeLine } from "./record.ts";
 import { openSessionFile } from "./session-file.ts";
 
@@ -41,19 +48,19 @@ export class JournalTail {
 
   /** Reads what was appended, as long as each record follows the one before. */
   *#readOn(descriptor: number): Generator<JournalEntry | "reset", void, undefined> {
-    for (const { bytes, end } of linesFrom(descriptor, this.#offset)) {
+    for (const { offset, bytes, isEnded, isTooLong } of readLines(descriptor, this.#offset)) {
+      if (!isEnded) return;
+      if (isTooLong) return yield* this.#readAll(descriptor);
       const { records } = decodeLine(bytes);
       const entries: JournalEntry[] = [];
       for (const { id, parent, start, end: stop } of records) {
         const record = parseRecord(Buffer.from(bytes.subarray(start, stop)).toString("utf8"));
-        if (parent !== this.#last || record === undefined || record.type === "rewind") {
-          yield* this.#readAll(descriptor);
-          return;
-        }
+        if (parent !== this.#last || record === undefined || record.type === "rewind")
+          return yield* this.#readAll(descriptor);
         this.#last = id;
         if (isJournalEntry(record)) entries.push(record);
       }
-      this.#offset = end;
+      this.#offset = offset + bytes.length + 1;
       yield* entries;
     }
   }
@@ -72,32 +79,9 @@ export class JournalTail {
   }
 }
 
-interface EndedLine {
-  readonly bytes: Uint8Array;
-  readonly end: number;
-}
-
 /** True where a line ends right before a place: else a record followed on the line of the last one. */
 function endsLine(descriptor: number, place: number): boolean {
   if (place === 0) return true;
   const byte = Buffer.alloc(1);
   return readSync(descriptor, byte, 0, 1, place - 1) === 1 && byte[0] === 10;
-}
-
-/** The lines of a file from a place on, without one that has no end yet. */
-function* linesFrom(descriptor: number, from: number): Generator<EndedLine, void, undefined> {
-  const { size } = fstatSync(descriptor);
-  const bytes = Buffer.allocUnsafe(Math.max(0, size - from));
-  let filled = 0;
-  while (filled < bytes.length) {
-    const read = readSync(descriptor, bytes, filled, bytes.length - filled, from + filled);
-    if (read === 0) break;
-    filled += read;
-  }
-  for (let start = 0; ; ) {
-    const newline = bytes.subarray(0, filled).indexOf(10, start);
-    if (newline === -1) return;
-    yield { bytes: bytes.subarray(start, newline), end: from + newline + 1 };
-    start = newline + 1;
-  }
 }

@@ -136,13 +136,14 @@ interface Line {
 const CHUNK_BYTES = 1024 * 1024;
 const NEWLINE = 10;
 
-/** The lines of an open file from its beginning, in little memory whatever its size. */
-export function* readLines(descriptor: number): Generator<Line, void, undefined> {
-  let buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+/** The lines of an open file from a place on, in little memory whatever its size; numbered from there. */
+export function* readLines(descriptor: number, from = 0): Generator<Line, void, undefined> {
+  const { size } = fstatSync(descriptor);
+  let buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(1024, size - from + 1)));
   /** Bytes of `buffer` that are filled, and where the line at hand begins in it. */
   let filled = 0;
   let start = 0;
-  let base = 0;
+  let base = from;
   let number = 1;
   let skipped: number | undefined;
   for (;;) {
@@ -370,7 +371,7 @@ export function* readRecords(
   }
 }
 
-function readPiece(descriptor: number, offset: number, length: number): Buffer {
+export function readPiece(descriptor: number, offset: number, length: number): Buffer {
   const piece = Buffer.allocUnsafe(length);
   let filled = 0;
   while (filled < length) {

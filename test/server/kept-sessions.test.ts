@@ -362,7 +362,7 @@ test("a session that cannot be read is refused to whoever follows it, with the r
 
 test("a search says when not all sessions were read for it yet, and finds the rest later", async () => {
   const store = sessionStore(userPaths({ HOME: tempFolder() }));
-  for (let count = 0; count < 20; count++) {
+  for (let count = 0; count < 60; count++) {
     const journal = await store.start("/work", { sessionId: `s${count}` });
     const message = { role: "user", content: [{ type: "text", text: "a zebra" }] } as const;
     await journal.append({ type: "user_message", source: "input", message });
@@ -370,16 +370,16 @@ test("a search says when not all sessions were read for it yet, and finds the re
   }
   const clock = new FakeClock();
   const kept = new KeptSessions(store, clock);
-  const early = kept.page({ q: "zebra", limit: 50 });
+  const early = kept.page({ q: "zebra", limit: 100 });
   await clock.untilSleeping();
   await clock.advance(1_000);
   const { searched, files } = await early;
   await kept.index();
-  const whole = await kept.page({ q: "zebra", limit: 50 });
+  const whole = await kept.page({ q: "zebra", limit: 100 });
   expect([searched, whole.searched, whole.files.length]).toEqual([
-    { sessions: files.length, of: 20 },
+    { sessions: files.length, of: 60 },
     undefined,
-    20,
+    60,
   ]);
   await kept.close();
 });

@@ -12,15 +12,18 @@ import { isSessionId } from "../../session/session-file.ts";
 import { isLocked, lockHolder } from "../../session/session-lock.ts";
 import type { SessionFile, SessionStore } from "../../session/session-store.ts";
 
-type FoundFile = SessionFile & { readonly passages?: readonly string[] };
+/** A session file, and pieces of it where it was searched for. */
+export type FoundFile = SessionFile & { readonly passages?: readonly string[] };
 
-interface FilePage {
+/** A page of session files, and the place behind it. */
+export interface FilePage {
   readonly files: readonly FoundFile[];
   readonly next: string | undefined;
   /** Of a search, while not all sessions were read for it. */
   readonly searched: SessionPage["searched"];
 }
 
+/** Sessions that a search looks for at most. */
 const MAX_FOUND = 1_000;
 /** How long a search waits until the index is up to date. */
 const PATIENCE_MS = 1_000;
@@ -34,6 +37,7 @@ const REST_MS = 5;
 export class KeptSessions {
   readonly store: SessionStore;
   readonly #facts = new Map<string, FactsReader>();
+  /** Where sessions were found that somebody asked for. */
   readonly #paths = new Map<string, string>();
   readonly #clock: Clock;
   readonly #redaction: Redaction | undefined;
@@ -134,6 +138,7 @@ export class KeptSessions {
     }
   }
 
+  /** The process that writes to it, where that can be told. */
   writer({ path }: SessionFile): ReturnType<typeof lockHolder> {
     try {
       return lockHolder(lockPath(path));

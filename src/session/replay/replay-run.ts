@@ -55,17 +55,6 @@ export interface ReplayTools {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface ReplayedRun {
-  readonly entries: readonly JournalEntry[];
-  readonly requests: readonly (readonly Message[])[];
-  /** True when the model was asked once more than the record has answers. */
-  readonly askedTooOften: boolean;
-  /** True when the end came from outside and was taken from the record. */
-  readonly endedAsRecorded: boolean;
-  readonly outcomes: ReadonlyMap<string, LiveOutcome>;
-  readonly failure: NanoAgentError | undefined;
-}
-
 export interface LiveOutcome {
   readonly content: ToolResultEntry["result"]["content"];
   readonly isError: boolean;
@@ -76,28 +65,24 @@ export interface LiveOutcome {
 /** Endings that come from outside of the loop: a person, a signal, a limit. */
 const OUTSIDE: ReadonlySet<string> = new Set(["aborted", "budget", "loop_detected"]);
 
-/** Runs a recorded run again: the real loop with the record's answers, decisions, input, interruptions. */
-export async function replayRun(
-  run: RecordedRun,
-  before: readonly JournalEntry[],
-  options: ReplayTools,
-): Promise<ReplayedRun> {
-  return new RunReplay(run, options).perform(before);
-}
-
-class RunReplay {
+/** A recorded run, run again: the real loop with the record's answers, decisions, input, interruptions. */
+export class RunReplay {
+  /** Messages of the requests, in the order of the recorded answers. */
+  readonly requests: (readonly Message[])[] = [];
+  readonly outcomes: Map<string, LiveOutcome> = new Map();
+  /** True when the model was asked once more than the record has answers. */
+  askedTooOften = false;
+  /** True when the end came from outside and was taken from the record. */
+  endedAsRecorded = false;
+  failure: NanoAgentError | undefined;
   readonly #run: RecordedRun;
   readonly #options: ReplayTools;
   readonly #facts: ReturnType<typeof runFacts>;
   readonly #abort = new AbortController();
   readonly #journal: MemoryJournal;
-  readonly #requests: (readonly Message[])[] = [];
   readonly #delivered = new Set<JournalEntry>();
   readonly #settled = new Map<string, PromiseWithResolvers<void>>();
-  readonly #outcomes = new Map<string, LiveOutcome>();
   #taken = 0;
-  #askedTooOften = false;
-  #endedAsRecorded = false;
 
   constructor(run: RecordedRun, options: ReplayTools) {
     this.#run = run;
@@ -110,24 +95,19 @@ class RunReplay {
     });
   }
 
-  async perform(before: readonly JournalEntry[]): Promise<ReplayedRun> {
+  get entries(): readonly JournalEntry[] {
+    return [...this.#journal.entries()];
+  }
+
+  async perform(before: readonly JournalEntry[]): Promise<void> {
     const state = new SessionState();
     for (const entry of [...before, this.#run.start, ...this.#run.opening]) state.apply(entry);
     const run = this.#newRun(state);
-    let failure: NanoAgentError | undefined;
     try {
       await endRun(run, await loop(run));
     } catch (error) {
-      failure = toNanoAgentError(error);
+      this.failure = toNanoAgentError(error);
     }
-    return {
-      entries: [...this.#journal.entries()],
-      requests: this.#requests,
-      askedTooOften: this.#askedTooOften,
-      endedAsRecorded: this.#endedAsRecorded,
-      outcomes: this.#outcomes,
-      failure,
-    };
   }
 
   /**
@@ -260,7 +240,7 @@ class RunReplay {
     const answer = this.#run.answers[this.#taken];
     if (answer !== undefined) {
       this.#taken++;
-      this.#requests.push(request.messages);
+      this.requests.push(request.messages);
       return answer;
     }
     const { end, isStoppedInSubagent } = this.#run;
@@ -268,13 +248,13 @@ class RunReplay {
       throw new NanoAgentError("internal", end.error?.message ?? "The recorded run failed.");
     if (end?.stopReason === "max_iterations")
       throw new NanoAgentError("internal", "The recorded request failed.");
-    if (end !== undefined && !OUTSIDE.has(end.stopReason) && !isStoppedInSubagent) this.#askedTooOften = true;
+    if (end !== undefined && !OUTSIDE.has(end.stopReason) && !isStoppedInSubagent) this.askedTooOften = true;
     throw this.#interrupt();
   }
 
   /** Ends the run as the record says it was ended from outside, or where the record was cut. */
   #interrupt(): NanoAgentError {
-    this.#endedAsRecorded = true;
+    this.endedAsRecorded = true;
     const reason =
       this.#run.end?.stopReason === "budget"
         ? new NanoAgentError("timeout", "The recorded run reached its limit here.")
@@ -330,7 +310,7 @@ class RunReplay {
     const { name, intent } = call;
     const ran = await this.#options.runTool?.({ name, input: intent?.input ?? {} }, context);
     if (ran === undefined) await this.#callWithin(call, context);
-    else this.#outcomes.set(call.callId, liveOutcome(ran));
+    else this.outcomes.set(call.callId, liveOutcome(ran));
     const { content, is_error: isError } = result.result;
     const ends = this.#endsRun(call) ? { finish: this.#finish(textOf(content)) } : {};
     return { content, ...(isError === true ? { isError } : {}), ...ends };

@@ -10,7 +10,7 @@ import {
   recordedCalls,
   recordedRuns,
 } from "./recorded-run.ts";
-import { type LiveOutcome, type ReplayedRun, type ReplayTools, replayRun } from "./replay-run.ts";
+import { type LiveOutcome, type ReplayTools, RunReplay } from "./replay-run.ts";
 
 /** How a session is run again. */
 export interface ReplayOptions extends ReplayTools {
@@ -42,7 +42,8 @@ export async function replaySession(
       continue;
     }
     const before = entries.slice(0, run.before);
-    const replayed = await replayRun(run, before, options);
+    const replayed = new RunReplay(run, options);
+    await replayed.perform(before);
     compareRun({ run, before, replayed, stepOf, from, findings });
   }
   return findings.report();
@@ -66,7 +67,7 @@ function stepFinder(entries: readonly JournalEntry[]): (entry: JournalEntry | un
 interface ComparedRun {
   readonly run: RecordedRun;
   readonly before: readonly JournalEntry[];
-  readonly replayed: ReplayedRun;
+  readonly replayed: RunReplay;
   /** Number of the step of an entry; `null` for one that belongs to none. */
   readonly stepOf: (entry: JournalEntry | undefined) => number | null;
   readonly from: number;

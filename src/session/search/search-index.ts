@@ -95,14 +95,12 @@ export class SearchIndex {
     const segmenter = wordSegmenter();
     let parts: FilePart[] = [];
     let chars = 0;
-    const storeParts = async (): Promise<void> => {
+    const storeParts = (): void => {
       inTransaction(this.#database, () => {
         for (const part of parts) this.#store(part);
       });
       parts = [];
       chars = 0;
-      // Between one commit and the next, others of this process and of others have their turn.
-      await setImmediate();
     };
     for (const session of stale) {
       let part: FilePart = { session, from: 0, passages: [], isLast: false };
@@ -118,16 +116,19 @@ export class SearchIndex {
         }
         if (chars < CHARS_TOGETHER) continue;
         if (signal?.aborted === true) return;
-        await storeParts();
+        storeParts();
         part = { session, from: part.from + part.passages.length, passages: [], isLast: false };
         parts.push(part);
         await rest();
       }
       part.isLast = true;
       if (signal?.aborted === true) return;
-      if (parts.length >= TOGETHER) await storeParts();
+      if (parts.length < TOGETHER) continue;
+      storeParts();
+      // Between one commit and the next, others of this process and of others have their turn.
+      await setImmediate();
     }
-    await storeParts();
+    storeParts();
   }
 
   #forget(path: string): void {

@@ -8,7 +8,6 @@ import {
   lstatSync,
   openSync,
   readlinkSync,
-  readSync,
   renameSync,
   type Stats,
 } from "node:fs";
@@ -20,6 +19,7 @@ import { isNanoAgentError, NanoAgentError } from "../../core/base/errors.ts";
 import { makePrivateFolders } from "../../system/private-folders.ts";
 import { inTransaction, isDamagedDatabase, isFullDatabase, loadSqlite } from "../../system/sqlite.ts";
 import { systemCode } from "../../system/system-error.ts";
+import { readPiece } from "../read-session.ts";
 import { systemReason } from "../session-error.ts";
 import { openSessionFile } from "../session-file.ts";
 import {
@@ -462,7 +462,7 @@ function readKeptFile(path: string | Buffer, maxBytes: number): ReadFile {
       const stats = fstatSync(descriptor);
       if (!stats.isFile()) return { type: "gone" };
       if (stats.size > maxBytes) return { type: "refused", reason: "too_large" };
-      const bytes = readAll(descriptor, stats.size);
+      const bytes = readPiece(descriptor, 0, stats.size);
       const isSteady = hasFacts(stats, fstatSync(descriptor));
       // One that never rests is kept as it was read; its times will tell that it changed since.
       if (isSteady || tries === MAX_TRIES) return { type: "read", stats, bytes };
@@ -480,15 +480,4 @@ function refusal(error: unknown): ReadFile {
   if (code === "ENOENT" || code === "ELOOP" || code === "ENOTDIR" || code === "ENXIO")
     return { type: "gone" };
   return { type: "refused", reason: "unreadable" };
-}
-
-function readAll(descriptor: number, size: number): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(size);
-  let filled = 0;
-  while (filled < size) {
-    const read = readSync(descriptor, bytes, filled, size - filled, filled);
-    if (read === 0) break;
-    filled += read;
-  }
-  return bytes.subarray(0, filled);
 }

@@ -1,11 +1,7 @@
 import { expect, test } from "vitest";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
-import {
-  createReader,
-  type FollowOptions,
-  type Reader,
-  ServerProblem,
-} from "../../../server/create-reader.ts";
+import type { FollowOptions } from "../../../server/create-reader.ts";
+import { createReader, type Reader, ServerProblem } from "../../../server/create-reader.ts";
 import type { SessionDetail, StreamItem } from "../../../server/server-api.ts";
 import { followSession, type OpenSession } from "./session-feed.ts";
 
