@@ -184,8 +184,8 @@ async function open(
   const { cwd } = settings;
   const config = settings.config.values;
   const session = await options.openSession();
-  const onUndoNotice = about("undo", options.onNotice);
-  const checkpoints = openCheckpoints(settings, confinement.workspace, session, onUndoNotice);
+  const onNotice = about("undo", options.onNotice);
+  const checkpoints = openCheckpoints(settings, confinement.workspace, session, onNotice);
   const prompt = systemPrompt({ ...config, instructions, cwd, platform: process.platform });
   const fixed = {
     ...limitsOf(config, options),
@@ -201,7 +201,6 @@ async function open(
     const tools = [...toolsFor(model), ...(mcp.hub?.tools() ?? [])];
     const own = { ...fixed, ...defined({ effort }), tools, model: mcp.modelFor(model) };
     const agent = await agentOf(config.pattern, own);
-    // Servers start during its first request.
     mcp.attach(agent.tools, () => usedTools(session));
     return agent;
   };
