@@ -80,9 +80,7 @@ export interface Composition {
   readonly hooks: SessionHooks | undefined;
   readonly mcp: OpenMcp;
   readonly checkpoints: Checkpoints | undefined;
-  readonly sandbox: Confinement["sandbox"];
-  /** True once the sandbox is open and works. */
-  readonly isSandboxOpen: () => boolean;
+  readonly confinement: Confinement;
   readonly systemPrompt: string;
   readonly instructions: readonly Instructions[];
   /** Commands that a message may begin with. */
@@ -181,8 +179,10 @@ async function open(
   release: () => Promise<void>,
 ): Promise<Composition> {
   const { settings, confinement, builtin, plugins, hooks, memory, instructions, extensions } = found;
-  const { cwd } = settings;
-  const config = settings.config.values;
+  const {
+    cwd,
+    config: { values: config },
+  } = settings;
   const session = await options.openSession();
   const onNotice = about("undo", options.onNotice);
   const checkpoints = openCheckpoints(settings, confinement.workspace, session, onNotice);
@@ -217,8 +217,7 @@ async function open(
     hooks,
     mcp,
     checkpoints,
-    sandbox: confinement.sandbox,
-    isSandboxOpen: () => confinement.temporary() !== undefined,
+    confinement,
     systemPrompt: prompt,
     instructions,
     commands: () => commandsOf([...plugins.commands, extensions.commands, () => mcp.commands()]),
