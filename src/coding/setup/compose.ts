@@ -179,10 +179,8 @@ async function open(
   release: () => Promise<void>,
 ): Promise<Composition> {
   const { settings, confinement, builtin, plugins, hooks, memory, instructions, extensions } = found;
-  const {
-    cwd,
-    config: { values: config },
-  } = settings;
+  const { cwd } = settings;
+  const config = settings.config.values;
   const session = await options.openSession();
   const onNotice = about("undo", options.onNotice);
   const checkpoints = openCheckpoints(settings, confinement.workspace, session, onNotice);
