@@ -41,7 +41,7 @@ export interface LeftItem {
 export interface ImportPlan {
   readonly items: readonly ImportItem[];
   readonly left: readonly LeftItem[];
-  /** What works without being imported. */
+  /** Things that work without being imported. */
   readonly notes: readonly string[];
 }
 

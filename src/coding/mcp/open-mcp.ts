@@ -46,7 +46,7 @@ function besideFirstRequest(
   };
 }
 
-/** What {@link loadMcp} needs besides the settings. */
+/** The needs of {@link loadMcp} besides the settings. */
 interface OpenMcpOptions {
   readonly found: FoundServers;
   /** Folders of the run, the working folder first. */

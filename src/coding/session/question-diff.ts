@@ -19,7 +19,7 @@ export interface QuestionedCall {
   readonly place?: string | undefined;
   readonly settings: Pick<Settings, "cwd" | "paths">;
   readonly files?: FilePort | undefined;
-  /** What the conversation has read, when that is certain: a call that cannot succeed then fails unasked. */
+  /** The files that the conversation has read, if known: a call that cannot succeed then fails unasked. */
   readonly known?: { readonly state: FileState; readonly transcriptId: string } | undefined;
   /** Aborted when the question is withdrawn. */
   readonly signal: AbortSignal;

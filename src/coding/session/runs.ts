@@ -240,7 +240,7 @@ export class Runs {
     const facts = (): HostFacts => ({
       wantsOutput: schema !== undefined,
       goOn: this.#goOn(),
-      hasSandbox: this.#parts.composed.isSandboxOpen(),
+      hasSandbox: this.#parts.composed.confinement.temporary() !== undefined,
       evidence: this.#evidence.evidence,
     });
     const run: LiveRun = new LiveRun(signal, facts, (outcome) => {

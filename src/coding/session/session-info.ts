@@ -26,7 +26,7 @@ export function sessionInfo({ composed, current, session, settings }: SessionPar
       .commands()
       .map(({ name, description, hint }) => ({ name, ...defined({ description, hint }) })),
     mcpServers: composed.mcp.statuses(),
-    sandbox: composed.sandbox,
+    sandbox: composed.confinement.sandbox,
   };
 }
 

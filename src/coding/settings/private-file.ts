@@ -35,7 +35,7 @@ export async function changePrivateFile(
   }
 }
 
-/** The text of one of the user's files; `undefined` when there is none. Throws as {@link readSettingsFile}. */
+/** The text of a user's file; `undefined` when there is none. Throws as {@link readSettingsFile}. */
 export function readPrivateFile(path: string): string | undefined {
   return readSettingsFile(path, MAX_BYTES)?.toString("utf8");
 }

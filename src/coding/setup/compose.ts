@@ -80,9 +80,7 @@ export interface Composition {
   readonly hooks: SessionHooks | undefined;
   readonly mcp: OpenMcp;
   readonly checkpoints: Checkpoints | undefined;
-  readonly sandbox: Confinement["sandbox"];
-  /** True once the sandbox is open and works. */
-  readonly isSandboxOpen: () => boolean;
+  readonly confinement: Confinement;
   readonly systemPrompt: string;
   readonly instructions: readonly Instructions[];
   /** Commands that a message may begin with. */
@@ -184,8 +182,8 @@ async function open(
   const { cwd } = settings;
   const config = settings.config.values;
   const session = await options.openSession();
-  const onUndoNotice = about("undo", options.onNotice);
-  const checkpoints = openCheckpoints(settings, confinement.workspace, session, onUndoNotice);
+  const onNotice = about("undo", options.onNotice);
+  const checkpoints = openCheckpoints(settings, confinement.workspace, session, onNotice);
   const prompt = systemPrompt({ ...config, instructions, cwd, platform: process.platform });
   const fixed = {
     ...limitsOf(config, options),
@@ -201,7 +199,6 @@ async function open(
     const tools = [...toolsFor(model), ...(mcp.hub?.tools() ?? [])];
     const own = { ...fixed, ...defined({ effort }), tools, model: mcp.modelFor(model) };
     const agent = await agentOf(config.pattern, own);
-    // Servers start during its first request.
     mcp.attach(agent.tools, () => usedTools(session));
     return agent;
   };
@@ -218,8 +215,7 @@ async function open(
     hooks,
     mcp,
     checkpoints,
-    sandbox: confinement.sandbox,
-    isSandboxOpen: () => confinement.temporary() !== undefined,
+    confinement,
     systemPrompt: prompt,
     instructions,
     commands: () => commandsOf([...plugins.commands, extensions.commands, () => mcp.commands()]),
