@@ -1,4 +1,4 @@
-/** The first character that a person would not see as what it is, as `U+XXXX`. Tabs and line feeds are none. */
+/** The first character that a person would not see as what it is, as `U+XXXX`. */
 export function hiddenCharacter(text: string): string | undefined {
   if (PLAIN.test(text)) return undefined;
   const found = HIDDEN.exec(text)?.[0];

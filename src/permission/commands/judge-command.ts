@@ -225,7 +225,7 @@ const WITH_SUB_COMMANDS = wordSet(`
   kubectl mix mvn nix npm pip pip3 pnpm podman poetry rustup swift systemctl terraform uv yarn`);
 const HANDING_ON = wordSet("run exec compose dlx x");
 
-/** Program and sub-command, when that covers all `open` commands, else the line itself unless it has a star. */
+/** Program and sub-command, when that covers all `open` commands, else the line unless it has a star. */
 function offeredPattern(line: string, open: readonly PlainCommand[]): string | undefined {
   const [first] = open;
   const pattern = first === undefined ? undefined : subCommandPattern(first);
@@ -256,8 +256,8 @@ const MAX_NESTING = 50;
 const MAX_SCRIPTS = 8;
 
 /**
- * The simple commands of any line, also in substitutions, behind `sudo` and in the text of `bash -c`. Generous:
- * a word that could be a program behind a wrapper counts as one. `undefined`: too long or nested too deeply.
+ * The simple commands of any line, also in substitutions, behind `sudo` and in the text of `bash -c`. A word
+ * that could be a program behind a wrapper counts as one. `undefined`: too long or nested too deeply.
  */
 function commandsIn(line: string): FoundCommands | undefined {
   const found: Findings = { commands: [], files: [], length: 0 };
@@ -316,7 +316,7 @@ function addCommand(words: readonly string[], found: Findings, depth: number): b
   return starts.every((start) => depth < MAX_SCRIPTS && addCommand(args.slice(start), found, depth + 1));
 }
 
-/** Where a wrapped command may begin: at the first operand, and at the next if that may be an option's value. */
+/** Where a wrapped command may begin: at the first operand, or the next if that may be a value. */
 function startsIn(program: string, args: readonly string[]): readonly number[] {
   const starts: number[] = [];
   let left = TAKING_OPERAND.has(program) ? 2 : 1;

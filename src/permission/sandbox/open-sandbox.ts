@@ -139,7 +139,7 @@ const APPARMOR = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 const hasAppArmor = (): boolean => textOf(APPARMOR) === "1";
 const isFirstWsl = (): boolean => /Microsoft(?!.*WSL2)/.test(textOf("/proc/version"));
 
-/** What bubblewrap says, why there is no sandbox then, and what to do; some only `when` this is so. */
+/** By the words of bubblewrap: why there is no sandbox, and what to do; some only `when` this is so. */
 const CAUSES: readonly (readonly [says: RegExp, why: string, todo: string, when?: () => boolean])[] = [
   [/uid map: Read-only file system/, "this runs in a sandbox already", "nothing is needed"],
   [
@@ -295,7 +295,7 @@ const NO_NETWORK =
 const NO_SUCH_SOCKET = /address family not supported|\bEAFNOSUPPORT\b/i;
 const ASK_FULL = 'call again with access: "full" and a reason';
 
-/** What the sandbox held back from a command that failed, and how to ask for it. */
+/** Lines that say what a command that failed lacked, and how to ask for it. */
 function blockedNotes(
   { workspace, unreadable, home }: SandboxLimits,
   command: Required<CommandToConfine>,
