@@ -57,7 +57,8 @@ export async function findSessions(
   const sessions = store.list(cwd);
   const of = sessions.length;
   const notices: string[] = [];
-  if (sessions.length === 0 || searchWords(text).length === 0) return { sessions: [], searched: { sessions: of, of }, by: "index", notices };
+  if (sessions.length === 0 || searchWords(text).length === 0)
+    return { sessions: [], searched: { sessions: of, of }, by: "index", notices };
   const search: Search = { text, sessions, isComplete: cwd === undefined, limit, redaction };
   const found = isFolder(store.root)
     ? await withIndex(store, notices, async (index) => ({
