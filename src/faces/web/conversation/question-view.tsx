@@ -289,9 +289,9 @@ interface FieldProps {
 /** One field: its options, each with a number, or a text of one's own. */
 function FieldForm({ field, label, give, leave, leaveWord }: FieldProps): VNode {
   const words = useWords();
-  const { kind = "none", isOpen = false, isRequired = false, initial } = field ?? {};
+  const { kind, isOpen, isRequired, initial, options: offered } = field ?? NOTHING;
   const yesOrNo = [true, false].map((value) => ({ value, label: value ? words.yes : words.no }));
-  const options: readonly ValueOption[] = kind === "boolean" ? yesOrNo : (field?.options ?? []);
+  const options: readonly ValueOption[] = kind === "boolean" ? yesOrNo : offered;
   const isSeveral = kind === "several";
   const [chosen, setChosen] = useState(() => placesOf(initial, options));
   const [own, setOwn] = useState(initial === undefined || options.length > 0 ? "" : textOf(initial, kind));
@@ -311,7 +311,6 @@ function FieldForm({ field, label, give, leave, leaveWord }: FieldProps): VNode 
     options.map((_, at) => () => choose(at)),
     leave,
   );
-  const hint = isOpen ? words.ownAnswer : label;
   const takesText = field !== undefined && (options.length === 0 || isOpen);
   const canSend = isSeveral || options.length === 0 || !(isRequired || isOpen);
   return (
@@ -324,20 +323,7 @@ function FieldForm({ field, label, give, leave, leaveWord }: FieldProps): VNode 
       )}
       <Options options={options} chosen={chosen} isSeveral={isSeveral} choose={choose} />
       <div class="acts">
-        {takesText && (
-          <input
-            class="field"
-            aria-label={hint}
-            placeholder={kind === "json" ? words.asJson : isOpen ? hint : ""}
-            value={own}
-            required={isRequired && !isOpen}
-            autocomplete="off"
-            onInput={({ currentTarget }) => setOwn(currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key === "Escape") event.currentTarget.blur();
-            }}
-          />
-        )}
+        {takesText && <OwnText field={field} label={label} value={own} change={setOwn} />}
         {canSend && (
           <Button type="submit" look="main">
             {words.sendValue}
@@ -348,6 +334,32 @@ function FieldForm({ field, label, give, leave, leaveWord }: FieldProps): VNode 
         </Button>
       </div>
     </form>
+  );
+}
+
+interface TextProps {
+  readonly field: ValueField;
+  readonly label: string;
+  readonly value: string;
+  readonly change: (text: string) => void;
+}
+
+function OwnText({ field: { kind, isOpen, isRequired }, label, value, change }: TextProps): VNode {
+  const words = useWords();
+  const hint = isOpen ? words.ownAnswer : label;
+  return (
+    <input
+      class="field"
+      aria-label={hint}
+      placeholder={kind === "json" ? words.asJson : isOpen ? hint : ""}
+      value={value}
+      required={isRequired && !isOpen}
+      autocomplete="off"
+      onInput={({ currentTarget }) => change(currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key === "Escape") event.currentTarget.blur();
+      }}
+    />
   );
 }
 
@@ -404,7 +416,7 @@ function readAnswer(
   return !isOpen && (marked[0] !== undefined || !isRequired) ? { value: marked[0] } : undefined;
 }
 
-const NOTHING = { kind: "text", isOpen: false, isRequired: false } as const;
+const NOTHING = { kind: "text", isOpen: false, isRequired: false, initial: undefined, options: [] } as const;
 
 /** The value of a text; undefined where it is not JSON. The server refuses what is not a number, and says why. */
 function readText(text: string, kind: string): Json | undefined {
