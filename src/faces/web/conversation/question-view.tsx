@@ -24,8 +24,8 @@ interface QuestionProps {
 }
 
 /**
- * An open question with all that is asked, why, and the answers it takes, none of them preselected. A value is
- * filled in field by field.
+ * An open question with all that is asked, why, and the answers it takes, none of them preselected. A value
+ * is filled in field by field.
  */
 export function QuestionView({ question, all = 1, isWritable = true, answer }: QuestionProps): VNode {
   const words = useWords();
@@ -418,7 +418,7 @@ function readAnswer(
 
 const NOTHING = { kind: "text", isOpen: false, isRequired: false, initial: undefined, options: [] } as const;
 
-/** The value of a text; undefined where it is not JSON. The server refuses what is not a number, and says why. */
+/** The value of a text; undefined where it is not JSON. The server says what is wrong with a number. */
 function readText(text: string, kind: string): Json | undefined {
   if (kind === "number") return Number.isNaN(numberOf(text)) ? text : numberOf(text);
   if (kind !== "json" || text === "") return text;
