@@ -43,8 +43,8 @@ export function evaluationPage(content: EvaluationContent, pageStyle: string): s
 }
 
 /**
- * A page that needs nothing else: it holds no script and nothing that waits for one, and forbids by its content
- * security policy all that is not in it.
+ * A page that needs nothing else: it holds no script and nothing that waits for one, and forbids by its
+ * content security policy all that is not in it.
  */
 function pageOf(title: string, body: VNode, pageStyle: string): string {
   const style = `${pageStyle}${STYLE}`;
@@ -207,7 +207,15 @@ function EvaluationReport({ content }: { readonly content: EvaluationContent }):
             each.better.length > 0 && `better: ${changeText(each.better)}`,
             each.worse.length > 0 && `worse: ${changeText(each.worse)}`,
             ratioText(each),
-          ].map((line) => line !== false && line !== "" && <p class="dim">{line}</p>)}
+          ].map(
+            (line) =>
+              line !== false &&
+              line !== "" && (
+                <p key={line} class="dim">
+                  {line}
+                </p>
+              ),
+          )}
         </section>
       ))}
       <section>

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Reader, ServerProblem } from "../../server/create-reader.ts";
 import { terminalLine } from "../../view/safe-text.ts";
-import { SessionPage } from "./conversation/session-page.tsx";
+import { SessionPage, usePictures } from "./conversation/session-page.tsx";
 import { LanguageContext, useWords } from "./language/language.ts";
 import { Rail, Sheet, TopBar } from "./rail.tsx";
 import { hrefOf, parseRoute, type Route } from "./route.ts";
@@ -13,7 +13,7 @@ import { KeyList, SettingsContext, SettingsForm, useSettings, useStoredSettings 
 import { Button } from "./text/controls.tsx";
 import { Logo } from "./text/icons.tsx";
 import { moveRow, startNew, useKeys } from "./use-keys.ts";
-import { Skeleton, usePictures, useReader, useWork, WorkLine } from "./work.tsx";
+import { Skeleton, useReader, useWork, WorkLine } from "./work.tsx";
 
 export function WebPage(): VNode {
   const { settings, language } = useStoredSettings();

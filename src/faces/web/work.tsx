@@ -80,14 +80,7 @@ export function useReader(): Reader {
   return useContext(ReaderContext);
 }
 
-type Pictures = typeof import("./picture-parts.ts");
-
-/** The pictures; undefined until they are loaded. */
-export function usePictures(work: Work): Pictures | undefined {
-  return useLoaded(() => work.attempt(() => import("./picture-parts.ts")), []);
-}
-
-/** What was loaded last; again after a change of the inputs. What cannot be loaded stays as it was. */
+/** The value that was loaded last; again after a change of the inputs. A failure leaves it as it was. */
 export function useLoaded<T>(load: () => Promise<T | undefined>, inputs: readonly unknown[]): T | undefined {
   const [value, setValue] = useState<T>();
   useEffect(() => {

@@ -77,7 +77,7 @@ interface Drawings {
   readonly evaluationPage: (content: EvaluationContent, pageStyle: string) => string;
 }
 
-/** What draws pages that are files, which the build puts beside the program, and the style sheet of the page. */
+/** The functions that draw pages as files, with their style sheet. The build puts both beside the program. */
 export async function loadDrawings(): Promise<Drawings & { readonly style: string }> {
   const web = new URL("../../web/", import.meta.url);
   const [, sheet = ""] = /href="([^"]+\.css)"/.exec(readFileSync(new URL("index.html", web), "utf8")) ?? [];

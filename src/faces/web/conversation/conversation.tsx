@@ -12,8 +12,8 @@ import { Button } from "../text/controls.tsx";
 import { Icon, StateMark } from "../text/icons.tsx";
 import { useReader, type Work, WorkLine } from "../work.tsx";
 import { EndActionsContext, Items } from "./block-view.tsx";
+import type { SessionActions } from "./page-actions.ts";
 import { QuestionView } from "./question-view.tsx";
-import type { SessionActions } from "./session-actions.ts";
 import type { OpenSession } from "./session-feed.ts";
 import { SessionSide } from "./session-side.tsx";
 

@@ -7,7 +7,7 @@ import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { QuestionAnswer } from "../../../server/server-api.ts";
 import type { Question } from "../../../view/question.ts";
 import { questionKind, questionSubject } from "../../../view/question-kind.ts";
-import { type ValueField, valueFields } from "../../../view/value-fields.ts";
+import { type ValueField, type ValueOption, valueFields } from "../../../view/value-fields.ts";
 import { useWords } from "../language/language.ts";
 import { Button } from "../text/controls.tsx";
 import { DiffView, LineCounts } from "../text/diff-view.tsx";
@@ -24,8 +24,8 @@ interface QuestionProps {
 }
 
 /**
- * An open question with all that is asked, why, and the answers it takes. A value is filled in field by field.
- * None is preselected.
+ * An open question with all that is asked, why, and the answers it takes, none of them preselected. A value
+ * is filled in field by field.
  */
 export function QuestionView({ question, all = 1, isWritable = true, answer }: QuestionProps): VNode {
   const words = useWords();
@@ -289,40 +289,30 @@ interface FieldProps {
 /** One field: its options, each with a number, or a text of one's own. */
 function FieldForm({ field, label, give, leave, leaveWord }: FieldProps): VNode {
   const words = useWords();
-  const { kind = "none", isOpen = false, isRequired = false, initial } = field ?? {};
-  const yesOrNo = [true, false].map((value) => ({
-    value,
-    label: value ? words.yes : words.no,
-    note: undefined,
-  }));
-  const options = kind === "boolean" ? yesOrNo : (field?.options ?? []);
+  const { kind, isOpen, isRequired, initial, options: offered } = field ?? NOTHING;
+  const yesOrNo = [true, false].map((value) => ({ value, label: value ? words.yes : words.no }));
+  const options: readonly ValueOption[] = kind === "boolean" ? yesOrNo : offered;
   const isSeveral = kind === "several";
-  const [chosen, setChosen] = useState<readonly number[]>(() =>
-    options.flatMap(({ value }, at) =>
-      [initial].flat().some((each) => each !== undefined && equalJson(each, value)) ? [at] : [],
-    ),
-  );
+  const [chosen, setChosen] = useState(() => placesOf(initial, options));
   const [own, setOwn] = useState(initial === undefined || options.length > 0 ? "" : textOf(initial, kind));
   const [isWrong, setWrong] = useState(false);
   const choose = (at: number): void => {
     if (!isSeveral) give(options[at]?.value);
-    else setChosen(chosen.includes(at) ? chosen.filter((each) => each !== at) : [...chosen, at].sort());
+    else setChosen(chosen.includes(at) ? chosen.filter((each) => each !== at) : [...chosen, at]);
   };
   const submit = (event: Event): void => {
     event.preventDefault();
-    const marked = chosen.flatMap((at) => options[at]?.value ?? []);
-    const text = own.trim();
-    const read = readText(text, kind);
-    if (read === undefined) setWrong(true);
-    else if (isSeveral && (text !== "" || marked.length > 0)) give(text === "" ? marked : [...marked, text]);
-    else if (text !== "") give(read);
-    else if (!isOpen && (marked[0] !== undefined || !isRequired)) give(marked[0]);
+    const marked = options.flatMap(({ value }, at) => (chosen.includes(at) ? [value] : []));
+    const read = readAnswer(field, own.trim(), marked);
+    if (read === "wrong") setWrong(true);
+    else if (read !== undefined) give(read.value);
   };
   useAnswerKeys(
     options.map((_, at) => () => choose(at)),
     leave,
   );
-  const hint = isOpen ? words.ownAnswer : label;
+  const takesText = field !== undefined && (options.length === 0 || isOpen);
+  const canSend = isSeveral || options.length === 0 || !(isRequired || isOpen);
   return (
     <form onSubmit={submit}>
       {label !== "" && <p class="why">{label}</p>}
@@ -331,37 +321,10 @@ function FieldForm({ field, label, give, leave, leaveWord }: FieldProps): VNode 
           {words.notJson}
         </p>
       )}
-      <div class="opts">
-        {options.map(({ label: name, note }, at) => (
-          <button
-            key={at}
-            type="button"
-            class={chosen.includes(at) ? "opt on" : "opt"}
-            aria-pressed={isSeveral ? chosen.includes(at) : undefined}
-            onClick={() => choose(at)}
-          >
-            <kbd>{isSeveral && chosen.includes(at) ? "✓" : at + 1}</kbd>
-            <b>{withHiddenShown(name)}</b>
-            {note !== undefined && <span>{withHiddenShown(note)}</span>}
-          </button>
-        ))}
-      </div>
+      <Options options={options} chosen={chosen} isSeveral={isSeveral} choose={choose} />
       <div class="acts">
-        {field !== undefined && (options.length === 0 || isOpen) && (
-          <input
-            class="field"
-            aria-label={hint}
-            placeholder={kind === "json" ? words.asJson : isOpen ? hint : ""}
-            value={own}
-            required={isRequired && !isOpen}
-            autocomplete="off"
-            onInput={({ currentTarget }) => setOwn(currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key === "Escape") event.currentTarget.blur();
-            }}
-          />
-        )}
-        {(isSeveral || options.length === 0 || !(isRequired || isOpen)) && (
+        {takesText && <OwnText field={field} label={label} value={own} change={setOwn} />}
+        {canSend && (
           <Button type="submit" look="main">
             {words.sendValue}
           </Button>
@@ -374,11 +337,88 @@ function FieldForm({ field, label, give, leave, leaveWord }: FieldProps): VNode 
   );
 }
 
+interface TextProps {
+  readonly field: ValueField;
+  readonly label: string;
+  readonly value: string;
+  readonly change: (text: string) => void;
+}
+
+function OwnText({ field: { kind, isOpen, isRequired }, label, value, change }: TextProps): VNode {
+  const words = useWords();
+  const hint = isOpen ? words.ownAnswer : label;
+  return (
+    <input
+      class="field"
+      aria-label={hint}
+      placeholder={kind === "json" ? words.asJson : isOpen ? hint : ""}
+      value={value}
+      required={isRequired && !isOpen}
+      autocomplete="off"
+      onInput={({ currentTarget }) => change(currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key === "Escape") event.currentTarget.blur();
+      }}
+    />
+  );
+}
+
+interface OptionsProps {
+  readonly options: readonly ValueOption[];
+  readonly chosen: readonly number[];
+  readonly isSeveral: boolean;
+  readonly choose: (at: number) => void;
+}
+
+function Options({ options, chosen, isSeveral, choose }: OptionsProps): VNode {
+  return (
+    <div class="opts">
+      {options.map(({ label, note }, at) => {
+        const isChosen = chosen.includes(at);
+        return (
+          <button
+            key={at}
+            type="button"
+            class={isChosen ? "opt on" : "opt"}
+            aria-pressed={isSeveral ? isChosen : undefined}
+            onClick={() => choose(at)}
+          >
+            <kbd>{isSeveral && isChosen ? "✓" : at + 1}</kbd>
+            <b>{withHiddenShown(label)}</b>
+            {note !== undefined && <span>{withHiddenShown(note)}</span>}
+          </button>
+        );
+      })}
+    </div>
+  );
+}
+
+function placesOf(initial: Json | undefined, options: readonly ValueOption[]): readonly number[] {
+  const values = initial === undefined ? [] : [initial].flat();
+  return options.flatMap(({ value }, at) => (values.some((each) => equalJson(each, value)) ? [at] : []));
+}
+
 function textOf(value: Json, kind: string): string {
   return typeof value === "string" && kind !== "json" ? value : JSON.stringify(value);
 }
 
-/** The value of a text; undefined where it is not JSON. What is no number the server refuses, with the reason. */
+/** The answer to a field; undefined while there is none, `wrong` where it is not JSON. */
+function readAnswer(
+  { kind, isOpen, isRequired }: Pick<ValueField, "kind" | "isOpen" | "isRequired"> = NOTHING,
+  text: string,
+  marked: readonly Json[],
+): { readonly value: Json | undefined } | "wrong" | undefined {
+  const value = readText(text, kind);
+  if (value === undefined) return "wrong";
+  if (kind === "several" && (text !== "" || marked.length > 0))
+    return { value: text === "" ? marked : [...marked, text] };
+  if (text !== "") return { value };
+  return !isOpen && (marked[0] !== undefined || !isRequired) ? { value: marked[0] } : undefined;
+}
+
+const NOTHING = { kind: "text", isOpen: false, isRequired: false, initial: undefined, options: [] } as const;
+
+/** The value of a text; undefined where it is not JSON. The server says what is wrong with a number. */
 function readText(text: string, kind: string): Json | undefined {
   if (kind === "number") return Number.isNaN(numberOf(text)) ? text : numberOf(text);
   if (kind !== "json" || text === "") return text;

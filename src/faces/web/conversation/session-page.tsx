@@ -11,10 +11,10 @@ import { Menu } from "../text/controls.tsx";
 import { Icon, StateMark } from "../text/icons.tsx";
 import { Strip, stripOf } from "../text/strip.tsx";
 import { toggleCalls, useKeys } from "../use-keys.ts";
-import { faultText, Skeleton, usePictures, useReader, useWork, type Work, WorkLine } from "../work.tsx";
+import { faultText, Skeleton, useLoaded, useReader, useWork, type Work, WorkLine } from "../work.tsx";
 import { Items } from "./block-view.tsx";
 import { Conversation } from "./conversation.tsx";
-import { type SessionActions, sessionActions } from "./session-actions.ts";
+import { type SessionActions, sessionActions } from "./page-actions.ts";
 import { type OpenSession, useSession } from "./session-feed.ts";
 import { SessionSide } from "./session-side.tsx";
 
@@ -360,4 +360,9 @@ function Files({ id, path, session, actions, work, onChoose, pictures: { FilesVi
       {...(canUndo ? { onRestore: (file, to) => actions.undo({ to, paths: [file] }) } : {})}
     />
   );
+}
+
+/** The pictures, which are loaded when one is looked at first; undefined until then. */
+export function usePictures(work: Work): typeof import("../picture-parts.ts") | undefined {
+  return useLoaded(() => work.attempt(() => import("../picture-parts.ts")), []);
 }

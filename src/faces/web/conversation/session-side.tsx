@@ -54,7 +54,7 @@ export function SessionSide({ session }: { readonly session: OpenSession }): VNo
           rows={[
             [words.mode, mode && <span class={`mode-${modeName(mode)}`}>{modeName(mode)}</span>],
             [words.model, terminalLine(view.model, 80)],
-            [words.cost, <Money usd={view.costUsd} />],
+            [words.cost, <Money key="cost" usd={view.costUsd} />],
             [words.started, detail && clock(detail.createdAt)],
           ]}
         />

@@ -5,39 +5,48 @@ import { type CompactionMethod, compactedText, ENDED, type EndReason, METHODS } 
 /** English and Chinese. */
 type Pair = readonly [string, string];
 
-type Methods = Readonly<Record<CompactionMethod, string>>;
-type Ended = Readonly<Record<EndReason, string>>;
+/** Words that the screen has in English too. */
+interface SharedWords {
+  readonly methods: Readonly<Record<CompactionMethod, string>>;
+  readonly evidence: EvidenceWords;
+  readonly ended: Readonly<Record<EndReason, string>>;
+}
 
-const CHINESE_METHODS: Methods = {
-  summary: "较早的部分已总结",
-  shortening: "旧结果已缩短",
-  truncation: "较早的消息已省略",
-};
-const CHINESE_EVIDENCE: EvidenceWords = {
-  files: (count) => `改动了 ${count} 个文件`,
-  passed: (commands) => `${commands} 通过`,
-  failed: (commands) => `${commands} 未通过`,
-  ran: (commands) => `运行过 ${commands}，结果未知`,
-  after: (what) => `最后一次改动之后：${what}`,
-  before: (what) => `最后一次改动之后未运行任何检查；此前：${what}`,
-  nothing: "最后一次改动之后未运行任何检查",
-};
-const CHINESE_ENDED: Ended = {
-  completed: "完成",
-  finish_tool: "完成",
-  structured_output: "完成",
-  max_iterations: "已达到模型请求次数上限",
-  budget: "预算已用完",
-  wall_time: "已达到时间上限",
-  aborted: "已停止",
-  denied: "被拒绝的调用结束了运行",
-  awaiting_approval: "等待你的回答",
-  awaiting_external: "等待外部结果",
-  output_limit: "回答因模型输出上限而被截断",
-  refusal: "模型拒绝回答",
-  loop_detected: "模型一直在重复",
-  error: "失败",
-};
+const SHARED: readonly [SharedWords, SharedWords] = [
+  { methods: METHODS, evidence: EVIDENCE_WORDS, ended: ENDED },
+  {
+    methods: {
+      summary: "较早的部分已总结",
+      shortening: "旧结果已缩短",
+      truncation: "较早的消息已省略",
+    },
+    evidence: {
+      files: (count) => `改动了 ${count} 个文件`,
+      passed: (commands) => `${commands} 通过`,
+      failed: (commands) => `${commands} 未通过`,
+      ran: (commands) => `运行过 ${commands}，结果未知`,
+      after: (what) => `最后一次改动之后：${what}`,
+      before: (what) => `最后一次改动之后未运行任何检查；此前：${what}`,
+      nothing: "最后一次改动之后未运行任何检查",
+    },
+    ended: {
+      completed: "完成",
+      finish_tool: "完成",
+      structured_output: "完成",
+      max_iterations: "已达到模型请求次数上限",
+      budget: "预算已用完",
+      wall_time: "已达到时间上限",
+      aborted: "已停止",
+      denied: "被拒绝的调用结束了运行",
+      awaiting_approval: "等待你的回答",
+      awaiting_external: "等待外部结果",
+      output_limit: "回答因模型输出上限而被截断",
+      refusal: "模型拒绝回答",
+      loop_detected: "模型一直在重复",
+      error: "失败",
+    },
+  },
+];
 
 /** The texts of the page, each in every language. */
 const TABLE = {
@@ -241,10 +250,7 @@ const TABLE = {
     compactedText(before, after, how),
     `已压缩：${before} 个 token 变为 ${after} 个：${how}。`,
   ],
-  methods: [METHODS as Methods, CHINESE_METHODS as Methods],
   notice: { info: ["Note", "提示"], warning: ["Warning", "警告"], error: ["Error", "错误"] },
-  evidence: [EVIDENCE_WORDS as EvidenceWords, CHINESE_EVIDENCE as EvidenceWords],
-  ended: [ENDED as Ended, CHINESE_ENDED as Ended],
   phase: {
     waiting: ["Waiting for the model", "等待模型"],
     thinking: ["Thinking", "思考中"],
@@ -518,19 +524,17 @@ const TABLE = {
 } as const;
 
 /** A part of the table in one language. */
-type InOneLanguage<T> = T extends readonly [infer Text, unknown]
-  ? Text extends string
-    ? string
-    : Text
+type InOneLanguage<T> = T extends Pair
+  ? string
   : T extends (...given: infer Given) => Pair
     ? (...given: Given) => string
     : { readonly [Name in keyof T]: InOneLanguage<T[Name]> };
 
-export type Words = InOneLanguage<typeof TABLE>;
+export type Words = InOneLanguage<typeof TABLE> & SharedWords;
 
 /** The words of the page in the language at this place of each pair. */
 export function wordsAt(place: 0 | 1): Words {
-  return picked(TABLE, place) as Words;
+  return { ...(picked(TABLE, place) as InOneLanguage<typeof TABLE>), ...SHARED[place] };
 }
 
 function picked(part: unknown, place: 0 | 1): unknown {

@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { SessionPage } from "../../../server/server-api.ts";
+import type { ListedSession, SessionPage } from "../../../server/server-api.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { useFormats, useWords } from "../language/language.ts";
 import { Sheet } from "../rail.tsx";
@@ -32,54 +32,13 @@ interface Hit {
 /** Searches titles and conversations, and leads to what is found; also to what else can be done. */
 export function Find({ close, settings, keys }: FindProps): VNode {
   const words = useWords();
-  const { moment } = useFormats();
   const work = useWork();
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const wanted = text.trim();
   const found = useSearch(wanted, work);
   const { sessions = [], searched } = found?.page ?? {};
-  const has = (name: string): boolean => name.toLowerCase().includes(wanted.toLowerCase());
-  const hits = sessions.map((session): Hit => {
-    const { id, title, cwd, updatedAt, passages: [passage] = [] } = session;
-    const name = terminalLine(title ?? "", 120) || words.untitled;
-    const said = passage === undefined || has(name) ? "" : terminalLine(passage, 200);
-    return {
-      group: said === "" ? words.sessions : words.inConversations,
-      mark: <StateMark mark={outcomeOf(session, words).mark} />,
-      name,
-      about: `${terminalLine(folderName(cwd), 40)} · ${moment(updatedAt, Date.now())}`,
-      passage: said,
-      go: () => {
-        location.hash = hrefOf({ type: "session", id, view: "chat" });
-      },
-    };
-  });
-  const action = (icon: IconName, name: string, go: () => void): Hit => ({
-    group: words.actionGroup,
-    mark: <Icon name={icon} />,
-    name,
-    about: "",
-    passage: "",
-    go,
-  });
-  const stats = (): void => {
-    location.hash = hrefOf({ type: "stats" });
-  };
-  const groups = Map.groupBy(
-    [
-      ...hits.sort(
-        (left, right) => Number(left.group !== words.sessions) - Number(right.group !== words.sessions),
-      ),
-      action("plus", wanted === "" ? words.newSession : words.newSessionOf(wanted), () => startNew(wanted)),
-      ...[
-        action("bars", words.statistics, stats),
-        action("settings", words.settings, settings),
-        action("keys", words.keys, keys),
-      ].filter(({ name }) => has(name)),
-    ],
-    ({ group }) => group,
-  );
+  const groups = useGroups(wanted, sessions, { settings, keys });
   const all = [...groups.values()].flat();
   const choose = (hit: Hit): void => {
     close();
@@ -112,30 +71,20 @@ export function Find({ close, settings, keys }: FindProps): VNode {
       <hr />
       <WorkLine work={work} />
       <div class="results">
-        <p class="soft empty" aria-live="polite" hidden={found === undefined || hits.length > 0}>
+        <p class="soft empty" aria-live="polite" hidden={found === undefined || sessions.length > 0}>
           {words.nothingFound(found?.text ?? "")}
         </p>
         {[...groups].map(([group, own]) => (
           <section key={group}>
             <h2>{group}</h2>
             {own.map((hit, index) => (
-              <button
+              <HitRow
                 key={index}
-                type="button"
-                class={hit === all[at] ? "opt on" : "opt"}
-                onClick={() => choose(hit)}
-              >
-                {hit.mark}
-                <b class="cut">
-                  <Marked text={hit.name} wanted={wanted} />
-                </b>
-                <span class="m">{hit.about}</span>
-                {hit.passage !== "" && (
-                  <span class="hit cut">
-                    <Marked text={hit.passage} wanted={wanted} />
-                  </span>
-                )}
-              </button>
+                hit={hit}
+                wanted={wanted}
+                isOn={hit === all[at]}
+                choose={() => choose(hit)}
+              />
             ))}
           </section>
         ))}
@@ -148,6 +97,81 @@ export function Find({ close, settings, keys }: FindProps): VNode {
         </span>
       </p>
     </Sheet>
+  );
+}
+
+/** All that can be chosen, by its group. */
+function useGroups(
+  wanted: string,
+  sessions: readonly ListedSession[],
+  { settings, keys }: Pick<FindProps, "settings" | "keys">,
+): ReadonlyMap<string, readonly Hit[]> {
+  const words = useWords();
+  const { moment } = useFormats();
+  const has = (name: string): boolean => name.toLowerCase().includes(wanted.toLowerCase());
+  const hits = sessions.map((session): Hit => {
+    const { id, title, cwd, updatedAt, passages: [passage] = [] } = session;
+    const name = terminalLine(title ?? "", 120) || words.untitled;
+    const said = passage === undefined || has(name) ? "" : terminalLine(passage, 200);
+    return {
+      group: said === "" ? words.sessions : words.inConversations,
+      mark: <StateMark mark={outcomeOf(session, words).mark} />,
+      name,
+      about: `${terminalLine(folderName(cwd), 40)} · ${moment(updatedAt, Date.now())}`,
+      passage: said,
+      go: () => {
+        location.hash = hrefOf({ type: "session", id, view: "chat" });
+      },
+    };
+  });
+  const action = (icon: IconName, name: string, go: () => void): Hit => ({
+    group: words.actionGroup,
+    mark: <Icon name={icon} />,
+    name,
+    about: "",
+    passage: "",
+    go,
+  });
+  const stats = (): void => {
+    location.hash = hrefOf({ type: "stats" });
+  };
+  return Map.groupBy(
+    [
+      ...hits.sort(
+        (left, right) => Number(left.group !== words.sessions) - Number(right.group !== words.sessions),
+      ),
+      action("plus", wanted === "" ? words.newSession : words.newSessionOf(wanted), () => startNew(wanted)),
+      ...[
+        action("bars", words.statistics, stats),
+        action("settings", words.settings, settings),
+        action("keys", words.keys, keys),
+      ].filter(({ name }) => has(name)),
+    ],
+    ({ group }) => group,
+  );
+}
+
+interface HitProps {
+  readonly hit: Hit;
+  readonly wanted: string;
+  readonly isOn: boolean;
+  readonly choose: () => void;
+}
+
+function HitRow({ hit: { mark, name, about, passage }, wanted, isOn, choose }: HitProps): VNode {
+  return (
+    <button type="button" class={isOn ? "opt on" : "opt"} onClick={choose}>
+      {mark}
+      <b class="cut">
+        <Marked text={name} wanted={wanted} />
+      </b>
+      <span class="m">{about}</span>
+      {passage !== "" && (
+        <span class="hit cut">
+          <Marked text={passage} wanted={wanted} />
+        </span>
+      )}
+    </button>
   );
 }
 
