@@ -1,6 +1,6 @@
-import { actionForm, FLAGS } from "../src/faces/cli/read-options.ts";
 import { COMMANDS } from "../src/faces/cli/commands.ts";
 import { groups } from "../src/faces/cli/help.ts";
+import { actionForm, FLAGS } from "../src/faces/cli/read-options.ts";
 import { EXIT_MEANINGS } from "../src/view/exit-code.ts";
 
 /** Where the reference is kept. */
