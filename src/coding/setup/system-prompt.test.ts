@@ -18,24 +18,25 @@ test("each folder speaks through AGENTS.md, else CLAUDE.md, the nearest last", (
   ]);
 });
 
-test("a file with too many bytes is left out, and far files when all together have too many", () => {
+test("a long file is cut at a whole character, and far files are left out when all together have too many bytes", () => {
   const root = tempFolder({
     "AGENTS.md": "far",
     "a/AGENTS.md": "é".repeat(20_000),
     "a/b/AGENTS.md": `x${"é".repeat(20_000)}`,
     "a/b/c/AGENTS.md": "é".repeat(10_000),
-    "a/b/c/d/AGENTS.md": "é".repeat(40_000),
+    "a/b/c/d/AGENTS.md": `x${"é".repeat(40_000)}`,
   });
   const folders = ["", "a", "a/b", "a/b/c", "a/b/c/d"].map((folder) => join(root, folder));
   const notices: string[] = [];
   const found = readInstructions(folders, (message) => notices.push(message));
   expect(found.map(({ path, text }) => [path, text.length])).toEqual([
-    [join(root, "a/b/AGENTS.md"), 20_001],
     [join(root, "a/b/c/AGENTS.md"), 10_000],
+    [join(root, "a/b/c/d/AGENTS.md"), 16_384],
   ]);
   expect(notices).toEqual([
-    `${join(root, "a/b/c/d/AGENTS.md")} is left out: it has 80000 bytes, more than 65536.`,
-    `${join(root, "a/AGENTS.md")} and what is above it are left out: instructions have more than 65536 bytes.`,
+    `${join(root, "a/b/c/d/AGENTS.md")} is too long: only its first 32768 bytes are used.`,
+    `${join(root, "a/b/AGENTS.md")} is too long: only its first 32768 bytes are used.`,
+    `${join(root, "a/b/AGENTS.md")} and what is above it are left out: instructions have more than 65536 bytes.`,
   ]);
 });
 

@@ -37,7 +37,8 @@ export const CODING_PROMPT = `You are nano-agent, a coding agent in a terminal. 
 const SANDBOX_PROMPT =
   "Commands run in a sandbox where the system has one: they write only in the working folder and temporary folders, and have no network. When one fails for that, call bash again with access and a short reason.";
 
-/** Bytes of instructions that are read, of all files together. */
+/** Bytes of instructions that are read: of one file, and of all together. */
+const MAX_FILE_BYTES = 32_768;
 const MAX_BYTES = 65_536;
 
 /** Names of the files that hold instructions. Of those in one folder the first counts. */
@@ -82,10 +83,14 @@ function instructionsIn(
   onNotice: (message: string) => void,
 ): Instructions | undefined {
   for (const path of INSTRUCTION_FILES.map((name) => join(folder, name))) {
-    const file = readTextFile(path, { maxBytes: MAX_BYTES, within });
+    const file = readTextFile(path, { maxBytes: MAX_FILE_BYTES, within, cut: true });
     if (file === undefined) continue;
-    if ("fault" in file) onNotice(`${path} is left out: it ${file.fault}.`);
-    else if (file.text.trim() !== "") return { path, text: file.text.trim() };
+    if ("fault" in file) {
+      onNotice(`${path} is left out: it ${file.fault}.`);
+      continue;
+    }
+    if (file.cut) onNotice(`${path} is too long: only its first ${MAX_FILE_BYTES} bytes are used.`);
+    if (file.text.trim() !== "") return { path, text: file.text.trim() };
   }
   return undefined;
 }

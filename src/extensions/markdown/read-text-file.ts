@@ -20,13 +20,18 @@ export interface ReadTextOptions {
   readonly maxBytes: number;
   /** Folder that the file must be in once links are followed. Default: links may lead anywhere. */
   readonly within?: string | undefined;
+  /** True: of a longer file the beginning is read. Default: it is a fault. */
+  readonly cut?: boolean;
 }
 
 /** A text file, why it cannot be used (a sentence without its path), or undefined when there is none. */
-export type TextFile = { readonly text: string } | { readonly fault: string } | undefined;
+export type TextFile =
+  | { readonly text: string; readonly cut: boolean }
+  | { readonly fault: string }
+  | undefined;
 
 /** Reads a regular file of valid UTF-8. What would do harm in a terminal or a request is replaced. */
-export function readTextFile(path: string, { maxBytes, within }: ReadTextOptions): TextFile {
+export function readTextFile(path: string, { maxBytes, within, cut = false }: ReadTextOptions): TextFile {
   let file: number | undefined;
   try {
     const real = realpathSync(path);
@@ -36,15 +41,18 @@ export function readTextFile(path: string, { maxBytes, within }: ReadTextOptions
     file = openSync(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
     const stats = fstatSync(file);
     if (!stats.isFile()) return { fault: "is not a regular file" };
-    if (stats.size > maxBytes) return { fault: `has ${stats.size} bytes, more than ${maxBytes}` };
+    if (stats.size > maxBytes && !cut) return { fault: `has ${stats.size} bytes, more than ${maxBytes}` };
     const buffer = Buffer.alloc(maxBytes + 1);
     let length = 0;
     for (let read = 1; read > 0 && length < buffer.length; length += read)
       read = readSync(file, buffer, length, buffer.length - length, length);
-    if (length > maxBytes) return { fault: `has more than ${maxBytes} bytes` };
-    const bytes = buffer.subarray(0, length);
+    if (length > maxBytes && !cut) return { fault: `has more than ${maxBytes} bytes` };
+    let end = Math.min(length, maxBytes);
+    // The byte behind the cut continues a character: the cut goes before that character.
+    while (end < length && ((buffer[end] ?? 0) & 0xc0) === 0x80) end--;
+    const bytes = buffer.subarray(0, end);
     if (!isUtf8(bytes)) return { fault: "is not UTF-8 text: save it as UTF-8" };
-    return { text: toCleanText(bytes.toString("utf8")) };
+    return { text: toCleanText(bytes.toString("utf8")), cut: end < length };
   } catch (error) {
     return isAbsent(error) ? undefined : { fault: `cannot be read: ${errorMessage(error)}` };
   } finally {
