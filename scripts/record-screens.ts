@@ -68,6 +68,61 @@ const WORK: Scene["steps"] = [
 
 const SCENES: readonly Scene[] = [
   {
+    name: "start",
+    steps: [says("Hello.")],
+    play: async (program) => {
+      await program.shows("What should nano-agent do?");
+    },
+  },
+  {
+    name: "evidence",
+    args: ["--permission-mode", "acceptEdits", "--until", "node --test"],
+    steps: [
+      calls("read", { path: "src/parse-duration.js" }),
+      says("The order of the units looks right to me."),
+      EDIT,
+      says("The longer unit comes first now."),
+    ],
+    play: async (program) => {
+      program.type("Fix the failing test.\r");
+      await program.shows("passed after the last change");
+      await program.hides("esc stops");
+    },
+  },
+  {
+    name: "network",
+    args: ["--permission-mode", "auto"],
+    steps: [
+      calls("bash", {
+        command: "npm install --save-dev fast-check",
+        access: "network",
+        reason: "The property test needs fast-check from the npm registry.",
+      }),
+      says("Done."),
+    ],
+    play: async (program) => {
+      program.type("add a property test for the parser\r");
+      await program.shows("No, and say why");
+    },
+  },
+  {
+    name: "resume",
+    args: ["--permission-mode", "acceptEdits", "--allowed-tools", "bash(node --test)"],
+    steps: [...WORK, says("Durations are sums of numbers with units.")],
+    play: async (program) => {
+      program.type("A test fails. Find out why and fix it.\r");
+      await program.shows("the runner");
+      await program.hides("esc stops");
+      program.type("/clear\r");
+      await program.shows("New session");
+      program.type("What does this project do?\r");
+      await program.shows("sums of numbers");
+      await program.hides("esc stops");
+      program.type("/resume\r");
+      await program.shows("esc");
+    },
+  },
+  {
     name: "answer",
     rows: 40,
     args: ["--permission-mode", "acceptEdits", "--allowed-tools", "bash(node --test)"],

@@ -140,7 +140,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
       value: call.presenter.value(await (await session(call)).undo(call.body as UndoRequest)),
     }),
   }),
-  post("/sessions/:id/redo", "Take the newest undo back.", {
+  post("/sessions/:id/redo", "Reverse the newest undo.", {
     answer: "UndoResult",
     handle: async (call) => ({ value: call.presenter.value(await (await session(call)).redo()) }),
   }),

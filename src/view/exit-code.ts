@@ -22,10 +22,10 @@ export const EXIT = {
 export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[] = [
   [EXIT.done, "done"],
   [EXIT.failed, "the run failed (provider or task)"],
-  [EXIT.usage, "wrong use of the command"],
+  [EXIT.usage, "invalid usage"],
   [EXIT.refused, "a tool call was refused"],
-  [EXIT.credentials, "no credentials, or refused ones"],
-  [EXIT.configuration, "a configuration file is not usable"],
+  [EXIT.credentials, "missing or refused credentials"],
+  [EXIT.configuration, "invalid configuration file"],
   [EXIT.turnLimit, "turn limit reached"],
   [EXIT.budget, "budget used up"],
   [EXIT.loop, "the model kept repeating itself"],

@@ -63,7 +63,7 @@ export type CompactionConfig = Pick<
   "at" | "keep" | "keepTurns" | "window" | "reserve"
 >;
 
-/** How much is kept for undo. Megabytes are 1,048,576 bytes. */
+/** Limits of what is stored for undo. Megabytes are 1,048,576 bytes. */
 export interface UndoLimits {
   readonly maxFileMb?: number;
   readonly maxStoreMb?: number;
@@ -84,7 +84,7 @@ export interface SandboxConfig {
   readonly allowWrite?: readonly string[];
   /** Folders and files commands may not read. */
   readonly denyRead?: readonly string[];
-  /** macOS: commands reach ports of this machine. */
+  /** macOS: commands can reach ports of this machine. */
   readonly loopback?: boolean;
 }
 
@@ -96,7 +96,7 @@ export interface WebFetchConfig {
 
 /** Content that OpenTelemetry is told. */
 export interface OpenTelemetryConfig {
-  /** True tells texts, arguments and results too. Default false. */
+  /** `true` includes texts, arguments and results. Default false. */
   readonly captureContent?: boolean;
 }
 
@@ -125,7 +125,7 @@ export interface ConfigFile {
   /** With it, even as `{}`, runs are reported to the OpenTelemetry providers of the process. */
   readonly openTelemetry?: OpenTelemetryConfig;
   readonly memory?: MemoryConfig;
-  /** MCP servers by name, as `.mcp.json` holds them. Each is checked on its own where it is used. */
+  /** MCP servers by name, in the format of `.mcp.json`. Each is checked on its own where it is used. */
   readonly mcpServers?: { readonly [name: string]: unknown };
   readonly mcp?: McpConfig;
   readonly permissionMode?: PermissionMode;
@@ -139,9 +139,9 @@ export interface ConfigFile {
   readonly until?: string;
   /** Failed rounds after which the run gives up. Default 10. */
   readonly untilMax?: number;
-  /** Calls of one answer that are looked at. Default 128. */
+  /** Limit of calls per answer. Default 128. */
   readonly maxCallsPerAnswer?: number;
-  /** `text`: calls stand in the text of the answer, for models that have no other way. Default `native`. */
+  /** `text`: calls are written in the answer, for models without native tool calls. Default `native`. */
   readonly toolCalls?: "native" | "text";
   /** When a model that repeats itself is stopped. */
   readonly loopGuard?: { readonly stopAt?: number; readonly window?: number };
@@ -155,7 +155,7 @@ export interface ConfigFile {
   readonly network?: NetworkConfig;
   readonly providers?: { readonly [name: string]: ProviderConfig };
   readonly environment?: EnvironmentConfig;
-  /** False leaves secrets in results, errors and exports. Default true. */
+  /** `false` leaves secrets in results, errors and exports. Default true. */
   readonly redact?: boolean;
   readonly sandbox?: SandboxConfig;
   /** Commands that run at events, by event; see docs/command-hooks.md. Checked where it is used. */

@@ -58,20 +58,20 @@ export const PROVIDER: Setting<ProviderConfig> = {
     wire: {
       enum: ["anthropic", "openai_chat", "openai_responses", "google"],
       default: "`openai_chat`",
-      help: "The format its server speaks.",
+      help: "The API format of its server.",
     },
     baseUrl: {
       type: "string",
       pattern: String.raw`^https?:\/\/[^\s/]`,
       "x-say": "an http:// or https:// address",
-      help: "Where its server is.",
+      help: "The base URL of its server.",
     },
     apiKeyEnv: {
       type: "string",
       pattern: VARIABLE_NAME,
       "x-say": "the name of an environment variable",
       default: "`NAME_API_KEY`",
-      help: "The variable that holds the key.",
+      help: "Variable that holds the key.",
     },
     headers: {
       type: "object",
@@ -85,7 +85,7 @@ export const PROVIDER: Setting<ProviderConfig> = {
     },
     quirks: {
       ...QUIRKS,
-      help: "How its server deviates from the format; [the names](providers.md#providers-of-your-own).",
+      help: "How its server deviates from the format; [names](providers.md#providers-of-your-own).",
     },
     models: {
       type: "object",
@@ -93,7 +93,7 @@ export const PROVIDER: Setting<ProviderConfig> = {
       additionalProperties: {
         ...CLOSED,
         properties: {
-          contextWindow: { ...TOKENS, help: "Tokens a request and its answer may have." },
+          contextWindow: { ...TOKENS, help: "Tokens of a request and its answer together." },
           maxOutputTokens: { ...TOKENS, help: "Tokens of the longest answer." },
           price: {
             ...CLOSED,
@@ -115,22 +115,22 @@ export const PROVIDER: Setting<ProviderConfig> = {
 /** How model requests use the network. */
 export const NETWORK: Setting<NetworkConfig> = {
   ...CLOSED,
-  help: "How model requests use the network. Milliseconds; 0 switches a timeout off.",
+  help: "Network settings of model requests, in milliseconds; 0 turns a timeout off.",
   properties: {
     headerTimeoutMs: {
       ...NETWORK_FIGURES.headerTimeoutMs,
       default: "120,000; on this machine that of `firstEventTimeoutMs`",
-      help: "Until the answer begins, connecting included.",
+      help: "Until the response headers arrive, including the connection.",
     },
     idleTimeoutMs: {
       ...NETWORK_FIGURES.idleTimeoutMs,
       default: "120,000",
-      help: "Before the first event without any sign of life, then between two events; comments and single bytes are not events.",
+      help: "Without any bytes before the first event, then between two events; comments and single bytes are not events.",
     },
     firstEventTimeoutMs: {
       ...NETWORK_FIGURES.firstEventTimeoutMs,
       default: "600,000; on this machine 1,800,000",
-      help: "From the head of the answer to its first event, while comments or bytes come.",
+      help: "From the response headers to the first event, while comments or bytes arrive.",
     },
     requestTimeoutMs: {
       ...NETWORK_FIGURES.requestTimeoutMs,
@@ -145,21 +145,21 @@ export const NETWORK: Setting<NetworkConfig> = {
     maxRetryAfterMs: {
       ...NETWORK_FIGURES.maxRetryAfterMs,
       default: "60,000",
-      help: "Longest wait a provider may ask for; a longer one ends the request with an error that says so.",
+      help: "Longest `retry-after` that is waited for; a longer one fails the request.",
     },
     maxAnswerChars: {
       ...NETWORK_FIGURES.maxAnswerChars,
       default: "16,000,000",
-      help: "Characters of text, reasoning, arguments and what a provider adds in one answer; a longer one ends the request.",
+      help: "Characters of text, reasoning, arguments and provider data in one answer; a longer one fails the request.",
     },
     proxy: {
       ...CLOSED,
       default: "`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`",
-      help: "Proxies of your own; user and password may stand in the address.",
+      help: "Your proxies; the URL may contain user and password.",
       properties: {
         http: { type: "string", help: "For `http:` addresses." },
         https: { type: "string", help: "For `https:` addresses." },
-        noProxy: { type: "string", help: "Hosts to reach directly, with commas between them." },
+        noProxy: { type: "string", help: "Hosts without a proxy, separated by commas." },
       },
     },
   },

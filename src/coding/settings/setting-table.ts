@@ -41,11 +41,11 @@ const FROM_ONE = { type: "integer", minimum: 1 } as const;
 
 const PERMISSIONS: Setting<PermissionConfig> = {
   ...CLOSED,
-  help: "Rules such as `bash(git status*)`; deny wins over ask, ask over allow.",
+  help: "Rules such as `bash(git status*)`; deny overrides ask, ask overrides allow.",
   properties: {
-    allow: { ...TEXTS, help: "What runs without a question." },
-    ask: { ...TEXTS, help: "What is asked about." },
-    deny: { ...TEXTS, help: "What never runs." },
+    allow: { ...TEXTS, help: "Runs without asking." },
+    ask: { ...TEXTS, help: "Asks." },
+    deny: { ...TEXTS, help: "Never runs." },
   },
 };
 
@@ -54,7 +54,7 @@ const PERMISSIONS: Setting<PermissionConfig> = {
  * completions and the reference are made from this table.
  */
 export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<ConfigFile[K]> } = {
-  $schema: { ...TEXT, project: "counts", help: "For editors. Without effect." },
+  $schema: { ...TEXT, project: "counts", help: "For editors; has no effect." },
   model: {
     type: "string",
     pattern: String.raw`\S`,
@@ -69,12 +69,12 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
       help: "Model to use, e.g. anthropic/claude-sonnet-4-5 or openai/gpt-5:high. Effort: none, minimal, low, medium, high, xhigh.",
     },
     project: { waits: (value) => `sends the conversation to ${value}` },
-    help: "The model to use, with `:EFFORT` behind it where it has efforts.",
+    help: "Model to use, with an optional `:EFFORT`.",
   },
   fallbackModels: {
     ...TEXTS,
     project: { waits: (value) => `sends the conversation to ${value.join(", ")} where the model fails` },
-    help: "Models that take over, in order, when the one before fails for good.",
+    help: "Models that take over, in order, when the previous one fails permanently.",
   },
   pattern: {
     enum: PATTERN_NAMES,
@@ -83,17 +83,17 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
       name: "pattern",
       value: "NAME",
       group: "Run",
-      help: "How to work: simple, react, plan or reflection. Default: the plain loop.",
+      help: "Agent pattern: simple, react, plan or reflection. Default: the plain loop.",
     },
     project: { waits: (value) => `works in the pattern ${value}` },
-    help: "How to work.",
+    help: "Agent pattern.",
   },
   extraTools: {
     type: "array",
     items: { enum: EXTRA_TOOLS },
     flag: { name: "extra-tools", value: "NAMES", group: "Run" },
     project: { waits: (value) => `gives the model ${value.join(", ")}` },
-    help: "Tools beside those that are always there: todo (the model's own list of steps), web_fetch (pages as Markdown).",
+    help: "Additional tools: todo (the model's own list of steps), web_fetch (pages as Markdown).",
   },
   systemPrompt: {
     ...TEXT,
@@ -122,14 +122,14 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     ...TEXTS,
     flag: { name: "allowed-tools", value: "NAMES", group: "Permission" },
     project: { waits: allows },
-    help: "Tools that may run without being asked about, e.g. bash,edit, or a part of one: 'bash(npm test*),edit(src/**)'.",
+    help: "Tools that run without asking, e.g. bash,edit, or part of a tool: 'bash(npm test*),edit(src/**)'.",
   },
   disallowedTools: {
     ...TEXTS,
     flag: { name: "disallowed-tools", value: "NAMES", group: "Permission" },
     project: "counts",
     layers: "adds",
-    help: "Tools, or parts of them, that never run. Wins over everything else.",
+    help: "Tools, or parts of them, that never run. Overrides everything else.",
   },
   permissions: {
     ...PERMISSIONS,
@@ -140,12 +140,12 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     ...CLOSED,
     project: "never",
     layers: "by entry",
-    help: "Which variables commands see beside the built-in ones.",
+    help: "Additional variables for commands.",
     properties: {
       pass: {
         ...TEXTS,
         flag: { name: "pass-env", value: "NAMES", group: "Permission" },
-        help: "Variables that commands see beside the usual ones, e.g. GITHUB_TOKEN or 'AWS_*'.",
+        help: "Additional variables for commands, e.g. GITHUB_TOKEN or 'AWS_*'.",
       },
       set: {
         type: "object",
@@ -155,7 +155,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
           "x-say": "a string without NUL",
         },
         propertyNames: { pattern: VARIABLE_NAME, "x-say": "the name of an environment variable" },
-        help: "Variables with a value of your own.",
+        help: "Variables with your own values.",
       },
     },
   },
@@ -163,23 +163,23 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     ...SWITCH,
     default: "`true`",
     project: "never",
-    help: "False leaves secrets in results, errors and exports.",
+    help: "`false` leaves secrets in results, errors and exports.",
   },
   sandbox: {
     ...CLOSED,
     project: "never",
     layers: "by entry",
-    help: "What commands may reach, and whether they are confined at all.",
+    help: "The sandbox of commands.",
     properties: {
       mode: {
         enum: SANDBOX_MODES,
         default: "`auto`",
         flag: { name: "sandbox", value: "on|auto|off", group: "Permission" },
-        help: "Confine commands to the workspace and temporary files, without network and keys. auto: where it works. on: or run none.",
+        help: "Confine commands to the workspace and temporary files, without network and keys. auto: if it works. on: or run nothing.",
       },
-      allowWrite: { ...TEXTS, help: "Further folders and files they may write to." },
-      denyRead: { ...TEXTS, help: "Folders and files they may not read." },
-      loopback: { ...SWITCH, default: "`false`", help: "macOS: commands reach ports of this machine." },
+      allowWrite: { ...TEXTS, help: "Additional writable folders and files." },
+      denyRead: { ...TEXTS, help: "Unreadable folders and files." },
+      loopback: { ...SWITCH, default: "`false`", help: "macOS: commands can reach ports of this machine." },
     },
   },
   maxTurns: {
@@ -188,10 +188,10 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
       name: "max-turns",
       value: "N",
       group: "Limits",
-      help: "Model requests the run may make; with a plan or reflection, each phase. Exit 53 when they are used up.",
+      help: "Limit of model requests per run; with a plan or reflection, per phase. Exit 53 when reached.",
     },
     project: "up to yours",
-    help: "Model requests a run may make; with a plan or reflection, each phase.",
+    help: "Limit of model requests per run; with a plan or reflection, per phase.",
   },
   maxBudgetUsd: {
     type: "number",
@@ -201,10 +201,10 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
       name: "max-budget-usd",
       value: "USD",
       group: "Limits",
-      help: "Money the session may spend, runs before -c included. Exit 55 when it is used up.",
+      help: "Budget of the session, including earlier runs. Exit 55 when used up.",
     },
     project: "up to yours",
-    help: "Money a session may spend.",
+    help: "Budget of a session.",
   },
   maxWallTime: {
     ...DURATION,
@@ -212,10 +212,10 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
       name: "max-wall-time",
       value: "TIME",
       group: "Limits",
-      help: "Time the run may take: 90s, 10m, 1h. Exit 124 when it is over.",
+      help: "Time limit of the run: 90s, 10m, 1h. Exit 124 when reached.",
     },
     project: "up to yours",
-    help: "Time a run may take.",
+    help: "Time limit of a run.",
   },
   until: {
     type: "string",
@@ -223,10 +223,10 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
       name: "until",
       value: "CMD",
       group: "Limits",
-      help: "When the run has answered, run CMD in the sandbox; what is not exit code 0 goes back to the model.",
+      help: "After each answer run CMD in the sandbox; the run ends when it exits with 0, otherwise its output goes back to the model.",
     },
     project: "never",
-    help: "Shell command that must end with exit code 0 before a run ends.",
+    help: "Shell command that must exit with 0 before a run ends.",
   },
   untilMax: {
     ...FROM_ONE,
@@ -235,10 +235,10 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
       name: "until-max",
       value: "N",
       group: "Limits",
-      help: "Times that --until goes back to the model.",
+      help: "How often --until may go back to the model. Default: 10.",
     },
     project: "never",
-    help: "Times that a failure of `until` goes back to the model.",
+    help: "How often a failure of `until` goes back to the model.",
   },
   maxCallsPerAnswer: {
     ...FROM_ONE,
@@ -247,7 +247,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
       parts: callParts,
       words: "up to yours; more once trusted",
     },
-    help: "Calls of one answer that are looked at.",
+    help: "Limit of calls per answer.",
   },
   loopGuard: {
     ...CLOSED,
@@ -258,7 +258,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
       window: {
         ...COUNT,
         default: "12",
-        help: "Calls after which a cycle of two to four calls ends the run; 0 looks for none.",
+        help: "Calls after which a cycle of two to four calls ends the run; 0 turns this off.",
       },
     },
   },
@@ -267,7 +267,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     default: "`native`",
     variable: "NANO_AGENT_TOOL_CALLS",
     project: { waits: (value) => `has the model write its calls as ${value}` },
-    help: "`text`: calls stand in the text of the answer, for models that have no other way.",
+    help: "`text`: calls are written in the answer, for models without native tool calls.",
   },
   compaction: {
     ...CLOSED,
@@ -276,19 +276,25 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     "x-say": "an object or false",
     default: "near the end of the window",
     project: { waits: (value) => `changes when older messages are left out: ${shown(value)}` },
-    help: "When and how a conversation that outgrows its model is compacted; `false`: never.",
+    help: "When and how a conversation is compacted; `false`: never.",
     properties: {
-      at: { type: "number", exclusiveMinimum: 0, maximum: 1, default: "0.8", help: "Share of the window." },
+      at: {
+        type: "number",
+        exclusiveMinimum: 0,
+        maximum: 1,
+        default: "0.8",
+        help: "Share of the window that triggers it.",
+      },
       keep: {
         type: "number",
         exclusiveMinimum: 0,
         maximum: 0.9,
         default: "0.2",
-        help: "Share of it that the newest messages may take to be kept as they are.",
+        help: "Share of the window for the newest messages, which are kept unchanged.",
       },
-      keepTurns: { ...COUNT, default: "1", help: "Answers that are kept even if they take more." },
+      keepTurns: { ...COUNT, default: "1", help: "Answers that are always kept." },
       window: { ...FROM_ONE, default: "the model's", help: "Tokens of the window." },
-      reserve: { ...COUNT, help: "Tokens held free for an answer." },
+      reserve: { ...COUNT, help: "Tokens reserved for an answer." },
     },
   },
   undo: {
@@ -298,24 +304,24 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
       name: "no-undo",
       group: "Session",
       negates: true,
-      help: "Do not keep what the run changes in files, so that nano-agent undo cannot put it back.",
+      help: "Do not store old file contents; nano-agent undo cannot revert the run.",
     },
     project: "never",
-    help: "False: what runs change in files is not kept for undo.",
+    help: "`false` stores nothing for undo.",
   },
   undoLimits: {
     ...CLOSED,
     project: "never",
-    help: "How much is kept for undo.",
+    help: "Limits of what is stored for undo.",
     properties: {
-      maxFileMb: { type: "number", exclusiveMinimum: 0, default: "32", help: "Of one file." },
+      maxFileMb: { type: "number", exclusiveMinimum: 0, default: "32", help: "Size of one file." },
       maxStoreMb: {
         type: "number",
         exclusiveMinimum: 0,
         default: "1024",
-        help: "On disk for one workspace.",
+        help: "Disk space per workspace.",
       },
-      maxFiles: { ...FROM_ONE, default: "200,000", help: "Files that are looked at." },
+      maxFiles: { ...FROM_ONE, default: "200,000", help: "Files that are scanned." },
     },
   },
   memory: {
@@ -339,7 +345,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     },
     project: { parts: providerParts, words: "new ones with a key of their own name, once trusted" },
     layers: "by entry",
-    help: "Providers the package does not know, or at another address, by name.",
+    help: "Additional providers, or changes to known ones, by name.",
   },
   network: {
     ...NETWORK,
@@ -359,7 +365,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     additionalProperties: {},
     project: { parts: serverParts, words: "each once trusted" },
     layers: "by entry",
-    help: "MCP servers by name, as `.mcp.json` holds them.",
+    help: "MCP servers by name, in the format of `.mcp.json`.",
   },
   mcp: {
     ...CLOSED,
@@ -369,7 +375,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
       defer: {
         ...SWITCH,
         default: "`true`",
-        help: "False: every tool of every server is offered in full, however many there are.",
+        help: "`false` lists every tool of every server, however many there are.",
       },
     },
   },
@@ -383,14 +389,18 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
   extensions: {
     ...TEXTS,
     project: "never",
-    help: "Packages, or paths of files, that hold extensions.",
+    help: "Packages or files with extensions.",
   },
   openTelemetry: {
     ...CLOSED,
     project: "never",
-    help: "With it, even as {}, runs are reported to the OpenTelemetry providers of the process.",
+    help: "If set, even to {}, runs are reported to the OpenTelemetry providers of the process.",
     properties: {
-      captureContent: { ...SWITCH, default: "`false`", help: "True tells texts, arguments and results too." },
+      captureContent: {
+        ...SWITCH,
+        default: "`false`",
+        help: "`true` includes texts, arguments and results.",
+      },
     },
   },
   theme: {
@@ -403,7 +413,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
     ...SWITCH,
     default: "`true`",
     project: "never",
-    help: "False: no bell and no notification when you are away.",
+    help: "`false`: no bell and no notification when you are away.",
   },
   keys: {
     type: "object",
@@ -422,7 +432,7 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
       },
     },
     project: "never",
-    help: 'What holds in one working folder alone, by its real path: the mode you chose at the first start there, and rules that you answered "always" with.',
+    help: 'Settings for single working folders, by real path: the mode you chose at the first start, and rules you added with "always".',
   },
 };
 

@@ -1,19 +1,19 @@
 import { action, type CommandSpec, command } from "./read-options.ts";
 
-const JSON_OPTION = { "--json": "One JSON value for programs." };
-const ALL = { "--all": "The sessions of every folder." };
-const FORCE = { "--force": "Also where files were changed since by somebody else." };
-const DRY_RUN = { "--dry-run": "Say what would be done, and do nothing." };
+const JSON_OPTION = { "--json": "Print one JSON value." };
+const ALL = { "--all": "Sessions of every folder." };
+const FORCE = { "--force": "Also revert files that were changed since." };
+const DRY_RUN = { "--dry-run": "Show what would be done." };
 const TASKS = {
   "--task NAME": "Only this task. May be given several times.",
   "--tag TAG": "Only tasks with this tag. May be given several times.",
 };
-const SESSION = { "--session ID": "The session to work on. Default: the newest of this folder." };
+const SESSION = { "--session ID": "Session to use. Default: the newest of this folder." };
 const DATABASE = {
-  "--database URL": "postgres://… of the runs. Default: NANO_AGENT_DATABASE_URL.",
-  "--schema NAME": "The PostgreSQL schema they are in. Default: nano_agent.",
+  "--database URL": "Database of the runs, postgres://…. Default: NANO_AGENT_DATABASE_URL.",
+  "--schema NAME": "Its PostgreSQL schema. Default: nano_agent.",
 };
-const PROJECT = { "--project": "In .mcp.json of this folder instead, for everybody who works on it." };
+const PROJECT = { "--project": "In .mcp.json of this folder instead, for everyone who works on it." };
 
 export const COMMANDS: readonly CommandSpec[] = [
   command(
@@ -21,12 +21,12 @@ export const COMMANDS: readonly CommandSpec[] = [
     "Watch the agent repair a small project in a scratch folder. Needs no key.",
     action("", "The model is scripted, unless one is named; everything else is what a run has.", {
       "--keep": "Keep the scratch folder.",
-      "-m, --model PROVIDER/ID": "A real model instead of the scripted one.",
+      "-m, --model PROVIDER/ID": "Use a real model instead of the scripted one.",
     }),
   ),
   command(
     "models",
-    "List the providers, which of them have a key, and the models known of them.",
+    "List providers, whether they have a key, and their known models.",
     action("[PROVIDER]", "All providers, or one.", JSON_OPTION),
   ),
   command(
@@ -34,51 +34,51 @@ export const COMMANDS: readonly CommandSpec[] = [
     "List, search, show, export, replay, import, compact, verify or remove sessions.",
     action("list", "The sessions of this folder, the newest first.", {
       ...ALL,
-      "--search TEXT": "Only those in which this is said.",
+      "--search TEXT": "Only sessions that contain this text.",
       ...JSON_OPTION,
     }),
-    action("find TEXT…", "The sessions in which a text is said.", { ...ALL, ...JSON_OPTION }),
+    action("find TEXT…", "The sessions that contain a text.", { ...ALL, ...JSON_OPTION }),
     action("show [ID]", "What happened in a session, step by step. Default: the newest of this folder.", {
-      "--stats": "Tokens, cost and time instead.",
+      "--stats": "Show tokens, cost and time instead.",
       ...JSON_OPTION,
     }),
     action(
       "export [ID]",
-      "Write a conversation as Markdown or JSON, or all that happened as one HTML page. Secrets are taken out.",
+      "Write a conversation as Markdown or JSON, or the whole session as one HTML page. Secrets are redacted.",
       {
         "--format markdown|json|html": "Default: markdown.",
-        "--markdown": "The same as --format markdown.",
-        "--json": "The same as --format json.",
-        "-o, --output FILE": "Write to a file, readable by you alone.",
+        "--markdown": "Same as --format markdown.",
+        "--json": "Same as --format json.",
+        "-o, --output FILE": "Write to a file that only you can read.",
       },
     ),
-    action("replay [ID]", "Run a session again from its journal, without a model, and say what differs.", {
+    action("replay [ID]", "Replay a session from its journal, without a model, and report differences.", {
       "--from N": "Compare from step N on.",
-      "--live-tools": "Run the tools again instead of taking their stored results.",
-      "--workspace FOLDER": "Where live tools work. Default: a copy that is thrown away.",
-      "--allowed-tools NAMES": "Tools that may run without being asked about.",
+      "--live-tools": "Run the tools again instead of using their recorded results.",
+      "--workspace FOLDER": "Folder for live tools to copy. Default: the workspace of the session.",
+      "--allowed-tools NAMES": "Tools that run without asking.",
       "--yolo": "Every live tool call runs.",
       ...JSON_OPTION,
     }),
-    action("import FILE…", "Take over sessions of Claude Code, Codex or pi.", {
-      "--again": "Also what is a session of this folder already.",
+    action("import FILE…", "Import sessions of Claude Code, Codex or pi.", {
+      "--again": "Import again what was imported into this folder before.",
       ...JSON_OPTION,
     }),
-    action("compact [ID]", "Make room in the conversation of a session.", {
-      "--preview": "Say what would happen.",
-      "--undo": "Take the newest compaction back.",
+    action("compact [ID]", "Compact the conversation of a session.", {
+      "--preview": "Show what would happen.",
+      "--undo": "Undo the newest compaction.",
       ...JSON_OPTION,
     }),
     action(
       "verify FILE…",
-      "Check session files, or sessions by their ids, and write one JSON line each. Exit 1 where damage is found.",
+      "Check session files, or sessions by id, and print one JSON line each. Exit 1 if one is damaged.",
       JSON_OPTION,
     ),
-    action("rm ID", "Remove a session, and the files kept for its undo."),
+    action("rm ID", "Remove a session and its undo data."),
   ),
   command(
     "undo",
-    "Put files back to how they were before a turn, or list the turns that changed files.",
+    "Restore files to their state before a turn, or list the turns that changed files.",
     action(
       "[TURN] -- PATH…",
       "TURN is a number such as 2 or 2.3 from --list. Default: the newest turn that changed files.",
@@ -87,7 +87,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ),
   command(
     "redo",
-    "Take the newest undo back.",
+    "Reverse the newest undo.",
     action("", "Restores the files as they were before the newest undo.", {
       ...FORCE,
       ...DRY_RUN,
@@ -99,92 +99,91 @@ export const COMMANDS: readonly CommandSpec[] = [
     "memory",
     "List, search or forget what is remembered across sessions.",
     action("list", "The newest records.", JSON_OPTION),
-    action("search WORD…", "The records that fit best.", JSON_OPTION),
-    action("forget ID…", "Remove records by the ids that list prints.", JSON_OPTION),
+    action("search WORD…", "The best matching records.", JSON_OPTION),
+    action("forget ID…", "Remove records by id, as printed by list.", JSON_OPTION),
   ),
   command(
     "auth",
-    "Ask the provider whether the key in use is accepted.",
+    "Check whether the provider accepts the key.",
     action(
       "check [PROVIDER]",
-      "One request of a few tokens to the model in use, or to the default model of a provider.",
+      "Sends one request of a few tokens to the current model, or to a provider's default model.",
       JSON_OPTION,
     ),
   ),
   command(
     "config",
-    "Show the settings in force and where each comes from.",
-    action("", "What may be a secret is masked.", JSON_OPTION),
+    "Show the effective settings and where each comes from.",
+    action("", "Possible secrets are masked.", JSON_OPTION),
   ),
   command(
     "agents",
-    "List the subagents of this folder, where each comes from, and definitions that cannot be used.",
+    "List the subagents of this folder, their origin, and invalid definitions.",
     action("list", "Built-in ones, your own and those of the project.", JSON_OPTION),
   ),
   command(
     "skills",
-    "List the skills of this folder, where each comes from, and those that cannot be used.",
+    "List the skills of this folder, their origin, and invalid ones.",
     action("list", "Your own and those of the project.", JSON_OPTION),
   ),
   command(
     "extensions",
-    "List the extensions of this folder, what each brings, and those that cannot be used.",
+    "List the extensions of this folder, what each adds, and invalid ones.",
     action("list", "Your own and those of the project.", JSON_OPTION),
   ),
   command(
     "import-settings",
-    "Take over rules, hooks, MCP servers, commands, subagents and skills from another agent.",
+    "Import rules, hooks, MCP servers, commands, subagents and skills from another agent.",
     action(
       "AGENT",
-      "AGENT is claude, codex, gemini or opencode. Shows what would be taken over and what cannot, and does it once you agree.",
-      { "--yes": "Do it at once.", ...JSON_OPTION },
+      "AGENT is claude, codex, gemini or opencode. Shows what would be imported and what cannot be, and asks before it does.",
+      { "--yes": "Import without asking.", ...JSON_OPTION },
     ),
   ),
   command(
     "permissions",
-    "Say what the permission rules decide about a command, or list the built-in rules.",
+    "Show what the permission rules decide about a command, or list the built-in rules.",
     action(
       "check ['COMMAND']",
-      "With a COMMAND in quotes: what your rules say about it in this folder. Without: answers JSON lines { tool, input, rules?, … } on standard input, one line each.",
+      "With a COMMAND in quotes: the decision of your rules in this folder. Without: answers JSON lines { tool, input, rules?, … } from standard input, one line each.",
       JSON_OPTION,
     ),
     action("defaults", "The built-in rules.", JSON_OPTION),
   ),
   command(
     "mcp",
-    "List, add, remove or try MCP servers, log in to one.",
+    "List, add, remove, test or log in to MCP servers.",
     action(
       "list",
-      "Starts every server of this folder and says how it does, and what its tools cost in tokens in each request.",
+      "Starts every server of this folder; shows its status and what its tools cost in tokens per request.",
       JSON_OPTION,
     ),
     action("get NAME", "One server: its definition and its tools.", JSON_OPTION),
     action(
       "add NAME [URL] -- COMMAND…",
-      "A server at a URL, or one that a command starts. Kept in your settings.",
+      "A server at a URL, or one started by a command. Stored in your settings.",
       {
         ...PROJECT,
-        "--header 'NAME: TEXT'": "A header of every request; ${VARIABLE} is put in.",
-        "--env NAME=TEXT": "A variable of the process; ${VARIABLE} is put in.",
-        "--transport http|sse":
-          "How a URL is spoken to. Default: http, and sse where the server knows no other.",
+        "--header 'NAME: TEXT'": "A header of every request; ${VARIABLE} is expanded.",
+        "--env NAME=TEXT": "A variable of the process; ${VARIABLE} is expanded.",
+        "--transport http|sse": "Transport for a URL. Default: http, with a fallback to sse.",
       },
     ),
-    action("remove NAME", "Take a server out of your settings.", { ...PROJECT }),
+    action("remove NAME", "Remove a server from your settings.", { ...PROJECT }),
     action(
       "test NAME [TOOL] [JSON]",
-      "Start a server, and call one of its tools. Exit 1 where that does not work.",
+      "Start a server, and call one of its tools. Exit 1 if that fails.",
       JSON_OPTION,
     ),
-    action("login NAME", "Log in to a server that wants OAuth, in your browser."),
+    action("login NAME", "Log in to a server with OAuth, in your browser."),
     action("logout NAME", "Forget that login."),
     {
       ...action(
         "serve",
-        "Be an MCP server: tools run, resume and sessions. Default: on standard input and output. What no rule allows is refused.",
+        "Serve MCP: the tools run, resume and sessions. Default: on standard input and output. Calls that no rule allows are refused.",
         {
-          "--http PORT": "At /mcp of this port of 127.0.0.1 (0: a free one), with a token that is printed.",
-          "--tools": "Offer the built-in tools too.",
+          "--http PORT": "Serve http://127.0.0.1:PORT/mcp (0: a free port), with a token that is printed.",
+          "--tools": "Also serve the built-in tools.",
         },
       ),
       runOptions: true,
@@ -192,14 +191,14 @@ export const COMMANDS: readonly CommandSpec[] = [
   ),
   command(
     "trust",
-    "Show what this project brings that can act, and approve it.",
+    "Show what in this project can act, and approve it.",
     action(
       "[FOLDER]",
-      "Rules that allow, providers, MCP servers, skills with scripts and the like. What changes later is asked about again.",
+      "Allow rules, providers, MCP servers, skills with scripts and the like. Later changes need approval again.",
       {
-        "--yes": "Approve at once.",
-        "--list": "List the folders in which something was approved.",
-        "--remove": "Take the approval of a folder back.",
+        "--yes": "Approve without asking.",
+        "--list": "List the folders with approvals.",
+        "--remove": "Withdraw the approval of a folder.",
         ...JSON_OPTION,
       },
     ),
@@ -207,12 +206,12 @@ export const COMMANDS: readonly CommandSpec[] = [
   command(
     "doctor",
     "Check what a run needs: Node, tools, settings, keys, local model servers.",
-    action("", "Asks no provider. Exit 1 where something stands in the way of a run.", JSON_OPTION),
+    action("", "Sends no request to a provider. Exit 1 if a run could not start.", JSON_OPTION),
   ),
-  command("acp", "Serve an editor that speaks the Agent Client Protocol, on standard input and output.", {
+  command("acp", "Serve an editor over the Agent Client Protocol, on standard input and output.", {
     ...action(
       "",
-      "The editor starts it. Sessions are the same as everywhere; what is given here holds for all of them.",
+      "Started by the editor. Sessions are shared with the terminal; the options apply to all of them.",
     ),
     runOptions: true,
   }),
@@ -281,35 +280,31 @@ export const COMMANDS: readonly CommandSpec[] = [
     "List, show, cancel, retry or approve durable runs.",
     action("list", "The newest runs.", {
       ...DATABASE,
-      "--state queued|working|waiting|ended": "Only those that stand so.",
-      "--agent NAME": "Only those of this agent.",
-      "--limit N": "Most of them. Default: 50.",
+      "--state queued|working|waiting|ended": "Only runs in this state.",
+      "--agent NAME": "Only runs of this agent.",
+      "--limit N": "Maximum number. Default: 50.",
       ...JSON_OPTION,
     }),
-    action("show ID", "How a run stands, what it waits for, and the newest entries of its journal.", {
+    action("show ID", "The state of a run, what it waits for, and its newest journal entries.", {
       ...DATABASE,
       ...JSON_OPTION,
     }),
     action("cancel ID", "End a run, wherever it is.", {
       ...DATABASE,
-      "--reason TEXT": "Why, for its journal.",
+      "--reason TEXT": "Reason, for its journal.",
     }),
-    action(
-      "retry ID",
-      "Go on with a run that failed, or that no worker of its version is there for.",
-      DATABASE,
-    ),
-    action("approve ID CALL", "Let a call run that waits for a yes; show names the calls.", {
+    action("retry ID", "Resume a run that failed, or whose version no worker has.", DATABASE),
+    action("approve ID CALL", "Approve a pending call; show lists them.", {
       ...DATABASE,
       "--deny": "Refuse it instead.",
-      "--reason TEXT": "With --deny: why, for the model.",
+      "--reason TEXT": "With --deny: the reason, for the model.",
     }),
   ),
   command(
     "completion",
     "Print a script that completes commands and options in your shell.",
     action("bash", 'Add to ~/.bashrc: eval "$(nano-agent completion bash)"'),
-    action("zsh", 'Add to ~/.zshrc, behind compinit: eval "$(nano-agent completion zsh)"'),
+    action("zsh", 'Add to ~/.zshrc, after compinit: eval "$(nano-agent completion zsh)"'),
     action("fish", "nano-agent completion fish > ~/.config/fish/completions/nano-agent.fish"),
   ),
 ];

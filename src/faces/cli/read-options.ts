@@ -156,49 +156,49 @@ export interface FlagSpec extends CommandOption {
 
 export const FLAGS: readonly FlagSpec[] = [
   ...flags("Run", {
-    "-p, --print": "Run once without a screen: the answer goes to standard output.",
+    "-p, --print": "Run once without a screen; print the answer to standard output.",
     "--plain":
-      "A screen of lines only, without cursor movement and redraw: for screen readers and simple terminals. Also NANO_AGENT_PLAIN=1.",
+      "A screen of lines, without cursor movement or redrawing, for screen readers and simple terminals. Also NANO_AGENT_PLAIN=1.",
   }),
   ...settingFlags("Run"),
   ...flags("Run", {
     "--mcp-config FILE|JSON":
-      'MCP servers beside those of the settings and of the project: a file in the form of .mcp.json, or {"mcpServers":{…}} itself.',
-    "--strict-mcp-config": "Use the MCP servers of --mcp-config and no other.",
+      'Additional MCP servers: a file in the format of .mcp.json, or {"mcpServers":{…}} itself.',
+    "--strict-mcp-config": "Use only the MCP servers of --mcp-config.",
   }),
   ...flags("Session", {
-    "-c, --continue": "Go on with the newest session of the working folder.",
+    "-c, --continue": "Continue the newest session of the working folder.",
     "-r, --resume [ID]":
-      "Go on with the session of this id, or the only one whose id begins so (see nano-agent sessions list); without an id, with the one you choose, or without a screen the newest.",
-    "--fork-session": "With --continue or --resume: go on in a copy and leave the session as it is.",
+      "Continue the session with this id or unique prefix (see nano-agent sessions list); without an id, choose one, or without a screen the newest.",
+    "--fork-session": "With --continue or --resume: continue in a copy and leave the session unchanged.",
     "--from N":
-      "With --continue or --resume: go back to step N (see nano-agent sessions show) and go on from what stood before it. Without a prompt the model is asked what it was asked then. What came later is set aside; with --fork-session the session stays as it is.",
+      "With --continue or --resume: go back to just before step N (see nano-agent sessions show). Without a prompt the model gets the same request as then. Later steps are discarded; with --fork-session the session stays unchanged.",
     "--session-id ID": "Id of the new session or copy: letters, digits, _ and -. Default: a new UUID.",
-    "--no-session": "Keep nothing of the run on disk.",
+    "--no-session": "Store nothing of the run on disk.",
   }),
   ...settingFlags("Session"),
   ...flags("Input and output", {
     "--output-format text|json|stream-json":
-      "text: the answer. json: one result object. stream-json: one JSON object a line as things happen.",
-    "--json": "The same as --output-format stream-json.",
-    "--include-partial-messages": "With stream-json: also the pieces of an answer as they arrive.",
+      "text: the answer. json: one result object. stream-json: one JSON object per line and event.",
+    "--json": "Same as --output-format stream-json.",
+    "--include-partial-messages": "With stream-json: also parts of an answer as they stream in.",
     "--input-format text|stream-json":
-      "stream-json: user messages as JSON lines on standard input, answered one after the other. Needs --output-format stream-json.",
-    "--json-schema FILE|JSON": "JSON Schema the answer must fit; the answer is then a JSON value.",
+      "stream-json: user messages as JSON lines on standard input, answered in order. Needs --output-format stream-json.",
+    "--json-schema FILE|JSON": "JSON Schema for the answer, which is then a JSON value.",
     "-o, --output-last-message FILE": "Also write the answer to a file.",
   }),
   ...settingFlags("Permission"),
   ...flags("Permission", {
     "--yolo":
-      "The same as --permission-mode bypassPermissions: every tool call runs that no rule denies. Your ask rules, and edits in .git, .nano-agent and nano-agent.json, still ask. For places you can lose.",
+      "Same as --permission-mode bypassPermissions: every call runs unless a rule denies it. Your ask rules, and edits in .git, .nano-agent and nano-agent.json, still ask. Only for places you can afford to lose.",
   }),
   ...settingFlags("Limits"),
   ...flags("Place", {
     "-C, --cwd FOLDER": "Work in this folder.",
-    "--add-dir FOLDER": "A further folder that counts as inside the workspace.",
+    "--add-dir FOLDER": "Another folder that belongs to the workspace.",
   }),
   ...flags("Input and output", {
-    "--verbose": "Say on standard error, line by line, what happens: requests, tool calls, decisions.",
+    "--verbose": "Log requests, tool calls and decisions to standard error.",
   }),
   ...flags("Other", {
     "-h, --help": "Show this help.",

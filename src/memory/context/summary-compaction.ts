@@ -13,7 +13,7 @@ export interface SummaryCompactionOptions {
   /** Tokens of the window. Default: the model's; if unknown, only a refused request causes a compaction. */
   readonly window?: number;
   /**
-   * Tokens held free for an answer. Default: the output limit of the request, of the model (at most 32,000,
+   * Tokens reserved for an answer. Default: the output limit of the request, of the model (at most 32,000,
    * and a quarter of the window), or a tenth of the window.
    */
   readonly reserve?: number;

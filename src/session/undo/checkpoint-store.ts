@@ -33,7 +33,7 @@ import {
   unkept,
 } from "./path-state.ts";
 
-/** How much is kept for undo. */
+/** Limits of what is stored for undo. */
 export interface CheckpointLimits {
   /** Larger files are noted and not kept. Default 32 MiB. */
   readonly maxFileBytes: number;
