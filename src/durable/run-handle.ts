@@ -375,7 +375,9 @@ export class RunWatch {
   async #lookNext(): Promise<Look | undefined> {
     const rest = new AbortController();
     this.#wake = () => rest.abort();
-    if (!this.#isPoked) await this.#clock.sleep(POLL_MS, rest.signal).catch(() => undefined);
+    if (this.#isPoked) rest.abort();
+    // Never at once: who has it begin is yet to keep it, and looks at the same one.
+    await this.#clock.sleep(POLL_MS, rest.signal).catch(() => undefined);
     this.#isPoked = false;
     const ids = [...this.#wanted];
     this.#wanted = new Set();
