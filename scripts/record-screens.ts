@@ -114,12 +114,12 @@ const SCENES: readonly Scene[] = [
       await program.shows("the runner");
       await program.hides("esc stops");
       program.type("/clear\r");
-      await program.shows("New session");
+      await program.shows("What should nano-agent do?");
       program.type("What does this project do?\r");
       await program.shows("sums of numbers");
       await program.hides("esc stops");
       program.type("/resume\r");
-      await program.shows("esc");
+      await program.shows("── Resume");
     },
   },
   {
@@ -131,18 +131,6 @@ const SCENES: readonly Scene[] = [
       program.type("A test fails. Find out why and fix it.\r");
       await program.shows("the runner");
       await program.shows((screen) => !screen.includes("esc stops"));
-    },
-  },
-  {
-    name: "question",
-    steps: [
-      calls("bash", { command: "node --test && rm -rf build && npm publish --access public" }),
-      says("Done."),
-    ],
-    play: async (program) => {
-      program.type("test, clean up and publish\r");
-      await program.shows("No, and say why");
-      await program.hides("0 s");
     },
   },
   {
