@@ -42,22 +42,32 @@ export function readTextFile(path: string, { maxBytes, within, cut = false }: Re
     const stats = fstatSync(file);
     if (!stats.isFile()) return { fault: "is not a regular file" };
     if (stats.size > maxBytes && !cut) return { fault: `has ${stats.size} bytes, more than ${maxBytes}` };
-    const buffer = Buffer.alloc(maxBytes + 1);
-    let length = 0;
-    for (let read = 1; read > 0 && length < buffer.length; length += read)
-      read = readSync(file, buffer, length, buffer.length - length, length);
-    if (length > maxBytes && !cut) return { fault: `has more than ${maxBytes} bytes` };
-    let end = Math.min(length, maxBytes);
-    // The byte behind the cut continues a character: the cut goes before that character.
-    while (end < length && ((buffer[end] ?? 0) & 0xc0) === 0x80) end--;
-    const bytes = buffer.subarray(0, end);
+    const read = readBytes(file, maxBytes + 1);
+    const isLonger = read.length > maxBytes;
+    if (isLonger && !cut) return { fault: `has more than ${maxBytes} bytes` };
+    const bytes = isLonger ? cutBytes(read, maxBytes) : read;
     if (!isUtf8(bytes)) return { fault: "is not UTF-8 text: save it as UTF-8" };
-    return { text: toCleanText(bytes.toString("utf8")), cut: end < length };
+    return { text: toCleanText(bytes.toString("utf8")), cut: isLonger };
   } catch (error) {
     return isAbsent(error) ? undefined : { fault: `cannot be read: ${errorMessage(error)}` };
   } finally {
     if (file !== undefined) closeSync(file);
   }
+}
+
+function readBytes(file: number, most: number): Buffer {
+  const buffer = Buffer.alloc(most);
+  let length = 0;
+  for (let read = 1; read > 0 && length < most; length += read)
+    read = readSync(file, buffer, length, most - length, length);
+  return buffer.subarray(0, length);
+}
+
+/** The first bytes of a text, cut between two characters. */
+function cutBytes(bytes: Buffer, most: number): Buffer {
+  let end = most;
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  return bytes.subarray(0, end);
 }
 
 /** The entries of a folder by name, hidden ones left out. None for a folder that is not there. */
