@@ -26,6 +26,8 @@ export interface Claimant {
   readonly job: RunJob;
   readonly worker: string;
   readonly version: string;
+  /** True for a worker that has nothing else to lose: it takes runs that may end it. */
+  readonly isAlone?: boolean;
 }
 
 export interface Signal {
@@ -47,7 +49,9 @@ export interface RunFilter {
   readonly before?: string | undefined;
 }
 
-/** Workers lost with a run, without it coming further, from which on it is not begun again. */
+/** Workers lost with a run, without it coming further, from which on it is worked on alone. */
+const SUSPECT_LOSSES = 2;
+/** The same, from which on it is not begun again. */
 export const MAX_LOSSES = 5;
 
 /** The condition of a worker that is there, which says so every few seconds. */
@@ -116,14 +120,14 @@ export class RunStore {
   }
 
   /**
-   * Gives a run to a worker that has its job. One that has begun with another version is in the queue then:
-   * its `state` tells. Undefined where the run has ended or the
-   * job is another's by now. A run that a worker still had is one that this worker was lost with.
+   * Gives a run to a worker that has its job. One that has begun with another version, or may end a worker
+   * that is not alone, is in the queue then: its `state` tells. Undefined where the run has ended or the job
+   * is another's by now. A run that a worker still had is one that this worker was lost with.
    */
-  async claim(id: string, { job, worker, version }: Claimant): Promise<RunRow | undefined> {
+  async claim(id: string, { job, worker, version, isAlone = false }: Claimant): Promise<RunRow | undefined> {
     const isLost = "state = 'working'";
     const losses = `losses + (${isLost})::int`;
-    const isGiven = "(seq = 0 or version is null or version = $3)";
+    const isGiven = `(seq = 0 or version is null or version = $3) and ($7 or ${losses} < ${SUSPECT_LOSSES})`;
     const isChanged = `(${isLost} or ${isGiven})`;
     const [row] = await this.database.query<RunRow>(
       `update ${this.schema}.runs set epoch = epoch + ${isChanged}::int, losses = ${losses}, pending = null,
@@ -133,7 +137,7 @@ export class RunStore {
          changed_at = case when ${isChanged} then now() else changed_at end
        where id = $1 and job = $4 and state <> 'ended' and exists (${this.#handedOut("$4::text::uuid, $5, $6")})
        returning ${RUN_COLUMNS}`,
-      [id, worker, version, job.id, job.queue, job.attempt],
+      [id, worker, version, job.id, job.queue, job.attempt, isAlone],
     );
     return row;
   }

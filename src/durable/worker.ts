@@ -29,10 +29,15 @@ const LOOK_MS = 1_000;
 const GREET_MS = 5_000;
 const IDLE_END_MS = 2_000;
 const FORGET_MS = 60_000;
+/** Seconds until a run that may end its worker is handed out again, where another such run is waited for. */
+const AGAIN_SECONDS = 2;
 /** Seconds until a run that failed is begun again. */
 const RETRY_SECONDS = 5;
 /** Milliseconds that are for ever, a hundred years: the database knows no times long before ours. */
 const FOR_EVER_MS = 100 * 365 * 86_400_000;
+/** How long a run that may end its worker keeps the others waiting: before it begins, and once it has. */
+const ALONE_SECONDS = 60;
+
 /** Takes runs from the queue and works on them, many at a time. */
 export class Worker {
   readonly #options: WorkerOptions;
@@ -44,6 +49,10 @@ export class Worker {
   /** Ends the taking of runs, and then the looking after those at work. */
   readonly #closing = new AbortController();
   readonly #stop = new AbortController();
+  /** The job of a run that may end this worker: it waits until nothing else is at work, or is at work. */
+  #suspect: RunJob | undefined;
+  /** Nothing is begun beside it until then. */
+  #aloneUntil = 0;
   #taking: Promise<void> | undefined;
   #loops: readonly Promise<void>[] = [];
   #wake: () => void = () => undefined;
@@ -88,6 +97,7 @@ export class Worker {
     await Promise.all(this.#working);
     this.#stop.abort();
     await Promise.all(this.#loops);
+    if (this.#suspect !== undefined) await this.#putBack(this.#suspect, 0).catch(this.#warn);
     await runs.leave(id).catch(this.#warn);
   }
 
@@ -131,7 +141,7 @@ export class Worker {
     while (!this.#isClosing) {
       const found = (await this.#tolerate(() => this.#takeRound())) ?? 0;
       waitMs = found > 0 ? FIRST_POLL_MS : Math.min(LONGEST_POLL_MS, waitMs * 1.5);
-      if (this.#isClosing || (found > 0 && this.#held.size < this.#options.concurrency)) continue;
+      if (this.#isClosing || (found > 0 && this.#free > 0)) continue;
       const woken = new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -141,12 +151,20 @@ export class Worker {
     }
   }
 
+  /** Runs that may be begun beside those at work. */
+  get #free(): number {
+    if (this.#suspect !== undefined && this.#clock.elapsed() < this.#aloneUntil) return 0;
+    return this.#options.concurrency - this.#held.size;
+  }
+
   /** One look into every queue, in turns, so that no agent keeps the others waiting. */
   async #takeRound(): Promise<number> {
+    if (this.#suspect !== undefined && !this.#held.has(this.#suspect.run))
+      await this.#lookAtSuspect(this.#suspect);
     let found = 0;
     const count = this.#queues.length;
     for (let at = 0; at < count && !this.#isClosing; at++) {
-      const free = this.#options.concurrency - this.#held.size;
+      const free = this.#free;
       if (free <= 0) break;
       const name = this.#queues[(this.#turn + at) % count];
       if (name === undefined) break;
@@ -162,12 +180,37 @@ export class Worker {
   async #begin(job: RunJob): Promise<void> {
     if (await this.#isHeld(job)) return;
     if (this.#isClosing) return this.#putBack(job, 0);
+    const row = await this.#claim(job, false);
+    if (row === undefined || row.state === "working") return;
+    const begun = begunVersion(row);
+    if (begun !== null && begun !== this.#options.version) return this.#putBack(job, 0);
+    if (this.#suspect !== undefined) return this.#putBack(job, AGAIN_SECONDS);
+    this.#suspect = job;
+    this.#stayAlone();
+  }
+
+  /** Begins it when nothing else is at work; where that does not come, others are taken first. */
+  async #lookAtSuspect(job: RunJob): Promise<void> {
+    if (this.#held.size === 0) {
+      this.#stayAlone();
+      await this.#claim(job, true);
+      if (this.#held.has(job.run)) return;
+    } else if (this.#clock.elapsed() < this.#aloneUntil) return;
+    else await this.#putBack(job, ALONE_SECONDS);
+    this.#suspect = undefined;
+  }
+
+  #stayAlone(): void {
+    this.#aloneUntil = this.#clock.elapsed() + ALONE_SECONDS * 1_000;
+  }
+
+  /** Works on the run of a job where it is given to this worker; the job of one that is over is done with. */
+  async #claim(job: RunJob, isAlone: boolean): Promise<RunRow | undefined> {
     const { runs, id: worker, version } = this.#options;
-    const row = await runs.claim(job.run, { job, worker, version });
-    if (row === undefined) return this.#done(job);
-    if (row.state === "working") this.#hold(job, row);
-    // It has begun with another version.
-    else await this.#putBack(job, 0);
+    const row = await runs.claim(job.run, { job, worker, version, isAlone });
+    if (row === undefined) await this.#done(job);
+    else if (row.state === "working") this.#hold(job, row);
+    return row;
   }
 
   /**
@@ -211,6 +254,7 @@ export class Worker {
     } finally {
       if (this.#held.get(row.id) === held) this.#held.delete(row.id);
       if (this.#held.get(row.id)?.row.job !== job.id) this.#jobs.delete(job.id);
+      if (this.#suspect === job) this.#suspect = undefined;
       onSettled(row.id);
       this.poke();
     }

@@ -6,12 +6,16 @@ import type { RunRow } from "../../src/durable/durable-run.ts";
 import { RunHandle, RunWatch } from "../../src/durable/run-handle.ts";
 import { lineOf } from "../../src/durable/run-journal.ts";
 import { encodeRecord } from "../../src/session/record.ts";
-import { says } from "../../src/testing/script.ts";
+import { says, waits } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";
 import type { Room } from "./attack-room.ts";
 import { agentOf, wordsOf } from "./fleet-room.ts";
 
 const hasEnded = ({ state }: RunRow): boolean => state === "ended";
+const isIn =
+  (state: RunRow["state"]) =>
+  (row: RunRow): boolean =>
+    row.state === state;
 const stopReasonOf = ({ report }: RunRow): unknown =>
   (JSON.parse(report ?? "{}") as { readonly stopReason?: unknown }).stopReason;
 
@@ -54,6 +58,12 @@ async function leave(room: Room, id: string, { version = "1", losses = 0 }: Leav
       took: [],
     });
   });
+}
+
+/** The leases of all that {@link leave} left run out. */
+async function expire({ database, jobs }: Room): Promise<void> {
+  await database.query(`update ${jobs} set heartbeat_on = now() - interval '1 hour'
+    where state = 'active' and heartbeat_on > now()`);
 }
 
 /** Nobody has heard of the worker for a minute. */
@@ -103,6 +113,25 @@ export function describeLosses(openRoom: () => Promise<Room>): void {
     ]);
   });
 
+  it("ends a run that may end its worker at a cancel and its deadline, while every worker is busy", async () => {
+    const room = await openRoom();
+    const worker = await room.work(agentOf([[waits(new Promise(() => undefined)), says("Never.")]]));
+    await room.add("long");
+    await room.when("long", isIn("working"));
+    const ids = ["early", "told", "late"];
+    for (const id of ids) await leave(room, id, { losses: 1 });
+    await room.runs.greet("gone", "1", ["clerk"]);
+    await handleOf(room, "early").cancel("Before anybody knew.");
+    await expire(room);
+    await room.when("told", isIn("queued"));
+    await handleOf(room, "told").cancel();
+    await room.when("late", isIn("queued"));
+    await room.database.query(`update ${room.runs.schema}.runs set deadline = now() where id = 'late'`);
+    const rows = await Promise.all(ids.map((id) => room.when(id, hasEnded)));
+    expect(rows.map(stopReasonOf)).toEqual(["aborted", "aborted", "budget"]);
+    await worker.close(0);
+  });
+
   it("leaves a run to the worker that has it, although another one comes back with its old job", async () => {
     const room = await openRoom();
     await room.add("held");
@@ -117,6 +146,29 @@ export function describeLosses(openRoom: () => Promise<Room>): void {
       1,
       undefined,
       held?.epoch,
+    ]);
+  });
+
+  it("puts no run back whose job was handed out again, while it waited for the worker to be alone", async () => {
+    const room = await openRoom();
+    const worker = await room.work(agentOf([[waits(new Promise(() => undefined)), says("Never.")]]));
+    await room.add("long");
+    await room.when("long", isIn("working"));
+    await leave(room, "suspect", { losses: 1 });
+    await expire(room);
+    await room.when("suspect", isIn("queued"));
+    await room.database.query(
+      `update ${room.jobs} set retry_count = retry_count + 1 where data->>'run' = 'suspect'`,
+    );
+    const job = await room.take("suspect");
+    const held = await room.runs.claim("suspect", { job, worker: "other", version: "1", isAlone: true });
+    await worker.close(0);
+    const row = await room.runs.find("suspect");
+    expect([row?.state, row?.worker, row?.epoch, row?.job]).toEqual([
+      "working",
+      "other",
+      held?.epoch,
+      job.id,
     ]);
   });
 }
