@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { RunWatch } from "../../src/durable/run-handle.ts";
+import { RunStore } from "../../src/durable/run-store.ts";
+import { roomMaker } from "./attack-room.ts";
+
+const openRoom = roomMaker();
+
+test("who waits after something has changed looks anew, and at the runs of all who wait", async () => {
+  let looks = 0;
+  class CountedStore extends RunStore {
+    override look(ids: readonly string[]): ReturnType<RunStore["look"]> {
+      looks++;
+      return super.look(ids);
+    }
+  }
+  const room = await openRoom((database, schema) => new CountedStore(database, schema));
+  const watch = new RunWatch(room.runs, () => undefined);
+  await room.add("first", "second");
+  watch.poke();
+  const isThere = (): boolean => true;
+  const together = await Promise.all(["first", "second"].map((run) => watch.when(run, { isThere })));
+  const looksTogether = looks;
+  watch.poke();
+  const ended = watch.when("first", { isThere: ({ state }) => state === "ended" });
+  await room.database.query(`update ${room.runs.schema}.runs set state = 'ended' where id = 'first'`);
+  const { state } = await ended;
+  watch.close();
+  expect([together.map(({ id }) => id), looksTogether, state]).toEqual([["first", "second"], 1, "ended"]);
+});
