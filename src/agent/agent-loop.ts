@@ -4,6 +4,7 @@ import { defined } from "../core/base/json.ts";
 import type { Message } from "../core/message/message.ts";
 import type { Model } from "../core/model/model.ts";
 import type { Tool } from "../core/tool/tool.ts";
+import { readEnvironment, variable } from "../system/env.ts";
 import { Agent } from "./agent.ts";
 
 /** Options of {@link agentLoop}. */
@@ -49,7 +50,6 @@ export async function agentLoop(
 }
 
 async function defaultModelName(): Promise<string> {
-  const { readEnvironment, variable } = await import("../system/env.ts");
   const environment = readEnvironment();
   const id = variable(environment, "OPENAI_MODEL");
   if (id !== undefined && variable(environment, "OPENAI_API_KEY") !== undefined) return `openai/${id}`;

@@ -227,8 +227,12 @@ function isBare({ status, result }: SeenCall): boolean {
 /** Characters of nothing but repetition, and times the passage stands in them. */
 const SPAN = 8_000;
 const LEAST_TIMES = 20;
-/** Rulers, padding, tables of figures and single words have fewer different letters than a sentence. */
-const LEAST_LETTERS = 7;
+/** Three words. Rulers, padding, tables of figures and encoded data have none. */
+const WORDS = /\p{L}\P{L}*\s\P{L}*\p{L}+\P{L}*\s\P{L}*\p{L}/u;
+/** Letters that scripts without blanks are made of, and many others. */
+const OTHER_LETTERS = /(?![A-Za-z])\p{L}/gu;
+/** So many different ones stand for three words. */
+const LEAST_LETTERS = 6;
 /** New characters between two looks. */
 const STEP = 1_024;
 /** Characters by which a passage is recognised. */
@@ -271,7 +275,7 @@ export function repetitionIn(
   const period = text.length - PROBE - before;
   const passage = text.slice(-period);
   if (text.length < SPAN || period * LEAST_TIMES > SPAN) return undefined;
-  if (new Set(passage.match(/\p{L}/gu)).size < LEAST_LETTERS) return undefined;
+  if (!WORDS.test(passage) && new Set(passage.match(OTHER_LETTERS)).size < LEAST_LETTERS) return undefined;
   const end = text.slice(-SPAN);
   if (end.slice(period) !== end.slice(0, -period)) return undefined;
   return {

@@ -3,7 +3,7 @@ import type { NewEntry } from "../../core/agent/entries.ts";
 import type { CheckpointedCall, Checkpointer } from "../../core/agent/ports.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { defined } from "../../core/base/json.ts";
-import { type CheckpointLimits, DEFAULT_LIMITS } from "../../session/undo/checkpoint-store.ts";
+import type { CheckpointLimits } from "../../session/undo/checkpoint-store.ts";
 import type { SessionCheckpoints } from "../../session/undo/session-checkpoints.ts";
 import { isWithin } from "../../system/real-path.ts";
 import type { UndoLimits } from "../settings/config-schema.ts";
@@ -80,18 +80,21 @@ export function isAroundHome({ cwd, paths }: Pick<Settings, "cwd" | "paths">): b
   return isWithin(paths.home, cwd);
 }
 
-function limitsIn(settings: Settings): CheckpointLimits {
+function limitsIn(settings: Settings): Partial<CheckpointLimits> {
   const limits = checkpointLimits(settings.config.values.undoLimits);
   return isAroundHome(settings)
-    ? { ...limits, maxEntries: Math.min(limits.maxEntries, HOME_ENTRIES) }
+    ? { ...limits, maxEntries: Math.min(limits.maxEntries ?? HOME_ENTRIES, HOME_ENTRIES) }
     : limits;
 }
 
 const MEGABYTE = 1024 * 1024;
 
-export function checkpointLimits({ maxFileMb, maxStoreMb, maxFiles }: UndoLimits = {}): CheckpointLimits {
+export function checkpointLimits({
+  maxFileMb,
+  maxStoreMb,
+  maxFiles,
+}: UndoLimits = {}): Partial<CheckpointLimits> {
   return {
-    ...DEFAULT_LIMITS,
     ...(maxFileMb !== undefined && { maxFileBytes: Math.floor(maxFileMb * MEGABYTE) }),
     ...(maxStoreMb !== undefined && { maxStoreBytes: Math.floor(maxStoreMb * MEGABYTE) }),
     ...defined({ maxEntries: maxFiles }),

@@ -173,8 +173,14 @@ function endRows(block: BlockOf<"end">, context: ViewContext): readonly Line[] {
   if (error !== undefined) return noteRows(error, { level, mark: marks.bad }, context);
   const proof = proofOf(block, marks);
   if (level === "info") {
-    const isShort = durationMs < LONG_RUN_MS && changes === undefined && proof === "";
-    return isShort ? [] : [doneRow(block, context)];
+    if (durationMs < LONG_RUN_MS && changes === undefined && proof === "") return [];
+    const said = block.evidence === undefined ? "" : proof;
+    const rows = wrapLine([span(said, { role: "muted" })], {
+      width: context.width,
+      first: line("  "),
+      rest: line("  "),
+    });
+    return [doneRow(block, context), ...(said === "" ? [] : rows)];
   }
   const cost = costUsd === undefined ? [] : [costText(costUsd)];
   const facts = [durationText(durationMs), ...cost, ...(proof === "" ? [] : [proof])];
@@ -193,22 +199,20 @@ function doneRow(block: BlockOf<"end">, { width, marks }: ViewContext): Line {
   const { durationMs, costUsd, changes, trace = "", reason } = block;
   const dot = span(` ${marks.dot} `);
   const isDone = ENDED[reason] === ENDED.completed;
-  const proof = proofOf(block, marks);
-  const lines: Line =
-    changes === undefined || changes.added + changes.removed === 0
+  const changed: Line =
+    changes === undefined
       ? []
       : [
           dot,
-          span(changes.added === 0 ? "" : `+${changes.added}`, { role: "added" }),
-          span(changes.added === 0 || changes.removed === 0 ? "" : " "),
-          span(changes.removed === 0 ? "" : `${marks.minus}${changes.removed}`, { role: "removed" }),
+          span(counted(changes.files, "file")),
+          span(changes.added === 0 ? "" : ` +${changes.added}`, { role: "added" }),
+          span(changes.removed === 0 ? "" : ` ${marks.minus}${changes.removed}`, { role: "removed" }),
         ];
   const facts: Line = [
     span(`${isDone ? marks.ok : marks.dot} `, { role: isDone ? "good" : "muted" }),
     span(`${ENDED[reason]}  `, { bold: true }),
     span(durationText(durationMs)),
-    ...lines,
-    ...(proof === "" ? [] : [dot, span(proof)]),
+    ...changed,
     ...(costUsd === undefined || costUsd === 0 ? [] : [dot, span(costText(costUsd))]),
     ...(changes === undefined ? [] : [dot, span("/undo", { role: "muted" })]),
   ];
