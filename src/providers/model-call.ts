@@ -121,6 +121,8 @@ const LOADING_STEP_MS = 2_000;
 
 /** Times a server may fail at what its model wrote: the next attempt most often ends the same way. */
 const MAX_UNREADABLE = 2;
+/** Times that a request is changed after a refusal. */
+const MAX_CHANGES = 20;
 
 /**
  * One request to a model with all attempts it takes. Begins when its parts are read. What is worth repeating
@@ -141,6 +143,7 @@ export class ModelCall<Encoded> {
   /** Changes of the encoder that the request was encoded with. */
   #changes = 0;
   #attempts = 1;
+  #adapted = 0;
   #unreadable = 0;
   /** When the server first said that it loads its model. */
   #loadingSince: number | undefined;
@@ -206,8 +209,11 @@ export class ModelCall<Encoded> {
   #isChangedAfter(error: NanoAgentError): boolean {
     const { learned } = this.#setup;
     if (error.details["status"] !== undefined) learned.hasAnswered = true;
+    // A server may refuse both ways to say something, one after the other.
+    if (this.#adapted === MAX_CHANGES) return false;
     const change = this.#changeFor(error);
     if (change === undefined) return false;
+    this.#adapted++;
     // The change comes first: one line of a terminal has no room for all that a server says.
     const message = `${change} ${error.message}`;
     this.#announce(changedError(error, { message, retryable: true }), ++this.#attempts, 0);

@@ -1,9 +1,18 @@
-import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { calls, says } from "../../src/testing/script.ts";
 import { tempFolder } from "../temp-folder.ts";
-import { modelServer, runCommand } from "./command.ts";
+import { modelServer, runCommand, serverEnv } from "./command.ts";
 import { lastMessages, type SessionPlace, sessionPlace } from "./session-place.ts";
 
 /** A session of two runs that reads, writes, and is refused something. */
@@ -99,6 +108,27 @@ test("commands that are not allowed do not run in the copy either", async () => 
   expect(JSON.parse(all.stdout)).toMatchObject({ differences: [], calls_run: 1 });
 });
 
+test("live tools keep to the rules of the user, whose hooks do not run", async () => {
+  const [cwd, state, config, marks] = [tempFolder(), tempFolder(), tempFolder(), tempFolder()];
+  const server = await modelServer([calls("bash", { command: `touch ${marks}/call` }), says("ok")]);
+  const env = { XDG_STATE_HOME: state, XDG_CONFIG_HOME: config, ...serverEnv(server) };
+  await runCommand(["-p", "--yolo", "--session-id", "s", "go"], { cwd, env });
+  expect(readdirSync(marks)).toEqual(["call"]);
+  rmSync(join(marks, "call"));
+  const hooks = { SessionStart: [{ hooks: [{ type: "command", command: `touch ${marks}/hook` }] }] };
+  mkdirSync(join(config, "nano-agent"));
+  writeFileSync(
+    join(config, "nano-agent/config.json"),
+    JSON.stringify({ permissions: { deny: ["bash(touch *)"] }, hooks }),
+  );
+  const { code, stdout } = await runCommand(["sessions", "replay", "s", "--live-tools", "--yolo"], {
+    cwd,
+    env,
+  });
+  expect([code, readdirSync(marks)]).toEqual([0, []]);
+  expect(stdout).toContain("The rule bash(touch *) forbids");
+});
+
 test("sessions replay says where a journal differs from what the loop makes of it", async () => {
   const place = await workedPlace();
   const [file = ""] = place.files();
@@ -181,7 +211,7 @@ test("sessions show prints the numbers of the steps; --stats adds up time, token
     /\n❯ What do the notes say\?\n\nstep 1\n✓ read .*\n✗ bash touch forbidden {2}refused\n.*\n\nstep 2\nIt says milk\.\n/s,
   );
   expect(shown).toMatch(
-    /\n❯ Make a list\n\nstep 3\n✓ write list\.txt {2}.*\n\nstep 4\nWritten\.\n✓ Done {2}[^\n]*\n$/s,
+    /\n❯ Make a list\n\nstep 3\n✓ write list\.txt {2}.*\n\nstep 4\nWritten\.\n✓ Done {2}[^\n]*\n {2}1 file changed · nothing was run since the last change\n$/s,
   );
   const stats: unknown = JSON.parse((await place.run(["sessions", "show", "s", "--stats", "--json"])).stdout);
   expect(stats).toMatchObject({

@@ -2,6 +2,7 @@ import { cpSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, r
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { errorMessage, misuse } from "../../core/base/errors.ts";
+import { defined } from "../../core/base/json.ts";
 import type { ToolInput } from "../../core/message/message.ts";
 import type { Model } from "../../core/model/model.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
@@ -35,16 +36,24 @@ interface LiveToolsOptions {
 /** Copies the workspace and opens a session in the copy that makes the calls, under the permission rules. */
 export async function openLiveTools(options: LiveToolsOptions): Promise<LiveTools> {
   const { settings, mode = "acceptEdits", allowed = [], onNotice } = options;
+  const { permissions, disallowedTools, allowedTools = [], sandbox, environment } = settings.config.values;
   const scratch = new ScratchWorkspace(options.workspace);
   try {
     const session = await createCodingSession({
       cwd: scratch.folder,
-      environment: { ...settings.environment, TMPDIR: scratch.temporary, PWD: scratch.folder },
+      environment: {
+        ...settings.environment,
+        TMPDIR: scratch.temporary,
+        PWD: scratch.folder,
+        // Without the user's hooks and extensions; what limits calls is handed on below.
+        XDG_CONFIG_HOME: join(scratch.temporary, "config"),
+      },
       model: RECORDED,
       permissionMode: mode,
       settings: {
-        allowedTools: [...(settings.config.values.allowedTools ?? []), ...allowed],
+        allowedTools: [...allowedTools, ...allowed],
         extraTools: [],
+        ...defined({ permissions, disallowedTools, sandbox, environment }),
       },
       mcp: { configs: [], strict: true },
       keep: false,

@@ -31,7 +31,7 @@ test("a long file is cut at a whole character, and far files are left out when a
   const found = readInstructions(folders, (message) => notices.push(message));
   expect(found.map(({ path, text }) => [path, text.length])).toEqual([
     [join(root, "a/b/c/AGENTS.md"), 10_000],
-    [join(root, "a/b/c/d/AGENTS.md"), 16_384],
+    [join(root, "a/b/c/d/AGENTS.md"), 16_384 + "\n\n(cut; read the file for the rest)".length],
   ]);
   expect(notices).toEqual([
     `${join(root, "a/b/c/d/AGENTS.md")} is too long: only its first 32768 bytes are used.`,

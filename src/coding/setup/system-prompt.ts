@@ -90,7 +90,8 @@ function instructionsIn(
       continue;
     }
     if (file.cut) onNotice(`${path} is too long: only its first ${MAX_FILE_BYTES} bytes are used.`);
-    if (file.text.trim() !== "") return { path, text: file.text.trim() };
+    const text = file.text.trim();
+    if (text !== "") return { path, text: file.cut ? `${text}\n\n(cut; read the file for the rest)` : text };
   }
   return undefined;
 }

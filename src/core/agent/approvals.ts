@@ -221,7 +221,8 @@ function ownBy({ tool }: GateRequest): Pick<Decision, "external"> {
 
 /** Nobody is there for a question: the call waits for an answer, or is refused. */
 function unheard(run: Run, request: GateRequest, asked: GateQuestion): Promise<FinishedCall | "waiting"> {
-  const hasWaited = run.state.open.get(request.callId)?.question !== undefined;
+  const { approve } = run.settings;
+  const hasWaited = approve === undefined && run.state.open.get(request.callId)?.question !== undefined;
   if (run.settings.onAsk === "pause" || hasWaited) return wait(run, request, asked);
   const reason = `${asked.question.replace(/\.$/, "")}, and there is nobody to ask`;
   return refuse(run, request, { ...unanswered(asked), code: "nobody_to_ask", reason });

@@ -282,7 +282,7 @@ export function choiceChecks(node: SchemaNode): readonly Check[] {
 export function numberChecks(node: SchemaNode): readonly Check[] {
   return BOUNDS.flatMap(([keyword, words, holds]): Check[] => {
     const flag = node.schema[keyword];
-    const isFlag = typeof flag === "boolean";
+    const isFlag = typeof flag === "boolean" && keyword.startsWith("exclusive");
     const bound = isFlag && !flag ? undefined : numberKeyword(node, isFlag ? inclusiveOf(keyword) : keyword);
     if (bound === undefined) return [];
     return [

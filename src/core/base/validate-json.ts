@@ -81,7 +81,7 @@ type CheckField = (key: string, value: unknown, run: SchemaRun) => unknown;
 function objectChecks(node: SchemaNode): readonly Check[] {
   const { schema, where } = node;
   const properties = new Map(mapKeyword(node, "properties", node.compile));
-  const required = namesOf(schema["required"], `${where}/required`);
+  const required = [...new Set(namesOf(schema["required"], `${where}/required`))];
   const checkField = fieldCheck(node, properties, new Set(required));
   const checks: Check[] = [];
   if (checkField !== undefined)

@@ -84,3 +84,15 @@ test("what cannot be used is told with its file, and the rest works", async () =
     ["a b.md", "args.md", "args.md", "bad.md", "empty.md", "open.md", "out.md"],
   ]);
 });
+
+test("of very many files the first 500 are looked at, pictures aside, and a finding says that there are more", async () => {
+  const many = Object.fromEntries(Array.from({ length: 600 }, (_, at) => [`m/${at}.md`, "Do."]));
+  const pictures = Object.fromEntries(Array.from({ length: 600 }, (_, at) => [`a/${at}.png`, ""]));
+  const folder = tempFolder({ "a/b/c/d/e/deep.md": "x", ...pictures, ...many });
+  const { commands, findings } = await loadCommands({ folders: [{ path: folder, origin: "user" }] });
+  expect(commands.length).toBeGreaterThan(480);
+  expect(commands.length).toBeLessThanOrEqual(500);
+  expect(findings.map(({ message }) => message)).toEqual([
+    "has more files or deeper folders than are looked at",
+  ]);
+});

@@ -25,10 +25,15 @@ export async function loadCommands({
   const { things, findings } = await loadDefinitions(folders, {
     maxBytes: MAX_BYTES,
     title: (name) => `command /${name}`,
-    files: ({ path: folder }, found) =>
-      filesBelow(folder, found)
-        .paths.filter((path) => path.endsWith(".md"))
-        .map((path) => ({ path: join(folder, path), name: path.slice(0, -3).replaceAll("/", ":") })),
+    files: ({ path: folder }, found) => {
+      const { paths, cut } = filesBelow(folder, found, ".md");
+      const message = "has more files or deeper folders than are looked at";
+      if (cut) found.push({ path: folder, level: "note", message });
+      return paths.map((path) => ({
+        path: join(folder, path),
+        name: path.slice(0, -3).replaceAll("/", ":"),
+      }));
+    },
     read: (definition) => readCommand(definition, isTrusted),
   });
   return { commands: things.toSorted((a, b) => (a.name < b.name ? -1 : 1)), findings };

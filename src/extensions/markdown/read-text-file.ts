@@ -86,23 +86,26 @@ const MAX_ENTRIES = 500;
 const MAX_DEPTH = 4;
 
 /**
- * The paths of the files below a folder, relative, with `/`, in order; links to folders, hidden names and
- * `node_modules` left out. `cut`: there are more.
+ * The paths of the files below a folder whose name ends in `ending`, relative, with `/`, in order; links to
+ * folders, hidden names and `node_modules` left out. `cut`: there are more.
  */
 export function filesBelow(
   folder: string,
   findings: Finding[] = [],
+  ending = "",
 ): { readonly paths: readonly string[]; readonly cut: boolean } {
   const paths: string[] = [];
   let entries = 0;
   let cut = false;
   const walk = (below: string, depth: number): void => {
     for (const entry of readFolder(join(folder, below), findings)) {
-      if (entry.name === "node_modules") continue;
-      cut ||= ++entries > MAX_ENTRIES || (entry.isDirectory() && depth === MAX_DEPTH);
+      const isFolder = entry.isDirectory();
+      if (entry.name === "node_modules" || (!isFolder && !entry.name.endsWith(ending))) continue;
+      entries++;
+      cut ||= entries > MAX_ENTRIES || (isFolder && depth === MAX_DEPTH);
       if (entries > MAX_ENTRIES) return;
       const path = below === "" ? entry.name : `${below}/${entry.name}`;
-      if (!entry.isDirectory()) paths.push(path);
+      if (!isFolder) paths.push(path);
       else if (depth < MAX_DEPTH) walk(path, depth + 1);
     }
   };

@@ -63,7 +63,9 @@ export async function loadSkills(folders: readonly SourceFolder[]): Promise<Load
       }),
     read: async (definition) => readSkill(definition),
   });
-  return { skills: things, findings };
+  for (const { path } of things.slice(MAX_SKILLS))
+    findings.push({ path, level: "note", message: `is left out: there are more than ${MAX_SKILLS} skills` });
+  return { skills: things.slice(0, MAX_SKILLS), findings };
 }
 
 function skillFolders(
@@ -161,7 +163,11 @@ export function skillFiles(folder: string): SkillFiles {
 }
 
 function isFile(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  try {
+    return lstatSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 /** SHA-256 over the text of a skill and its scripts; undefined where they are too much to look at. */

@@ -107,8 +107,9 @@ describe("private keys", () => {
     ],
     ["with line numbers", numbered, "    12\t«redacted:private-key»"],
     ["in JSON", JSON.stringify({ key }), '{"key":"«redacted:private-key»"}'],
-    ["without its end", `${[begin, ...lines].join("\n")}\nafter "b"`, '«redacted:private-key»"b"'],
+    ["without its end", `${[begin, ...lines].join("\n")}\nafter`, "«redacted:private-key»\nafter"],
     ["without its end, numbered", numbered.slice(0, -80), "    12\t«redacted:private-key»"],
+    ["without its beginning", `cut\n${[...lines, end].join("\n")}\nb`, "cut\n«redacted:private-key»\nb"],
     ["twice", `${key}\n${key}`, "«redacted:private-key»\n«redacted:private-key»"],
   ])("%s", (_name, text, shown) => {
     expect(redaction.text(text).replace(/(key»)\n\s+12.*$/, "$1")).toBe(shown);

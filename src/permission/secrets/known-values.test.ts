@@ -32,4 +32,6 @@ test("values under names of credentials and passwords in addresses are secrets, 
 test("a value that several variables hold is named once", () => {
   const value = "0123456789abcdefghij";
   expect(secretsOf({ A_TOKEN: value, B_TOKEN: ` ${value} ` })).toEqual([{ name: "A_TOKEN", value }]);
+  const json = JSON.stringify({ value: "Xk9v3Qz7TfLm2pRw8sYb" });
+  expect(secretsOf({ MY_SECRET: json })).toEqual([{ name: "MY_SECRET", value: json }]);
 });

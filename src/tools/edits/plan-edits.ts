@@ -45,6 +45,8 @@ interface EditedText {
   /** Length of the byte order mark: matches never reach into it. */
   readonly bodyStart: number;
   readonly ending: LineEnding | undefined;
+  /** The text folded, once for all edits. */
+  readonly folded: () => FoldedText;
   readonly refusal: (kind: EditErrorKind, message: string) => Refusal;
 }
 
@@ -57,13 +59,15 @@ interface Range {
 export function planEdits(before: string, edits: readonly Edit[]): EditPlan {
   const ending = uniformLineEnding(before);
   const bodyStart = before.startsWith(BOM) ? 1 : 0;
+  let foldedText: FoldedText | undefined;
+  const folded = (): FoldedText => (foldedText ??= foldText(before));
   try {
     if (edits.length === 0)
       throw new Refusal("no_edits", "edits is empty. Give at least one { old_string, new_string }.");
     const planned = edits.flatMap((edit, index) => {
       const place = edits.length === 1 ? "" : `edits[${index}]: `;
       const refusal = (kind: EditErrorKind, message: string) => new Refusal(kind, place + message);
-      const found = replacementsOf({ text: before, bodyStart, ending, refusal }, edit);
+      const found = replacementsOf({ text: before, bodyStart, ending, folded, refusal }, edit);
       return found.map((replacement) => ({ ...replacement, edit: index }));
     });
     if (edits.length > 1) planned.sort((a, b) => a.start - b.start || a.edit - b.edit);
@@ -144,7 +148,7 @@ function foldedRange(edited: EditedText, old: string): Range {
   const { text, bodyStart, refusal } = edited;
   const body = withoutMark(old);
   const wanted = foldText(body).text;
-  const { text: folded, offsets } = foldText(text);
+  const { text: folded, offsets } = edited.folded();
   const last = body.charCodeAt(body.length - 1);
   const endsInBlanks = last === 13 || isBlank(last);
   // A text of nothing but blanks and line ends would match any line end.

@@ -55,7 +55,13 @@ export function expandBraces(text: string): readonly string[] {
     if (group === undefined) index++;
     else {
       const [before, after] = [current.slice(0, group.index), current.slice(group.index + group[0].length)];
-      texts.splice(index, 1, ...(choicesOf(group[1] ?? "") ?? []).map((choice) => before + choice + after));
+      texts.splice(
+        index,
+        1,
+        ...(choicesOf(group[1] ?? "") ?? [])
+          .slice(0, MAX_ALTERNATIVES)
+          .map((choice) => before + choice + after),
+      );
     }
   }
   return texts;
@@ -78,7 +84,8 @@ export function lastNamesOf(glob: string): readonly string[] | undefined {
   return name.includes("{") ? [name, name.replace(/[*?{}]/gu, "[$&]")] : [name];
 }
 
-const NAME_ELEMENTS = /\*+|\?|\[[!^]?\]?(?:\\.|[^\]\\])*\]|\\?./gsu;
+/** The first character of a set is one of it, even `]`. */
+const NAME_ELEMENTS = /\*+|\?|\[(?:[!^](?:\\.|[^\\])|\\.|[^\\!^])(?:\\.|[^\]\\])*\]|\\?./gsu;
 
 function parsePart(text: string): PathPart {
   if (text === "**") return ANY;
@@ -102,14 +109,18 @@ function parsePart(text: string): PathPart {
 function setOf(token: string): RegExp {
   const [, negation = "", body = ""] = /^\[([!^]?)(.*)\]$/su.exec(token) ?? [];
   try {
-    return new RegExp(`[${negation === "" ? "" : "^"}${body.replace(/\\?([^-\w])/gu, escapedInSet)}]`, "u");
+    return new RegExp(
+      `[${negation === "" ? "" : "^"}${body.replace(/\\(.)|[\\\]^[]/gsu, escapedInSet)}]`,
+      "u",
+    );
   } catch {
     return /(?!)/u;
   }
 }
 
-function escapedInSet(_match: string, character: string): string {
-  return /[\\\]^[]/u.test(character) ? `\\${character}` : character;
+function escapedInSet(token: string, escaped?: string): string {
+  if (escaped === undefined) return `\\${token}`;
+  return /[\\\]^[-]/u.test(escaped) ? `\\${escaped}` : escaped;
 }
 
 function matchPart(part: PathPart, name: string): boolean {
