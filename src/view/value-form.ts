@@ -28,7 +28,7 @@ export class ValueForm {
     return this.#values.length;
   }
 
-  /** The field that is due; `undefined` when there is none: any text then says yes. */
+  /** The next field; `undefined` when there is none, and any text then means yes. */
   get field(): ValueField | undefined {
     return this.fields[this.at];
   }

@@ -94,7 +94,7 @@ export interface CodingSessionOptions {
 export interface ResumeOptions {
   /** Id of a session, or the beginning of one; `"last"`: the newest of the folder. */
   readonly id: string;
-  /** Continues in a copy and leaves the session as it is. */
+  /** Continues in a copy; the session is unchanged. */
   readonly fork?: boolean;
   /** Id of an entry to go back to before. */
   readonly at?: string;

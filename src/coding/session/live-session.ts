@@ -259,7 +259,7 @@ export class LiveSession implements CodingSession {
     }
   }
 
-  /** Does work that changes the journal behind the agent's back, then makes the agent anew. */
+  /** Does work that changes the journal without the agent, then recreates the agent. */
   #changing<T>(what: string, work: () => Promise<T>): Promise<T> {
     const { current, questions } = this.#parts;
     return this.#beside(what, async () => {

@@ -29,7 +29,7 @@ export interface QuestionedCall {
 export interface ShownChange {
   /** Absent where the file is large or no text, where the edits do not fit it, and where it took too long. */
   readonly diff?: FileDiff | undefined;
-  /** The file as it is now, which a yes is bound to; absent when it cannot be read. */
+  /** The current file, to which an approval is bound; absent when it cannot be read. */
   readonly file?: { readonly content: Uint8Array | undefined };
   /** A sentence about what no diff says: that something is there which would go. */
   readonly replaces?: string;

@@ -17,7 +17,7 @@ interface SessionModel extends Omit<ChosenModel, "source"> {
   readonly isNamed: boolean;
 }
 
-/** The agent of a session, with the model, mode and tools that it keeps when it is made anew. */
+/** The agent of a session, with the model, mode and tools that survive when it is recreated. */
 export class SessionAgent {
   readonly #composed: Composition;
   readonly #lateTools = new Map<string, Tool>();
@@ -74,7 +74,7 @@ export class SessionAgent {
     }
   }
 
-  /** Makes the agent anew from the journal: the old one knows the conversation as it was. */
+  /** Recreates the agent from the journal: the old one has an outdated conversation. */
   async renew(): Promise<void> {
     this.agent = await this.#composed.renew(this.#choice);
     for (const tool of this.#lateTools.values()) this.agent.tools.add(tool);

@@ -363,7 +363,7 @@ class Walk {
 
   constructor(options: WalkOptions) {
     this.#options = options;
-    // A root that was removed holds nothing, as any other folder that vanished.
+    // A root that was removed is empty, like any other folder that vanished.
     this.#device = statsOf(options.root)?.dev;
     this.#left = options.limits.maxEntries;
   }
