@@ -1,12 +1,15 @@
 import { options, type VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { describe, expect, test } from "vitest";
+import type { SessionDetail } from "../../../server/server-api.ts";
 import { askForm } from "../../../tools/ask-tool.ts";
 import type { OfferedChoice, Question } from "../../../view/question.ts";
 import type { ToolItem, ViewItem } from "../../../view/view.ts";
 import { LanguageContext, WORDS } from "../language/language.ts";
 import { Items } from "./block-view.tsx";
+import { Conversation } from "./conversation.tsx";
 import { QuestionView } from "./question-view.tsx";
+import { type OpenSession, SessionFeed } from "./session-feed.ts";
 
 /** The text of what is drawn, without its marks. */
 function plain(html: string): string {
@@ -141,6 +144,30 @@ describe("a question", () => {
       true,
       true,
     ]);
+  });
+
+  test("comes with its answers, once it is known who may give them", () => {
+    const nothing = (): void => undefined;
+    const props = {
+      id: "s",
+      entry: undefined,
+      actions: { stop: nothing, fork: nothing, undo: nothing, redo: nothing },
+      work: { said: undefined, say: nothing, dismiss: nothing, attempt: () => Promise.resolve(undefined) },
+    };
+    const questions = [question({ choices: [{ choice: "once" }] })];
+    const known = { readOnly: false } as SessionDetail;
+    const [early, later] = [undefined, known].map((detail): string => {
+      const session: OpenSession = {
+        ...new SessionFeed().now,
+        questions,
+        detail,
+        retry: undefined,
+        fault: undefined,
+      };
+      return renderToString(<Conversation {...props} session={session} />);
+    });
+    expect(early).not.toContain('class="ask"');
+    expect(plain(later ?? "")).toContain(WORDS.en.runOnce);
   });
 
   test("for one of several values has them all, and none of them", () => {

@@ -57,7 +57,10 @@ export function Conversation({ id, session, actions, work, entry }: Conversation
           <WorkLine work={work} />
           {retry !== undefined && <ConnectionLost retry={retry} />}
           {view.run !== undefined && state === "running" && retry === undefined && <RunLine run={view.run} />}
-          <Questions id={id} questions={questions} work={work} isWritable={isWritable} />
+          {/* Not before it is known who may answer: keys that come first would miss the answers. */}
+          {detail !== undefined && (
+            <Questions id={id} questions={questions} work={work} isWritable={isWritable} />
+          )}
           <Queue session={session} />
           {isWritable && questions.length === 0 && (
             <Composer
