@@ -25,23 +25,23 @@ export interface FinishedCall {
 
 export const NOT_STARTED: FinishedCall = { status: "aborted", result: errorResult(NEVER_RAN) };
 
-/** A call may run: with its own input, or with one that a person gave. */
+/** Lets a call run, with its own input or with one that a person put in its place. */
 interface Permit {
   readonly input: ToolInput;
 }
 
 type Answer = FinishedCall | "waiting" | Permit;
 
-/** A person's yes in a later run, and the question it is for. */
+/** A yes that arrives in a later run, and the question it answers. */
 interface LaterYes {
   readonly asked: ApprovalRequestEntry;
   readonly answer: FullAnswer;
 }
 
 /**
- * Asks the gate about a call, and a person where the gate or the tool says so. Resolves to a permit for a
- * call that may run, to its end for one that may not, to `waiting` for one that waits for approval. Whatever
- * is not a clear yes refuses. Throws only for the journal.
+ * Asks the gate about a call, and a person if the gate or the tool wants one. Resolves to a permit for a call
+ * that may run, to its result for one that may not, or to `waiting`. Anything but a clear yes refuses. Throws
+ * only when the journal fails.
  */
 async function authorize(run: Run, request: GateRequest, later?: LaterYes): Promise<Answer> {
   const decision = await judge(run, request);
@@ -51,7 +51,7 @@ async function authorize(run: Run, request: GateRequest, later?: LaterYes): Prom
   return decision.action === "allow" ? allowed(run, request, decision) : ask(run, request, decision, false);
 }
 
-/** A later yes is for what was shown: where that has changed, the call is judged as a new one. */
+/** A later yes covers what was shown. If that has changed, the call is judged afresh. */
 async function authorizeLater(
   run: Run,
   request: GateRequest,
@@ -66,18 +66,18 @@ async function authorizeLater(
     await recorded(run);
     return agreed(run, request, question, answer);
   }
-  // A rule of today needs no question, unless a person put something else in the place of what it allows.
+  // If today's rules allow the call, nobody is asked, unless a person changed its input.
   if (answer.input !== undefined || run.state.isStopped) return ask(run, request, again, false);
   return decision.action === "allow" ? allowed(run, request, decision) : ask(run, request, decision, false);
 }
 
-/** Anything that is not one of the known words refuses: an unknown answer is no permission. */
+/** An action that is not one of the known words counts as a refusal. */
 function forbid(run: Run, request: GateRequest, decision: GateDecision): Promise<FinishedCall> {
   const reason = decision.reason ?? "a rule forbids it";
   return refuse(run, request, { ...decision, by: "rule", reason });
 }
 
-/** The permit for a call that the rules allow, once a person has agreed where its tool wants that. */
+/** The permit for a call the rules allow, after a person has agreed if its tool asks for that. */
 async function allowed(run: Run, request: GateRequest, decision: GateDecision): Promise<Answer> {
   const question = await questionOfTool(run, request, decision);
   if (run.signal.aborted) return NOT_STARTED;
@@ -130,7 +130,7 @@ async function ask(
   run: Run,
   request: GateRequest,
   decision: GateDecision,
-  // The question of a tool is for a person, whom no rule answers for.
+  // A tool's own question must reach a person: no rule may answer it.
   isForPerson = true,
 ): Promise<Answer> {
   const asked = withQuestion(decision);
@@ -141,7 +141,7 @@ async function ask(
   if (run.signal.aborted) return NOT_STARTED;
   let answer: FullAnswer | "later";
   try {
-    // A copy: who changes it in place has not changed what runs.
+    // A copy: an approver that mutates it does not change what runs.
     const shown = { ...request, input: structuredClone(request.input), decision };
     const given = await orAborted(Promise.resolve(approve(shown)), run.signal);
     answer = given === "later" ? given : ownAnswer(given);
@@ -155,7 +155,7 @@ async function ask(
     return { status: "error", result: errorResult(answer.error) };
   if (answer.unasked === true && isForPerson) return unheard(run, request, asked);
   if (answer.approved !== true) return sayNo(run, request, asked, answer);
-  // The person wanted the run to end while this question waited for its turn.
+  // While this question waited for its turn, the person asked for the run to end.
   if (run.state.isStopped) return refuse(run, request, { ...asked, ...RUN_ENDING });
   return agreed(run, request, asked, answer);
 }
@@ -176,7 +176,7 @@ function sayNo(
 
 const RUN_ENDING = { by: "person", code: "run_ending", reason: "the user wants the run to end" } as const;
 
-/** The permit a yes gives, or the tool's own question. Another input is checked and judged first. */
+/** The permit that a yes gives, or the tool's own question. A changed input is validated and judged first. */
 async function agreed(
   run: Run,
   request: GateRequest,
@@ -206,7 +206,7 @@ async function agreed(
   return handOver(run, changed, checked.input);
 }
 
-/** The permit for an input; of a call of the caller's own it is recorded that it may run, and with what. */
+/** The permit for an input. For a call the caller runs, the permission and the input are recorded. */
 async function handOver(run: Run, request: GateRequest, input: ToolInput): Promise<Permit> {
   const own = ownBy(request);
   if (own.external === true) await recordDecision(run, { ...request, input }, { ...RULES_ALLOW, ...own });
@@ -219,7 +219,7 @@ function ownBy({ tool }: GateRequest): Pick<Decision, "external"> {
   return tool.execute === undefined ? { external: true } : {};
 }
 
-/** Nobody is there for a question: the call waits for an answer, or is refused. */
+/** Nobody can be asked: the call waits for an answer, or is refused. */
 function unheard(run: Run, request: GateRequest, asked: GateQuestion): Promise<FinishedCall | "waiting"> {
   const { approve } = run.settings;
   const hasWaited = approve === undefined && run.state.open.get(request.callId)?.question !== undefined;
@@ -232,18 +232,18 @@ type GateQuestion = GateDecision & { readonly question: string };
 
 type FullAnswer = Extract<ApprovalAnswer, object> &
   Partial<Pick<UnaskedYes, "unasked">> & {
-    /** Of a call that cannot succeed. */
+    /** Set for a call that cannot succeed. */
     readonly error?: string;
   };
 
-/** A copy of an answer: later changes of its input do not change what runs. */
+/** A copy: later changes to the answer's input do not change what runs. */
 function ownAnswer(answer: Exclude<ApproverAnswer, "later">): FullAnswer {
   if (!isRecord(answer)) return { approved: answer === true };
   const { input, ...rest } = answer as FullAnswer;
   return input === undefined ? rest : { ...rest, input: structuredClone(input) };
 }
 
-/** A call of the model itself can wait; in the middle of another call nothing could go on from there. */
+/** Only a call the model made itself can wait; a call inside another one could not be resumed. */
 async function wait(run: Run, request: GateRequest, asked: GateQuestion): Promise<FinishedCall | "waiting"> {
   const { question, code, rule, part, place, suggestion } = asked;
   if (request.parentCallId !== undefined || run.scope !== undefined) {
@@ -268,7 +268,7 @@ type DecisionFields = Pick<
   "by" | "reason" | "question" | "code" | "questionCode" | "rule" | "suggestion" | "stop"
 >;
 
-/** A decision as it is recorded. `external`: the call is the caller's own, and now theirs to run. */
+/** A decision as recorded. `external`: the caller runs this call, and may start now. */
 type Decision = DecisionFields & Pick<PermissionEntry, "action" | "external">;
 
 export async function refuse(run: Run, call: DecidedCall, decision: DecisionFields): Promise<FinishedCall> {
@@ -308,7 +308,7 @@ export type Admission =
   | { readonly type: "refused"; readonly call: ToolUseBlock; readonly settled: FinishedCall }
   | { readonly type: "open"; readonly call: ToolUseBlock };
 
-/** Admits the calls of one answer, one by one in call order. Throws only for the journal. */
+/** Admits the calls of one answer, one by one in call order. Throws only when the journal fails. */
 export async function prepareCalls(run: Run, calls: readonly ToolUseBlock[]): Promise<readonly Admission[]> {
   const admissions: Admission[] = [];
   for (const [at, call] of calls.entries())
@@ -318,7 +318,7 @@ export async function prepareCalls(run: Run, calls: readonly ToolUseBlock[]): Pr
   return admissions;
 }
 
-/** Some models, and servers that repeat themselves, write calls without end. */
+/** Some models, and servers stuck in a loop, emit calls without end. */
 function oneTooMany({ settings }: Run, call: ToolUseBlock): Admission {
   const { maxCallsPerAnswer: most } = settings;
   const result = errorResult(
@@ -328,8 +328,8 @@ function oneTooMany({ settings }: Run, call: ToolUseBlock): Admission {
 }
 
 /**
- * The first phases of a call: hooks; known, valid and permitted? `begun`: how it ran before it was cut, if it
- * did; `later`: the yes it had waited for. Throws only for the journal.
+ * The phases before a call runs: hooks, then known, valid and permitted? `begun` is the intent of an attempt
+ * that was cut; `later` the yes the call waited for. Throws only when the journal fails.
  */
 export async function prepareCall(
   run: Run,
@@ -404,7 +404,7 @@ async function beforeCall(
     made = { ...made, input: verdict.input };
   }
   if (made.input === call.input) return call;
-  // Arguments that could not be read are replaced by ones that can.
+  // A hook has replaced arguments that could not be parsed.
   const { invalid_input: _invalid, ...readable } = call;
   return { ...readable, input: made.input };
 }
@@ -416,8 +416,8 @@ export function requestedCall(run: Run, call: ToolUseBlock, parentCallId?: strin
 }
 
 /**
- * What a call ran with, from its record: the schema had made it then, and makes of it only what a journal
- * does not keep, such as a date.
+ * The input an interrupted call ran with. The journal stores JSON, so the schema is applied again to restore
+ * values such as dates.
  */
 async function asItRan(run: Run, { tool, input }: KnownCall, ran: ToolInput): Promise<ToolInput> {
   if (equalJson(asStored(input), ran)) return input;
@@ -463,7 +463,7 @@ async function checkInput(run: Run, tool: Tool, input: unknown): Promise<Checked
   }
 }
 
-/** Refuses the calls that wait for approval: who says something else instead has not approved. */
+/** Refuses the calls waiting for approval: a person who says something else instead has not approved. */
 export async function refuseAsked(run: Run, answered: ReadonlySet<string>): Promise<void> {
   const reason = "the user said something else instead";
   for (const { callId, name, input } of run.state.approvals.values()) {
@@ -476,13 +476,13 @@ export async function refuseAsked(run: Run, answered: ReadonlySet<string>): Prom
 }
 
 /**
- * The open calls of the last answer as a run goes on with them: those with an answer as the answer says,
- * those a run was cut in are answered with that, the others wait on.
+ * The open calls of the last answer when a run resumes: answered ones follow their answer, interrupted ones
+ * get a result that says so, the rest keep waiting.
  */
 export async function prepareOpenCalls(run: Run): Promise<readonly Admission[]> {
   const calls = run.state.transcript.pending;
   const refusals = new Map<string, Admission>();
-  // A no holds whatever has become of its call, and a stop for what was allowed beside it.
+  // Refusals first: a no holds whatever became of the call, and a stop also cancels calls approved beside it.
   for (const call of calls) {
     const asked = run.state.open.get(call.id)?.question;
     const answer = asked && answerTo(run, asked);
@@ -500,7 +500,7 @@ export async function prepareOpenCalls(run: Run): Promise<readonly Admission[]> 
   return admissions;
 }
 
-/** The calls behind the last one that an answer may hold, as far as nothing came of them. */
+/** Calls beyond the limit of one answer that were never touched. */
 function excessCalls({ state, settings }: Run): ReadonlySet<string> {
   const answer = state.transcript.messages.at(-1);
   const excess = answer === undefined ? [] : toolCallsOf(answer).slice(settings.maxCallsPerAnswer);
@@ -520,7 +520,7 @@ async function prepareOpenCall(run: Run, call: ToolUseBlock): Promise<Admission>
   return prepareCall(run, call, undefined, begun, { asked, answer });
 }
 
-/** A call that a run was cut in, or before: it runs where the host and its tool say so. */
+/** A call that was interrupted, or had not started: it runs if both the host and its tool allow that. */
 async function prepareCutCall(
   run: Run,
   call: ToolUseBlock,
@@ -535,7 +535,7 @@ async function prepareCutCall(
   return { type: "refused", call, settled: { status: "aborted", result } };
 }
 
-/** The answer that has come to a question; none for one that is left open, or is for an earlier question. */
+/** The answer to this question; undefined if it is still open or the answer names an earlier question. */
 function answerTo({ settings }: Run, { callId, id }: ApprovalRequestEntry): FullAnswer | undefined {
   const given = ownValue(settings.approvals, callId);
   if (given === undefined || given === "later") return undefined;

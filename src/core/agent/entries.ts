@@ -20,49 +20,49 @@ import type {
 import type { Finish, ToolUpdate } from "../tool/tool.ts";
 import type { DecisionCode, LoopCircle, RunResult } from "./result.ts";
 
-/** Why the content of something is not kept, or a place is not looked at. */
+/** Why a file's content is not kept, or a path is not scanned. */
 export type OmissionReason =
   /** A file above the size limit. */
   | "too_large"
-  /** The files kept together reached the limit of space. */
+  /** The space for kept files is used up. */
   | "no_room"
-  /** A file or folder that this user may not read. */
+  /** This user may not read it. */
   | "unreadable"
   /** A FIFO, socket or device. */
   | "special"
-  /** A folder that would bring more entries than are looked at. */
+  /** A folder with more entries than are scanned. */
   | "too_many_files"
-  /** Not looked at for the first time yet: that would have kept a call waiting for too long. */
+  /** Not scanned before the call: it would have delayed the call too long. */
   | "no_time"
   /** Another file system is mounted there. */
   | "mount"
-  /** It is no part of the workspace. */
+  /** Not part of the workspace. */
   | "outside"
-  /** It could not be looked at after the call. */
+  /** It could not be scanned after the call. */
   | "failed";
 
 /** The state of a path. `mode` is the permission bits. */
 export type FileVersion =
-  /** `hash` is the SHA-256 of the bytes, by which they are kept. */
+  /** `hash` is the SHA-256 of the content, which is stored under it. */
   | { readonly type: "file"; readonly hash: string; readonly size: number; readonly mode: number }
   /** A symbolic link; `target` is in the form of {@link FileChange.path}. */
   | { readonly type: "link"; readonly target: string }
   | { readonly type: "folder"; readonly mode: number }
-  /** Seen and not kept. `mark` differs when it was changed. */
+  /** Seen but not stored. `mark` changes when the file does. */
   | { readonly type: "unkept"; readonly reason: OmissionReason; readonly mark: string };
 
-/** The change of one path; `null` where nothing stands. */
+/** The change to one path; `null` where nothing exists. */
 export interface FileChange {
   /**
-   * Below the root, parts separated by `/`. A path that is not valid UTF-8 is a NUL character followed by its
-   * bytes, each as the character of that number.
+   * Relative to the root, with `/` between parts. A path that is not valid UTF-8 is written as NUL followed
+   * by one character per byte.
    */
   readonly path: string;
   readonly before: FileVersion | null;
   readonly after: FileVersion | null;
 }
 
-/** A place not looked at: changes below it are not known. `changed`: some are known to be there. */
+/** A place that was not scanned, so changes below it are unknown. `changed`: some are known to exist. */
 export interface Omission {
   readonly path: string;
   readonly reason: OmissionReason;
@@ -70,7 +70,7 @@ export interface Omission {
 }
 
 /**
- * Fields of every journal entry. `parent` is the id of the entry it follows (`null` for the first), which
+ * Fields of every journal entry. `parent` is the id of the entry it follows (`null` for the first). That
  * makes a journal a tree: a fork or a rewind appends an entry with an older parent. `time` is milliseconds
  * since the epoch.
  */
@@ -79,13 +79,13 @@ export interface EntryBase {
   readonly parent: string | null;
   readonly time: number;
   /**
-   * Names the nested run the entry belongs to, e.g. `planning` or `execution/2`; absent in the conversation
-   * itself. What a nested run spends counts for the session, what it says is not in the conversation.
+   * The nested run the entry belongs to, such as `planning` or `execution/2`; absent in the conversation
+   * itself. A nested run's spending counts for the session; its messages are not part of the conversation.
    */
   readonly scope?: string;
 }
 
-/** A run began. */
+/** A run started. */
 export interface RunStartEntry extends EntryBase {
   readonly type: "run_start";
   readonly sessionId: string;
@@ -94,21 +94,21 @@ export interface RunStartEntry extends EntryBase {
   /** Reasoning asked for; absent: the provider's default. */
   readonly effort?: Effort;
   readonly tools: readonly string[];
-  /** Name of the subagent whose run begins; absent for the run of the conversation. */
+  /** Name of the subagent whose run starts; absent for a run of the conversation. */
   readonly agent?: string;
 }
 
 /**
- * The newest run goes on, after it was cut or with the answers it waited for: what it has spent, its model
- * requests and its time count on. The fields say what it goes on with.
+ * The newest run resumes, after an interruption or with the answers it waited for. Its spending, requests and
+ * time carry on. The fields say what it resumes with.
  */
 export interface RunResumeEntry extends Omit<RunStartEntry, "type" | "agent"> {
   readonly type: "run_resume";
 }
 
 /**
- * Messages that no request of this conversation brought: a conversation from elsewhere, already repaired,
- * which stands before everything that follows; or the answer of a run that was worked out in nested runs.
+ * Messages that did not come from requests of this conversation: an imported conversation, already repaired,
+ * that precedes everything else; or the answer of a run worked out in nested runs.
  */
 export interface HistoryEntry extends EntryBase {
   readonly type: "history";
@@ -116,38 +116,41 @@ export interface HistoryEntry extends EntryBase {
 }
 
 /**
- * Input: what started the run, a steering message taken in while it ran, what others said, what the loop
- * itself had to say, what was found in the long-term memory.
+ * A message to the model: the input of the run, steering, what other agents said, a remark of the loop, or
+ * something recalled from long-term memory.
  */
 export interface UserEntry extends EntryBase {
   readonly type: "user_message";
   readonly message: UserMessage;
   readonly source: "input" | "steering" | "observed" | "system" | "memory";
-  /** For `steering`: what `steer()` of the agent returned. The entry is written when the run takes it in. */
+  /**
+   * For `steering`: the id that `steer()` returned. The entry is written when the run takes the message in.
+   */
   readonly steeringId?: string;
-  /** For `system`: what the loop says. Absent for the words of a pattern or of a tool. */
+  /** For `system`: what the loop says. Absent if a pattern or a tool wrote it. */
   readonly code?: SystemRemark;
-  /** For `loop_warning`: the circle the model is in. */
+  /** For `loop_warning`: the calls that repeat. */
   readonly circle?: LoopCircle;
 }
 
 /**
- * A remark of the loop to the model. `interrupted`: the answer before was cut · `nudge`: the run ends by a
- * tool, and the model answered in text · `unreadable`: what it wrote could not be read · `summarize`: its
- * requests are used up · `loop_warning`: it goes in circles · `empty`: it said nothing about the results.
+ * A remark from the loop to the model. `interrupted`: the previous answer was cut · `nudge`: the run must end
+ * with a tool, but the model answered in text · `unreadable`: its output could not be parsed · `summarize`:
+ * it has no requests left · `loop_warning`: it repeats the same calls · `empty`: it said nothing about the
+ * results.
  */
 export type SystemRemark = "interrupted" | "nudge" | "unreadable" | "summarize" | "loop_warning" | "empty";
 
-/** Another model, or another effort: it holds from the next model request on. */
+/** Another model or effort, from the next model request on. */
 export interface ModelChangeEntry extends EntryBase {
   readonly type: "model_change";
   /** `provider/id`. */
   readonly model: string;
-  /** Reasoning asked for from here on; absent: the provider's default. */
+  /** Reasoning effort from here on; absent: the provider's default. */
   readonly effort?: Effort;
 }
 
-/** Another mode of the host, such as a permission mode. Nothing in the loop depends on it. */
+/** The host changed its mode, for example its permission mode. The loop does not depend on it. */
 export interface ModeChangeEntry extends EntryBase {
   readonly type: "mode_change";
   readonly mode: string;
@@ -162,8 +165,8 @@ export interface NoteEntry extends EntryBase {
 }
 
 /**
- * An attempt at a model request failed and another follows after `delayMs`. What streamed of the answer so
- * far is void. `time` is when it failed.
+ * An attempt at a model request failed at `time`, and another follows after `delayMs`. Discard what was
+ * streamed of the answer so far.
  */
 export interface RetryEntry extends EntryBase {
   readonly type: "retry";
@@ -174,18 +177,18 @@ export interface RetryEntry extends EntryBase {
 }
 
 /**
- * The conversation was edited between runs: messages are left out of what is sent from here on, or marks are
- * put on them or taken off. What they were stays in the journal.
+ * The conversation was edited between runs: messages are left out of later requests, or marks were added or
+ * removed. The originals stay in the journal.
  */
 export interface MemoryEditEntry extends EntryBase {
   readonly type: "memory_edit";
   readonly edit: "remove" | "mark" | "unmark";
-  /** Ids of messages, those of `MemoryItem` of the memory; unknown ones are no fault. Absent: all of them. */
+  /** Ids of messages, as in `MemoryItem`; unknown ones are ignored. Absent: all messages. */
   readonly messages?: readonly string[];
   readonly marks?: readonly string[];
 }
 
-/** An answer of the model, with what it cost. `costUsd` is absent when the price is unknown. */
+/** An answer of the model and its cost. `costUsd` is absent when the price is unknown. */
 export interface AssistantEntry extends EntryBase {
   readonly type: "assistant_message";
   readonly message: AssistantMessage;
@@ -194,54 +197,54 @@ export interface AssistantEntry extends EntryBase {
   readonly usage: Usage;
   readonly costUsd?: number;
   readonly responseId?: string;
-  /** From the request to the end of the answer, with the retries between them. */
+  /** From the request to the end of the answer, retries included. */
   readonly durationMs: number;
-  /** From the request to the first part of this answer, with the retries between them. */
+  /** From the request to the first part of this answer, retries included. */
   readonly firstTokenMs?: number;
-  /** True when an abort cut the answer: its text as far as it had come, without tool calls. */
+  /** True when an abort cut the answer: `message` has the text received so far and no tool calls. */
   readonly interrupted?: boolean;
 }
 
-/** A tool is about to start. A journal whose intent has no result was cut while the tool ran. */
+/** A tool is about to start. An intent without a result means the run was cut while the tool ran. */
 export interface ToolIntentEntry extends EntryBase {
   readonly type: "tool_intent";
   readonly callId: string;
   readonly name: string;
   readonly input: ToolInput;
-  /** A person, in older journals also the gate, had it run with this instead of what the model wrote. */
+  /** A person (in older journals also the gate) replaced the input the model wrote. */
   readonly judged?: true;
-  /** Call this one was made by (`batch`). */
+  /** The call that made this one (`batch`). */
   readonly parentCallId?: string;
 }
 
-/** The decision of the gate about a call that was not simply allowed. */
+/** The decision about a call that was not simply allowed. */
 export interface PermissionEntry extends EntryBase {
   readonly type: "permission_decision";
   readonly callId: string;
   readonly name: string;
   readonly input: ToolInput;
   readonly action: "allow" | "deny";
-  /** `rule`: settled without a person · `person`: asked · `nobody`: nobody was there to ask. */
+  /** `rule`: decided without a person · `person`: asked · `nobody`: nobody could be asked. */
   readonly by: "rule" | "person" | "nobody";
   readonly reason: string;
-  /** The question of the gate, where somebody answered or nobody could. */
+  /** The gate's question, if somebody answered it or nobody could. */
   readonly question?: string;
-  /** Why, for programs. */
+  /** The reason as a code. */
   readonly code?: DecisionCode;
-  /** Why the gate asked, where nobody could answer. */
+  /** The reason for the question as a code, when nobody could answer it. */
   readonly questionCode?: DecisionCode;
   readonly rule?: string;
   readonly suggestion?: string;
-  /** The person wants the whole run to end, wherever in it the call was made. */
+  /** The person wants the whole run to end, however deeply nested the call was. */
   readonly stop?: true;
-  /** The caller runs the call: by now it waits for its result, and `input` is what to run it with. */
+  /** The caller runs this call with `input` and now owes its result. */
   readonly external?: true;
   readonly parentCallId?: string;
 }
 
 /**
- * A call waits for the approval that a later run brings: {@link import("./ports.ts").ApprovalAnswer}. A yes
- * holds for what the entry says of the call; where that has changed, it is asked about anew.
+ * A call waits for an approval that a later run brings: {@link import("./ports.ts").ApprovalAnswer}. A yes
+ * covers what this entry says about the call; if that has changed, it is asked again.
  */
 export interface ApprovalRequestEntry extends EntryBase {
   readonly type: "approval_request";
@@ -249,23 +252,23 @@ export interface ApprovalRequestEntry extends EntryBase {
   readonly name: string;
   readonly input: ToolInput;
   readonly reason: string;
-  /** Why it is asked, for programs: the code of the gate. */
+  /** The gate's code for the question. */
   readonly code?: DecisionCode;
   readonly rule?: string;
   readonly part?: string;
-  /** The working folder of the run; absent where it had none of its own. */
+  /** Working directory of the run; absent if it had none. */
   readonly cwd?: string;
-  /** Where the call leads: `place` of the gate's decision. */
+  /** Where the call leads: the `place` of the gate's decision. */
   readonly place?: string;
   /**
-   * SHA-256 of the file that the call would change, as the session has read it and the person was shown it;
-   * `none`: there was none. Absent for one that the session has not read.
+   * SHA-256 of the file the call would change, as the session last read it and the person saw it; `none`:
+   * there was no file. Absent if the session has not read it.
    */
   readonly content?: string;
   readonly suggestion?: string;
 }
 
-/** How a call ended. `ok` and `error` ran; `denied` was refused; `aborted` was stopped or never began. */
+/** How a call ended. `ok` and `error`: it ran · `denied`: refused · `aborted`: stopped, or never started. */
 export type ToolStatus = "ok" | "error" | "denied" | "aborted";
 
 /** The one result of a call. */
@@ -277,20 +280,20 @@ export interface ToolResultEntry extends EntryBase {
   readonly result: ToolResultBlock;
   readonly title?: string;
   readonly metadata?: { readonly [key: string]: Json | undefined };
-  /** Equal for results that say the same although their texts differ: see `essence` of a tool's result. */
+  /** Equal for results with the same meaning but different text: see `essence` of a tool's result. */
   readonly fingerprint?: string;
   readonly durationMs: number;
   readonly parentCallId?: string;
-  /** The answer of a tool that ends the run: one that was cut behind it ends so when it goes on. */
+  /** The final answer of a tool that ends the run. A run cut right after it ends the same way on resume. */
   readonly finish?: Finish;
 }
 
-/** The cost of a model request beside the conversation. `costUsd` is absent when the price is unknown. */
+/** The cost of a model request outside the conversation. `costUsd` is absent when the price is unknown. */
 export interface ModelUsageEntry extends EntryBase {
   readonly type: "model_usage";
   /**
-   * The purpose of the request: `compaction`. Or why there is no answer: `retry`, `aborted`, `failed`: the
-   * model had begun, and what it is charged with is an estimate.
+   * What the request was for, such as `compaction`; or, with estimated usage, why it brought no answer:
+   * `retry`, `aborted` or `failed`.
    */
   readonly purpose: string;
   readonly model: string;
@@ -300,17 +303,19 @@ export interface ModelUsageEntry extends EntryBase {
   readonly durationMs: number;
 }
 
-/** Why: near the end of the window, refused by the provider as too long, or asked for. */
+/** `threshold`: near the end of the window · `overflow`: the provider refused the request as too long. */
 export type CompactionReason = "threshold" | "overflow" | "manual";
 
 /**
- * The conversation was made to fit: from here on it is `messages` and then the newest `kept` messages of what
- * it was. Everything before stays in the journal.
+ * The conversation was shortened to `messages` followed by its newest `kept` messages. Everything earlier
+ * stays in the journal.
  */
 export interface CompactionEntry extends EntryBase {
   readonly type: "compaction";
   readonly reason: CompactionReason;
-  /** `summary`: by the model. `shortening`: long tool results cut. `truncation`: messages left out. */
+  /**
+   * `summary`: written by the model · `shortening`: long tool results cut · `truncation`: messages dropped.
+   */
   readonly method: "summary" | "shortening" | "truncation";
   readonly messages: readonly Message[];
   readonly kept: number;
@@ -318,7 +323,7 @@ export interface CompactionEntry extends EntryBase {
   readonly tokensAfter: number;
 }
 
-/** The newest compaction was taken back: what it replaced stands in its place again. */
+/** The newest compaction was undone: the messages it replaced are back. */
 export interface CompactionUndoneEntry extends EntryBase {
   readonly type: "compaction_undone";
   /** Id of the `compaction` entry. */
@@ -331,54 +336,54 @@ export interface RunEndEntry extends EntryBase {
   readonly stopReason: StopReason;
   readonly iterations: number;
   readonly error?: { readonly code: string; readonly message: string };
-  /** Which limit, for `budget`. */
+  /** The limit reached, for `budget`. */
   readonly limit?: BudgetLimit;
-  /** Which calls, for `loop_detected`. */
+  /** The calls that repeat, for `loop_detected`. */
   readonly circle?: LoopCircle;
-  /** One sentence for people about what ended it, where there is more to say than the reason. */
+  /** One sentence for people, where there is more to say than the stop reason. */
   readonly detail?: string;
 }
 
-/** The changes of a tool call to files, to be put back. A call that changed many files has several. */
+/** What a tool call changed in files, so that it can be undone. Large changes take several entries. */
 export interface CheckpointEntry extends EntryBase {
   readonly type: "checkpoint";
-  /** The call that was at work. */
+  /** The call that made the changes. */
   readonly callId: string;
   /** Name of its tool. */
   readonly name: string;
   /** Absolute path of the folder the changes are in. */
   readonly root: string;
   readonly changes: readonly FileChange[];
-  /** The places that were not looked at. */
+  /** Places that were not scanned. */
   readonly omitted?: readonly Omission[];
-  /** True when the call was cut: whether all of it is the call's own cannot be told. */
+  /** True when the call was cut, so other programs may have made some of the changes. */
   readonly interrupted?: boolean;
 }
 
-/** Files are about to be put back (`undo`) or forth (`redo`): all `changes`, in the order of the journal. */
+/** Files are about to be restored (`undo`) or changed again (`redo`): all `changes`, in journal order. */
 export interface RollbackEntry extends EntryBase {
   readonly type: "rollback";
   readonly direction: "undo" | "redo";
   readonly root: string;
   readonly changes: readonly FileChange[];
-  /** Put back to before this run (from 1) and turn (0: before the run). Absent for `redo`. */
+  /** The files go back to before this run (from 1) and turn (0: before the run). Absent for `redo`. */
   readonly to?: { readonly run: number; readonly turn: number };
-  /** Entry of the undo that a `redo` takes back. */
+  /** For `redo`: the entry of the undo it reverses. */
   readonly redoes?: string;
-  /** True when only some of the files were asked for. */
+  /** True when only some files were selected. */
   readonly partial?: boolean;
 }
 
-/** A rollback came to its end. */
+/** A rollback finished. */
 export interface RollbackEndEntry extends EntryBase {
   readonly type: "rollback_end";
   /** Id of its {@link RollbackEntry}. */
   readonly rollback: string;
-  /** Paths that could not be put back. */
+  /** Paths that could not be restored. */
   readonly failed: readonly string[];
 }
 
-/** Everything a journal holds. Readers skip types they do not know. */
+/** All entry types. Readers skip types they do not know. */
 export type JournalEntry =
   | RunStartEntry
   | RunResumeEntry
@@ -450,35 +455,35 @@ export interface SubagentEvent {
   readonly type: "subagent";
   /** The tool call that started the subagent. */
   readonly callId: string;
-  /** Counts the subagents of that call from 1; absent for the first one. */
+  /** Number of the subagent within that call, from 1; absent for the first. */
   readonly number?: number;
   /** Name of the subagent. */
   readonly agent: string;
   readonly event: AgentEvent;
 }
 
-/** Code plugged into the agent failed; the run goes on. */
+/** Code plugged into the agent failed; the run continues. */
 export interface WarningEvent {
   readonly type: "warning";
   readonly message: string;
 }
 
-/** A compaction begins, which may take a model request. A `compaction` entry or a `warning` follows. */
+/** A compaction starts, possibly with a model request. A `compaction` entry or a `warning` follows. */
 export interface CompactionStartEvent {
   readonly type: "compaction_start";
   readonly reason: CompactionReason;
 }
 
-/** The last event of every run. */
+/** Always the last event of a run. */
 export interface DoneEvent {
   readonly type: "done";
   readonly result: RunResult;
 }
 
 /**
- * The events of a run, in order: journal entries as they are written (a `retry` voids the deltas of its turn
- * so far), and between them ephemeral parts: the deltas of the model's stream as they arrive, progress of
- * tools. Exactly one `done` event ends it.
+ * The events of a run, in order: each journal entry as it is written, with ephemeral events between them,
+ * such as the deltas of the model's stream and the progress of tools. A `retry` voids the deltas of its turn.
+ * Exactly one `done` event ends the stream.
  */
 export type AgentEvent =
   | JournalEntry

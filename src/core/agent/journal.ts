@@ -2,43 +2,43 @@ import { createIds, type NewId } from "../base/ids.ts";
 import type { JournalEntry, NewEntry } from "./entries.ts";
 
 /**
- * The port everything a run does is written to. `append` gives the entry its id, parent and time; when it
- * returns (or its promise resolves), the entry is stored as safely as this journal stores anything. When it
- * throws, the run stops with code `journal`.
+ * The port a run records everything through. `append` gives the entry its id, parent and time. When it
+ * returns, or its promise resolves, the entry is stored as durably as this journal can. If it throws, the run
+ * stops with code `journal`.
  */
 export interface Journal {
   readonly sessionId: string;
-  /** Path of the file it is kept in, where it is one. */
+  /** Path of its file, if it is kept in one. */
   readonly file?: string | undefined;
   /**
-   * True for the journal of one run: whoever runs its agent again goes on with that, however it has ended,
-   * and what it has spent, its model requests and its time count on. Default: a run that has ended is over.
+   * True for a journal of exactly one run: running its agent again always resumes that run, however it ended,
+   * and its spending, requests and time carry on. Default: a run that has ended is over.
    */
   readonly holdsOneRun?: boolean;
-  /** Entries from the first to the newest, in order: at once, or as they come from where they are kept. */
+  /** All entries, oldest first: at once, or as they are read from storage. */
   entries(): Iterable<JournalEntry> | AsyncIterable<JournalEntry>;
   append(entry: NewEntry): JournalEntry | Promise<JournalEntry>;
   /**
-   * Resolves when every entry is stored, and rejects when one cannot be. A journal that has it may let
-   * `append` of an answer return at once: what follows from the answer is recorded right behind it, and one
-   * wait can serve both.
+   * Resolves when every entry is stored; rejects when one cannot be. A journal with `flush` may return from
+   * `append` of an answer at once: the entries that follow from the answer come right after it, and one wait
+   * serves both.
    */
   flush?(): Promise<void>;
 }
 
-/** A journal whose entries are at hand, in memory or in a file. */
+/** A journal whose entries can be read synchronously. */
 export interface LocalJournal extends Journal {
   entries(): Iterable<JournalEntry>;
 }
 
-/** A journal that lives as long as its agent. */
+/** A journal in memory. */
 export class MemoryJournal implements LocalJournal {
   readonly sessionId: string;
   readonly #entries: JournalEntry[];
   readonly #ids: NewId;
   readonly #now: () => number;
 
-  /** `now` gives the time of entries in ms since the epoch, `newId` their ids; `entries` are those so far. */
+  /** `now` is the clock for entries in ms since the epoch, `newId` makes their ids, `entries` come first. */
   constructor(
     options: {
       readonly sessionId?: string | undefined;

@@ -41,16 +41,16 @@ import { MAX_UNREADABLE, SessionState } from "./state.ts";
 
 const SUMMARIZE =
   "All steps of this run are used up. Without calling tools: say what was found out and done, and what is still open.";
-/** To a model whose server cannot read what it wrote. */
+/** For a model whose server could not parse its output. */
 export const UNREADABLE: string =
   "Your last answer could not be read: there was something like a tool call in it that is none. Make one tool call with complete JSON arguments, or answer in plain text.";
 
 type Answer = Omit<Extract<ModelTurn, { readonly type: "answer" }>, "type">;
 
 /**
- * The ReAct loop: ask the model, run the tools it calls, hand back what they said, until it answers or
- * something ends the run. One model request per turn. Throws only for the journal; everything else is a stop
- * reason, which {@link endRun} records.
+ * The ReAct loop: ask the model, run the tools it calls, hand back their results, until it answers or
+ * something ends the run. One model request per turn. Throws only when the journal fails; every other outcome
+ * is a stop reason, which {@link endRun} records.
  */
 export async function loop(run: Run): Promise<Ending> {
   if (isSeparate(run)) return loopSeparately(run);
@@ -85,7 +85,7 @@ function isSeparate({ settings, scope, state }: Run): boolean {
   return settings.memory === "final-only" && scope === undefined && !state.transcript.hasPending;
 }
 
-/** The turns on a transcript of their own, of which the conversation keeps the answer. */
+/** The turns on a separate transcript; the conversation keeps only the answer. */
 async function loopSeparately(run: Run): Promise<Ending> {
   await beforeTurn(run);
   const { finishTool, toolChoice } = run.until;
@@ -94,12 +94,12 @@ async function loopSeparately(run: Run): Promise<Ending> {
   return { ...endingOf(result), addsText: true, iterations: result.iterations };
 }
 
-/** Steering is for the conversation and its phases, not for a subagent. */
+/** Steering reaches the conversation and its phases, not subagents. */
 function steeringOf({ subagent, shared }: Run): readonly NewEntry[] {
   return subagent === undefined ? shared.takeSteering() : [];
 }
 
-/** The rest of a turn in which the run was cut, or waited. Undefined when it is the model's turn. */
+/** Completes the turn in which the run was cut or started to wait. Undefined when the model is next. */
 async function afterCut(run: Run): Promise<Ending | undefined> {
   const { transcript, progress } = run.state;
   const open = transcript.pending;
@@ -112,10 +112,10 @@ async function afterCut(run: Run): Promise<Ending | undefined> {
   return answer === undefined ? undefined : afterText(run, answer);
 }
 
-/** There is no answer. Undefined when the model was told why and may try again. */
+/** The request brought no answer. Undefined when the model was told why and may try again. */
 async function afterFailure(run: Run, error: NanoAgentError): Promise<Ending | undefined> {
   if (error instanceof AbortedAnswer) return { stopReason: "loop_detected", detail: error.message };
-  // It was the server that could not read what its model wrote: the model can do better when it is told.
+  // The server could not parse what its model wrote. Told so, the model can do better.
   const isUnreadable = error.details["reason"] === "unreadable_output";
   if (!isUnreadable || run.state.progress.unreadable + 1 >= MAX_UNREADABLE)
     return { stopReason: "error", error };
@@ -123,7 +123,7 @@ async function afterFailure(run: Run, error: NanoAgentError): Promise<Ending | u
   return undefined;
 }
 
-/** The calls of the model have run, as far as they can. Undefined when it is the model's turn again. */
+/** The calls have run as far as they can. Undefined when the model is next. */
 async function afterCalls(
   run: Run,
   calls: readonly ToolUseBlock[],
@@ -133,7 +133,7 @@ async function afterCalls(
   if (cut !== undefined) return cut;
   if (finish !== undefined) return finished(run, finish);
   if (run.state.isStopped) return { stopReason: "denied" };
-  // Some calls wait for somebody outside the run; approval first, for it decides what there is to do.
+  // Calls wait for somebody outside the run. Approvals come first: they decide what is left to do.
   if (run.state.transcript.hasPending)
     return { stopReason: run.state.approvals.size > 0 ? "awaiting_approval" : "awaiting_external" };
   if (run.state.progress.unreadable >= MAX_UNREADABLE)
@@ -146,18 +146,18 @@ async function afterCalls(
   return undefined;
 }
 
-/** The next request's tool choice. Follows from options and entries: a run that goes on asks the same. */
+/** The tool choice of the next request, derived from options and entries, so a resumed run asks the same. */
 function toolChoiceOf({ until, state }: Run): ToolChoice | undefined {
   const { toolChoice, finishTool } = until;
-  // It wanted to finish and was told what is wrong, or answered in text where a tool ends the run.
+  // The model called the finish tool and was corrected, or answered in text where it must call it.
   if (finishTool !== undefined && (state.progress.nudges > 0 || state.progress.hasCalled(finishTool)))
     return { type: "tool", name: finishTool };
-  // A forced choice is for the first answer: kept on, the model could never stop calling.
+  // A forced choice applies to the first answer only; if it stayed, the model could never stop calling.
   const isKept = finishTool !== undefined || toolChoice === "none" || state.progress.iterations === 0;
   return isKept ? toolChoice : undefined;
 }
 
-/** The model called nothing. Undefined when there is a reason to go on all the same. */
+/** The model called no tool. Undefined when the run continues all the same. */
 async function afterText(run: Run, answer: Answer): Promise<Ending | undefined> {
   if (answer.finishReason.unified === "pause") return undefined;
   const steering = steeringOf(run);
@@ -200,7 +200,7 @@ async function atMaxIterations(run: Run): Promise<Ending> {
   if (typeof onMaxIterations === "function") return callerEnding(run, onMaxIterations);
   if (onMaxIterations !== "summarize") return { stopReason: "max_iterations" };
   await recordSystemMessage(run, SUMMARIZE, { code: "summarize" });
-  // When the summary fails the last text stands, which is what the state holds.
+  // If the summary fails, the last text stands; the state has it.
   const answer = await askModel(run, "none");
   return answer.type === "aborted" ? aborted(run.signal) : { stopReason: "max_iterations" };
 }
@@ -221,30 +221,33 @@ async function callerEnding(
   }
 }
 
-/** The differences of a nested run. All else, journal, limits and abort too, is that of the run around it. */
+/**
+ * What differs in a nested run. Everything else, such as journal, limits and abort, is shared with its
+ * parent.
+ */
 export interface NestedRun {
-  /** Tags its entries in the journal, below the scope of the run around it. */
+  /** Tags its entries in the journal, below the scope of its parent. */
   readonly scope: string;
-  /** The conversation it starts from, which can be sent as it is. Default: none. Not recorded again. */
+  /** The conversation it starts from, ready to send. Not recorded again. Default: none. */
   readonly history?: readonly Message[];
-  /** Its question, added to the history. Default: the history ends with the question. */
+  /** Its question, appended to the history. Default: the history ends with the question. */
   readonly message?: UserMessage;
   readonly tools: ToolRegistry;
-  /** Name of the tool that must end it, one of `tools`. */
+  /** Name of the tool that must end it; one of `tools`. */
   readonly finishTool?: string | undefined;
-  /** For its first request. */
+  /** For its first request only. */
   readonly toolChoice?: ToolChoice | undefined;
-  /** Default: that of the run around it. */
+  /** Default: that of its parent. */
   readonly maxIterations?: number;
-  /** Default: that of the run around it. */
+  /** Default: that of its parent. */
   readonly onMaxIterations?: OnMaxIterations;
 }
 
 /**
- * Runs the loop on a transcript of its own inside another run. What it spends counts for the budget of the
- * session; its entries stand in the same journal, tagged, and are no part of the conversation. A tool that
- * waits for the caller is answered with an error, for nothing could bring the answer in. Throws only for the
- * journal; `onMaxIterations: "throw"` is for the run around it to keep.
+ * Runs the loop on its own transcript inside another run. Its spending counts for the session's budget; its
+ * entries go to the same journal, tagged with its scope, and are not part of the conversation. A tool that
+ * waits for the caller fails, because no answer could reach a nested run. Throws only when the journal fails;
+ * `onMaxIterations: "throw"` is left to the outer run.
  */
 export async function runNested(run: Run, nested: NestedRun): Promise<RunResult> {
   const scope = run.scope === undefined ? nested.scope : `${run.scope}/${nested.scope}`;

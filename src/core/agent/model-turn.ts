@@ -40,8 +40,8 @@ import {
 const GRACE_MS = 500;
 
 /**
- * The result of one model request. `cappedBy`: the limit that held the answer to what the budget still paid
- * for · `exhausted`: it was not made, for the budget is used up or does not pay for it.
+ * The outcome of one model request. `cappedBy`: the limit that capped the answer at what the budget still
+ * covered · `exhausted`: not sent, because the budget is used up or does not cover it.
  */
 export type ModelTurn =
   | {
@@ -56,7 +56,7 @@ export type ModelTurn =
 
 type FailedTurn = Extract<ModelTurn, { readonly type: "aborted" | "failed" }>;
 
-/** The next answer of the model; plugins may have a request repeated. Throws only for the journal. */
+/** The next answer of the model; plugins may have a request repeated. Throws only when the journal fails. */
 export async function askModel(run: Run, toolChoice?: ToolChoice): Promise<ModelTurn> {
   await beforeTurn(run);
   const turn = stopped(run) ?? (await askOnce(run, toolChoice, recordUnlessFull));
@@ -67,9 +67,9 @@ export async function askModel(run: Run, toolChoice?: ToolChoice): Promise<Model
 }
 
 /**
- * A model request outside the conversation. Its answer is no message of it and its deltas are not published;
- * retries are. What it cost is recorded under `purpose` and counts for the budget, which is looked at first.
- * Throws only for the journal.
+ * A model request outside the conversation. Its answer and deltas stay out of it; retries are published. Its
+ * cost is recorded under `purpose` and counts for the budget, which is checked first. Throws only when the
+ * journal fails.
  */
 export async function askSeparately(run: Run, request: ModelRequest, purpose: string): Promise<ModelTurn> {
   const recordUsage: typeof recordAnswer = async (_run, cost, { message, finish }) => {
@@ -87,19 +87,19 @@ export async function askSeparately(run: Run, request: ModelRequest, purpose: st
   );
 }
 
-/** The budget limit that is used up, if any. Looked at before each model request. */
+/** The budget limit that is used up, if any. Checked before each model request. */
 export function usedUpLimit(run: Run): BudgetLimit | undefined {
   const { usd, tokens, wallTimeMs, shared } = run.settings.budget;
   const spent = run.state.session;
   if (wallTimeMs !== undefined && run.settings.clock.elapsed() - run.shared.startedAt >= wallTimeMs)
     return "wall_time";
   if (tokens !== undefined && spent.usage.inputTokens + spent.usage.outputTokens >= tokens) return "tokens";
-  // An answer of unknown price may have cost anything: fail closed.
+  // An answer without a known price may have cost anything: fail closed.
   if (usd !== undefined && (spent.costUsd === undefined || spent.costUsd >= usd)) return "usd";
   return shared !== undefined && shared.spentUsd >= shared.usd ? "usd" : undefined;
 }
 
-/** Why no request can be made any more, if there is a reason. */
+/** Why no further request can be made, if so. */
 function stopped(run: Run): ModelTurn | undefined {
   if (run.signal.aborted) return { type: "aborted" };
   const limit = usedUpLimit(run);
@@ -107,8 +107,8 @@ function stopped(run: Run): ModelTurn | undefined {
 }
 
 /**
- * Records an answer, unless the window had no room for it and a plugin may make some: then it is void, as
- * that of a request which was refused as too long.
+ * Records an answer. If the window had no room for it and a plugin may make some, the answer is void, as if
+ * the request had been refused as too long.
  */
 async function recordUnlessFull(run: Run, cost: RequestCost, answer: CollectedAnswer): Promise<ModelTurn> {
   const { message, finish } = answer;
@@ -131,8 +131,8 @@ async function repairedBy(run: Run, error: NanoAgentError): Promise<"again" | "i
 }
 
 /**
- * One model request of the conversation: plugins, the request, its parts published as they come, and its
- * answer recorded with what it cost. The text of an answer that is cut is recorded as far as it came.
+ * One model request of the conversation: runs plugins, publishes the parts as they arrive, and records the
+ * answer with its cost. The text of an interrupted answer is recorded as far as it came.
  */
 async function askOnce(
   run: Run,
@@ -156,7 +156,7 @@ async function askOnce(
   });
 }
 
-/** Where a plugin fails, the answer is the model's own, which was paid for and is kept. */
+/** If a plugin fails, the model's own answer is kept: it was paid for. */
 async function recordAnswer(
   run: Run,
   cost: RequestCost,
@@ -187,13 +187,13 @@ async function recordAnswer(
   return { type: "answer", message, finishReason, ...defined({ cappedBy }) };
 }
 
-/** The answer that plugins put in the place of the model's own. Throws for call ids that cannot be. */
+/** The answer that plugins substituted. Throws if its call ids are empty or taken. */
 function replacedAnswer(run: Run, own: Answer, changed: Answer): Answer {
   const { callIds } = run.state.transcript;
   const given = new Set(toolCallsOf(own.message).map(({ id }) => id));
   const seen = new Set([""]);
   for (const { id, name } of toolCallsOf(changed.message)) {
-    // One id for two calls would leave one of them without a result.
+    // If two calls shared an id, one of them would never get a result.
     if (seen.has(id) || (callIds.has(id) && !given.has(id)))
       throw new NanoAgentError(
         "internal",
@@ -201,7 +201,7 @@ function replacedAnswer(run: Run, own: Answer, changed: Answer): Answer {
       );
     seen.add(id);
   }
-  // A message of its own: a plugin may give the same one again and again.
+  // A copy: a plugin may return the same message every time.
   return changed.message === own.message ? changed : { ...changed, message: { ...changed.message } };
 }
 
@@ -219,7 +219,7 @@ async function recordCut(run: Run, cost: RequestCost, why: "aborted" | AbortedAn
   });
 }
 
-/** The answer up to where its surplus begins: to keep more would only invite the model to go on. */
+/** The answer without its repetitions, which would only invite the model to go on. */
 function withoutEnd({ role, content }: AssistantMessage, surplus: number): AssistantMessage {
   const kept = content.map((block, at) =>
     block.type === "text" && at === content.length - 1
@@ -230,8 +230,8 @@ function withoutEnd({ role, content }: AssistantMessage, surplus: number): Assis
 }
 
 /**
- * One model request, with what is reserved for it. It waits for requests that share its budget. The error of
- * an answer that a plugin aborted is an {@link AbortedAnswer}. Throws only for the journal.
+ * One model request with its reservation. Waits for other requests on a shared budget. If a plugin aborts the
+ * answer, the error is an {@link AbortedAnswer}. Throws only when the journal fails.
  */
 async function exchange(
   run: Run,
@@ -272,12 +272,12 @@ function failed(run: Run, error: unknown): FailedTurn {
   return run.signal.aborted ? { type: "aborted" } : { type: "failed", error: failure };
 }
 
-/** Takes the answer part by part. A model that does not hear of an abort is left alone. */
+/** Receives the answer part by part. A model that ignores the abort signal is abandoned. */
 async function receive(run: Run, cost: RequestCost, show?: (part: StreamPart) => void): Promise<void> {
   const { signal } = run;
   let watch = watchAnswer(run);
   for await (const part of cost.model.stream(cost.reservation.request, { signal })) {
-    // Nobody may be waiting any more.
+    // The caller has stopped waiting.
     if (signal.aborted) throw abortError(signal);
     if (part.type === "retry") {
       await recordRetry(run, cost, part);
@@ -291,7 +291,7 @@ async function receive(run: Run, cost: RequestCost, show?: (part: StreamPart) =>
   }
 }
 
-/** A retry is kept with its reason and its wait, and what the failed attempt had used up is charged. */
+/** Records a retry with its reason and delay, and charges what the failed attempt used. */
 async function recordRetry(run: Run, cost: RequestCost, part: RetryPart): Promise<void> {
   await cost.chargeFailedAttempt("retry");
   cost.take(part);
@@ -304,7 +304,7 @@ async function recordRetry(run: Run, cost: RequestCost, part: RetryPart): Promis
   });
 }
 
-/** Reserves what a request may cost. Rejects when the run is aborted while it waits for others. */
+/** Reserves the most a request may cost. Rejects if the run is aborted while waiting for other requests. */
 function reserve(
   run: Run,
   model: Model,
@@ -317,7 +317,7 @@ function reserve(
   return ledger.reserve({ model, request, inputTokens, spent: () => state.session, signal });
 }
 
-/** The provider's count for the beginning of this very request. */
+/** The provider's token count, if it covers the beginning of this request. */
 function measuredOf({ state }: Run, { messages }: ModelRequest): MeasuredContext | undefined {
   const { measured, transcript } = state;
   if (measured === undefined) return undefined;
@@ -325,16 +325,16 @@ function measuredOf({ state }: Run, { messages }: ModelRequest): MeasuredContext
   return messages[last] !== undefined && messages[last] === transcript.messages[last] ? measured : undefined;
 }
 
-/** Share of the window from which on an answer that was cut was cut by the window. */
+/** Share of the window above which a cut answer counts as cut by the window. */
 const NEARLY_FULL = 0.8;
 
-/** The vendors' words for an answer that ended because the window was full, whatever the output limit. */
+/** Finish reasons by which providers report a full window. */
 const FULL_WORDS =
   /context_window_exceeded|context_length_exceeded|^model_length$|^context_(?:length|window)$/i;
 
 /**
- * True for an answer that the window cut: the provider says so, or nothing was written because prompt and
- * reasoning already fill it.
+ * True if the window cut the answer: the provider says so, or prompt and reasoning filled it and nothing was
+ * written.
  */
 function isWindowFull(model: Model, { message, finish }: CollectedAnswer): boolean {
   const { unified, raw } = finish.finishReason;
@@ -365,8 +365,8 @@ interface Charge {
 }
 
 /**
- * What one model request costs. What providers charge for and do not report is estimated: attempts that broke
- * off, failed or were cut after the model had begun to write, and answers whose usage is missing or negative.
+ * What one model request costs. What providers charge but do not report is estimated: attempts that failed or
+ * were cut after the model had started writing, and answers with missing or negative usage.
  */
 class RequestCost {
   readonly model: Model;
@@ -374,7 +374,7 @@ class RequestCost {
   readonly collector: AnswerCollector;
   readonly #run: Run;
   readonly #measured: MeasuredContext | undefined;
-  /** Arguments of calls as they come: the collector has them when they are complete. */
+  /** Arguments of calls still streaming in: the collector only has complete ones. */
   readonly #arguments: string[] = [];
   #hasBegun = false;
   readonly #startedAt: number;
@@ -389,7 +389,7 @@ class RequestCost {
     this.collector = new AnswerCollector(run.state.transcript.callIds);
   }
 
-  /** Takes a part and returns it as it is to be shown. A failed attempt is charged before its `retry`. */
+  /** Takes a part and returns it as it should be shown. Charge a failed attempt before its `retry`. */
   take(part: StreamPart): StreamPart {
     if (part.type === "tool_call_delta") this.#arguments.push(part.json);
     this.#hasBegun = part.type !== "retry";
@@ -398,7 +398,7 @@ class RequestCost {
     return this.collector.add(part);
   }
 
-  /** How long the request has taken by now, and how long until the first part of the answer that counts. */
+  /** Duration of the request so far, and time to the first part of the answer that counts. */
   timing(): Pick<AssistantEntry, "durationMs" | "firstTokenMs"> {
     const durationMs = Math.round(this.#run.settings.clock.elapsed() - this.#startedAt);
     if (this.#firstPartAt === undefined) return { durationMs };
@@ -427,8 +427,8 @@ class RequestCost {
   }
 
   /**
-   * Charges an attempt that brought no answer, if the model had begun. Under a budget an aborted one is
-   * charged in any case: a model may have been thinking.
+   * Charges an attempt without an answer, if the model had started. Under a budget an aborted attempt is
+   * always charged: the model may have been reasoning.
    */
   async chargeFailedAttempt(purpose: "retry" | "aborted" | "failed"): Promise<void> {
     const isLimited = this.#run.shared.ledger !== undefined;
@@ -440,7 +440,7 @@ class RequestCost {
       await record(this.#run, { type: "model_usage", purpose, ...charge, durationMs: 0 });
   }
 
-  /** True when it matters what was used: to a budget, or because the model costs money. */
+  /** True if usage matters: there is a budget, or the model costs money. */
   #isCounted(price: TokenPrices | undefined): boolean {
     if (price === undefined) return this.#run.shared.ledger !== undefined;
     return price.input > 0 || price.output > 0;

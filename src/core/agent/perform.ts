@@ -53,21 +53,21 @@ export function wallTimeDetail(wallTimeMs: number): string {
   return `The run has taken the ${wallTimeMs} ms it had.`;
 }
 
-/** Dollars with as many digits as small amounts need, and no more than two where they do not. */
+/** Dollars: small amounts with three significant digits, others with two decimals. */
 function amount(usd: number): string {
   return usd >= 1 ? usd.toFixed(2) : usd.toPrecision(3).replace(/\.?0+$/, "");
 }
 
 export interface RunInput {
   readonly messages: readonly Message[];
-  /** Conversation to start from when there is none yet. */
+  /** The conversation to start from if the journal has none. */
   readonly history: readonly Message[];
 }
 
 /**
- * A run from its input to its result, inside its plugins; `conduct` is what lies between. A plugin that fails
- * ends it with `error`; the journal keeps how it had ended until then. Rejects with what `conduct` throws,
- * and for the journal.
+ * A run from input to result, inside its plugins; `conduct` does the work in between. A plugin that fails
+ * ends the run with `error`; the journal keeps the ending it had until then. Rejects with what `conduct`
+ * throws, and when the journal fails.
  */
 export async function perform(
   run: Run,
@@ -108,20 +108,20 @@ function withFailure({ shared }: Run, result: RunResult): RunResult {
     : { ...result, stopReason: "error", error };
 }
 
-/** Records the conversation an agent was made with, unless the journal has one. Throws for the journal. */
+/** Records the conversation an agent was created with, unless the journal has one. Throws if it fails. */
 export async function recordHistory(run: Recorder, history: readonly Message[]): Promise<void> {
   if (history.length === 0 || hasConversation(run.state)) return;
   await record(run, { type: "history", messages: history });
 }
 
-/** True when the journal has a conversation, be it one that was cleared. */
+/** True if the journal has a conversation, even one that was cleared. */
 export function hasConversation({ isTouched, transcript }: SessionState): boolean {
   return isTouched || transcript.messages.length > 0;
 }
 
 /**
- * Records what a run starts from: `history` when the conversation is empty so far, that it begins or goes on,
- * what stands before the input, the input, which has been found to fit. Throws for the journal.
+ * Records what a run starts from: `history` if the conversation is empty, the start or resume, the entries
+ * before the input, and the input, which was validated. Throws when the journal fails.
  */
 export async function beginRun(
   run: Run,
@@ -149,7 +149,7 @@ export async function beginRun(
   for (const message of messages) await recordInput(run, message as UserMessage);
 }
 
-/** True when messages are a conversation with answers of the model, and not what somebody says now. */
+/** True if the messages are a conversation with answers of the model rather than new input. */
 export function isConversation(messages: readonly Message[]): boolean {
   return messages.some(({ role }, at) => role === "assistant" && at < messages.length - 1);
 }
@@ -159,8 +159,8 @@ export function resultsIn(messages: readonly Message[]): readonly ToolResultBloc
 }
 
 /**
- * True when this input goes on with the newest run, cut or waiting: it answers open calls at most. In a
- * journal of one run everything does.
+ * True if this input resumes the newest run, which was cut or waits: it holds nothing but answers to open
+ * calls. In a journal of one run every input does.
  */
 export function isContinuation(
   { journal, state }: Pick<Recorder, "journal" | "state">,
@@ -172,17 +172,17 @@ export function isContinuation(
 
 const INTERRUPTED = "The answer above was interrupted before it was complete.";
 
-/** Tells the model, before anything else is said, that its last answer was cut. */
+/** Tells the model that its last answer was cut, before anything else is said. */
 export async function recordInterruption(run: Recorder): Promise<void> {
   if (run.state.isInterrupted) await recordSystemMessage(run, INTERRUPTED, { code: "interrupted" });
 }
 
-/** True when messages hold more than answers to open calls. */
+/** True if the messages hold more than answers to open calls. */
 export function saysSomething(messages: readonly Message[]): boolean {
   return messages.some(({ content }) => content.some(({ type }) => type !== "tool_result"));
 }
 
-/** Answers to open calls go to their calls, the rest is a message. */
+/** Records answers to open calls as their results, and the rest as a message. */
 async function recordInput(run: Run, message: UserMessage): Promise<void> {
   const results = resultsIn([message]);
   for (const result of results) {
@@ -201,13 +201,13 @@ export function overBudget(run: Run, limit: BudgetLimit): Ending {
   return { stopReason: "budget", limit, detail: budgetDetail(run, limit) };
 }
 
-/** The end of an aborted run. Whoever limits its time aborts with a `timeout` that says so. */
+/** The ending of an aborted run. A wall-time limit aborts with a `timeout` error that says so. */
 export function aborted({ reason }: Pick<AbortSignal, "reason">): Ending {
   if (!isNanoAgentError(reason, "timeout")) return { stopReason: "aborted" };
   return { stopReason: "budget", limit: "wall_time", detail: reason.message };
 }
 
-/** Times a model may answer in text where a finish tool is required. */
+/** How often the model may answer in text when it must call a finish tool. */
 export const MAX_FINISH_REMINDERS = 3;
 
 export function finished(run: Run, { text, output }: Finish): Ending {
@@ -265,7 +265,9 @@ export function neverReadable(calls: readonly ToolUseBlock[]): NanoAgentError {
   );
 }
 
-/** Records the end and makes the result. Throws for the journal and for `onMaxIterations: "throw"`. */
+/**
+ * Records the ending and makes the result. Throws when the journal fails and for `onMaxIterations: "throw"`.
+ */
 export async function endRun(run: Run, ending: Ending): Promise<RunResult> {
   const { text = "" } = ending;
   if (ending.addsText === true && text.trim() !== "")
@@ -295,7 +297,7 @@ export function resultOf(run: Run, ending: Ending): RunResult {
   const { state } = run;
   const { output, stopReason, limit, circle, error, detail } = ending;
   const pending = isWaiting(stopReason) ? pendingCalls(state) : undefined;
-  // Whoever ends a run with an error or a value passes it along.
+  // Safe: whoever ends a run with `error` or `structured_output` sets its fields.
   return {
     text: ending.text ?? state.progress.lastText,
     ...defined({ output, stopReason, limit, circle, error, detail, pending }),
@@ -307,7 +309,7 @@ export function resultOf(run: Run, ending: Ending): RunResult {
   } as RunResult;
 }
 
-/** Ends as `result` did, with another text where one is given. */
+/** The ending of `result`, with another text if given. */
 export function endingOf(result: RunResult, text: string = result.text): Ending {
   const { stopReason, output, limit, circle, error, detail } = result;
   return { stopReason, text, ...defined({ output, limit, circle, error, detail }) };
@@ -317,8 +319,8 @@ const SAY_SOMETHING =
   "Your last answer was empty. Go on with the task; if it is done, say what was done and found out.";
 
 /**
- * Looks at an answer that would end the run although nothing came of it: an empty one after the results of
- * calls, and a call that is only text. `again`: the model was told, once. An error: it cannot go on.
+ * Checks an answer that would end the run without any outcome: an empty one right after tool results, or a
+ * tool call written as text. `again`: the model was told, once · an error: it cannot continue.
  */
 export async function unfinished(
   run: Run,
@@ -330,7 +332,7 @@ export async function unfinished(
     const called = calledInText(text, names);
     return called === undefined ? undefined : callAsText(run.model().model, called);
   }
-  // An answer without any block is not among the messages.
+  // An answer without blocks is not among the messages.
   const before = run.state.transcript.messages.findLast(({ role }) => role === "user");
   if (before === undefined) return undefined;
   if (messageText(before) === SAY_SOMETHING) return neverSaid(run.model().model);

@@ -10,43 +10,43 @@ export interface GateRequest {
   readonly callId: string;
   readonly tool: Tool;
   readonly name: string;
-  /** Validated input. */
+  /** Already validated. */
   readonly input: ToolInput;
   readonly cwd: string;
   readonly sessionId: string;
-  /** Call this one was made by (`batch`), or the call that started the subagent that makes it. */
+  /** The call that made this one (`batch`) or started the subagent that makes it. */
   readonly parentCallId?: string;
-  /** Name of the subagent that makes the call; absent in the conversation itself. */
+  /** Name of the subagent making the call; absent in the conversation itself. */
   readonly agent?: string;
   readonly signal: AbortSignal;
 }
 
-/** The decision of a gate about a call, and why. */
+/** The decision of a gate about a call, with its reason. */
 export interface GateDecision {
   readonly action: "allow" | "ask" | "deny";
-  /** Why, in one sentence for people and the model. Required unless allowed. */
+  /** One sentence for people and the model. Required unless allowed. */
   readonly reason?: string;
-  /** The same for programs, in words of the gate: see {@link DecisionCode}. */
+  /** The reason as a code, the gate's own: see {@link DecisionCode}. */
   readonly code?: DecisionCode;
   /** The rule that decided. */
   readonly rule?: string;
-  /** The part of the call that decided, e.g. one command of a pipeline. */
+  /** The part of the call it is about, such as one command of a pipeline. */
   readonly part?: string;
   /**
-   * The place the call leads to, links resolved: a file, or the folder it works in. A yes that comes in a
-   * later run holds for that place alone.
+   * Where the call leads, with links resolved: a file, or its working directory. A yes from a later run holds
+   * for this place only.
    */
   readonly place?: string;
   /**
-   * Where a command runs when it is allowed: confined, confined with the network of the host, or not
-   * confined. Absent for what is not a command.
+   * Where an allowed command runs: in the sandbox, in the sandbox with the host's network, or outside. Absent
+   * if the call is no command.
    */
   readonly runs?: "inside" | "network" | "outside";
-  /** The rule that would allow the call, and that a person may add. */
+  /** A rule that would allow the call, offered to the person. */
   readonly suggestion?: string;
 }
 
-/** The port of the permission layer. A gate that throws denies. */
+/** The port of the permission layer. A gate that throws refuses. */
 export interface Gate {
   check(request: GateRequest): GateDecision | Promise<GateDecision>;
 }
@@ -57,11 +57,11 @@ export interface ApprovalRequest extends GateRequest {
 }
 
 /**
- * A person's answer. `input` of a yes runs instead of what was asked about, if the schema of the tool takes
- * it and no rule forbids it; `reason` of a refusal reaches the model; `stop` ends the whole run after this
- * turn (`denied`), and nothing more is asked. `"later"`: the run ends with `awaiting_approval`, and a later
- * run brings the answer; for a call inside another one it is a refusal. `question` names the question that is
- * answered, of those of a call: an answer to one that is open no more counts like none.
+ * A person's answer. With a yes, `input` runs in place of what was asked about, if it fits the tool's schema
+ * and no rule forbids it. With a no, `reason` reaches the model, and `stop` ends the whole run after this
+ * turn (`denied`) without further questions. `"later"` ends the run with `awaiting_approval`, and a later run
+ * brings the answer; a call inside another one is refused instead. `question` is the id of the question
+ * answered: an answer to one that is no longer open is ignored.
  */
 export type ApprovalAnswer =
   | boolean
@@ -74,56 +74,56 @@ export type ApprovalAnswer =
       readonly question?: string;
     };
 
-/** An approval by a rule: no person saw the call, so a tool that needs one still asks. */
+/** A yes from a rule. No person saw the call, so a tool that needs approval still asks. */
 export interface UnaskedYes {
   readonly approved: true;
   readonly unasked: true;
 }
 
-/** The call cannot succeed, so no one was asked: it ends with this error and does not count as refused. */
+/** The call cannot succeed, so nobody was asked. It ends with this error and does not count as refused. */
 export interface CertainFailure {
   readonly approved: false;
   readonly error: string;
 }
 
-/** The answers of an {@link Approver}. */
+/** What an {@link Approver} may answer. */
 export type ApproverAnswer = ApprovalAnswer | UnaskedYes | CertainFailure;
 
-/** Asks a person. Throwing, or answering anything but a clear yes, denies. */
+/** Asks a person. Throwing, or answering anything but a clear yes, refuses. */
 export type Approver = (request: ApprovalRequest) => ApproverAnswer | Promise<ApproverAnswer>;
 
-/** Answers to calls that wait for approval, by call id. `"later"` leaves a call waiting, like no answer. */
+/** Answers to calls that wait for approval, by call id. `"later"`, like no answer, leaves a call waiting. */
 export type Approvals = { readonly [callId: string]: ApprovalAnswer };
 
-/** A call that is about to run, or has ended. */
+/** A call that is about to run, or has run. */
 export interface CheckpointedCall {
   readonly callId: string;
   readonly tool: Tool;
-  /** The name the model called it by. */
+  /** The name the model used. */
   readonly name: string;
   /** The places the call touches. */
   readonly access: ToolAccess;
 }
 
 /**
- * The port that keeps what tool calls change, so that it can be put back. Every call that runs passes it,
- * those inside other calls and in nested runs too; calls overlap as the loop lets them.
+ * The port that keeps what tool calls change in files, so that it can be undone. Every call that runs passes
+ * through it, nested ones included, and calls may overlap.
  */
 export interface Checkpointer {
-  /** Keeps what the call may change. When it throws, the call does not run and its result says why. */
+  /** Keeps what the call may change. If it throws, the call does not run and its result says why. */
   before(call: CheckpointedCall): Promise<void>;
   /**
-   * Finds what the call changed, however it ended. Resolves to the entries that record it, to be stored
-   * before the result of the call. What it throws becomes a `warning` event.
+   * Resolves to the entries that record what the call changed, however it ended. They are stored before its
+   * result. An error becomes a `warning` event.
    */
   after(call: CheckpointedCall): Promise<readonly NewEntry[]>;
 }
 
-/** The beginning of a run. */
+/** What a run starts with. */
 export interface RunBeginning {
-  /** Its input; empty for a run that goes on. */
+  /** Its input; empty for a run that resumes. */
   readonly messages: readonly Message[];
-  /** Entries recorded before the input, e.g. what a long-term memory has found. */
+  /** Entries recorded before the input, such as what a long-term memory recalled. */
   readonly before: readonly NewEntry[];
 }
 
@@ -133,56 +133,59 @@ export interface Answer {
   readonly finishReason: FinishReason;
 }
 
-/** A tool call as the model made it, or as plugins left it. */
+/** A tool call as the model made it, or as plugins changed it. */
 export interface RequestedCall {
   readonly callId: string;
   readonly name: string;
   readonly input: ToolInput;
-  /** Call this one was made by (`batch`), or the one that started the subagent that makes it. */
+  /** The call that made this one (`batch`) or started the subagent that makes it. */
   readonly parentCallId?: string;
-  /** After the call: it ran. Absent where it was refused, or could not be made. */
+  /** In `afterCall`: the call ran. Absent if it was refused or could not start. */
   readonly hasRun?: true;
 }
 
-/** The outcome for a call: it goes on with this input, or a rule refuses it and the model is told why. */
+/** A plugin's verdict on a call: continue with this input, or refuse it with a reason for the model. */
 export type CallVerdict = { readonly input: ToolInput } | { readonly refuse: string; readonly rule: string };
 
-/** State that follows from the entries of one transcript. */
+/** State derived from the entries of one transcript. */
 export interface Fold {
   apply(entry: JournalEntry): void;
 }
 
-/** A plugin's change of a value; nothing where it leaves it as it is. */
+/** A plugin's replacement for a value; undefined to keep it. */
 export type Change<T> = Promise<T | undefined> | undefined;
 
 /**
- * The port for whatever plugs in around the steps of a run, those of nested runs and subagents included; only
- * `beforeRun` and `afterRun` are for the run as a whole. Plugins are asked in order, before and after alike,
- * and each sees what those before it made. Where one throws, the run ends with `error` after the step it
- * stands at: a call does not run, or its result is withheld. `Run` is
- * {@link import("./run.ts").Run}, which holds the plugins itself.
+ * The port for code around the steps of a run, nested runs and subagents included; only `beforeRun` and
+ * `afterRun` concern the run as a whole. Plugins are called in order, before and after alike, and each sees
+ * the changes of those before it. If one throws, the run ends with `error` after that step: the call does not
+ * run, or its result is withheld. `Run` is {@link import("./run.ts").Run}, which holds its plugins.
  */
 export interface Plugin<Run> {
-  /** Tools the model can call besides those of its agent. */
+  /** Tools the model can call in addition to the agent's. */
   readonly tools?: readonly Tool[];
-  /** A fold the plugin looks at with `run.state.fold`: one is kept for every transcript. */
+  /** A fold kept for every transcript; read it with `run.state.fold`. */
   readonly fold?: new () => Fold;
 
   beforeRun?(run: Run, beginning: RunBeginning): Change<RunBeginning>;
-  /** Before a request of the conversation is put together: the place to make room for it. Must not throw. */
+  /** Called before a request of the conversation is built, to make room for it. Must not throw. */
   beforeTurn?(run: Run): Promise<void> | undefined;
-  /** Changes a request; they hold for this one alone and are not recorded. */
+  /** Changes one request; the changes are not recorded. */
   beforeRequest?(run: Run, request: ModelRequest): Change<ModelRequest>;
-  /** Makes an observer of an answer's parts, which may throw {@link import("./run.ts").AbortedAnswer}. */
+  /**
+   * Returns an observer for the parts of one answer. It may throw {@link import("./run.ts").AbortedAnswer}.
+   */
   watchAnswer?(): (part: StreamPart) => void;
   afterRequest?(run: Run, answer: Answer, request: ModelRequest): Change<Answer>;
-  /** `again`: try once more · `in_vain`: do not · nothing: ask the other plugins. Must not throw. */
+  /** `again`: retry · `in_vain`: do not retry · undefined: ask the next plugin. Must not throw. */
   afterFailure?(run: Run, error: NanoAgentError): Change<"again" | "in_vain">;
-  /** Before the call is checked and judged by permission. */
+  /** Called before the call is validated and judged. */
   beforeCall?(run: Run, call: RequestedCall): Change<CallVerdict>;
-  /** Before the result is recorded; of refused and failed calls too. */
+  /** Called before the result is recorded, also for refused and failed calls. */
   afterCall?(run: Run, result: ToolResult, call: RequestedCall): Change<ToolResult>;
-  /** When the calls of an answer have their results; may end the run. Throws for the journal only. */
+  /**
+   * Called when the calls of an answer have their results; may end the run. Throws only if the journal fails.
+   */
   afterTurn?(run: Run): Change<Ending>;
   afterRun?(run: Run, result: RunResult, beginning: RunBeginning): Change<RunResult>;
 }

@@ -4,19 +4,22 @@ import type { StopReason } from "../base/stop-reason.ts";
 import type { Message, ToolInput, Usage } from "../message/message.ts";
 import type { BudgetLimit } from "../model/budget.ts";
 
-/** Tool calls that repeat: the names in the circle, in order, and how many calls have gone round so far. */
+/** Tool calls that repeat: their names in order, and how many calls the repetition has taken so far. */
 export interface LoopCircle {
   readonly tools: readonly string[];
   readonly calls: number;
 }
 
 /**
- * Why a call was decided so, for programs: a code of the loop, of the permission room (`deny_rule`,
- * `ask_rule`, `no_rule`, `plan_mode`, `dont_ask_mode`, `protected_path`, `not_judged`), or of your own gate.
+ * Why a call was allowed or refused: a code of the loop, of the permission room (`deny_rule`, `ask_rule`,
+ * `no_rule`, `plan_mode`, `dont_ask_mode`, `protected_path`, `not_judged`), or of your own gate.
  */
 export type DecisionCode = LoopDecisionCode | (string & {});
 
-/** Codes of the loop. `cannot_wait`: inside another call · `answered_otherwise`: by a message, not a yes. */
+/**
+ * Codes of the loop. `cannot_wait`: the call is inside another one · `answered_otherwise`: the person sent a
+ * message instead of an answer.
+ */
 export type LoopDecisionCode =
   | "needs_approval"
   | "nobody_to_ask"
@@ -29,12 +32,12 @@ export type LoopDecisionCode =
   | "approver_failed";
 
 /**
- * How a run ended, as data. `stopReason === "structured_output"` says that `output` is there, `"error"` that
- * `error` is. `runOrThrow` of the agents is for code that wants exceptions.
+ * How a run ended. With `stopReason` `"structured_output"` there is `output`, with `"error"` there is
+ * `error`. If you prefer exceptions, use `runOrThrow`.
  */
 export type RunResult<Output = unknown> = RunReport & RunEnding<Output>;
 
-/** The fields that depend on how a run ended. */
+/** The fields that depend on the stop reason. */
 export type RunEnding<Output> =
   | {
       /** How the run ended; always set. */
@@ -51,36 +54,36 @@ export type RunEnding<Output> =
     }
   | {
       readonly stopReason: Exclude<StopReason, "structured_output" | "error">;
-      /** The value a tool ended the run with, when `stopReason` is `finish_tool`. */
+      /** The value a finish tool returned. */
       readonly output?: Output;
       readonly error?: never;
     };
 
-/** A run that gave the value its schema asked for. */
+/** A run that delivered the value its schema asked for. */
 export type StructuredResult<Output> = Extract<
   RunResult<Output>,
   { readonly stopReason: "structured_output" }
 >;
 
-/** The fields of a {@link RunResult} for every run. */
+/** The fields every {@link RunResult} has. */
 export interface RunReport {
-  /** The answer: the text of the final message, of a finish tool, or what `onMaxIterations` made. */
+  /** The answer: the text of the final message or of a finish tool, or what `onMaxIterations` made. */
   readonly text: string;
-  /** Which limit, when `stopReason` is `budget`. */
+  /** The limit reached, when `stopReason` is `budget`. */
   readonly limit?: BudgetLimit;
-  /** Which calls, when `stopReason` is `loop_detected`. */
+  /** The calls that repeat, when `stopReason` is `loop_detected`. */
   readonly circle?: LoopCircle;
-  /** For people: about `budget`, `loop_detected`, the window's `output_limit`, or an explained `refusal`. */
+  /** A sentence for people about `budget`, `loop_detected`, a full window (`output_limit`) or a `refusal`. */
   readonly detail?: string;
-  /** The calls that wait, when `stopReason` is `awaiting_approval` or `awaiting_external`. */
+  /** The waiting calls, when `stopReason` is `awaiting_approval` or `awaiting_external`. */
   readonly pending?: readonly PendingCall[];
-  /** Model requests of this run that were answered, the closing summary of `onMaxIterations` not counted. */
+  /** Answered model requests of this run, without the closing summary of `onMaxIterations`. */
   readonly iterations: number;
-  /** The whole conversation as far as no compaction replaced it; can be sent again as it is. */
+  /** The whole conversation, apart from what a compaction replaced; ready to be sent again. */
   readonly messages: readonly Message[];
   /** Tokens of this run. */
   readonly usage: Usage;
-  /** USD of this run; `undefined` when a price is unknown. */
+  /** USD of this run; `undefined` if a price is unknown. */
   readonly cost: number | undefined;
   /** Id of the conversation. */
   readonly sessionId: string;
@@ -91,31 +94,31 @@ export interface PendingCall {
   readonly callId: string;
   readonly name: string;
   readonly input: ToolInput;
-  /** `approval`: may it run? · `result`: the caller runs it and passes its `tool_result`. */
+  /** `approval`: may it run? · `result`: the caller runs it and passes in its `tool_result`. */
   readonly waitsFor: "approval" | "result";
-  /** Id of the question, which an answer may name. This and what follows: for `approval` only. */
+  /** Id of the question, which an answer may name. This and the fields below: for `approval` only. */
   readonly question?: string;
   /** Why it is asked. */
   readonly reason?: string;
-  /** The same for programs: the code of the gate. */
+  /** The gate's code for it. */
   readonly code?: DecisionCode;
-  /** The part of the call that is in question. */
+  /** The part of the call in question. */
   readonly part?: string;
   /** The rule that asks. */
   readonly rule?: string;
-  /** The narrowest rule that would allow it. */
+  /** The narrowest rule that would allow the call. */
   readonly suggestion?: string;
-  /** The working folder, and where the call leads, as far as they are known: a yes is for these. */
+  /** Working directory of the call and the place it leads to, if known: a yes covers only these. */
   readonly cwd?: string;
   readonly place?: string;
 }
 
-/** How a run came to its end. */
+/** How a run ended, before it becomes a result. */
 export interface Ending {
   readonly stopReason: StopReason;
   /** The answer. Default: the last text the model wrote in this run. */
   readonly text?: string;
-  /** True when no message of the conversation holds `text`: it is added as one, unless it is empty. */
+  /** True if no message of the conversation holds `text` yet: unless empty, it is added as one. */
   readonly addsText?: boolean;
   readonly output?: unknown;
   readonly limit?: BudgetLimit;
@@ -123,11 +126,11 @@ export interface Ending {
   readonly error?: NanoAgentError;
   /** See {@link RunResult}. */
   readonly detail?: string;
-  /** Answered model requests. Default: those of this run itself. */
+  /** Answered model requests. Default: those of this run. */
   readonly iterations?: number;
 }
 
-/** Thrown for `onMaxIterations: "throw"`; carries everything the run produced. */
+/** Thrown for `onMaxIterations: "throw"`, with everything the run produced. */
 export class MaxIterationsError extends NanoAgentError {
   readonly result: RunResult;
 
@@ -143,8 +146,8 @@ export class MaxIterationsError extends NanoAgentError {
 }
 
 /**
- * Thrown by `runOrThrow` and `sendMessage` for a run without an answer; carries everything it produced.
- * `code` is that of the run's error, `aborted` for a run that was stopped, else `incomplete`.
+ * Thrown by `runOrThrow` and `sendMessage` for a run without an answer, with everything it produced. `code`
+ * is that of the run's error, `aborted` for a run that was stopped, otherwise `incomplete`.
  */
 export class RunError extends NanoAgentError {
   readonly result: RunResult;
@@ -172,7 +175,7 @@ const HOW_TO_GO_ON: { readonly [reason in StopReason]?: string } = {
 };
 
 function whyWithoutAnswer({ error, stopReason, detail }: RunResult): string {
-  // What a provider said may end without a full stop.
+  // A provider's message may lack a full stop.
   if (error !== undefined) return error.message.replace(/[^\s.!?…。！？]$/u, "$&.");
   return `The run ended with ${stopReason}${detail === undefined ? "." : `: ${detail}`}`;
 }

@@ -33,8 +33,8 @@ interface OpenTask {
 }
 
 /**
- * Runs tasks as they come, at most `limit` at a time. Tasks whose {@link ToolAccess} conflicts run one after
- * the other in the order they came; the rest overlap. A task waits for earlier ones only: no deadlock.
+ * Runs at most `limit` tasks at a time. Tasks whose {@link ToolAccess} conflicts run in the order they came;
+ * the others overlap. A task waits only for earlier ones, so there is no deadlock.
  */
 export class Scheduler {
   readonly #limit: number;
@@ -46,7 +46,7 @@ export class Scheduler {
     this.#limit = Math.max(1, limit);
   }
 
-  /** Settles as `task` does, once it could run. A task that rejects holds nothing up. */
+  /** Settles as `task` does, once it may run. A task that rejects blocks nothing. */
   run<T>(access: ToolAccess, task: () => Promise<T>): Promise<T> {
     const before = [...this.#open].filter((earlier) => conflict(earlier.access, access));
     const done =
@@ -84,23 +84,23 @@ function writesTo(writer: ToolAccess, other: ToolAccess): boolean {
   return write.some((place) => other.read?.includes(place) || other.write?.includes(place));
 }
 
-/** The stop of one call of a tool: by its run, and by its time limit. */
+/** The abort of one tool call: by its run, or by its time limit. */
 export class CallAbort {
   readonly #call: LinkedAbort;
   readonly #stopTimer: () => void = () => undefined;
   #inner: LinkedAbort | undefined;
   readonly #begun = new Set<Promise<unknown>>();
-  /** True when it was the time limit that stopped it. */
+  /** True if the time limit aborted it. */
   timedOut = false;
-  /** True when the call has its result. */
+  /** True once the call has its result. */
   hasEnded = false;
 
-  /** Begins to count; `timeoutMs` of 0 is no limit. {@link CallAbort.end} must be called. */
+  /** Starts the timer; a `timeoutMs` of 0 is no limit. Call {@link CallAbort.end}. */
   constructor(run: AbortSignal, timeoutMs: number, clock: Clock) {
     this.#call = new LinkedAbort(run);
     if (timeoutMs > 0)
       this.#stopTimer = startTimer(clock, timeoutMs, () => {
-        // The first cause of a stop is the one that counts.
+        // The first cause counts.
         this.timedOut = !this.signal.aborted;
         const reason = new DOMException(`The call took longer than ${timeoutMs} ms.`, "TimeoutError");
         this.#call.abort(reason);
@@ -111,13 +111,13 @@ export class CallAbort {
     return this.#call.signal;
   }
 
-  /** The signal of what the call begins inside the run; aborted with the end of the call. */
+  /** The signal for work the call starts inside the run; aborted when the call ends. */
   get inner(): AbortSignal {
     this.#inner ??= new LinkedAbort(this.signal);
     return this.#inner.signal;
   }
 
-  /** Keeps what the call has begun inside the run and may not wait for itself. */
+  /** Tracks work the call starts inside the run and may not wait for. */
   begin<T>(work: Promise<T>): Promise<T> {
     const forget = (): boolean => this.#begun.delete(work);
     this.#begun.add(work);
@@ -125,7 +125,7 @@ export class CallAbort {
     return work;
   }
 
-  /** Resolves when all that the call has begun has ended: none of it outlives the call. */
+  /** Resolves when everything the call started has ended: none of it outlives the call. */
   async end(): Promise<void> {
     this.hasEnded = true;
     this.#stopTimer();
@@ -136,10 +136,12 @@ export class CallAbort {
   }
 }
 
-/** Milliseconds to find out what an aborted call has changed: it is what an undo of the run needs. */
+/** Milliseconds to find out what an aborted call changed, which undo needs. */
 const AFTER_GRACE_MS = 5_000;
 
-/** Keeps what a call may change. Resolves to the end of a call whose changes could not be taken back. */
+/**
+ * Keeps what a call may change. Resolves to the outcome of a call that could not be undone, so must not run.
+ */
 async function keepBefore(
   run: Run,
   checkpointer: Checkpointer,
@@ -152,7 +154,7 @@ async function keepBefore(
   } catch (error) {
     if (!run.signal.aborted)
       return { status: "error", result: errorResult(`Not run: ${errorMessage(error)}`) };
-    // Whatever it still does, the call it waits for will not come.
+    // Whatever it is still doing, the call it prepares for will not come.
     before.then(() => checkpointer.after(call)).catch(() => undefined);
     return NOT_STARTED;
   }
@@ -178,20 +180,21 @@ const DEFAULT_ABORT_GRACE_MS = 500;
 type ReadyCall = Extract<Admission, { readonly type: "ready" }>;
 
 /**
- * Runs the admitted calls of one answer, together where they do not conflict, and records one result for each
- * that waits for nobody. Resolves to the answer of a finish tool that succeeded. Throws only for the journal.
+ * Runs the admitted calls of one answer, in parallel where they do not conflict, and records a result for
+ * each that does not wait. Resolves to the answer of a finish tool that succeeded. Throws only when the
+ * journal fails.
  */
 export async function runCalls(run: Run, admissions: readonly Admission[]): Promise<Finish | undefined> {
-  // Nothing could bring an answer into a nested run.
+  // No answer could reach a nested run.
   const due = admissions.filter(({ type }) => type !== "open" || run.scope !== undefined);
   const settled = await finishCalls(run, due);
   return settled.find(({ result }) => result.finish !== undefined && result.isError !== true)?.result.finish;
 }
 
-/** Settles calls, in the order in which they end. Every call ends before the first failure is thrown. */
+/** Resolves to the outcomes in the order calls end. Every call ends before the first failure is thrown. */
 async function finishCalls(run: Run, admissions: readonly Admission[]): Promise<readonly FinishedCall[]> {
   const [only, second] = admissions;
-  // Most answers make one call, which has nothing to wait for.
+  // Most answers make one call, which needs no scheduling.
   if (only !== undefined && second === undefined) return [await finishCall(run, only)];
   const settled: FinishedCall[] = [];
   const failures: unknown[] = [];
@@ -216,7 +219,7 @@ function accessOf(run: Run, admission: Admission): ToolAccess {
     : "exclusive";
 }
 
-/** The places a call touches; `none` for a tool that does not exist, whose call will be refused. */
+/** What a call touches; `none` for an unknown tool, whose call is refused. */
 function accessOfCall(run: Run, name: string, input: ToolInput): ToolAccess {
   const access = run.tools.get(name)?.access;
   if (typeof access !== "function") return access ?? "none";
@@ -226,12 +229,12 @@ function accessOfCall(run: Run, name: string, input: ToolInput): ToolAccess {
       accessOf: (other, otherInput) => accessOfCall(run, other, otherInput),
     });
   } catch {
-    // A tool that cannot say what it touches runs alone; the same fault will show in its result.
+    // A tool that cannot say what it touches runs alone; the same error will show in its result.
     return "exclusive";
   }
 }
 
-/** Brings an admitted call to its one recorded result. */
+/** Takes an admitted call to its one recorded result. */
 async function finishCall(run: Run, admission: Admission, parentCallId?: string): Promise<FinishedCall> {
   const { call } = admission;
   const startedAt = run.settings.clock.elapsed();
@@ -251,7 +254,7 @@ async function finishCall(run: Run, admission: Admission, parentCallId?: string)
   return settled;
 }
 
-/** The answer of a tool that ends the run, unless there are secrets in it: nothing takes them out of it. */
+/** The answer of a finish tool, unless it contains secrets: a structured value cannot be redacted. */
 function storable({ settings: { redact } }: Run, { finish, isError }: ToolResult): Finish | undefined {
   if (finish === undefined || isError === true) return undefined;
   if (redact === undefined) return finish;
@@ -259,12 +262,12 @@ function storable({ settings: { redact } }: Run, { finish, isError }: ToolResult
     const text = JSON.stringify(finish);
     return redact.text(text) === text ? finish : undefined;
   } catch {
-    // What JSON cannot say cannot be searched.
+    // What cannot be written as JSON cannot be searched for secrets.
     return undefined;
   }
 }
 
-/** How an admitted call ends: it is run, or has an end already. */
+/** The outcome of an admitted call: it runs, or has an outcome already. */
 async function end(run: Run, admission: Admission, parentCallId: string | undefined): Promise<FinishedCall> {
   const { call, type } = admission;
   const asMade = requestedCall(run, call, parentCallId);
@@ -283,7 +286,7 @@ async function end(run: Run, admission: Admission, parentCallId: string | undefi
   const refusal = await keepBefore(run, checkpointer, kept);
   if (refusal !== undefined) return finished(run, refusal, made);
   try {
-    // Changes of a hook to files after a call are part of what the call did.
+    // What a hook changes in files after a call counts as part of the call.
     return await runReady(run, admission, made, parentCallId);
   } finally {
     for (const entry of await changesOf(run, checkpointer, kept)) await record(run, entry);
@@ -301,8 +304,8 @@ async function runReady(
 }
 
 /**
- * The end of a call, after its plugins and without secrets, theirs included. What was refused or stopped
- * stays so. Where a plugin throws, the result is withheld: what it was to take out must not get through.
+ * The outcome of a call after plugins and redaction, also of what plugins added. A refused or aborted call
+ * stays one. If a plugin throws, the result is withheld: the plugin may have been meant to remove something.
  */
 async function finished(
   run: Run,
@@ -331,7 +334,7 @@ async function execute(
 ): Promise<FinishedCall> {
   const { id: callId, name } = call;
   await record(run, { type: "tool_intent", callId, name, input, ...defined({ judged, parentCallId }) });
-  // A tool that starts under an aborted signal would never hear of it.
+  // A tool started with an aborted signal would never see the abort event.
   if (run.signal.aborted) return NOT_STARTED;
   const timeoutMs = tool.timeoutMs ?? run.settings.toolTimeoutMs;
   const abort = new CallAbort(run.signal, timeoutMs, run.settings.clock);
@@ -374,7 +377,7 @@ function toolContext(run: Run, call: ToolUseBlock, abort: CallAbort, updates: Up
     idempotencyKey: `${sessionId}/${call.id}`,
     cwd: run.settings.cwd,
     update: (update: ToolUpdate | string) => {
-      // A call that was abandoned has its result already.
+      // The call was abandoned and has its result.
       if (!abort.hasEnded) updates.push(typeof update === "string" ? { text: update } : update);
     },
     callTool: (name, input) => {
@@ -396,8 +399,8 @@ function toolContext(run: Run, call: ToolUseBlock, abort: CallAbort, updates: Up
 }
 
 /**
- * The function with which a call makes calls of its own. They are prepared in call
- * order and scheduled like any others. Throws only when the journal fails.
+ * Returns the function with which a call makes calls of its own. They are prepared in call order and
+ * scheduled like any others. Throws only when the journal fails.
  */
 export function callMaker(
   run: Run,
@@ -408,7 +411,7 @@ export function callMaker(
   let admitted: Promise<unknown> = Promise.resolve();
   const { callIds } = run.state.transcript;
   const nextId = (): string => {
-    // A model may have given a call of its own such an id.
+    // A model may have used that id for a call of its own.
     do count++;
     while (callIds.has(`${parentCallId}/${count}`));
     const id = `${parentCallId}/${count}`;
@@ -428,7 +431,7 @@ export function callMaker(
   };
 }
 
-/** A copy of the input of a call: later changes of the original do not change what runs. */
+/** A copy: later changes to the original do not change what runs. */
 function ownCopy(name: string, input: ToolInput): ToolInput {
   try {
     return structuredClone(input);

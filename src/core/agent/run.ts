@@ -11,18 +11,18 @@ import type { Journal } from "./journal.ts";
 import type { Approvals, Approver, Change, Checkpointer, Fold, Gate, Plugin } from "./ports.ts";
 import type { SessionState } from "./state.ts";
 
-/** The argument of `onMaxIterations` as a function. */
+/** What a function for `onMaxIterations` gets. */
 export interface MaxIterationsContext {
   readonly maxIterations: number;
   readonly messages: readonly Message[];
-  /** The last text the model wrote, possibly empty. */
+  /** The last text the model wrote; may be empty. */
   readonly lastText: string;
 }
 
 /**
- * The way on when the model still asks for tools after `maxIterations` requests. `summarize`: one more
- * request with tools forbidden, whose text is the answer · `last`: the last text · `throw`:
- * {@link import("./result.ts").MaxIterationsError} · a function: its text.
+ * What happens when the model still asks for tools after `maxIterations` requests. `summarize`: one more
+ * request without tools, whose text is the answer · `last`: the last text is the answer · `throw`: {@link
+ * import("./result.ts").MaxIterationsError} · a function: its text is the answer.
  */
 export type OnMaxIterations =
   | "summarize"
@@ -31,13 +31,13 @@ export type OnMaxIterations =
   | ((context: MaxIterationsContext) => string | Promise<string>);
 
 /**
- * How much of a run the conversation keeps. `full`: every message and tool call, so that the next question
- * can refer to them. `final-only`: the question and the answer; tool calls stand in the journal and in the
- * events, and are not sent again; a tool that the caller answers cannot be used then.
+ * How much of a run the conversation keeps. `full`: every message and tool call, so that later questions can
+ * refer to them. `final-only`: the question and the answer; tool calls are in the journal and the events but
+ * are not sent again, and tools that the caller runs are not available.
  */
 export type ConversationMemory = "full" | "final-only";
 
-/** The model that is asked, and the reasoning asked of it; no `effort` is the provider's default. */
+/** The model to ask, and how much it should reason; without `effort` the provider's default applies. */
 export interface ModelSelection {
   readonly model: Model;
   readonly effort?: Effort;
@@ -45,7 +45,7 @@ export interface ModelSelection {
 
 export type RunPlugin = Plugin<Run>;
 
-/** A run: its own parts, its settings, and what it shares with the runs nested in it. */
+/** A run: its own parts, its settings, and what it shares with its nested runs. */
 export interface Run {
   readonly settings: RunSettings;
   readonly shared: SharedParts;
@@ -54,27 +54,27 @@ export interface Run {
   readonly state: SessionState;
   readonly tools: ToolRegistry;
   readonly until: RunEnd;
-  /** The model and effort of the next request: they may be changed while it runs. */
+  /** Model and effort of the next request; both may change while the run is in progress. */
   readonly model: () => ModelSelection;
   readonly request: RequestDefaults;
   readonly signal: AbortSignal;
   readonly emit: (event: AgentEvent) => void;
-  /** Tag of its entries when it is a nested run. */
+  /** Set for a nested run: the tag of its entries. */
   readonly scope: string | undefined;
-  /** Set when it is the run of a subagent. */
+  /** Set for the run of a subagent. */
   readonly subagent?: SubagentPlace;
 }
 
-/** The ways in which a run ends, beside an answer. */
+/** What ends a run other than an answer. */
 export interface RunEnd {
-  /** Name of the tool that must end the run (structured output), if any. */
+  /** Name of the tool that must end the run (structured output). */
   readonly finishTool: string | undefined;
   readonly toolChoice: ToolChoice | undefined;
   readonly maxIterations: number;
   readonly onMaxIterations: OnMaxIterations;
 }
 
-/** The options of an agent and of one run of it, by the names under which they are explained there. */
+/** The options of an agent and of a run, documented there under the same names. */
 export interface RunSettings extends Omit<RunEnd, "finishTool"> {
   readonly budget: Budget;
   readonly memory: ConversationMemory;
@@ -97,26 +97,26 @@ export interface RunSettings extends Omit<RunEnd, "finishTool"> {
 }
 
 export interface SharedParts {
-  /** `undefined` where neither money nor tokens are limited. */
+  /** `undefined` if neither money nor tokens are limited. */
   readonly ledger: BudgetLedger | undefined;
   readonly startedAt: number;
   readonly plugins: readonly RunPlugin[];
-  /** The first failure of a plugin that had no other way to end the run. */
+  /** The first error of a plugin that could not end the run at once. */
   readonly failure: { error?: NanoAgentError };
-  /** True when the run was released: nothing more is recorded then. */
+  /** True once the run was released: nothing more is recorded. */
   readonly isReleased: () => boolean;
   /** Takes the steering messages that came in since the last call. */
   readonly takeSteering: () => readonly NewEntry[];
-  /** Runs a subagent for a tool call of a run. */
+  /** Starts the subagent that a tool call asks for. */
   readonly startSubagent: (run: Run, delegation: Delegation) => Promise<SubagentOutcome>;
 }
 
-/** The parts of a run that are no options. */
+/** The parts of a run that are not options. */
 export interface RunParts
   extends Omit<Run, "settings" | "shared" | "until" | "scope" | "subagent">,
     Omit<SharedParts, "ledger" | "startedAt"> {
   readonly finishTool: string | undefined;
-  /** Milliseconds it has taken before it goes on. */
+  /** Milliseconds it had taken when it resumed. */
   readonly workedMs: number;
 }
 
@@ -161,7 +161,7 @@ export function newRun(given: Partial<RunSettings>, parts: RunParts): Run {
   };
 }
 
-/** The fields of the next request that are the same for every request with this effort. */
+/** The request fields shared by all requests with the current effort. */
 export function requestDefaults({ model, request }: Pick<Run, "model" | "request">): RequestDefaults {
   const { effort } = model();
   if (effort === request.effort) return request;
@@ -179,19 +179,19 @@ export interface Delegation {
 export interface SubagentPlace {
   readonly agent: string;
   readonly callId: string;
-  /** 1 for one that the conversation started, 2 for one that such a subagent started. */
+  /** 1 for a subagent started by the conversation, 2 for one started by such a subagent. */
   readonly depth: number;
 }
 
-/** The part of a run that keeps the record. */
+/** The parts of a run that recording needs. */
 export interface Recorder extends Pick<Run, "journal" | "state" | "emit" | "scope"> {
   readonly shared?: Pick<SharedParts, "isReleased">;
 }
 
 /**
- * Stores an entry, folds it into the state and publishes it, in this order. An answer is published when it is
- * stored, which the records that follow from it may share: {@link recorded} waits for that. Rejects with
- * `journal` when an entry cannot be stored, and with `aborted` when the run was let go of.
+ * Stores an entry, folds it into the state and publishes it, in that order. An answer may be published while
+ * the records that follow from it are stored with it: {@link recorded} waits for that. Rejects with `journal`
+ * if an entry cannot be stored, and with `aborted` if the run was released.
  */
 export async function record(run: Recorder, entry: NewEntry): Promise<JournalEntry> {
   if (run.shared?.isReleased() === true)
@@ -205,7 +205,7 @@ export async function record(run: Recorder, entry: NewEntry): Promise<JournalEnt
   if (!isRecord(stored)) throw notStored(entry.type, "append() gave back no entry.");
   run.state.apply(stored);
   const flushing = entry.type === "assistant_message" ? run.journal.flush?.() : undefined;
-  // Where it fails, so does the next record: the journal is of no use any more.
+  // If it fails, the next record fails too: the journal is broken.
   if (flushing !== undefined)
     flushing.then(
       () => run.emit(stored),
@@ -215,14 +215,14 @@ export async function record(run: Recorder, entry: NewEntry): Promise<JournalEnt
   return stored;
 }
 
-/** Resolves when all records are stored and published; nothing where they are. Rejects with `journal`. */
+/** Resolves when all records are stored and published; undefined if they are. Rejects with `journal`. */
 export function recorded({ journal }: Pick<Recorder, "journal">): Promise<void> | undefined {
   return journal.flush?.().catch((error: unknown) => {
     throw notStored("assistant_message", error);
   });
 }
 
-/** Says something to the model in the name of loop, pattern or plugin. Rejects like {@link record}. */
+/** Sends the model a remark of the loop, a pattern or a plugin. Rejects like {@link record}. */
 export async function recordSystemMessage(
   run: Recorder,
   text: string,
@@ -239,7 +239,7 @@ function notStored(type: NewEntry["type"], error: unknown): NanoAgentError {
   );
 }
 
-/** Passes a value through the plugins, one after the other. At once where they leave it as it is. */
+/** Passes a value through the plugins in turn. Synchronous as long as none of them changes it. */
 export function through<T>(
   plugins: readonly RunPlugin[],
   value: T,
@@ -256,7 +256,7 @@ export function through<T>(
   return value;
 }
 
-/** A request of the conversation is due. Patterns call it once, for all their nested runs. */
+/** Called before a request of the conversation. Patterns call it once for all their nested runs. */
 export async function beforeTurn(run: Run): Promise<void> {
   for (const plugin of run.shared.plugins) {
     const preparing = plugin.beforeTurn?.(run);
@@ -272,21 +272,21 @@ export function watchAnswer({ shared }: Run): (part: StreamPart) => void {
   };
 }
 
-/** The folds that plugins want kept for every transcript. */
+/** The folds that plugins want for every transcript. */
 export function foldsOf(plugins: readonly RunPlugin[]): readonly (new () => Fold)[] {
   return plugins.flatMap(({ fold }) => fold ?? []);
 }
 
-/** Keeps what a plugin threw, aborts left out, where it cannot end the run before the turn ends. */
+/** Keeps a plugin's error, unless the run was aborted, so that the run ends with it after this turn. */
 export function pluginFailure(run: Run, error: unknown): NanoAgentError {
   const failure = toNanoAgentError(error);
   if (!run.signal.aborted) run.shared.failure.error ??= failure;
   return failure;
 }
 
-/** Thrown to leave an answer: it is kept without its end, and the run ends with `loop_detected`. */
+/** Thrown to abandon an answer: it is kept without its surplus, and the run ends with `loop_detected`. */
 export class AbortedAnswer extends NanoAgentError {
-  /** Characters at the end of its text that are not kept. */
+  /** How many characters at the end of its text are not kept. */
   readonly surplus: number;
 
   constructor(message: string, surplus: number) {

@@ -33,16 +33,16 @@ import type {
 import type { Fold } from "./ports.ts";
 import type { PendingCall } from "./result.ts";
 
-/** The use in a stretch of entries: for limits, results, statistics and screens alike. */
+/** Usage and cost over a range of entries, for limits, results, statistics and screens. */
 export interface Spending {
-  /** Answers, and requests and attempts beside the conversation. */
+  /** All model requests: answers, requests outside the conversation, and failed attempts. */
   readonly requests: number;
   /** Answers among them that were cut. */
   readonly interrupted: number;
   readonly usage: Usage;
-  /** USD; `undefined` once an answer of unknown price is among them. */
+  /** USD; `undefined` as soon as one price is unknown. */
   readonly costUsd: number | undefined;
-  /** Milliseconds in model requests; those that overlap count each. */
+  /** Milliseconds in model requests; overlapping ones count in full. */
   readonly durationMs: number;
 }
 
@@ -60,12 +60,12 @@ export function isSpending(entry: JournalEntry): entry is SpendingEntry {
   return entry.type === "assistant_message" || entry.type === "model_usage";
 }
 
-/** An interrupted answer that was not charged: its cost is zero, not unknown. */
+/** True for an interrupted answer that was not charged: its cost is zero, not unknown. */
 export function isUnpaid(entry: SpendingEntry): boolean {
   return entry.type === "assistant_message" && entry.interrupted === true && entry.usage.estimated !== true;
 }
 
-/** The use so far, with one more entry. Impossible figures of a foreign journal are not counted. */
+/** `before` plus one entry. Impossible figures in a foreign journal are ignored. */
 export function addSpending(before: Spending, entry: SpendingEntry): Spending {
   const isCut = entry.type === "assistant_message" && entry.interrupted === true;
   const isFree = isUnpaid(entry);
@@ -83,37 +83,37 @@ export function addSpending(before: Spending, entry: SpendingEntry): Spending {
   };
 }
 
-/** A cost that is none is unknown. */
+/** Whatever is no valid amount is unknown. */
 function isAmount(costUsd: number | undefined): costUsd is number {
   return typeof costUsd === "number" && Number.isFinite(costUsd) && costUsd >= 0;
 }
 
-/** Answers in a row whose arguments are not JSON, whatever they are, before the run ends. */
+/** How many answers in a row may have unreadable arguments before the run ends. */
 export const MAX_UNREADABLE = 3;
 
 export class RunProgress {
   iterations = 0;
-  /** The last non-empty text the model wrote. */
+  /** The last non-empty text of the model. */
   lastText = "";
-  /** Times the model was told that a tool ends the run. */
+  /** How often the model was told that a tool must end the run. */
   nudges = 0;
-  /** Answers in a row that could not be read. */
+  /** Unreadable answers in a row. */
   unreadable = 0;
-  /** The words of the user: input and steering, as texts. */
+  /** The user's words: input and steering, as text. */
   asked: string[] = [];
   hasBegun = false;
-  /** True when it has begun and has no end. */
+  /** True if it has started and not ended. */
   isOpen = false;
-  /** The answer without calls that nothing was said behind. */
+  /** The newest answer, if it makes no calls and nothing follows it. */
   answer: AssistantEntry | undefined;
-  /** The answer of a tool that ends the run, of the newest calls. */
+  /** The answer of a finish tool among the newest calls. */
   finish: Finish | undefined;
   #called: string[] = [];
   #activeMs = 0;
   #activeSince = 0;
   #lastTime = 0;
 
-  /** Milliseconds it was at work, the time in which it waited for somebody left out. */
+  /** Active milliseconds, without the time spent waiting for somebody. */
   get activeMs(): number {
     return this.#activeMs + (this.isOpen ? Math.max(0, this.#lastTime - this.#activeSince) : 0);
   }
@@ -122,7 +122,7 @@ export class RunProgress {
     return this.#called.includes(name);
   }
 
-  /** Takes an entry. `wasWaiting`: calls waited for somebody before it. */
+  /** Folds an entry. `wasWaiting`: calls were waiting for somebody before it. */
   apply(entry: JournalEntry, wasWaiting: boolean): void {
     if (entry.type === "run_start") this.#begin(entry, wasWaiting);
     else if (entry.type === "run_resume") this.#goOn(entry, wasWaiting);
@@ -138,7 +138,7 @@ export class RunProgress {
 
   #begin(entry: RunStartEntry, wasWaiting: boolean): void {
     this.#startOver();
-    // The earlier question of a run that waited has no answer yet.
+    // The question of a run that waited is still unanswered.
     if (!wasWaiting) this.asked = [];
     this.iterations = 0;
     this.lastText = "";
@@ -148,7 +148,7 @@ export class RunProgress {
     this.#work(entry);
   }
 
-  /** One that had ended is tried again: the model is asked anew, and has its chances to be understood. */
+  /** Resuming a run that had ended gives the model all its attempts again. */
   #goOn(entry: RunResumeEntry, wasWaiting: boolean): void {
     if (!this.isOpen && !wasWaiting) this.#startOver();
     this.#work(entry);
@@ -207,9 +207,9 @@ export class RunProgress {
 }
 
 /**
- * True for a decision that holds for a call that was cut before anything came of it: a no, and that the
- * caller may run it. A yes to a call of ours is asked for again, for much may have changed since; so is a
- * call that a message refused.
+ * True for a decision that still holds when its call is resumed: a no, and the handover of a call to the
+ * caller. A yes for one of our own calls is asked again, because much may have changed; so is a call that was
+ * refused by a message.
  */
 function isForLater({ action, code, external }: PermissionEntry): boolean {
   return external === true || (action === "deny" && code !== "answered_otherwise");
@@ -218,43 +218,43 @@ function isForLater({ action, code, external }: PermissionEntry): boolean {
 export const NOT_APPROVED = "Error: Tool call was not approved";
 
 export interface OpenCall {
-  /** How it had begun when whatever ran it was cut. */
+  /** The intent, if the call had started when its run was cut. */
   readonly begun?: ToolIntentEntry;
-  /** The question about it that has no answer yet. */
+  /** The unanswered question about it. */
   readonly question?: ApprovalRequestEntry;
-  /** The answer on record, where the call was cut before anything came of it. */
+  /** The recorded answer, if the call was cut before it had an effect. */
   readonly decision?: PermissionEntry;
-  /** True when a run has ended with it, so that its caller may be running it. */
+  /** True if a run ended with it open, so that the caller may be running it. */
   readonly handedOut?: boolean;
 }
 
-/** A nested run: its entries are tagged with `scope`, and what it spends counts for `parent` too. */
+/** A nested run: its entries carry `scope`, and its spending counts for `parent` too. */
 export interface NestedState {
   readonly scope: string;
   readonly parent: SessionState;
 }
 
 /**
- * The fold of a journal: conversation, spending and counters. Feed it every entry once, in order. Entries of
- * other scopes count as spending and as nothing else.
+ * The fold of a journal: conversation, spending and counters. Feed it every entry once, in order. Of entries
+ * with another scope only the spending counts.
  */
 export class SessionState {
   readonly transcript: Transcript;
-  /** Names and marks of the messages in it. */
+  /** Names and marks of its messages. */
   readonly labels: MessageLabels = new MessageLabels();
   /** How far the newest run has come. */
   readonly progress: RunProgress = new RunProgress();
   /** Of the newest run. */
   run: Spending = NO_SPENDING;
-  /** True when the conversation was run or edited: what is not in it by now is left out on purpose. */
+  /** True once there was a run or an edit: messages missing by now are missing on purpose. */
   isTouched = false;
-  /** The mode in the newest `mode_change`. */
+  /** The mode of the newest `mode_change`. */
   mode: string | undefined;
-  /** The provider's last report; `undefined` where there was none since messages were taken out. */
+  /** The provider's last token count; `undefined` if messages were removed since. */
   measured: MeasuredContext | undefined;
-  /** Counts up when messages are taken out or put back: by a compaction, its undo, an edit. */
+  /** Increases when messages are removed or restored: by a compaction, its undo, or an edit. */
   revision = 0;
-  /** True when the newest compaction was taken back: then none is made unasked while requests still fit. */
+  /** True after the newest compaction was undone: no automatic one follows while requests still fit. */
   isUndone = false;
   readonly #folds: readonly Fold[];
   readonly #nested: NestedState | undefined;
@@ -262,13 +262,13 @@ export class SessionState {
   #session: Spending = NO_SPENDING;
   #endedWaiting = false;
   #isStopped = false;
-  /** The newest compaction, the messages before it, and how many there were after it: what an undo needs. */
+  /** What undoing the newest compaction needs: the messages before it, and how many it left. */
   #compaction:
     | { readonly id: string; readonly before: readonly Message[]; readonly count: number }
     | undefined;
   #isCut = false;
 
-  /** `folds`: what plugins keep beside it. */
+  /** `folds`: those of plugins, kept beside this one. */
   constructor(folds: readonly (new () => Fold)[] = [], nested?: NestedState) {
     this.#folds = folds.map((kind) => new kind());
     this.#nested = nested;
@@ -278,37 +278,37 @@ export class SessionState {
     );
   }
 
-  /** The fold of a plugin over this transcript, by its class; `undefined` where there is no such plugin. */
+  /** A plugin's fold of this transcript, by its class; `undefined` if there is no such plugin. */
   fold<T extends Fold>(kind: new () => T): T | undefined {
     return this.#folds.find((fold) => fold instanceof kind) as T | undefined;
   }
 
-  /** Of all runs of the session, those outside a nested one included. */
+  /** Of all runs of the session, including those around a nested one. */
   get session(): Spending {
     return this.#nested?.parent.session ?? this.#session;
   }
 
-  /** True when the newest run can go on: it has no end, or it waits. */
+  /** True if the newest run can be resumed: it has not ended, or it waits. */
   get isUnfinished(): boolean {
     return this.progress.isOpen || this.isWaiting;
   }
 
-  /** True when the newest run has ended so that somebody outside is to answer calls, and calls are open. */
+  /** True if the newest run ended waiting for somebody, and calls are still open. */
   get isWaiting(): boolean {
     return this.#endedWaiting && this.transcript.hasPending;
   }
 
-  /** True when a person refused a call of the newest run, or of one inside it, with `stop`. */
+  /** True if a person refused a call of the newest run, or of a run inside it, with `stop`. */
   get isStopped(): boolean {
     return this.#nested?.parent.isStopped ?? this.#isStopped;
   }
 
-  /** The open calls of which more is known than that the model made them, by id. */
+  /** The open calls about which anything is known beyond the model's request, by id. */
   get open(): ReadonlyMap<string, OpenCall> {
     return this.#open;
   }
 
-  /** The questions about open calls that wait for approval, by call id, in call order. */
+  /** The questions waiting for approval, by call id, in call order. */
   get approvals(): ReadonlyMap<string, ApprovalRequestEntry> {
     const asked = [...this.#open].flatMap(([id, { question }]) =>
       question === undefined ? [] : [[id, question] as const],
@@ -316,12 +316,12 @@ export class SessionState {
     return new Map(asked);
   }
 
-  /** True when the last message is an answer that an abort has cut, of which the model was not told. */
+  /** True if the last message is an answer cut by an abort, and the model was not told yet. */
   get isInterrupted(): boolean {
     return this.#isCut && this.transcript.messages.at(-1)?.role === "assistant";
   }
 
-  /** Id of the compaction that can be taken back: the newest, unless it was already. */
+  /** Id of the newest compaction, unless it was undone already. */
   get undoable(): string | undefined {
     return this.#compaction?.id;
   }
@@ -335,7 +335,7 @@ export class SessionState {
 
   #fold(entry: JournalEntry): void {
     const { labels, transcript } = this;
-    // Whoever has a run that was stopped begun again wants it to go on.
+    // Resuming a run that was stopped means that it should continue.
     if (entry.type === "run_resume" && !this.isUnfinished) this.#isStopped = false;
     this.progress.apply(entry, this.isWaiting);
     for (const fold of this.#folds) fold.apply(entry);
@@ -343,11 +343,11 @@ export class SessionState {
     const wasOpen = transcript.hasPending;
     this.#change(entry);
     if (entry.type === "compaction" || entry.type === "compaction_undone") {
-      // Messages without a name by now are those that had to be repaired.
+      // Messages still without an id are the ones that were repaired.
       for (const message of transcript.messages) labels.nameUnnamed(message, `${entry.id}/results`);
       return;
     }
-    // Where calls were open, what comes first is the message with their results.
+    // If calls were open, the first new message holds their results.
     const results = wasOpen ? transcript.messages[before] : undefined;
     if (results !== undefined) labels.nameNew(results, `${entry.id}/results`);
   }
@@ -390,14 +390,14 @@ export class SessionState {
         this.#end(entry);
         return;
       default:
-        // Changes of files are no part of the conversation.
+        // Changes to files are not part of the conversation.
         this.#foldContext(entry);
     }
   }
 
   #end(entry: RunEndEntry): void {
     if (entry.stopReason === "aborted") this.#isCut = true;
-    // Calls left to the caller stay open; any other open call will never be answered.
+    // Calls left to the caller stay open; no other open call will ever be answered.
     this.#endedWaiting = isWaiting(entry.stopReason);
     if (this.#endedWaiting) {
       for (const { id } of this.transcript.pending) {
@@ -421,10 +421,10 @@ export class SessionState {
     this.#open.delete(callId);
   }
 
-  /** False for a stop that is given about a call outside of the run, also while that run is cut. */
+  /** False for a stop about a call outside this run, even while the run is cut. */
   #stops({ scope, callId, parentCallId = callId }: PermissionEntry): boolean {
     const { pending } = this.transcript;
-    // The scope of a subagent names the call it works for; a phase works for none.
+    // A subagent's scope contains the id of its call; that of a pattern's phase does not.
     const isWithin =
       scope === this.#nested?.scope
         ? pending.some(({ id }) => `${parentCallId}/`.startsWith(`${id}/`))
@@ -467,7 +467,7 @@ export class SessionState {
     else {
       const meant = new Set(ids);
       transcript.remove((message) => meant.has(labels.idOf(message)));
-      // Both of them count messages that may be gone.
+      // Both count messages that may be gone.
       this.measured = undefined;
       this.#compaction = undefined;
       this.revision += 1;
@@ -509,7 +509,7 @@ export class SessionState {
   #spend(entry: SpendingEntry): void {
     const before = this.#session;
     this.#session = addSpending(before, entry);
-    // In the first run of a session both are the same.
+    // In the first run of a session the two are equal.
     this.run = this.run === before ? this.#session : addSpending(this.run, entry);
   }
 }
@@ -517,7 +517,7 @@ export class SessionState {
 /** The calls of the last answer that wait for somebody, in call order. */
 export function pendingCalls(state: SessionState): readonly PendingCall[] {
   const { transcript, approvals } = state;
-  // What is decided is not waited for, except the result of a call of the caller's own.
+  // A decided call does not wait, unless the caller still owes its result.
   const open = transcript.pending.filter(({ id }) => {
     const decided = state.open.get(id)?.decision;
     return decided === undefined || decided.external === true;

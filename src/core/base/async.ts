@@ -1,21 +1,20 @@
 import { NanoAgentError } from "./errors.ts";
 
-/** The port to time. Everything that waits takes one, so that tests need not. */
+/** The clock. Everything that waits takes one, so tests do not have to. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Milliseconds since some moment, for measuring: the same whatever anybody sets the time of day to. */
+  /** Monotonic milliseconds, for measuring durations. */
   elapsed(): number;
   /**
-   * Resolves after `ms` milliseconds; at once (in a later microtask) for 0, negative or no numbers. Rejects
-   * with the signal's reason as soon as `signal` is aborted, also when it was before the call. Leaves no
-   * timer and no listener behind.
+   * Resolves after `ms` milliseconds, or in a later microtask if `ms` is 0, negative or NaN. Rejects with the
+   * signal's reason once `signal` is aborted, even before the call. Leaves no timer or listener behind.
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /**
-   * Calls back after `ms` milliseconds, soon for 0 or less, unless the function it returns was called before.
-   * Every tool call has a limit that it hardly ever reaches: by `sleep`, which is the default, that takes a
-   * tenth of the time of the loop.
+   * Calls back after `ms` milliseconds unless the returned function was called first. Every tool call sets a
+   * time limit that it hardly ever reaches, so this must be cheap: the default, built on `sleep`, costs a
+   * tenth of the loop's time.
    */
   timer?(ms: number, callback: () => void): () => void;
 }
@@ -55,7 +54,7 @@ export const systemClock: Clock = Object.freeze({
 
 function timer(ms: number, callback: () => void): () => void {
   if (ms <= MAX_TIMER_MS) {
-    // Node warns of a time that has passed.
+    // Node warns about a negative delay.
     const running = setTimeout(callback, Math.max(0, ms));
     return () => clearTimeout(running);
   }
@@ -65,20 +64,20 @@ function timer(ms: number, callback: () => void): () => void {
   return () => stop();
 }
 
-/** `setTimeout` fires at once for anything longer than this. */
+/** `setTimeout` fires at once for longer delays. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * A signal that is aborted with its parent, reason included; cheaper than `AbortSignal.any`, and without
- * leaks. Those of us who wait for it stand in a list: a run waits several times a turn, and a listener each
- * takes a twentieth of the time of a loop without a network.
+ * A signal that aborts with its parent, with the same reason. Cheaper than `AbortSignal.any`, and leaks
+ * nothing. Our own waiters are kept in a list: a run waits several times a turn, and one listener per wait
+ * would cost a twentieth of the loop's time.
  */
 export class LinkedAbort implements AbortSource {
   readonly #controller = new AbortController();
   readonly #unlink: (() => void) | undefined;
   #callbacks: (() => void)[] = [];
 
-  /** {@link LinkedAbort.unlink} must be called when it is no longer needed. */
+  /** Call {@link LinkedAbort.unlink} when it is no longer needed. */
   constructor(parent: AbortSignal | undefined) {
     (this.signal as OwnSignal)[SOURCE] = this;
     if (parent?.aborted === true) this.abort(parent.reason);
@@ -115,7 +114,7 @@ export class LinkedAbort implements AbortSource {
   }
 }
 
-/** The error of an aborted signal: its reason when that is one of ours, else one with code `aborted`. */
+/** The error for an aborted signal: its reason if that is ours, otherwise one with code `aborted`. */
 export function abortError(
   { reason }: Pick<AbortSignal, "reason">,
   what = "The run was aborted.",
@@ -125,17 +124,17 @@ export function abortError(
 }
 
 interface AbortSource {
-  /** Calls back at the abort, never before. */
+  /** Registers a callback for the abort; it is never called synchronously. */
   readonly add: (callback: () => void) => void;
   readonly remove: (callback: () => void) => void;
 }
 
-/** Our signals keep their source: a weak map of short-lived keys slows garbage collections. */
+/** A field on our own signals: a weak map of short-lived keys slows down garbage collection. */
 const SOURCE = Symbol("source");
 
 type OwnSignal = AbortSignal & { [SOURCE]?: AbortSource };
 
-/** The source that tells of the abort of a signal. Leaves no listener on one that somebody else made. */
+/** Where to register for the abort of a signal. A foreign signal keeps no listener afterwards. */
 function sourceOf(signal: AbortSignal): AbortSource {
   return (
     (signal as OwnSignal)[SOURCE] ?? {
@@ -146,8 +145,8 @@ function sourceOf(signal: AbortSignal): AbortSource {
 }
 
 /**
- * Settles as `promise` does, or rejects with {@link abortError} `graceMs` milliseconds after the signal is
- * aborted, whichever comes first. The grace lets work end by itself and say how it ended.
+ * Settles as `promise` does, or rejects with {@link abortError} `graceMs` milliseconds after the abort,
+ * whichever comes first. The grace period lets work end on its own and report how.
  */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal, graceMs = 0): Promise<T> {
   const source = sourceOf(signal);
@@ -182,9 +181,8 @@ interface TimeBound {
 }
 
 /**
- * The answer of somebody else's function, waited for until the time is up. It gets a signal that is aborted
- * then; rejects then with a sentence that begins with "it took longer than", and with the reason of `signal`
- * where that ends the wait.
+ * The result of foreign code, with a time limit. The code gets a signal that is aborted at the limit. Rejects
+ * then with a message starting "it took longer than", or with the reason of `signal`.
  */
 export async function inTime<T>(
   work: (signal: AbortSignal) => T | Promise<T>,
@@ -211,10 +209,10 @@ interface BackoffOptions {
 }
 
 /**
- * Milliseconds to wait before retry number `attempt` (from 1): a whole number drawn evenly from the upper
- * half of the range up to `baseMs * 2 ** (attempt - 1)`, at most `maxMs`. Jitter keeps clients that failed
- * together from coming back together; its floor keeps unlucky draws from using all attempts up before an
- * overloaded server can recover.
+ * Milliseconds to wait before retry number `attempt` (from 1): a random whole number in the upper half of the
+ * range up to `baseMs * 2 ** (attempt - 1)`, at most `maxMs`. The jitter spreads clients that failed
+ * together; its lower bound keeps bad luck from using up all attempts before an overloaded server can
+ * recover.
  */
 export function backoffDelayMs(attempt: number, options: BackoffOptions = {}): number {
   const { baseMs = 500, maxMs = 30_000, random = Math.random } = options;
@@ -225,9 +223,9 @@ export function backoffDelayMs(attempt: number, options: BackoffOptions = {}): n
 }
 
 /**
- * Milliseconds from a `Retry-After` header (RFC 9110, 10.2.3): seconds, also with a fraction, or an HTTP date
- * in any of its three forms, where a past one means 0. `undefined` for anything else, and for waits beyond a
- * year: nobody means those.
+ * Milliseconds from a `Retry-After` header (RFC 9110, 10.2.3): seconds, possibly fractional, or an HTTP date
+ * in any of its three forms, where a past date means 0. `undefined` for anything else, and for waits beyond a
+ * year.
  */
 export function parseRetryAfter(value: string | null | undefined, nowMs: number): number | undefined {
   const text = value?.trim() ?? "";
@@ -240,7 +238,7 @@ export function parseRetryAfter(value: string | null | undefined, nowMs: number)
 
 const YEAR_MS = 366 * 86_400_000;
 
-/** A weekday first: without it `Date.parse` takes almost anything for a date, `-5` included. */
+/** The weekday is required: without it `Date.parse` accepts almost anything as a date, even `-5`. */
 const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? [\w :-]{8,32}$/;
 
 function believable(ms: number): number | undefined {

@@ -3,7 +3,7 @@ import { equalJson, isRecord, safeParse } from "./json.ts";
 import type { JsonSchema } from "./schema.ts";
 import { counted, nearest } from "./text.ts";
 
-/** One schema object being compiled: its keywords, its place, and how the schemas in it are compiled. */
+/** A schema object being compiled: its keywords, its location, and how to compile its subschemas. */
 export interface SchemaNode {
   readonly schema: JsonSchema;
   /** JSON pointer of the node, e.g. `#/properties/path`. */
@@ -42,7 +42,7 @@ export function schemasKeyword(node: SchemaNode, keyword: string): readonly Chec
   return value.map((each, at) => node.compile(each, `${node.where}/${keyword}/${at}`));
 }
 
-/** The values of an object keyword as `compile` makes them, with their names; empty when absent. */
+/** The entries of an object keyword, each compiled; empty if the keyword is absent. */
 export function mapKeyword<T>(
   node: SchemaNode,
   keyword: string,
@@ -56,7 +56,9 @@ export function mapKeyword<T>(
   );
 }
 
-/** A regular expression as schemas mean it: not anchored, Unicode where its syntax allows. */
+/**
+ * A regular expression with the semantics of JSON Schema: unanchored, in Unicode mode if its syntax allows.
+ */
 export function patternOf(source: unknown, where: string): RegExp {
   if (typeof source !== "string") throw schemaError(where, "must be a regular expression as a string");
   try {
@@ -74,25 +76,25 @@ export function pointerToken(key: string): string {
   return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** Issues reported of one value. More would not help a model to mend it. */
+/** Maximum issues reported per value: more would not help a model fix it. */
 export const MAX_ISSUES = 10;
 
 /**
- * One keyword, or one schema, compiled. Returns the value, or what it was repaired to, and tells the run when
- * it does not hold. A check never changes the value it is given.
+ * A compiled keyword or schema. Returns the value, repaired if necessary, and tells the run if it is invalid.
+ * Never changes the value it is given.
  */
 export type Check = (value: unknown, run: SchemaRun) => unknown;
 
-/** `type` and `choice` tell which branch of a schema was meant; `missing` and `unknown` are about a key. */
+/** `type` and `choice` show which branch of a schema was meant; `missing` and `unknown` concern a key. */
 type IssueKind = "type" | "choice" | "missing" | "unknown" | "other";
 
 export interface FoundIssue {
   readonly path: readonly (string | number)[];
   readonly kind: IssueKind;
   readonly message: string;
-  /** The key that is missing or unknown. */
+  /** The missing or unknown key. */
   readonly key?: string | undefined;
-  /** The innermost schema that does not hold, and the value there. */
+  /** The innermost schema that failed, and the value it failed on. */
   readonly schema?: JsonSchema;
   readonly value?: unknown;
 }
@@ -103,21 +105,21 @@ interface Outcome {
   readonly issues: readonly FoundIssue[];
 }
 
-/** Nesting of references in one value. Deeper values are refused before the stack overflows. */
+/** Maximum nesting of references; deeper values are refused before the stack overflows. */
 const MAX_REFERENCES = 500;
 
 /**
- * The state of one pass over a value. A quiet run only counts failures and stops early; a loud one collects
- * issues and may repair. What a `$ref` found out is remembered by target and value, for quiet and loud runs
- * apart, so that the time is bounded by the size of the schema times the size of the value however often its
- * branches meet the same part again.
+ * The state of one pass over a value. A quiet run only counts failures and stops at the first; a loud run
+ * collects issues and may repair. The outcome of each `$ref` is cached by target and value, separately for
+ * quiet and loud runs. That bounds the time by schema size times value size, however often branches meet the
+ * same part.
  */
 export class SchemaRun {
   readonly quiet: boolean;
   readonly repairs: boolean;
   readonly issues: FoundIssue[] = [];
   failures = 0;
-  /** Outcomes by check and value; `running` while the check is at work on the value. */
+  /** Outcomes by check and value; `running` while the check is in progress. */
   #memory: Map<Check, Map<unknown, Outcome | "running">> | undefined;
   #depth = 0;
   #quietTwin: SchemaRun | undefined;
@@ -127,12 +129,12 @@ export class SchemaRun {
     this.repairs = mode === "repair";
   }
 
-  /** True when looking can stop: quiet runs end at the first failure, loud ones with enough issues. */
+  /** True if the run can stop: a quiet one after its first failure, a loud one with enough issues. */
   get over(): boolean {
     return this.failures > 0 && (this.quiet || this.issues.length >= MAX_ISSUES);
   }
 
-  /** Reports that the value at hand does not hold. `message` is only made when somebody will read it. */
+  /** Reports that the current value is invalid. `message` is called only if somebody will read it. */
   fail(message: () => string, kind: IssueKind = "other", key?: string): void {
     this.failures += 1;
     if (!this.quiet && this.issues.length < MAX_ISSUES)
@@ -140,8 +142,8 @@ export class SchemaRun {
   }
 
   /**
-   * Adds what the issues from `first` on are about: the innermost schema, or one around it that has words of
-   * its own for the same value, or alternatives.
+   * Adds to the issues from `first` on what they are about: the innermost schema, or an enclosing one with
+   * its own wording or alternatives for the same value.
    */
   explain(first: number, schema: JsonSchema, value: unknown): void {
     const isWider = schema["x-say"] !== undefined || schema["anyOf"] !== undefined;
@@ -153,7 +155,7 @@ export class SchemaRun {
     }
   }
 
-  /** Runs a check on a part of the value, so that its issues carry the part's place. */
+  /** Checks a part of the value, so that its issues carry the part's path. */
   within(key: string | number, check: Check, value: unknown): unknown {
     const before = this.issues.length;
     const result = check(value, this);
@@ -164,13 +166,13 @@ export class SchemaRun {
     return result;
   }
 
-  /** True when the value holds as it is, without any report. */
+  /** True if the value is valid as it is; reports nothing. */
   holds(check: Check, value: unknown): boolean {
     const quiet = this.quiet ? this : (this.#quietTwin ??= new SchemaRun("quiet"));
     return quiet.attempt(check, value).failures === 0;
   }
 
-  /** Runs a check aside: what it finds is returned, not reported. */
+  /** Runs a check separately: its issues are returned, not reported. */
   attempt(check: Check, value: unknown): Outcome {
     const failures = this.failures;
     const issues = this.issues.splice(0);
@@ -182,15 +184,15 @@ export class SchemaRun {
     return outcome;
   }
 
-  /** Reports what an {@link attempt} found. */
+  /** Reports the issues of an {@link attempt}. */
   report(outcome: Outcome): void {
     this.failures += outcome.failures;
     for (const issue of outcome.issues) if (this.issues.length < MAX_ISSUES) this.issues.push(issue);
   }
 
   /**
-   * Runs the check a `$ref` points to, once for each value. Meeting the same pair while it is at work means
-   * the schema refers to itself without going deeper, which says nothing about the value.
+   * Runs the check a `$ref` points to, once per value. Meeting the same pair again while it is in progress
+   * means the schema refers to itself without going deeper, which constrains nothing.
    */
   follow(target: Check, value: unknown): unknown {
     this.#memory ??= new Map();
@@ -221,7 +223,7 @@ export function typeName(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/** A place as people write it: `edits[0].old_string`. */
+/** A path as people write it: `edits[0].old_string`. */
 export function pathText(path: readonly (string | number)[]): string {
   let text = "";
   for (const key of path) {
@@ -233,8 +235,9 @@ export function pathText(path: readonly (string | number)[]): string {
 }
 
 /**
- * The check for `type` (a name or several) and `nullable`. A value that fails it is repaired where only one
- * thing can have been meant: the text of a number, a boolean, or an expected JSON array or object.
+ * The check for `type` (one or several) and `nullable`. A value of the wrong type is repaired if only one
+ * thing can have been meant: the text of a number or a boolean, or JSON text where an array or object is
+ * expected.
  */
 export function typeCheck(node: SchemaNode): Check | undefined {
   const { type, nullable } = node.schema;
@@ -278,7 +281,7 @@ export function choiceChecks(node: SchemaNode): readonly Check[] {
   return checks;
 }
 
-/** Checks for the bounds of numbers. Draft 4 writes an exclusive one as `true` beside the inclusive one. */
+/** Checks for number bounds. Draft 4 writes an exclusive bound as `true` next to the inclusive one. */
 export function numberChecks(node: SchemaNode): readonly Check[] {
   return BOUNDS.flatMap(([keyword, words, holds]): Check[] => {
     const flag = node.schema[keyword];
@@ -307,7 +310,7 @@ function inclusiveOf(exclusive: string): string {
   return exclusive.replace("exclusive", "").toLowerCase();
 }
 
-/** Length and pattern of strings, in code points. How long a pattern takes is up to its author. */
+/** Length (in code points) and pattern of strings. The pattern's running time is up to its author. */
 export function stringChecks(node: SchemaNode): readonly Check[] {
   const checks = countChecks(node, "Length", "character", (value) =>
     typeof value === "string" ? codePoints(value) : undefined,
@@ -323,7 +326,7 @@ export function stringChecks(node: SchemaNode): readonly Check[] {
   return [...checks, check];
 }
 
-/** Checks for `min…` and `max…`; `countOf` gives nothing for a value of another kind. */
+/** Checks for `min…` and `max…`; `countOf` returns undefined for a value of another kind. */
 export function countChecks(
   node: SchemaNode,
   what: "Length" | "Items" | "Properties" | "Contains",
@@ -343,7 +346,7 @@ export function countChecks(
   return [check];
 }
 
-/** A format says more than the long pattern it stands for. */
+/** The name of a format says more than the pattern behind it. */
 function patternMessage({ source }: RegExp, format: unknown): string {
   return typeof format === "string"
     ? `must be written in the format "${format}"`
@@ -372,7 +375,7 @@ function repairedText(text: string, types: ReadonlySet<string>): unknown {
   return undefined;
 }
 
-/** The number a text spells, unless it cannot be held exactly enough to be sure. */
+/** The number a text spells, unless a double cannot hold it exactly enough. */
 function repairedNumber(text: string, types: ReadonlySet<string>): number | undefined {
   const number = Number(text);
   if (!Number.isFinite(number) || (Number.isInteger(number) && !Number.isSafeInteger(number)))
@@ -398,7 +401,7 @@ function choiceMessage(values: readonly unknown[], value: unknown): string {
   return `expected ${values.length === 1 ? "" : "one of "}${listed.join(", ")}${more}, got ${got}${hint}`;
 }
 
-/** Decimal fractions are not exact in binary: a few units in the last place are forgiven. */
+/** Binary fractions are inexact: allow a few units in the last place. */
 function isMultiple(value: number, step: number): boolean {
   if (step <= 0) return true;
   const quotient = value / step;
@@ -410,17 +413,17 @@ function codePoints(text: string): number {
   return /[\ud800-\udbff]/.test(text) ? [...text].length : text.length;
 }
 
-/** Schemas that are looked at for one message, so that what refers to itself or branches ends. */
+/** Maximum schemas visited for one message, so that recursion and branching end. */
 const MAX_LOOKED = 30;
 const MAX_VALUES = 10;
 const MAX_CHARS = 200;
 
-/** The schema that a `$ref` of the same document points to. Throws `invalid_argument` where there is none. */
+/** The schema a `$ref` within the document points to. Throws `invalid_argument` if there is none. */
 export type ResolveRef = (ref: string) => unknown;
 
 /**
- * The form that a schema expects, in a few words: its values where they are few, else its type, of
- * alternatives each one's. Empty where the schema does not say it in short.
+ * What a schema expects, in a few words: its values if they are few, otherwise its type; for alternatives,
+ * each of them. Empty if there is no short form.
  */
 export function expectedForm(schema: unknown, resolve: ResolveRef): string {
   let left = MAX_LOOKED;
@@ -439,7 +442,7 @@ export function expectedForm(schema: unknown, resolve: ResolveRef): string {
     if (typeof type === "string") return type;
     if (typeof ref === "string") return wordsOf(resolve(ref));
     const forms = branchesOf(part).map(wordsOf);
-    // One alternative without words leaves all without: the others alone would be wrong.
+    // If one alternative has no short form, listing only the others would mislead.
     return forms.includes("") ? "" : [...new Set(forms)].join(" or ");
   };
   const words = wordsOf(schema);

@@ -6,9 +6,9 @@ import { didYouMean, nearest, numberOf } from "./text.ts";
 import { compileOwn } from "./validate-json.ts";
 
 /**
- * A schema of our own for options and settings: JSON Schema with `x-function` (true: a function), `x-has`
- * (methods), `x-say` (what to pass, in words), `x-secret` (never repeated) and, at a property, `x-aka`
- * (its names elsewhere). Compiled when it is first used.
+ * A schema for our own options and settings: JSON Schema plus `x-function` (true: a function), `x-has`
+ * (methods), `x-say` (what to pass, in words), `x-secret` (never repeated) and, on a property, `x-aka` (its
+ * names elsewhere). Compiled on first use.
  */
 export interface OwnSchema {
   readonly schema: JsonSchema;
@@ -28,7 +28,7 @@ export function ownSchema(schema: JsonSchema): OwnSchema {
   };
 }
 
-/** The schema of an object with these fields and no others. */
+/** A schema for an object with exactly these fields. */
 export function objectOf<T>(
   properties: Properties<T>,
   required: readonly (keyof T & string)[] = [],
@@ -36,14 +36,14 @@ export function objectOf<T>(
   return ownSchema({ type: "object", properties, required, additionalProperties: false });
 }
 
-/** A value that does not hold: where, and a sentence about it. */
+/** An invalid value: where, and a sentence about it. */
 export interface Problem {
-  /** From the value that is checked; ends with the key that is missing or unknown. */
+  /** Path from the checked value; ends with the key that is missing or unknown. */
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
-/** The first problem of a value. `name` is its own; `prefix` stands before the names of its fields. */
+/** The first problem of a value. `name` is the value's name; `prefix` goes before the names of its fields. */
 export function findProblem(
   value: unknown,
   { find }: OwnSchema,
@@ -68,19 +68,19 @@ export function findProblem(
   return { path: full, message: `${place(full)} ${what}${must}.${hint(issue)}` };
 }
 
-/** Throws `invalid_argument` for a value that does not hold, whose name is `name`. */
+/** Throws `invalid_argument` if a value is invalid; the message calls it `name`. */
 export function check(value: unknown, schema: OwnSchema, name: string): void {
   const problem = findProblem(value, schema, name, name);
   if (problem !== undefined) throw misuse(problem.message);
 }
 
-/** {@link check} of an object of options, whose names stand alone in messages. */
+/** {@link check} for an options object, whose fields are named on their own in messages. */
 export function checkOptions(options: unknown, schema: OwnSchema, name = "options"): void {
   const problem = findProblem(options, schema, name);
   if (problem !== undefined) throw misuse(problem.message);
 }
 
-/** `value`, if it is a whole number from `least` on; else throws `invalid_argument`. */
+/** Returns `value` if it is a whole number of at least `least`; otherwise throws `invalid_argument`. */
 export function assertCount(name: string, value: number, least: number): number {
   check(value, ownSchema({ type: "integer", minimum: least }), name);
   return value;
@@ -90,7 +90,7 @@ export const FUNCTION: OwnSchema = ownSchema({ "x-function": true });
 export const OBJECT: OwnSchema = ownSchema({ type: "object" });
 export const STRING: OwnSchema = ownSchema({ type: "string" });
 
-/** The value that a text of a person stands for: of an option, a variable, a form; or what is expected. */
+/** The value of a text from an option, a variable or a form; or, if it is invalid, what is expected. */
 export function readText(
   text: string,
   schema: JsonSchema,
@@ -104,7 +104,7 @@ export function readText(
   return { expected: `${formOf(schema)}${isTooLong ? " of at most 15 digits" : ""}` };
 }
 
-/** {@link readText} for options and variables: their numbers are plain decimals, without sign or exponent. */
+/** {@link readText} for options and variables: numbers are plain decimals, without sign or exponent. */
 export function readOption(
   text: string,
   schema: JsonSchema,
@@ -117,7 +117,7 @@ export function readOption(
 const PLAIN_NUMBER = /^(?:\d+(?:\.\d+)?|\.\d+)$/;
 const YES_OR_NO = /^(?:y|yes|true|n|no|false)$/i;
 
-/** The values a schema takes, in words for people: `a whole number from 1`. Empty: any. */
+/** What a schema accepts, in words for people: `a whole number from 1`. Empty: anything. */
 export function formOf(schema: JsonSchema): string {
   const { type, const: only, enum: values, anyOf, items, "x-say": say, "x-has": methods } = schema;
   if (typeof say === "string") return say;
@@ -155,7 +155,7 @@ function numberForm({ type, minimum, exclusiveMinimum, maximum }: JsonSchema): s
   return kind + least + above + most;
 }
 
-/** Values may be secrets in the wrong place: only short ones are repeated. */
+/** The value may be a misplaced secret: repeat only short ones. */
 function shown(value: unknown): string {
   if (typeof value === "function") return "a function";
   if (Array.isArray(value)) return "a list";

@@ -13,10 +13,10 @@ import type {
 import { compileValidator, type JsonValidator } from "./validate-json.ts";
 
 /**
- * Makes a schema ready for use: the JSON Schema a model is shown, and the check of what it answers. Takes
+ * Prepares a schema for use: the JSON Schema shown to the model, and the check for what it answers. Takes
  * JSON Schema, which is copied and frozen, or a schema of any library with Standard Schema and its JSON
- * Schema extension (zod ≥ 4.2). Both are lenient alike: see {@link compileValidator}. Throws
- * `invalid_argument` for what cannot be written as JSON Schema.
+ * Schema extension (zod ≥ 4.2). Both are equally lenient: see {@link compileValidator}. Throws
+ * `invalid_argument` for a schema that cannot be written as JSON Schema.
  */
 export function compileSchema<const S extends SchemaInput>(schema: S): CompiledSchema<InferSchema<S>> {
   const compiled = isStandardSchema(schema) ? compileStandard(schema) : compileJson(schema);
@@ -84,7 +84,7 @@ function runStandard(standard: Standard, value: unknown): MaybePromise<SchemaRes
   }
 }
 
-/** After the library refused a value: does it take the repaired one, or what is to be reported? */
+/** The library refused a value: does it accept the repaired one, and if not, what is reported? */
 function mended(
   standard: Standard,
   check: JsonValidator,
@@ -111,7 +111,7 @@ function toFailure(error: unknown): SchemaResult {
   return { ok: false, issues: [{ path: "", message: `the check itself failed: ${errorMessage(error)}` }] };
 }
 
-/** The parts of a place, which Standard Schema may write as objects. */
+/** The segments of a path, which Standard Schema may write as objects. */
 function pathOf(path: readonly unknown[]): readonly (string | number)[] {
   return path.map((segment) => {
     const key: unknown = isRecord(segment) ? segment["key"] : segment;
@@ -130,7 +130,7 @@ function isStandardSchema(schema: unknown): schema is StandardSchema {
   return isRecord(standard) && typeof standard["validate"] === "function";
 }
 
-/** A frozen copy of JSON data. Fields that are `undefined` are left out; anything JSON cannot hold throws. */
+/** A frozen copy of JSON data, without `undefined` fields; throws for anything JSON cannot hold. */
 function copyJson(value: unknown, where: string, parents: readonly object[]): Json {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number" && Number.isFinite(value)) return value;

@@ -1,8 +1,8 @@
-/** Stable identifiers of every failure. Codes may be added; existing ones keep their meaning. */
+/** Stable codes for every failure. Codes may be added; existing ones keep their meaning. */
 export type ErrorCode =
   /** Wrong use of the library: a missing or malformed argument. Thrown before any side effect. */
   | "invalid_argument"
-  /** Configuration that cannot be read or does not have the documented shape. */
+  /** A configuration that cannot be read or is malformed. */
   | "invalid_config"
   /** A `provider/model` name whose provider does not exist. */
   | "unknown_provider"
@@ -12,29 +12,29 @@ export type ErrorCode =
   | "authentication"
   /** The provider does not have this model. */
   | "unknown_model"
-  /** The provider refused the request as malformed (HTTP 4xx that no retry can mend). */
+  /** The provider refused the request as malformed (HTTP 4xx that no retry can fix). */
   | "bad_request"
   /** The request is longer than the model's context window. */
   | "context_overflow"
   /** Too many requests (HTTP 429), or the quota is used up. */
   | "rate_limit"
-  /** The provider is overloaded or failed (HTTP 5xx, 529). */
+  /** The provider is overloaded or failing (HTTP 5xx, 529). */
   | "provider_error"
   /** The host cannot be reached, or the connection broke. */
   | "network"
   /** No answer, or no progress, for longer than the configured time. */
   | "timeout"
-  /** The provider's answer is not its protocol (an HTML page, broken JSON, a stream cut short). */
+  /** The provider's answer breaks its protocol (an HTML page, broken JSON, a stream cut short). */
   | "invalid_response"
   /** The caller's signal was aborted. */
   | "aborted"
-  /** `onMaxIterations: "throw"`; `details.result` is not set, the result is on {@link MaxIterationsError}. */
+  /** For `onMaxIterations: "throw"`; the result is on {@link MaxIterationsError}, not in `details`. */
   | "max_iterations"
-  /** A run ended without the answer asked for: see `details.stopReason`; the result is on the error. */
+  /** A run ended without the requested answer: see `details.stopReason`; the result is on the error. */
   | "incomplete"
-  /** The journal refused a record: the run stops, it never goes on unrecorded. */
+  /** The journal could not store a record: the run stops rather than continue unrecorded. */
   | "journal"
-  /** A change of a tool call cannot be kept, or one that was kept cannot be put back. */
+  /** A change of a tool call cannot be kept for undo, or a kept one cannot be restored. */
   | "checkpoint"
   /** A long-term memory that cannot be opened, read or written. */
   | "memory"
@@ -43,14 +43,14 @@ export type ErrorCode =
   /** A defect of nano-agent or of code plugged into it (hook, gate, observer). */
   | "internal";
 
-/** Anything that survives `JSON.stringify` unchanged. */
+/** Anything `JSON.stringify` preserves. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 
 export type JsonObject = { readonly [key: string]: Json | undefined };
 
-/** The fields a {@link NanoAgentError} may carry beside its code and message. */
+/** The fields a {@link NanoAgentError} may have besides code and message. */
 export interface NanoAgentErrorOptions {
-  /** The error this one reports on. */
+  /** The underlying error. */
   readonly cause?: unknown;
   /** JSON-safe facts for programs. Never a request body, a header or a key. */
   readonly details?: { readonly [key: string]: Json | undefined };
@@ -61,8 +61,8 @@ export interface NanoAgentErrorOptions {
 const BRAND = Symbol.for("nano-agent.error");
 
 /**
- * The one error class of the package. `message` says what happened, with the value, and then what to do.
- * Two installed copies recognise each other's errors: use {@link isNanoAgentError}, not `instanceof`.
+ * The only error class of the package. `message` says what happened, with the value, and then what to do. Use
+ * {@link isNanoAgentError}, not `instanceof`: it also recognizes errors of another installed copy.
  */
 export class NanoAgentError extends Error {
   readonly code: ErrorCode;
@@ -87,19 +87,23 @@ export function invalidConfig(message: string, options?: NanoAgentErrorOptions):
   return new NanoAgentError("invalid_config", message, options);
 }
 
-/** True when `error` is a {@link NanoAgentError} (of any installed copy), with one of `codes` if given. */
+/**
+ * True if `error` is a {@link NanoAgentError} (of any installed copy), with one of `codes` if any are given.
+ */
 export function isNanoAgentError(error: unknown, ...codes: readonly ErrorCode[]): error is NanoAgentError {
   if (typeof error !== "object" || error === null || !(BRAND in error)) return false;
   return codes.length === 0 || ("code" in error && codes.includes(error.code as ErrorCode));
 }
 
-/** Wraps whatever was thrown: a {@link NanoAgentError} is returned as it is, the rest becomes its `cause`. */
+/**
+ * Wraps anything thrown: a {@link NanoAgentError} is returned unchanged, everything else becomes a `cause`.
+ */
 export function toNanoAgentError(error: unknown, code: ErrorCode = "internal"): NanoAgentError {
   if (isNanoAgentError(error)) return error;
   return new NanoAgentError(code, errorMessage(error), { cause: error });
 }
 
-/** A one-line text for anything that can be thrown, with its causes: `fetch failed: connect ECONNREFUSED`. */
+/** One line for anything that can be thrown, with its causes: `fetch failed: connect ECONNREFUSED`. */
 export function errorMessage(error: unknown): string {
   if (typeof error === "string") return error;
   try {
@@ -110,12 +114,12 @@ export function errorMessage(error: unknown): string {
   }
 }
 
-/** How far causes are followed, which may lead in a circle, and how many errors of one are named. */
+/** How deep causes are followed, since they may be circular, and how many errors of one are named. */
 const MAX_CAUSES = 3;
 
 function withCauses(error: Error, depth: number): string {
   const own = error.message;
-  // Our own messages say what there is to say of their causes.
+  // Our own messages already include their causes.
   const causes: readonly unknown[] =
     isNanoAgentError(error) || depth === 0
       ? []
@@ -130,7 +134,7 @@ function withCauses(error: Error, depth: number): string {
   return [own, whys.join("; ")].filter((part) => part !== "").join(": ") || error.name;
 }
 
-/** An error as it is recorded: the fields of a {@link NanoAgentError} that are data. */
+/** An error as recorded: those fields of a {@link NanoAgentError} that are data. */
 export interface RecordedError {
   readonly code: ErrorCode;
   readonly message: string;
@@ -143,8 +147,8 @@ export function recordedError({ code, message, retryable, details }: NanoAgentEr
 }
 
 /**
- * Throws `invalid_argument` in an engine that lacks what this package is written for. Such engines load every
- * entry, and would fail somewhere in the middle of the work: whatever begins some calls this first.
+ * Throws `invalid_argument` in an engine that lacks what this package needs. Such an engine loads every entry
+ * and would fail in the middle of the work, so whatever starts work calls this first.
  */
 export function assertEngine(): void {
   if (typeof Promise.withResolvers === "function" && typeof Map.groupBy === "function") return;

@@ -1,24 +1,24 @@
-/** The calls of an {@link EventStream} to its writer. */
+/** What an {@link EventStream} calls on its writer. */
 export interface StreamHooks {
-  /** The reader asked for the first event: a stream nobody reads does nothing. */
+  /** The reader asked for the first event: a stream that nobody reads does nothing. */
   readonly onStart?: () => void;
-  /** The reader left before the end. Awaited before its loop is left. */
+  /** The reader left early. Awaited before its loop ends. */
   readonly onCancel?: () => Promise<void> | void;
-  /** True: more than a thousand events wait, so stop the flow. False: all were taken, so go on. */
+  /** True: more than a thousand events are queued, so pause. False: all were taken, so resume. */
   readonly onPressure?: (isHigh: boolean) => void;
 }
 
 const HIGH_WATER = 1_024;
 
 /**
- * A stream with one writer and one reader. The writer never waits: events queue up until the reader takes
- * them. It ends exactly once, by {@link EventStream.end} or {@link EventStream.fail}; what is pushed
- * afterwards is dropped. A reader that leaves early (`break`, `return()`) triggers `onCancel`, whose promise
- * is awaited before the loop is left, so nothing runs on unseen.
+ * A stream with one writer and one reader. The writer never waits: events queue up until they are read. The
+ * stream ends exactly once, by {@link EventStream.end} or {@link EventStream.fail}; later events are dropped.
+ * A reader that leaves early (`break`, `return()`) triggers `onCancel`, and its loop waits for that promise,
+ * so nothing keeps running unseen.
  */
 export class EventStream<T> implements AsyncIterableIterator<T> {
   #queue: T[] = [];
-  /** Index of the next event in `#queue`; the queue is swapped for a fresh one when it is used up. */
+  /** Index of the next event in `#queue`, which is replaced when it is used up. */
   #next = 0;
   #waiting: PromiseWithResolvers<IteratorResult<T>> | undefined;
   #ended = false;
@@ -27,7 +27,7 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
   readonly #onCancel: StreamHooks["onCancel"];
   readonly #onPressure: StreamHooks["onPressure"];
   #isPressed = false;
-  /** Settles when what a reader left has ended. */
+  /** Settles when the work of a stream whose reader left has ended. */
   #cancelled: Promise<void> | undefined;
 
   constructor(hooks: StreamHooks = {}) {
@@ -36,7 +36,7 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     this.#onPressure = hooks.onPressure;
   }
 
-  /** Has the writer start, as asking for the first event does. Nothing where it was asked before. */
+  /** Starts the writer, as asking for the first event does. Does nothing the second time. */
   begin(): void {
     const start = this.#start;
     this.#start = undefined;
@@ -55,7 +55,7 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     waiting.resolve({ value: event, done: false });
   }
 
-  /** Forgets the events that were not read yet. */
+  /** Drops the events not read yet. */
   discard(): void {
     this.#queue = [];
     this.#next = 0;
@@ -69,7 +69,7 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     this.#waiting = undefined;
   }
 
-  /** Ends the stream with an error, which the reader meets after the events already pushed. */
+  /** Ends the stream with an error, which the reader gets after the queued events. */
   fail(error: unknown): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -91,7 +91,7 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
       return Promise.reject(error);
     }
     if (this.#ended) return Promise.resolve({ value: undefined, done: true });
-    // Somebody who asks again before the answer gets what comes behind it.
+    // A second request before the first answer gets the event after it.
     const before = this.#waiting?.promise;
     if (before !== undefined)
       return before.then(

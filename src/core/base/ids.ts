@@ -1,11 +1,11 @@
-/** Makes ids of one family, e.g. `entry_mb2k1x9q7hd0wz3gn100000`. */
+/** Makes ids with a prefix, such as `entry_mb2k1x9q7hd0wz3gn100000`. */
 export type NewId = (prefix: string) => string;
 
 /**
- * A source of ids. They consist of `[0-9a-z]` after `prefix_`, are 22 characters long without it and sort by
- * age: within one source always, between sources by the millisecond in which the source was made. Forty
- * random bits a source (unique, no secret) keep sources apart, a counter the ids of one source, so an id
- * costs one concatenation.
+ * A source of ids: `prefix_` and 22 characters of `[0-9a-z]` that sort by age, strictly within one source,
+ * and to the millisecond in which they were created between sources. Forty random bits per source (unique,
+ * not secret) keep sources apart and a counter keeps the ids of a source apart, so an id costs one
+ * concatenation.
  */
 export function createIds(nowMs: number = Date.now()): NewId {
   const head = nowMs.toString(36).padStart(8, "0") + randomText(8);
@@ -17,19 +17,19 @@ export function createIds(nowMs: number = Date.now()): NewId {
   };
 }
 
-/** A single id, at the cost of a random number; {@link createIds} is for many. */
+/** A single id, at the cost of a random number; for many, use {@link createIds}. */
 export function newId(prefix: string): string {
   return createIds()(prefix);
 }
 
-/** Six digits in base 36 from the start, so that ids sort; two billion ids fit before there are seven. */
+/** Starts with six base-36 digits, so that ids sort; two billion ids fit before a seventh is needed. */
 const FIRST_COUNT = 36 ** 5;
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /**
- * A version 4 UUID (RFC 9562). Like all ids here it is unique but no secret: it comes from `Math.random`,
- * because the first use of `crypto` costs a command a fifth of its start.
+ * A version 4 UUID (RFC 9562). Like all ids here it is unique but not secret: it comes from `Math.random`,
+ * because loading `crypto` takes a fifth of a command's start.
  */
 export function newUuid(): string {
   let text = "";

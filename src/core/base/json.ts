@@ -1,17 +1,17 @@
 import { errorMessage } from "./errors.ts";
 import { clipped, commonStart } from "./text.ts";
 
-/** Levels of arrays and objects in a value. `JSON.stringify` could not write deeper ones again. */
+/** Maximum nesting of a value; `JSON.stringify` could not write deeper ones. */
 export const MAX_JSON_DEPTH = 500;
 
-/** The result of {@link safeParse}. `error` says what is wrong with it in one line. */
+/** The result of {@link safeParse}. `error` says in one line what is wrong. */
 type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: string };
 
 /**
- * `JSON.parse` that never throws and reads past a byte order mark. Values deeper than {@link MAX_JSON_DEPTH}
- * are refused.
+ * `JSON.parse` that never throws and skips a byte order mark. Refuses values deeper than {@link
+ * MAX_JSON_DEPTH}.
  */
 export function safeParse(text: string): ParsedJson {
   try {
@@ -24,21 +24,21 @@ export function safeParse(text: string): ParsedJson {
   }
 }
 
-/** Arguments of a tool call. Where the model wrote no object, `invalid_input` holds what it wrote. */
+/** Arguments of a tool call. If the model did not write an object, `invalid_input` has what it wrote. */
 export interface ParsedToolInput {
   readonly input: { readonly [key: string]: unknown };
   readonly invalid_input?: { readonly reason: "malformed" | "truncated"; readonly raw: string };
 }
 
 interface ParseToolInputOptions {
-  /** True when the provider cut the answer inside this call (output limit). Default false. */
+  /** True if the provider cut the answer inside this call (output limit). Default false. */
   readonly truncated?: boolean;
 }
 
 /**
- * The arguments of a tool call from the JSON text a model wrote. No text at all means no arguments; an object
- * inside a JSON string (some models encode twice) is unwrapped. Anything else but an object is `{}` with
- * `invalid_input`. Of a truncated answer only a whole object is believed. Never throws.
+ * Parses the arguments of a tool call from the JSON a model wrote. Empty text means no arguments; an object
+ * encoded as a JSON string, as some models do, is unwrapped. Anything else that is not an object becomes `{}`
+ * with `invalid_input`. From a truncated answer only a complete object is accepted. Never throws.
  */
 export function parseToolInput(text: string, options: ParseToolInputOptions = {}): ParsedToolInput {
   const truncated = options.truncated === true;
@@ -54,22 +54,22 @@ export function parseToolInput(text: string, options: ParseToolInputOptions = {}
 
 export type Fields = { readonly [key: string]: unknown };
 
-/** A field as an object; an empty one where it is none. */
+/** A field as an object; `{}` if it is not one. */
 export function fieldsOf(value: unknown): Fields {
   return isRecord(value) ? value : {};
 }
 
-/** True when `value` is an object that is no array: what JSON calls an object. */
+/** True for what JSON calls an object: no array, not null. */
 export function isRecord(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The own value at a key of an object: never what every object inherits, such as `constructor`. */
+/** An object's own value at a key; never an inherited one such as `constructor`. */
 export function ownValue<V>(object: { readonly [key: string]: V }, key: unknown): V | undefined {
   return typeof key === "string" && Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** The same text for equal JSON values, whatever the order of keys; `undefined` fields are left out. */
+/** The same text for equal JSON values, whatever their key order; `undefined` fields are left out. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (!isRecord(value)) return JSON.stringify(value) ?? "null";
@@ -81,9 +81,9 @@ export function canonicalJson(value: unknown): string {
 }
 
 /**
- * True when two JSON values are equal, whatever the order of keys; `undefined` fields are left out. Of
- * objects that no JSON can hold, dates, maps, sets and patterns are compared by what they hold, those of a
- * class by their fields; all others equal themselves alone.
+ * True if two JSON values are equal, whatever their key order; `undefined` fields are ignored. Dates, maps,
+ * sets and regular expressions are compared by content, class instances by fields; anything else equals only
+ * itself.
  */
 export function equalJson(one: unknown, other: unknown): boolean {
   if (one === other) return true;
@@ -114,8 +114,8 @@ function areFieldsEqual(one: Fields, other: Fields): boolean {
 }
 
 /**
- * A value as a journal has it: a date, or a number that JSON does not have, is a text there. `undefined` for
- * one that JSON cannot hold.
+ * The value after a round trip through the journal: dates, and numbers JSON lacks, become text. `undefined`
+ * if JSON cannot hold it.
  */
 export function asStored(value: unknown): unknown {
   try {
@@ -126,14 +126,14 @@ export function asStored(value: unknown): unknown {
   }
 }
 
-/** True for an object as a literal makes it, of whatever realm: no date, map or instance of a class. */
+/** True for a plain object of any realm: no date, map or class instance. */
 export function isPlain(value: unknown): value is Fields {
   if (!isRecord(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** True when arrays and objects lie in more levels than these in a value. */
+/** True if arrays and objects are nested deeper than this. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
@@ -142,7 +142,7 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return false;
 }
 
-/** The fields that are there: what is `undefined` is left out, as optional fields want it. */
+/** Drops `undefined` fields, as optional fields require. */
 export function defined<T extends object>(given: T): DefinedFields<T> {
   const there: { [name: string]: unknown } = {};
   for (const name in given) if (given[name] !== undefined) there[name] = given[name];
@@ -155,15 +155,17 @@ type DefinedFields<T> = {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** Where two values first differ, and what each has there, as short text. */
+/** Where two values first differ, and the short text of each there. */
 export interface Difference {
-  /** Like `messages[2].content[0].text`; `the top` for the values themselves. */
+  /** Such as `messages[2].content[0].text`; `the top` for the values themselves. */
   readonly path: string;
   readonly left: string;
   readonly right: string;
 }
 
-/** The first place where two JSON values differ, lists in order, fields by name, if there is one. */
+/**
+ * The first difference between two JSON values: lists in order, fields by name. Undefined if there is none.
+ */
 export function firstDifference(left: unknown, right: unknown): Difference | undefined {
   return differenceAt("", left, right);
 }
@@ -192,11 +194,11 @@ function differenceAt(path: string, left: unknown, right: unknown): Difference |
   return { path: path === "" ? "the top" : path, left: shown(left, start), right: shown(right, start) };
 }
 
-/** Characters shown of a value, and of those how many before the difference. */
+/** How many characters of a value are shown, and how many of them before the difference. */
 const SHOWN = 80;
 const BEFORE = 20;
 
-/** A value as text; a long one around the place where it differs. */
+/** A value as text; a long one is cut around the difference. */
 function shown(value: unknown, difference: number): string {
   if (value === undefined) return "nothing";
   if (typeof value !== "string") return clipped(JSON.stringify(value), SHOWN);

@@ -32,7 +32,7 @@ type StandardResult<Output> =
 /** The forms in which callers may pass a schema. */
 export type SchemaInput<Output = unknown> = StandardSchema<Output> | JsonSchema;
 
-/** The type a {@link SchemaInput} describes; for JSON Schema that is no literal, unknown fields. */
+/** The type a {@link SchemaInput} describes; unknown fields for JSON Schema that is not a literal. */
 export type InferSchema<S> =
   S extends StandardSchema<infer Output>
     ? Output
@@ -66,18 +66,18 @@ type FromProperties<P, Required> = {
   ? { readonly [K in keyof O]: O[K] }
   : never;
 
-/** One thing wrong with a value. `path` is like `edits[0].old_string`, empty for the value itself. */
+/** One problem of a value. `path` is like `edits[0].old_string`, or empty for the value itself. */
 export interface SchemaIssue {
   readonly path: string;
   readonly message: string;
 }
 
-/** The outcome of a validation. `value` has defaults and transforms of a Standard Schema applied. */
+/** The outcome of a validation. `value` has the defaults and transforms of a Standard Schema applied. */
 export type SchemaResult<Output = unknown> =
   | { readonly ok: true; readonly value: Output }
   | { readonly ok: false; readonly issues: readonly SchemaIssue[] };
 
-/** A schema ready for use: what the model is shown and how its answer is checked. */
+/** A compiled schema: what the model is shown, and how its answer is checked. */
 export interface CompiledSchema<Output = unknown> {
   readonly jsonSchema: JsonSchema;
   readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;

@@ -21,12 +21,12 @@ export type StopReason =
   | "loop_detected"
   | "error";
 
-/** True when a run came to its end by itself. */
+/** True if a run ended on its own. */
 export function endedByItself(reason: StopReason): boolean {
   return reason === "completed" || reason === "finish_tool" || reason === "structured_output";
 }
 
-/** True when a run has an answer, if only as much as its limits let it have. */
+/** True if a run has an answer, even one cut short by its limits. */
 export function hasAnswer(reason: StopReason): boolean {
   return endedByItself(reason) || reason === "max_iterations" || reason === "output_limit";
 }

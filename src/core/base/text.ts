@@ -1,29 +1,29 @@
 /**
- * Text that every provider and every journal takes: lone surrogates, NUL and the other C0 control characters
- * except tab, line feed and carriage return become U+FFFD, one for one, so positions stay. Escape sequences
- * of terminals lose their effect that way.
+ * Makes text safe for every provider and journal: lone surrogates, NUL and other C0 control characters except
+ * tab, LF and CR become U+FFFD, one for one, so positions stay the same. This also disarms terminal escape
+ * sequences.
  */
 export function toCleanText(text: string): string {
   return text.toWellFormed().replaceAll(CONTROLS, "\ufffd");
 }
 
-/** Bytes of the text in UTF-8; a lone surrogate counts as the U+FFFD it is sent as. */
+/** Length in UTF-8 bytes; a lone surrogate counts as the U+FFFD it is sent as. */
 export function utf8Length(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-/** The most a text may have: characters (UTF-16 code units, as `length` counts) or bytes in UTF-8. */
+/** A maximum length: in characters (UTF-16 code units, as `length` counts) or in UTF-8 bytes. */
 type TextLimit = number | { readonly maxBytes: number };
 
 /**
- * The text, or its beginning and end around a line that says how much is missing. The result is never longer
- * than `limit` (a number: characters) and never holds half a surrogate pair. Where there is no room for the
- * line, only the beginning is kept.
+ * The text, or its beginning and end around a line that says how much is missing. The result never exceeds
+ * `limit` (a number: characters) or splits a surrogate pair. If there is no room for the line, only the
+ * beginning is kept.
  */
 export function truncateMiddle(text: string, limit: TextLimit): string {
   const inBytes = typeof limit !== "number";
   const max = Math.max(0, Math.floor(inBytes ? limit.maxBytes : limit));
-  // A code unit takes at most three bytes: most texts need not be measured.
+  // A code unit takes at most three bytes, so most texts need no measuring.
   if (text.length * (inBytes ? 3 : 1) <= max) return text;
   const sizeOf = inBytes ? utf8Length : (part: string): number => part.length;
   const size = sizeOf(text);
@@ -34,13 +34,13 @@ export function truncateMiddle(text: string, limit: TextLimit): string {
   const head = text.slice(0, unitsWithin(text, Math.ceil(room / 2), inBytes));
   const most = Math.floor(room / 2);
   let from = unitsWithin(text, size - most, inBytes);
-  // What does not fit in whole is left out.
+  // Drop what does not fit completely.
   if (sizeOf(text.slice(from)) > most) from += (text.codePointAt(from) ?? 0) > 0xffff ? 2 : 1;
   const tail = text.slice(from);
   return head + gapLine(size - sizeOf(head) - sizeOf(tail), unit) + tail;
 }
 
-/** The length of the longest beginning that takes at most so many bytes or characters. */
+/** Length of the longest beginning within so many bytes or characters. */
 function unitsWithin(text: string, most: number, inBytes: boolean): number {
   if (inBytes) return new TextEncoder().encodeInto(text, new Uint8Array(most)).read;
   return most > 0 && (text.codePointAt(most - 1) ?? 0) > 0xffff ? most - 1 : most;
@@ -51,10 +51,9 @@ function gapLine(missing: number, unit: string): string {
 }
 
 /**
- * The candidate that `word` was probably meant to be, for "did you mean": equal but for case, blanks, dashes
- * and underscores, or a few slips of the keyboard away, or one holding the other. `undefined` when none is
- * close. Work is bounded: words longer than 64 characters have no neighbours, and at most 1,000 candidates
- * are looked at.
+ * The candidate `word` was probably meant to be, for "did you mean": equal apart from case, blanks, dashes
+ * and underscores, a few typos away, or containing it or contained in it. `undefined` if none is close. Work
+ * is bounded: words longer than 64 characters match nothing, and at most 1,000 candidates are considered.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = fold(word);
@@ -73,13 +72,13 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** The same as the sentence ` Did you mean …?` behind a message; empty when none is close. */
+/** The same as a sentence to append, ` Did you mean …?`; empty if none is close. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const guess = nearest(word, candidates);
   return guess === undefined ? "" : ` Did you mean ${guess}?`;
 }
 
-/** The number that a text spells; `NaN` for none, and for a whole one that would lose digits. */
+/** The number a text spells; `NaN` if it is none, or a whole number that would lose digits. */
 export function numberOf(text: string): number {
   const value = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : Number.NaN;
   if (!Number.isFinite(value)) return Number.NaN;
@@ -96,7 +95,7 @@ function fold(word: string): string {
   return word.toLowerCase().replaceAll(/[\s_-]/g, "");
 }
 
-/** Edits between two words; infinite where that says nothing about what was meant. */
+/** Edits between two words; infinite if the words are too different to suggest a typo. */
 function distance(a: string, b: string): number {
   if (a === b) return 0;
   if (b === "" || b.length > MAX_WORD) return Number.POSITIVE_INFINITY;
@@ -108,7 +107,7 @@ function distance(a: string, b: string): number {
     : Number.POSITIVE_INFINITY;
 }
 
-/** Insertions, deletions, changes and swaps that make one word the other; quadratic in their length. */
+/** Insertions, deletions, substitutions and swaps between two words; takes quadratic time. */
 export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
@@ -132,35 +131,35 @@ export function editDistance(a: string, b: string): number {
   return last[b.length] ?? 0;
 }
 
-/** A text, of a longer one the first `most` characters with a sign that there is more. */
+/** The text, or its first `most` characters and an ellipsis. */
 export function clipped(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
 }
 
-/** How many characters two texts have in common at their beginning. */
+/** Length of the common prefix of two texts. */
 export function commonStart(left: string, right: string): number {
   let at = 0;
   while (at < left.length && left[at] === right[at]) at += 1;
   return at;
 }
 
-/** A number with its noun as people read it: `1 run`, `2 runs`; `plural` where an s does not make it. */
+/** A number with its noun: `1 run`, `2 runs`; pass `plural` for irregular ones. */
 export function counted(count: number, noun: string, plural: string = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
 }
 
-/** A text in single quotes, which every POSIX shell reads as just that. */
+/** A text in single quotes, taken literally by every POSIX shell. */
 export function singleQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** A text as one word of a command that a person may paste into a shell: quoted where it has to be. */
+/** A text as one word of a command line to paste into a shell, quoted if necessary. */
 export function shellArgument(text: string): string {
-  // A word that begins with = is the path of a program for zsh.
+  // zsh expands a word that starts with = to the path of a program.
   return /^(?!=)[\w./:@%+,=-]+$/.test(text) ? text : singleQuoted(text);
 }
 
-/** A text as a block of code in Markdown, which shows it as it is: with a fence longer than any inside. */
+/** A text as a Markdown code block, with a fence longer than any inside it. */
 export function fenced(text: string, language = ""): string {
   let fence = "```";
   for (const [run] of text.matchAll(/`+/g)) if (run.length >= fence.length) fence = `${run}\``;
@@ -170,10 +169,7 @@ export function fenced(text: string, language = ""): string {
 const FIRST = 0x9e3779b1;
 const SECOND = 0x85ebca77;
 
-/**
- * A number of 53 bits for a text, equal for equal texts and almost never for others: to compare what need not
- * be kept. No protection against texts that are made to collide.
- */
+/** A 53-bit hash, for comparing texts that need not be kept. Not safe against deliberate collisions. */
 export function hashText(text: string): number {
   let low = 0x2545f491;
   let high = 0x6c62272e;
@@ -189,18 +185,17 @@ export function hashText(text: string): number {
   return (high >>> 11) * 0x1_0000_0000 + (low >>> 0);
 }
 
-/** Pieces after which they are put together. */
+/** Number of pieces after which they are joined. */
 const MAX_PIECES = 512;
 
 /**
- * A text that comes in many small pieces. A string that is only ever added to keeps all its pieces, each
- * larger than the few characters it holds, for as long as nobody reads it: a long answer would take ten times
- * its length.
+ * A text that arrives in many small pieces. A string built only by appending keeps every piece alive until it
+ * is read, each larger than its few characters: a long answer would take ten times its length.
  */
 export class GrowingText {
   #text = "";
   #pieces: string[] = [];
-  /** The pieces as one text, where somebody reads along. */
+  /** The joined text, kept if somebody reads along. */
   #open = "";
 
   add(piece: string): void {
@@ -208,7 +203,7 @@ export class GrowingText {
     if (this.#pieces.length === MAX_PIECES) this.#join();
   }
 
-  /** Adds a piece and returns the text so far: for who reads along, in place of {@link add}. */
+  /** Adds a piece and returns the text so far; for reading along, in place of {@link add}. */
   grow(piece: string): string {
     this.#open += piece;
     this.add(piece);
@@ -228,33 +223,35 @@ export class GrowingText {
   }
 }
 
-/** Takes secrets out of texts, and leaves marks such as `«redacted:key»` in their places. Never throws. */
+/** Removes secrets from texts and leaves marks such as `«redacted:key»` in their place. Never throws. */
 export interface Redaction {
-  /** The text without secrets; the same text where it holds none. */
+  /** The text without secrets; the same string if it has none. */
   text(text: string): string;
-  /** For one text that comes in pieces. */
+  /** For a text that arrives in pieces. */
   stream(): RedactionStream;
   /**
-   * The text without those secrets whose values are known, for a person who decides on it: what only looks
-   * like a secret may be code that would run. Absent: such a text is shown as it is.
+   * The text without secrets of known value, for a person who has to decide about it: what merely looks like
+   * a secret may be code that would run. If absent, such a text is shown unchanged.
    */
   known?(text: string): string;
 }
 
-/** One text in pieces. What could be the beginning of a secret is held back until it is certain. */
+/** One text in pieces. What may be the start of a secret is held back until it is certain. */
 export interface RedactionStream {
-  /** The text that is certain by now: of this piece, and of those held back before. */
+  /** The text that is certain so far, including earlier pieces that were held back. */
   push(piece: string): string;
-  /** The text that was held back, for somebody who looks now or because nothing more comes. */
+  /** The text held back, because it must be shown now or nothing more comes. */
   flush(): string;
 }
 
-/** Stands where a secret was: `«redacted:github-token»`. `kind` keeps letters, digits, `_`, `.` and `-`. */
+/**
+ * The mark in place of a secret: `«redacted:github-token»`. `kind` keeps letters, digits, `_`, `.` and `-`.
+ */
 export function redactionMark(kind: string): string {
   return `«redacted:${kind.replaceAll(/[^A-Za-z0-9_.-]/g, "").slice(0, 80) || "secret"}»`;
 }
 
-/** The first mark in a text, if any. A text with a mark is not the text it stands for. */
+/** The first mark in a text, if any. A text with a mark is not the original. */
 export function findRedactionMark(text: string): string | undefined {
   return MARK.exec(text)?.[0];
 }

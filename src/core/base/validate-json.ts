@@ -22,7 +22,7 @@ import { canonicalJson, equalJson, type Fields, isRecord, MAX_JSON_DEPTH } from 
 import type { JsonSchema, SchemaResult } from "./schema.ts";
 import { nearest } from "./text.ts";
 
-/** Checks for arrays, in the words of draft 2020-12 (`prefixItems`, `items`) and 7 (`additionalItems`). */
+/** Array checks, with the keywords of draft 2020-12 (`prefixItems`, `items`) and 7 (`additionalItems`). */
 function arrayChecks(node: SchemaNode): readonly Check[] {
   const checks: Check[] = [];
   const isTuple = Array.isArray(node.schema["items"]);
@@ -75,8 +75,8 @@ const DROPPED = Symbol("dropped");
 type CheckField = (key: string, value: unknown, run: SchemaRun) => unknown;
 
 /**
- * The checks for objects. A field that is `undefined` counts as absent. When repairing, `null` at an optional
- * property that does not take it is dropped: many models write it for "nothing".
+ * Object checks. A field that is `undefined` counts as absent. When repairing, a `null` that an optional
+ * property does not accept is dropped: many models write it for "nothing".
  */
 function objectChecks(node: SchemaNode): readonly Check[] {
   const { schema, where } = node;
@@ -115,7 +115,7 @@ function checkFields(fields: Fields, checkField: CheckField, run: SchemaRun): Fi
   return copy ?? fields;
 }
 
-/** The check of one field; nothing where the schema says nothing of fields. */
+/** The check for one field; undefined if the schema constrains no fields. */
 function fieldCheck(
   node: SchemaNode,
   properties: ReadonlyMap<string, Check>,
@@ -148,7 +148,7 @@ function fieldCheck(
   };
 }
 
-/** `dependentRequired`, `dependentSchemas`, and `dependencies` of draft 7, which is either. */
+/** `dependentRequired`, `dependentSchemas`, and `dependencies` of draft 7, which may be either. */
 function dependencyChecks(node: SchemaNode): readonly Check[] {
   const compile = (value: unknown, where: string): Check =>
     Array.isArray(value) ? allPresent(node, namesOf(value, where)) : node.compile(value, where);
@@ -162,7 +162,7 @@ function dependencyChecks(node: SchemaNode): readonly Check[] {
   );
 }
 
-/** `properties`: those that are known, where the schema names what is missing. */
+/** `required`; the message lists the known properties when one is missing. */
 function allPresent(
   node: SchemaNode,
   names: readonly string[],
@@ -240,7 +240,7 @@ function oneOfCheck(branches: readonly Check[]): Check {
   };
 }
 
-/** No branch takes the value as it is: repaired if there is one way only, else what is wrong is said. */
+/** No branch accepts the value as it is: repair it if exactly one branch allows that, otherwise report. */
 function noneHolds(branches: readonly Check[], value: unknown, run: SchemaRun): unknown {
   if (run.quiet) {
     run.fail(() => "");
@@ -267,7 +267,7 @@ function noneHolds(branches: readonly Check[], value: unknown, run: SchemaRun): 
   return value;
 }
 
-/** True when an issue means another branch: a wrong type, or the wrong mark of a tagged form. */
+/** True if an issue points to another branch: a wrong type, or the wrong tag of a tagged union. */
 function saysOtherForm({ kind, path }: FoundIssue): boolean {
   if (path.length === 0) return kind === "type" || kind === "choice";
   return kind === "choice" && path.length === 1 && typeof path[0] === "string";
@@ -277,7 +277,7 @@ function expectation({ path, message }: FoundIssue): string {
   return path.length === 0 ? message : `${pathText(path)}: ${message}`;
 }
 
-/** Checks a value, and hands back what it was repaired to. Never changes the value itself. */
+/** Checks a value and returns it, repaired if necessary. Never changes the value itself. */
 export type JsonValidator = (value: unknown) => SchemaResult;
 
 /**
@@ -300,14 +300,14 @@ export function compileValidator(schema: JsonSchema | boolean): JsonValidator {
     const repair = new SchemaRun("repair");
     const repaired = root(value, repair);
     if (repair.failures > 0) return failure(repair);
-    // A repair may break what an earlier keyword checked: the result must hold as it is.
+    // A repair may break what an earlier keyword checked: the result must be valid as it is.
     const proof = new SchemaRun("loud");
     root(repaired, proof);
     return proof.failures === 0 ? { ok: true, value: repaired } : failure(proof);
   };
 }
 
-/** Compiles a schema of our own, which may hold `x-function` and `x-has`. Nothing is repaired. */
+/** Compiles one of our own schemas, which may use `x-function` and `x-has`. Nothing is repaired. */
 export function compileOwn(schema: JsonSchema): (value: unknown) => FoundIssue | undefined {
   const root = new SchemaCompiler(schema, true).compileRoot();
   return (value) => {
@@ -320,7 +320,7 @@ export function compileOwn(schema: JsonSchema): (value: unknown) => FoundIssue |
   };
 }
 
-/** The check of one node of such a schema, which also says what its issues are about. */
+/** The check for a node of such a schema; it adds to issues what they are about. */
 function ownCheck({ schema }: SchemaNode, check: Check): Check {
   const { "x-function": isFunction, "x-has": methods } = schema;
   return (value, run) => {
@@ -333,7 +333,7 @@ function ownCheck({ schema }: SchemaNode, check: Check): Check {
   };
 }
 
-/** True when a value has these methods, its own or of its class. */
+/** True if a value has these methods, its own or inherited. */
 export function hasMethods(value: unknown, methods: readonly unknown[]): boolean {
   const object = Object(value ?? {}) as { readonly [name: string]: unknown };
   return methods.every((name) => typeof object[String(name)] === "function");
@@ -347,7 +347,7 @@ const HOLDS: Check = (value) => value;
 
 class SchemaCompiler {
   readonly #root: unknown;
-  /** Checks of `$ref` targets by pointer, so that a target is compiled once and may refer to itself. */
+  /** Checks by pointer, so that a `$ref` target is compiled once and may refer to itself. */
   readonly #targets = new Map<string, { check: Check }>();
   readonly #anchors = new Map<string, unknown>();
   readonly #isOwn: boolean;
@@ -439,7 +439,7 @@ class SchemaCompiler {
   }
 }
 
-/** Runs the checks one after the other, each on what the one before it made of the value. */
+/** Runs the checks one after the other, each on the value the previous one returned. */
 function inTurn(checks: readonly Check[]): Check {
   const [only] = checks;
   if (only === undefined) return HOLDS;
@@ -455,8 +455,8 @@ function inTurn(checks: readonly Check[]): Check {
 }
 
 /**
- * The names of parts of the document: `$anchor`, and `$id: "#name"` of draft 7. Values of `enum` and `const`
- * are data, and a part with an `$id` of its own is another document, whose names are not ours.
+ * The named parts of the document: `$anchor`, and `$id: "#name"` of draft 7. Values of `enum` and `const` are
+ * data, and a part with its own `$id` is another document, so their names do not count.
  */
 function collectAnchors(schema: unknown, anchors: Map<string, unknown>, depth: number): void {
   if (typeof schema !== "object" || schema === null || depth > MAX_JSON_DEPTH) return;

@@ -2,18 +2,17 @@ import { misuse, type NanoAgentError } from "../base/errors.ts";
 import { type Fields, isRecord, ownValue } from "../base/json.ts";
 import { type Message, mapTexts, type UserBlock, type UserMessage, userMessage } from "./message.ts";
 
-/** A message as callers may write it: with blocks, or with a plain text in their place. */
+/** A message as callers may write it: with blocks, or with plain text instead. */
 export type GivenMessage =
   | Message
   | { readonly role: "user" | "assistant"; readonly content: string; readonly name?: string };
 
-/** The input that callers may pass: text, blocks, or whole messages. */
+/** What callers may pass as input: text, blocks, or whole messages. */
 export type Input = string | readonly UserBlock[] | GivenMessage | readonly GivenMessage[];
 
 /**
- * The messages an {@link Input} stands for. What callers pass was often read from somewhere else, so its
- * shape is looked at: throws `invalid_argument`, naming the place below `what`, for a role, a content or a
- * block that no provider could be sent.
+ * Checks messages from a caller, who may have loaded them from elsewhere. Throws `invalid_argument`, with the
+ * path below `what`, for a role, content or block that cannot be sent to any provider.
  */
 export function toMessages(input: Input, what = "input"): readonly Message[] {
   if (typeof input === "string") return [userMessage(input)];
@@ -28,7 +27,7 @@ function checkedMessage(given: unknown, where: string): Message {
   if (!isRecord(given)) throw wrong(where, `is ${nameOf(given)}: pass a text, content blocks or messages`);
   const { role, content, name } = given;
   if (role !== "user" && role !== "assistant") throw wrong(where, roleFault(role));
-  // Messages of other programs have fields of their own, which are no business of the journal.
+  // Messages of other programs have extra fields; they do not go into the journal.
   const own = { role, ...(typeof name === "string" ? { name } : {}) };
   if (typeof content === "string") {
     const message: unknown = {
@@ -86,7 +85,7 @@ const ASSISTANT_BLOCKS: { readonly [type: string]: BlockFault } = {
     texts("id", "name")(block) ?? (isRecord(block["input"]) ? undefined : "has no object as its input"),
 };
 
-/** The fault of a block, as the end of a sentence. */
+/** What is wrong with a block, as the end of a sentence. */
 function blockFault(block: unknown, role: Message["role"]): string | undefined {
   if (!isRecord(block)) return `is ${nameOf(block)}, not a block`;
   const { type } = block;
@@ -114,7 +113,7 @@ function wrong(where: string, fault: string): NanoAgentError {
   return misuse(`${where} ${fault}.`);
 }
 
-/** The messages an input stands for. Throws `invalid_argument` for an input that says nothing. */
+/** The messages of an input. Throws `invalid_argument` for an empty one. */
 export function inputMessages(input: Input): readonly Message[] {
   const messages = toMessages(input);
   const empty = messages.every((message) =>
@@ -124,7 +123,7 @@ export function inputMessages(input: Input): readonly Message[] {
   return messages.map(wellFormed);
 }
 
-/** The messages of a run; none where it goes on. Throws `invalid_argument` where the last is an answer. */
+/** The messages of a run; none if it resumes. Throws `invalid_argument` if the last one is an answer. */
 export function runMessages(input: Input | undefined): readonly Message[] {
   if (input === undefined) return [];
   const messages = inputMessages(input);
@@ -135,8 +134,8 @@ export function runMessages(input: Input | undefined): readonly Message[] {
 }
 
 /**
- * The messages somebody says beside the input of a run: those of users. A result would have no call in front
- * of it there. Throws `invalid_argument` for anything else, naming the `method` it was passed to.
+ * User messages besides the input of a run; a tool result would have no call before it there. Throws
+ * `invalid_argument` for anything else, naming the `method` it was passed to.
  */
 export function spokenMessages(input: Input, method: string): readonly UserMessage[] {
   return inputMessages(input).map((message) => {
@@ -146,7 +145,7 @@ export function spokenMessages(input: Input, method: string): readonly UserMessa
   });
 }
 
-/** Lone surrogates cannot be encoded as UTF-8: providers refuse the whole request for one. */
+/** UTF-8 cannot encode lone surrogates: providers refuse the whole request because of one. */
 function wellFormed(message: Message): Message {
   const broken = message.content.some((block) => block.type === "text" && !block.text.isWellFormed());
   if (!broken) return message;

@@ -4,15 +4,15 @@ import type { Json } from "../base/errors.ts";
 export type WireName = "anthropic" | "openai_chat" | "openai_responses" | "google";
 
 /**
- * Opaque facts a provider wants back unchanged with this block (a thought signature, an item id), keyed by
- * {@link WireName}. Only that wire reads its entry.
+ * Opaque data that a provider wants back unchanged with this block (a thought signature, an item id), keyed
+ * by {@link WireName}. Only that wire reads it.
  */
 export type ProviderData = { readonly [wire: string]: { readonly [key: string]: Json | undefined } };
 
 /**
- * Plain text. An empty one with `provider_data` stands for something of the provider's own (a search it made,
- * its summary of the conversation so far), which only the same wire sends back. Sources of a text are in
- * `provider_data`, too.
+ * Plain text. An empty one with `provider_data` stands for something only the provider understands (a search
+ * it made, its summary of the conversation), and only the same wire sends it back. The sources of a text are
+ * in `provider_data`, too.
  */
 export interface TextBlock {
   readonly type: "text";
@@ -21,9 +21,8 @@ export interface TextBlock {
 }
 
 /**
- * The model's reasoning. `signature` authenticates it towards the provider that made it; `redacted` holds
- * reasoning that the provider hides (then `thinking` is empty). Both go back unchanged to the same wire and
- * to no other.
+ * The model's reasoning. `signature` authenticates it to the provider that made it; `redacted` holds
+ * reasoning the provider hides (`thinking` is empty then). Both go back unchanged to the same wire only.
  */
 export interface ThinkingBlock {
   readonly type: "thinking";
@@ -33,7 +32,7 @@ export interface ThinkingBlock {
   readonly provider_data?: ProviderData;
 }
 
-/** An image, inline (`data` is base64 without a `data:` prefix) or by address. */
+/** An image: inline (`data` is base64 without a `data:` prefix) or by URL. */
 export interface ImageBlock {
   readonly type: "image";
   readonly source:
@@ -41,14 +40,16 @@ export interface ImageBlock {
     | { readonly type: "url"; readonly url: string };
 }
 
-/** Why the arguments of a call cannot be used. It is answered with an error result and never run. */
+/** Why the arguments of a call are unusable. The call gets an error result and never runs. */
 export interface InvalidInput {
   readonly reason: "malformed" | "truncated";
-  /** The text of the model received so far. */
+  /** The raw text the model wrote, as far as it was received. */
   readonly raw: string;
 }
 
-/** A tool call. Where the model wrote no object, `input` is `{}` and `invalid_input` has what it wrote. */
+/**
+ * A tool call. If the model did not write an object, `input` is `{}` and `invalid_input` has what it wrote.
+ */
 export interface ToolUseBlock {
   readonly type: "tool_use";
   readonly id: string;
@@ -58,10 +59,10 @@ export interface ToolUseBlock {
   readonly provider_data?: ProviderData;
 }
 
-/** Arguments of a tool call as parsed from the model's JSON. */
+/** Arguments of a tool call, parsed from the model's JSON. */
 export type ToolInput = { readonly [key: string]: unknown };
 
-/** The answer to one tool call. */
+/** The result of one tool call. */
 export interface ToolResultBlock {
   readonly type: "tool_result";
   readonly tool_use_id: string;
@@ -77,23 +78,23 @@ export type UserBlock = TextBlock | ImageBlock | ToolResultBlock;
 export type AssistantBlock = TextBlock | ThinkingBlock | ToolUseBlock;
 
 /**
- * Tokens of one or more model requests. `inputTokens` counts everything the model read, cache reads and
- * writes included; `outputTokens` everything it wrote, reasoning included. A figure the provider did not
- * report is absent; the two totals are estimated then where a limit or a bill depends on them, and
- * `estimated` says so.
+ * Tokens of one or more model requests. `inputTokens` counts everything the model read, including cache reads
+ * and writes; `outputTokens` everything it wrote, including reasoning. A figure the provider did not report
+ * is absent, except that both totals are estimated, and `estimated` is set, if a limit or a bill depends on
+ * them.
  */
 export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Part of `inputTokens` that came from the provider's prompt cache. */
+  /** Part of `inputTokens` read from the provider's prompt cache. */
   readonly cacheReadTokens?: number;
-  /** Part of `inputTokens` that was written to the provider's prompt cache. */
+  /** Part of `inputTokens` written to the provider's prompt cache. */
   readonly cacheWriteTokens?: number;
-  /** Part of `cacheWriteTokens` with a life of one hour, where the provider tells them apart. */
+  /** Part of `cacheWriteTokens` cached for one hour, if the provider distinguishes them. */
   readonly cacheWrite1hTokens?: number;
   /** Part of `outputTokens` spent on reasoning. */
   readonly reasoningTokens?: number;
-  /** True when figures are estimated: the provider reported none, or the answer was cut. */
+  /** True if figures are estimates: the provider reported none, or the answer was cut. */
   readonly estimated?: true;
   /** The provider's own usage object, unchanged. Absent on sums. */
   readonly raw?: unknown;
@@ -104,7 +105,7 @@ export const NO_USAGE: Usage = Object.freeze({ inputTokens: 0, outputTokens: 0 }
 
 const PARTS = ["cacheReadTokens", "cacheWriteTokens", "cacheWrite1hTokens", "reasoningTokens"] as const;
 
-/** The sum of two usages; a part is present when either has it. */
+/** The sum of two usages; a figure is present if either has it. */
 export function addUsage(left: Usage, right: Usage): Usage {
   const sum: { -readonly [K in keyof Usage]: Usage[K] } = {
     inputTokens: left.inputTokens + right.inputTokens,
@@ -119,7 +120,7 @@ export function addUsage(left: Usage, right: Usage): Usage {
   return sum;
 }
 
-/** A usage of whole numbers from 0; other figures that a provider sends count as not reported. */
+/** A usage with whole, non-negative figures; any other figure a provider sends counts as not reported. */
 export function cleanUsage(usage: Usage): Usage {
   const clean: { -readonly [K in keyof Usage]: Usage[K] } = {
     ...usage,
@@ -130,23 +131,23 @@ export function cleanUsage(usage: Usage): Usage {
   return clean;
 }
 
-/** A reported token count; negative, fractional, missing or absurd values become a whole number ≥ 0. */
+/** A reported token count; negative, fractional, missing or absurd ones become whole and non-negative. */
 export function tokenCount(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
 }
 
-/** The parts of a usage that a provider reported as numbers. */
+/** The figures of a usage that the provider reported as numbers. */
 export function usageParts(reported: { readonly [K in (typeof PARTS)[number]]?: unknown }): Partial<Usage> {
   const parts: { -readonly [K in keyof Usage]?: Usage[K] } = {};
   for (const part of PARTS) if (typeof reported[part] === "number") parts[part] = tokenCount(reported[part]);
   return parts;
 }
 
-/** Input of a person, or the results of the tool calls in the assistant message before it. */
+/** Input from a person, or the results of the tool calls in the assistant message before it. */
 export interface UserMessage {
   readonly role: "user";
   readonly content: readonly UserBlock[];
-  /** Who wrote it, where several take part. Not sent to providers that have no place for it. */
+  /** Who wrote it, if several take part. Not sent to providers without a field for it. */
   readonly name?: string;
 }
 
@@ -158,14 +159,14 @@ export interface AssistantMessage {
 }
 
 /**
- * One message of a transcript, in the shape of the Anthropic Messages API, which every wire of this package
- * converts from. The system prompt is no message: it is a field of the request.
+ * One message of a transcript, in the shape of the Anthropic Messages API, from which every wire converts.
+ * The system prompt is not a message but a field of the request.
  */
 export type Message = UserMessage | AssistantMessage;
 
 /**
- * Name of the user message in which stands what was found in a long-term memory. The tag around it and the
- * mark of the message are called the same.
+ * Name of the user message that holds what was recalled from long-term memory, and of the tag and the mark it
+ * carries.
  */
 export const LONG_TERM_MEMORY = "long_term_memory";
 
@@ -195,7 +196,7 @@ export function textOf(blocks: string | readonly ContentBlock[], separator = "")
   return texts.join(separator);
 }
 
-/** Content with its texts changed; what is no text stays as it is. */
+/** Content with its texts mapped; other blocks stay as they are. */
 export function mapTexts<Content extends string | readonly ContentBlock[]>(
   content: Content,
   change: (text: string) => string,

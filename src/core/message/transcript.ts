@@ -10,21 +10,21 @@ import type {
 } from "./message.ts";
 
 /**
- * Ids and marks of the messages of one conversation. Ids follow from the entries the messages came from, so a
- * journal that is read again gives the same ones.
+ * Ids and marks of the messages of one conversation. Ids derive from the entries the messages came from, so
+ * reading a journal again yields the same ones.
  */
 export class MessageLabels {
   readonly #ids = new WeakMap<Message, string>();
   #marks: Map<string, ReadonlySet<string>> | undefined;
 
-  /** The message under this id: itself, or a copy when it stands in the conversation under another one. */
+  /** The message under this id: itself, or a copy if the conversation has it under another id. */
   named<M extends Message>(message: M, id: string): M {
     const own = this.#ids.has(message) ? { ...message } : message;
     this.nameNew(own, id);
     return own;
   }
 
-  /** Names a message that cannot have a name, for it was made a moment ago. */
+  /** Names a new message, which cannot have an id yet. */
   nameNew(message: Message, id: string): void {
     this.#ids.set(message, id);
   }
@@ -33,12 +33,12 @@ export class MessageLabels {
     if (!this.#ids.has(message)) this.nameNew(message, id);
   }
 
-  /** Empty for a message that was never named. */
+  /** Empty for a message without an id. */
   idOf(message: Message): string {
     return this.#ids.get(message) ?? "";
   }
 
-  /** In the order they were put on. */
+  /** In the order they were added. */
   marksOf(message: Message): readonly string[] {
     return [...(this.#marks?.get(this.idOf(message)) ?? [])];
   }
@@ -57,36 +57,35 @@ export class MessageLabels {
   }
 }
 
-/** Result of a call whose run was cut while the tool was at work. */
+/** Result of a call whose run was cut while the tool was running. */
 export const OUTCOME_UNKNOWN = "interrupted, outcome unknown";
-/** Result of a call whose run was cut before the tool began. */
+/** Result of a call whose run was cut before the tool started. */
 export const NEVER_RAN = "interrupted before it ran";
 
 /**
- * A conversation that can always be sent: every tool call is answered exactly once, in call order, in the
- * user message right after it; no message is empty. Grows by appending and never copies: a fold over what
- * happened.
+ * A conversation that can always be sent: every tool call has exactly one result, in call order, in the user
+ * message right after it; no message is empty. It only grows by appending.
  */
 export class Transcript {
   readonly #messages: Message[] = [];
-  /** Calls of the last assistant message, in order; empty when there are none. */
+  /** Calls of the last assistant message, in order; empty if there are none. */
   #calls: readonly ToolUseBlock[] = [];
-  /** Their results, by the place of the call; how many there are. */
+  /** Their results, by index of the call, and how many there are. */
   #results: (ToolResultBlock | undefined)[] = [];
   #answered = 0;
   readonly #callIds: Set<string>;
   readonly #closeWith: (call: ToolUseBlock) => string;
 
   /**
-   * `closeWith` gives the text of the error result an unanswered call gets. `callIds` are ids in use
-   * elsewhere; the set is kept and added to, so that transcripts that share one give each call its own id.
+   * `closeWith` returns the text of the error result for an unanswered call. `callIds` are ids already in
+   * use; the set is shared and extended, so that transcripts with the same set never reuse an id.
    */
   constructor(closeWith: (call: ToolUseBlock) => string = () => NEVER_RAN, callIds: Set<string> = new Set()) {
     this.#closeWith = closeWith;
     this.#callIds = callIds;
   }
 
-  /** The complete part of the conversation; a message with unanswered calls is the last one. */
+  /** The complete part of the conversation; a message with unanswered calls may be the last. */
   get messages(): readonly Message[] {
     return this.#messages;
   }
@@ -95,7 +94,7 @@ export class Transcript {
     return this.#callIds;
   }
 
-  /** Calls of the last assistant message that have no result yet. */
+  /** Calls of the last assistant message without a result. */
   get pending(): readonly ToolUseBlock[] {
     return this.#calls.filter((_call, at) => this.#results[at] === undefined);
   }
@@ -104,7 +103,7 @@ export class Transcript {
     return this.#calls.length > 0;
   }
 
-  /** Adds a conversation that already keeps the invariants (see {@link repairTranscript}). */
+  /** Appends a conversation that already keeps the invariants (see {@link repairTranscript}). */
   addHistory(messages: readonly Message[]): void {
     this.closeOpenCalls();
     for (const message of messages) {
@@ -113,13 +112,13 @@ export class Transcript {
     }
   }
 
-  /** Adds input. Open calls before it are closed first; empty input is left out. */
+  /** Appends input, after closing open calls; empty input is ignored. */
   addUser(message: UserMessage): void {
     this.closeOpenCalls();
     if (message.content.length > 0) this.#messages.push(message);
   }
 
-  /** Adds an answer. An answer without content is left out: providers refuse empty messages. */
+  /** Appends an answer; an empty one is ignored, because providers refuse empty messages. */
   addAssistant(message: AssistantMessage): void {
     this.closeOpenCalls();
     if (message.content.length === 0) return;
@@ -129,8 +128,8 @@ export class Transcript {
   }
 
   /**
-   * Adds the result of an open call; when it was the last one, the results become a message in call order.
-   * Returns false (and changes nothing) for a result nobody asked for or a second result of one call.
+   * Adds the result of an open call; after the last one, the results become a message in call order. Returns
+   * false and changes nothing for an unknown call or a second result.
    */
   addResult(result: ToolResultBlock): boolean {
     const at = this.#calls.findIndex((call) => call.id === result.tool_use_id);
@@ -142,9 +141,9 @@ export class Transcript {
   }
 
   /**
-   * Puts `head` in the place of all messages but the newest `kept`. An assistant message whose calls are open
-   * stays; a journal that lost records may have counted wrong, so results whose call is gone are dropped and
-   * missing ones added.
+   * Replaces all messages but the newest `kept` with `head`. An assistant message with open calls stays. A
+   * journal that lost records may have miscounted, so results without a call are dropped and missing results
+   * added.
    */
   replaceOlder(head: readonly Message[], kept: number): void {
     const isOpen = this.#calls.length > 0;
@@ -157,7 +156,7 @@ export class Transcript {
       for (const block of message.content) if (block.type === "tool_use") this.#callIds.add(block.id);
   }
 
-  /** Puts messages that stood here before in the place of the first `count`. */
+  /** Replaces the first `count` messages with messages that stood here before. */
   restore(messages: readonly Message[], count: number): void {
     this.#set([...messages, ...this.#messages.slice(count)]);
   }
@@ -167,7 +166,7 @@ export class Transcript {
     for (const message of messages) this.#messages.push(message);
   }
 
-  /** Answers every open call with an error result, so that the conversation can go on. */
+  /** Answers every open call with an error result, so that the conversation can continue. */
   closeOpenCalls(): void {
     if (this.#calls.length === 0) return;
     for (const [at, call] of this.#calls.entries())
@@ -176,8 +175,8 @@ export class Transcript {
   }
 
   /**
-   * Leaves out messages. An answer with tool calls and the message with their results go together, whichever
-   * of them is meant; open calls of an answer that goes are closed with it.
+   * Removes messages. An answer with tool calls and the message with their results go together, whichever is
+   * meant; open calls of a removed answer are closed.
    */
   remove(isMeant: (message: Message) => boolean): void {
     const messages = this.#messages.slice();
@@ -209,9 +208,9 @@ export class Transcript {
 }
 
 /**
- * Brings messages of any origin to the invariants of a {@link Transcript}: results without a call and second
- * results are dropped, missing results are added, a call id used again is made unique together with its
- * result, empty messages are left out. Throws `invalid_argument` for what is no message.
+ * Makes messages of any origin satisfy the invariants of a {@link Transcript}: results without a call and
+ * second results are dropped, missing results are added, a reused call id becomes unique together with its
+ * result, empty messages are dropped. Throws `invalid_argument` for anything that is not a message.
  */
 export function repairTranscript(messages: readonly GivenMessage[]): readonly Message[] {
   const transcript = new Transcript();
@@ -234,7 +233,7 @@ export function repairTranscript(messages: readonly GivenMessage[]): readonly Me
   return transcript.messages;
 }
 
-/** The faults of a list of messages, one sentence each. The last message may be an open question. */
+/** The violations in a list of messages, one sentence each. The last message may have open calls. */
 export function transcriptViolations(messages: readonly Message[]): readonly string[] {
   const violations: string[] = [];
   const seen = new Set<string>();
