@@ -19,8 +19,8 @@ import {
 } from "./options.ts";
 
 /**
- * Lets the observers of a run see each event before its reader. What one of them throws stops nothing and
- * keeps nothing from the others: it is told as a warning, to `onEvent` too where that is not what threw.
+ * Shows each event to observers before the reader. An error in one of them neither stops the run nor keeps
+ * the event from the others; it becomes a warning, which `onEvent` sees too unless it threw.
  */
 export function publisher(
   { onEvent, onToken }: Pick<RunOptions, "onEvent" | "onToken">,
@@ -38,7 +38,7 @@ export function publisher(
   };
 }
 
-/** Observers may be asynchronous. They are not awaited, and a rejection must not end the process. */
+/** Observers may be asynchronous. They are not awaited, and a rejection must not crash the process. */
 function observe<T>(observer: (value: T) => unknown, value: T, onFailure: (error: unknown) => void): void {
   try {
     const pending = observer(value);
@@ -52,7 +52,7 @@ function warning(error: unknown): AgentEvent {
   return { type: "warning", message: `An observer threw: ${toNanoAgentError(error).message}` };
 }
 
-/** The plugins of an agent's runs, hooks aside. Throws `invalid_argument` for options that cannot work. */
+/** The plugins of an agent's runs, without hooks. Throws `invalid_argument` for invalid options. */
 export function agentPlugins({ longTermMemory, loopGuard, compaction }: AgentOptions): readonly RunPlugin[] {
   const plugins: RunPlugin[] = [];
   if (longTermMemory !== undefined) plugins.push(new LongTermPlugin(longTermMemory));
@@ -90,8 +90,8 @@ export function rechosen(
 }
 
 /**
- * The tools of a run: those of the agent, with the one that is to end it. Throws `invalid_argument` when a
- * tool has the name of that one, and when a forced tool is not there, which no provider takes.
+ * The tools of a run: the agent's, plus the one that must end it. Throws `invalid_argument` if a tool has
+ * that one's name, or if a forced tool is missing, which every provider refuses.
  */
 export function runTools(
   tools: ToolRegistry,
@@ -112,9 +112,9 @@ export function runTools(
 
 export type Publish = (event: AgentEvent) => void;
 
-/** The run in progress, as its agent sees it: its stop signal and where it is published. */
+/** The run in progress as its agent sees it: how to stop it, and where it is published. */
 export class ActiveRun {
-  /** Shows an event to hooks and then to the reader. */
+  /** Passes an event through the hooks and to the reader. */
   emit: Publish = NOTHING;
   readonly publish: Publish;
   readonly #linked: LinkedAbort;
@@ -134,13 +134,13 @@ export class ActiveRun {
     this.#linked.abort(new NanoAgentError("aborted", reason));
   }
 
-  /** Stops it, and nothing more of it is recorded. */
+  /** Stops it and records nothing more. */
   release(): void {
     this.isReleased = true;
     this.stop("The run was let go of.");
   }
 
-  /** Stops it when it takes longer than its budget has, `workedMs` of which are over. */
+  /** Stops it when its wall time is used up, `workedMs` of which were used before. */
   limitWallTime(
     { budget: { wallTimeMs }, clock }: Pick<RunSettings, "budget" | "clock">,
     workedMs: number,

@@ -9,13 +9,18 @@ import { Agent } from "./agent.ts";
 
 /** Options of {@link agentLoop}. */
 export interface AgentLoopOptions {
-  /** Default: `OPENAI_MODEL` at `OPENAI_BASE_URL` with `OPENAI_API_KEY`, else the terminal agent's choice. */
+  /**
+   * Default: `OPENAI_MODEL` at `OPENAI_BASE_URL` with `OPENAI_API_KEY`, otherwise the terminal agent's
+   * choice.
+   */
   readonly model?: string | Model;
   /** Default: none. */
   readonly tools?: readonly Tool[];
-  /** Instructions for the model, sent before the conversation. Default: two sentences on being helpful. */
+  /**
+   * Instructions for the model, sent before the conversation. Default: two sentences asking it to be helpful.
+   */
   readonly systemPrompt?: string;
-  /** Ends the loop, which then throws `aborted`. */
+  /** Ends the loop, which throws `aborted`. */
   readonly signal?: AbortSignal;
 }
 
@@ -25,8 +30,8 @@ const OPTIONS = objectOf<AgentLoopOptions>({ model: {}, tools: {}, systemPrompt:
 
 /**
  * The agent loop in one call: sends `input`, runs the tools the model calls, and returns the whole
- * conversation when the model has answered or `maxIterations` (default 20) requests were made. Throws what
- * made the run fail.
+ * conversation once the model has answered or `maxIterations` (default 20) requests were made. Throws the
+ * error of a failed run.
  */
 export async function agentLoop(
   input: string,

@@ -27,8 +27,8 @@ import type { Hooks } from "../hooks/hooks.ts";
 import type { AgentOptions } from "./options.ts";
 
 /**
- * Throws `invalid_argument` for approvals that match no call, for results of calls that are not open, for a
- * run that leaves open calls unanswered, and for one with nothing to answer.
+ * Throws `invalid_argument` for approvals that match no call, results of calls that are not open, a run that
+ * leaves open calls unanswered, and one with nothing to answer.
  */
 export function assertRunnable(
   { state, history }: AgentSession,
@@ -40,7 +40,7 @@ export function assertRunnable(
   assertApprovals(state, approvals, saysSomething(messages));
   if (!isConversation(messages)) assertOpen(state, resultsIn(messages));
   if (messages.length > 0) return;
-  // An interrupted run resumes with the calls that can run, then waits for the others.
+  // A resumed run first makes the calls that can run, then waits for the others.
   if (state.isWaiting) assertAnswered(state, tools, approvals);
   if (needsAnswer) assertResumable(state, history);
 }
@@ -48,7 +48,7 @@ export function assertRunnable(
 function assertResumable({ transcript, progress }: SessionState, history: readonly Message[]): void {
   const last = transcript.messages.at(-1) ?? history.at(-1);
   if (last?.role === "user" || transcript.hasPending) return;
-  // The run was cut behind its answer, and has only to end.
+  // The run was cut right after its answer and only has to end.
   if (progress.isOpen && progress.answer !== undefined) return;
   throw misuse("There is nothing for the model to answer: pass an input.");
 }
@@ -82,8 +82,8 @@ function assertApprovals(state: SessionState, approvals: Approvals | undefined, 
 }
 
 /**
- * The calls of the newest answer that are decided, or run, or have run. An answer about them changes nothing,
- * so a caller may repeat stored answers.
+ * The calls of the newest answer that are decided, running or done. Answers about them are ignored, so a
+ * caller may repeat stored answers.
  */
 function answeredCalls(state: SessionState): ReadonlySet<string> {
   const { messages, pending } = state.transcript;
@@ -125,7 +125,7 @@ export interface SteeringMessage {
   readonly content: readonly UserBlock[];
 }
 
-/** The messages that wait for the next model request, in order. */
+/** The messages waiting for the next model request, in order. */
 export class SteeringQueue {
   readonly #newId: NewId;
   #waiting: SteeringMessage[] = [];
@@ -164,11 +164,11 @@ export class SteeringQueue {
   }
 }
 
-/** The answer of {@link import("./agent.ts").Agent.getState}. */
+/** The result of {@link import("./agent.ts").Agent.getState}. */
 export interface AgentState {
   readonly messages: readonly Message[];
   readonly totalTokens: { readonly input: number; readonly output: number };
-  /** USD over all runs; `undefined` when a price is unknown. */
+  /** USD over all runs; `undefined` if a price is unknown. */
   readonly totalCost: number | undefined;
 }
 
@@ -180,7 +180,7 @@ export class AgentSession {
   #state: SessionState;
   #history: readonly Message[];
   #observed: NewEntry[] = [];
-  /** The entries so far of a journal that takes time to read, until they are read. */
+  /** The entries of an asynchronous journal, until they are read. */
   #unread: AsyncIterable<JournalEntry> | undefined;
   #reading: Promise<void> | undefined;
 
@@ -203,7 +203,7 @@ export class AgentSession {
     return this.#journal;
   }
 
-  /** Throws `invalid_argument` as long as the journal is not read. */
+  /** Throws `invalid_argument` until the journal is read. */
   get state(): SessionState {
     if (this.#unread === undefined) return this.#state;
     throw misuse(
@@ -211,7 +211,7 @@ export class AgentSession {
     );
   }
 
-  /** Does something once the conversation is read. Rejects with `journal` when it cannot be. */
+  /** Does something once the journal is read. Rejects with `journal` if it cannot be. */
   whenRead<T>(work: () => Promise<T>): Promise<T> {
     if (this.#unread === undefined) return work();
     this.#reading ??= this.#read(this.#unread).finally(() => {
@@ -242,7 +242,10 @@ export class AgentSession {
     return recordHistory(this.recorder(), this.#history);
   }
 
-  /** Takes in what others said, for {@link AgentSession.storeObserved}. Throws what a hook throws. */
+  /**
+   * Passes what others said through the hooks, for {@link AgentSession.storeObserved}. Throws what a hook
+   * throws.
+   */
   async observe(messages: readonly UserMessage[], hooks: Hooks): Promise<void> {
     for (const message of messages) {
       const args = await hooks.pre("observe", { message });
@@ -252,8 +255,8 @@ export class AgentSession {
   }
 
   /**
-   * Records what was observed. It would close calls that wait: unless something else does (`closing`), it
-   * waits until they are answered. `openCalls`: how a run would go on with them.
+   * Records observed messages. Recording would close calls that wait, so unless something else does that
+   * (`closing`), it is postponed until they are answered. `openCalls`: how a resumed run would treat them.
    */
   async storeObserved(
     closing: boolean,
@@ -266,7 +269,7 @@ export class AgentSession {
     for (const entry of observed) await record(this.recorder(), entry);
   }
 
-  /** True while calls are open that can still come to their end, also of a run that was killed. */
+  /** True while calls are open that may still be completed, including those of a run that was killed. */
   #waits(openCalls: AgentOptions["openCalls"]): boolean {
     const state = this.#state;
     const isOutside = (id: string): boolean => {
@@ -290,7 +293,7 @@ export class AgentSession {
     try {
       for await (const entry of entries) state.apply(entry);
     } catch (error) {
-      // Whoever tries again begins at the first entry.
+      // A second attempt starts with the first entry.
       this.#unread = this.#journal.entries() as AsyncIterable<JournalEntry>;
       throw notRead(error);
     }

@@ -8,7 +8,7 @@ import { type ToolInput, textOf, toolCallsOf } from "../core/message/message.ts"
 import { CallOrder } from "../journal/call-order.ts";
 import type { RunOptions } from "./options.ts";
 
-/** The five events of {@link import("./agent.ts").Agent.sendMessage}: a simple view of a run for a screen. */
+/** The five events of {@link import("./agent.ts").Agent.sendMessage}: a simple view of a run. */
 export type CallbackEvent =
   | { readonly type: "text"; readonly content: string }
   | { readonly type: "tool_use"; readonly toolName: string; readonly toolInput: ToolInput }
@@ -40,9 +40,9 @@ export function callbackOptions({
 }
 
 /**
- * Tells run events as the five: per turn one `text`, then a `tool_use` for each call, then a `tool_result`
- * for each (denied and failed ones too, see `status`); at the end one `done`, with an `error` before it when
- * the run failed. Nothing in them says whose a result is, so those of one answer come in call order.
+ * Translates run events into the five: per turn one `text`, a `tool_use` per call, then a `tool_result` per
+ * call (also denied and failed ones, see `status`); finally one `done`, after an `error` if the run failed. A
+ * result does not name its call, so the results of one answer come in call order.
  */
 function toldInCallOrder(tell: (event: CallbackEvent) => void): (event: AgentEvent) => void {
   const order = new CallOrder<CallbackEvent>();
@@ -62,12 +62,12 @@ function toldInCallOrder(tell: (event: CallbackEvent) => void): (event: AgentEve
         const { callId, name: toolName, status, result } = event;
         const toolResult = textOf(result.content, "\n");
         const told = { type: "tool_result", toolName, toolResult, status } as const;
-        // A call of an earlier run, which this one has resumed, waits for no other.
+        // A call of the run that this one resumes waits for no other.
         (order.has(callId) ? order.add(callId, told) : [told]).forEach(tell);
         break;
       }
       case "done": {
-        // A call that waits for somebody has no result, those behind it may have one.
+        // A waiting call has no result, but calls after it may have one.
         order.rest().forEach(tell);
         const { error } = event.result;
         if (error !== undefined) tell({ type: "error", error: errorMessage(error) });
@@ -79,16 +79,16 @@ function toldInCallOrder(tell: (event: CallbackEvent) => void): (event: AgentEve
   };
 }
 
-/** The events of one run. Iterate it once; leaving early stops the run and waits until it has stopped. */
+/** The events of one run. Iterate once; leaving early stops the run and waits until it has stopped. */
 export type AgentStream<Output = unknown> = AsyncIterableIterator<AgentEvent> & {
   /**
-   * The result. Asking for it begins a run of which no event was asked for; the events wait for a reader.
-   * Rejects when the run threw, or the stream was left before it began.
+   * The result. Reading it starts the run if no event was requested; the events are kept for a reader.
+   * Rejects if the run threw, or if the stream was left before the run started.
    */
   readonly result: Promise<RunResult<Output>>;
 };
 
-/** A run that begins when its first event or its result is asked for; a reader that leaves aborts it. */
+/** A run that starts when its first event or its result is requested; a reader that leaves aborts it. */
 export class RunStream<Output> extends EventStream<AgentEvent> implements AgentStream<Output> {
   readonly #settled: PromiseWithResolvers<RunResult<Output>> = Promise.withResolvers();
 
@@ -109,7 +109,7 @@ export class RunStream<Output> extends EventStream<AgentEvent> implements AgentS
         return finished;
       },
     });
-    // Whoever only iterates never looks at it.
+    // A caller that only iterates never looks at it.
     this.#settled.promise.catch(() => undefined);
   }
 
@@ -120,7 +120,7 @@ export class RunStream<Output> extends EventStream<AgentEvent> implements AgentS
 
   override async return(): Promise<IteratorResult<AgentEvent>> {
     const end = await super.return();
-    // A run that had begun has settled it by now.
+    // A run that had started has settled it by now.
     this.#settled.reject(readerLeft());
     return end;
   }

@@ -67,10 +67,10 @@ import {
 import { runSubagent } from "./run-subagent.ts";
 
 /**
- * A model, tools and a conversation. `run` and `stream` add to the conversation and work until an answer;
- * they are the same loop. One run at a time; any number of agents side by side. The model may be given by its
- * name, `provider/id[:effort]`: a name is checked when the agent is made (`invalid_argument`,
- * `unknown_provider`) and takes its key from the environment, at the first request.
+ * A model, tools and a conversation. `run` and `stream` are the same loop: they add to the conversation and
+ * work until there is an answer. An agent has one run at a time; any number of agents work side by side. The
+ * model may be a name, `provider/id[:effort]`. The name is checked in the constructor (`invalid_argument`,
+ * `unknown_provider`); its key is read from the environment at the first request.
  */
 export class Agent {
   #options: ResolvedOptions;
@@ -80,14 +80,14 @@ export class Agent {
   readonly #steering: SteeringQueue;
   readonly #plugins: readonly RunPlugin[];
   readonly #warnings: string[] = [];
-  /** Calls without a model: those that conflict run one after the other. */
+  /** Orders calls made without a model; see {@link Agent.callTool}. */
   readonly #calls = new Scheduler(MAX_CALLS);
-  /** The models that are asked, each wrapped once. */
+  /** The wrapped models, each wrapped once. */
   #choice: ModelSelection;
   #current: ActiveRun | undefined;
   #conversation: InMemoryMemory | undefined;
 
-  /** Throws `invalid_argument` for options that cannot work. Makes no request and writes nothing. */
+  /** Throws `invalid_argument` for invalid options. Makes no request and writes nothing. */
   constructor(given: AgentOptions) {
     const options = { ...given, model: modelOf(given?.model) };
     assertOptions(options);
@@ -105,36 +105,38 @@ export class Agent {
 
   static readonly #classHooks = new ClassHooks();
 
-  /** Hooks of all agents of this class and what extends it, live ones too. They run before an agent's own. */
+  /**
+   * Hooks of all agents of this class and its subclasses, existing ones too. They run before an agent's own.
+   */
   static get classHooks(): HookRegistry {
     return Agent.#classHooks.of(this);
   }
 
-  /** Hooks of this agent alone. They run after those of its class. */
+  /** Hooks of this agent only. They run after those of its class. */
   get hooks(): HookRegistry {
     return this.#hooks;
   }
 
-  /** Name of the conversation. */
+  /** Id of the conversation. */
   get sessionId(): string {
     return this.#session.journal.sessionId;
   }
 
   /**
-   * Resolves when the conversation can be looked at: at once, unless `entries()` of the journal is
-   * asynchronous. Runs and changes wait for that by themselves; `getState()`, `mode` and the messages of
-   * `conversation` throw `invalid_argument` before. Rejects when the journal cannot be read.
+   * Resolves when the conversation is loaded: at once, unless `entries()` of the journal is asynchronous.
+   * Runs and changes wait for it on their own; until then `getState()`, `mode` and the messages of
+   * `conversation` throw `invalid_argument`. Rejects if the journal cannot be read.
    */
   ready(): Promise<void> {
     return this.#session.whenRead(async () => undefined);
   }
 
-  /** The agent's tools; what is added or removed counts from the next model request on. */
+  /** The agent's tools; changes take effect with the next model request. */
   get tools(): ToolRegistry {
     return this.#tools;
   }
 
-  /** The messages of the conversation, to look at, and between runs to edit. */
+  /** The messages of the conversation; between runs they can be edited. */
   get conversation(): InMemoryMemory {
     return (this.#conversation ??= new InMemoryMemory({
       host: {
@@ -154,8 +156,8 @@ export class Agent {
   }
 
   /**
-   * Runs until an answer or a stop reason; see {@link RunResult}. `input` may be left out to go on with a
-   * conversation that waits for the model. Rejects for misuse, a journal that cannot be written, and
+   * Runs until there is an answer or another stop reason; see {@link RunResult}. Without `input`, continues a
+   * conversation in which the model is next. Rejects for misuse, if the journal cannot be written, and for
    * `onMaxIterations: "throw"`.
    */
   async run<const S extends SchemaInput = SchemaInput<unknown>>(
@@ -171,8 +173,8 @@ export class Agent {
   }
 
   /**
-   * The same as {@link Agent.run} for code that wants exceptions: rejects with {@link RunError} for every run
-   * without an answer, and with a `schema` for every run without the value.
+   * {@link Agent.run} with exceptions: rejects with {@link RunError} for every run without an answer, or,
+   * given a `schema`, without the value.
    */
   runOrThrow<const S extends SchemaInput>(
     input: Input | undefined,
@@ -189,7 +191,7 @@ export class Agent {
     return result;
   }
 
-  /** Like {@link Agent.run}, event by event. Nothing happens before an event or `result` is asked for. */
+  /** {@link Agent.run} event by event. Nothing happens until an event or `result` is requested. */
   stream<const S extends SchemaInput = SchemaInput<unknown>>(
     input?: Input,
     options: RunOptions<S> = {},
@@ -202,10 +204,10 @@ export class Agent {
   }
 
   /**
-   * A message that reaches the model at its next request, while a run is in progress; between runs, with the
-   * next run. Text that arrives when the model is about to end makes it go on. Returns an id, which the
-   * entry bears that is written when the message is taken in. Throws `invalid_argument` for a message that
-   * is empty, of the assistant, or the result of a call.
+   * Sends a message that reaches the model with the next request of the run in progress, or with the next
+   * run. A message that arrives as the model is about to finish makes it continue. Returns an id, which is on
+   * the entry written when the message is taken in. Throws `invalid_argument` for an empty message, an
+   * assistant message, or the result of a call.
    */
   steer(message: string | readonly UserBlock[]): string {
     return this.#steering.add(spokenMessages(message, "steer()").flatMap(({ content }) => content));
@@ -216,27 +218,27 @@ export class Agent {
     return this.#steering.messages;
   }
 
-  /** Takes a message of {@link Agent.steer} back. False when a run has it, or there was none of that id. */
+  /** Takes back a message of {@link Agent.steer}. False if a run has it already, or if the id is unknown. */
   unsteer(id: string): boolean {
     return this.#steering.remove(id);
   }
 
-  /** The model that is asked. */
+  /** The current model. */
   get model(): Model {
     return this.#options.model;
   }
 
-  /** How much reasoning it is asked for; `undefined` for the provider's default. */
+  /** The current effort; `undefined` for the provider's default. */
   get effort(): Effort | undefined {
     return this.#options.effort;
   }
 
   /**
-   * Another model, effort or both, from the next model request on: also while a run is in progress. Without
-   * `effort` it is the provider's default; `setModel(agent.model, { effort })` changes the effort alone. A
-   * run records what it begins with; a change after the first run began is an entry, stored when the promise
-   * resolves. Rejects with `invalid_argument` for what is no model or effort and for a model of unknown price
-   * under a budget in money, and for the journal.
+   * Changes model, effort or both from the next model request on, even during a run. Without `effort` the
+   * provider's default applies; `setModel(agent.model, { effort })` changes only the effort. A run records
+   * what it starts with; a change after the first run started is an entry, stored when the promise resolves.
+   * Rejects with `invalid_argument` for an invalid model or effort and for a model of unknown price under a
+   * money budget, and if the journal fails.
    */
   async setModel(
     model: string | Model,
@@ -252,29 +254,29 @@ export class Agent {
     });
   }
 
-  /** The mode in the newest `mode_change` of the conversation. */
+  /** The mode of the newest `mode_change` in the conversation. */
   get mode(): string | undefined {
     return this.#session.state.mode;
   }
 
-  /** Records that the host works in another mode. The loop does not depend on it. Rejects for the journal. */
+  /** Records a change of the host's mode, on which the loop does not depend. Rejects if the journal fails. */
   async setMode(mode: string): Promise<void> {
     await this.#record({ type: "mode_change", mode });
   }
 
   /**
-   * Keeps something of the host's own in the journal, at any time: `kind` names what `data` is. Resolves to
-   * the entry once it is stored; a run in progress publishes it. Rejects for the journal.
+   * Keeps data of the host in the journal, at any time; `kind` says what `data` is. Resolves to the stored
+   * entry; a run in progress publishes it. Rejects if the journal fails.
    */
   async note(kind: string, data: Json): Promise<NoteEntry> {
     return (await this.#record({ type: "note", kind, data })) as NoteEntry;
   }
 
   /**
-   * Makes one call of a tool without a model, as a server of tools does: known?, valid?, hooks, permission,
-   * checkpoints and journal are those of any call; the conversation does not change. Calls that are made side
-   * by side overlap unless they conflict. What goes wrong in the call is an error result. Rejects with
-   * `invalid_argument` while a run is in progress, and for the journal.
+   * Calls a tool without a model, as a server of tools does, with everything a call goes through: validation,
+   * hooks, permission, checkpoints, journal. The conversation does not change. Parallel calls overlap unless
+   * they conflict. A failing call yields an error result. Rejects with `invalid_argument` during a run, and
+   * if the journal fails.
    */
   async callTool(name: string, input: ToolInput, options: CallToolOptions = {}): Promise<ToolResult> {
     return this.#session.whenRead(async () => {
@@ -283,7 +285,7 @@ export class Agent {
       try {
         const { approve, context } = options;
         const run = this.#newRun(defined({ approve, context }), active);
-        // Calls inside another one are no part of the conversation, and these are inside none.
+        // The id of an outer call that does not exist keeps these calls out of the conversation.
         return await callMaker(run, newId("call"), this.#calls)(name, input);
       } finally {
         active.end();
@@ -292,10 +294,9 @@ export class Agent {
   }
 
   /**
-   * Adds what others said to the conversation without asking the model; it is there when the next run begins.
-   * While a run is in progress it waits for the end of that run. Rejects for a message of the assistant, an
-   * empty one, the result of a call, a hook that throws or is aborted with `signal`, and a journal that
-   * cannot be written.
+   * Adds what others said to the conversation without asking the model; the next run sees it. During a run it
+   * waits for the end of that run. Rejects for an assistant message, an empty one, the result of a call, a
+   * hook that throws or is aborted with `signal`, and a journal that fails.
    */
   async observe(message: Input, { signal }: Pick<RunOptions, "signal"> = {}): Promise<void> {
     const messages = spokenMessages(message, "observe()");
@@ -307,26 +308,23 @@ export class Agent {
     });
   }
 
-  /**
-   * Ends the run in progress with `aborted`: its request and tools are aborted. Between runs nothing
-   * happens.
-   */
+  /** Ends the run in progress with `aborted`, stopping its request and tools. Does nothing between runs. */
   stop(reason = "The run was stopped."): void {
     this.#current?.stop(reason);
   }
 
   /**
-   * Lets go of the run in progress without an ending: request and tools are aborted, nothing more is
-   * recorded, and the run rejects with `aborted`. Its journal is that of a run that was cut: `run()` without
-   * an input goes on with it, here or elsewhere.
+   * Releases the run in progress without an ending: request and tools are aborted, nothing more is recorded,
+   * and the run rejects with `aborted`. Its journal looks like that of a killed run: `run()` without an input
+   * resumes it, here or elsewhere.
    */
   release(): void {
     this.#current?.release();
   }
 
   /**
-   * Sends a message and returns the answer's text; the five-event view of {@link Agent.run}. A run that
-   * failed, or was stopped without a text, rejects with {@link RunError}, which says how to go on.
+   * Sends a message and returns the text of the answer, with the five-event view of {@link Agent.run}. A run
+   * that failed, or was stopped without a text, rejects with {@link RunError}, which says how to continue.
    */
   async sendMessage(content: string, callbacks: Callbacks = {}): Promise<string> {
     const result = await this.run(content, callbackOptions(callbacks));
@@ -335,12 +333,12 @@ export class Agent {
     return result.text;
   }
 
-  /** The conversation and what it has used up so far. */
+  /** The conversation and its use so far. */
   getState(): AgentState {
     return this.#session.summary;
   }
 
-  /** Tells what {@link Agent.compact} would do; asks no model. Rejects when the agent has no `compaction`. */
+  /** A preview of {@link Agent.compact}; makes no request. Rejects if the agent has no `compaction`. */
   async previewCompaction(): Promise<CompactionPreview> {
     return this.#session.whenRead(async () => {
       await this.#session.begin();
@@ -350,9 +348,9 @@ export class Agent {
   }
 
   /**
-   * Makes the conversation fit now, whatever its size. Resolves to the record of it; `undefined` when the
-   * conversation stays as it is, a `warning` event saying why. Rejects while a run is in progress, when the
-   * agent has no `compaction`, and for the journal.
+   * Compacts the conversation now, whatever its size. Resolves to the recorded entry, or to `undefined` if
+   * the conversation stays as it is; a `warning` event says why. Rejects during a run, if the agent has no
+   * `compaction`, and if the journal fails.
    */
   async compact(options: CompactOptions = {}): Promise<CompactionEntry | undefined> {
     return this.#session.whenRead(async () => {
@@ -371,16 +369,19 @@ export class Agent {
   }
 
   /**
-   * Takes the newest compaction back: the conversation is what it was, with what came after. From then on one
-   * is made only on request or when the provider refuses a request as too long. Rejects when there is none to
-   * take back, while a run is in progress, and for the journal.
+   * Undoes the newest compaction: the conversation is restored, including what came after it. From then on it
+   * is compacted only on request or if the provider refuses a request as too long. Rejects if there is
+   * nothing to undo, during a run, and if the journal fails.
    */
   async undoCompaction(): Promise<void> {
     this.#assertIdle("undoCompaction()");
     await this.#session.whenRead(() => undoNewestCompaction(this.#recorder));
   }
 
-  /** Begins anew. Throws `invalid_argument` while a run is in progress, and with a `journal` of the host. */
+  /**
+   * Starts a new conversation. Throws `invalid_argument` during a run, and if the `journal` came from the
+   * host.
+   */
   reset(): void {
     this.#assertIdle("reset()");
     this.#session.reset();
@@ -399,7 +400,7 @@ export class Agent {
     if (this.#current !== undefined) throw misuse(`${what} while a run is at work: stop() it first.`);
   }
 
-  /** Begins a run. Throws for misuse; what comes later rejects. */
+  /** Starts a run. Throws for misuse; later failures reject. */
   #begin(
     messages: readonly Message[],
     options: RunOptions,
@@ -482,15 +483,15 @@ export class Agent {
   }
 
   /**
-   * Does the work of a run between the record of its input and its `done` event: the loop. A pattern
-   * overrides it with several nested runs and ends with `endRun`; events, journal, limits, permission and
-   * abort are in `run` and stay as they are. {@link Agent.run} calls it.
+   * The work of a run between the record of its input and its `done` event: by default the loop. A pattern
+   * overrides it with several nested runs and calls `endRun`. Events, journal, limits, permission and abort
+   * come with `run`. Called by {@link Agent.run}.
    */
   conduct(run: Run): Promise<RunResult> {
     return loop(run).then((ending) => endRun(run, ending));
   }
 
-  /** The tool a run must end with, given the schema of the value wanted; `undefined` when a text ends it. */
+  /** The tool that must end a run, given the schema of the wanted value; `undefined` if text ends it. */
   protected finishToolFor(schema: CompiledSchema | undefined): Tool | undefined {
     return schema === undefined ? undefined : finishTool(schema);
   }
@@ -498,7 +499,7 @@ export class Agent {
 
 const MAX_CALLS = 64;
 
-/** A model, or the one a name stands for. The check of the options refuses anything else. */
+/** A model, or the one a name stands for; the options were checked before. */
 function modelOf(model: string | Model): Model {
   return typeof model === "string" ? namedModel(model) : model;
 }

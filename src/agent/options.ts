@@ -18,144 +18,153 @@ import type { StopWhen } from "../hooks/stop-when.ts";
 import type { Compactor } from "../memory/context/compactor.ts";
 import type { LongTermMemoryOptions } from "../memory/long-term-memory.ts";
 
-/** How an agent is made. */
+/** Options of an agent. */
 export interface AgentOptions {
-  /** A model, or the name of one: `provider/id[:effort]`. */
+  /** A model, or its name: `provider/id[:effort]`. */
   readonly model: string | Model;
-  /** Tools the model can call, by `defineTool` or from `nano-agent/tools`; names differ. Default: none. */
+  /** Tools the model can call, from `defineTool` or `nano-agent/tools`; names must differ. Default: none. */
   readonly tools?: readonly Tool[];
-  /** Instructions for the model, sent before the conversation; not a message of it. Default: nothing. */
+  /** Instructions for the model, sent before the conversation but not part of it. Default: none. */
   readonly systemPrompt?: string;
-  /** Model requests one run may make, from 1; `Infinity` for no limit. Default 20. */
+  /** Maximum model requests per run, from 1; `Infinity` for no limit. Default 20. */
   readonly maxIterations?: number;
-  /** How a run ends whose `maxIterations` are used up. Default `summarize`. */
+  /** How a run ends after `maxIterations` requests. Default `summarize`. */
   readonly onMaxIterations?: OnMaxIterations;
   /**
-   * Asked when the calls of an answer have their results: true ends the run with `completed`. Of a pattern:
-   * each phase; not asked about subagents. Default: never.
+   * Called when the calls of an answer have their results: true ends the run with `completed`. In a pattern
+   * it applies to each phase; never to subagents. Default: none.
    */
   readonly stopWhen?: StopWhen;
-  /** Limits: US dollars and tokens of the session, milliseconds of one run. Default: no limit. */
+  /** Limits: US dollars and tokens per session, milliseconds per run. Default: no limit. */
   readonly budget?: Budget;
-  /** When a model that repeats itself is warned and stopped; false: never. Default: the 3rd and 5th time. */
+  /**
+   * When a model that repeats itself is warned and stopped; false: never. Default: at the 3rd and 5th time.
+   */
   readonly loopGuard?: LoopGuardOptions | false;
-  /** Decides about every tool call. Default: calls are allowed, the tools being the caller's own choice. */
+  /** Decides about every tool call. Default: every call is allowed, since the caller chose the tools. */
   readonly permission?: Gate;
-  /** Answers what the gate asks. Without one see `onAsk`. */
+  /** Answers the gate's questions. Without it see `onAsk`. */
   readonly approve?: Approver;
-  /** Keeps what tool calls change, so that it can be put back. Default: nothing is kept. */
+  /** Keeps what tool calls change in files, for undo. Default: nothing is kept. */
   readonly checkpointer?: Checkpointer;
   /**
-   * How a question is answered when there is no `approve`. `deny`: a refusal · `pause`: the run ends with
+   * What happens to questions without `approve`. `deny`: refused · `pause`: the run ends with
    * `awaiting_approval`, and a later run brings the answer (`approvals`). Default `deny`.
    */
   readonly onAsk?: "deny" | "pause";
   /**
-   * How calls without a result are treated when a run goes on that was cut. `close`: the model is told that
-   * they were interrupted · `run`: those that never began run, and of those that began the ones whose tool is
+   * What happens to calls without a result when an interrupted run resumes. `close`: the model is told that
+   * they were interrupted · `run`: calls that had not started run, and so do those that had if their tool is
    * `idempotent`. Default `close`.
    */
   readonly openCalls?: "close" | "run";
   /** Functions around the steps of a run; see {@link import("./agent.ts").Agent.hooks}. Default: none. */
   readonly hooks?: HookOptions;
-  /** How much of a run the conversation keeps: all (`full`), or question and answer. Default `full`. */
+  /**
+   * How much of a run stays in the conversation: everything (`full`), or question and answer. Default `full`.
+   */
   readonly memory?: ConversationMemory;
-  /** Memory across conversations. Default: nothing. */
+  /** Memory across conversations. Default: none. */
   readonly longTermMemory?: LongTermMemoryOptions;
-  /** False runs the calls of one answer one after the other, in order. Default true. */
+  /** False runs the calls of an answer one after the other. Default true. */
   readonly parallelToolCalls?: boolean;
-  /** Calls of one answer that run at the same time. Default 64. */
+  /** Maximum calls of one answer running in parallel. Default 64. */
   readonly maxParallelToolCalls?: number;
-  /** Calls of one answer that are looked at; those beyond get a result that says so. Default 128. */
+  /** Maximum calls per answer; those beyond get a result that says so. Default 128. */
   readonly maxCallsPerAnswer?: number;
-  /** Milliseconds one tool call may take, unless the tool says otherwise. 0: no limit. Default 600,000. */
+  /**
+   * Time limit of a tool call in milliseconds, unless the tool sets its own. 0: no limit. Default 600,000.
+   */
   readonly toolTimeoutMs?: number;
-  /** Longest text of one tool result; what is longer loses its middle. Default 400,000 characters. */
+  /** Maximum text of a tool result; longer text loses its middle. Default 400,000 characters. */
   readonly maxToolResultChars?: number;
-  /** Handed to every tool as `context.context`, to those of subagents too; never sent, never recorded. */
+  /** Passed to every tool as `context.context`, also in subagents; never sent or recorded. */
   readonly context?: unknown;
-  /** Folder for relative paths of tools. Default: empty; the built-in ones take that of the process. */
+  /**
+   * Base of relative paths in tools. Default: empty, for which the built-in tools use the working directory.
+   */
   readonly cwd?: string;
-  /** Takes secrets out of what tools say before anybody sees or stores it. Default: nothing does. */
+  /** Removes secrets from tool output before anybody sees or stores it. Default: none. */
   readonly redact?: Redaction;
   /**
-   * Keeps the conversation within the window of the model, e.g. `summaryCompaction()` of `nano-agent/memory`.
-   * Default: nothing does, and a request that is too long ends the run with the provider's error.
+   * Keeps the conversation within the model's window, for example `summaryCompaction()` of
+   * `nano-agent/memory`. Default: none; a request that is too long ends the run with the provider's error.
    */
   readonly compaction?: Compactor | false;
-  /** Stands around every model that is asked, those of subagents too. Called once for each model. */
+  /** Wraps every model that is asked, also those of subagents. Called once per model. */
   readonly wrapModel?: (model: Model) => Model;
-  /** Times durations, limits, and entries of a journal in memory. Default: the machine's clock. */
+  /** Clock for durations, limits and entries of an in-memory journal. Default: the machine's clock. */
   readonly clock?: Clock;
-  /** Where ids come from: of steering messages, and of a journal in memory. */
+  /** Makes the ids of steering messages and of an in-memory journal. */
   readonly newId?: NewId;
   /** Where everything is recorded. Default: in memory. */
   readonly journal?: Journal;
-  /** Conversation to start from; repaired where a call has no result or a result no call. */
+  /** Conversation to start from; calls without a result and results without a call are repaired. */
   readonly messages?: readonly GivenMessage[];
-  /** Name of the conversation in events and results; a `journal` has its own. Default: made up. */
+  /** Id of the conversation in events and results; a `journal` has its own. Default: generated. */
   readonly sessionId?: string;
   /**
-   * The model's freedom to call tools: `auto`, `required`, `none`, or `{ type: "tool", name }`. One that
-   * forces a call holds for the first answer of a run. Default: the model decides (`auto`).
+   * Whether the model may call tools: `auto`, `required`, `none`, or `{ type: "tool", name }`. A forced call
+   * applies to the first answer of a run. Default `auto`.
    */
   readonly toolChoice?: ToolChoice;
-  /** Longest answer in tokens, reasoning included. Default: what model and budget allow. */
+  /** Maximum answer in tokens, including reasoning. Default: what model and budget allow. */
   readonly maxOutputTokens?: number;
   /**
-   * Randomness of the answers, from 0; the upper end (1 or 2) is the provider's. Default: the provider's.
-   * Some reasoning models take none.
+   * Sampling temperature, from 0; the maximum (1 or 2) depends on the provider. Default: the provider's. Some
+   * reasoning models accept none.
    */
   readonly temperature?: number;
-  /** Share of the probability to sample from, above 0 to 1; instead of `temperature`. */
+  /** Nucleus sampling: share of probability, above 0 to 1; use instead of `temperature`. */
   readonly topP?: number;
-  /** Texts at which the answer ends, themselves left out. Default: none. */
+  /** Texts at which the answer ends, not included in it. Default: none. */
   readonly stopSequences?: readonly string[];
   /**
-   * How much the model may reason: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`. Ignored by models
-   * that cannot. Default: the provider's.
+   * How much to reason: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`. Ignored by models that cannot.
+   * Default: the provider's.
    */
   readonly effort?: Effort;
-  /** Extra fields for the body of one wire, e.g. `{ openai_chat: { seed: 1 } }`. */
+  /** Extra fields for the body of one wire, such as `{ openai_chat: { seed: 1 } }`. */
   readonly providerOptions?: { readonly [wire: string]: { readonly [key: string]: Json | undefined } };
 }
 
 export type ResolvedOptions = Omit<AgentOptions, "model"> & { readonly model: Model };
 
-/** How one run is made. Values here win over the agent's. */
+/** Options of one run. They override the agent's. */
 export interface RunOptions<S extends SchemaInput = SchemaInput> {
-  /** Ends the run when it is aborted: request and tools too (`stopReason: "aborted"`). */
+  /** Aborting it ends the run, its request and its tools (`stopReason: "aborted"`). */
   readonly signal?: AbortSignal;
-  /** Schema of the value wanted as `result.output`, which the model delivers by a tool named `finish`. */
+  /** Schema of the value wanted as `result.output`. The model delivers it with a tool named `finish`. */
   readonly schema?: S;
   /** For this run; see {@link AgentOptions.toolChoice}. */
   readonly toolChoice?: ToolChoice;
-  /** Answers what gate and tools ask in this run. Default: the agent's. */
+  /** Answers the questions of gate and tools in this run. Default: the agent's. */
   readonly approve?: Approver;
-  /** How a question is answered without `approve`; see {@link AgentOptions.onAsk}. Default: the agent's. */
+  /** How questions end without `approve`; see {@link AgentOptions.onAsk}. Default: the agent's. */
   readonly onAsk?: "deny" | "pause";
   /** How calls without a result are treated; see {@link AgentOptions.openCalls}. Default: the agent's. */
   readonly openCalls?: "close" | "run";
   /**
-   * Answers to calls that wait for approval, by call id; without an input. What is approved runs, what is
-   * refused is told to the model, the rest waits on. Throws `invalid_argument` for an id that does not wait.
+   * Answers to calls that wait for approval, by call id; for a run without input. Approved calls run,
+   * refusals are told to the model, the rest keep waiting. Throws `invalid_argument` for an id that does not
+   * wait.
    */
   readonly approvals?: Approvals;
-  /** Model requests this run may make, from 1; `Infinity` for no limit. Default: the agent's, 20. */
+  /** Maximum model requests of this run, from 1; `Infinity` for no limit. Default: the agent's, 20. */
   readonly maxIterations?: number;
   /** For this run; see {@link AgentOptions.stopWhen}. */
   readonly stopWhen?: StopWhen;
-  /** Handed to the tools of this run as `context.context`. Default: the agent's. */
+  /** Passed to the tools of this run as `context.context`. Default: the agent's. */
   readonly context?: unknown;
-  /** Sees every event. An observer: what it throws becomes a `warning` event. */
+  /** Called with every event. Errors it throws become `warning` events. */
   readonly onEvent?: (event: AgentEvent) => void;
-  /** Sees every piece of answer text. */
+  /** Called with every piece of answer text. */
   readonly onToken?: (text: string) => void;
 }
 
 export interface CallToolOptions extends Pick<RunOptions, "signal" | "onEvent" | "approve" | "context"> {}
 
-/** The output type a run with schema `S` has. */
+/** The type of `output` in a run with schema `S`. */
 export type OutputOf<S extends SchemaInput> = InferSchema<S>;
 
 export function assertOptions(options: ResolvedOptions): void {
@@ -178,7 +187,7 @@ export function assertRunOptions(options: RunOptions): void {
   checkOptions(options, RUN_OPTIONS);
 }
 
-/** Throws `invalid_argument` for a budget in money when the price of a model that may answer is unknown. */
+/** Throws `invalid_argument` for a money budget if the price of a model that may answer is unknown. */
 export function assertPriced({ budget, model }: Pick<ResolvedOptions, "budget" | "model">): void {
   if (budget?.usd === undefined && budget?.shared === undefined) return;
   const unknown = [model, ...(model.alternatives ?? [])].find(({ info }) => info?.price === undefined);

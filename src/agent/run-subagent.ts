@@ -12,10 +12,10 @@ const DEFAULT_MAX_ITERATIONS = 20;
 const DEFAULT_MAX_DEPTH = 2;
 
 /**
- * Runs the loop for a subagent inside the run of the tool call that asked for it: own transcript, prompt,
- * tools, model and number of requests; everything else is the run's. Entries are tagged with tool name and
- * call id, events wrapped. Steering messages are for the conversation and stay with it. Rejects with
- * `invalid_argument` for a task that cannot be run, and for the journal.
+ * Runs a subagent inside the run of the tool call that asked for it, with its own transcript, prompt, tools,
+ * model and request limit; everything else is shared. Its entries are tagged with tool name and call id, its
+ * events are wrapped. Steering stays with the conversation. Rejects with `invalid_argument` for an invalid
+ * task, and if the journal fails.
  */
 export async function runSubagent(run: Run, delegation: Delegation): Promise<SubagentOutcome> {
   const { call, task, number } = delegation;
@@ -69,7 +69,7 @@ export async function runSubagent(run: Run, delegation: Delegation): Promise<Sub
   return outcomeOf(result, toolCalls, run.settings.clock.elapsed() - startedAt);
 }
 
-/** A task's model and effort: unsaid, those of the run around it, also when it changes there. */
+/** A task's model and effort. Default: those of the run around it, following changes there. */
 function choiceOf({ model: around, settings }: Run, task: SubagentTask): Run["model"] {
   const { effort } = task;
   const model = task.model && settings.wrapModel(task.model);
@@ -90,8 +90,8 @@ function assertTask(run: Run, task: SubagentTask, depth: number): void {
 }
 
 /**
- * A registry of its own. The tool that ends the run around it is left out, and at the deepest level the one
- * that started it: it could only fail.
+ * A separate registry, without the tool that ends the outer run and, at the deepest level, without the tool
+ * that started the subagent: calling it could only fail.
  */
 function toolsOf(run: Run, { call, task }: Delegation, depth: number): ToolRegistry {
   const deepest = depth >= (task.maxDepth ?? DEFAULT_MAX_DEPTH);

@@ -8,8 +8,8 @@ import type { Hook } from "./hook.ts";
 export const FINISH_TOOL = "finish";
 
 /**
- * The tool that ends a run with a value of `schema`. A schema that is no object schema is wrapped as `{ value
- * }`. Values that do not fit are answered with what is wrong, so the model can try again.
+ * The tool that ends a run with a value of `schema`. A schema that is not an object schema is wrapped as `{
+ * value }`. For a value that does not fit the model gets the errors and can try again.
  */
 export function finishTool(schema: CompiledSchema, name: string = FINISH_TOOL): Tool {
   const wrapped = schema.jsonSchema["type"] === "object" ? schema : wrap(schema);
@@ -34,7 +34,7 @@ function wrap(schema: CompiledSchema): CompiledSchema {
       properties: { value: moved(value) as JsonSchema },
       required: ["value"],
       additionalProperties: false,
-      // References are counted from the root, so what they name stays there.
+      // References start at the root, so their targets must stay there.
       ...($defs === undefined ? {} : { $defs: moved($defs) as JsonSchema }),
       ...(definitions === undefined ? {} : { definitions: moved(definitions) as JsonSchema }),
     },
@@ -50,7 +50,7 @@ function wrap(schema: CompiledSchema): CompiledSchema {
   };
 }
 
-/** A part of a schema in which references to the old root lead to where that is now. */
+/** A part of a schema with its references redirected to where the old root is now. */
 function moved(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(moved);
   if (!isRecord(part)) return part;
@@ -67,23 +67,25 @@ function movedReference(reference: string): string {
   return `#/properties/value${reference.slice(1)}`;
 }
 
-/** The parts {@link finishPrintHook} shows. */
+/** Which parts {@link finishPrintHook} shows. */
 export interface FinishPrintOptions {
-  /** Names of finish tools. Default `finish` and `Finish`, as in structured output and `ReActAgent`. */
+  /** Names of finish tools. Default `finish` and `Finish`, as used by structured output and `ReActAgent`. */
   readonly tools?: readonly string[];
-  /** Argument that holds the answer; without a text in it, all are shown as JSON. Default `answer`. */
+  /**
+   * The argument that holds the answer; if it has no text, all arguments are shown as JSON. Default `answer`.
+   */
   readonly field?: string;
 }
 
 /**
- * A `pre_print` hook for readers that show messages: a call of the finish tool is shown as the text it
- * delivers, and its arguments as they stream, its start and its result are left out, unless it failed. One
- * hook per agent: it remembers what it is in the middle of.
+ * A `pre_print` hook for readers that show messages. A call of the finish tool appears as the text it
+ * delivers; its streamed arguments, start and result are hidden unless it failed. Use one hook per agent: it
+ * keeps state.
  */
 export function finishPrintHook(options: FinishPrintOptions = {}): Hook<"pre_print"> {
   const { field = "answer" } = options;
   const tools = new Set(options.tools ?? [FINISH_TOOL, "Finish"]);
-  /** Positions, in the answer at work, of calls of the finish tool. */
+  /** Indexes of finish calls in the current answer. */
   const streaming = new Set<number>();
   return (_agent, { event }) => {
     if (event === undefined) return undefined;

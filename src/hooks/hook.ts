@@ -4,51 +4,51 @@ import type { AssistantMessage, Message, ToolInput, UserMessage } from "../core/
 import type { FinishReason, ModelRequest } from "../core/model/model.ts";
 import type { ToolRegistry, ToolResult } from "../core/tool/tool.ts";
 
-/** The values that hooks may see and replace before something happens, by moment. */
+/** The values hooks can see and replace before each step. */
 export interface HookArguments {
-  /** A run: its input, empty for a run that goes on. */
+  /** A run: its input; empty if the run resumes. */
   readonly reply: { readonly messages: readonly Message[] };
-  /** One model request. What a hook changes in it holds for this request and is not recorded. */
+  /** One model request. Changes apply to this request only and are not recorded. */
   readonly reasoning: { readonly request: ModelRequest };
-  /** One tool call, as the model made it: it is checked and judged by permission after the hooks. */
+  /** A tool call as the model made it; validated and judged after the hooks. */
   readonly acting: ActingArguments;
-  /** An event on its way to the observers and the reader, except the last. `undefined` shows nothing. */
+  /** An event before observers and reader see it, except the last one. `undefined` hides it. */
   readonly print: { readonly event: AgentEvent | undefined };
   /** A message the agent takes in without answering. */
   readonly observe: { readonly message: UserMessage };
 }
 
-/** A tool call hooks look at. */
+/** A tool call as hooks see it. */
 export interface ActingArguments {
   readonly callId: string;
   readonly name: string;
   readonly input: ToolInput;
-  /** Call this one was made by (`batch`). */
+  /** The call that made this one (`batch`). */
   readonly parentCallId?: string;
-  /** After the call: it ran. Absent where it was refused, or could not be made. */
+  /** In `post_acting`: the call ran. Absent if it was refused or could not start. */
   readonly hasRun?: true;
   /** Set by a hook: the call does not run, and the model is told this text. */
   readonly refuse?: string;
 }
 
-/** The values that hooks may see and replace after something happened, by moment. */
+/** The values hooks can see and replace after each step. */
 export interface HookOutputs {
   readonly reply: RunResult;
-  /** The answer, before it is recorded. Its calls may be changed or left out; new ones need own ids. */
+  /** The answer before it is recorded. Calls may be changed or removed; new ones need ids of their own. */
   readonly reasoning: { readonly message: AssistantMessage; readonly finishReason: FinishReason };
-  /** The result of the call, refused and failed ones included, before it is recorded. */
+  /** The result of a call before it is recorded, also of refused and failed calls. */
   readonly acting: ToolResult;
   readonly print: undefined;
   readonly observe: undefined;
 }
 
-/** The moments that hooks stand around. */
+/** The steps that hooks surround. */
 export type HookMoment = keyof HookArguments;
 
-/** Where a hook stands: `pre_` may replace the arguments, `post_` the output. */
+/** Where a hook runs: `pre_` may replace the arguments, `post_` the output. */
 export type HookPoint = `${"pre" | "post"}_${HookMoment}`;
 
-/** The facts a hook gets about its agent. */
+/** A hook's view of its agent. */
 export interface HookedAgent {
   readonly sessionId: string;
   readonly tools: ToolRegistry;
@@ -59,37 +59,37 @@ export interface HookedAgent {
 }
 
 type Replacement<T> = T | null | undefined | void;
-/** Print hooks stand in the stream, which waits for nobody. */
+/** Print hooks are synchronous: the stream does not wait. */
 type Replies<M extends HookMoment, T> = M extends "print"
   ? Replacement<T>
   : Replacement<T> | Promise<Replacement<T>>;
 
-/** Before: gets the arguments and returns new ones, or `null` or `undefined` to leave them. */
+/** Runs before a step: gets the arguments and returns new ones, or `null` or `undefined` to keep them. */
 export type PreHook<M extends HookMoment> = (
   agent: HookedAgent,
   args: HookArguments[M],
 ) => Replies<M, HookArguments[M]>;
 
-/** After: gets the arguments as used and the output; returns a new output, or nothing to leave it. */
+/** Runs after a step: gets the arguments used and the output; returns a new output, or nothing to keep it. */
 export type PostHook<M extends HookMoment> = (
   agent: HookedAgent,
   args: HookArguments[M],
   output: HookOutputs[M],
 ) => Replies<M, HookOutputs[M]>;
 
-/** The function of a hook at a point. */
+/** The type of hook at a point. */
 export type Hook<P extends HookPoint> = P extends `pre_${infer M extends HookMoment}`
   ? PreHook<M>
   : P extends `post_${infer M extends HookMoment}`
     ? PostHook<M>
     : never;
 
-/** Hooks given with the options of an agent: one function a point, or several by name, in order. */
+/** Hooks in the options of an agent: one function per point, or several by name, in order. */
 export type HookOptions = {
   readonly [P in HookPoint]?: Hook<P> | { readonly [name: string]: Hook<P> };
 };
 
-/** Every point. */
+/** All points. */
 export const HOOK_POINTS: readonly HookPoint[] = [
   "pre_reply",
   "post_reply",

@@ -20,14 +20,14 @@ import {
   type HookPoint,
 } from "./hook.ts";
 
-/** How a hook is treated. */
+/** How a hook behaves. */
 export interface HookSettings {
   /**
-   * True for a hook that only looks: what it returns is ignored, and what it throws, or taking longer than
-   * `timeoutMs`, becomes a `warning` event. Default false: it may replace, and what it throws ends the run.
+   * True for a hook that only observes: its return value is ignored, and an error or a timeout (`timeoutMs`)
+   * becomes a `warning` event. Default false: it may replace values, and its errors end the run.
    */
   readonly observer?: boolean;
-  /** Milliseconds an observer is waited for. Default 5000. */
+  /** Milliseconds to wait for an observer. Default 5000. */
   readonly timeoutMs?: number;
 }
 
@@ -36,12 +36,12 @@ export interface RegisteredHook extends Required<HookSettings> {
   readonly hook: (...args: never[]) => unknown;
 }
 
-/** The hooks of an agent or a class of agents. A change counts from the next moment of its kind on. */
+/** The hooks of an agent or of a class of agents. Changes take effect with the next step. */
 export class HookRegistry {
-  /** Absent while there are none, as in most agents: whether there are is asked for every event. */
+  /** Absent without hooks, as in most agents: it is looked at for every event. */
   #hooks: Map<HookPoint, Map<string, RegisteredHook>> | undefined;
 
-  /** Throws `invalid_argument` for a point that does not exist and for what is no function. */
+  /** Throws `invalid_argument` for an unknown point and for anything that is not a function. */
   constructor(hooks: HookOptions = {}) {
     for (const [point, given] of Object.entries(hooks)) {
       assertPoint(point);
@@ -56,8 +56,8 @@ export class HookRegistry {
   }
 
   /**
-   * Adds a hook behind those already at the point. One of the same name is replaced and keeps its place.
-   * Throws `invalid_argument` for a point that does not exist and for what is no function.
+   * Adds a hook after those at the point; one of the same name is replaced in place. Throws
+   * `invalid_argument` for an unknown point and for anything that is not a function.
    */
   register<P extends HookPoint>(point: P, name: string, hook: Hook<P>, settings: HookSettings = {}): void {
     assertPoint(point);
@@ -72,7 +72,7 @@ export class HookRegistry {
     hooks.set(name, { name, hook, observer, timeoutMs });
   }
 
-  /** Throws `invalid_argument` when there is no hook of that name at the point. */
+  /** Throws `invalid_argument` if the point has no hook of that name. */
   remove(point: HookPoint, name: string): void {
     assertPoint(point);
     if (this.#hooks?.get(point)?.delete(name) === true) return;
@@ -80,7 +80,7 @@ export class HookRegistry {
     throw misuse(`There is no hook "${name}" at ${point}. Hooks there: ${known}.`);
   }
 
-  /** Removes every hook of a point, or of all points. */
+  /** Removes the hooks of a point, or all hooks. */
   clear(point?: HookPoint): void {
     if (point === undefined) this.#hooks = undefined;
     else {
@@ -95,13 +95,13 @@ export class HookRegistry {
     return this.at(point).map(({ name }) => name);
   }
 
-  /** The hooks at a point as they are now, in the order they run. */
+  /** The hooks at a point, in the order they run. */
   at(point: HookPoint): readonly RegisteredHook[] {
     const hooks = this.#hooks?.get(point);
     return hooks === undefined ? NO_HOOKS : [...hooks.values()];
   }
 
-  /** A quick look: true when there was never a hook, or all were cleared; false says nothing. */
+  /** A quick check: true means there are no hooks; false means nothing. */
   get isEmpty(): boolean {
     return this.#hooks === undefined;
   }
@@ -125,7 +125,7 @@ export class ClassHooks {
     return own;
   }
 
-  /** Those of a class and of what it extends, the base first. */
+  /** The hooks of a class and its base classes, base first. */
   chainOf(maker: object): HookRegistry[] {
     const chain: HookRegistry[] = [];
     for (let each: unknown = maker; typeof each === "function"; each = Object.getPrototypeOf(each)) {
@@ -138,20 +138,19 @@ export class ClassHooks {
 
 export interface HooksContext {
   readonly agent: HookedAgent;
-  /** Those of classes, the base first: they run before `own`. */
+  /** The hooks of the classes; they run before `own`. */
   readonly classes: readonly HookRegistry[];
   readonly own: HookRegistry;
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly warn: (message: string) => void;
-  /** Keeps a failure that cannot be thrown where it happened. */
+  /** Keeps an error that cannot be thrown where it happened. */
   readonly fail: (error: NanoAgentError) => void;
 }
 
 /**
- * Runs the hooks of one run, each in turn, every one seeing what those before it made. Any number of moments
- * may be under way at the same time. A hook that throws throws here as `internal`; one that is aborted with
- * the run throws that.
+ * Runs the hooks of one run in order, each seeing the changes of those before it. Steps may overlap. An error
+ * of a hook is thrown as `internal`; an abort is thrown as it is.
  */
 export class Hooks implements RunPlugin {
   readonly #context: HooksContext;
@@ -186,7 +185,9 @@ export class Hooks implements RunPlugin {
     return this.#has("post_acting") ? this.post("acting", call, result) : undefined;
   }
 
-  /** Shows an event as hooks leave it, if they do. One that throws is a failure and changes nothing. */
+  /**
+   * Passes an event on as the hooks leave it. An error of a hook is kept as a failure and changes nothing.
+   */
   show(event: AgentEvent, publish: (event: AgentEvent) => void): void {
     if (this.#isEmpty) return publish(event);
     let current: AgentEvent | undefined = event;
@@ -231,20 +232,20 @@ export class Hooks implements RunPlugin {
     return !this.#isEmpty && this.#at(point).length > 0;
   }
 
-  /** Asked at every event of every run, where most agents have no hooks. */
+  /** Asked for every event of every run, and most agents have no hooks. */
   get #isEmpty(): boolean {
     const { classes, own } = this.#context;
     return classes.length === 0 && own.isEmpty;
   }
 
-  /** Those that are there now: what a hook registers or removes counts from the next moment on. */
+  /** The current hooks: changes a hook makes take effect with the next step. */
   #at(point: HookPoint): readonly RegisteredHook[] {
     const { classes, own } = this.#context;
     if (classes.length === 0) return own.at(point);
     return [...classes, own].flatMap((registry) => registry.at(point));
   }
 
-  /** The value a hook returned, `undefined` when nothing is to be replaced. */
+  /** The value a hook returned; `undefined` if nothing is to be replaced. */
   async #call(point: HookPoint, registered: RegisteredHook, args: readonly unknown[]): Promise<unknown> {
     const { clock, signal, warn } = this.#context;
     const { name, observer, timeoutMs } = registered;
@@ -277,7 +278,7 @@ export class Hooks implements RunPlugin {
     return undefined;
   }
 
-  /** Calls the hook; what it throws at once becomes a rejection, like what it throws later. */
+  /** Calls a hook; a synchronous error becomes a rejection. */
   async #invoke({ hook }: RegisteredHook, args: readonly unknown[]): Promise<unknown> {
     return hook(...([this.#context.agent, ...args] as never[]));
   }
@@ -290,8 +291,8 @@ function failureOf(point: HookPoint, name: string, error: unknown): NanoAgentErr
 }
 
 /**
- * The value a hook gave back in the place of `current`, if any. Throws for what its point has no use for, and
- * for a change of what a hook may not change, so that a slip is told where it was made.
+ * The value a hook returned in place of `current`, if any. Throws for a value the point cannot use and for
+ * forbidden changes, so that a mistake is reported where it was made.
  */
 function fitting(point: HookPoint, made: unknown, current: unknown): unknown {
   if (made === undefined || made === null) return undefined;
@@ -302,7 +303,7 @@ function fitting(point: HookPoint, made: unknown, current: unknown): unknown {
   return made;
 }
 
-/** The form that has to be returned at a point. */
+/** The form a hook at this point has to return. */
 const CHECKS: {
   readonly [P in HookPoint]?: { readonly shape: string; readonly holds: (made: Fields) => boolean };
 } = {
@@ -336,7 +337,7 @@ const CHECKS: {
   pre_observe: { shape: "{ message }", holds: ({ message }) => isMessage(message, "user") },
 };
 
-/** Rights and records are those of the call the model made: another one in its place would go unseen. */
+/** Permission and records refer to the call the model made: another one in its place would go unnoticed. */
 function assertSameCall(made: Fields, current: Fields): void {
   for (const field of ["name", "callId"] as const) {
     if (made[field] === current[field]) continue;

@@ -11,11 +11,11 @@ import { CallOrder } from "../journal/call-order.ts";
 
 /** When a model that repeats itself is warned and stopped. */
 export interface LoopGuardOptions {
-  /** Equal rounds after which the model is told, from 2. Default 3. */
+  /** Identical rounds before the model is warned, from 2. Default 3. */
   readonly warnAt?: number;
-  /** Equal rounds after which the run ends with `loop_detected`; more than `warnAt`. Default 5. */
+  /** Identical rounds before the run ends with `loop_detected`; more than `warnAt`. Default 5. */
   readonly stopAt?: number;
-  /** Calls after which a cycle of two to four different ones ends the run; 0 looks for none. Default 12. */
+  /** Calls after which a cycle of two to four different calls ends the run; 0 disables it. Default 12. */
   readonly window?: number;
 }
 
@@ -25,8 +25,8 @@ const ADVICE =
   "Going on like this will not change anything: work with what you know, try something else, or say what is in the way.";
 
 /**
- * Warns a model that goes in circles, in its calls or in one answer, and ends its run when it goes on. Throws
- * `invalid_argument` for options that cannot be.
+ * Warns a model that repeats itself, in its calls or within one answer, and ends the run if it continues.
+ * Throws `invalid_argument` for invalid options.
  */
 export function loopGuardPlugin(options: LoopGuardOptions = {}): RunPlugin {
   const settings = loopGuardSettings(options);
@@ -82,7 +82,7 @@ export interface LoopVerdict {
 
 const MAX_PERIOD = 4;
 
-/** A result that only says that the call was done: done again, it may well have an effect again. */
+/** A result that only confirms the call: doing it again may well have another effect. */
 const ACKNOWLEDGEMENT = /^(?:ok|okay|done|success|true|null|\{\}|\(no output\))[.!]?$/i;
 
 interface Circle {
@@ -91,26 +91,25 @@ interface Circle {
   readonly stop: boolean;
 }
 
-/** A call with its result, of which `said` is what counts. */
+/** A call and its result; `said` is the part of the result that counts. */
 interface SeenCall extends Pick<ToolResultEntry, "status" | "result"> {
   readonly call: ToolUseBlock;
   readonly said: string;
-  /** The same number for calls that are the same. */
+  /** A hash that is equal for equal calls. */
   readonly kind: number;
 }
 
 /**
- * Watches the calls of one transcript for going in circles: the same call (equal arguments, whatever the
- * order of their keys) with the same result again and again, or a cycle of two to four such calls. Any call
- * that is different, and any result that is, ends a circle. A fold over the journal in the order of the
- * calls; keeps the newest four, however long the session is.
+ * Detects repetition in the calls of one transcript: the same call (equal arguments in any key order) with
+ * the same result, or a cycle of two to four such calls. Any different call or result ends a repetition. A
+ * fold over the journal in call order; it keeps only the newest four calls.
  */
 export class LoopGuard implements Fold {
   /** Calls of the newest answer. */
   #calls: readonly ToolUseBlock[] = [];
   readonly #order = new CallOrder<ToolResultEntry>();
   readonly #last: SeenCall[] = [];
-  /** For each period from 1: how many calls in a row were like the one that many calls before. */
+  /** For each period from 1: how many calls in a row equal the call that many places before. */
   readonly #repeats: number[] = [0, 0, 0, 0];
   #kinds = 0;
   #warned = false;
@@ -121,18 +120,18 @@ export class LoopGuard implements Fold {
     else if (entry.type === "tool_result" && entry.parentCallId === undefined) this.result(entry);
   }
 
-  /** A run begins: before it is stopped the model is warned in it. */
+  /** A run starts: it must warn before it stops. */
   begin(): void {
     this.#warned = false;
   }
 
-  /** The calls of an answer. Those of the answer before that were never answered do not count. */
+  /** The calls of an answer. Unanswered calls of the previous one do not count. */
   answer(calls: readonly ToolUseBlock[]): void {
     this.#calls = calls;
     this.#order.begin(calls.map(({ id }) => id));
   }
 
-  /** The result of one of them, in any order: it counts when those before it are there. */
+  /** The result of a call, in any order: it counts once all results before it are there. */
   result(entry: ToolResultEntry): void {
     for (const result of this.#order.add(entry.callId, entry)) {
       const call = this.#calls.find(({ id }) => id === result.callId);
@@ -141,9 +140,9 @@ export class LoopGuard implements Fold {
   }
 
   /**
-   * The step to take now that a round of calls has its results; none most of the time. A run is stopped only
-   * after the model was warned in it and went on all the same. `bounded`: something else ends the run in the
-   * end; then calls that are answered with a bare acknowledgement count as work, for the guard cannot know.
+   * What to do now that a round of calls has its results; usually nothing. A run is stopped only if the model
+   * was warned in it and continued. `bounded`: something else will end the run; then calls answered by a bare
+   * confirmation count as progress, because the guard cannot know.
    */
   judge(settings: LoopGuardSettings, { bounded }: { readonly bounded: boolean }): LoopVerdict | undefined {
     const circle = this.#circle(settings, bounded);
@@ -159,7 +158,7 @@ export class LoopGuard implements Fold {
     return { type: "warn", circle: found };
   }
 
-  /** The circle of the newest calls to be spoken of: one that is to be stopped, else the shortest. */
+  /** The repetition to report: one that must be stopped, otherwise the shortest. */
   #circle(settings: LoopGuardSettings, bounded: boolean): Circle | undefined {
     let found: Circle | undefined;
     for (let period = 1; period <= MAX_PERIOD; period++) {
@@ -176,7 +175,7 @@ export class LoopGuard implements Fold {
 
   #count(call: ToolUseBlock, result: ToolResultEntry): void {
     if (result.status === "aborted") {
-      // Nobody knows what it would have said.
+      // Its result is unknown.
       this.#last.length = 0;
       this.#repeats.fill(0);
       return;
@@ -191,7 +190,7 @@ export class LoopGuard implements Fold {
   }
 }
 
-/** Calls in a circle of `period` calls after which the model is warned, and the run stopped. */
+/** How many calls in a cycle of `period` warn the model, and how many stop the run. */
 export function countsFor(
   period: number,
   { warnAt, stopAt, window }: LoopGuardSettings,
@@ -205,7 +204,7 @@ function saidBy({ result: { content }, fingerprint }: ToolResultEntry): string {
   return fingerprint ?? (typeof content === "string" ? content : JSON.stringify(content));
 }
 
-/** Results differ in most cases, and cost less to compare than arguments. */
+/** Compare results first: they usually differ and are cheaper to compare than arguments. */
 function isSame(
   seen: SeenCall,
   call: ToolUseBlock,
@@ -224,24 +223,24 @@ function isBare({ status, result }: SeenCall): boolean {
   return status === "ok" && ACKNOWLEDGEMENT.test(textOf(result.content).trim());
 }
 
-/** Characters of nothing but repetition, and times the passage stands in them. */
+/** Characters of pure repetition, and how often the passage occurs in them. */
 const SPAN = 8_000;
 const LEAST_TIMES = 20;
 /** Three words. Rulers, padding, tables of figures and encoded data have none. */
 const WORDS = /\p{L}\P{L}*\s\P{L}*\p{L}+\P{L}*\s\P{L}*\p{L}/u;
-/** Letters that scripts without blanks are made of, and many others. */
+/** Letters of scripts without spaces, and many others. */
 const OTHER_LETTERS = /(?![A-Za-z])\p{L}/gu;
-/** So many different ones stand for three words. */
+/** This many distinct letters stand for three words. */
 const LEAST_LETTERS = 6;
-/** New characters between two looks. */
+/** New characters between two checks. */
 const STEP = 1_024;
-/** Characters by which a passage is recognised. */
+/** Characters by which a passage is recognized. */
 const PROBE = 48;
 
 /**
- * Watches the text and the reasoning of one answer for a passage that is repeated without end, as small
- * models do. Only exact repetition counts: at least twenty times, over at least 8,000 characters. Arguments
- * of calls are not looked at, for a file may be like that.
+ * Watches the text and reasoning of one answer for a passage repeated without end, as small models do. Only
+ * exact repetition counts: at least twenty times within at least 8,000 characters. Arguments of calls are
+ * ignored: file contents may look like that.
  */
 export class RepeatedText {
   readonly #tails = { text_delta: "", thinking_delta: "" };
@@ -260,12 +259,12 @@ export class RepeatedText {
     if (found === undefined) return;
     const { passage, times, surplus } = found;
     const message = `The model wrote ${JSON.stringify(passage)} ${times} times in a row.`;
-    // What goes on in reasoning is no text of the answer: nothing of that is surplus.
+    // Repetition in reasoning is not part of the text, so nothing there is surplus.
     throw new AbortedAnswer(message, part.type === "text_delta" ? surplus : 0);
   }
 }
 
-/** The passage a text ends with again and again, and how many characters at its end say nothing new. */
+/** The passage repeated at the end of a text, and how many trailing characters add nothing new. */
 export function repetitionIn(
   text: string,
 ): { readonly passage: string; readonly times: number; readonly surplus: number } | undefined {
@@ -285,7 +284,7 @@ export function repetitionIn(
   };
 }
 
-/** The same passage, turned so that it begins with a sentence, where it has one. */
+/** The same passage, rotated to start with a sentence if it has one. */
 function fromItsBeginning(passage: string): string {
   const end = /[.!?:;\n]\s+|[。！？；]\s*/u.exec(passage + passage);
   const from = end === null ? 0 : (end.index + end[0].length) % passage.length;

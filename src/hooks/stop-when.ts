@@ -5,27 +5,27 @@ import { misuse, toNanoAgentError } from "../core/base/errors.ts";
 import { counted } from "../core/base/text.ts";
 import type { Message, Usage } from "../core/message/message.ts";
 
-/** The state of a run, for {@link StopWhen}. */
+/** The state passed to {@link StopWhen}. */
 export interface StopState {
-  /** Answered model requests of this run, or phase. */
+  /** Answered model requests of this run or phase. */
   readonly iterations: number;
-  /** The conversation, the newest results last. */
+  /** The conversation, newest results last. */
   readonly messages: readonly Message[];
-  /** The last text the model wrote in this run, possibly empty. */
+  /** The last text of the model in this run; may be empty. */
   readonly lastText: string;
   /** Tokens of this run. */
   readonly usage: Usage;
-  /** USD of this run; `undefined` when a price is unknown. */
+  /** USD of this run; `undefined` if a price is unknown. */
   readonly cost: number | undefined;
 }
 
-/** Says whether a run has come far enough. Where it throws, the run ends with `error`. */
+/** True ends the run. If it throws, the run ends with `error`. */
 export type StopWhen = (state: StopState) => boolean | Promise<boolean>;
 
-/** Ends a run where its caller says so, when the calls of an answer have their results. */
+/** Ends a run on its caller's condition, once the calls of an answer have their results. */
 export function stopWhenPlugin(stopWhen: StopWhen): RunPlugin {
   return {
-    // Subagents have the plugins of the run around them, and limits of their own.
+    // Subagents share the plugins of the outer run, but have their own limits.
     afterTurn: (run) => (run.subagent === undefined ? stopped(run, stopWhen) : undefined),
   };
 }
@@ -50,7 +50,7 @@ async function stopped(run: Run, stopWhen: StopWhen): Promise<Ending | undefined
       detail: `stopWhen was true after ${counted(iterations, "model request")}.`,
     };
   } catch (error) {
-    // The loop looks at the signal before its next request.
+    // The loop checks the signal before its next request.
     return run.signal.aborted ? undefined : { stopReason: "error", error: toNanoAgentError(error) };
   }
 }

@@ -3,21 +3,21 @@ import { misuse } from "../core/base/errors.ts";
 import { isRecord } from "../core/base/json.ts";
 import { defineTool, type Tool } from "../core/tool/tool.ts";
 
-/** How a {@link HandoffTool} is made. */
+/** Options of a {@link HandoffTool}. */
 export interface HandoffOptions<Name extends string> {
-  /** Whom the conversation can go to, and what they are for: the model chooses by it. */
+  /** The possible recipients and what each is for: the model chooses by this. */
   readonly to: { readonly [name in Name]: string };
   /** Name of the tool. Default `transfer`. */
   readonly name?: string;
 }
 
-/** A tool that ends the run (`finish_tool`): somebody else goes on with the conversation. */
+/** A tool that ends the run (`finish_tool`) because somebody else takes over the conversation. */
 export interface HandoffTool<Name extends string> extends Tool {
-  /** Who goes on; `undefined` for a run that did not end with this tool. */
+  /** Who takes over; `undefined` if the run did not end with this tool. */
   readonly targetOf: (result: RunResult) => Name | undefined;
 }
 
-/** A tool by which a model hands the conversation over. Throws `invalid_argument` without a target. */
+/** A tool with which a model hands the conversation over. Throws `invalid_argument` without a target. */
 export function createHandoffTool<const Name extends string>({
   to,
   name = "transfer",

@@ -20,42 +20,42 @@ export interface HubResult {
   readonly turns: readonly HubTurn[];
   /** The last reply. */
   readonly text: string;
-  /** `completed`: nobody left to speak · `max_turns`: turns used up · else as the last reply ended. */
+  /** `completed`: nobody was next · `max_turns`: no turns left · otherwise that of the last reply. */
   readonly stopReason: StopReason | "max_turns";
 }
 
-/** How {@link MessageHub.discuss} goes. */
+/** Options of {@link MessageHub.discuss}. */
 export interface DiscussOptions {
   /**
    * Who speaks next, given the turns so far; `undefined` ends the discussion. Default: every member once, in
-   * the order in which they joined. Members may come again and again: `maxTurns` bounds that.
+   * joining order. Members may speak repeatedly: `maxTurns` is the limit.
    */
   readonly next?: (turns: readonly HubTurn[]) => string | undefined;
   /** Default 20. */
   readonly maxTurns?: number;
   readonly signal?: AbortSignal;
-  /** Sees every event of every member. */
+  /** Called with every event of every member. */
   readonly onEvent?: (event: AgentEvent, name: string) => void;
 }
 
 /**
- * Agents that hear each other: what one of them replies, the others observe, so that it is in their
- * conversations at their turn. Nobody replies unasked, so members cannot set each other off endlessly.
+ * Agents that hear each other: what one replies, the others observe, so it is part of their conversations
+ * when it is their turn. Members reply only when asked, so they cannot trigger each other endlessly.
  */
 export class MessageHub {
   readonly #members = new Map<string, Agent>();
 
-  /** Throws `invalid_argument` for an agent that stands under two names. */
+  /** Throws `invalid_argument` for an agent listed under two names. */
   constructor(members: { readonly [name: string]: Agent } = {}) {
     for (const [name, agent] of Object.entries(members)) this.add(name, agent);
   }
 
-  /** Names of the members, in the order in which they joined. */
+  /** Names of the members, in joining order. */
   get names(): readonly string[] {
     return [...this.#members.keys()];
   }
 
-  /** Lets an agent join; it hears what is said from now on. Throws `invalid_argument`: already there. */
+  /** Adds a member, which hears what is said from now on. Throws `invalid_argument` if it is one already. */
   add(name: string, agent: Agent): void {
     if (this.#members.has(name)) throw misuse(`"${name}" is in the hub already: choose another name.`);
     for (const [other, member] of this.#members) {
@@ -65,21 +65,21 @@ export class MessageHub {
     this.#members.set(name, agent);
   }
 
-  /** Lets a member leave; false when there is none of that name. Its conversation stays as it is. */
+  /** Removes a member; false if there is none of that name. Its conversation is unchanged. */
   remove(name: string): boolean {
     return this.#members.delete(name);
   }
 
-  /** Lets all members but the one it is `from` observe a message. Rejects as {@link Agent.observe} does. */
+  /** Has all members except `from` observe a message. Rejects as {@link Agent.observe} does. */
   async broadcast(message: Input, from?: string): Promise<void> {
     const heard = spokenMessages(message, "broadcast()").map((each) => named(each, from));
     for (const [name, agent] of this.#members) if (name !== from) await agent.observe(heard);
   }
 
   /**
-   * Asks one member, by the `input` or by what it has observed; the others observe its reply. A run without
-   * an answer is returned and not passed on. Rejects with `invalid_argument` for an unknown name, and when
-   * the member has nothing to reply to.
+   * Asks one member, with `input` or what it has observed; the others observe its reply. A run without an
+   * answer is returned but not passed on. Rejects with `invalid_argument` for an unknown name, and if the
+   * member has nothing to reply to.
    */
   async reply(
     name: string,
@@ -96,8 +96,8 @@ export class MessageHub {
   }
 
   /**
-   * Tells all members the `input` and lets them speak in turn until nobody is next, a run gives no answer, or
-   * the turns are used up, which `stopReason` then says.
+   * Tells all members the `input` and lets them speak in turn until nobody is next, a run has no answer, or
+   * the turns are used up; `stopReason` says which.
    */
   async discuss(input: Input, options: DiscussOptions = {}): Promise<HubResult> {
     const { next = this.#everyoneOnce, maxTurns = 20, ...reply } = options;
@@ -127,7 +127,9 @@ export class MessageHub {
   }
 }
 
-/** The message as others hear it: with the name of who said it, which not every provider has a field for. */
+/**
+ * The message as others hear it, with the speaker's name in its text: not every provider has a field for it.
+ */
 function named(message: UserMessage, from: string | undefined): UserMessage {
   if (from === undefined) return message;
   let isNamed = false;

@@ -8,13 +8,13 @@ import { hasAnswer } from "../core/base/stop-reason.ts";
 import { type Message, messageText, type UserBlock } from "../core/message/message.ts";
 
 /**
- * True when the conversation stands at a question. Elsewhere it is in the middle of a run that was begun
- * without a pattern, and goes on so.
+ * True if the conversation ends with a question. Otherwise it is in the middle of a run that started without
+ * a pattern, and that run is resumed as it is.
  */
 export function standsAtQuestion({ state }: Run): boolean {
   const { messages, hasPending } = state.transcript;
   const last = messages.at(-1);
-  // The answers of phases are none of the conversation's.
+  // The answers of phases are not part of the conversation.
   const hasAnswered = state.progress.iterations > 0;
   return (
     !hasPending &&
@@ -24,19 +24,19 @@ export function standsAtQuestion({ state }: Run): boolean {
 }
 
 /**
- * The phases of one run of a pattern: each a nested run that sees the conversation before the question, and
- * is asked what the pattern makes of the question. The conversation gets question and answer.
+ * The phases of one run of a pattern. Each is a nested run that sees the conversation before the question and
+ * gets its own version of the question. The conversation keeps only question and answer.
  */
 export class Phases {
-  /** Text of the message that is to be answered. */
+  /** Text of the message to answer. */
   readonly question: string;
   readonly #run: Run;
   readonly #history: readonly Message[];
-  /** The parts of the question beside text, e.g. images; every phase sees them. */
+  /** The parts of the question other than text, such as images; every phase sees them. */
   readonly #attachments: readonly UserBlock[];
   #iterations = 0;
 
-  /** Throws `invalid_argument` for a conversation in which nobody asked anything. */
+  /** Throws `invalid_argument` if the conversation contains no question. */
   constructor(run: Run) {
     const { messages } = run.state.transcript;
     const at = messages.findLastIndex(({ role }) => role === "user");
@@ -66,7 +66,7 @@ export class Phases {
     return result;
   }
 
-  /** True when the pattern can go on with what a phase came to. Where not, the run ends as the phase did. */
+  /** True if the pattern can continue after a phase. Otherwise the run ends as the phase did. */
   canGoOnFrom({ stopReason }: RunResult): boolean {
     if (stopReason === "max_iterations" && this.#run.until.onMaxIterations === "throw") return false;
     return hasAnswer(stopReason);

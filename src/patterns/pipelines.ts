@@ -6,27 +6,27 @@ import { defined } from "../core/base/json.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
 import type { Input } from "../core/message/input.ts";
 
-/** How a pipeline is run. */
+/** Options of a pipeline. */
 export interface PipelineOptions {
   readonly signal?: AbortSignal;
-  /** Sees every event of every agent, with the position of the agent. */
+  /** Called with every event of every agent and the agent's position. */
   readonly onEvent?: (event: AgentEvent, agent: number) => void;
 }
 
-/** The result of agents in a row. */
+/** The result of a sequence of agents. */
 export interface SequentialResult {
   /** The text of the last agent that ran. */
   readonly text: string;
-  /** One result an agent, in order. Shorter than the list of agents when one of them gave no answer. */
+  /** One result per agent, in order; fewer if an agent gave no answer. */
   readonly results: readonly RunResult[];
-  /** False when an agent gave no answer, so that the ones behind it had nothing to work on. */
+  /** False if an agent gave no answer, so those after it had no input. */
   readonly completed: boolean;
 }
 
 /**
- * Agents one after the other: each gets the text of the one before it. Stops at an agent whose run did not
- * end with an answer; its result says why. The first may go without input if it can start by itself, as a
- * person can. Rejects for misuse, e.g. no agents.
+ * Runs agents one after the other; each gets the text of the one before. Stops at an agent whose run did not
+ * end with an answer; its result says why. `input` may be left out if the first agent can start without one,
+ * as a `UserAgent` can. Rejects for misuse, such as an empty list.
  */
 export async function sequentialPipeline(
   agents: readonly Agent[],
@@ -46,9 +46,9 @@ export async function sequentialPipeline(
 }
 
 /**
- * The same input to several agents at once. Results come in the order of the agents, whatever finishes first.
- * When one of them rejects (misuse, a journal that cannot be written) the others still run to their end, then
- * that error is thrown.
+ * Runs several agents on the same input at once. Results are in the order of the agents, whichever finishes
+ * first. If one rejects (misuse, a journal that fails), the others still run to their end before that error
+ * is thrown.
  */
 export async function fanoutPipeline(
   agents: readonly Agent[],
@@ -70,7 +70,7 @@ export async function fanoutPipeline(
   });
 }
 
-/** True when a run ended with a text that others can work with. */
+/** True if a run ended with a text others can work with. */
 export function hasText({ stopReason, text }: RunResult): boolean {
   return endedByItself(stopReason) && text.trim() !== "";
 }

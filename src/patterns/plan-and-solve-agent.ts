@@ -14,20 +14,20 @@ import { Phases, standsAtQuestion } from "./phases.ts";
 /** A step that was carried out. */
 export interface FinishedStep {
   readonly step: string;
-  /** Its result; empty when the model said nothing. */
+  /** Its result; empty if the model said nothing. */
   readonly result: string;
 }
 
-/** The facts the planner is told. */
+/** The planner's input. */
 export interface PlannerContext {
   readonly question: string;
-  /** Steps carried out under an earlier plan; empty for the first. */
+  /** Steps carried out under earlier plans; empty for the first plan. */
   readonly finished: readonly FinishedStep[];
   /** Why a new plan is needed; absent for the first. */
   readonly failure?: string;
 }
 
-/** The facts the executor is told about a step. */
+/** The executor's input for a step. */
 export interface ExecutorContext {
   readonly question: string;
   /** The whole plan, finished steps included. */
@@ -36,7 +36,7 @@ export interface ExecutorContext {
   readonly step: string;
 }
 
-/** The facts the synthesis is told. */
+/** The input of the synthesis. */
 export interface SynthesisContext {
   readonly question: string;
   readonly finished: readonly FinishedStep[];
@@ -44,18 +44,19 @@ export interface SynthesisContext {
 
 const NO_PLAN = "I could not make a plan for this, so nothing was done.";
 
-/** How a {@link PlanAndSolveAgent} is made. `maxIterations` holds for each step, budgets for the whole. */
+/** Options of a {@link PlanAndSolveAgent}. `maxIterations` applies to each step, budgets to the whole run. */
 export interface PlanAndSolveAgentOptions extends AgentOptions {
-  /** True asks for an answer made from all results; false takes the last step's. Default false. */
+  /** True composes the answer from all results; false uses the last step's. Default false. */
   readonly synthesize?: boolean;
   /**
-   * New plans one run may make after a step failed, from 0. A step fails when its model requests are used up,
-   * or when the model says so by a tool `step_failed { reason }` it has while a new plan is left. Default 0.
+   * How many new plans a run may make after a failed step, from 0. A step fails if it uses up its model
+   * requests, or if the model calls `step_failed { reason }`, which is offered while new plans are left.
+   * Default 0.
    */
   readonly maxReplans?: number;
-  /** Steps of a plan, from 1; what is longer goes back to the model once. Default 50. */
+  /** Maximum steps of a plan, from 1; a longer plan goes back to the model once. Default 50. */
   readonly maxSteps?: number;
-  /** Text of the answer when there is no usable plan. Default: one English sentence. */
+  /** The answer if there is no usable plan. Default: one English sentence. */
   readonly noPlanAnswer?: string;
   /** The request for a plan. */
   readonly plannerPrompt?: (context: PlannerContext) => string;
@@ -78,24 +79,24 @@ const OPTIONS = patternOptions<PlanAndSolveAgentOptions>({
   synthesisPrompt: PROMPT,
 });
 
-/** Model requests one round of planning may make: the plan, and a second try when it had too many steps. */
+/** Model requests per round of planning: the plan, and a second attempt if it had too many steps. */
 const PLANNER_ITERATIONS = 2;
 
-/** Where the execution of a plan came to. */
+/** How far the execution of a plan came. */
 type Execution =
   | { readonly type: "done"; readonly last: RunResult }
   | { readonly type: "stopped"; readonly last: RunResult }
   | { readonly type: "failed"; readonly failure: string };
 
 /**
- * Plans first, then carries out one step after the other, each with a loop and tools of its own, knowing the
- * question, the plan and earlier results. Plan and steps are nested runs: the conversation keeps the question
- * and the answer.
+ * Makes a plan, then carries out its steps one after the other, each in a loop of its own that knows the
+ * question, the plan and earlier results. Plan and steps are nested runs: the conversation keeps only
+ * question and answer.
  */
 export class PlanAndSolveAgent extends Agent {
   readonly #plan: PlanSettings;
 
-  /** Throws `invalid_argument` for options that cannot work. */
+  /** Throws `invalid_argument` for invalid options. */
   constructor(options: PlanAndSolveAgentOptions) {
     checkOptions(options, OPTIONS);
     const { synthesize = false, maxReplans = 0, maxSteps = 50, noPlanAnswer = NO_PLAN, ...rest } = options;
@@ -241,12 +242,12 @@ function formatSteps(finished: readonly FinishedStep[]): string {
     .join("\n\n");
 }
 
-/** `text`, or where it is empty the newest result that is not. */
+/** `text`, or if it is empty the newest result that is not. */
 function lastText(finished: readonly FinishedStep[], text = ""): string {
   return text === "" ? (finished.findLast(({ result }) => result !== "")?.result ?? "") : text;
 }
 
-/** By this tool the planner gives its steps: its run's output, unless there are too many. */
+/** The tool by which the planner delivers its steps; they become its output unless there are too many. */
 function planTool(maxSteps: number, onTooMany: (count: number) => void): Tool {
   return defineTool({
     name: "generate_plan",
@@ -277,7 +278,7 @@ function planTool(maxSteps: number, onTooMany: (count: number) => void): Tool {
   });
 }
 
-/** The tool through which the executor gives a step up. */
+/** The tool by which the executor gives up a step. */
 function stepFailedTool(onFailure: (reason: string) => void): Tool {
   return defineTool({
     name: "step_failed",
@@ -302,14 +303,13 @@ const NUMBERED = new RegExp(
   "i",
 );
 const BULLET = /^[-*+•]\s+/;
-/** Longest text that is looked at, in characters. */
+/** Maximum characters that are parsed. */
 const MAX_TEXT = 100_000;
 
 /**
- * The steps of a plan that a model wrote as text: a JSON array of strings, or an object with such an array as
- * `steps`; else a numbered list; else a list with bullets; else an array of strings with words around it.
- * Lines below an item that are indented or bullets of their own belong to it; text around the list is left
- * out. Empty when there is no list.
+ * Parses a plan a model wrote as text: a JSON array of strings, or an object with one as `steps`; otherwise a
+ * numbered list, a bulleted list, or an array of strings within other text. Indented lines and nested bullets
+ * belong to the item above; text around the list is ignored. Empty if there is no list.
  */
 export function parsePlan(text: string): readonly string[] {
   const bounded = text.slice(0, MAX_TEXT);
@@ -330,20 +330,20 @@ function stepsFromJson(text: string): readonly string[] | undefined {
   return Array.isArray(steps) ? cleanSteps(steps) : undefined;
 }
 
-/** The steps of an array of texts with words around it. */
+/** The steps of an array of strings within other text. */
 function stepsFromArray(text: string): readonly string[] {
   const from = text.search(/\[\s*"/);
   return from < 0 ? [] : (stepsFromJson(text.slice(from, text.lastIndexOf("]") + 1)) ?? []);
 }
 
-/** The texts among `steps`, trimmed; empty ones are left out. */
+/** The strings among `steps`, trimmed, without empty ones. */
 function cleanSteps(steps: readonly unknown[]): readonly string[] {
   return steps.flatMap((step) => (typeof step === "string" && step.trim() !== "" ? [step.trim()] : []));
 }
 
 function listItems(lines: readonly string[], marker: RegExp): readonly string[] {
   const items: string[] = [];
-  /** True when the next line may belong to the last item: after a blank line only an indented one does. */
+  /** True if the next line may belong to the last item: after a blank line only an indented one does. */
   let open = false;
   for (const line of lines) {
     const isIndented = /^\s/.test(line);

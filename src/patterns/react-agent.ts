@@ -13,19 +13,19 @@ import { conductLoop, FALLBACK_ANSWER, type LoopPatternOptions } from "./simple-
 
 const THOUGHT = "Thought";
 
-/** How a {@link ReActAgent} is made. */
+/** Options of a {@link ReActAgent}. */
 export interface ReActAgentOptions extends AgentOptions, LoopPatternOptions {
   /**
-   * True adds a tool `Thought { reasoning }` for a model without reasoning of its own to write down what it
-   * thinks. Its calls are shown as thinking, and answered with the thought itself. Default false.
+   * True adds a tool `Thought { reasoning }` with which a model without built-in reasoning writes down its
+   * thoughts. Its calls are shown as thinking and return the thought. Default false.
    */
   readonly thoughtTool?: boolean;
   /**
-   * The way a run ends. `text`: an answer without tool calls. `tool`: a call of the finish tool; a model that
-   * answers in text is reminded and then forced. Default `text`.
+   * How a run ends. `text`: with an answer without tool calls · `tool`: with a call of the finish tool; a
+   * model that answers in text is reminded, then forced. Default `text`.
    */
   readonly finish?: "text" | "tool";
-  /** Name of the finish tool. Its argument is `answer`, plus the schema's fields. Default `Finish`. */
+  /** Name of the finish tool. Its argument is `answer`, plus the fields of the schema. Default `Finish`. */
   readonly finishToolName?: string;
 }
 
@@ -37,15 +37,15 @@ const OPTIONS = patternOptions<ReActAgentOptions>({
 });
 
 /**
- * Reasoning and acting in turns: the loop, with the two tools that older descriptions of this pattern give
- * the model. Calls beside a finish call run like all others and get their results; then the run ends.
+ * Reasoning and acting in turns: the loop with the two tools of the original ReAct prompt. Calls made
+ * together with a finish call run as usual; then the run ends.
  */
 export class ReActAgent extends Agent {
   readonly #fallbackAnswer: string;
   readonly #thoughts: boolean;
   readonly #finishName: string | undefined;
 
-  /** Throws `invalid_argument` for options that cannot work, also a tool with one of the two names. */
+  /** Throws `invalid_argument` for invalid options, and for a tool with one of the two names. */
   constructor(options: ReActAgentOptions) {
     const {
       thoughtTool = false,
@@ -110,7 +110,7 @@ function instructions(thoughtTool: boolean, finishName: string | undefined): str
   return `You solve tasks by reasoning and acting in turns, with these tools:\n${lines.join("\n")}`;
 }
 
-/** Shows thoughts as thinking, and a finish call's answer as text, at the end of its answer's deltas. */
+/** Shows thoughts as thinking, and the answer of a finish call as text after the deltas of its message. */
 function showing(thoughts: boolean, finishName: string | undefined, emit: Run["emit"]): Run["emit"] {
   let last = -1;
   return (event) => {
@@ -142,9 +142,9 @@ function answerTool(name: string): Tool {
 }
 
 /**
- * The tool that ends a run with a value of `schema` and, if the model likes, an `answer` in words beside it;
- * without one the text of the answer is the value as JSON. A schema that has an `answer` of its own, or is no
- * object schema, is left as it is.
+ * The tool that ends a run with a value of `schema` and an optional `answer` in words; without one the text
+ * of the answer is the value as JSON. A schema with its own `answer`, or one that is not an object schema, is
+ * used unchanged.
  */
 function extendedFinishTool(schema: CompiledSchema, name: string = FINISH_TOOL): Tool {
   const value = finishTool(schema, name);

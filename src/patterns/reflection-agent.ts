@@ -11,26 +11,25 @@ import { Phases, standsAtQuestion } from "./phases.ts";
 const PHRASE = /[无無][需须須]改[进進]|no\s+need\s+for\s+improvement/giu;
 /** Ends of clauses: what stands before them does not negate what follows. */
 const CLAUSE_END = /[.。!！?？;；,，:：\n]|\b(?:but|however|though|although|so)\b|但是?|不过|所以|因此/giu;
-/** Words that turn the phrase into its opposite when they stand before it in the same clause. */
+/** Words that negate the phrase if they stand before it in the same clause. */
 const NEGATION =
   /\b(?:not|never|cannot|hardly|far\s+from|nor|deny)\b|n['’]t\b|不是|[并並绝而]非|不能说|不可说|不会说|不算|不等于|不意味|不认为|不觉得|不代表|未达到|没有达到|没达到|谈不上|远非|远未|尚未|还未|很难说|难说/iu;
-/** Ends of sentences: a condition holds for all of one. */
+/** Ends of sentences: a condition covers a whole sentence. */
 const SENTENCE_END = /[.。!！?？;；\n]/gu;
-/** Words before the phrase that make a wish or a condition of it. */
+/** Words before the phrase that make it a wish or a condition. */
 const CONDITION =
   /\b(?:if|once|unless|until|when|only)\b|\bwould\b(?!\s+say)|如果|假如|假设|若(?!干)|只要|除非|等到|直到|才(?:能|会|算|可)?(?:说|是)?$/iu;
-/** Words behind it that ask for a change all the same. */
+/** Words after it that still ask for a change. */
 const BUT_MORE =
   /^[^.。!！?？;；\n]{0,40}?(?:\b(?:but|however|except|although|though)\b|但是?|不过|然而|只是|除了)[^.。!！?？;；\n]{0,80}?(?:\b(?:needs?|must|should|fix|add|remove|correct|missing|wrong)\b|需要|应该?|必须|补充|修改|改进|缺|错)/iu;
-/** Words that make a question or a refusal of the phrase when they follow. */
+/** Words after the phrase that turn it into a question or a refusal. */
 const TAKEN_BACK =
   /^["'”’」』)）\s]*(?:[?？]|(?:is|would be|was)\s+(?:not|wrong|false|too)|的?(?:说法|结论|判断)?(?:不成立|是错|并不))/iu;
 
 /**
- * True when a reflection says that nothing is to be improved: it holds `无需改进` or `no need for improvement`
- * (in any case) at least once where the clause does not negate it, the sentence makes no condition of it, and
- * nothing behind it asks for a change all the same. A doubt costs one more round. Words can be misread: a
- * structured verdict cannot.
+ * True if a reflection says that nothing needs improvement: it contains `无需改进` or `no need for improvement`
+ * (in any case) at least once without a negation in the clause, a condition in the sentence, or a later
+ * request for changes. In doubt there is one more round. Words can be misread; a structured verdict cannot.
  */
 export function saysNoImprovement(text: string): boolean {
   for (const match of text.matchAll(PHRASE)) {
@@ -43,14 +42,14 @@ export function saysNoImprovement(text: string): boolean {
   return false;
 }
 
-/** The text behind the last place where `end` matches. */
+/** The text after the last match of `end`. */
 function behindLast(end: RegExp, text: string): string {
   let from = 0;
   for (const match of text.matchAll(end)) from = match.index + match[0].length;
   return text.slice(from);
 }
 
-/** The value that the tool of a structured verdict delivers. */
+/** The value delivered by the tool of a structured verdict. */
 interface Verdict {
   readonly needs_improvement: boolean;
   readonly feedback: string;
@@ -62,7 +61,7 @@ function isVerdict(output: unknown): output is Verdict {
 
 const VERDICT_TOOL = "give_verdict";
 
-/** By this tool a reflection says if the answer is good; the {@link Verdict} is its run's output. */
+/** The tool by which a reflection delivers its {@link Verdict}, which becomes the output of its run. */
 function verdictTool(): Tool {
   return defineTool({
     name: VERDICT_TOOL,
@@ -83,13 +82,15 @@ function verdictTool(): Tool {
   });
 }
 
-/** One entry of {@link ReflectionAgent.memory}: an attempt at the task, or what was thought of it. */
+/** One entry of {@link ReflectionAgent.memory}: an attempt at the task, or the feedback on it. */
 export interface ReflectionRecord {
   readonly type: "execution" | "reflection";
   readonly content: string;
 }
 
-/** The three phases' requests. `task`: the question; `result`: the last attempt; `feedback` on it. */
+/**
+ * The requests of the three phases. `task`: the question · `result`: the last attempt · `feedback`: about it.
+ */
 export interface ReflectionPrompts {
   readonly execute: (context: { readonly task: string }) => string;
   readonly reflect: (context: { readonly task: string; readonly result: string }) => string;
@@ -100,17 +101,17 @@ export interface ReflectionPrompts {
   }) => string;
 }
 
-/** How a {@link ReflectionAgent} is made. `maxIterations` holds for each phase, budgets for the whole. */
+/** Options of a {@link ReflectionAgent}. `maxIterations` applies to each phase, budgets to the whole run. */
 export interface ReflectionAgentOptions extends AgentOptions {
   /** Rounds of reflecting and refining, from 0. Default 3. */
   readonly maxRounds?: number;
   /**
-   * How a reflection says that the answer is good. `text`: by the phrase `no need for improvement` or `无需改进`.
-   * `structured`: by a tool `give_verdict { needs_improvement, feedback }` that it is told to call; one that
-   * answers in words all the same is taken by them. Default `text`.
+   * How a reflection approves an answer. `text`: with the phrase `no need for improvement` or `无需改进` ·
+   * `structured`: with a tool `give_verdict { needs_improvement, feedback }`; if it answers in text anyway,
+   * the phrase decides. Default `text`.
    */
   readonly verdict?: "text" | "structured";
-  /** Replaces the requests of single phases. */
+  /** Replaces the requests of individual phases. */
   readonly prompts?: Partial<ReflectionPrompts>;
 }
 
@@ -126,9 +127,9 @@ const OPTIONS = patternOptions<ReflectionAgentOptions>({
 });
 
 /**
- * Does the task, reflects on the result, refines it, until a reflection finds nothing to improve or the
+ * Does the task, reflects on the result and refines it until a reflection finds nothing to improve or the
  * rounds are used up; the last attempt is the answer. Every phase is a nested run with the agent's tools: the
- * conversation keeps the task and the answer.
+ * conversation keeps only task and answer.
  */
 export class ReflectionAgent extends Agent {
   readonly #maxRounds: number;
@@ -136,7 +137,7 @@ export class ReflectionAgent extends Agent {
   readonly #prompts: ReflectionPrompts;
   #memory: ReflectionRecord[] = [];
 
-  /** Throws `invalid_argument` for options that cannot work. */
+  /** Throws `invalid_argument` for invalid options. */
   constructor(options: ReflectionAgentOptions) {
     const { maxRounds = 3, verdict = "text", prompts, ...own } = options;
     checkOptions(options, OPTIONS);
@@ -178,7 +179,7 @@ export class ReflectionAgent extends Agent {
       const prompt = this.#prompts.refine({ task, result, feedback });
       const refined = await phases.run({ phase: "refinement", round }, prompt, execution);
       if (!phases.canGoOnFrom(refined)) return phases.end(endingOf(refined, refined.text || result));
-      // A model that says nothing has nothing better to offer.
+      // A model that says nothing has no better attempt.
       if (refined.text.trim() === "") break;
       this.#remember("execution", refined.text);
       last = refined;

@@ -7,15 +7,15 @@ import type { Run } from "../core/agent/run.ts";
 import { checkOptions } from "../core/base/check.ts";
 import { type Tool, ToolRegistry } from "../core/tool/tool.ts";
 
-/** Options that {@link SimpleAgent} and `ReActAgent` share. */
+/** Options shared by {@link SimpleAgent} and `ReActAgent`. */
 export interface LoopPatternOptions {
-  /** The answer when the model says nothing, as the conversation holds it. Default: an English sentence. */
+  /** The answer, also in the conversation, if the model says nothing. Default: an English sentence. */
   readonly fallbackAnswer?: string;
 }
 
 export const FALLBACK_ANSWER = "Sorry, I have no answer to this.";
 
-/** Runs the loop once; a model that said nothing is given the fallback answer. */
+/** Runs the loop once and substitutes the fallback answer if the model said nothing. */
 export async function conductLoop(run: Run, fallbackAnswer: string): Promise<RunResult> {
   const ending = await loop(run);
   const said = ending.text ?? run.state.progress.lastText;
@@ -24,9 +24,9 @@ export async function conductLoop(run: Run, fallbackAnswer: string): Promise<Run
   return endRun(run, silent ? { ...ending, text: fallbackAnswer, addsText: true } : ending);
 }
 
-/** How a {@link SimpleAgent} is made. */
+/** Options of a {@link SimpleAgent}. */
 export interface SimpleAgentOptions extends AgentOptions, LoopPatternOptions {
-  /** False makes it a plain chat: tools are kept, and none is offered to the model. Default true. */
+  /** False makes it a plain chat: it keeps its tools but offers none to the model. Default true. */
   readonly enableToolCalling?: boolean;
 }
 
@@ -36,14 +36,14 @@ const OPTIONS = patternOptions<SimpleAgentOptions>({
 });
 
 /**
- * A chat with or without tools. Without tools a run is one model request; with tools it is the loop, and at
- * `maxIterations` one more request in which tools are forbidden gives the answer (`onMaxIterations`).
+ * A chat with or without tools. Without tools a run is one model request. With tools it is the loop; after
+ * `maxIterations` requests, one more without tools gives the answer (`onMaxIterations`).
  */
 export class SimpleAgent extends Agent {
   readonly #ownTools: ToolRegistry;
   readonly #fallbackAnswer: string;
 
-  /** Throws `invalid_argument` for options that cannot work. */
+  /** Throws `invalid_argument` for invalid options. */
   constructor(options: SimpleAgentOptions) {
     const { enableToolCalling = true, fallbackAnswer = FALLBACK_ANSWER, ...own } = options;
     checkOptions(options, OPTIONS);
@@ -52,7 +52,7 @@ export class SimpleAgent extends Agent {
     this.#fallbackAnswer = fallbackAnswer;
   }
 
-  /** Adds a tool, from the next model request on. Throws `invalid_argument` when its name is taken. */
+  /** Adds a tool from the next model request on. Throws `invalid_argument` if its name is taken. */
   addTool(tool: Tool): void {
     this.#ownTools.add(tool);
   }
@@ -62,12 +62,12 @@ export class SimpleAgent extends Agent {
     return this.#ownTools.remove(name);
   }
 
-  /** Names of the tools, in the order in which they were added. */
+  /** Names of the tools, in the order they were added. */
   listTools(): readonly string[] {
     return this.#ownTools.names();
   }
 
-  /** True when the model is offered any tool. */
+  /** True if the model is offered any tool. */
   hasTools(): boolean {
     return this.tools.names().length > 0;
   }
@@ -77,7 +77,7 @@ export class SimpleAgent extends Agent {
   }
 }
 
-/** A plain chat remembers by itself, or not at all: the model has no tools to do so. */
+/** In a plain chat memory works on its own or not at all: the model has no tools for it. */
 function withoutTools(options: AgentOptions): AgentOptions {
   const { longTermMemory, ...own } = options;
   const remembers = longTermMemory !== undefined && longTermMemory.mode !== "agent";

@@ -11,40 +11,40 @@ import type { Input } from "../core/message/input.ts";
 import { type Message, NO_USAGE, textOf } from "../core/message/message.ts";
 import type { Model, ModelCallOptions, ModelInfo, ModelRequest, StreamPart } from "../core/model/model.ts";
 
-/** Asks a person one question; the answer is one text. */
+/** Asks a person one question; resolves to their answer. */
 export type AskPerson = (
   question: string,
   options: { readonly signal: AbortSignal },
 ) => string | Promise<string>;
 
-/** A reader of lines from a terminal: the interface of `node:readline/promises` is one. */
+/** A reader of terminal lines, such as `node:readline/promises`. */
 export interface LineReader {
   question(query: string, options: { readonly signal: AbortSignal }): Promise<string>;
-  /** Tells of the end of the input; without it a question cut off by that waits until the run is aborted. */
+  /** Reports the end of the input; without it a pending question waits until the run is aborted. */
   once?(event: "close", listener: () => void): unknown;
-  /** Tells of lines that no question waited for. Without it they are lost. */
+  /** Reports lines that answer no question. Without it they are lost. */
   on?(event: "line", listener: (line: string) => void): unknown;
   off?(event: "close", listener: () => void): unknown;
 }
 
-/** Where a person's answers come from: a function, a line reader, or any async iterable of texts. */
+/** Where a person's answers come from: a function, a line reader, or an async iterable of texts. */
 export type PersonInput = AskPerson | LineReader | AsyncIterable<string>;
 
-/** How a {@link UserAgent} is made. */
+/** Options of a {@link UserAgent}. */
 export interface UserAgentOptions
   extends Pick<AgentOptions, "journal" | "messages" | "sessionId" | "budget" | "maxIterations"> {
   /** Where the answers come from. */
   readonly input: PersonInput;
-  /** The question to the person when a run has no input. Default `Your message:`. */
+  /** The question asked if a run has no input. Default `Your message:`. */
   readonly prompt?: string;
-  /** Names the person in the journal. Default `user`. */
+  /** The person's name in the journal. Default `user`. */
   readonly name?: string;
 }
 
 /**
- * A person as an agent: what a run is given is shown as a question, what the person answers is the result.
- * With a schema every field is asked for on its own and required ones cannot be skipped. It has a
- * conversation, events and a journal as every agent has.
+ * A person as an agent: the input of a run is shown as a question, and the answer is its result. With a
+ * schema each field is asked separately, and required ones cannot be skipped. It has conversation, events and
+ * journal like every agent.
  */
 export class UserAgent extends Agent {
   readonly #prompt: string;
@@ -56,7 +56,7 @@ export class UserAgent extends Agent {
     this.#prompt = prompt;
   }
 
-  /** Asks the person. Without an input: what was said since their last answer, else the `prompt`. */
+  /** Asks the person: with the input, else what was said since their last answer, else the `prompt`. */
   override run<const S extends SchemaInput = SchemaInput<unknown>>(
     input?: Input,
     options?: RunOptions<S>,
@@ -64,7 +64,7 @@ export class UserAgent extends Agent {
     return super.run(input ?? this.#question(), options);
   }
 
-  /** The same as {@link UserAgent.run}, event by event. */
+  /** {@link UserAgent.run} event by event. */
   override stream<const S extends SchemaInput = SchemaInput<unknown>>(
     input?: Input,
     options?: RunOptions<S>,
@@ -78,8 +78,8 @@ export class UserAgent extends Agent {
 }
 
 /**
- * A person in the place of a model: what was said since the last answer is the question; the answer is text,
- * or, when a tool is offered, the arguments of a call of it, asked for field by field. Costs nothing.
+ * A person in place of a model. The question is what was said since the last answer; the reply is text or, if
+ * a tool is offered, a call of it with arguments asked field by field. Costs nothing.
  */
 class PersonModel implements Model {
   readonly provider: string = "person";
@@ -117,10 +117,12 @@ class PersonModel implements Model {
   }
 }
 
-/** A question and the signal that takes it back. Rejects with `aborted`: person left, signal fired. */
+/**
+ * A question and the signal that cancels it. Rejects with `aborted` if the person left or the signal fired.
+ */
 type Ask = (question: string, signal: AbortSignal) => Promise<string>;
 
-/** One way to ask, whatever answers come from. Throws `invalid_argument` for what cannot be asked. */
+/** Turns any source of answers into a function that asks. Throws `invalid_argument` for anything else. */
 function toAsk(input: PersonInput): Ask {
   if (typeof input === "function")
     return async (question, signal) => {
@@ -158,7 +160,7 @@ function readerAsk(reader: LineReader): Ask {
   };
 }
 
-/** Lines while nobody asked: a pipe writes them all at once, and a reader drops what nothing waits for. */
+/** Keeps lines that arrive between questions: a pipe writes all at once, and readline drops unread lines. */
 class LinesBetween {
   readonly #lines: string[] = [];
   hasEnded = false;
@@ -175,7 +177,7 @@ class LinesBetween {
   }
 }
 
-/** One for each reader, for agents that share it share its lines. */
+/** One per reader, so that agents sharing a reader share its lines. */
 const LINES = new WeakMap<LineReader, LinesBetween>();
 
 function inputEnded(): NanoAgentError {
@@ -184,7 +186,7 @@ function inputEnded(): NanoAgentError {
 
 function queueAsk(answers: AsyncIterable<string>): Ask {
   let iterator: AsyncIterator<string> | undefined;
-  /** Kept over an abort, so that the answer that comes later is not lost. */
+  /** Kept after an abort, so that an answer that comes later is not lost. */
   let pending: Promise<IteratorResult<string>> | undefined;
   return async (_question, signal) => {
     iterator ??= answers[Symbol.asyncIterator]();
@@ -196,7 +198,7 @@ function queueAsk(answers: AsyncIterable<string>): Ask {
   };
 }
 
-/** All that was said since the last answer, errors of a refused answer included. */
+/** Everything said since the last answer, including errors about a refused answer. */
 function questionOf(messages: readonly Message[]): string {
   const since = messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1);
   return since
@@ -209,7 +211,7 @@ function questionOf(messages: readonly Message[]): string {
     .join("\n");
 }
 
-/** Answers to one field before it is given up. */
+/** How many answers a field gets before it is given up. */
 const MAX_ANSWERS = 20;
 const YES = /^(?:y|yes|true|是|对|好)$/i;
 const NO = /^(?:n|no|false|否|不|不是)$/i;
@@ -217,11 +219,11 @@ const NO = /^(?:n|no|false|否|不|不是)$/i;
 type AskText = (question: string) => Promise<string>;
 
 /**
- * Asks for the value of an object schema field by field, in the order of its properties; objects inside are
- * asked for the same way. An empty answer leaves an optional field out; a required one, and an answer that
- * does not fit, is asked again with the reason. Numbers, yes and no, lists (with commas) and JSON are read
- * from the text. Rejects with `invalid_response` after twenty answers that were of no use. `root` is the
- * document that references point into.
+ * Asks for the value of an object schema field by field, in property order and including nested objects. An
+ * empty answer skips an optional field; for a required one, or an answer that does not fit, the question is
+ * repeated with the reason. Numbers, yes and no, lists (comma-separated) and JSON are parsed from text.
+ * Rejects with `invalid_response` after twenty useless answers. `root` is the document that references point
+ * into.
  */
 async function askFields(
   schema: JsonSchema,
@@ -236,7 +238,7 @@ async function askFields(
     if (!isRecord(field)) continue;
     const name = prefix + key;
     const isRequired = Array.isArray(required) && required.includes(key);
-    // An optional object is asked for as JSON in one go, so that it can be left out.
+    // An optional object is asked for as one JSON text, so that it can be skipped.
     const isOpened = isRequired && field["type"] === "object" && isRecord(field["properties"]);
     const answer = isOpened
       ? await askFields(field, ask, root, `${name}.`)
@@ -287,7 +289,7 @@ function questionText({ name, field, required }: FieldQuestion): string {
   return `${name}${about}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
 }
 
-/** Names of the types a field may have, those of its alternatives included. */
+/** Names of the types a field may have, including alternatives. */
 function typesOf({ type, anyOf, nullable }: { readonly [keyword: string]: unknown }): readonly string[] {
   const own = (Array.isArray(type) ? type : [type]).filter((name) => typeof name === "string");
   const others = Array.isArray(anyOf) ? anyOf.filter(isRecord).flatMap((each) => typesOf(each)) : [];
@@ -301,14 +303,16 @@ function readAnswer(answer: string, field: JsonSchema): unknown {
     return meant ?? answer;
   }
   if (answer === "null" && typesOf(field).includes("null")) return null;
-  // A number that does not fit is told as what it is, not as a text.
+  // An invalid number is reported as entered, not as text.
   if ((type === "integer" || type === "number") && Number.isFinite(Number(answer))) return Number(answer);
   if (type === "boolean") return YES.test(answer) ? true : NO.test(answer) ? false : answer;
   if (type === "array" && !answer.startsWith("[")) return answer.split(/[,，]/).map((item) => item.trim());
   return answer;
 }
 
-/** The check of one field. If it cannot be made (an outside reference) the whole value's check decides. */
+/**
+ * The check for one field. If it cannot be compiled (an external reference), only the whole value is checked.
+ */
 function validatorOf({ field, root }: FieldQuestion): (value: unknown) => SchemaResult {
   const { $defs, definitions } = root;
   try {

@@ -344,7 +344,7 @@ export interface RunEndEntry extends EntryBase {
   readonly detail?: string;
 }
 
-/** What a tool call changed in files, so that it can be undone. Large changes take several entries. */
+/** Changes a tool call made to files, kept for undo. Large changes take several entries. */
 export interface CheckpointEntry extends EntryBase {
   readonly type: "checkpoint";
   /** The call that made the changes. */

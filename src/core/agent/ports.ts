@@ -86,7 +86,7 @@ export interface CertainFailure {
   readonly error: string;
 }
 
-/** What an {@link Approver} may answer. */
+/** The possible answers of an {@link Approver}. */
 export type ApproverAnswer = ApprovalAnswer | UnaskedYes | CertainFailure;
 
 /** Asks a person. Throwing, or answering anything but a clear yes, refuses. */
@@ -119,7 +119,7 @@ export interface Checkpointer {
   after(call: CheckpointedCall): Promise<readonly NewEntry[]>;
 }
 
-/** What a run starts with. */
+/** The start of a run. */
 export interface RunBeginning {
   /** Its input; empty for a run that resumes. */
   readonly messages: readonly Message[];

@@ -219,7 +219,7 @@ function accessOf(run: Run, admission: Admission): ToolAccess {
     : "exclusive";
 }
 
-/** What a call touches; `none` for an unknown tool, whose call is refused. */
+/** The resources a call touches; `none` for an unknown tool, whose call is refused. */
 function accessOfCall(run: Run, name: string, input: ToolInput): ToolAccess {
   const access = run.tools.get(name)?.access;
   if (typeof access !== "function") return access ?? "none";

@@ -11,7 +11,7 @@ import type { Journal } from "./journal.ts";
 import type { Approvals, Approver, Change, Checkpointer, Fold, Gate, Plugin } from "./ports.ts";
 import type { SessionState } from "./state.ts";
 
-/** What a function for `onMaxIterations` gets. */
+/** The argument of a function for `onMaxIterations`. */
 export interface MaxIterationsContext {
   readonly maxIterations: number;
   readonly messages: readonly Message[];
@@ -65,7 +65,7 @@ export interface Run {
   readonly subagent?: SubagentPlace;
 }
 
-/** What ends a run other than an answer. */
+/** The conditions that end a run without an answer. */
 export interface RunEnd {
   /** Name of the tool that must end the run (structured output). */
   readonly finishTool: string | undefined;

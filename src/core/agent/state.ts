@@ -262,7 +262,7 @@ export class SessionState {
   #session: Spending = NO_SPENDING;
   #endedWaiting = false;
   #isStopped = false;
-  /** What undoing the newest compaction needs: the messages before it, and how many it left. */
+  /** For undoing the newest compaction: the messages before it, and how many it left. */
   #compaction:
     | { readonly id: string; readonly before: readonly Message[]; readonly count: number }
     | undefined;

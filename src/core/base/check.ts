@@ -117,7 +117,7 @@ export function readOption(
 const PLAIN_NUMBER = /^(?:\d+(?:\.\d+)?|\.\d+)$/;
 const YES_OR_NO = /^(?:y|yes|true|n|no|false)$/i;
 
-/** What a schema accepts, in words for people: `a whole number from 1`. Empty: anything. */
+/** The values a schema accepts, in words for people: `a whole number from 1`. Empty: anything. */
 export function formOf(schema: JsonSchema): string {
   const { type, const: only, enum: values, anyOf, items, "x-say": say, "x-has": methods } = schema;
   if (typeof say === "string") return say;

@@ -1,4 +1,4 @@
-/** What an {@link EventStream} calls on its writer. */
+/** The calls of an {@link EventStream} to its writer. */
 export interface StreamHooks {
   /** The reader asked for the first event: a stream that nobody reads does nothing. */
   readonly onStart?: () => void;

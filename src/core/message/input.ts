@@ -7,7 +7,7 @@ export type GivenMessage =
   | Message
   | { readonly role: "user" | "assistant"; readonly content: string; readonly name?: string };
 
-/** What callers may pass as input: text, blocks, or whole messages. */
+/** Input as callers may pass it: text, blocks, or whole messages. */
 export type Input = string | readonly UserBlock[] | GivenMessage | readonly GivenMessage[];
 
 /**
@@ -85,7 +85,7 @@ const ASSISTANT_BLOCKS: { readonly [type: string]: BlockFault } = {
     texts("id", "name")(block) ?? (isRecord(block["input"]) ? undefined : "has no object as its input"),
 };
 
-/** What is wrong with a block, as the end of a sentence. */
+/** The problem of a block, as the end of a sentence. */
 function blockFault(block: unknown, role: Message["role"]): string | undefined {
   if (!isRecord(block)) return `is ${nameOf(block)}, not a block`;
   const { type } = block;

@@ -9,37 +9,36 @@ import {
 } from "../message/message.ts";
 import type { FinishPart, Model, StreamPart } from "./model.ts";
 
-/** A block as far as it has come: text still growing, or finished. */
+/** A block so far: text that is still growing, or a finished block. */
 type Slot =
   | { readonly text: GrowingText; readonly kind: "text" | "thinking" }
   | { readonly kind: "done"; readonly block: AssistantBlock };
 
-/** A whole answer of a model. */
+/** A complete answer of a model. */
 export interface CollectedAnswer {
   readonly message: AssistantMessage;
   readonly finish: FinishPart;
 }
 
 /**
- * Folds the parts of one answer into a message: used by the loop as parts arrive, and by {@link collect}.
- * Blocks stand in the order of their index; empty text without provider data is dropped; a tool call without
- * an id, or with one that `usedIds` holds, gets a new one (some servers send none, or the same one in every
- * answer).
+ * Folds the parts of one answer into a message, for the loop as parts arrive and for {@link collect}. Blocks
+ * are ordered by their index; empty text without provider data is dropped. A tool call without an id, or with
+ * one in `usedIds`, gets a new id: some servers send none, or the same one in every answer.
  */
 export class AnswerCollector {
-  /** By index: a provider may name any number. */
+  /** By index, which may be any number. */
   readonly #slots = new Map<number, Slot>();
   readonly #usedIds: Set<string>;
-  /** Ids given in this answer, by index, so that start and block of one call agree. */
+  /** Ids given in this answer, by index, so that the start and the block of a call agree. */
   readonly #ids = new Map<number, string>();
   #finish: FinishPart | undefined;
 
-  /** `usedIds` is added to as ids are given, so that answers collected at the same time never share one. */
+  /** New ids are added to `usedIds`, so that answers collected in parallel never share one. */
   constructor(usedIds: Set<string> = new Set()) {
     this.#usedIds = usedIds;
   }
 
-  /** Takes one part. Returns the part to publish, which differs only where an id had to be replaced. */
+  /** Takes a part and returns the one to publish, which differs only if an id was replaced. */
   add(part: StreamPart): StreamPart {
     switch (part.type) {
       case "text_delta":
@@ -70,12 +69,12 @@ export class AnswerCollector {
     }
   }
 
-  /** The text that has arrived so far, reasoning included. */
+  /** The text received so far, including reasoning. */
   written(): string {
     return this.#inOrder().map(writtenIn).join("");
   }
 
-  /** The answer. Throws `invalid_response` when the stream ended without a `finish` part. */
+  /** The answer. Throws `invalid_response` if the stream ended without a `finish` part. */
   result(): CollectedAnswer {
     if (this.#finish === undefined) {
       throw new NanoAgentError("invalid_response", "The model's stream ended without a finish part.", {
@@ -85,7 +84,7 @@ export class AnswerCollector {
     return { message: { role: "assistant", content: this.#blocks() }, finish: this.#finish };
   }
 
-  /** The text that had arrived when the answer was cut; whatever else there is cannot be sent again. */
+  /** The text received before the answer was cut; nothing else of it can be sent again. */
   partial(): AssistantMessage {
     const blocks = this.#blocks().filter((block) => block.type === "text" && block.text !== "");
     return { role: "assistant", content: blocks };
@@ -143,8 +142,8 @@ export class AnswerCollector {
 }
 
 /**
- * A text, and the reasoning before it whose opening tag was part of the prompt: what ends with a closing tag
- * that has a line of its own, or a paragraph, outside of code.
+ * Splits off reasoning whose opening tag was part of the prompt: everything before a closing tag that stands
+ * on its own line, or in its own paragraph, outside of code.
  */
 function parted(text: string): readonly AssistantBlock[] {
   const at = text.indexOf(CLOSE);
@@ -174,7 +173,7 @@ function writtenIn(slot: Slot): string {
   return block.type === "thinking" ? block.thinking : "";
 }
 
-/** The end of an answer, also of a model without types that leaves out what it does not know. */
+/** The end of an answer, normalized: a model written without types may leave out what it does not know. */
 function wholeFinish(part: FinishPart): FinishPart {
   const { finishReason, usage } = part as Partial<FinishPart>;
   if (typeof finishReason?.unified !== "string")
@@ -193,7 +192,7 @@ export async function collect(parts: AsyncIterable<StreamPart>): Promise<Collect
   return collector.result();
 }
 
-/** A model that is `model` in everything but how it is asked. */
+/** The same model with another `stream`. */
 export function modelWith(model: Model, stream: Model["stream"]): Model {
   const { provider, id } = model;
   return {
@@ -209,7 +208,10 @@ export function modelWith(model: Model, stream: Model["stream"]): Model {
   };
 }
 
-/** The same model, read on only when what `room` gave for the part before is settled. */
+/**
+ * The same model, read at the reader's pace: the next part is taken once the promise that `room` returned for
+ * the previous one has settled.
+ */
 export function atPace(model: Model, room: () => Promise<void> | undefined): Model {
   return modelWith(model, async function* (request, options) {
     for await (const part of model.stream(request, options)) {

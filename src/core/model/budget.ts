@@ -5,27 +5,27 @@ import type { Usage } from "../message/message.ts";
 import { InputEstimates } from "./estimate.ts";
 import type { Model, ModelPrice, ModelRequest, TokenPrices } from "./model.ts";
 
-/** Tokens an answer is taken to have at most where the limit of the model is unknown. */
+/** Assumed maximum answer, in tokens, when the model's limit is unknown. */
 const UNKNOWN_OUTPUT_LIMIT = 8_192;
-/** A shorter answer is not worth its request. */
+/** A shorter answer is not worth a request. */
 const LEAST_ANSWER = 64;
-/** Room for most answers: with less, a request waits while running ones may leave more. */
+/** Enough for most answers. If less is left, a request waits for running ones, which may free more. */
 const AMPLE_ANSWER = 8_192;
 
 /**
- * Limits on use. Money and tokens are those of the session: all runs, those of a session that was resumed
- * included, nested runs, compactions, retries. Before each request what it may cost at most is set aside;
- * where the rest does not pay for it, its answer is held to what is paid for, or it is not sent and the run
- * ends with `stopReason: "budget"`.
+ * Spending limits. Money and tokens count for the session: all its runs (also those before a resume), nested
+ * runs, compactions and retries. Before each request the most it may cost is reserved. If the rest does not
+ * cover that, the answer is capped at what is covered, or the request is not sent and the run ends with
+ * `stopReason: "budget"`.
  */
 export interface Budget {
   /** US dollars. A run refuses to start (`invalid_argument`) with a model or fallback of unknown price. */
   readonly usd?: number;
-  /** Input and output tokens together. */
+  /** Input plus output tokens. */
   readonly tokens?: number;
-  /** Milliseconds of one run, from its beginning; also stops what is at work when it is reached. */
+  /** Milliseconds of one run, from its start. At the limit, requests and tools in progress are stopped. */
   readonly wallTimeMs?: number;
-  /** Money that runs of other agents spend too. Where it does not pay, that is the limit `usd`. */
+  /** Money shared with the runs of other agents. When it runs out, the limit reached is `usd`. */
   readonly shared?: SharedBudget;
 }
 
@@ -36,7 +36,7 @@ const ABOVE_ZERO = { type: "number", exclusiveMinimum: 0 } as const;
 
 const LIMITS = { usd: ABOVE_ZERO, tokens: ABOVE_ZERO, wallTimeMs: ABOVE_ZERO };
 
-/** The schema of a budget without what several runs share: that stands in one process. */
+/** The schema of a budget, without `shared`, which exists only within one process. */
 export const BUDGET_LIMITS: JsonSchema = { type: "object", properties: LIMITS, additionalProperties: false };
 
 export const BUDGET: JsonSchema = {
@@ -47,12 +47,12 @@ export const BUDGET: JsonSchema = {
   },
 };
 
-/** A request that the budget pays for. */
+/** A request the budget covers. */
 export interface Reservation {
-  /** The request as it is to be sent: its answer may be held to what is left. */
+  /** The request to send; its answer may be capped. */
   readonly request: ModelRequest;
   readonly cappedBy: BudgetLimit | undefined;
-  /** To be called when the request has ended and what it cost is recorded. */
+  /** Call it when the request has ended and its cost is recorded. */
   readonly release: () => void;
 }
 
@@ -64,13 +64,13 @@ interface Ceiling {
 export interface BudgetRequest {
   readonly model: Model;
   readonly request: ModelRequest;
-  /** Tokens of its input, estimated high. */
+  /** Input tokens, estimated high. */
   readonly inputTokens: number;
   readonly spent: () => { readonly usage: Usage; readonly costUsd: number | undefined };
   readonly signal: AbortSignal;
 }
 
-/** Amounts set aside for running requests, and who waits until some of it is free again. */
+/** Amounts reserved for running requests, and those waiting for some to be released. */
 class Reservations {
   readonly #open: Ceiling[] = [];
   #released: PromiseWithResolvers<void> | undefined;
@@ -83,12 +83,14 @@ class Reservations {
     return this.#open.reduce((sum, each) => sum + each[of], 0);
   }
 
-  /** Resolves when a request releases what was reserved for it. */
+  /** Resolves at the next release. */
   get released(): Promise<void> {
     return (this.#released ??= Promise.withResolvers<void>()).promise;
   }
 
-  /** Reserves an amount. The function releases it, `spent` being recorded first; later calls do nothing. */
+  /**
+   * Reserves an amount. The returned function releases it once `spent` is recorded; later calls do nothing.
+   */
   add(most: Ceiling, spent: () => void): () => void {
     this.#open.push(most);
     return () => {
@@ -103,8 +105,8 @@ class Reservations {
 }
 
 /**
- * Money that runs of several agents share, as `budget: { shared }` of each: together they spend no more than
- * it, by the rules a run keeps with its own budget. Models need known prices.
+ * Money that several agents share, as `budget: { shared }` of each: together they spend no more than that,
+ * under the same rules as a run's own budget. Models need known prices.
  */
 export class SharedBudget {
   /** US dollars. */
@@ -112,7 +114,7 @@ export class SharedBudget {
   readonly #reservations = new Reservations();
   #spentUsd: number;
 
-  /** `spentUsd`: what is spent of it already. Throws `invalid_argument` for amounts that are none. */
+  /** `spentUsd`: what was spent before. Throws `invalid_argument` for invalid amounts. */
   constructor(usd: number, { spentUsd = 0 }: { readonly spentUsd?: number } = {}) {
     if (!(usd > 0)) throw misuse(`The shared budget is ${usd}; it must be a number above 0.`);
     if (!(spentUsd >= 0)) throw misuse(`spentUsd is ${spentUsd}; it must be a number from 0.`);
@@ -120,27 +122,27 @@ export class SharedBudget {
     this.#spentUsd = spentUsd;
   }
 
-  /** US dollars spent by now; infinite once an answer of unknown price is among them. */
+  /** US dollars spent so far; infinite as soon as the price of an answer is unknown. */
   get spentUsd(): number {
     return this.#spentUsd;
   }
 
-  /** US dollars neither spent nor set aside for requests at work. */
+  /** US dollars neither spent nor reserved. */
   get leftUsd(): number {
     return this.usd - this.#spentUsd - this.#reservations.sum("usd");
   }
 
-  /** True while money is set aside for requests at work. */
+  /** True while money is reserved for running requests. */
   get isAtWork(): boolean {
     return !this.#reservations.isEmpty;
   }
 
-  /** Resolves when a request gives back what was set aside for it. */
+  /** Resolves when a request releases its reservation. */
   get released(): Promise<void> {
     return this.#reservations.released;
   }
 
-  /** Sets money aside. The function gives it back, and takes what was spent instead. */
+  /** Reserves money. The returned function releases it and charges what was spent. */
   setAside(usd: number): (spentUsd: number) => void {
     let spent = 0;
     const release = this.#reservations.add({ usd, tokens: 0 }, () => {
@@ -155,19 +157,19 @@ export class SharedBudget {
 
 /**
  * Money and tokens of a session, for everything that spends them: the conversation, nested runs, requests
- * outside the conversation. Before a request is sent it reserves what that may cost at most; a request that
- * the rest does not pay for is held to a shorter answer, waits for running ones, or is not sent. So a budget
- * is overspent by no more than what an estimate was wrong by, in one request.
+ * outside the conversation. Before a request is sent, the most it may cost is reserved. A request the rest
+ * does not cover is capped, waits for running ones, or is not sent. So a budget is overspent by no more than
+ * the error of one estimate.
  */
 export class BudgetLedger {
   readonly #budget: Budget;
   readonly #reservations = new Reservations();
-  /** Of what the session has spent, what the shared budget knows. */
+  /** How much of the session's spending the shared budget already knows. */
   #reportedUsd: number | undefined;
-  /** Shared by all requests, so that each message is estimated once. */
+  /** One for all requests, so that each message is estimated once. */
   readonly estimates: InputEstimates = new InputEstimates();
 
-  /** The ledger of a budget; `undefined` where it limits neither money nor tokens. */
+  /** The ledger of a budget; `undefined` if it limits neither money nor tokens. */
   static of(budget: Budget): BudgetLedger | undefined {
     const { usd, tokens, shared } = budget;
     return (usd ?? tokens ?? shared) === undefined ? undefined : new BudgetLedger(budget);
@@ -178,8 +180,8 @@ export class BudgetLedger {
   }
 
   /**
-   * Reserves what a request may cost. Resolves to the limit that does not pay for it. Rejects when the signal
-   * is aborted meanwhile.
+   * Reserves the cost of a request. Resolves to the limit that does not cover it. Rejects if the signal is
+   * aborted while waiting.
    */
   async reserve(asked: BudgetRequest): Promise<Reservation | BudgetLimit> {
     const { request, model, signal } = asked;
@@ -191,12 +193,12 @@ export class BudgetLedger {
         if (limit === undefined || room >= most) return this.#reservation(asked, most, undefined);
         return room < LEAST_ANSWER ? limit : this.#reservation(asked, room, limit);
       }
-      // A shared budget knows of the releases here too.
+      // The shared budget also sees releases of this session.
       await orAborted((this.#budget.shared ?? this.#reservations).released, signal);
     }
   }
 
-  /** True while requests are running that may need less than what is reserved for them. */
+  /** True while running requests may release part of their reservations. */
   #mayLeaveMore(isShared = false): boolean {
     return !this.#reservations.isEmpty || (isShared && this.#budget.shared?.isAtWork === true);
   }
@@ -215,7 +217,7 @@ export class BudgetLedger {
     };
   }
 
-  /** US dollars the session has spent since this was asked the last time. */
+  /** US dollars the session has spent since the last call. */
   #newlySpent(asked: BudgetRequest): number {
     const before = this.#reportedUsd ?? 0;
     const now = spentUsd(asked);
@@ -245,11 +247,11 @@ export class BudgetLedger {
   }
 }
 
-/** Tokens of output that are paid for, and the limit that says so. */
+/** How many output tokens are covered, and which limit that comes from. */
 interface Room {
   readonly tokens: number;
   readonly limit?: BudgetLimit;
-  /** True where it is the money shared with others. */
+  /** True if it is the shared money. */
   readonly isShared?: boolean;
 }
 
@@ -262,7 +264,7 @@ function longestAnswer(model: Model): number {
   return Math.max(...limits.map((limit) => limit ?? UNKNOWN_OUTPUT_LIMIT));
 }
 
-/** Tokens of output that `usd` pays for beside the input. An unknown price pays for nothing. */
+/** Output tokens that `usd` covers after the input. Nothing if the price is unknown. */
 function paidOutput(usd: number, inputTokens: number, price: TokenPrices | undefined): number {
   if (price === undefined) return 0;
   const left = usd * 1_000_000 - inputTokens * price.input;
@@ -271,8 +273,8 @@ function paidOutput(usd: number, inputTokens: number, price: TokenPrices | undef
 }
 
 /**
- * The highest a request of this length may be charged by: over the models that may answer, and with a cache
- * that is written where that costs more than plain input. `undefined` when the price of one is unknown.
+ * The highest prices that may apply to a request of this length: over all models that may answer, and with a
+ * cache write if that costs more than plain input. `undefined` if one price is unknown.
  */
 export function worstCasePrices(model: Model, inputTokens: number): TokenPrices | undefined {
   let highest: TokenPrices = { input: 0, output: 0 };
@@ -287,7 +289,7 @@ export function worstCasePrices(model: Model, inputTokens: number): TokenPrices 
   return highest;
 }
 
-/** The prices of a request with so many tokens of input: those of the tier it falls in. */
+/** The prices of a request with this much input: those of its tier. */
 export function pricesAt(price: ModelPrice, inputTokens: number): TokenPrices {
   let found: TokenPrices = price;
   let from = -1;
@@ -300,9 +302,9 @@ export function pricesAt(price: ModelPrice, inputTokens: number): TokenPrices {
 }
 
 /**
- * USD for the `usage` of one request at `price` (USD per million tokens). Cache reads and writes are parts of
- * the input and charged at their own price; where that is missing, as plain input (writes of one hour: as
- * other writes).
+ * USD for the `usage` of one request at `price` (USD per million tokens). Cache reads and writes are part of
+ * the input and charged at their own prices; a missing one means plain input (for one-hour writes: the price
+ * of other writes).
  */
 export function costOf(usage: Usage, modelPrice: ModelPrice): number {
   const price = pricesAt(modelPrice, usage.inputTokens);

@@ -1,16 +1,16 @@
 import { isRecord, safeParse } from "../base/json.ts";
 
 /**
- * The name of the tool that an answer plainly calls in its text, in the markup of its model: Hermes, Qwen,
- * GLM, Mistral, Kimi, DeepSeek, Llama and their like. `undefined` for everything else, also for prose and
- * code that only show such markup. `tools`: the names a call may have.
+ * The tool that an answer calls in its text, in the markup of its model: Hermes, Qwen, GLM, Mistral, Kimi,
+ * DeepSeek, Llama and the like. `undefined` for everything else, including prose and code that merely show
+ * such markup. `tools`: the names a call may have.
  */
 export function calledInText(text: string, tools: readonly string[]): string | undefined {
   const answer = text.trim();
   return calledInJson(answer, tools) ?? calledInMarkup(answer, tools);
 }
 
-/** The beginnings of calls, at the beginning of a line or of a sentence. */
+/** How calls begin, at the start of a line or sentence. */
 const OPENING: RegExp = new RegExp(
   [
     // Hermes, Qwen, GLM · Qwen Coder and Llama · MiniMax and models that write as Claude once did.
@@ -30,11 +30,11 @@ const OPENING: RegExp = new RegExp(
   "g",
 );
 
-/** Characters between the opening of a call and the name of its tool. */
+/** Maximum characters between the opening of a call and its tool's name. */
 const MAX_BEFORE_NAME = 160;
 
 function calledInMarkup(answer: string, tools: readonly string[]): string | undefined {
-  // Prose after it, or a fence around it, only shows it.
+  // Prose after it, or a code fence around it, means that it is only shown.
   if (!/(?:<\/[^<>\n]+>|[|｜]>|\}\s*\]?)$/.test(answer)) return undefined;
   for (const { index, 0: opening } of answer.matchAll(OPENING)) {
     if (!beginsSentence(answer.slice(0, index))) continue;
@@ -46,13 +46,13 @@ function calledInMarkup(answer: string, tools: readonly string[]): string | unde
   return undefined;
 }
 
-/** True outside of code, where a line, a sentence or a mark of the format ended before. */
+/** True outside of code, right after the end of a line, a sentence or a token of the format. */
 function beginsSentence(before: string): boolean {
   const isFenced = before.split("```").length % 2 === 0;
   return !isFenced && /(?:^|\n|[.!?…。！？>\])])[ \t]*$/.test(before);
 }
 
-/** An answer that is nothing but a call, or a list of them, in the JSON of Llama and others. */
+/** An answer that consists of a call or a list of calls, in the JSON of Llama and others. */
 function calledInJson(answer: string, tools: readonly string[]): string | undefined {
   if (!/^[{[]/.test(answer)) return undefined;
   const parsed = safeParse(answer);

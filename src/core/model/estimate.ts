@@ -1,15 +1,15 @@
 import type { ContentBlock, Message } from "../message/message.ts";
 import type { ModelRequest, ToolSpec } from "./model.ts";
 
-/** The text of a message or a tool for the model, in pieces: whoever counts tokens weighs these. */
+/** The text of a message or tool as the model sees it, in pieces, for token counts. */
 export interface PromptText {
   readonly texts: readonly string[];
   readonly images: number;
-  /** Parts that cost a few tokens of their own for being there. */
+  /** Parts that cost a few tokens each on top of their text. */
   readonly parts: number;
 }
 
-/** Tokens of the frame around a message, a block or a tool. */
+/** Overhead of a message, a block or a tool, in tokens. */
 export const PART_TOKENS = 4;
 
 export function promptText({ content }: Message): PromptText {
@@ -21,7 +21,7 @@ export function promptText({ content }: Message): PromptText {
       parts += 1;
       switch (block.type) {
         case "text":
-          // An empty one stands for something of the provider's own, such as what a search of it found.
+          // An empty one stands for provider data, such as search results.
           texts.push(block.text === "" ? (JSON.stringify(block.provider_data) ?? "") : block.text);
           break;
         case "thinking":
@@ -48,18 +48,19 @@ export function toolPromptText({ name, description, parameters }: ToolSpec): Pro
   return { texts: [name, description, JSON.stringify(parameters)], images: 0, parts: 1 };
 }
 
-/** Characters of ASCII text for one token: words have four and more, digits, code and base64 two to three. */
+/** Characters of ASCII text per token: four and more for words, two to three for digits, code and base64. */
 const ASCII_PER_TOKEN = 3;
-/** Tokens for a mark behind another one: few of them are one token together. */
+/** Tokens for a punctuation mark after another one: a few of them make one token. */
 const TOKENS_PER_MARK = 0.7;
-/** Tokens for one UTF-16 unit of any other script. */
+/** Tokens per UTF-16 unit of any other script. */
 const TOKENS_PER_OTHER = 1.5;
-/** The most that the makers charge for a large image. */
+/** The most any provider charges for a large image. */
 const IMAGE_TOKENS = 5_000;
 
 /**
- * Tokens of a text, estimated high: more than any common tokenizer makes of prose, code, punctuation or CJK
- * text, less than its bytes. For limits, where too many is an early stop and too few an overspent budget.
+ * Estimated tokens of a text, on the high side: more than any common tokenizer yields for prose, code,
+ * punctuation or CJK text, but less than its bytes. For limits, where too high stops early and too low
+ * overspends.
  */
 export function estimateTokens(text: string): number {
   let others = 0;
@@ -75,7 +76,7 @@ export function estimateTokens(text: string): number {
   return Math.ceil(plain / ASCII_PER_TOKEN + marks * TOKENS_PER_MARK + others * TOKENS_PER_OTHER);
 }
 
-/** ASCII punctuation: neither a letter nor a digit nor blank. */
+/** ASCII punctuation: no letter, digit or blank. */
 function isMark(unit: number): boolean {
   if (unit <= 0x20 || unit >= 0x7f) return false;
   const isDigit = unit >= 0x30 && unit <= 0x39;
@@ -83,17 +84,17 @@ function isMark(unit: number): boolean {
   return !isDigit && (letter < 0x61 || letter > 0x7a);
 }
 
-/** Tokens a provider counted for the first `messages` of a conversation and all that is sent beside them. */
+/** The provider's token count for the first `messages` of a conversation and everything sent with them. */
 export interface MeasuredContext {
   readonly tokens: number;
   readonly messages: number;
 }
 
-/** Estimates the input of requests, each message once. */
+/** Estimates the input of requests, each message only once. */
 export class InputEstimates {
   readonly #known = new WeakMap<object, number>();
 
-  /** Tokens of the input of a request, estimated high; what `measured` covers is taken from there. */
+  /** Estimated input tokens of a request, on the high side; what `measured` covers is taken from there. */
   ofRequest({ system, tools = [], messages }: ModelRequest, measured?: MeasuredContext): number {
     if (measured !== undefined && measured.messages <= messages.length)
       return measured.tokens + this.#ofMessages(messages.slice(measured.messages));

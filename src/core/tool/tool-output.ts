@@ -7,7 +7,7 @@ import type { ToolOutput, ToolResult, ToolUpdate } from "./tool.ts";
 
 const NO_OUTPUT = "(no output)";
 
-/** An error result the model can act on. It starts with `Error: `: some wires have no error flag. */
+/** An error result the model can act on. It starts with `Error: `, because some wires have no error flag. */
 export function errorResult(
   message: string,
   extra: Omit<ToolResult, "content" | "isError"> = {},
@@ -16,9 +16,9 @@ export function errorResult(
 }
 
 /**
- * Brings whatever a tool returned to one {@link ToolResult}: see {@link ToolOutput} for the rules. Generators
- * are run to their end, each yielded value going to `onUpdate`; one that is still at work when its call
- * `isOver` is closed. Throws what the tool throws.
+ * Turns whatever a tool returned into a {@link ToolResult}; see {@link ToolOutput} for the rules. A generator
+ * runs to its end, each yielded value going to `onUpdate`; it is closed once its call `isOver`. Throws what
+ * the tool throws.
  */
 export async function toToolResult(
   output: ToolOutput,
@@ -57,7 +57,7 @@ function isUpdate(value: unknown): value is ToolUpdate {
 function fromValue(value: unknown): ToolResult {
   if (value === undefined || value === null) return { content: NO_OUTPUT };
   if (typeof value === "string") return { content: value === "" ? NO_OUTPUT : value };
-  // Its fields are not its own, so it would be said as {}.
+  // It has no own fields, so it would be serialized as {}.
   if (value instanceof Error) return errorResult(errorMessage(value));
   if (isToolResult(value)) return value.content.length === 0 ? { ...value, content: NO_OUTPUT } : value;
   if (isTitledOutput(value)) {
@@ -80,7 +80,7 @@ function serialise(value: unknown): string {
   }
 }
 
-/** True when a value is a result as it stands: text, or blocks that a model can be sent. */
+/** True if a value is valid content: text, or blocks that can be sent to a model. */
 export function isToolResult(value: unknown): value is ToolResult {
   if (typeof value !== "object" || value === null || !("content" in value)) return false;
   const { content } = value;
@@ -113,7 +113,7 @@ function isGenerator(value: unknown): value is AsyncIterator<unknown> | Iterator
   );
 }
 
-/** A result as a block of a message: bounded, and without halves of characters. */
+/** A result as a block of a message: within its limit, without split characters. */
 export function toBlock(callId: string, result: ToolResult, maxChars: number): ToolResultBlock {
   return {
     type: "tool_result",
@@ -123,13 +123,13 @@ export function toBlock(callId: string, result: ToolResult, maxChars: number): T
   };
 }
 
-/** A result without secrets in content, title and metadata. Images and what ends a run stay. */
+/** A result without secrets in content, title and metadata. Images and `finish` are unchanged. */
 export function redactResult(redaction: Redaction | undefined, result: ToolResult): ToolResult {
   if (redaction === undefined) return result;
   try {
     return redacted(redaction, result);
   } catch {
-    // A result that could not be searched may hold anything, the error too.
+    // A result that could not be searched may contain anything, as may the error.
     return errorResult("The result of the call is withheld: looking for secrets in it failed.");
   }
 }
@@ -146,7 +146,7 @@ function redacted(redaction: Redaction, result: ToolResult): ToolResult {
   };
 }
 
-/** An error without secrets in its message and details: some servers answer with what they were sent. */
+/** An error without secrets in its message and details: some servers echo what they were sent. */
 export function redactError(redaction: Redaction | undefined, error: NanoAgentError): NanoAgentError {
   if (redaction === undefined) return error;
   const message = redaction.text(error.message);
@@ -156,10 +156,10 @@ export function redactError(redaction: Redaction | undefined, error: NanoAgentEr
   return new NanoAgentError(code, message, { cause, details, retryable });
 }
 
-/** Names below this length are none of a secret. */
+/** Shorter field names cannot be secrets. */
 const MIN_NAME = 8;
 
-/** The texts and names in a JSON value without secrets. */
+/** A JSON value with secrets removed from its texts and field names. */
 export function redactJson<T extends Json | { readonly [key: string]: Json | undefined } | undefined>(
   redaction: Pick<Redaction, "text">,
   value: T,
@@ -174,14 +174,14 @@ export function redactJson<T extends Json | { readonly [key: string]: Json | und
   return visit(value) as T;
 }
 
-/** Progress of one call, ready to be shown. */
+/** Progress of one call, ready to publish. */
 export interface Updates {
   readonly push: (update: ToolUpdate) => void;
-  /** Shows what was held back. */
+  /** Publishes what was held back. */
   readonly end: () => void;
 }
 
-/** Passes progress on to `publish` without secrets, also such as come in two pieces. */
+/** Publishes progress without secrets, even ones split over two pieces. */
 export function redactUpdates(
   redaction: Redaction | undefined,
   publish: (update: ToolUpdate) => void,
@@ -192,7 +192,7 @@ export function redactUpdates(
     try {
       work((stream ??= redaction.stream()));
     } catch {
-      // Input that could not be searched is not shown; the result of the call says that searching fails.
+      // Text that could not be searched is not shown; the result of the call will say so.
     }
   };
   return {
@@ -212,7 +212,7 @@ export function redactUpdates(
   };
 }
 
-/** The error of a call of a tool that is not there, for the model. */
+/** The error for a call of an unknown tool, for the model. */
 export function unknownTool(name: string, known: readonly string[]): string {
   if (known.length === 0) return `Unknown tool: ${name}. No tools are available: answer in text.`;
   return `Unknown tool: ${name}.${didYouMean(name, known)} Available: ${known.join(", ")}.`;
@@ -225,7 +225,7 @@ export function invalidArguments(name: string, issues: readonly SchemaIssue[]): 
   return `Invalid arguments for ${name}, so it was not run:\n${lines.join("\n")}`;
 }
 
-/** The beginning of a text that is shown to the model. */
+/** The beginning of a text to show to the model. */
 export function clip(text: string): string {
   return text.length <= 500 ? text : `${text.slice(0, 500).toWellFormed()}… (${text.length} characters)`;
 }

@@ -8,49 +8,48 @@ import type { Effort, Model, ToolSpec } from "../model/model.ts";
 
 /** The result of a tool, in its full form. */
 export interface ToolResult {
-  /** The content that the model sees. */
+  /** The content for the model. */
   readonly content: string | readonly (TextBlock | ImageBlock)[];
-  /** True when the model should know that the call failed. Default false. */
+  /** True to tell the model that the call failed. Default false. */
   readonly isError?: boolean;
-  /** A few words for people, e.g. `12 files`. */
+  /** A few words for people, such as `12 files`. */
   readonly title?: string;
-  /** JSON-safe facts for programs (a diff, an exit code). Never sent to the model. */
+  /** JSON-safe data for programs (a diff, an exit code). Never sent to the model. */
   readonly metadata?: { readonly [key: string]: Json | undefined };
   /**
-   * The result without the parts that differ each time although nothing has changed, such as how long it
-   * took: so that a call that is repeated without effect is noticed. Default: `content`.
+   * The result without what varies even if nothing has changed, such as a duration, so that a call repeated
+   * without effect is noticed. Default: `content`.
    */
   readonly essence?: string;
-  /** Unless `isError`: ends the run after this turn, this text being the answer (`finish_tool`). */
+  /** Unless `isError`: ends the run after this turn with this text as its answer (`finish_tool`). */
   readonly finish?: Finish;
 }
 
-/** The answer of a tool that ends the run. */
+/** The answer of a tool that ended the run. */
 export interface Finish {
   readonly text: string;
   readonly output?: unknown;
 }
 
-/** Progress of a running tool, for people and programs: text added since the last update. */
+/** Progress of a running tool: text added since the last update. */
 export interface ToolUpdate {
   readonly text?: string;
   readonly metadata?: { readonly [key: string]: Json | undefined };
 }
 
 /**
- * The values a tool may return. A string is the text for the model; an object with a `content` field of text
- * or blocks (or, as in older code, a string `output` field) is a {@link ToolResult}; `undefined` and `null`
- * are `(no output)`; an `Error` is what it would be if it was thrown; anything else is serialised as JSON.
- * From a generator each yielded value is an update (a string, or a {@link ToolUpdate}) and the returned value
- * the result; when nothing is returned the yielded texts, joined, are the result.
+ * What a tool may return. A string is the text for the model; an object with `content` of text or blocks (or,
+ * in older code, a string `output`) is a {@link ToolResult}; `undefined` and `null` become `(no output)`; an
+ * `Error` counts as thrown; anything else is serialized as JSON. A generator yields updates (strings, or
+ * {@link ToolUpdate}s) and returns the result; if it returns nothing, the result is the yielded texts joined.
  */
 export type ToolOutput = unknown;
 
 /**
- * Which calls of one answer may overlap. Calls that conflict run in call order, one after the other; all
- * others run together. `exclusive` conflicts with every other call; `write`/`read` list resources (canonical
- * paths, say): a write conflicts with every access to the same resource and with `"read_all"`; reads do not
- * conflict with each other. `"none"` conflicts with nothing but an exclusive call.
+ * Which calls of one answer may overlap. Conflicting calls run in call order; all others run in parallel.
+ * `exclusive` conflicts with every other call. `write` and `read` list resources, such as canonical paths: a
+ * write conflicts with any access to the same resource and with `"read_all"`; reads never conflict with each
+ * other. `"none"` conflicts only with an exclusive call.
  */
 export type ToolAccess =
   | "none"
@@ -60,38 +59,38 @@ export type ToolAccess =
 
 export interface AccessContext {
   readonly cwd: string;
-  /** The places a call of another tool of the same agent would touch. */
+  /** The resources a call of another tool of the same agent would touch. */
   readonly accessOf: (name: string, input: ToolInput) => ToolAccess;
 }
 
-/** A task for another agent, which works on it in a run of its own. See {@link ToolContext.runAgent}. */
+/** A task for another agent, which runs on its own transcript. See {@link ToolContext.runAgent}. */
 export interface SubagentTask {
-  /** Name of the subagent, for events, questions about permission, and reports. */
+  /** Name of the subagent in events, permission questions and reports. */
   readonly agent: string;
-  /** All it is told: it does not see the conversation around it. */
+  /** Everything it is told: it does not see the conversation around it. */
   readonly prompt: string;
   /** Default: none. */
   readonly systemPrompt?: string;
-  /** Default: the tools of the run around it. The registry of that run never changes. */
+  /** Default: the tools of the run that starts it, whose registry is never changed. */
   readonly tools?: readonly Tool[];
-  /** Default: the model of the run around it. */
+  /** Default: the model of the run that starts it. */
   readonly model?: Model;
-  /** Default: that of the run around it. */
+  /** Default: that of the run that starts it. */
   readonly effort?: Effort;
   /** Model requests it may make, from 1. Default 20. */
   readonly maxIterations?: number;
-  /** The way on then. Default `summarize`: one more request without tools. */
+  /** How it ends after that. Default `summarize`: one more request without tools. */
   readonly onMaxIterations?: "summarize" | "last";
   /**
-   * How deep subagents may be nested; 1: a subagent starts none. A subagent at this depth does not get the
-   * tool that started it. Default 2.
+   * How deep subagents may nest; 1: a subagent may not start any. At the deepest level the tool that started
+   * the subagent is withheld. Default 2.
    */
   readonly maxDepth?: number;
 }
 
 /** The result of a {@link SubagentTask}. */
 export interface SubagentOutcome {
-  /** Its answer; where it has none, the last text it wrote, possibly empty. */
+  /** Its answer, or else the last text it wrote; may be empty. */
   readonly text: string;
   readonly stopReason: StopReason;
   /** Which limit (`usd`, `tokens`, `wall_time`), when `stopReason` is `budget`. */
@@ -100,91 +99,94 @@ export interface SubagentOutcome {
   readonly error?: NanoAgentError;
   /** One sentence for people, when `stopReason` is `budget` or `loop_detected`. */
   readonly detail?: string;
-  /** Model requests that were answered, those of its own subagents not counted. */
+  /** Answered model requests, without those of its own subagents. */
   readonly iterations: number;
-  /** Tool calls that were begun, nested ones included, those of its own subagents not. */
+  /** Tool calls started, including nested ones, without those of its own subagents. */
   readonly toolCalls: number;
-  /** Tokens, those of its own subagents included. */
+  /** Tokens, including its own subagents. */
   readonly usage: Usage;
-  /** USD, its own subagents included; `undefined` when a price is unknown. */
+  /** USD, including its own subagents; `undefined` if a price is unknown. */
   readonly cost: number | undefined;
   readonly durationMs: number;
 }
 
-/** The surroundings of a running tool, beside its input. `Own` is the type of the caller's `context`. */
+/** The context of a running tool, besides its input. `Own` is the type of the caller's `context`. */
 export interface ToolContext<Own = unknown> {
-  /** The `context` of the run, or of its agent: the user it works for, a database. Never sent or recorded. */
+  /**
+   * The `context` of the run or its agent, such as the current user or a database. Never sent or recorded.
+   */
   readonly context: Own;
-  /** Aborted when the run is stopped, the call timed out, or nobody reads the run any more. */
+  /** Aborted when the run is stopped, the call times out, or the reader leaves. */
   readonly signal: AbortSignal;
   readonly sessionId: string;
   /**
-   * Name of the transcript the call stands in: the session's id, or in a subagent one of its own. What a tool
-   * remembers of what the model has seen goes by this name.
+   * Id of the transcript the call belongs to: the session's, or a subagent's own. Key for what a tool
+   * remembers about what the model has seen.
    */
   readonly transcriptId: string;
-  /** Id of the tool call that is running. */
+  /** Id of this tool call. */
   readonly callId: string;
-  /** For services that take such a key: equal when a call runs again as nobody knows whether it ended. */
+  /** For services that accept such a key: the same if a call with an unknown outcome runs again. */
   readonly idempotencyKey: string;
-  /** Working folder relative paths refer to. Empty in a runtime without a file system. */
+  /** Working directory for relative paths. Empty in a runtime without a file system. */
   readonly cwd: string;
   /** Publishes progress as a `tool_update` event. Never throws. */
   readonly update: (update: ToolUpdate | string) => void;
   /**
-   * Runs another tool of the same agent through the same path as a call of the model: known?, valid?, hooks,
-   * permission, limits, journal. Calls made before earlier ones have ended overlap unless they conflict, and
-   * questions about them come one at a time, in order. Never throws for what went wrong in the call: that is
-   * an error result.
+   * Calls another tool of the same agent, with everything a call of the model goes through: validation,
+   * hooks, permission, limits, journal. Unless they conflict, calls overlap if started before earlier ones
+   * end; questions about them come one at a time, in order. A failing call yields an error result and never
+   * throws.
    */
   readonly callTool: (name: string, input: ToolInput) => Promise<ToolResult>;
-  /** The tools of the run, as they are now. */
+  /** The current tools of the run. */
   readonly listTools: () => readonly Tool[];
   /**
-   * Runs another agent on a task: the same loop on a transcript of its own. Permission, approver, budget,
-   * wall time and journal are those of the run around it, and it ends with this call. Its events reach the
-   * reader as `subagent` events. How it ended is in the outcome; rejects for misuse (`invalid_argument`: too
-   * deep, a limit that is none, a money budget and a model of unknown price).
+   * Runs another agent on a task: the same loop on its own transcript. It shares permission, approver,
+   * budget, wall time and journal with this run and ends with this call. Its events reach the reader as
+   * `subagent` events. Resolves to its outcome; rejects with `invalid_argument` for misuse (nested too deep,
+   * an invalid limit, a money budget with a model of unknown price).
    */
   readonly runAgent: (task: SubagentTask) => Promise<SubagentOutcome>;
 }
 
 /** A tool as the loop runs it. Make one with {@link defineTool}. */
 export interface Tool {
-  /** The name the model calls it by: 1 to 64 letters, digits, `_`, `-`, first a letter or `_`. */
+  /** The name the model calls: 1 to 64 letters, digits, `_`, `-`, starting with a letter or `_`. */
   readonly name: string;
-  /** Its purpose and when to use it: the model chooses by this. */
+  /** Its purpose and when to use it: the model decides by this. */
   readonly description: string;
-  /** Checks the arguments, and says them as JSON Schema; `defineTool` makes it from `parameters`. */
+  /** Validates the arguments and describes them as JSON Schema; `defineTool` makes it from `parameters`. */
   readonly schema: CompiledSchema;
-  /** Absent: the call is answered by the caller (`stopReason: "awaiting_external"`). */
+  /** Absent: the caller runs the call (`stopReason: "awaiting_external"`). */
   readonly execute?: (input: never, context: ToolContext) => ToolOutput;
-  /** The places a call touches: calls of one answer that conflict run one after the other. Default `none`. */
+  /**
+   * The resources a call touches: conflicting calls of one answer run one after the other. Default `none`.
+   */
   readonly access?: ToolAccess | ((input: never, context: AccessContext) => ToolAccess);
   /**
-   * True when a call has to be approved by a person before it runs, also where the gate allows it; a function
-   * decides by the validated input. The agent's `approve` is asked; without one see `onAsk`. A function that
-   * throws asks. Default false.
+   * True if a person must approve each call before it runs, even if the gate allows it; a function decides by
+   * the validated input, and asks if it throws. Asks the agent's `approve`; without one see `onAsk`. Default
+   * false.
    */
   readonly needsApproval?: boolean | ((input: never) => boolean | Promise<boolean>);
-  /** Milliseconds after which a call is aborted and answered with an error; 0: none. Default: the agent's. */
+  /** Milliseconds after which a call is aborted and becomes an error; 0: none. Default: the agent's. */
   readonly timeoutMs?: number;
-  /** Milliseconds a call gets to end by itself once it was aborted; then it is abandoned. Default 500. */
+  /** Milliseconds an aborted call has to end on its own before it is abandoned. Default 500. */
   readonly abortGraceMs?: number;
   /**
-   * True when running a call a second time does no more than running it once, e.g. by
-   * {@link ToolContext.idempotencyKey}: a call whose end nobody knows may be run again where the agent's
-   * `openCalls` says so. Default false.
+   * True if running a call twice has the same effect as once, for example thanks to {@link
+   * ToolContext.idempotencyKey}. With the agent's `openCalls: "run"` a call of unknown outcome then runs
+   * again. Default false.
    */
   readonly idempotent?: boolean;
-  /** False: not shown to the model, as no call would be let run; calls are still judged. Default true. */
+  /** False: hidden from the model, because no call would be allowed; calls are still judged. Default true. */
   readonly offered?: boolean;
-  /** True when a call changes nothing outside the agent. A hint for permission modes. Default false. */
+  /** True if a call changes nothing outside the agent. A hint for permission modes. Default false. */
   readonly readOnly?: boolean;
   /**
-   * False when a call by itself changes no file: it only makes other calls, which are seen on their own, or
-   * looks after processes. The files of the workspace are then not compared around it. Default: a call may
-   * change files, unless it is `readOnly`.
+   * False if a call changes no files itself, because it only makes other calls or manages processes; the
+   * workspace is not compared around it then. Default: true unless `readOnly`.
    */
   readonly changesFiles?: boolean;
 }
@@ -192,29 +194,32 @@ export interface Tool {
 /** The argument of {@link defineTool}. */
 export interface ToolDefinition<S extends SchemaInput, Own = unknown>
   extends Omit<Tool, "schema" | "execute" | "access" | "needsApproval"> {
-  /** Zod 4, valibot, arktype (Standard Schema) or JSON Schema of an object. Default: no arguments. */
+  /** Standard Schema (zod 4, valibot, arktype) or JSON Schema of an object. Default: no arguments. */
   readonly parameters?: S;
-  /** Does the work and returns what the model sees. Absent: the caller answers (`awaiting_external`). */
+  /**
+   * Does the work and returns what the model sees. Absent: the caller runs the call (`awaiting_external`).
+   */
   readonly execute?: (input: InferSchema<S>, context: ToolContext<Own>) => ToolOutput;
-  /** The places a call touches: calls of one answer that conflict run one after the other. Default `none`. */
+  /**
+   * The resources a call touches: conflicting calls of one answer run one after the other. Default `none`.
+   */
   readonly access?: ToolAccess | ((input: InferSchema<S>, context: AccessContext) => ToolAccess);
   /**
-   * True when a call has to be approved by a person before it runs, also where the gate allows it; or a
-   * function of the input. The agent's `approve` is asked; without one see `onAsk`. Default false.
+   * True if a person must approve each call before it runs, even if the gate allows it; or a function of the
+   * input. Asks the agent's `approve`; without one see `onAsk`. Default false.
    */
   readonly needsApproval?: boolean | ((input: InferSchema<S>) => boolean | Promise<boolean>);
 }
 
-/** The form of tool names that every provider accepts. */
+/** Tool names that every provider accepts. */
 const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 const NO_PARAMETERS: JsonSchema = { type: "object", properties: {}, additionalProperties: false };
 
 /**
- * Makes a {@link Tool}; the type of `execute`'s input follows from `parameters`, that of the run's `context`
- * from what `execute` says it takes (`ToolContext<Own>`). Throws `invalid_argument` for a name that a
- * provider would refuse, a missing description, or a schema that is not an object schema or cannot be
- * expressed as JSON Schema.
+ * Makes a {@link Tool}. The type of `execute`'s input follows from `parameters`, that of the run's `context`
+ * from the `ToolContext<Own>` that `execute` takes. Throws `invalid_argument` for a name a provider would
+ * refuse, a missing description, or a schema that is not an object schema or not expressible as JSON Schema.
  */
 export function defineTool<const S extends SchemaInput = JsonSchema, Own = unknown>(
   definition: ToolDefinition<S, Own>,
@@ -237,11 +242,11 @@ export function defineTool<const S extends SchemaInput = JsonSchema, Own = unkno
     throw misuse(
       `Parameters of tool "${name}" are of type ${JSON.stringify(type)}; providers accept an object schema only. Wrap the value in an object.`,
     );
-  // Whether a run has the context its tools expect, only its caller can know.
+  // Only the caller knows whether a run has the context its tools expect.
   return { ...defined(own), schema } as Tool;
 }
 
-/** Without them a tool would have no arguments, or wait for the caller to do its work. */
+/** A misspelled one would leave a tool without arguments, or waiting for the caller. */
 function assertOwnNames(tool: string, definition: object): void {
   for (const [own, others] of [
     ["parameters", ["inputSchema", "input_schema", "schema"]],
@@ -254,7 +259,7 @@ function assertOwnNames(tool: string, definition: object): void {
   }
 }
 
-/** Throws `invalid_argument` for a tool name that some provider refuses. */
+/** Throws `invalid_argument` for a tool name that a provider would refuse. */
 export function assertToolName(name: unknown): asserts name is string {
   if (typeof name === "string" && TOOL_NAME.test(name)) return;
   throw misuse(
@@ -262,21 +267,21 @@ export function assertToolName(name: unknown): asserts name is string {
   );
 }
 
-/** The tools of one agent, by name, in the order they were added. */
+/** The tools of one agent by name, in the order they were added. */
 export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
-  /** The registry this one adds to. */
+  /** The registry this one extends. */
   #base: ToolRegistry | undefined;
-  /** The tools as the model is shown them. Kept until the set changes: wires recognise the object. */
+  /** The tools as shown to the model. The same array until the set changes: wires recognize the object. */
   #specs: readonly ToolSpec[] | undefined;
   #baseSpecs: readonly ToolSpec[] | undefined;
 
-  /** Throws `invalid_argument` for an unusable name, a name defined twice, or something that is no tool. */
+  /** Throws `invalid_argument` for an invalid or duplicate name, and for anything that is not a tool. */
   constructor(tools: readonly Tool[] = []) {
     for (const tool of tools) this.add(tool);
   }
 
-  /** Adds a tool. Throws `invalid_argument` when its name is taken. */
+  /** Adds a tool. Throws `invalid_argument` if its name is taken. */
   add(tool: Tool): void {
     assertTool(tool);
     if (this.get(tool.name) !== undefined) {
@@ -286,13 +291,13 @@ export class ToolRegistry {
     this.#specs = undefined;
   }
 
-  /** Removes a tool; false when there was none. */
+  /** Removes a tool; false if there was none. */
   remove(name: string): boolean {
     this.#specs = undefined;
     return this.#tools.delete(name);
   }
 
-  /** A registry of these tools, as they change, and behind them one more. Throws as {@link add} does. */
+  /** A live view of these tools plus one more. Throws as {@link add} does. */
   with(tool: Tool): ToolRegistry {
     const more = new ToolRegistry();
     more.#base = this;
@@ -313,7 +318,7 @@ export class ToolRegistry {
     return this.list().map(({ name }) => name);
   }
 
-  /** The tools as the model sees them. The same array until the set changes. */
+  /** The tools as shown to the model. The same array until the set changes. */
   specs(): readonly ToolSpec[] {
     const base = this.#base?.specs();
     if (this.#specs === undefined || base !== this.#baseSpecs) {
@@ -334,12 +339,12 @@ export function assertTool(tool: Tool): void {
     throw misuse(`Tool "${tool.name}" was not made by defineTool(): pass defineTool({ … }).`);
 }
 
-/** True when the model is shown a tool. */
+/** True if the tool is shown to the model. */
 export function isOffered({ offered }: Tool): boolean {
   return offered !== false;
 }
 
-/** True when the caller answers the calls of a tool. */
+/** True if the caller runs the calls of this tool. */
 export function isExternal(tools: ToolRegistry, name: string): boolean {
   const tool = tools.get(name);
   return tool !== undefined && tool.execute === undefined;
