@@ -11,18 +11,16 @@ export type { SandboxState } from "./permission-mode.ts";
 export { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";
 export {
   createPolicy,
-  type Policy,
-  type PolicyCall,
-  type PolicyDecision,
-  type PolicyOptions,
-} from "./policy.ts";
-export {
   type PermissionCheck,
   PermissionManager,
   type PermissionManagerOptions,
+  type Policy,
+  type PolicyCall,
+  type PolicyDecision,
   PolicyGate,
   type PolicyGateOptions,
-} from "./policy-gate.ts";
+  type PolicyOptions,
+} from "./policy.ts";
 export {
   DEFAULT_RULES,
   HIGH_SECURITY_RULES,

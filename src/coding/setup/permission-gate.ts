@@ -5,7 +5,7 @@ import { didYouMean, shellArgument } from "../../core/base/text.ts";
 import { MCP_PREFIX } from "../../extensions/mcp/tool-name.ts";
 import type { PathSpaceOptions } from "../../permission/path-space.ts";
 import type { PermissionMode, SandboxState } from "../../permission/permission-mode.ts";
-import type { PolicyGate } from "../../permission/policy-gate.ts";
+import type { PolicyGate } from "../../permission/policy.ts";
 import {
   namesTool,
   parseRule,
@@ -77,7 +77,7 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
   let loading: Promise<PolicyGate> | undefined;
   let loaded: PolicyGate | undefined;
   const load = async (): Promise<PolicyGate> => {
-    const { PolicyGate: Loaded } = await import("../../permission/policy-gate.ts");
+    const { PolicyGate: Loaded } = await import("../../permission/policy.ts");
     const rules = [
       ...configured,
       ...allowed.rules,

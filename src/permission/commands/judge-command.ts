@@ -3,9 +3,9 @@ import { secretInWord } from "../built-in-rules.ts";
 import { hiddenCharacter } from "../hidden-characters.ts";
 import { fold, lastPart, matchesText, wordSet } from "../match-text.ts";
 import type { PathSpace } from "../path-space.ts";
-import { type PermissionMode, type Placement, placementOf, type SandboxState } from "../permission-mode.ts";
+import { type Placement, placementOf } from "../permission-mode.ts";
 import { type OriginRule, ruleText } from "../rule.ts";
-import type { RuleSet } from "../rule-set.ts";
+import type { JudgedCall } from "../rule-set.ts";
 import {
   BYPASSED,
   byRule,
@@ -19,22 +19,20 @@ import {
 import { commandText, type PlainCommand, readPlainLine } from "./plain-line.ts";
 import { coversCommand, harmfulWords, onlyLooks } from "./program-options.ts";
 
-export interface CommandCall {
+interface CommandCall extends JudgedCall {
   readonly command: string;
   readonly access: "network" | "full" | undefined;
-  readonly rules: RuleSet;
-  readonly space: PathSpace;
-  readonly mode: PermissionMode;
-  readonly sandbox: SandboxState;
-  readonly defaults: boolean;
 }
 
 const TOOL = "bash";
 
 /** Judges a command line: by deny and ask rules, by where it runs, and what runs outside by what it says. */
-export function judgeCommand(call: CommandCall): Verdict {
-  const placement = placementOf(call.access, call);
-  return { ...decide(call, placement), runs: placement.runs };
+export function judgeCommand(judged: JudgedCall, command: string): Verdict {
+  const { access: given } = judged.input;
+  // What is no known access is judged as the widest: the tool refuses it.
+  const access = given === undefined || given === "network" ? given : "full";
+  const placement = placementOf(access, judged);
+  return { ...decide({ ...judged, command, access }, placement), runs: placement.runs };
 }
 
 function decide(call: CommandCall, { runs, readOnly }: Placement): Verdict {
