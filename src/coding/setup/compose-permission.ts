@@ -2,7 +2,6 @@ import type { Approver } from "../../core/agent/ports.ts";
 import type { Tool } from "../../core/tool/tool.ts";
 import { FIND_TOOLS } from "../../extensions/mcp/tool-name.ts";
 import { type ApprovalPrompt, createApprover } from "../../permission/approver.ts";
-import type { PermissionMode } from "../../permission/permission-mode.ts";
 import { SessionRules } from "../../permission/rule.ts";
 import { variable } from "../../system/env.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
@@ -59,30 +58,19 @@ export function composePermission(
     commandPath: () => config.values.environment?.set?.["PATH"] ?? variable(settings.environment, "PATH"),
     machinery: [paths.configFolder, paths.stateFolder, paths.historyFolder],
   });
-  const hooked = hooks === undefined ? plain : hooks.gate(plain);
-  const modeListeners = new Set<() => void>();
-  const permission: PermissionGate = {
-    ...hooked,
-    setMode: (mode: PermissionMode) => {
-      hooked.setMode(mode);
-      for (const listener of modeListeners) listener();
-    },
-  };
+  const gate = hooks?.gate(plain) ?? plain;
   const approve = createApprover({
     prompt: approval,
     session,
-    recheck: (request) => permission.check(request),
+    recheck: (request) => gate.check(request),
     isInside: (place) => isWithin(place, ...options.workspace.map(realPath)),
-    onModeChange: (listener) => {
-      modeListeners.add(listener);
-      return () => void modeListeners.delete(listener);
-    },
+    onModeChange: gate.onModeChange,
     remember: async (rule) =>
       (await import("../settings/saved-rules.ts")).saveRule(rule, { configFolder: paths.configFolder, cwd }),
   });
   return {
-    gate: permission,
-    approve: hooks === undefined ? approve : hooks.approver(approve),
+    gate,
+    approve: hooks?.approver(approve) ?? approve,
     lendRules: (rules) => session.lend(rules),
   };
 }

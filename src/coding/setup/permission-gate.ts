@@ -31,9 +31,7 @@ export interface PermissionGateOptions
   readonly permissions?: PermissionConfig | undefined;
   readonly session?: SessionRules;
   readonly guard?: FileGuard;
-  /**
-   * True when a person is asked: a question then needs no advice how to start. Default: nobody is.
-   */
+  /** True when a person is asked: a question then needs no advice how to start. Default: nobody is. */
   readonly isAttended?: () => boolean;
   readonly known: readonly string[];
   /** Folders outside the workspace whose files may be read. */
@@ -44,7 +42,7 @@ export interface PermissionGateOptions
   readonly commandPath?: () => string | undefined;
 }
 
-/** The gate of the command. Its mode can be changed while it is at work. */
+/** The gate of a session, and the one owner of its mode. */
 export interface PermissionGate extends Gate {
   /** True for a tool whose every call is refused: rules that forbid win over all others. */
   readonly forbids: (name: string) => boolean;
@@ -56,6 +54,8 @@ export interface PermissionGate extends Gate {
   readonly modeOf: (input: object) => PermissionMode;
   /** Counts from the next call on. */
   readonly setMode: (mode: PermissionMode) => void;
+  /** Calls back after each change of the mode, until the returned function is called. */
+  readonly onModeChange: (listener: () => void) => () => void;
 }
 
 /**
@@ -72,6 +72,7 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
   const forbidding = [...denials, ...denied.rules, ...configured].filter(isWholeDenial);
   const { workspace, cwd, home, session, guard, isAttended = () => false } = options;
   let { mode } = options;
+  const listeners = new Set<() => void>();
   let sandbox: SandboxState = "none";
   const judged = new WeakMap<object, PermissionMode>();
   let loading: Promise<PolicyGate> | undefined;
@@ -118,6 +119,11 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
     setMode: (next) => {
       mode = next;
       loaded?.setMode(next);
+      for (const listener of listeners) listener();
+    },
+    onModeChange: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
     },
   };
 }
