@@ -33,7 +33,7 @@ export class SessionAgent {
   }
 
   get mode(): PermissionMode {
-    return this.#composed.permission.gate.mode();
+    return this.#composed.gate.mode();
   }
 
   get effort(): Effort | undefined {
@@ -98,7 +98,7 @@ export class SessionAgent {
 
   async setMode(mode: PermissionMode): Promise<void> {
     assertPermissionMode(mode);
-    this.#composed.permission.gate.setMode(mode);
+    this.#composed.gate.setMode(mode);
     if (this.agent.getState().messages.length > 0) await this.agent.setMode(mode);
     else this.#unrecordedMode = mode;
   }
