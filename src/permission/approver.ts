@@ -120,7 +120,8 @@ async function answerFor(request: ApprovalRequest, options: ApproverOptions): Pr
     }
     if (given.choice === "always" && question.rule !== undefined && remember !== undefined) {
       session.allow(question.rule);
-      await save(question.rule, remember, prompt);
+      const saved = remember(question.rule).then((place) => `is saved in ${place}`);
+      prompt.tell(`${question.rule} ${await saved.catch(notSaved)}`);
       return true;
     }
     return refusalOf(given);
@@ -173,14 +174,6 @@ function questionOf(
   };
 }
 
-async function save(
-  rule: string,
-  remember: (rule: string) => Promise<string>,
-  prompt: ApprovalPrompt,
-): Promise<void> {
-  try {
-    prompt.tell(`${rule} is saved in ${await remember(rule)}`);
-  } catch (error) {
-    prompt.tell(`${rule} holds for this session only, as it could not be saved: ${errorMessage(error)}`);
-  }
+function notSaved(error: unknown): string {
+  return `holds for this session only, as it could not be saved: ${errorMessage(error)}`;
 }

@@ -163,7 +163,7 @@ const CHANGES_SHELL = wordSet(`
   read readarray readonly set shopt source trap typeset unalias unset`);
 const MAX_FOLDERS = 8;
 
-/** A `cd` in a line of `&&` and `|` alone counts; in others it may have failed or been skipped. */
+/** After a `cd`, a command has to be a look from both folders, unless only `&&` and `|` join the line. */
 function lookingCommands(
   commands: readonly PlainCommand[],
   { access, rules, space, defaults }: CommandCall,
@@ -171,18 +171,17 @@ function lookingCommands(
   const looking = new Set<PlainCommand>();
   // What asks for more than looking needs is not a look.
   if (!defaults || access !== undefined) return looking;
-  const isChain = commands.every(({ joiner }) => joiner !== ";" && joiner !== "||");
+  const isSure = commands.every(({ joiner }) => joiner !== ";" && joiner !== "||");
   let folders = [space];
   for (const [index, command] of commands.entries()) {
     const moved = folders.flatMap((folder) => movedBy(command, folder) ?? []);
+    // In a pipeline it moves a shell of its own.
+    const isPiped = command.joiner === "|" || commands[index + 1]?.joiner === "|";
     if (moved.length === folders.length) {
       looking.add(command);
-      // In a pipeline it runs in a shell of its own.
-      const isInPipe = command.joiner === "|" || commands[index + 1]?.joiner === "|";
-      if (!isInPipe) folders = isChain ? moved : [...folders, ...moved];
-    } else if (folders.every((folder) => onlyLooks(command.words, folder, rules))) {
-      looking.add(command);
-    } else if (CHANGES_SHELL.has(command.words[0].text)) break;
+      if (!isPiped) folders = isSure ? moved : [...folders, ...moved];
+    } else if (folders.every((folder) => onlyLooks(command.words, folder, rules))) looking.add(command);
+    else if (CHANGES_SHELL.has(command.words[0].text)) break;
     if (folders.length > MAX_FOLDERS) break;
   }
   return looking;
@@ -242,9 +241,11 @@ const SUB_COMMAND = /^[A-Za-z0-9@][\w@:./-]*$/;
 
 interface FoundCommands {
   /** Each in its words, quotes removed; what a wrapper runs stands here as a command of its own, too. */
-  readonly commands: readonly (readonly string[])[];
+  readonly commands: (readonly string[])[];
   /** Files that the line reads from or writes to by redirection. */
-  readonly files: readonly string[];
+  readonly files: string[];
+  /** Characters of all scripts read so far. */
+  length: number;
 }
 
 const MAX_LENGTH = 400_000;
@@ -258,19 +259,13 @@ const MAX_SCRIPTS = 8;
  * that could be a program behind a wrapper counts as one. `undefined`: too long or nested too deeply.
  */
 function commandsIn(line: string): FoundCommands | undefined {
-  const found: Findings = { commands: [], files: [], length: 0 };
+  const found: FoundCommands = { commands: [], files: [], length: 0 };
   try {
     return read(line, found, 0) ? found : undefined;
   } catch {
     // The parser gives up on what is too complex for it.
     return undefined;
   }
-}
-
-interface Findings {
-  readonly commands: (readonly string[])[];
-  readonly files: string[];
-  length: number;
 }
 
 const WRAPPERS = wordSet(`
@@ -285,7 +280,7 @@ const JOINING = wordSet("eval ssh watch parallel");
 const FINDERS = new Set(["find", "fd"]);
 const RUNS_NEXT = /^-(?:exec|execdir|ok|okdir|-exec|-exec-batch|x|X)$/;
 
-function read(line: string, found: Findings, depth: number): boolean {
+function read(line: string, found: FoundCommands, depth: number): boolean {
   found.length += line.length;
   if (found.length > MAX_LENGTH || depth > MAX_SCRIPTS || isNestedDeeply(line)) return false;
   for (const node of nodesOf(parse(line))) {
@@ -298,7 +293,7 @@ function read(line: string, found: Findings, depth: number): boolean {
   return true;
 }
 
-function addCommand(words: readonly string[], found: Findings, depth: number): boolean {
+function addCommand(words: readonly string[], found: FoundCommands, depth: number): boolean {
   const [name, ...args] = words;
   if (name === undefined) return true;
   found.commands.push(words);
