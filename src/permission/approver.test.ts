@@ -13,7 +13,7 @@ import {
   createApprover,
 } from "./approver.ts";
 import type { PermissionMode } from "./permission-mode.ts";
-import { PolicyGate } from "./policy-gate.ts";
+import { PolicyGate } from "./policy.ts";
 import { SessionRules } from "./rule.ts";
 
 /** Somebody who answers question after question, and what became of it. */

@@ -5,42 +5,28 @@ import type {
   GateDecision,
   GateRequest,
 } from "../core/agent/ports.ts";
-import type { DecisionCode } from "../core/agent/result.ts";
 import { orAborted } from "../core/base/async.ts";
 import { errorMessage } from "../core/base/errors.ts";
 import { defined } from "../core/base/json.ts";
 import type { ToolInput } from "../core/message/message.ts";
-import { isEditTool, isReadTool, parseRule, type SessionRules } from "./rule.ts";
+import { isEditTool, isFileTool, type SessionRules } from "./rule.ts";
 
-/** A question to a person about one tool call. Nothing in it is made safe for a terminal. */
-export interface ApprovalQuestion {
-  readonly callId: string;
-  /** The call that this one was made by (`batch`, a subagent). */
-  readonly parentCallId?: string;
+/**
+ * A question to a person about one tool call, with what its gate says of it. Nothing in it is made safe for a
+ * terminal. Its signal is aborted when the answer is no longer needed.
+ */
+export interface ApprovalQuestion
+  extends Pick<GateRequest, "callId" | "parentCallId" | "agent" | "input" | "cwd" | "signal">,
+    Pick<GateDecision, "code" | "part" | "place" | "runs"> {
   readonly tool: string;
-  /** The subagent that makes the call; absent for a call of the conversation itself. */
-  readonly agent?: string;
-  readonly input: ToolInput;
-  /** The part of the call that made it a question: one command of a line, or a path. */
-  readonly part?: string;
   /** Why it is asked about, in one sentence. */
   readonly reason: string;
-  /** The same for programs. */
-  readonly code?: DecisionCode;
-  /** The working folder of the run. */
-  readonly cwd: string;
-  /** Where the call leads, links resolved. */
-  readonly place?: string;
   /** The place, when a file tool leads outside the workspace. */
   readonly outside?: string;
-  /** Where a command would run. */
-  readonly runs?: GateDecision["runs"];
   /** The rule that `always` would add, exactly as it would be saved. Absent: `always` is not offered. */
   readonly rule?: string;
   /** True when `edits` is offered: a change inside the workspace that only the mode asks about. */
   readonly offersEdits: boolean;
-  /** Aborted when the answer is no longer needed. */
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -87,33 +73,27 @@ export interface ApproverOptions {
  */
 export function createApprover(options: ApproverOptions): Approver {
   let last: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
   /** How often a person has stopped something, by session. */
   const stops = new Map<string, number>();
   return (request) => {
     const { sessionId } = request;
-    const isFirst = waiting++ === 0;
     const stopsBefore = stops.get(sessionId);
     const ask = async (): Promise<ApproverAnswer> => {
       // Who wants the run to end is not asked what else waits.
       if (stops.get(sessionId) !== stopsBefore) return { approved: false, stop: true };
-      const answer = await answerFor(request, options, isFirst);
+      const answer = await answerFor(request, options);
       if (typeof answer === "object" && "stop" in answer && answer.stop === true)
         stops.set(sessionId, (stops.get(sessionId) ?? 0) + 1);
       return answer;
     };
-    const answer = last.then(ask).finally(() => waiting--);
+    const answer = last.then(ask);
     last = answer.catch(() => undefined);
     return answer;
   };
 }
 
-async function answerFor(
-  request: ApprovalRequest,
-  options: ApproverOptions,
-  isFresh: boolean,
-): Promise<ApproverAnswer> {
-  const decided = isFresh ? undefined : await decidedNow(request, options);
+async function answerFor(request: ApprovalRequest, options: ApproverOptions): Promise<ApproverAnswer> {
+  const decided = await decidedNow(request, options);
   if (decided !== undefined) return decided;
   request.signal.throwIfAborted();
   const { prompt, session, remember, onModeChange } = options;
@@ -140,7 +120,8 @@ async function answerFor(
     }
     if (given.choice === "always" && question.rule !== undefined && remember !== undefined) {
       session.allow(question.rule);
-      await save(question.rule, remember, prompt);
+      const saved = remember(question.rule).then((place) => `is saved in ${place}`);
+      prompt.tell(`${question.rule} ${await saved.catch(notSaved)}`);
       return true;
     }
     return refusalOf(given);
@@ -177,41 +158,22 @@ function questionOf(
   { isInside = () => false, remember }: ApproverOptions,
 ): ApprovalQuestion {
   const { part, reason, code, place, suggestion, runs } = decision;
-  const isOfFiles = isEditTool(name) || isReadTool(name);
-  const outside = isOfFiles && place !== undefined && !isInside(place) ? place : undefined;
+  const outside = isFileTool(name) && place !== undefined && !isInside(place) ? place : undefined;
   // Rules about keys and protected places ask whatever the session allows.
   const offersEdits = isEditTool(name) && code === "no_rule" && place !== undefined && outside === undefined;
-  const isOffered = !offersEdits && remember !== undefined;
+  const rule = offersEdits || remember === undefined ? undefined : suggestion;
   return {
     callId,
     tool: name,
     input,
     reason: reason ?? "It needs approval.",
     cwd,
-    ...defined({ parentCallId, agent, part, code, place, outside, runs }),
-    ...(isOffered && isRule(suggestion) ? { rule: suggestion } : {}),
+    ...defined({ parentCallId, agent, part, code, place, outside, runs, rule }),
     offersEdits,
     signal,
   };
 }
 
-/** True when a text can be saved as a rule: it may be too long. */
-function isRule(text: string | undefined): text is string {
-  try {
-    return text !== undefined && parseRule(text, "allow").length === 1;
-  } catch {
-    return false;
-  }
-}
-
-async function save(
-  rule: string,
-  remember: (rule: string) => Promise<string>,
-  prompt: ApprovalPrompt,
-): Promise<void> {
-  try {
-    prompt.tell(`${rule} is saved in ${await remember(rule)}`);
-  } catch (error) {
-    prompt.tell(`${rule} holds for this session only, as it could not be saved: ${errorMessage(error)}`);
-  }
+function notSaved(error: unknown): string {
+  return `holds for this session only, as it could not be saved: ${errorMessage(error)}`;
 }

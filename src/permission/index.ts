@@ -2,6 +2,7 @@
 export type { Approvals } from "../core/agent/ports.ts";
 export type { DecisionCode } from "../core/agent/result.ts";
 export type { Redaction, RedactionStream } from "../core/base/text.ts";
+export type { Environment as Variables } from "../system/env.ts";
 export type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "./approver.ts";
 export { type ApproverOptions, createApprover } from "./approver.ts";
 export { describeDefaults } from "./built-in-rules.ts";
@@ -11,18 +12,16 @@ export type { SandboxState } from "./permission-mode.ts";
 export { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";
 export {
   createPolicy,
-  type Policy,
-  type PolicyCall,
-  type PolicyDecision,
-  type PolicyOptions,
-} from "./policy.ts";
-export {
   type PermissionCheck,
   PermissionManager,
   type PermissionManagerOptions,
+  type Policy,
+  type PolicyCall,
+  type PolicyDecision,
   PolicyGate,
   type PolicyGateOptions,
-} from "./policy-gate.ts";
+  type PolicyOptions,
+} from "./policy.ts";
 export {
   DEFAULT_RULES,
   HIGH_SECURITY_RULES,
@@ -36,7 +35,7 @@ export {
   TRUSTED_RULES,
 } from "./rule.ts";
 export { type OpenedSandbox, openSandbox, type Sandbox } from "./sandbox/open-sandbox.ts";
-export type { CommandToConfine, ConfinedStart, SandboxOptions, Variables } from "./sandbox/sandbox-limits.ts";
+export type { CommandToConfine, ConfinedStart, SandboxOptions } from "./sandbox/sandbox-limits.ts";
 export {
   type CommandEnvironment,
   type CommandEnvironmentOptions,

@@ -1,28 +1,19 @@
 import { secretInWord, secretPattern } from "./built-in-rules.ts";
 import type { JudgedPath, PathSpace } from "./path-space.ts";
-import type { PermissionMode } from "./permission-mode.ts";
 import { isEditTool } from "./rule.ts";
-import type { RuleSet } from "./rule-set.ts";
+import type { JudgedCall, RuleSet } from "./rule-set.ts";
 import { byRule, noRule, notJudged, secretVerdict, shown, type Verdict } from "./verdict.ts";
 
-export interface PathCall {
-  readonly tool: string;
-  readonly input: Readonly<Record<string, unknown>>;
-  readonly target: JudgedPath | undefined;
-  readonly rules: RuleSet;
-  readonly space: PathSpace;
-  readonly mode: PermissionMode;
-  readonly defaults: boolean;
-}
-
 /** Judges a call of `read`, `grep`, `glob`, `write` or `edit` by the places it would open. */
-export function judgePath(call: PathCall): Verdict {
-  const { tool, rules, space } = call;
-  const paths = targetsOf(call);
-  if (paths.length === 0) {
+export function judgePath(call: JudgedCall, target: JudgedPath | undefined): Verdict {
+  const { tool, input, rules, space } = call;
+  if (target === undefined) {
     const rule = rules.whole("deny", tool);
-    return rule === undefined ? oddCall(`The call of ${tool} names no path.`, call) : byRule(rule, tool);
+    return rule === undefined ? oddCall(`The call of ${tool} names no path.`, tool) : byRule(rule, tool);
   }
+  const { pattern } = input;
+  const start = tool === "glob" && typeof pattern === "string" ? globStart(pattern) : "";
+  const paths = start === "" ? [target] : [target, space.path(start, target.resolved)];
   for (const path of paths) {
     const rule = rules.againstPath("deny", tool, path, space);
     if (rule !== undefined) return byRule(rule, path.given);
@@ -37,15 +28,15 @@ export function judgePath(call: PathCall): Verdict {
 const PASSED: Verdict = { decision: "allow", reason: "Nothing speaks against it." };
 
 /** A mode without questions reads what cannot be judged, and writes nothing of that kind. */
-function oddCall(reason: string, { tool }: PathCall, part?: string): Verdict {
+function oddCall(reason: string, tool: string, part?: string): Verdict {
   return { ...notJudged(reason, part), ...(isEditTool(tool) ? { isFirm: true } : {}) };
 }
 
 /** The question that is asked whatever rules allow. */
-function questionAbout(call: PathCall, path: JudgedPath): Verdict | undefined {
+function questionAbout(call: JudgedCall, path: JudgedPath): Verdict | undefined {
   const { tool, rules, space, defaults, input } = call;
   const part = path.given;
-  if (path.odd !== undefined) return oddCall(`${shown(part)} is not a plain path: ${path.odd}.`, call, part);
+  if (path.odd !== undefined) return oddCall(`${shown(part)} is not a plain path: ${path.odd}.`, tool, part);
   if (isEditTool(tool) && space.isProtected(path)) {
     const reason = `${shown(part)} steers git, an editor or nano-agent: writing there is always asked about.`;
     return { decision: "ask", part, reason, code: "protected_path", isFirm: true };
@@ -60,7 +51,7 @@ function questionAbout(call: PathCall, path: JudgedPath): Verdict | undefined {
   return secretVerdict(part, secret, "may hold keys");
 }
 
-function judged({ tool, rules, space, mode }: PathCall, path: JudgedPath): Verdict {
+function judged({ tool, rules, space, mode }: JudgedCall, path: JudgedPath): Verdict {
   const { given: part, resolved } = path;
   const rule = rules.forPath(tool, path, space);
   if (rule !== undefined) return byRule(rule, part);
@@ -86,14 +77,6 @@ function ruleFor(tool: string, { resolved }: JudgedPath, space: PathSpace): stri
   return plain.includes("*") || plain.trim() === "" ? undefined : `${tool}(${plain})`;
 }
 
-/** The places a call works in; none where they cannot be told. */
-function targetsOf({ tool, input, space, target }: PathCall): readonly JudgedPath[] {
-  if (target === undefined) return [];
-  const pattern = tool === "glob" ? input["pattern"] : undefined;
-  const start = typeof pattern === "string" ? globStart(pattern) : "";
-  return start === "" ? [target] : [target, space.path(start, target.resolved)];
-}
-
 /** The folder a file pattern starts from or climbs to: `../x/*` leads out as a path would. */
 function globStart(pattern: string): string {
   // Braces can spell out what a plain look would miss: every `..`, root and home inside a group counts.
@@ -108,7 +91,7 @@ function globStart(pattern: string): string {
 const TOOL = "web_fetch";
 
 /** Judges `web_fetch` by the host of its address. Deny and ask rules also cover the hosts below one. */
-export function judgeUrl({ url }: { readonly [name: string]: unknown }, rules: RuleSet): Verdict {
+export function judgeUrl(url: unknown, rules: RuleSet): Verdict {
   const text = typeof url === "string" ? url : "";
   const host = hostOf(text);
   const part = host ?? text;

@@ -1,6 +1,20 @@
+import type { Fields } from "../core/base/json.ts";
 import { fold, PathPattern } from "./match-text.ts";
 import { type JudgedPath, type PathSpace, slashes } from "./path-space.ts";
+import type { PermissionMode, SandboxState } from "./permission-mode.ts";
 import { isEditTool, isReadTool, namesTool, type OriginRule, type RuleAction } from "./rule.ts";
+
+/** A call, and what it is judged by. */
+export interface JudgedCall {
+  readonly tool: string;
+  readonly input: Fields;
+  readonly rules: RuleSet;
+  readonly space: PathSpace;
+  readonly mode: PermissionMode;
+  readonly sandbox: SandboxState;
+  /** True when the built-in rules take part. */
+  readonly defaults: boolean;
+}
 
 export class RuleSet {
   readonly #rules: readonly OriginRule[];

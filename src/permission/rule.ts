@@ -107,7 +107,7 @@ export function namesTool({ tool }: Pick<Rule, "tool">, name: string): boolean {
 }
 
 const ACTIONS: readonly RuleAction[] = ["allow", "ask", "deny"];
-const MAX_PATTERN = 4096;
+export const MAX_PATTERN = 4096;
 const MAX_NAME = 200;
 
 /**

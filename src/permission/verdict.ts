@@ -1,6 +1,6 @@
 import { defined } from "../core/base/json.ts";
 import { clipped } from "../core/base/text.ts";
-import { type OriginRule, type RuleAction, ruleText } from "./rule.ts";
+import { MAX_PATTERN, type OriginRule, type RuleAction, ruleText } from "./rule.ts";
 
 /**
  * Why a call was decided so: by a rule, or since there is none; by a mode; a place that is never written
@@ -63,7 +63,8 @@ export function planDenial(part: string): Verdict {
 }
 
 /** The question about a part that nothing decides, with the rule that would. */
-export function noRule(reason: string, part: string, suggestion?: string): Verdict {
+export function noRule(reason: string, part: string, rule?: string): Verdict {
+  const suggestion = rule !== undefined && rule.length <= MAX_PATTERN ? rule : undefined;
   return { decision: "ask", part, reason, code: "no_rule", ...defined({ suggestion }) };
 }
 

@@ -1,8 +1,7 @@
 import { withHiddenShown } from "../permission/hidden-characters.ts";
-import type { TrustItem } from "../permission/trusted-project.ts";
 import type { ModelReason } from "../providers/model-choice.ts";
 import type { RepairReport } from "../session/repair-report.ts";
-import type { Notice } from "./notice.ts";
+import type { LeftOut, Notice } from "./notice.ts";
 
 /** A notice in one line for people, not yet made safe for a terminal. */
 export function noticeText(notice: Notice): string {
@@ -62,14 +61,14 @@ function list<T>(items: readonly T[], head: (count: number) => string, show: (it
 }
 
 /** The name of an item, for people: `.mcp.json: MCP server db`. */
-export function itemName({ kind, path }: Pick<TrustItem, "kind" | "path">): string {
+export function itemName({ kind, path }: Pick<LeftOut, "kind" | "path">): string {
   const [file = "", ...name] = path.split("#");
   const what = { config: "", mcp_server: "MCP server " }[kind as string] ?? `${kind} `;
   return withHiddenShown(name.length === 0 ? `${what}${file}` : `${file}: ${what}${name.join("#")}`);
 }
 
 /** The parts left out of a project that is not trusted, in one line; each file is named once. */
-export function leftOutText(items: readonly Pick<TrustItem, "kind" | "path">[]): string {
+export function leftOutText(items: readonly Pick<LeftOut, "kind" | "path">[]): string {
   const files = new Map<string, string>();
   for (const item of items.slice(0, MAX_NAMES)) {
     const [file = ""] = item.path.split("#");

@@ -1,9 +1,18 @@
-import type { TrustItem } from "../permission/trusted-project.ts";
 import type { ModelReason } from "../providers/model-choice.ts";
 import type { RepairReport } from "../session/repair-report.ts";
 
-/** Something a project brings that may not act, for it is not trusted; its hash is what a yes approves. */
-export type LeftOut = TrustItem;
+/** Something a project brings that can act, and does not until it is trusted. */
+export interface LeftOut {
+  readonly kind: "config" | "hook" | "mcp_server" | "skill" | "agent" | "command" | "extension";
+  /** The file, relative to the project and with `/`, then `#` and the name in it: `.mcp.json#db`. */
+  readonly path: string;
+  /** Of the content that would act: a yes approves exactly this. */
+  readonly hash: string;
+  /** Its effect in one line, for people. */
+  readonly does: string;
+  /** The reason when it can never be approved. */
+  readonly blocked?: string;
+}
 
 /** The subject of a notice, as data. Words for it: {@link import("./notice-text.ts").noticeText}. */
 export type Notice = { readonly level: "info" | "warning" | "error" } & (

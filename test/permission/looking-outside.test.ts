@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { defineTool } from "../../src/core/tool/tool.ts";
-import { PolicyGate } from "../../src/permission/policy-gate.ts";
+import { PolicyGate } from "../../src/permission/policy.ts";
 import { openShellRoom } from "../shell-room.ts";
 import { tempFolder } from "../temp-folder.ts";
 

@@ -6,7 +6,7 @@ import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
 import type { Approver, Gate } from "../../src/core/agent/ports.ts";
 import { createApprover } from "../../src/permission/approver.ts";
-import { PolicyGate } from "../../src/permission/policy-gate.ts";
+import { PolicyGate } from "../../src/permission/policy.ts";
 import { SessionRules } from "../../src/permission/rule.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";

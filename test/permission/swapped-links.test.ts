@@ -7,6 +7,7 @@ import { createPermissionGate, FileGuard } from "../../src/coding/setup/permissi
 import type { ToolInput } from "../../src/core/message/message.ts";
 import type { Tool, ToolContext } from "../../src/core/tool/tool.ts";
 import { fileTools } from "../../src/tools/file-tools.ts";
+import { settingsIn } from "../settings.ts";
 import { tempFolder } from "../temp-folder.ts";
 
 const INSIDE = "harmless inside\n";
@@ -20,16 +21,8 @@ function arena() {
   const guard = new FileGuard();
   const tools = fileTools({ permitted: guard.permitted, excludes: guard.excludes });
   const known = tools.map(({ name }) => name);
-  const gate = createPermissionGate({
-    mode: "acceptEdits",
-    allowed: [],
-    disallowed: [],
-    known,
-    workspace: [cwd],
-    cwd,
-    home: cwd,
-    guard,
-  });
+  const settings = settingsIn(cwd, { permissionMode: "acceptEdits" });
+  const gate = createPermissionGate(settings, { tools: known, workspace: [cwd], guard });
   let calls = 0;
   /** Judges a call as the loop does, and runs it when it is allowed; `between` happens in the gap. */
   const call = async (name: string, input: ToolInput, between?: () => void): Promise<string> => {

@@ -6,7 +6,7 @@ import type { AgentOptions } from "../../src/agent/options.ts";
 import { MemoryJournal } from "../../src/core/agent/journal.ts";
 import type { Approver, Gate, GateDecision } from "../../src/core/agent/ports.ts";
 import { defineTool } from "../../src/core/tool/tool.ts";
-import { PermissionManager } from "../../src/permission/policy-gate.ts";
+import { PermissionManager } from "../../src/permission/policy.ts";
 import { replaySession } from "../../src/session/replay/replay-session.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";

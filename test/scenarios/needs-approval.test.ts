@@ -10,7 +10,7 @@ import type {
 } from "../../src/core/agent/ports.ts";
 import { defineTool, type ToolDefinition } from "../../src/core/tool/tool.ts";
 import { type ApprovalQuestion, type ApprovalReply, createApprover } from "../../src/permission/approver.ts";
-import { PolicyGate } from "../../src/permission/policy-gate.ts";
+import { PolicyGate } from "../../src/permission/policy.ts";
 import { parseRules, SessionRules } from "../../src/permission/rule.ts";
 import { calls, says } from "../../src/testing/script.ts";
 import { ScriptedModel } from "../../src/testing/scripted-model.ts";

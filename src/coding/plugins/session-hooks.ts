@@ -62,14 +62,14 @@ export class SessionHooks {
   readonly #calls = new Map<string, CallState>();
   readonly #closing = new AbortController();
   /** The permission mode, as hooks are told it. */
-  mode: PermissionMode;
+  mode: () => PermissionMode;
   #started: Promise<HookVerdict> | undefined;
   #signal: AbortSignal = this.#closing.signal;
   #idle = new AbortController();
 
   constructor(options: SessionHooksOptions) {
     this.#options = options;
-    this.mode = options.mode;
+    this.mode = () => options.mode;
   }
 
   /** Ends hooks together with what `signal` stands for, from now on. */
@@ -112,14 +112,8 @@ export class SessionHooks {
 
   /** The gate, once hooks have had their say: ask tightens an allow, allow answers what no rule speaks of. */
   gate(gate: PermissionGate): PermissionGate {
-    return {
-      ...gate,
-      check: async (request) => this.#decided(request, await gate.check(request)),
-      setMode: (mode) => {
-        this.mode = mode;
-        gate.setMode(mode);
-      },
-    };
+    this.mode = gate.mode;
+    return { ...gate, check: async (request) => this.#decided(request, await gate.check(request)) };
   }
 
   /** Who is asked, once hooks have had their say. */
@@ -330,7 +324,7 @@ export function openSessionHooks(options: OpenHooksOptions): SessionHooks {
       session_id: opened()?.journal.sessionId ?? "",
       transcript_path: opened()?.kept?.path ?? "",
       cwd,
-      permission_mode: session.mode,
+      permission_mode: session.mode(),
     }),
   });
   const session = new SessionHooks({ hooks, cwd, mode, onNotice, clock: systemClock });

@@ -7,8 +7,9 @@ import { field } from "../../extensions/markdown/fields.ts";
 import { parseMarkdown } from "../../extensions/markdown/front-matter.ts";
 import type { IsTrusted } from "../../extensions/markdown/origin.ts";
 import { extensionFiles } from "../../extensions/modules/extension-files.ts";
-import { contentHash, type TrustedProject, type TrustItem } from "../../permission/trusted-project.ts";
+import type { LeftOut } from "../../view/notice.ts";
 import { readSettingsFile } from "../settings/private-file.ts";
+import { contentHash, type TrustedProject } from "./trust-file.ts";
 
 const MAX_TEXT_BYTES = 1_000_000;
 const MAX_ENTRIES = 500;
@@ -21,11 +22,8 @@ const COMMAND_FOLDERS = [".nano-agent/commands", ".claude/commands"];
 export const EXTENSION_FOLDER = ".nano-agent/extensions";
 
 /** Finds the files of a project that can act. Reads only, and follows no link inside a skill. */
-export async function findActingFiles(
-  root: string,
-  folders: readonly string[],
-): Promise<readonly TrustItem[]> {
-  const items: (TrustItem | undefined)[] = [];
+export async function findActingFiles(root: string, folders: readonly string[]): Promise<readonly LeftOut[]> {
+  const items: (LeftOut | undefined)[] = [];
   for (const folder of folders) {
     const below = (name: string): string => join(folder, name);
     for (const found of findProjectServers(root, folder)) if ("item" in found) items.push(found.item);
@@ -45,7 +43,7 @@ export async function findActingFiles(
 
 /** A server of a project's `.mcp.json`, or a problem of that file. `path` is relative to the project. */
 export type ProjectServer =
-  | { readonly path: string; readonly name: string; readonly server: unknown; readonly item: TrustItem }
+  | { readonly path: string; readonly name: string; readonly server: unknown; readonly item: LeftOut }
   | { readonly path: string; readonly fault: string };
 
 /** Servers of the `.mcp.json` in a folder of a project. A changed definition is another server. */
@@ -57,7 +55,7 @@ export function findProjectServers(root: string, folder: string): readonly Proje
     const parsed = safeParse(text);
     const servers = parsed.ok && isRecord(parsed.value) ? ownValue(parsed.value, "mcpServers") : undefined;
     if (!isRecord(servers)) throw invalidConfig('it is not JSON with an object "mcpServers". Correct it.');
-    const item = (name: string): TrustItem => mcpServerItem(`${path}#${name}`, servers[name]);
+    const item = (name: string): LeftOut => mcpServerItem(`${path}#${name}`, servers[name]);
     return Object.entries(servers).map(([name, server]) => ({ path, name, server, item: item(name) }));
   } catch (error) {
     return [{ path, fault: `is not used: ${errorMessage(error)}` }];
@@ -65,7 +63,7 @@ export function findProjectServers(root: string, folder: string): readonly Proje
 }
 
 /** The item of an MCP server; `path` is the file's, `#` and its name. `server`: its raw definition. */
-export function mcpServerItem(path: string, server: unknown): TrustItem {
+export function mcpServerItem(path: string, server: unknown): LeftOut {
   return { kind: "mcp_server", path, hash: contentHash(canonicalJson(server)), does: serverDoes(server) };
 }
 
@@ -80,7 +78,7 @@ function serverDoes(server: unknown): string {
 }
 
 /** The item of a skill's folder; `undefined` for one that is text alone, and for one without `SKILL.md`. */
-function skillItem(root: string, folder: string): TrustItem | undefined {
+function skillItem(root: string, folder: string): LeftOut | undefined {
   const files = filesBelow(folder, MAX_FOLDER_FILES);
   if (files?.some(({ path }) => path === "SKILL.md") === false) return undefined;
   const acting = files?.filter(
@@ -92,7 +90,7 @@ function skillItem(root: string, folder: string): TrustItem | undefined {
 }
 
 /** The item of a folder of extensions, as one: its files may change each other. None without any. */
-export function extensionItems(root: string, folder: string): readonly TrustItem[] {
+export function extensionItems(root: string, folder: string): readonly LeftOut[] {
   const names = extensionFiles([{ path: folder, origin: "project" }]).map(({ name }) => name);
   if (names.length === 0) return [];
   const does = `loads ${names.join(", ")} into the agent`;
@@ -102,11 +100,11 @@ export function extensionItems(root: string, folder: string): readonly TrustItem
 
 /** The trust item of a folder. Its hash changes with the name, mode or content of any file in it. */
 function folderItem(
-  item: Pick<TrustItem, "kind" | "path" | "does">,
+  item: Pick<LeftOut, "kind" | "path" | "does">,
   folder: string,
   files: readonly FoundFile[] | undefined,
-): TrustItem {
-  const blocked = (why: string): TrustItem => ({ ...item, hash: "", blocked: why });
+): LeftOut {
+  const blocked = (why: string): LeftOut => ({ ...item, hash: "", blocked: why });
   if (files === undefined) return blocked(`it has more than ${MAX_FOLDER_FILES} files`);
   const odd = files.find(({ isFile }) => !isFile);
   if (odd !== undefined) return blocked(`${odd.path} is a link or no regular file`);
@@ -123,11 +121,7 @@ function folderItem(
 }
 
 /** The item of a subagent or command file; none for a command that is text alone. */
-async function textItem(
-  root: string,
-  file: string,
-  kind: "agent" | "command",
-): Promise<TrustItem | undefined> {
+async function textItem(root: string, file: string, kind: "agent" | "command"): Promise<LeftOut | undefined> {
   const text = file.endsWith(".md") ? readProjectFile(file, MAX_TEXT_BYTES)?.toString("utf8") : undefined;
   const document = text === undefined ? undefined : await parseMarkdown(text);
   if (text === undefined || document === undefined || "fault" in document) return undefined;

@@ -155,7 +155,7 @@ async function reportOf(
 /** A rule that cannot be read allows nothing; the command runs without it. */
 function lendRule(rule: string, { name }: SessionCommand, { parts, onEnd }: MessageRun): void {
   try {
-    onEnd(parts.composed.permission.lendRules([rule]));
+    onEnd(parts.composed.rules.lend([rule]));
   } catch (error) {
     const message = `allowed-tools of /${name}: ${errorMessage(error)}`;
     parts.notices.add({ level: "warning", code: "extension", message });

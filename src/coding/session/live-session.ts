@@ -226,7 +226,7 @@ export class LiveSession implements CodingSession {
     ] as const;
     for (const [tool, isWanted] of offers) {
       const known = tools.get(tool.name);
-      if (isWanted && known === undefined && !composed.permission.gate.forbids(tool.name)) tools.add(tool);
+      if (isWanted && known === undefined && !composed.gate.forbids(tool.name)) tools.add(tool);
       if (!isWanted && known === tool) tools.remove(tool.name);
     }
   }

@@ -126,7 +126,7 @@ async function openSession(
   opened.composed = composed;
   const { session } = composed;
   const telemetry = await telemetryOf(settings, onNotice);
-  const current = new SessionAgent(composed, settings.config.values.permissionMode ?? "default");
+  const current = new SessionAgent(composed);
   const parts = { options, settings, composed, current, session, questions, notices, telemetry };
   opened.live = new LiveSession({ ...parts, reopen: createCodingSession });
   await opened.live.begin();

@@ -22,7 +22,7 @@ import {
 } from "../../view/outcome.ts";
 import { parseDuration } from "../settings/duration.ts";
 import { withGoneFolder } from "../settings/paths.ts";
-import type { ComposedPermission } from "../setup/compose-permission.ts";
+import type { Composition } from "../setup/compose.ts";
 import type { SendOptions, SessionRun } from "./coding-session.ts";
 import { commandIn, type PreparedMessage, prepareMessage } from "./intake.ts";
 import type { SessionParts } from "./session-parts.ts";
@@ -209,9 +209,9 @@ export class Runs {
   }
 
   /** Asks a person, if anyone listens. */
-  get #approver(): Partial<Pick<ComposedPermission, "approve">> {
+  get #approver(): Partial<Pick<Composition, "approve">> {
     const { composed, questions } = this.#parts;
-    return questions.isAttended ? { approve: composed.permission.approve } : {};
+    return questions.isAttended ? { approve: composed.approve } : {};
   }
 
   /** Makes a call outside of a run; it ends with the session. */

@@ -25,13 +25,15 @@ export class SessionAgent {
   /** A mode that was chosen before there was a conversation to record it in. */
   #unrecordedMode: PermissionMode | undefined;
   agent: Agent;
-  mode: PermissionMode;
 
-  constructor(composed: Composition, mode: PermissionMode) {
+  constructor(composed: Composition) {
     this.#composed = composed;
     this.#chosen = { ...composed.chosen, isNamed: true };
     this.agent = composed.agent;
-    this.mode = mode;
+  }
+
+  get mode(): PermissionMode {
+    return this.#composed.gate.mode();
   }
 
   get effort(): Effort | undefined {
@@ -96,8 +98,7 @@ export class SessionAgent {
 
   async setMode(mode: PermissionMode): Promise<void> {
     assertPermissionMode(mode);
-    this.#composed.permission.gate.setMode(mode);
-    this.mode = mode;
+    this.#composed.gate.setMode(mode);
     if (this.agent.getState().messages.length > 0) await this.agent.setMode(mode);
     else this.#unrecordedMode = mode;
   }

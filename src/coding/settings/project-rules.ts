@@ -1,9 +1,9 @@
 import { canonicalJson } from "../../core/base/json.ts";
 import { readHooks } from "../../extensions/command-hooks/read-hooks.ts";
 import { isWiderMode, type PermissionMode } from "../../permission/permission-mode.ts";
-import type { TrustItem } from "../../permission/trusted-project.ts";
 import { PRESETS, presetNamed, standardVariables } from "../../providers/catalog.ts";
 import type { NetworkConfig } from "../../providers/network-options.ts";
+import type { LeftOut } from "../../view/notice.ts";
 import { mcpServerItem } from "../project/acting-files.ts";
 import type { ConfigFile, PermissionConfig, ProviderConfig } from "./config-schema.ts";
 
@@ -27,7 +27,7 @@ export type Part =
       readonly does: string;
       readonly config: ConfigFile;
       /** Default: a setting. */
-      readonly kind?: TrustItem["kind"];
+      readonly kind?: LeftOut["kind"];
     }
   | { readonly never: string };
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isWiderMode, PERMISSION_MODES } from "../../permission/permission-mode.ts";
-import { itemKey, TrustedProject } from "../../permission/trusted-project.ts";
+import { itemKey, TrustedProject } from "../project/trust-file.ts";
 import type { ConfigFile } from "./config-schema.ts";
 import { mergeConfig, splitProjectConfig } from "./settings.ts";
 

@@ -1,8 +1,8 @@
 import { canonicalJson } from "../../core/base/json.ts";
-import { contentHash, TrustedProject, type TrustItem } from "../../permission/trusted-project.ts";
 import type { Environment } from "../../system/env.ts";
-import { projectPath } from "../project/acting-files.ts";
-import { openTrustedProject } from "../project/trust-file.ts";
+import type { LeftOut } from "../../view/notice.ts";
+import { findActingFiles, projectPath } from "../project/acting-files.ts";
+import { contentHash, openTrustedProject, TrustedProject } from "../project/trust-file.ts";
 import type { ConfigFile } from "./config-schema.ts";
 import { parseDuration } from "./duration.ts";
 import { type LoadedConfig, loadConfigFile, loadProjectConfig } from "./load-config.ts";
@@ -169,7 +169,7 @@ interface ProjectConfig {
 
 /** A setting that can act, and what trusting it adds. */
 interface ActingSetting {
-  readonly item: TrustItem;
+  readonly item: LeftOut;
   readonly config: ConfigFile;
 }
 
@@ -220,4 +220,21 @@ function actingSetting(path: string, part: Extract<Part, { waits: string }>): Ac
     item: { kind, path: `${path}#${waits}`, hash: contentHash(canonicalJson(value)), does },
     config,
   };
+}
+
+export interface ProjectItems {
+  /** The folder approval is bound to: the root of the repository, else the working folder. */
+  readonly folder: string;
+  readonly items: readonly LeftOut[];
+}
+
+/** Everything that can act in the project of a folder. Throws `invalid_config` for unusable config files. */
+export async function findTrustItems(cwd: string, paths: UserPaths): Promise<ProjectItems> {
+  const folders = projectFolders(cwd);
+  const [folder = cwd] = folders;
+  const user = (await loadConfigFile(configPath(paths)))?.config ?? {};
+  const settings = (await loadProjectConfig(folders)).flatMap(({ path, config }) =>
+    splitProjectConfig(projectPath(folder, path), config, user).acting.map(({ item }) => item),
+  );
+  return { folder, items: [...settings, ...(await findActingFiles(folder, folders))] };
 }

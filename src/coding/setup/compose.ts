@@ -1,5 +1,6 @@
 import { Agent } from "../../agent/agent.ts";
 import type { AgentOptions } from "../../agent/options.ts";
+import type { Approver } from "../../core/agent/ports.ts";
 import { invalidConfig } from "../../core/base/errors.ts";
 import { defined } from "../../core/base/json.ts";
 import { atPace } from "../../core/model/answer.ts";
@@ -7,11 +8,13 @@ import type { Effort, Model } from "../../core/model/model.ts";
 import { MCP_PREFIX } from "../../extensions/mcp/tool-name.ts";
 import type { Compactor } from "../../memory/context/compactor.ts";
 import { summaryCompaction } from "../../memory/context/summary-compaction.ts";
-import type { ApprovalPrompt } from "../../permission/approver.ts";
+import { type ApprovalPrompt, createApprover } from "../../permission/approver.ts";
+import { SessionRules } from "../../permission/rule.ts";
 import { LearnedModels, RatePauses } from "../../providers/model-call.ts";
 import { chooseModel, type ModelChoice } from "../../providers/model-choice.ts";
 import { parseModelName } from "../../providers/model-info.ts";
 import { NO_PROXY_FORMS, unreadableNoProxy } from "../../providers/network-options.ts";
+import { isWithin, realPath } from "../../system/real-path.ts";
 import { about, type OnNotice } from "../../view/notice.ts";
 import { type FoundServers, findMcpServers } from "../mcp/find-servers.ts";
 import { loadMcp, type OpenMcp } from "../mcp/open-mcp.ts";
@@ -29,12 +32,11 @@ import {
   offeredTools,
 } from "./builtin-tools.ts";
 import { type Checkpoints, openCheckpoints } from "./checkpoints.ts";
-import { type ComposedPermission, composePermission } from "./compose-permission.ts";
 import { type Confinement, confine } from "./confine.ts";
 import { openMemory } from "./open-memory.ts";
 import { openModel } from "./open-model.ts";
 import type { OpenSession } from "./open-session.ts";
-import { FileGuard } from "./permission-gate.ts";
+import { createPermissionGate, FileGuard, type PermissionGate } from "./permission-gate.ts";
 import { type ComposedExtensions, composeExtensions } from "./subagents-and-skills.ts";
 import { type Instructions, readInstructions, systemPrompt } from "./system-prompt.ts";
 
@@ -52,7 +54,7 @@ export interface ComposeOptions
   readonly remembers: boolean;
   /** Used instead of the model the settings name. */
   readonly model: Model | undefined;
-  /** Asks a person what no rule decides; see {@link ComposedPermission.approve}. */
+  /** Asks a person what no rule decides. */
   readonly approval: ApprovalPrompt;
   /** The files the session has read, and the changes that the person was shown and agreed to. */
   readonly files: NonNullable<BuiltinToolsOptions["known"]>;
@@ -72,7 +74,11 @@ export interface Composition {
   readonly session: OpenSession;
   readonly chosen: ChosenModel;
   readonly openModel: (name: string) => Promise<Model>;
-  readonly permission: ComposedPermission;
+  readonly gate: PermissionGate;
+  /** Asks a person: for runs that are attended. */
+  readonly approve: Approver;
+  /** The rules that hold for this session. */
+  readonly rules: SessionRules;
   readonly builtin: BuiltinTools;
   readonly extensions: ComposedExtensions;
   readonly plugins: Plugins;
@@ -161,13 +167,35 @@ async function decide(options: ComposeOptions, found: Findings) {
   const { sandboxState: sandbox, temporary, workspace } = confinement;
   const { approval, isAttended } = options;
   const { tools, readable } = extensions;
-  const parts = { approval, isAttended, guard, hooks, tools, memory };
-  const permission = composePermission(settings, { ...parts, sandbox, temporary, workspace, readable });
-  const { gate } = permission;
+  const rules = new SessionRules();
+  const plain = createPermissionGate(settings, {
+    workspace,
+    temporary,
+    sandbox,
+    readable,
+    guard,
+    isAttended,
+    session: rules,
+    tools: tools.map(({ name }) => name),
+    allowed: memory.toolNames,
+  });
+  const gate = hooks?.gate(plain) ?? plain;
+  const { configFolder } = settings.paths;
+  const approve = createApprover({
+    prompt: approval,
+    session: rules,
+    recheck: (request) => gate.check(request),
+    isInside: (place) => isWithin(place, ...workspace.map(realPath)),
+    onModeChange: gate.onModeChange,
+    remember: async (rule) =>
+      (await import("../settings/saved-rules.ts")).saveRule(rule, { configFolder, cwd: settings.cwd }),
+  });
   confinement.follow(gate);
   const chosen = await chosenModel(options, found.openModel);
   const onNotice = about("setting", options.onNotice);
   const toolsFor = offeredTools(tools, gate.forbids, onNotice);
+  const asked = hooks?.approver(approve) ?? approve;
+  const permission = { gate, approve: asked, rules };
   return { permission, chosen, toolsFor, mcp: (await found.openMcp)(gate.forbids) };
 }
 
@@ -208,7 +236,7 @@ async function open(
     session,
     chosen,
     openModel: found.openModel,
-    permission,
+    ...permission,
     builtin,
     extensions,
     plugins,

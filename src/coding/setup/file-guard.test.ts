@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { settingsIn } from "../../../test/settings.ts";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import type { GateRequest } from "../../core/agent/ports.ts";
 import type { ToolInput } from "../../core/message/message.ts";
@@ -15,20 +16,11 @@ const FILES = {
   "asked/c.txt": "needle",
 };
 
-function toolsIn(cwd: string, { permissions, permissionMode = "default" }: ConfigFile = {}) {
+function toolsIn(cwd: string, values: ConfigFile = {}) {
   const guard = new FileGuard();
   const tools = fileTools({ permitted: guard.permitted, excludes: guard.excludes });
-  const gate = createPermissionGate({
-    mode: permissionMode,
-    allowed: [],
-    disallowed: [],
-    permissions,
-    known: tools.map(({ name }) => name),
-    workspace: [cwd],
-    cwd,
-    home: cwd,
-    guard,
-  });
+  const names = tools.map(({ name }) => name);
+  const gate = createPermissionGate(settingsIn(cwd, values), { tools: names, workspace: [cwd], guard });
   return async (name: string, input: ToolInput): Promise<readonly string[]> => {
     const tool = tools.find((each) => each.name === name) as Tool;
     const request: GateRequest = {

@@ -1,24 +1,17 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { tool } from "../../../test/scenarios/conversation.ts";
+import { settingsIn } from "../../../test/settings.ts";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import type { GateDecision } from "../../core/agent/ports.ts";
 import type { ToolInput } from "../../core/message/message.ts";
-import { createPermissionGate, type PermissionGateOptions } from "./permission-gate.ts";
+import type { ConfigFile } from "../settings/config-schema.ts";
+import { createPermissionGate } from "./permission-gate.ts";
 
 const KNOWN = ["read", "write", "edit", "bash"];
 
-function gateIn(cwd: string, options: Partial<PermissionGateOptions> = {}) {
-  const gate = createPermissionGate({
-    mode: "default",
-    allowed: [],
-    disallowed: [],
-    known: KNOWN,
-    workspace: [cwd],
-    cwd,
-    home: cwd,
-    ...options,
-  });
+function gateIn(cwd: string, values: ConfigFile = {}) {
+  const gate = createPermissionGate(settingsIn(cwd, values), { tools: KNOWN, workspace: [cwd] });
   return (name: string, input: ToolInput): Promise<GateDecision> =>
     Promise.resolve(
       gate.check({
@@ -37,7 +30,7 @@ const action = async (decision: Promise<GateDecision>): Promise<string> => (awai
 
 test("flags take the names of the field, as rules in settings do", async () => {
   const cwd = tempFolder();
-  const decide = gateIn(cwd, { known: [...KNOWN, "web_fetch"], allowed: ["WebFetch(domain:a.example)"] });
+  const decide = gateIn(cwd, { allowedTools: ["WebFetch(domain:a.example)"] });
   const asked = ["https://a.example/x", "https://b.example/x"].map((url) =>
     action(decide("web_fetch", { url })),
   );
@@ -46,8 +39,8 @@ test("flags take the names of the field, as rules in settings do", async () => {
 
 test("a name trusts the whole tool, a rule only what it describes, and what is forbidden stays so", async () => {
   const cwd = tempFolder({ "a.ts": "" });
-  const named = gateIn(cwd, { allowed: ["bash, Edit"], disallowed: ["bash(rm *)", "write"] });
-  const ruled = gateIn(cwd, { allowed: ["bash(npm test*), edit(src/**)"] });
+  const named = gateIn(cwd, { allowedTools: ["bash, Edit"], disallowedTools: ["bash(rm *)", "write"] });
+  const ruled = gateIn(cwd, { allowedTools: ["bash(npm test*), edit(src/**)"] });
   expect([
     await action(named("bash", { command: "make > log" })),
     await action(named("bash", { command: "ls; rm x" })),
@@ -62,16 +55,11 @@ test("a name trusts the whole tool, a rule only what it describes, and what is f
 
 test("forbidden are tools whose every call is denied, by name, by server and by a pattern for anything", () => {
   const cwd = tempFolder();
-  const gate = createPermissionGate({
-    mode: "default",
-    allowed: [],
-    disallowed: ["Bash(*), mcp__a__write, Write"],
+  const values = {
+    disallowedTools: ["Bash(*), mcp__a__write, Write"],
     permissions: { deny: ["mcp__b", "mcp__c__*", "edit(*)", "read(src/**)", "web_fetch(domain:*)"] },
-    known: KNOWN,
-    workspace: [cwd],
-    cwd,
-    home: cwd,
-  });
+  };
+  const gate = createPermissionGate(settingsIn(cwd, values), { tools: KNOWN, workspace: [cwd] });
   const names = ["mcp__a__write", "mcp__a__read", "mcp__b__x", "mcp__bc__x", "mcp__c__y"];
   const forbidden = [...KNOWN, "web_fetch", ...names].filter((name) => gate.forbids(name));
   expect(forbidden).toEqual(["write", "bash", "web_fetch", "mcp__a__write", "mcp__b__x", "mcp__c__y"]);
@@ -101,7 +89,7 @@ test("each mode allows what it says", async () => {
   const cwd = tempFolder({ "a.ts": "" });
   const table: Record<string, readonly string[]> = {};
   for (const mode of ["plan", "dontAsk", "default", "acceptEdits", "bypassPermissions"] as const) {
-    const ask = gateIn(cwd, { mode });
+    const ask = gateIn(cwd, { permissionMode: mode });
     table[mode] = [
       await action(ask("read", { path: "a.ts" })),
       await action(ask("read", { path: "/etc/shadow" })),
@@ -124,8 +112,8 @@ test.each([
   [["bahs(git *)"], "Did you mean bash?"],
   [["bash(git *"], "expected a closing bracket"],
   [["bash()"], "expected a pattern between the brackets"],
-])("a list that cannot be read is refused at once: %j", (allowed, message) => {
-  expect(() => gateIn(tempFolder(), { allowed })).toThrow(message);
+])("a list that cannot be read is refused at once: %j", (allowedTools, message) => {
+  expect(() => gateIn(tempFolder(), { allowedTools })).toThrow(message);
 });
 
 test.skipIf(process.platform === "win32")(

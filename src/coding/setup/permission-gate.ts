@@ -2,10 +2,10 @@ import type { Gate, GateDecision, GateRequest } from "../../core/agent/ports.ts"
 import { invalidConfig, isNanoAgentError, misuse } from "../../core/base/errors.ts";
 import { defined } from "../../core/base/json.ts";
 import { didYouMean, shellArgument } from "../../core/base/text.ts";
-import { MCP_PREFIX } from "../../extensions/mcp/tool-name.ts";
+import { FIND_TOOLS, MCP_PREFIX } from "../../extensions/mcp/tool-name.ts";
 import type { PathSpaceOptions } from "../../permission/path-space.ts";
 import type { PermissionMode, SandboxState } from "../../permission/permission-mode.ts";
-import type { PolicyGate } from "../../permission/policy-gate.ts";
+import type { PolicyGate } from "../../permission/policy.ts";
 import {
   namesTool,
   parseRule,
@@ -15,36 +15,33 @@ import {
   type SessionRules,
   toToolName,
 } from "../../permission/rule.ts";
+import { variable } from "../../system/env.ts";
+import { ASK_TOOL } from "../../tools/ask-tool.ts";
 import type { PermittedCall, PermittedPlaces } from "../../tools/resolve-path.ts";
-import type { PermissionConfig } from "../settings/config-schema.ts";
+import { PLAN_TOOL } from "../../view/question-kind.ts";
+import { EXTRA_TOOLS } from "../settings/config-schema.ts";
+import type { Settings } from "../settings/settings.ts";
+import { MEMORY_TOOLS } from "./open-memory.ts";
 
-/** The parts the gate of the command decides by. */
-export interface PermissionGateOptions
-  extends Pick<PathSpaceOptions, "cwd" | "home" | "workspace" | "temporary" | "machinery"> {
-  readonly mode: PermissionMode;
-  /** Names of tools that may run (`bash`) and rules (`bash(git status*)`), parted by commas. */
-  readonly allowed: readonly string[];
-  /** The same for what never runs. */
-  readonly disallowed: readonly string[];
-  /** The files the lists come from, if they do: an unknown name is then `invalid_config`. */
-  readonly listsFrom?: { readonly allowed?: string | undefined; readonly disallowed?: string | undefined };
-  readonly permissions?: PermissionConfig | undefined;
+/** The parts of a session's permission beside its settings. */
+export interface PermissionGateOptions extends Pick<PathSpaceOptions, "workspace" | "temporary"> {
+  readonly tools: readonly string[];
+  /** Further tools that may run whatever the settings say. Default none. */
+  readonly allowed?: readonly string[];
   readonly session?: SessionRules;
   readonly guard?: FileGuard;
-  /**
-   * True when a person is asked: a question then needs no advice how to start. Default: nobody is.
-   */
+  /** True when a person is asked: a question then needs no advice how to start. Default: nobody is. */
   readonly isAttended?: () => boolean;
-  readonly known: readonly string[];
   /** Folders outside the workspace whose files may be read. */
   readonly readable?: readonly string[];
   /** The state of the sandbox, asked for with each command. Default: there is none. */
   readonly sandbox?: () => Promise<SandboxState>;
-  /** The folders that commands find programs in, as in `PATH`. Asked for with the first call. */
-  readonly commandPath?: () => string | undefined;
 }
 
-/** The gate of the command. Its mode can be changed while it is at work. */
+/** Tools that only some runs have: rules about them hold, and are no mistake, in the others. */
+const AT_TIMES = [...MEMORY_TOOLS, ...EXTRA_TOOLS, FIND_TOOLS, "skill", "task", ASK_TOOL, PLAN_TOOL];
+
+/** The gate of a session, and the one owner of its mode. */
 export interface PermissionGate extends Gate {
   /** True for a tool whose every call is refused: rules that forbid win over all others. */
   readonly forbids: (name: string) => boolean;
@@ -56,6 +53,8 @@ export interface PermissionGate extends Gate {
   readonly modeOf: (input: object) => PermissionMode;
   /** Counts from the next call on. */
   readonly setMode: (mode: PermissionMode) => void;
+  /** Calls back after each change of the mode, until the returned function is called. */
+  readonly onModeChange: (listener: () => void) => () => void;
 }
 
 /**
@@ -63,39 +62,31 @@ export interface PermissionGate extends Gate {
  * `invalid_config`); the policy with its shell parser is loaded with the first call that is judged, for a
  * start pays for everything it loads.
  */
-export function createPermissionGate(options: PermissionGateOptions): PermissionGate {
-  const { known, listsFrom } = options;
-  const allowed = readList(options.allowed, "allow", known, listsFrom?.allowed);
-  const denied = readList(options.disallowed, "deny", known, listsFrom?.disallowed);
-  const configured = parseRules(options.permissions ?? {}, "permissions");
-  const denials = denied.names.map((tool): Rule => ({ tool, action: "deny" }));
-  const forbidding = [...denials, ...denied.rules, ...configured].filter(isWholeDenial);
-  const { workspace, cwd, home, session, guard, isAttended = () => false } = options;
-  let { mode } = options;
+export function createPermissionGate(
+  { config, cwd, paths, environment }: Pick<Settings, "config" | "cwd" | "paths" | "environment">,
+  options: PermissionGateOptions,
+): PermissionGate {
+  const { workspace, session, guard, isAttended = () => false } = options;
+  const { allowed, denied, configured } = rulesOf(config, options);
+  const forbidding = [...denied, ...configured].filter(isWholeDenial);
+  let { permissionMode: mode = "default" } = config.values;
+  const listeners = new Set<() => void>();
   let sandbox: SandboxState = "none";
   const judged = new WeakMap<object, PermissionMode>();
   let loading: Promise<PolicyGate> | undefined;
   let loaded: PolicyGate | undefined;
   const load = async (): Promise<PolicyGate> => {
-    const { PolicyGate: Loaded } = await import("../../permission/policy-gate.ts");
-    const rules = [
-      ...configured,
-      ...allowed.rules,
-      ...allowed.names.map((tool): Rule => ({ tool, action: "allow" })),
-      ...denied.rules,
-      ...denials,
-      ...readableRules(options.readable ?? []),
-    ];
-    const searchPath = options.commandPath?.();
+    const { PolicyGate: Loaded } = await import("../../permission/policy.ts");
+    const searchPath = config.values.environment?.set?.["PATH"] ?? variable(environment, "PATH");
     const gate = new Loaded({
-      rules,
+      rules: [...configured, ...allowed, ...denied, ...readableRules(options.readable ?? [])],
       ...defined({ searchPath, session, temporary: options.temporary }),
       sandbox: () => sandbox,
       mode,
       workspace,
       cwd,
-      home,
-      machinery: options.machinery ?? [],
+      home: paths.home,
+      machinery: [paths.configFolder, paths.stateFolder, paths.historyFolder],
       ...(guard && { onPlace: (request, place) => guard.note(request, place) }),
     });
     guard?.hide((path) => gate.hides(path));
@@ -118,7 +109,28 @@ export function createPermissionGate(options: PermissionGateOptions): Permission
     setMode: (next) => {
       mode = next;
       loaded?.setMode(next);
+      for (const listener of listeners) listener();
     },
+    onModeChange: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
+
+function rulesOf({ values, sources }: Settings["config"], { tools, allowed = [] }: PermissionGateOptions) {
+  const { allowedTools = [], disallowedTools = [], permissions = {} } = values;
+  const known = [...new Set([...tools, ...AT_TIMES])];
+  const fileOf = (key: string): string | undefined => {
+    const source = sources.get(key);
+    return source?.endsWith("command line") === true ? undefined : source;
+  };
+  // FIND_TOOLS only offers what is judged when it is called.
+  const may = [...allowedTools, ...allowed, FIND_TOOLS];
+  return {
+    allowed: readList(may, "allow", known, fileOf("allowedTools")),
+    denied: readList(disallowedTools, "deny", known, fileOf("disallowedTools")),
+    configured: parseRules(permissions, "permissions"),
   };
 }
 
@@ -136,19 +148,21 @@ function readableRules(folders: readonly string[]): readonly Rule[] {
     .map((folder): Rule => ({ tool: "read", pattern: `${folder}/**`, action: "allow" }));
 }
 
-interface ToolList {
-  readonly names: readonly string[];
-  readonly rules: readonly Rule[];
-}
-
+/** The rules of a list: names of tools (`bash`) and rules (`bash(git status*)`), parted by commas. */
 function readList(
   list: readonly string[],
   action: "allow" | "deny",
   known: readonly string[],
   from: string | undefined,
-): ToolList {
+): readonly Rule[] {
+  const option = action === "allow" ? "allowed tool" : "disallowed tool";
   try {
-    return readItems(list, action, known);
+    return list.flatMap(itemsOf).flatMap((item): readonly Rule[] => {
+      // Names of tools that servers bring are known to them alone.
+      const isOfServer = item.startsWith(MCP_PREFIX);
+      const tool = isOfServer ? item : knownName(item.split("(", 1)[0] ?? "", known, option);
+      return isOfServer || item.includes("(") ? parseRule(item, action) : [{ tool, action }];
+    });
   } catch (error) {
     if (!isNanoAgentError(error, "invalid_argument", "invalid_config")) throw error;
     // A mistake in a file is the file's fault, one in an option is wrong use.
@@ -156,18 +170,6 @@ function readList(
     if (error.code === "invalid_config") throw error;
     throw invalidConfig(`${from}: ${error.message}`, { cause: error });
   }
-}
-
-function readItems(list: readonly string[], action: "allow" | "deny", known: readonly string[]): ToolList {
-  const option = action === "allow" ? "allowed tool" : "disallowed tool";
-  const items = list.flatMap(itemsOf);
-  const isRule = (item: string): boolean => item.includes("(") || isOfServer(item);
-  const names = items.filter((item) => !isRule(item)).map((item) => knownName(item, known, option));
-  const rules = items.filter(isRule).flatMap((item) => {
-    if (!isOfServer(item)) knownName(item.slice(0, item.indexOf("(")), known, option);
-    return parseRule(item, action);
-  });
-  return { names: [...new Set(names)], rules };
 }
 
 /** The tool that a name means, whatever its case. Throws `invalid_argument` for none of `known`. */
@@ -183,11 +185,6 @@ function knownName(name: string, known: readonly string[], option: string): stri
 /** The items of a list in one text: parted by commas and blanks, except inside brackets. */
 function itemsOf(text: string): readonly string[] {
   return text.match(/[^\s,(]+\((?:[^()]|\([^()]*\))*\)|[^\s,(]*\([^,]*|[^\s,(]+/g) ?? [];
-}
-
-/** Names of tools that servers bring are known to them alone. */
-function isOfServer(item: string): boolean {
-  return item.startsWith(MCP_PREFIX);
 }
 
 /** Tells how the person who started the run could have allowed the call. */

@@ -4,7 +4,6 @@ import { userPaths } from "../../coding/settings/paths.ts";
 import type { NewModel } from "../../coding/setup/model-setup.ts";
 import { errorMessage, misuse, toNanoAgentError } from "../../core/base/errors.ts";
 import type { PermissionMode } from "../../permission/permission-mode.ts";
-import { withTrusted } from "../../permission/trusted-project.ts";
 import type { FoundModel } from "../../providers/catalog.ts";
 import { LOCAL_MODEL } from "../../providers/model-choice.ts";
 import { sessionTitle } from "../../session/read-session.ts";
@@ -403,7 +402,7 @@ class ScreenProgram {
     const { environment } = this.#options;
     if (variable(environment, CALL_VARIABLE) !== undefined)
       throw misuse("An agent cannot approve for its user.");
-    await changeTrust(userPaths(environment), (record) => withTrusted(record, folder, items));
+    await changeTrust(userPaths(environment), folder, items, { keeps: true });
   }
 
   async #showCommand(words: readonly string[], title: string): Promise<void> {

@@ -3,9 +3,9 @@ import { secretInWord } from "../built-in-rules.ts";
 import { hiddenCharacter } from "../hidden-characters.ts";
 import { fold, lastPart, matchesText, wordSet } from "../match-text.ts";
 import type { PathSpace } from "../path-space.ts";
-import { type PermissionMode, type Placement, placementOf, type SandboxState } from "../permission-mode.ts";
+import { type Placement, placementOf } from "../permission-mode.ts";
 import { type OriginRule, ruleText } from "../rule.ts";
-import type { RuleSet } from "../rule-set.ts";
+import type { JudgedCall } from "../rule-set.ts";
 import {
   BYPASSED,
   byRule,
@@ -19,22 +19,20 @@ import {
 import { commandText, type PlainCommand, readPlainLine } from "./plain-line.ts";
 import { coversCommand, harmfulWords, onlyLooks } from "./program-options.ts";
 
-export interface CommandCall {
+interface CommandCall extends JudgedCall {
   readonly command: string;
   readonly access: "network" | "full" | undefined;
-  readonly rules: RuleSet;
-  readonly space: PathSpace;
-  readonly mode: PermissionMode;
-  readonly sandbox: SandboxState;
-  readonly defaults: boolean;
 }
 
 const TOOL = "bash";
 
 /** Judges a command line: by deny and ask rules, by where it runs, and what runs outside by what it says. */
-export function judgeCommand(call: CommandCall): Verdict {
-  const placement = placementOf(call.access, call);
-  return { ...decide(call, placement), runs: placement.runs };
+export function judgeCommand(judged: JudgedCall, command: string): Verdict {
+  const { access: given } = judged.input;
+  // What is no known access is judged as the widest: the tool refuses it.
+  const access = given === undefined || given === "network" ? given : "full";
+  const placement = placementOf(access, judged);
+  return { ...decide({ ...judged, command, access }, placement), runs: placement.runs };
 }
 
 function decide(call: CommandCall, { runs, readOnly }: Placement): Verdict {
@@ -165,7 +163,7 @@ const CHANGES_SHELL = wordSet(`
   read readarray readonly set shopt source trap typeset unalias unset`);
 const MAX_FOLDERS = 8;
 
-/** A `cd` in a line of `&&` and `|` alone counts; in others it may have failed or been skipped. */
+/** After a `cd`, a command has to be a look from both folders, unless only `&&` and `|` join the line. */
 function lookingCommands(
   commands: readonly PlainCommand[],
   { access, rules, space, defaults }: CommandCall,
@@ -173,18 +171,17 @@ function lookingCommands(
   const looking = new Set<PlainCommand>();
   // What asks for more than looking needs is not a look.
   if (!defaults || access !== undefined) return looking;
-  const isChain = commands.every(({ joiner }) => joiner !== ";" && joiner !== "||");
+  const isSure = commands.every(({ joiner }) => joiner !== ";" && joiner !== "||");
   let folders = [space];
   for (const [index, command] of commands.entries()) {
     const moved = folders.flatMap((folder) => movedBy(command, folder) ?? []);
+    // In a pipeline it moves a shell of its own.
+    const isPiped = command.joiner === "|" || commands[index + 1]?.joiner === "|";
     if (moved.length === folders.length) {
       looking.add(command);
-      // In a pipeline it runs in a shell of its own.
-      const isInPipe = command.joiner === "|" || commands[index + 1]?.joiner === "|";
-      if (!isInPipe) folders = isChain ? moved : [...folders, ...moved];
-    } else if (folders.every((folder) => onlyLooks(command.words, folder, rules))) {
-      looking.add(command);
-    } else if (CHANGES_SHELL.has(command.words[0].text)) break;
+      if (!isPiped) folders = isSure ? moved : [...folders, ...moved];
+    } else if (folders.every((folder) => onlyLooks(command.words, folder, rules))) looking.add(command);
+    else if (CHANGES_SHELL.has(command.words[0].text)) break;
     if (folders.length > MAX_FOLDERS) break;
   }
   return looking;
@@ -244,9 +241,11 @@ const SUB_COMMAND = /^[A-Za-z0-9@][\w@:./-]*$/;
 
 interface FoundCommands {
   /** Each in its words, quotes removed; what a wrapper runs stands here as a command of its own, too. */
-  readonly commands: readonly (readonly string[])[];
+  readonly commands: (readonly string[])[];
   /** Files that the line reads from or writes to by redirection. */
-  readonly files: readonly string[];
+  readonly files: string[];
+  /** Characters of all scripts read so far. */
+  length: number;
 }
 
 const MAX_LENGTH = 400_000;
@@ -260,19 +259,13 @@ const MAX_SCRIPTS = 8;
  * that could be a program behind a wrapper counts as one. `undefined`: too long or nested too deeply.
  */
 function commandsIn(line: string): FoundCommands | undefined {
-  const found: Findings = { commands: [], files: [], length: 0 };
+  const found: FoundCommands = { commands: [], files: [], length: 0 };
   try {
     return read(line, found, 0) ? found : undefined;
   } catch {
     // The parser gives up on what is too complex for it.
     return undefined;
   }
-}
-
-interface Findings {
-  readonly commands: (readonly string[])[];
-  readonly files: string[];
-  length: number;
 }
 
 const WRAPPERS = wordSet(`
@@ -287,7 +280,7 @@ const JOINING = wordSet("eval ssh watch parallel");
 const FINDERS = new Set(["find", "fd"]);
 const RUNS_NEXT = /^-(?:exec|execdir|ok|okdir|-exec|-exec-batch|x|X)$/;
 
-function read(line: string, found: Findings, depth: number): boolean {
+function read(line: string, found: FoundCommands, depth: number): boolean {
   found.length += line.length;
   if (found.length > MAX_LENGTH || depth > MAX_SCRIPTS || isNestedDeeply(line)) return false;
   for (const node of nodesOf(parse(line))) {
@@ -300,7 +293,7 @@ function read(line: string, found: Findings, depth: number): boolean {
   return true;
 }
 
-function addCommand(words: readonly string[], found: Findings, depth: number): boolean {
+function addCommand(words: readonly string[], found: FoundCommands, depth: number): boolean {
   const [name, ...args] = words;
   if (name === undefined) return true;
   found.commands.push(words);

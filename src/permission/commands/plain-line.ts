@@ -63,10 +63,8 @@ export function commandText({ words }: Pick<PlainCommand, "words">): string {
 
 const REDIRECTION = /(?:(?:\d?(?:>>?|<)|&>>?)[ \t]*\/dev\/null|\d?[<>]&\d)(?=$|[ \t;|&<>])/y;
 const OPERATOR = /&&|\|\||;|\|/y;
-const BARE = /[\w@%+=:,./^-]+/y;
-const SINGLE_QUOTED = /'[^']*'/y;
-const DOUBLE_QUOTED = /"[^"$`\\!]*"/y;
-const GLOB = /[*?[\]]/y;
+/** A part of a word: bare characters, the text in quotes, or a character of a pattern. */
+const PART = /([\w@%+=:,./^-]+)|'([^']*)'|"([^"$`\\!]*)"|([*?[\]])/y;
 const RESERVED = new Set(
   "if then elif else fi for in do done while until case esac select function time coproc".split(" "),
 );
@@ -76,11 +74,12 @@ function readWord(line: string, start: number): { readonly word: PlainWord; read
   let text = isHome ? "~/" : "";
   let isGlob = false;
   let at = start + text.length;
-  for (let part = partAt(line, at); part !== undefined; part = partAt(line, at)) {
-    if (part.isGlob && text === "") break;
-    text += part.text;
-    isGlob ||= part.isGlob;
-    at += part.length;
+  for (PART.lastIndex = at; ; at = PART.lastIndex) {
+    const [, bare, single, double, glob] = PART.exec(line) ?? [];
+    const part = bare ?? single ?? double ?? glob;
+    if (part === undefined || (glob !== undefined && text === "")) break;
+    text += part;
+    isGlob ||= glob !== undefined;
   }
   const next = line.charAt(at);
   // Redirections to files and a lone & begin here, too. And shells disagree about which numbers in front of
@@ -89,22 +88,6 @@ function readWord(line: string, start: number): { readonly word: PlainWord; read
   if (!isWord || (/[<>]/.test(next) && /^\d+$/.test(line.slice(start, at))))
     return `${next === "\n" ? "a line break" : next} is not plain text`;
   return { word: { text, isGlob, isHome }, end: at };
-}
-
-interface WordPart {
-  readonly text: string;
-  readonly isGlob: boolean;
-  /** As it stands in the line, quotes included. */
-  readonly length: number;
-}
-
-function partAt(line: string, at: number): WordPart | undefined {
-  const bare = matchAt(BARE, line, at);
-  if (bare !== undefined) return { text: bare, isGlob: false, length: bare.length };
-  const quoted = matchAt(SINGLE_QUOTED, line, at) ?? matchAt(DOUBLE_QUOTED, line, at);
-  if (quoted !== undefined) return { text: quoted.slice(1, -1), isGlob: false, length: quoted.length };
-  const glob = matchAt(GLOB, line, at);
-  return glob === undefined ? undefined : { text: glob, isGlob: true, length: 1 };
 }
 
 function problemOfName({ text, isGlob }: PlainWord): string | undefined {

@@ -5,6 +5,7 @@ import { Socket } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { systemClock } from "../../core/base/async.ts";
+import type { Environment } from "../../system/env.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
 import {
   type CommandToConfine,
@@ -12,7 +13,6 @@ import {
   type SandboxFolders,
   type SandboxLimits,
   type SteeringPaths,
-  type Variables,
   type Wall,
 } from "./sandbox-limits.ts";
 import { syscallFilter } from "./syscall-filter.ts";
@@ -55,13 +55,13 @@ export async function linuxWall(
     writeFileSync(filterFile(folders, network), syscallFilter(process.arch, { network }), { mode: 0o600 });
   // Inside only: bubblewrap itself may be started by a script.
   const gate = ["--setenv", "BASH_ENV", join(folders.own, "gate"), "--seccomp", FILTER_DESCRIPTOR];
-  const namespaces = await SessionNamespaces.open(bwrap, bash, limits.environment);
+  const namespaces = await openNamespaces(bwrap, bash, limits.environment);
   const start: Wall["start"] = (command, steering) => {
     const { network } = command;
     const host = parseMounts(readFileSync("/proc/self/mountinfo", "utf8"));
     const planned = planMounts(limits, folders, command, steering, host);
     const args = [
-      ...(network ? [] : [...namespaces.join(), bwrap]),
+      ...(network ? [] : [...joining(namespaces), bwrap]),
       ...`${ISOLATION} ${ROOT}`.split(" "),
       ...(process.getuid?.() === 0 ? FIXED_SETTINGS : []),
       ...planned.flatMap(optionsOf),
@@ -88,7 +88,7 @@ export async function linuxWall(
       },
     };
   };
-  return { start, close: () => namespaces.close() };
+  return { start, close: () => namespaces.forEach(closeSync) };
 }
 
 function filterFile({ own }: SandboxFolders, network: boolean): string {
@@ -127,63 +127,51 @@ async function passGate(child: ChildProcess, wrong: (table: string) => string | 
 
 /** The process that all others of a command end with, by its number outside; empty when it is over. */
 function firstProcess({ pid }: ChildProcess): string | undefined {
-  return textOf(`/proc/${pid}/task/${pid}/children`).split(" ")[0];
+  return kernelText(`/proc/${pid}/task/${pid}/children`).split(" ")[0];
 }
 
 /** It waits for all that it ends, so what it started is gone when it is. */
 async function gone(pid: string | undefined): Promise<void> {
   // A zombie has ended, even when no parent reaps it.
-  const isAlive = (): boolean => pid !== undefined && /\) [^ZX]/.test(textOf(`/proc/${pid}/stat`));
+  const isAlive = (): boolean => pid !== undefined && /\) [^ZX]/.test(kernelText(`/proc/${pid}/stat`));
   while (isAlive()) await systemClock.sleep(1);
 }
 
-function textOf(path: string): string {
+/** The text of a file of the kernel; empty where there is none. */
+export function kernelText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    // It is over.
     return "";
   }
 }
 
+/** Descriptors of the user and the network namespace of a session. */
+type Namespaces = readonly [user: number, network: number];
+
 /**
- * A network namespace without a network, for all commands of a session, and the user namespace it belongs to.
- * Open descriptors keep them alive, so nothing is left when this process ends.
+ * Opens a network namespace without a network, for all commands of a session. Descriptors keep it alive, so
+ * nothing is left when this process ends. Rejects with the message of bubblewrap.
  */
-class SessionNamespaces {
-  readonly #user: number;
-  readonly #network: number;
-
-  private constructor(pid: string) {
-    this.#user = openSync(`/proc/${pid}/ns/user`, "r");
-    this.#network = openSync(`/proc/${pid}/ns/net`, "r");
+async function openNamespaces(bwrap: string, bash: string, env: Environment): Promise<Namespaces> {
+  const args = ["--unshare-user", "--unshare-net", "--die-with-parent", "--dev-bind", "/", "/", "--"];
+  const child = spawn(bwrap, [...args, bash, "--norc", "-c", "echo $$; read -r _"], { env, cwd: "/" });
+  const errors = text(child.stderr);
+  child.stdin.on("error", () => undefined);
+  await once(child, "spawn");
+  for await (const pid of child.stdout) {
+    const folder = `/proc/${String(pid).trim()}/ns`;
+    const namespaces = [openSync(`${folder}/user`, "r"), openSync(`${folder}/net`, "r")] as const;
+    child.stdin.end();
+    return namespaces;
   }
+  throw new Error((await errors).trim() || "it ended without a word");
+}
 
-  /** Rejects with the message of bubblewrap. */
-  static async open(bwrap: string, bash: string, env: Variables): Promise<SessionNamespaces> {
-    const args = ["--unshare-user", "--unshare-net", "--die-with-parent", "--dev-bind", "/", "/", "--"];
-    const child = spawn(bwrap, [...args, bash, "--norc", "-c", "echo $$; read -r _"], { env, cwd: "/" });
-    const errors = text(child.stderr);
-    child.stdin.on("error", () => undefined);
-    await once(child, "spawn");
-    for await (const pid of child.stdout) {
-      const namespaces = new SessionNamespaces(String(pid).trim());
-      child.stdin.end();
-      return namespaces;
-    }
-    throw new Error((await errors).trim() || "it ended without a word");
-  }
-
-  /** The options of `nsenter`. Paths lead to our descriptors, so the command inherits none. */
-  join(): readonly string[] {
-    const own = `/proc/${process.pid}/fd`;
-    const places = [`--user=${own}/${this.#user}`, `--net=${own}/${this.#network}`];
-    return [...places, "--preserve-credentials", "--"];
-  }
-
-  close(): void {
-    for (const descriptor of [this.#user, this.#network]) closeSync(descriptor);
-  }
+/** The options of `nsenter`. Paths lead to our descriptors, so the command inherits none. */
+function joining([user, network]: Namespaces): readonly string[] {
+  const own = `/proc/${process.pid}/fd`;
+  return [`--user=${own}/${user}`, `--net=${own}/${network}`, "--preserve-credentials", "--"];
 }
 
 /** A line of a mount table, see proc_pid_mountinfo(5). */

@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants, existsSync, readFileSync } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { errorMessage } from "../../core/base/errors.ts";
+import type { Environment } from "../../system/env.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
 import { systemCode } from "../../system/system-error.ts";
-import { linuxWall } from "./linux-wall.ts";
+import { kernelText, linuxWall } from "./linux-wall.ts";
 import {
   type CommandToConfine,
   type ConfinedStart,
@@ -19,7 +20,6 @@ import {
   type SandboxOptions,
   sandboxLimits,
   unfitWorkspace,
-  type Variables,
   type Wall,
 } from "./sandbox-limits.ts";
 import { seatbeltWall } from "./seatbelt-wall.ts";
@@ -136,8 +136,8 @@ async function outputOf(start: ConfinedStart): Promise<string> {
 }
 
 const APPARMOR = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
-const hasAppArmor = (): boolean => textOf(APPARMOR) === "1";
-const isFirstWsl = (): boolean => /Microsoft(?!.*WSL2)/.test(textOf("/proc/version"));
+const hasAppArmor = (): boolean => kernelText(APPARMOR).trim() === "1";
+const isFirstWsl = (): boolean => /Microsoft(?!.*WSL2)/.test(kernelText("/proc/version"));
 
 /** By the words of bubblewrap: why there is no sandbox, and what to do; some only `when` this is so. */
 const CAUSES: readonly (readonly [says: RegExp, why: string, todo: string, when?: () => boolean])[] = [
@@ -187,15 +187,6 @@ export function missingPrograms(names: readonly string[]): string {
 
 export function whyNone(why: string, todo: string): string {
   return `no sandbox (${why}): ${todo}; commands ask`;
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, "utf8").trim();
-  } catch {
-    // Not on this system.
-    return "";
-  }
 }
 
 /** Confines the commands of one session. */
@@ -341,10 +332,10 @@ const CACHES: { readonly [name: string]: string } = {
 
 /** The variables of a confined command. Without a network package managers do not retry for a minute. */
 function commandVariables(
-  env: Variables,
+  env: Environment,
   { temporary, cache }: Pick<SandboxFolders, "temporary" | "cache">,
   network: boolean,
-): Variables {
+): Environment {
   const kept = Object.entries(env).filter(([name]) => !OF_THE_DESKTOP.test(name) && !OF_BASH.test(name));
   const caches = Object.entries(CACHES).map(([name, folder]) => [name, join(cache, folder)]);
   return {

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import type { Environment } from "../../system/env.ts";
 import { makePrivateFolders } from "../../system/private-folders.ts";
 import { ownIdentity, type ProcessIdentity, processState } from "../../system/process-identity.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
@@ -20,7 +21,7 @@ export interface SandboxOptions {
    */
   readonly stateFolder?: string;
   /** Variables that say where programs and agents are. Default: a plain `PATH`. */
-  readonly environment?: Variables;
+  readonly environment?: Environment;
   /** Further folders and files that commands may write to. */
   readonly allowWrite?: readonly string[];
   /** Further folders and files that commands may not read. */
@@ -31,15 +32,12 @@ export interface SandboxOptions {
   readonly loopback?: boolean;
 }
 
-/** Variables of a process. */
-export type Variables = { readonly [name: string]: string | undefined };
-
 /** A command to confine. */
 export interface CommandToConfine {
   readonly command: string;
   readonly cwd: string;
   /** The variables it would see outside. */
-  readonly env: Variables;
+  readonly env: Environment;
   /** True: with the network of the host. Default false. */
   readonly network?: boolean;
   /** True: nothing that stays can be written. Default false. */
@@ -51,7 +49,7 @@ export interface ConfinedStart {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  readonly env: Variables;
+  readonly env: Environment;
   /** `stdio` of the process from descriptor 3 on. */
   readonly descriptors: readonly (number | "ignore" | "pipe")[];
   /** Call it right after the start. Rejects when the command did not begin: then it never will. */
@@ -93,7 +91,7 @@ export interface SandboxLimits {
   readonly gitFolders: readonly string[];
   /** The absolute folders of `PATH`. */
   readonly programs: readonly string[];
-  readonly environment: Variables;
+  readonly environment: Environment;
   readonly loopback: boolean;
 }
 

@@ -36,13 +36,11 @@ export function seatbeltWall(
   return { start, close: () => undefined };
 }
 
-export interface ProfileRequest {
-  readonly writable: readonly string[];
-  readonly protected: readonly string[];
-  readonly unreadable: readonly string[];
+/** The limits of a command, with the roots of its workspace. */
+export interface ProfileRequest
+  extends Pick<SandboxLimits, "writable" | "protected" | "unreadable" | "loopback"> {
   readonly roots: readonly string[];
   readonly network: boolean;
-  readonly loopback: boolean;
 }
 
 /** Programs run and see themselves, and nothing else of the system; no terminal, no keychain, no Finder. */

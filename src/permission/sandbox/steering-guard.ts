@@ -27,7 +27,7 @@ export class SteeringGuard {
   readonly #roots: readonly string[];
   readonly #pending: string;
   readonly #kept: string;
-  readonly #submodules: SubmoduleFinder;
+  readonly #submodules: (folder: string) => Promise<readonly string[]>;
   #repositories: readonly string[] = [];
   #before = new Map<string, SteeringState | undefined>();
   #first = 0;
@@ -203,14 +203,16 @@ async function repositoriesIn(folder: string, depth: number): Promise<readonly s
   return [...own, ...found.flat()];
 }
 
-/** Lists the submodules that the index of a repository names, at any depth. Never rejects. */
-type SubmoduleFinder = (folder: string) => Promise<readonly string[]>;
-
 const MAX_LIST = 64 * 1024 * 1024;
 const LIST = "-c core.fsmonitor=false -c core.hooksPath=/dev/null ls-files -s -z".split(" ");
 
-/** Lists anew only when the index has changed. A repository could name a server to fetch from. */
-function submoduleFinder({ environment: { PATH, HOME } }: SandboxLimits): SubmoduleFinder {
+/**
+ * Lists the submodules that the index of a repository names, anew only when it has changed. Never rejects. A
+ * repository could name a server to fetch from.
+ */
+function submoduleFinder({
+  environment: { PATH, HOME },
+}: SandboxLimits): (folder: string) => Promise<readonly string[]> {
   const env = { PATH, HOME, GIT_ALLOW_PROTOCOL: "", GIT_NO_LAZY_FETCH: "1" };
   const known = new Map<string, readonly [index: string, folders: readonly string[]]>();
   return async (folder) => {

@@ -1,7 +1,6 @@
+import type { Environment } from "../../system/env.ts";
+import { wordSet } from "../match-text.ts";
 import { hasUrlLogin, isCredentialName, replaceTokens } from "./create-redaction.ts";
-
-/** Variables of a process. */
-export type Variables = { readonly [name: string]: string | undefined };
 
 /** The user's settings of the variables of commands. */
 export interface CommandEnvironmentOptions {
@@ -21,7 +20,7 @@ export interface CommandEnvironment {
 }
 
 /** Needed by programs in general. Most hold places and ways of showing text. */
-const NAMES: ReadonlySet<string> = words(`
+const NAMES: ReadonlySet<string> = wordSet(`
   PATH HOME USER LOGNAME SHELL LANG LANGUAGE TERM TERM_PROGRAM COLORTERM NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLUMNS LINES
   TZ TMPDIR TMP TEMP HOSTNAME PWD OLDPWD SHLVL MAIL DISPLAY WAYLAND_DISPLAY XAUTHORITY SSH_AUTH_SOCK DBUS_SESSION_BUS_ADDRESS CI
   CONTINUOUS_INTEGRATION BUILD_NUMBER RUNNER_OS RUNNER_TEMP RUNNER_ARCH DEBUG VERBOSE MANPATH INFOPATH LS_COLORS LESS GREP_COLORS
@@ -36,14 +35,14 @@ const NAMES: ReadonlySet<string> = words(`
   PROGRAMDATA USERPROFILE USERNAME USERDOMAIN HOMEDRIVE HOMEPATH windir WINDIR NUMBER_OF_PROCESSORS OS PUBLIC ALLUSERSPROFILE`);
 
 /** Families of variables that tool chains read. */
-const PREFIXES: ReadonlySet<string> = words(`
+const PREFIXES: ReadonlySet<string> = wordSet(`
   LC_ XDG_ NVM_ FNM_ VOLTA_ N_PREFIX ASDF_ MISE_ NODE_ NPM_CONFIG_ npm_config_ npm_package_ npm_lifecycle_ npm_node_ COREPACK_ PNPM_
   YARN_ BUN_ DENO_ GO CGO_ CARGO_ RUST JAVA_ JDK_ JRE_ GRADLE_ SDKMAN_ KOTLIN_ ANDROID_ PYTHON PYENV_ PIP_ PIPX_ UV_ POETRY_ CONDA_ MAMBA_
   PYTEST_ TOX_ RUBY_ GEM_ BUNDLE_ RBENV_ PHP_ COMPOSER_ DOTNET_ NUGET_ MSBUILD SWIFT_ HEX_ REBAR_ ERL_ OPAM OCAML GHC STACK_ CABAL_ PERL
   LUA_ NIX_ HOMEBREW_ CMAKE_ NINJA_ MESON CCACHE_ SCCACHE_ VCPKG_ CONAN_ BAZEL TURBO_ PLAYWRIGHT_ PUPPETEER_ CYPRESS_ SELENIUM_ VITEST
   JEST_ DOCKER_ COMPOSE_ BUILDKIT_ MINIKUBE_ KIND_ VAGRANT_ GIT_ GITHUB_ GITLAB_ CI_ NANO_AGENT_ PROCESSOR_ ProgramFiles CommonProgram`);
 /** Names that sound like a credential and are none. */
-const HARMLESS: ReadonlySet<string> = words("PWD OLDPWD SSH_AUTH_SOCK XAUTHORITY GOAUTH");
+const HARMLESS: ReadonlySet<string> = wordSet("PWD OLDPWD SSH_AUTH_SOCK XAUTHORITY GOAUTH");
 
 /**
  * The environment of commands: variables that tool chains need, by name, without those that hold credentials
@@ -51,7 +50,7 @@ const HARMLESS: ReadonlySet<string> = words("PWD OLDPWD SSH_AUTH_SOCK XAUTHORITY
  * cannot hand on what it never got.
  */
 export function commandEnvironment(
-  environment: Variables,
+  environment: Environment,
   options: CommandEnvironmentOptions = {},
 ): CommandEnvironment {
   const passed = new Set(options.pass?.filter((name) => !name.endsWith("*")));
@@ -65,10 +64,6 @@ export function commandEnvironment(
     else withheld.push(name);
   }
   return { variables: { ...variables, ...options.set }, withheld };
-}
-
-function words(text: string): ReadonlySet<string> {
-  return new Set(text.trim().split(/\s+/));
 }
 
 function holdsCredential(name: string, value: string): boolean {

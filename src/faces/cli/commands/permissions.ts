@@ -1,19 +1,19 @@
-import { findTrustItems, type ProjectItems } from "../../../coding/project/find-trust-items.ts";
-import { changeTrust, openTrustedProject, readTrust } from "../../../coding/project/trust-file.ts";
+import {
+  changeTrust,
+  openTrustedProject,
+  readTrust,
+  type TrustedProject,
+} from "../../../coding/project/trust-file.ts";
 import { currentFolder, existingFolder, userPaths } from "../../../coding/settings/paths.ts";
+import { findTrustItems, type ProjectItems } from "../../../coding/settings/settings.ts";
 import { errorMessage, misuse } from "../../../core/base/errors.ts";
 import { describeDefaults } from "../../../permission/built-in-rules.ts";
 import { checkLine } from "../../../permission/check-lines.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { PolicyDecision } from "../../../permission/policy.ts";
-import {
-  type TrustedProject,
-  type TrustItem,
-  type TrustRecord,
-  withTrusted,
-} from "../../../permission/trusted-project.ts";
 import { variable } from "../../../system/env.ts";
 import { EXIT } from "../../../view/exit-code.ts";
+import type { LeftOut } from "../../../view/notice.ts";
 import { itemName } from "../../../view/notice-text.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { agrees } from "../answer-questions.ts";
@@ -145,13 +145,9 @@ async function remove({ stdout, environment, words }: CommandCall): Promise<numb
     stdout.write(`${terminalLine(wanted, 1_000)} is not trusted with anything.\n`);
     return EXIT.done;
   }
-  await changeTrust(paths, (record) => without(record, wanted));
+  await changeTrust(paths, wanted, [], { keeps: false });
   stdout.write(`${terminalLine(wanted, 1_000)} is no longer trusted with anything.\n`);
   return EXIT.done;
-}
-
-function without(record: TrustRecord, folder: string): TrustRecord {
-  return new Map([...record].filter(([each]) => each !== folder));
 }
 
 async function approve(call: CommandCall): Promise<number> {
@@ -172,20 +168,20 @@ async function approve(call: CommandCall): Promise<number> {
   }
   if (count > 0 && (yes || !json)) {
     // The contents that were shown are those that are approved: the hashes are of the texts read for it.
-    await changeTrust(paths, (record) => withTrusted(without(record, folder), folder, items));
+    await changeTrust(paths, folder, items, { keeps: false });
     if (!json) stdout.write("Approved. Whatever changes is asked about again.\n");
   }
   if (json) stdout.write(`${JSON.stringify(jsonOf(project, openIn(openTrustedProject(folder, paths))))}\n`);
   return EXIT.done;
 }
 
-function openIn(project: TrustedProject): (item: TrustItem) => boolean {
-  return ({ kind, path, hash, blocked }) => blocked === undefined && !project.isTrusted(kind, path, hash);
+function openIn(project: TrustedProject): (item: LeftOut) => boolean {
+  return (item) => item.blocked === undefined && !project.isTrusted(item);
 }
 
 function textOf(
   { folder, items }: ProjectItems,
-  isOpen: (item: TrustItem) => boolean,
+  isOpen: (item: LeftOut) => boolean,
   width: number | undefined,
 ): string {
   const place = terminalLine(folder, 1_000);
@@ -203,7 +199,7 @@ function textOf(
   return `${[...wrapText(`${place} brings what can act:`, { width }), ...lines].join("\n")}\n`;
 }
 
-function jsonOf({ folder, items }: ProjectItems, isOpen: (item: TrustItem) => boolean): object {
+function jsonOf({ folder, items }: ProjectItems, isOpen: (item: LeftOut) => boolean): object {
   return {
     folder,
     items: items.map((item) => ({ ...item, trusted: item.blocked === undefined && !isOpen(item) })),

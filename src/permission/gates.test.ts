@@ -4,7 +4,7 @@ import { tempFolder } from "../../test/temp-folder.ts";
 import type { GateRequest } from "../core/agent/ports.ts";
 import { defineTool } from "../core/tool/tool.ts";
 import type { SandboxState } from "./permission-mode.ts";
-import { PermissionManager, PolicyGate } from "./policy-gate.ts";
+import { PermissionManager, PolicyGate } from "./policy.ts";
 import {
   DEFAULT_RULES,
   HIGH_SECURITY_RULES,
