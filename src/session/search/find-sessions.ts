@@ -163,12 +163,8 @@ const INDEX_VERSION = 2;
 
 /** Passages of one file at most: the number of a passage is that of its file times this, and its own. */
 const MAX_PASSAGES = 2 ** 20;
-/** Files that are stored at once, unless they are long: each time costs. */
-const TOGETHER = 16;
-/** Characters that are stored at once, more or less: nothing else is done meanwhile. */
-const CHARS_TOGETHER = 40_000;
-/** Characters whose words are looked for before others may work. */
-const CHARS_IN_A_ROW = 10_000;
+/** Characters whose words are looked for and stored at once, more or less: nothing else is done meanwhile. */
+const CHARS_TOGETHER = 10_000;
 
 /** A passage that was found. */
 interface FoundPassage extends SessionPassage {
@@ -241,42 +237,43 @@ class SearchIndex {
       for (const path of gone) this.#forget(path);
     });
     const segmenter = wordSegmenter();
-    let parts: FilePart[] = [];
-    let chars = 0;
-    const storeParts = (): void => {
-      inTransaction(this.#database, () => {
-        for (const part of parts) this.#store(part);
-      });
-      parts = [];
-      chars = 0;
-    };
     for (const session of stale) {
-      let part: FilePart = { session, from: 0, passages: [], isLast: false };
-      parts.push(part);
-      let inARow = 0;
+      // Of a size that no file has, until all of it is there: it is looked at again.
+      let next = this.#begin(session);
+      const first = next;
+      let passages: SessionPassage[] = [];
+      let chars = 0;
+      const store = (): void =>
+        inTransaction(this.#database, () => {
+          for (const { step, text } of passages.slice(0, Math.max(0, first + MAX_PASSAGES - next)))
+            this.#add.run(next++, searchWords(text, segmenter).flat().join(" "), step, text);
+        });
       for (const passage of readable(session.path)) {
-        part.passages.push({ ...passage, words: searchWords(passage.text, segmenter).flat().join(" ") });
+        passages.push(passage);
         chars += passage.text.length;
-        inARow += passage.text.length;
-        if (inARow >= CHARS_IN_A_ROW) {
-          inARow = 0;
-          await rest();
-        }
         if (chars < CHARS_TOGETHER) continue;
-        if (signal?.aborted === true) return;
-        storeParts();
-        part = { session, from: part.from + part.passages.length, passages: [], isLast: false };
-        parts.push(part);
+        store();
+        passages = [];
+        chars = 0;
         await rest();
+        if (signal?.aborted === true) return;
       }
-      part.isLast = true;
-      if (signal?.aborted === true) return;
-      if (parts.length < TOGETHER) continue;
-      storeParts();
+      store();
+      this.#put.get(session.path, session.bytes, session.changedAt);
       // Between one commit and the next, others of this process and of others have their turn.
       await setImmediate();
+      if (signal?.aborted === true) return;
     }
-    storeParts();
+  }
+
+  /** Forgets the passages of a file; the number of its first. Others may put the same ones meanwhile. */
+  #begin({ path, changedAt }: SessionFile): number {
+    return inTransaction(this.#database, () => {
+      const { id } = this.#put.get(path, -1, changedAt) ?? {};
+      const first = Number(id) * MAX_PASSAGES;
+      this.#drop.run(first, first + MAX_PASSAGES - 1);
+      return first;
+    });
   }
 
   #forget(path: string): void {
@@ -284,18 +281,6 @@ class SearchIndex {
     const first = Number(id ?? 0) * MAX_PASSAGES;
     this.#drop.run(first, first + MAX_PASSAGES - 1);
     this.#database.prepare("DELETE FROM files WHERE path = ?").run(path);
-  }
-
-  /** Others may be at work on the same file: then each passage is put once more, where it is. */
-  #store({ session, from, passages, isLast }: FilePart): void {
-    const { path, bytes, changedAt } = session;
-    // Of a size that no file has, until all of it is there: it is looked at again.
-    const { id } = this.#put.get(path, isLast ? bytes : -1, changedAt) ?? {};
-    const first = Number(id) * MAX_PASSAGES;
-    if (from === 0) this.#drop.run(first, first + MAX_PASSAGES - 1);
-    passages.slice(0, Math.max(0, MAX_PASSAGES - from)).forEach(({ step, text, words }, at) => {
-      this.#add.run(first + from + at, words, step, text);
-    });
   }
 
   /** The files that are not in the index as they are now, and paths in it of files that are no more. */
@@ -345,15 +330,6 @@ class SearchIndex {
   [Symbol.dispose](): void {
     this.#database.close();
   }
-}
-
-/** Passages of a file that are stored together. */
-interface FilePart {
-  readonly session: SessionFile;
-  /** Number of passages before them. */
-  readonly from: number;
-  readonly passages: (SessionPassage & { readonly words: string })[];
-  isLast: boolean;
 }
 
 function* readable(path: string): Generator<SessionPassage, void, undefined> {
