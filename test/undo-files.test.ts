@@ -99,7 +99,7 @@ test("a workspace with too many files is covered from the outside in, and that i
   expect([room.tree()["a.txt"], room.tree()["deep/1.txt"]]).toEqual(["file 644 one\n", "file 644 two\n"]);
 });
 
-test("folders further down that have too many files are said before anything is undone, once and together", async () => {
+test("folders further down that have too many files are said before anything is undone, each once", async () => {
   const many = (folder: string): readonly [string, string][] =>
     Array.from({ length: 20 }, (_, at) => [`${folder}/${at}.js`, "one\n"]);
   const modules = ["a", "b", "c"].map((name) => `packages/${name}/node_modules`);
@@ -108,7 +108,8 @@ test("folders further down that have too many files are said before anything is 
   await room.run([["true"], [`mkdir -p ${modules[2]}; touch ${modules[2]}/{1..20}.js`], ["true"]]);
   const rest = "; what commands change there is not kept.";
   expect(room.notices).toEqual([
-    `undo: 2 folders below ${room.root}, among them ${modules[0]}, have too many files${rest}`,
+    `undo: ${room.root}/${modules[0]} has too many files${rest}`,
+    `undo: ${room.root}/${modules[1]} has too many files${rest}`,
     `undo: ${room.root}/${modules[2]} has too many files${rest}`,
   ]);
 });

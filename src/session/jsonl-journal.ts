@@ -65,7 +65,8 @@ export class JsonlJournal implements LocalJournal {
   readonly path: string;
   /** The repairs that were due when the file was opened. */
   readonly repairs: RepairReport;
-  readonly #file: AppendFile;
+  readonly #descriptor: number;
+  readonly #calls: AppendCalls;
   readonly #lock: SessionLock;
   readonly #now: () => number;
   readonly #ids = createIds();
@@ -77,26 +78,31 @@ export class JsonlJournal implements LocalJournal {
   /** Records in the file, and those of them known to be on the disk. */
   #written: number;
   #stored: number;
+  /** Folders that hold a new entry, which must reach the disk with the first bytes. */
+  #newEntriesIn: readonly string[];
+  /** Size after our last write; undefined before the first. */
+  #size: number | undefined;
+  #next: Promise<void> | undefined;
+  #begin: () => void = () => undefined;
+  #running: Promise<void> = Promise.resolve();
+  #isSynced = true;
+  #cause: Error | undefined;
+  #isOpen = true;
 
   private constructor(opened: OpenedFile, options: JsonlJournalOptions) {
-    const { path, descriptor, lock, newEntriesIn = [] } = opened;
     this.sessionId = opened.sessionId;
-    this.path = path;
+    this.path = opened.path;
     this.repairs = opened.repairs;
-    this.#lock = lock;
+    this.#descriptor = opened.descriptor;
+    this.#lock = opened.lock;
+    this.#calls = options.calls ?? SYSTEM_CALLS;
     this.#now = options.now ?? Date.now;
     this.#found = opened.found;
     const { records = [] } = opened.found?.scan ?? {};
     this.#newest = records.at(-1)?.id ?? null;
     this.#written = records.length;
     this.#stored = this.#written;
-    this.#file = new AppendFile(descriptor, {
-      newEntriesIn,
-      assertOwner: () => {
-        if (!lock.isHeld()) throw sessionError("Another process took the session over.");
-      },
-      calls: options.calls,
-    });
+    this.#newEntriesIn = opened.newEntriesIn ?? [];
   }
 
   /** Starts a session in a file that must not be there yet. Throws `journal`. */
@@ -109,7 +115,7 @@ export class JsonlJournal implements LocalJournal {
         { path, descriptor, lock, sessionId, ...NOTHING, newEntriesIn: [dirname(path), ...newEntriesIn] },
         session,
       );
-      await journal.#begin(session);
+      await journal.#start(session);
       return journal;
     } catch (error) {
       lock.release();
@@ -182,8 +188,17 @@ export class JsonlJournal implements LocalJournal {
     return UNHURRIED.has(entry.type) ? stored : this.#sync().then(() => stored);
   }
 
+  /** Like a sync, when it has no hurry: what is written until then needs no sync of its own. */
   flush(): Promise<void> {
-    return this.#sync("soon");
+    if (this.#isSynced) return this.#running.then(() => this.#assertUsable());
+    if (this.#next === undefined) {
+      const idle = new Promise<void>((resolve) => {
+        this.#begin = resolve;
+        setImmediate(resolve);
+      });
+      this.#next = this.#startSync(Promise.all([this.#running, idle]));
+    }
+    return this.#next;
   }
 
   /**
@@ -206,11 +221,20 @@ export class JsonlJournal implements LocalJournal {
 
   /** Syncs, closes the file and gives the session back. A session without a record leaves no file. */
   async close(): Promise<void> {
+    if (!this.#isOpen) return;
     try {
-      await this.#file.close();
-      if (this.#header === undefined) return;
-      this.#header = undefined;
-      unlinkSync(this.path);
+      if (!this.#isSynced && this.#cause === undefined) await this.#sync();
+      await this.#running;
+    } finally {
+      this.#end();
+    }
+  }
+
+  #end(): void {
+    this.#isOpen = false;
+    try {
+      closeSync(this.#descriptor);
+      if (this.#header !== undefined) unlinkSync(this.path);
     } catch (error) {
       throw this.#failure(error);
     } finally {
@@ -228,7 +252,7 @@ export class JsonlJournal implements LocalJournal {
     this.#lock.release();
   }
 
-  async #begin({ sessionId, cwd, copyOf, copyUpTo, importedFrom }: NewSession): Promise<void> {
+  async #start({ sessionId, cwd, copyOf, copyUpTo, importedFrom }: NewSession): Promise<void> {
     const base = { id: this.#ids("entry"), parent: null, time: this.#now(), type: "session" } as const;
     if (copyOf === undefined) {
       this.#header = { ...base, sessionId, cwd, ...defined({ importedFrom }) };
@@ -264,24 +288,74 @@ export class JsonlJournal implements LocalJournal {
   #write<E extends EntryBase & { readonly type: string }>(entry: E): E {
     const encoded = encodeRecord(entry);
     this.#found = undefined;
+    this.#assertUsable();
+    this.#isSynced = false;
     try {
-      this.#file.write(encoded.bytes);
+      if (this.#needsNewline()) this.#writeAll(Uint8Array.of(NEWLINE));
+      this.#writeAll(encoded.bytes);
     } catch (error) {
-      throw this.#failure(error);
+      throw this.#fail(error);
     }
     this.#newest = entry.id;
     this.#written++;
     return encoded.entry;
   }
 
-  async #sync(when: "now" | "soon" = "now"): Promise<void> {
-    const written = this.#written;
-    try {
-      await (when === "now" ? this.#file.sync() : this.#file.syncSoon());
-    } catch (error) {
-      throw this.#failure(error);
+  #writeAll(bytes: Uint8Array): void {
+    for (let rest = bytes; rest.length > 0; ) {
+      const written = this.#calls.write(this.#descriptor, rest);
+      if (written === 0) throw new Error("The file takes no more bytes.");
+      rest = rest.subarray(written);
     }
-    this.#stored = Math.max(this.#stored, written);
+    this.#size = (this.#size ?? 0) + bytes.length;
+  }
+
+  /** Throws when writing would go unseen: the file is gone, or belongs to another process by now. */
+  #needsNewline(): boolean {
+    const { nlink, size } = fstatSync(this.#descriptor);
+    if (nlink === 0) throw new RemovedFile("the file was removed while it was in use");
+    if (size === this.#size) return false;
+    if (!this.#lock.isHeld()) throw sessionError("Another process took the session over.");
+    this.#size = size;
+    return size > 0 && lastByte(this.#descriptor, size) !== NEWLINE;
+  }
+
+  /** Resolves when everything written so far is on the disk. What is asked for meanwhile becomes one. */
+  #sync(): Promise<void> {
+    this.#begin();
+    this.#next ??= this.#startSync(this.#running);
+    return this.#next;
+  }
+
+  #startSync(ready: Promise<unknown>): Promise<void> {
+    const sync = ready.then(async () => {
+      this.#next = undefined;
+      this.#assertUsable();
+      this.#isSynced = true;
+      const written = this.#written;
+      const folders = this.#newEntriesIn;
+      this.#newEntriesIn = [];
+      try {
+        await Promise.all([this.#calls.sync(this.#descriptor), ...folders.map(syncFolder)]);
+      } catch (error) {
+        throw this.#fail(error);
+      }
+      this.#stored = Math.max(this.#stored, written);
+    });
+    // Whoever asked hears of a failure; the chain only keeps the order.
+    this.#running = sync.catch(() => undefined);
+    return sync;
+  }
+
+  #assertUsable(): void {
+    if (this.#cause !== undefined) throw this.#failure(this.#cause);
+    if (!this.#isOpen)
+      throw this.#failure(new Error("the journal was closed before; close it after the run has ended"));
+  }
+
+  #fail(error: unknown): Error {
+    this.#cause ??= error instanceof Error ? error : new Error(String(error));
+    return this.#failure(this.#cause);
   }
 
   #failure(cause: unknown): Error {
@@ -342,132 +416,6 @@ export interface AppendCalls {
   readonly write: (descriptor: number, bytes: Uint8Array) => number;
   /** Resolves when what was written so far is on the disk. */
   readonly sync: (descriptor: number) => Promise<void>;
-}
-
-interface AppendFileOptions {
-  /** Folders that hold a new entry, which must reach the disk with the first bytes. */
-  readonly newEntriesIn?: readonly string[];
-  /** Throws when writing is over. Asked before the first write and when another changed the file. */
-  readonly assertOwner?: () => void;
-  readonly calls?: AppendCalls | undefined;
-}
-
-/**
- * Appends to a file opened for reading and appending. A file that does not end in a newline gets one first.
- * Syncs that are asked for while the disk is at work become one. After the first failure nothing is written
- * again. Takes over the descriptor.
- */
-class AppendFile {
-  readonly #descriptor: number;
-  readonly #assertOwner: () => void;
-  readonly #calls: AppendCalls;
-  #newEntriesIn: readonly string[];
-  /** Size after our last write; undefined before the first. */
-  #size: number | undefined;
-  #next: Promise<void> | undefined;
-  #begin: () => void = () => undefined;
-  #running: Promise<void> = Promise.resolve();
-  #isSynced = true;
-  #failure: Error | undefined;
-  #isOpen = true;
-
-  constructor(descriptor: number, options: AppendFileOptions = {}) {
-    this.#descriptor = descriptor;
-    this.#newEntriesIn = options.newEntriesIn ?? [];
-    this.#assertOwner = options.assertOwner ?? (() => undefined);
-    this.#calls = options.calls ?? SYSTEM_CALLS;
-  }
-
-  /** Hands bytes to the system, all of them. Throws the first failure, then and ever after. */
-  write(bytes: Uint8Array): void {
-    this.#assertUsable();
-    this.#isSynced = false;
-    try {
-      if (this.#needsNewline()) this.#writeAll(Uint8Array.of(NEWLINE));
-      this.#writeAll(bytes);
-    } catch (error) {
-      throw this.#fail(error);
-    }
-  }
-
-  /** Resolves when everything written so far is on the disk. Rejects with the first failure. */
-  sync(): Promise<void> {
-    this.#begin();
-    this.#next ??= this.#startSync(this.#running);
-    return this.#next;
-  }
-
-  /** Like {@link sync}, when it has no hurry: what is written until then needs no sync of its own. */
-  syncSoon(): Promise<void> {
-    if (this.#isSynced) return this.#running.then(() => this.#assertUsable());
-    if (this.#next === undefined) {
-      const idle = new Promise<void>((resolve) => {
-        this.#begin = resolve;
-        setImmediate(resolve);
-      });
-      this.#next = this.#startSync(Promise.all([this.#running, idle]));
-    }
-    return this.#next;
-  }
-
-  /** Syncs what is not synced and closes the file, also when that fails; rejects with the failure. */
-  async close(): Promise<void> {
-    if (!this.#isOpen) return;
-    try {
-      if (!this.#isSynced && this.#failure === undefined) await this.sync();
-      await this.#running;
-    } finally {
-      this.#isOpen = false;
-      closeSync(this.#descriptor);
-    }
-  }
-
-  #assertUsable(): void {
-    if (this.#failure !== undefined) throw this.#failure;
-    if (!this.#isOpen) throw new Error("the journal was closed before; close it after the run has ended");
-  }
-
-  #fail(error: unknown): Error {
-    this.#failure ??= error instanceof Error ? error : new Error(String(error));
-    return this.#failure;
-  }
-
-  #startSync(ready: Promise<unknown>): Promise<void> {
-    const sync = ready.then(async () => {
-      this.#next = undefined;
-      this.#assertUsable();
-      this.#isSynced = true;
-      try {
-        const folders = this.#newEntriesIn;
-        this.#newEntriesIn = [];
-        await Promise.all([this.#calls.sync(this.#descriptor), ...folders.map(syncFolder)]);
-      } catch (error) {
-        throw this.#fail(error);
-      }
-    });
-    // Whoever asked hears of a failure; the chain only keeps the order.
-    this.#running = sync.catch(() => undefined);
-    return sync;
-  }
-
-  #writeAll(bytes: Uint8Array): void {
-    for (let rest = bytes; rest.length > 0; ) {
-      const written = this.#calls.write(this.#descriptor, rest);
-      if (written === 0) throw new Error("The file takes no more bytes.");
-      rest = rest.subarray(written);
-    }
-    this.#size = (this.#size ?? 0) + bytes.length;
-  }
-
-  /** Throws when writing would go unseen: the file is gone, or belongs to another process by now. */
-  #needsNewline(): boolean {
-    const { nlink, size } = fstatSync(this.#descriptor);
-    if (nlink === 0) throw new RemovedFile("the file was removed while it was in use");
-    if (size === this.#size) return false;
-    this.#assertOwner();
-    this.#size = size;
-    return size > 0 && lastByte(this.#descriptor, size) !== NEWLINE;
-  }
 }
 
 /** Says that the file has no name any more: what was written to it is lost. */

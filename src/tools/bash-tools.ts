@@ -7,17 +7,12 @@ import { defineTool, type Tool, type ToolContext, type ToolResult } from "../cor
 import { errorResult } from "../core/tool/tool-output.ts";
 import { systemCode } from "../system/system-error.ts";
 import { redactedInput } from "./files/file-error.ts";
-import { createJobTool } from "./job-tool.ts";
 import type { OutputText } from "./shell/output-buffer.ts";
 import type { ProcessInfo } from "./shell/process-table.ts";
-import { describeDuration, describeExit, listProcesses, outputLines } from "./shell/report.ts";
+import { describeDuration, describeExit, listProcesses, outputLines, shorten } from "./shell/report.ts";
 import { runInPort } from "./shell/run-in-port.ts";
-import {
-  type CommandPlace,
-  type RunningCommand,
-  type ShellOptions,
-  ShellSession,
-} from "./shell/shell-session.ts";
+import type { RunningCommand } from "./shell/shell-process.ts";
+import { type CommandPlace, type ShellOptions, ShellSession } from "./shell/shell-session.ts";
 
 /** `bash` and `job` of one session, and the end of everything they started. */
 export interface BashTools {
@@ -60,8 +55,8 @@ export function createBashTools(options: ShellOptions = {}): BashTools {
     bash,
     job,
     tools: [bash, job],
-    run: (command, options) => runCommand(session, { command, ...options }),
-    watchJobs: (onEnd) => session.jobs.watch(onEnd),
+    run: (command, options) => runCommand(session, command, options),
+    watchJobs: (onEnd) => session.watchJobs(onEnd),
     prepare: () => session.prepare(),
     dispose: () => session.dispose(),
     [Symbol.asyncDispose]: () => session.dispose(),
@@ -124,7 +119,7 @@ async function runBash(session: ShellSession, input: BashInput, context: ToolCon
   const timeoutMs = Math.min(input.timeout_ms ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
   const { port } = session;
   if (port !== undefined && place.runs === "outside" && input.background !== true)
-    return runInPort(session, { port, input, env: place.env, timeoutMs }, context);
+    return runInPort(session, { port, command: input.command, env: place.env, timeoutMs }, context);
   const live = input.background === true ? undefined : new LiveUpdate((text) => context.update(text));
   const full = Promise.withResolvers<void>();
   let running: RunningCommand;
@@ -142,7 +137,7 @@ async function runBash(session: ShellSession, input: BashInput, context: ToolCon
   }
   if (live === undefined) return backgroundResult(session, running);
   try {
-    const ending = await waitForEnd(running, { timeoutMs, signal: context.signal, full: full.promise });
+    const ending = await waitForEnd(running, timeoutMs, context.signal, full.promise);
     return ending === "exited"
       ? await exitResult(session, running)
       : await stopResult(session, running, ending);
@@ -156,15 +151,15 @@ const NO_TIMEOUT_MS = 2 ** 31 - 1;
 /** Runs a person's command outside to its end, its output as it is. Rejects when it cannot be started. */
 async function runCommand(
   session: ShellSession,
-  { command, cwd, signal }: { readonly command: string; readonly cwd: string; readonly signal: AbortSignal },
+  command: string,
+  { cwd, signal }: { readonly cwd: string; readonly signal: AbortSignal },
 ): Promise<{ readonly output: string; readonly exitCode: number | null }> {
   const full = Promise.withResolvers<void>();
   const running = await session.start({ command, cwd, onFull: full.resolve });
-  const conditions = { timeoutMs: NO_TIMEOUT_MS, signal, full: full.promise };
-  const ending = await waitForEnd(running, conditions);
-  const left = ending === "exited" ? await running.process.running() : [];
-  if (ending !== "exited") await running.process.end(session.graceMs);
-  if (left.length > 0) session.adopt(running, { isLeftover: true });
+  const ending = await waitForEnd(running, NO_TIMEOUT_MS, signal, full.promise);
+  const left = ending === "exited" ? await running.running() : [];
+  if (ending !== "exited") await running.end(session.graceMs);
+  if (left.length > 0) session.adopt(running, true);
   else await session.finish(running);
   const { text } = await running.look();
   return { output: text, exitCode: ending === "exited" ? (running.exit?.code ?? null) : null };
@@ -205,14 +200,12 @@ function startProblem(error: unknown, command: string, cwd: string): string {
   return `The command cannot be started: ${errorMessage(error)}.`;
 }
 
-interface EndConditions {
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-  readonly full: Promise<void>;
-}
-
-function waitForEnd(running: RunningCommand, conditions: EndConditions): Promise<Ending> {
-  const { timeoutMs, signal, full } = conditions;
+function waitForEnd(
+  running: RunningCommand,
+  timeoutMs: number,
+  signal: AbortSignal,
+  full: Promise<void>,
+): Promise<Ending> {
   return new Promise((resolve) => {
     const settle = (ending: Ending): void => {
       clearTimeout(timer);
@@ -225,21 +218,21 @@ function waitForEnd(running: RunningCommand, conditions: EndConditions): Promise
     if (signal.aborted) onAbort();
     void full.then(() => settle("too_much_output"));
     // A shell that has ended is only drained; its time is up no more.
-    void running.process.exited.then(() => clearTimeout(timer));
-    void running.process.settled().then(() => settle("exited"));
+    void running.exited.then(() => clearTimeout(timer));
+    void running.drained().then(() => settle("exited"));
   });
 }
 
 async function exitResult(session: ShellSession, running: RunningCommand): Promise<ToolResult> {
-  const left = await running.process.running();
+  const left = await running.running();
   if (left.length === 0) await session.finish(running);
   const output = await running.look();
   const exit = running.exit ?? { code: null, signal: null };
   const ended = describeExit(exit);
   const lines = [`[${ended}, ${describeDuration(running.durationMs)}]`];
   lines.push(...(await session.notes(running, output.text)));
-  const job = left.length === 0 ? undefined : session.adopt(running, { isLeftover: true });
-  if (job !== undefined) lines.push(leftoverLines(left, job.id));
+  const jobId = left.length === 0 ? undefined : session.adopt(running, true);
+  if (jobId !== undefined) lines.push(leftoverLines(left, jobId));
   return {
     content: outputLines(output) + lines.join("\n"),
     isError: exit.code !== 0,
@@ -247,8 +240,8 @@ async function exitResult(session: ShellSession, running: RunningCommand): Promi
     essence: essence(ended, output),
     metadata: {
       ...facts(running, output),
-      ...(job !== undefined && {
-        jobId: job.id,
+      ...(jobId !== undefined && {
+        jobId,
         processes: left.map(({ pid, command }) => ({ pid, command })),
       }),
     },
@@ -271,7 +264,7 @@ async function stopResult(
   ending: Exclude<Ending, "exited">,
 ): Promise<ToolResult> {
   const ranMs = running.durationMs;
-  const left = await running.process.end(session.graceMs);
+  const left = await running.end(session.graceMs);
   await session.finish(running);
   const output = await running.look();
   const lines = [`[${stopReason(ending, ranMs, session)}]`];
@@ -296,8 +289,8 @@ function stopReason(ending: Exclude<Ending, "exited">, ranMs: number, session: S
 }
 
 function backgroundResult(session: ShellSession, running: RunningCommand): ToolResult {
-  const { id } = session.adopt(running, { isLeftover: false });
-  const { pid } = running.process;
+  const id = session.adopt(running, false);
+  const { pid } = running;
   return {
     content: `Started as ${id} (pid ${pid}). It ends with the session; the job tool shows its output and ends it earlier.`,
     title: id,
@@ -346,4 +339,90 @@ class LiveUpdate {
     this.#timer = undefined;
     this.#publish(text);
   }
+}
+
+/** The `job` tool: commands that run in the background, and what finished commands left running. */
+function createJobTool(session: ShellSession): Tool {
+  return defineTool({
+    name: "job",
+    description: "Background commands: list them, show new output, kill one.",
+    parameters: {
+      type: "object",
+      properties: { action: { type: "string", enum: ["list", "output", "kill"] }, id: { type: "string" } },
+      required: ["action"],
+    },
+    access: "none",
+    changesFiles: false,
+    timeoutMs: 0,
+    abortGraceMs: ABORT_GRACE_MS,
+    execute: ({ action, id }) => runJob(session, action, id),
+  });
+}
+
+async function runJob(session: ShellSession, action: string, id: string | undefined): Promise<ToolResult> {
+  if (action === "list") return listJobs(session);
+  if (id === undefined) return errorResult(`action "${action}" needs an id. ${knownJobs(session)}`);
+  const job = session.jobs.get(id);
+  if (job === undefined) return errorResult(`There is no job ${JSON.stringify(id)}. ${knownJobs(session)}`);
+  return action === "output" ? showOutput(session, id, job) : killJob(session, id, job);
+}
+
+function knownJobs({ jobs }: ShellSession): string {
+  return jobs.size === 0 ? "No command runs in the background." : `Jobs: ${[...jobs.keys()].join(", ")}.`;
+}
+
+async function listJobs({ jobs }: ShellSession): Promise<ToolResult> {
+  if (jobs.size === 0) return { content: "No jobs.", title: "0 jobs" };
+  const lines = await Promise.all(
+    [...jobs].map(
+      async ([id, job]) => `${id}: ${jobState(job, await job.running())}: ${shorten(job.command)}`,
+    ),
+  );
+  return { content: lines.join("\n"), title: counted(jobs.size, "job") };
+}
+
+async function showOutput(session: ShellSession, id: string, job: RunningCommand): Promise<ToolResult> {
+  const processes = await job.running();
+  const output = await job.look();
+  const state = jobState(job, processes);
+  const lines = [`[${id}: ${state}]`];
+  if (job.exit !== undefined) lines.push(...(await session.notes(job, output.text)));
+  if (job.exit !== undefined && processes.length > 0) lines.push(listProcesses(processes));
+  return {
+    content: outputLines(output, "(no new output)") + lines.join("\n"),
+    title: state,
+    metadata: jobFacts(id, job, processes),
+  };
+}
+
+async function killJob({ graceMs }: ShellSession, id: string, job: RunningCommand): Promise<ToolResult> {
+  const before = await job.running();
+  const left = await job.end(graceMs);
+  const output = await job.look();
+  const done = before.length === 0 ? "had ended already" : "ended";
+  const state = left.length === 0 ? done : `could not be ended:\n${listProcesses(left)}`;
+  return {
+    content: `${outputLines(output, "(no new output)")}[${id}: ${state}]`,
+    isError: left.length > 0,
+    title: done,
+    metadata: jobFacts(id, job, left),
+  };
+}
+
+function jobState({ exit, durationMs }: RunningCommand, { length }: readonly ProcessInfo[]): string {
+  if (exit === undefined) return `running for ${describeDuration(durationMs)}`;
+  const ended = `${describeExit(exit)} after ${describeDuration(durationMs)}`;
+  return length === 0 ? ended : `${ended}, ${length} of its processes still running`;
+}
+
+function jobFacts(
+  jobId: string,
+  { exit }: RunningCommand,
+  processes: readonly ProcessInfo[],
+): NonNullable<ToolResult["metadata"]> {
+  return {
+    jobId,
+    ...(exit !== undefined && { exitCode: exit.code, signal: exit.signal }),
+    processes: processes.map(({ pid, command }) => ({ pid, command })),
+  };
 }

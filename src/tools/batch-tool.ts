@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { errorMessage } from "../core/base/errors.ts";
 import { defined, isRecord } from "../core/base/json.ts";
-import { counted } from "../core/base/text.ts";
+import { counted, truncateMiddle } from "../core/base/text.ts";
 import { type ImageBlock, type TextBlock, textOf } from "../core/message/message.ts";
 import {
   defineTool,
@@ -147,11 +147,17 @@ function joinAccess(all: readonly ToolAccess[]): ToolAccess {
   return read.length === 0 && write.length === 0 ? "none" : { read, write };
 }
 
-/** Short texts stay whole, long ones keep equal shares: head and tail, with a note in between. */
+const HINT = "\n[Make this call alone to see all of it.]";
+
+/** Short texts stay whole, long ones keep equal shares: head and tail, with a note. */
 export function shareBytes(texts: readonly string[], maxBytes: number): readonly string[] {
   const sizes = texts.map((text) => Buffer.byteLength(text));
   const share = fairShare(sizes, maxBytes);
-  return texts.map((text, index) => ((sizes[index] ?? 0) <= share ? text : cutMiddle(text, share)));
+  return texts.map((text, index) =>
+    (sizes[index] ?? 0) <= share
+      ? text
+      : truncateMiddle(text, { maxBytes: Math.max(0, share - HINT.length) }) + HINT,
+  );
 }
 
 /** The greatest size to which everything longer must be cut, so that the sum fits. */
@@ -164,16 +170,4 @@ function fairShare(sizes: readonly number[], maxBytes: number): number {
     left--;
   }
   return maxBytes;
-}
-
-function cutMiddle(text: string, maxBytes: number): string {
-  const bytes = Buffer.from(text);
-  const note = `\n[${bytes.length} bytes in all, the middle is left out; make this call alone to see it]\n`;
-  const room = Math.max(0, maxBytes - note.length);
-  let headEnd = Math.floor(room / 2);
-  let tailStart = bytes.length - (room - headEnd);
-  // UTF-8 continuation bytes are 10xxxxxx: cut between characters.
-  while (headEnd > 0 && ((bytes[headEnd] ?? 0) & 0xc0) === 0x80) headEnd--;
-  while (tailStart < bytes.length && ((bytes[tailStart] ?? 0) & 0xc0) === 0x80) tailStart++;
-  return bytes.toString("utf8", 0, headEnd) + note + bytes.toString("utf8", tailStart);
 }

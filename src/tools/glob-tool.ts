@@ -14,8 +14,7 @@ import { exclusionBelow, newestFirst, searchRootKind, shownPath } from "./search
  * are not followed. The pattern cannot leave `path`.
  */
 export function createGlobTool(options: SearchToolOptions = {}): Tool {
-  const { timeoutMs = TIMEOUT_MS } = options;
-  const ripgrep = options.locator ?? new RipgrepLocator(options.ripgrep);
+  const locator = options.locator ?? new RipgrepLocator(options.ripgrep);
   return defineTool({
     name: "glob",
     description: "Finds files by glob (**, {a,b}) below a folder, newest first. Ignored files are left out.",
@@ -23,11 +22,7 @@ export function createGlobTool(options: SearchToolOptions = {}): Tool {
     readOnly: true,
     access: "read_all",
     execute: ({ pattern, path = "." }, context) =>
-      answerFileErrors(path, context.signal, () => {
-        const cwd = resolvePath(".", { cwd: options.cwd ?? context.cwd });
-        const folder = permittedPath(path, { ...options, cwd }, context);
-        return glob({ ...options, timeoutMs, pattern, folder, shown: path, cwd, ripgrep }, context);
-      }),
+      answerFileErrors(path, context.signal, () => glob(pattern, path, { ...options, locator }, context)),
   });
 }
 
@@ -42,26 +37,24 @@ const MAX_MATCHES = 20_000;
 const MAX_PATTERN_CHARS = 1000;
 const TIMEOUT_MS = 20_000;
 
-interface GlobRequest extends Pick<SearchToolOptions, "excludes"> {
-  readonly pattern: string;
-  readonly folder: string;
-  readonly shown: string;
-  readonly cwd: string;
-  readonly ripgrep: RipgrepLocator;
-  readonly timeoutMs: number;
-}
-
-async function glob(request: GlobRequest, context: ToolContext): Promise<ToolResult> {
-  const { folder, shown, cwd, ripgrep } = request;
+async function glob(
+  wanted: string,
+  shown: string,
+  options: SearchToolOptions & { readonly locator: RipgrepLocator },
+  context: ToolContext,
+): Promise<ToolResult> {
+  const { timeoutMs = TIMEOUT_MS } = options;
+  const cwd = resolvePath(".", { cwd: options.cwd ?? context.cwd });
+  const folder = permittedPath(shown, { ...options, cwd }, context);
   if ((await searchRootKind(folder, shown)) === "file") {
     throw new FileRefusal(`${shown} is a file: path is the folder to search.`);
   }
-  const pattern = patternBelow(request);
+  const pattern = patternBelow(folder, wanted, shown);
   const fits = pathGlob(pattern);
-  const isExcluded = exclusionBelow(folder, request.excludes);
-  const timeout = AbortSignal.timeout(request.timeoutMs);
+  const isExcluded = exclusionBelow(folder, options.excludes);
+  const timeout = AbortSignal.timeout(timeoutMs);
   const found: string[] = [];
-  await listFiles(ripgrep, {
+  await listFiles(options.locator, {
     folder,
     signal: AbortSignal.any([context.signal, timeout]),
     withNodeModules: `${pattern}/${folder}`.includes("node_modules"),
@@ -74,7 +67,7 @@ async function glob(request: GlobRequest, context: ToolContext): Promise<ToolRes
   const sorted = await newestFirst(folder, found);
   const lines = sorted.slice(0, MAX_SHOWN).map((path) => shownPath(join(folder, path), cwd));
   const count = found.length === MAX_MATCHES ? `${MAX_MATCHES} or more files` : counted(found.length, "file");
-  const notes = timeout.aborted ? [`Stopped after ${request.timeoutMs / 1000} s: there may be more.`] : [];
+  const notes = timeout.aborted ? [`Stopped after ${timeoutMs / 1000} s: there may be more.`] : [];
   if (found.length > MAX_SHOWN) notes.unshift(`The newest ${MAX_SHOWN} of ${count}. Narrow the pattern.`);
   const text = found.length === 0 ? [nothingFound(pattern, shown === "." ? folder : shown)] : lines;
   return {
@@ -85,7 +78,7 @@ async function glob(request: GlobRequest, context: ToolContext): Promise<ToolRes
 }
 
 /** The pattern relative to the folder; an absolute one may name the folder itself. */
-function patternBelow({ pattern, folder, shown }: GlobRequest): string {
+function patternBelow(folder: string, pattern: string, shown: string): string {
   if (pattern.length > MAX_PATTERN_CHARS)
     throw new FileRefusal(`pattern has ${pattern.length} characters: at most ${MAX_PATTERN_CHARS}.`);
   const relative = pattern.startsWith(`${folder}/`) ? pattern.slice(folder.length + 1) : pattern;

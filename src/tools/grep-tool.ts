@@ -15,7 +15,6 @@ import { exclusionBelow, ResultList, searchRootKind, type TextSearch } from "./s
  * treated as by `glob`; a `glob` without a slash names files in any folder.
  */
 export function createGrepTool(options: SearchToolOptions = {}): Tool {
-  const { timeoutMs = TIMEOUT_MS } = options;
   const locator = options.locator ?? new RipgrepLocator(options.ripgrep);
   return defineTool({
     name: "grep",
@@ -25,11 +24,9 @@ export function createGrepTool(options: SearchToolOptions = {}): Tool {
     readOnly: true,
     access: "read_all",
     execute: (input, context) =>
-      answerFileErrors(input.path ?? ".", context.signal, () => {
-        const cwd = resolvePath(".", { cwd: options.cwd ?? context.cwd });
-        const path = permittedPath(input.path ?? ".", { ...options, cwd }, context);
-        return grep(input, { ...options, timeoutMs, path, cwd, locator }, context);
-      }),
+      answerFileErrors(input.path ?? ".", context.signal, () =>
+        grep(input, { ...options, locator }, context),
+      ),
   });
 }
 
@@ -56,24 +53,24 @@ const MAX_PROBLEM_CHARS = 1000;
 
 type GrepInput = FromJsonSchema<typeof PARAMETERS>;
 
-interface GrepPlace extends Pick<SearchToolOptions, "excludes"> {
-  readonly path: string;
-  readonly cwd: string;
-  readonly locator: RipgrepLocator;
-  readonly timeoutMs: number;
-}
-
-async function grep(input: GrepInput, place: GrepPlace, context: ToolContext): Promise<ToolResult> {
+async function grep(
+  input: GrepInput,
+  options: SearchToolOptions & { readonly locator: RipgrepLocator },
+  context: ToolContext,
+): Promise<ToolResult> {
+  const { timeoutMs = TIMEOUT_MS } = options;
+  const cwd = resolvePath(".", { cwd: options.cwd ?? context.cwd });
+  const path = permittedPath(input.path ?? ".", { ...options, cwd }, context);
   if (input.pattern === "") throw new FileRefusal("pattern is empty: it would match every line.");
-  const kind = await searchRootKind(place.path, input.path ?? ".");
-  const folder = kind === "file" ? dirname(place.path) : place.path;
-  const timeout = AbortSignal.timeout(place.timeoutMs);
-  const asked = { ...wantedOf(input, folder), ...(kind === "file" ? { file: basename(place.path) } : {}) };
+  const kind = await searchRootKind(path, input.path ?? ".");
+  const folder = kind === "file" ? dirname(path) : path;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const asked = { ...wantedOf(input, folder), ...(kind === "file" ? { file: basename(path) } : {}) };
   const limit = Math.min(Math.max(1, input.limit ?? DEFAULT_LIMIT), MAX_LIMIT);
-  const list = new ResultList(asked, limit, place.cwd);
+  const list = new ResultList(asked, limit, cwd);
   // A file that the call names was judged with the call.
-  const isExcluded = exclusionBelow(folder, kind === "file" ? undefined : place.excludes);
-  const end = await searchText(place.locator, {
+  const isExcluded = exclusionBelow(folder, kind === "file" ? undefined : options.excludes);
+  const end = await searchText(options.locator, {
     ...asked,
     signal: AbortSignal.any([context.signal, timeout]),
     onFound: (found) => isExcluded(found.path) || list.add(found),
@@ -82,16 +79,16 @@ async function grep(input: GrepInput, place: GrepPlace, context: ToolContext): P
   if (end.problem !== undefined && list.size === 0) throw new FileRefusal(unusable(end.problem));
   const text = await list.text();
   const notes = [
-    ...(timeout.aborted ? [`Stopped after ${place.timeoutMs / 1000} s: there may be more.`] : []),
+    ...(timeout.aborted ? [`Stopped after ${timeoutMs / 1000} s: there may be more.`] : []),
     ...(end.unread > 0
       ? [`${counted(end.unread, "file or folder", "files or folders")} could not be read.`]
       : []),
   ];
-  const found = text === "" ? nothingFound(input, place) : text;
+  const found = text === "" ? nothingFound(input, cwd) : text;
   return {
     content: [found, ...notes.map((note) => `[${note}]`)].join("\n"),
     title: counted(list.size, asked.mode === "content" ? "line" : "file"),
-    metadata: { path: place.path, mode: asked.mode, results: list.size },
+    metadata: { path: path, mode: asked.mode, results: list.size },
   };
 }
 
@@ -115,7 +112,7 @@ function unusable(problem: string): string {
   return `The search cannot be done: ${problem.slice(0, MAX_PROBLEM_CHARS)}\n${hint}`;
 }
 
-function nothingFound({ pattern, glob, path = "." }: GrepInput, { cwd }: GrepPlace): string {
+function nothingFound({ pattern, glob, path = "." }: GrepInput, cwd: string): string {
   const where = path === "." ? cwd : path;
   return `No matches for ${pattern} in ${where}${glob === undefined || glob === "" ? "" : ` (files ${glob})`}.`;
 }

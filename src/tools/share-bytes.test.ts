@@ -9,9 +9,11 @@ test("short texts stay whole and long ones share what is left", () => {
   expect([short, size(long ?? ""), size(longer ?? "")]).toEqual(["abc", 1000, 1000]);
 });
 
-test("a cut text keeps its beginning and its end and says how long it was", () => {
+test("a cut text keeps its beginning and its end and says how to see all of it", () => {
   const [text] = shareBytes([`begin${"-".repeat(5000)}end`], 200);
-  expect(text).toMatch(/^begin-+\n\[5008 bytes in all, the middle is left out; .*\]\n-+end$/);
+  expect(text).toMatch(
+    /^begin-+\n… \d+ bytes left out …\n-+end\n\[Make this call alone to see all of it\.\]$/,
+  );
 });
 
 test("texts that fit are unchanged, and the sum never exceeds the limit by more than the notes", () => {

@@ -248,7 +248,7 @@ test("a store that is none, and options that cannot work, are refused before any
   const model = new ScriptedModel([]);
   const store = told({});
   for (const [wrong, message] of [
-    [{ store: {} as never }, /longTermMemory.store is missing/],
+    [{ store: {} as never }, /longTermMemory.store is an object; it must be a store/],
     [{ store, mode: "always" as never }, /mode is "always": use static, agent, both/],
     [{ store, language: "de" as never }, /language is "de": use en or zh/],
     [{ store, limit: 0 }, /longTermMemory.limit is 0/],

@@ -1,6 +1,6 @@
 import { misuse } from "../../core/base/errors.ts";
 import type { Message } from "../../core/message/message.ts";
-import type { Compaction, CompactionPreview, CompactionTask, Compactor, ContextView } from "./compactor.ts";
+import type { Compaction, Compactor, ContextView } from "./compactor.ts";
 import { ContextMeter, type ContextSize } from "./context-meter.ts";
 import { answersCalls, pinnedOf } from "./pinned.ts";
 import { isSeam } from "./plan-compaction.ts";
@@ -22,46 +22,33 @@ export function firstAndLast(count: number, options: FirstAndLastOptions = {}): 
     throw misuse(`firstAndLast(${String(count)}): it must be a whole number from 2.`);
   if (!Number.isSafeInteger(max) || max < count)
     throw misuse(`firstAndLast: max is ${String(max)}; it must be a whole number from ${count}.`);
-  return new MessageWindow(count, max);
-}
-
-class MessageWindow implements Compactor {
-  readonly #count: number;
-  readonly #max: number;
-  readonly #meter = new ContextMeter();
-
-  constructor(count: number, max: number) {
-    this.#count = count;
-    this.#max = max;
-  }
-
-  readonly isNeeded = ({ messages }: ContextView): boolean => messages.length > this.#max;
-
-  readonly compact = async (task: CompactionTask): Promise<Compaction | undefined> => {
-    const { messages, reason } = task;
-    const count = reason === "overflow" ? Math.min(this.#count, Math.ceil(messages.length / 2)) : this.#count;
-    const cut = cutTo(messages, count);
-    if (cut === undefined) return undefined;
-    return compactionOf(messages, cut, await this.#meter.measure(task));
-  };
-
-  readonly preview = async (view: ContextView): Promise<CompactionPreview> => {
-    const { messages, info } = view;
-    const size = await this.#meter.measure(view);
-    const cut = cutTo(messages, this.#count);
-    const compaction = cut === undefined ? undefined : compactionOf(messages, cut, size);
-    const replaced = messages.slice(cut?.head.length ?? 0, messages.length - (cut?.kept ?? messages.length));
-    return {
-      isNeeded: this.isNeeded(view),
-      method: compaction === undefined ? "none" : "truncation",
-      tokensBefore: size.tokens,
-      tokensAfter: compaction?.tokensAfter ?? size.tokens,
-      limit: undefined,
-      window: info?.contextWindow,
-      replaced: compaction === undefined ? [] : replaced,
-      kept: compaction === undefined ? messages : messages.slice(messages.length - compaction.kept),
-      pinned: { userMessages: pinnedOf(cut?.head ?? []).userMessages.length, files: 0, todo: false },
-    };
+  const meter = new ContextMeter();
+  const isNeeded = ({ messages }: ContextView): boolean => messages.length > max;
+  return {
+    isNeeded,
+    compact: async (task) => {
+      const { messages, reason } = task;
+      const most = reason === "overflow" ? Math.min(count, Math.ceil(messages.length / 2)) : count;
+      const cut = cutTo(messages, most);
+      return cut === undefined ? undefined : compactionOf(messages, cut, await meter.measure(task));
+    },
+    preview: async (view) => {
+      const { messages, info } = view;
+      const size = await meter.measure(view);
+      const { head, kept } = cutTo(messages, count) ?? { head: [], kept: messages.length };
+      const isCut = kept < messages.length;
+      return {
+        isNeeded: isNeeded(view),
+        method: isCut ? "truncation" : "none",
+        tokensBefore: size.tokens,
+        tokensAfter: isCut ? compactionOf(messages, { head, kept }, size).tokensAfter : size.tokens,
+        limit: undefined,
+        window: info?.contextWindow,
+        replaced: messages.slice(head.length, messages.length - kept),
+        kept: messages.slice(messages.length - kept),
+        pinned: { userMessages: pinnedOf(head).userMessages.length, files: 0, todo: false },
+      };
+    },
   };
 }
 

@@ -13,7 +13,6 @@ import {
   type Usage,
 } from "../../core/message/message.ts";
 import { OUTCOME_UNKNOWN } from "../../core/message/transcript.ts";
-import { SYSTEM_CALLS } from "../jsonl-journal.ts";
 import { type DamagedLine, readLines } from "../read-session.ts";
 import { openSessionFile } from "../session-file.ts";
 import type { SessionStore } from "../session-store.ts";
@@ -203,7 +202,6 @@ async function write(
   cwd: string,
 ): Promise<string> {
   const clock = { time: entries.find(({ time }) => time !== undefined)?.time ?? Date.now() };
-  const disk = { waits: false };
   const journal = await store.start(cwd, {
     sessionId,
     now: () => clock.time,
@@ -211,17 +209,14 @@ async function write(
       program: session.program,
       ...defined({ sessionId: foreignId(session), cwd: session.cwd?.slice(0, 4_000) }),
     },
-    calls: {
-      write: SYSTEM_CALLS.write,
-      sync: (descriptor) => (disk.waits ? SYSTEM_CALLS.sync(descriptor) : Promise.resolve()),
-    },
   });
   try {
-    for (const [at, { entry, time }] of entries.entries()) {
+    // Written at once, one behind the other; they share a sync.
+    const stored = entries.map(async ({ entry, time }) => {
       clock.time = time ?? clock.time;
-      disk.waits = at === entries.length - 1;
       await journal.append(entry);
-    }
+    });
+    await Promise.all(stored);
   } catch (error) {
     await journal.close().catch(() => undefined);
     rmSync(journal.path, { force: true });

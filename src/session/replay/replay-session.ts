@@ -31,199 +31,26 @@ export async function replaySession(
 ): Promise<ReplayReport> {
   const { from = 1, signal } = options;
   if (options.from !== undefined) stepNumbered(entries, from);
-  const findings = new ReplayFindings();
-  const stepOf = stepFinder(entries);
+  const comparison = new Comparison(entries, from);
   for (const run of recordedRuns(entries)) {
     if (signal?.aborted === true) break;
-    const last = stepOf(run.end ?? run.answers.at(-1) ?? run.start);
+    const last = comparison.stepOf(run.end ?? run.answers.at(-1) ?? run.start);
     if (last !== null && last < from) continue;
     if (run.body.some(isOfPhase)) {
-      findings.leaveOut("runs of patterns with phases");
+      comparison.leaveOut("runs of patterns with phases");
       continue;
     }
     const before = entries.slice(0, run.before);
     const replayed = new RunReplay(run, options);
     await replayed.perform(before);
-    compareRun({ run, before, replayed, stepOf, from, findings });
+    comparison.add(run, replayed, before);
   }
-  return findings.report();
+  return comparison.report();
 }
 
 /** True for an entry of a conversation that was made within the run, as some patterns do. */
 function isOfPhase({ type, scope }: JournalEntry): boolean {
   return scope !== undefined && (type === "user_message" || type === "assistant_message");
-}
-
-/** Tells the step an entry belongs to: the last one that had begun. */
-function stepFinder(entries: readonly JournalEntry[]): (entry: JournalEntry | undefined) => number | null {
-  const places = new Map(entries.map((entry, at) => [entry, at]));
-  const steps = sessionSteps(entries);
-  return (entry) => {
-    const at = entry === undefined ? undefined : places.get(entry);
-    return steps.findLast((step) => at !== undefined && step.at <= at)?.number ?? null;
-  };
-}
-
-interface ComparedRun {
-  readonly run: RecordedRun;
-  readonly before: readonly JournalEntry[];
-  readonly replayed: RunReplay;
-  /** Number of the step of an entry; `null` for one that belongs to none. */
-  readonly stepOf: (entry: JournalEntry | undefined) => number | null;
-  readonly from: number;
-  readonly findings: ReplayFindings;
-}
-
-function compareRun(compared: ComparedRun): void {
-  const { run, findings } = compared;
-  findings.runs++;
-  compareRequests(compared);
-  compareCalls(compared);
-  compareEnd(compared);
-  findings.leaveOut("requests of subagents", run.delegated);
-  findings.leaveOut("history in a run", run.body.filter(({ type }) => type === "history").length);
-}
-
-type Place = Omit<ReplayDifference, "path" | "recorded" | "replayed">;
-
-function placeOf(compared: ComparedRun, aspect: ReplayAspect, entry: JournalEntry | undefined): Place {
-  return { run: compared.run.number, step: compared.stepOf(entry), aspect };
-}
-
-function isLookedAt({ from }: ComparedRun, { step }: Place): boolean {
-  return step === null || step >= from;
-}
-
-function compareRequests(compared: ComparedRun): void {
-  const { run, replayed, findings } = compared;
-  const expected = expectedRequests(compared);
-  run.answers.forEach((answer, at) => {
-    const place = placeOf(compared, "request", answer);
-    if (!isLookedAt(compared, place)) return;
-    const made = replayed.requests[at];
-    if (made === undefined) {
-      findings.note(place, { path: "the top", left: "a request", right: "nothing" });
-      return;
-    }
-    findings.requests++;
-    findings.note(place, within("messages", firstDifference(expected[at], made)));
-  });
-  if (!replayed.askedTooOften) return;
-  const place = placeOf(compared, "request", run.answers.at(-1));
-  findings.note(place, { path: "the top", left: "nothing", right: "one more request" });
-}
-
-/** Messages each recorded answer answers: the fold of what stands before it. */
-function expectedRequests({ run, before }: ComparedRun): readonly (readonly Message[])[] {
-  const state = new SessionState();
-  for (const entry of [...before, run.start, ...run.opening]) state.apply(entry);
-  const expected: (readonly Message[])[] = [];
-  for (const entry of run.body) {
-    state.apply(entry);
-    if (entry.type !== "assistant_message") continue;
-    // The answer itself, which has closed what was open before it, is the last message.
-    expected.push(state.transcript.messages.slice(0, entry.message.content.length === 0 ? undefined : -1));
-  }
-  return expected;
-}
-
-function compareCalls(compared: ComparedRun): void {
-  const { run, replayed, findings } = compared;
-  const made = new Map(recordedCalls(replayed.entries));
-  for (const call of run.calls.values()) {
-    const entry = call.intent ?? call.decision ?? call.result;
-    if (!isLookedAt(compared, placeOf(compared, "tool_input", entry))) continue;
-    const now = made.get(call.callId);
-    made.delete(call.callId);
-    const left = reasonToLeaveOut(call, now);
-    if (left !== undefined) findings.leaveOut(left);
-    else compareCall(compared, call, now);
-  }
-  for (const call of made.values()) {
-    const recorded = run.calls.get(call.callId);
-    if (recorded !== undefined || call.result?.status === "aborted") continue;
-    // A call of before that was only to get its answer, and the run was cut once more.
-    if (run.end === undefined && call.intent === undefined) continue;
-    const place = {
-      ...placeOf(compared, "added_call", undefined),
-      call: { id: call.callId, name: call.name },
-    };
-    findings.note(place, {
-      path: "the top",
-      left: "nothing",
-      right: JSON.stringify(call.intent?.input ?? {}).slice(0, 200),
-    });
-  }
-}
-
-function reasonToLeaveOut(call: RecordedCall, now: RecordedCall | undefined): string | undefined {
-  if (call.result === undefined && call.request !== undefined) return "calls that wait for an answer";
-  if (call.result === undefined || call.result.status === "aborted") return "interrupted calls";
-  if (now !== undefined || call.parentCallId === undefined) return undefined;
-  return "calls of calls without recorded arguments";
-}
-
-function compareCall(compared: ComparedRun, call: RecordedCall, now: RecordedCall | undefined): void {
-  const { findings, replayed } = compared;
-  const { callId, name, intent, result } = call;
-  const at = (aspect: ReplayAspect): Place => ({
-    ...placeOf(compared, aspect, intent ?? call.decision ?? result),
-    call: { id: callId, name },
-  });
-  if (now === undefined) {
-    findings.note(at("missing_call"), { path: "the top", left: "a call", right: "nothing" });
-    return;
-  }
-  findings.calls++;
-  const input = checkedInput(call);
-  // Of a call that came to nothing the answer has all there is: a hook may have had another one forbidden.
-  if (input !== undefined && call.decision?.action !== "deny")
-    findings.note(at("tool_input"), within("input", firstDifference(input, checkedInput(now))));
-  const outcome = replayed.outcomes.get(callId);
-  const recorded = outcomeOf(call);
-  if (outcome === undefined) findings.note(at("tool_result"), firstDifference(recorded, outcomeOf(now)));
-  else {
-    findings.callsRun++;
-    findings.note(at("tool_result"), liveDifference(call, outcome));
-  }
-}
-
-/** Results that say the same are the same, whatever time the call took. */
-function liveDifference(
-  call: RecordedCall,
-  { content, isError, fingerprint }: LiveOutcome,
-): Difference | undefined {
-  const now = { status: isError ? "error" : "ok", content };
-  const isSame = fingerprint !== undefined && fingerprint === call.result?.fingerprint;
-  return isSame && now.status === call.result?.status ? undefined : firstDifference(outcomeOf(call), now);
-}
-
-function outcomeOf({ result }: RecordedCall): object {
-  return { status: result?.status, content: result?.result.content };
-}
-
-function compareEnd(compared: ComparedRun): void {
-  const { run, replayed, findings } = compared;
-  const place = placeOf(compared, "stop_reason", run.answers.at(-1));
-  if (!isLookedAt(compared, place)) return;
-  if (run.end === undefined) {
-    findings.leaveOut("ends of runs that were cut");
-    return;
-  }
-  if (replayed.endedAsRecorded && !replayed.askedTooOften) {
-    findings.leaveOut("ends that came from outside");
-    return;
-  }
-  const ended = replayed.entries.findLast((entry) => entry.type === "run_end" && entry.scope === undefined);
-  const now = ended?.type === "run_end" ? ended.stopReason : (replayed.failure?.message ?? "no end");
-  findings.note(place, within("stopReason", firstDifference(run.end.stopReason, now)));
-}
-
-function within(path: string, difference: Difference | undefined): Difference | undefined {
-  if (difference === undefined) return undefined;
-  const inner = difference.path === "the top" ? "" : difference.path;
-  const joint = inner === "" || inner.startsWith("[") ? "" : ".";
-  return { ...difference, path: `${path}${joint}${inner}` };
 }
 
 /** The aspects that are compared when a run is run again. */
@@ -266,37 +93,183 @@ export interface ReplayReport {
   readonly notReplayed: { readonly [kind: string]: number };
 }
 
-class ReplayFindings {
-  readonly differences: ReplayDifference[] = [];
-  requests = 0;
-  calls = 0;
-  callsRun = 0;
-  runs = 0;
+/** Where something was compared; without an entry it belongs to no step. */
+interface Place {
+  readonly run: number;
+  readonly entry: JournalEntry | undefined;
+  readonly aspect: ReplayAspect;
+  readonly call?: { readonly id: string; readonly name: string };
+}
+
+/** What differs between the runs of a session and what they were when they were run again. */
+class Comparison {
+  readonly #differences: ReplayDifference[] = [];
+  readonly #counts = { runs: 0, requests: 0, calls: 0, callsRun: 0 };
   readonly #notReplayed = new Map<string, number>();
+  readonly #from: number;
+  readonly #steps: ReturnType<typeof sessionSteps>;
+  readonly #places: ReadonlyMap<JournalEntry, number>;
+
+  constructor(entries: readonly JournalEntry[], from: number) {
+    this.#from = from;
+    this.#steps = sessionSteps(entries);
+    this.#places = new Map(entries.map((entry, at) => [entry, at]));
+  }
+
+  /** Number of the step an entry belongs to, the last one that had begun; `null` where it belongs to none. */
+  stepOf(entry: JournalEntry | undefined): number | null {
+    const at = entry === undefined ? undefined : this.#places.get(entry);
+    return this.#steps.findLast((step) => at !== undefined && step.at <= at)?.number ?? null;
+  }
 
   leaveOut(kind: string, count = 1): void {
     if (count > 0) this.#notReplayed.set(kind, (this.#notReplayed.get(kind) ?? 0) + count);
   }
 
-  note(
-    place: Omit<ReplayDifference, "path" | "recorded" | "replayed">,
-    difference: Difference | undefined,
-  ): void {
-    if (difference === undefined) return;
-    const { path, left, right } = difference;
-    this.differences.push({ ...place, path, recorded: left, replayed: right });
+  add(run: RecordedRun, replayed: RunReplay, before: readonly JournalEntry[]): void {
+    this.#counts.runs++;
+    this.#compareRequests(run, replayed, before);
+    this.#compareCalls(run, replayed);
+    this.#compareEnd(run, replayed);
+    this.leaveOut("requests of subagents", run.delegated);
+    this.leaveOut("history in a run", run.body.filter(({ type }) => type === "history").length);
   }
 
   report(): ReplayReport {
-    const { differences, runs, requests, calls, callsRun } = this;
-    return {
-      same: differences.length === 0,
-      differences,
-      runs,
-      requests,
-      calls,
-      callsRun,
-      notReplayed: Object.fromEntries(this.#notReplayed),
-    };
+    const differences = this.#differences;
+    const notReplayed = Object.fromEntries(this.#notReplayed);
+    return { same: differences.length === 0, differences, ...this.#counts, notReplayed };
   }
+
+  #isLookedAt(entry: JournalEntry | undefined): boolean {
+    const step = this.stepOf(entry);
+    return step === null || step >= this.#from;
+  }
+
+  #note({ run, entry, ...place }: Place, difference: Difference | undefined): void {
+    if (difference === undefined) return;
+    const { path, left: recorded, right } = difference;
+    this.#differences.push({ run, step: this.stepOf(entry), ...place, path, recorded, replayed: right });
+  }
+
+  #compareRequests(run: RecordedRun, replayed: RunReplay, before: readonly JournalEntry[]): void {
+    const expected = expectedRequests(run, before);
+    run.answers.forEach((entry, at) => {
+      if (!this.#isLookedAt(entry)) return;
+      const place = { run: run.number, entry, aspect: "request" } as const;
+      const made = replayed.requests[at];
+      if (made === undefined) return this.#note(place, onlyOne("a request", "nothing"));
+      this.#counts.requests++;
+      this.#note(place, within("messages", firstDifference(expected[at], made)));
+    });
+    if (!replayed.askedTooOften) return;
+    const place = { run: run.number, entry: run.answers.at(-1), aspect: "request" } as const;
+    this.#note(place, onlyOne("nothing", "one more request"));
+  }
+
+  #compareCalls(run: RecordedRun, replayed: RunReplay): void {
+    const made = new Map(recordedCalls(replayed.entries));
+    for (const call of run.calls.values()) {
+      if (!this.#isLookedAt(call.intent ?? call.decision ?? call.result)) continue;
+      const now = made.get(call.callId);
+      made.delete(call.callId);
+      const left = reasonToLeaveOut(call, now);
+      if (left !== undefined) this.leaveOut(left);
+      else this.#compareCall(run, call, now, replayed.outcomes.get(call.callId));
+    }
+    for (const { callId: id, name, intent, result } of made.values()) {
+      if (run.calls.has(id) || result?.status === "aborted") continue;
+      // A call of before that was only to get its answer, and the run was cut once more.
+      if (run.end === undefined && intent === undefined) continue;
+      const input = JSON.stringify(intent?.input ?? {}).slice(0, 200);
+      const place = { run: run.number, entry: undefined, aspect: "added_call", call: { id, name } } as const;
+      this.#note(place, onlyOne("nothing", input));
+    }
+  }
+
+  #compareCall(
+    run: RecordedRun,
+    call: RecordedCall,
+    now: RecordedCall | undefined,
+    outcome: LiveOutcome | undefined,
+  ): void {
+    const { callId: id, name, intent, decision, result } = call;
+    const place = { run: run.number, entry: intent ?? decision ?? result, call: { id, name } };
+    if (now === undefined)
+      return this.#note({ ...place, aspect: "missing_call" }, onlyOne("a call", "nothing"));
+    this.#counts.calls++;
+    const input = checkedInput(call);
+    // Of a call that came to nothing the answer has all there is: a hook may have had another one forbidden.
+    if (input !== undefined && decision?.action !== "deny") {
+      const difference = firstDifference(input, checkedInput(now));
+      this.#note({ ...place, aspect: "tool_input" }, within("input", difference));
+    }
+    if (outcome !== undefined) this.#counts.callsRun++;
+    const difference =
+      outcome === undefined
+        ? firstDifference(outcomeOf(call), outcomeOf(now))
+        : liveDifference(call, outcome);
+    this.#note({ ...place, aspect: "tool_result" }, difference);
+  }
+
+  #compareEnd(run: RecordedRun, replayed: RunReplay): void {
+    const entry = run.answers.at(-1);
+    if (!this.#isLookedAt(entry)) return;
+    if (run.end === undefined) return this.leaveOut("ends of runs that were cut");
+    if (replayed.endedAsRecorded && !replayed.askedTooOften)
+      return this.leaveOut("ends that came from outside");
+    const ended = replayed.entries.findLast(({ type, scope }) => type === "run_end" && scope === undefined);
+    const now = ended?.type === "run_end" ? ended.stopReason : (replayed.failure?.message ?? "no end");
+    const difference = firstDifference(run.end.stopReason, now);
+    this.#note({ run: run.number, entry, aspect: "stop_reason" }, within("stopReason", difference));
+  }
+}
+
+/** Messages each recorded answer answers: the fold of what stands before it. */
+function expectedRequests(
+  run: RecordedRun,
+  before: readonly JournalEntry[],
+): readonly (readonly Message[])[] {
+  const state = new SessionState();
+  for (const entry of [...before, run.start, ...run.opening]) state.apply(entry);
+  const expected: (readonly Message[])[] = [];
+  for (const entry of run.body) {
+    state.apply(entry);
+    if (entry.type !== "assistant_message") continue;
+    // The answer itself, which has closed what was open before it, is the last message.
+    expected.push(state.transcript.messages.slice(0, entry.message.content.length === 0 ? undefined : -1));
+  }
+  return expected;
+}
+
+function reasonToLeaveOut(call: RecordedCall, now: RecordedCall | undefined): string | undefined {
+  if (call.result === undefined && call.request !== undefined) return "calls that wait for an answer";
+  if (call.result === undefined || call.result.status === "aborted") return "interrupted calls";
+  if (now !== undefined || call.parentCallId === undefined) return undefined;
+  return "calls of calls without recorded arguments";
+}
+
+/** Results that say the same are the same, whatever time the call took. */
+function liveDifference(
+  call: RecordedCall,
+  { content, isError, fingerprint }: LiveOutcome,
+): Difference | undefined {
+  const now = { status: isError ? "error" : "ok", content };
+  const isSame = fingerprint !== undefined && fingerprint === call.result?.fingerprint;
+  return isSame && now.status === call.result?.status ? undefined : firstDifference(outcomeOf(call), now);
+}
+
+function outcomeOf({ result }: RecordedCall): object {
+  return { status: result?.status, content: result?.result.content };
+}
+
+function onlyOne(left: string, right: string): Difference {
+  return { path: "the top", left, right };
+}
+
+function within(path: string, difference: Difference | undefined): Difference | undefined {
+  if (difference === undefined) return undefined;
+  const inner = difference.path === "the top" ? "" : difference.path;
+  const joint = inner === "" || inner.startsWith("[") ? "" : ".";
+  return { ...difference, path: `${path}${joint}${inner}` };
 }

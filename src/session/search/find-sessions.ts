@@ -1,11 +1,17 @@
+import { closeSync, lstatSync, renameSync } from "node:fs";
 import { join } from "node:path";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { setImmediate } from "node:timers/promises";
+import type { JournalEntry } from "../../core/agent/entries.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import type { Redaction } from "../../core/base/text.ts";
-import { isDamagedDatabase } from "../../system/sqlite.ts";
-import { isFolder } from "../session-file.ts";
+import { textOf, toolCallsOf } from "../../core/message/message.ts";
+import { StepCounter } from "../../journal/steps.ts";
+import { inTransaction, isDamagedDatabase, loadSqlite } from "../../system/sqlite.ts";
+import { inspectSession, readEntries, recordPath } from "../read-session.ts";
+import { isFolder, openSessionFile } from "../session-file.ts";
 import type { SessionFile, SessionStore } from "../session-store.ts";
-import { SearchIndex, setIndexAside, type UpdateOptions, withoutCutWord } from "./search-index.ts";
-import { excerptOf, searchWords } from "./search-words.ts";
+import { excerptOf, searchWords, wordSegmenter } from "./search-words.ts";
 
 /** A session in which a text was found. */
 export interface FoundSession extends SessionFile {
@@ -150,4 +156,249 @@ async function searchIn(
     }
   }
   return [...found.values()];
+}
+
+/** Version of the tables; an index of another one is made anew. */
+const INDEX_VERSION = 2;
+
+/** Passages of one file at most: the number of a passage is that of its file times this, and its own. */
+const MAX_PASSAGES = 2 ** 20;
+/** Characters whose words are looked for and stored at once, more or less: nothing else is done meanwhile. */
+const CHARS_TOGETHER = 10_000;
+
+/** A passage that was found. */
+interface FoundPassage extends SessionPassage {
+  readonly path: string;
+}
+
+/** Options of {@link SearchIndex.update}. */
+interface UpdateOptions {
+  /** True when these are all sessions: others are forgotten. */
+  readonly isComplete: boolean;
+  readonly signal?: AbortSignal | undefined;
+  /** Lets others work. Default: those that wait already. */
+  readonly rest?: (() => Promise<unknown>) | undefined;
+}
+
+/** Full-text index of session files, in its own database. Holds nothing that they do not hold. */
+class SearchIndex {
+  readonly #database: DatabaseSync;
+  readonly #drop: StatementSync;
+  readonly #put: StatementSync;
+  readonly #add: StatementSync;
+
+  /** Opens or makes (0600) the index; without a path in memory. Throws for a link, and what SQLite throws. */
+  constructor(path?: string) {
+    if (path !== undefined) {
+      const exists = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+      closeSync(openSessionFile(path, exists ? "append" : "create"));
+    }
+    const { DatabaseSync: Database } = loadSqlite();
+    this.#database = new Database(path ?? ":memory:", { timeout: 2_000 });
+    try {
+      this.#prepare();
+      this.#drop = this.#database.prepare("DELETE FROM passages WHERE rowid BETWEEN ? AND ?");
+      this.#put = this.#database.prepare(
+        "INSERT INTO files (path, bytes, changed) VALUES (?, ?, ?) ON CONFLICT (path) DO UPDATE SET bytes = excluded.bytes, changed = excluded.changed RETURNING id",
+      );
+      this.#add = this.#database.prepare(
+        "INSERT OR REPLACE INTO passages (rowid, words, step, text) VALUES (?, ?, ?, ?)",
+      );
+    } catch (error) {
+      this.#database.close();
+      throw error;
+    }
+  }
+
+  #prepare(): void {
+    const database = this.#database;
+    database.exec("PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY");
+    const version = database.prepare("PRAGMA user_version").get()?.["user_version"];
+    if (version === INDEX_VERSION) return;
+    database.exec(`BEGIN IMMEDIATE;
+      DROP TABLE IF EXISTS files; DROP TABLE IF EXISTS passages;
+      CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT UNIQUE, bytes INTEGER, changed REAL);
+      CREATE VIRTUAL TABLE passages USING fts5(words, step UNINDEXED, text UNINDEXED, tokenize = 'unicode61 remove_diacritics 2');
+      PRAGMA user_version = ${INDEX_VERSION};
+      COMMIT`);
+  }
+
+  /**
+   * Brings the index up to date with the files as they are now, and lets others work again and again
+   * meanwhile. A file that cannot be read is left out. An abort ends it early, with what was stored so far.
+   */
+  async update(
+    sessions: readonly SessionFile[],
+    { isComplete, signal, rest = setImmediate }: UpdateOptions,
+  ): Promise<void> {
+    const { stale, gone } = this.#changes(sessions, isComplete);
+    if (stale.length + gone.length === 0) return;
+    inTransaction(this.#database, () => {
+      for (const path of gone) this.#forget(path);
+    });
+    const segmenter = wordSegmenter();
+    for (const session of stale) {
+      // Of a size that no file has, until all of it is there: it is looked at again.
+      let next = this.#begin(session);
+      const first = next;
+      let passages: SessionPassage[] = [];
+      let chars = 0;
+      const store = (): void =>
+        inTransaction(this.#database, () => {
+          for (const { step, text } of passages.slice(0, Math.max(0, first + MAX_PASSAGES - next)))
+            this.#add.run(next++, searchWords(text, segmenter).flat().join(" "), step, text);
+        });
+      for (const passage of readable(session.path)) {
+        passages.push(passage);
+        chars += passage.text.length;
+        if (chars < CHARS_TOGETHER) continue;
+        store();
+        passages = [];
+        chars = 0;
+        await rest();
+        if (signal?.aborted === true) return;
+      }
+      store();
+      this.#put.get(session.path, session.bytes, session.changedAt);
+      // Between one commit and the next, others of this process and of others have their turn.
+      await setImmediate();
+      if (signal?.aborted === true) return;
+    }
+  }
+
+  /** Forgets the passages of a file; the number of its first. Others may put the same ones meanwhile. */
+  #begin({ path, changedAt }: SessionFile): number {
+    return inTransaction(this.#database, () => {
+      const { id } = this.#put.get(path, -1, changedAt) ?? {};
+      const first = Number(id) * MAX_PASSAGES;
+      this.#drop.run(first, first + MAX_PASSAGES - 1);
+      return first;
+    });
+  }
+
+  #forget(path: string): void {
+    const { id } = this.#database.prepare("SELECT id FROM files WHERE path = ?").get(path) ?? {};
+    const first = Number(id ?? 0) * MAX_PASSAGES;
+    this.#drop.run(first, first + MAX_PASSAGES - 1);
+    this.#database.prepare("DELETE FROM files WHERE path = ?").run(path);
+  }
+
+  /** The files that are not in the index as they are now, and paths in it of files that are no more. */
+  #changes(
+    sessions: readonly SessionFile[],
+    isComplete: boolean,
+  ): { readonly stale: readonly SessionFile[]; readonly gone: readonly string[] } {
+    const known = new Map(
+      this.#database
+        .prepare("SELECT path, bytes, changed FROM files")
+        .all()
+        .map((row) => [String(row["path"]), `${Number(row["bytes"])} ${Number(row["changed"])}`]),
+    );
+    const present = new Set(sessions.map(({ path }) => path));
+    const stale = sessions.filter(
+      ({ path, bytes, changedAt }) => known.get(path) !== `${bytes} ${changedAt}`,
+    );
+    return { stale, gone: isComplete ? [...known.keys()].filter((path) => !present.has(path)) : [] };
+  }
+
+  /** How many of the files are in the index as they are now. */
+  count(sessions: readonly SessionFile[]): number {
+    return sessions.length - this.#changes(sessions, false).stale.length;
+  }
+
+  /** Passages of the files that have all the words, those with most of them first. */
+  find(text: string, limit: number): readonly FoundPassage[] {
+    const words = searchWords(text).map((word) =>
+      word.length === 1 ? `"${word[0]}"*` : `"${word.join(" ")}"`,
+    );
+    if (words.length === 0) return [];
+    const files = this.#database.prepare(
+      `SELECT DISTINCT rowid / ${MAX_PASSAGES} AS id FROM passages WHERE passages MATCH ?`,
+    );
+    const sets = words.map((word) => new Set(files.all(word).map((row) => Number(row["id"]))));
+    const [first = new Set<number>(), ...others] = sets;
+    const ids = [...first].filter((id) => others.every((set) => set.has(id)));
+    if (ids.length === 0) return [];
+    return this.#database
+      .prepare(
+        `SELECT path, step, text FROM passages JOIN files ON id = passages.rowid / ${MAX_PASSAGES} WHERE passages MATCH ? AND id IN (SELECT value FROM json_each(?)) ORDER BY rank LIMIT ?`,
+      )
+      .all(words.join(" OR "), JSON.stringify(ids), limit)
+      .map((row) => ({ path: String(row["path"]), step: Number(row["step"]), text: String(row["text"]) }));
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close();
+  }
+}
+
+function* readable(path: string): Generator<SessionPassage, void, undefined> {
+  try {
+    yield* sessionPassages(path);
+  } catch {
+    // A file that is gone, linked or of a newer version has no text to find; opening it tells why.
+    return;
+  }
+}
+
+/** Moves a damaged index out of the way; returns its new path. */
+function setIndexAside(path: string, now: number): string {
+  const aside = `${path}.damaged-${now}`;
+  renameSync(path, aside);
+  return aside;
+}
+
+/** A text of a session that can be found. */
+interface SessionPassage {
+  /** Step of the session it belongs to: the next one for input, its own for answers and results. */
+  readonly step: number;
+  readonly text: string;
+}
+
+/** Characters of one text that are searched: of what people and models say, and of what tools give. */
+const MAX_SAID = 32_000;
+const MAX_RESULT = 8_000;
+
+/** The texts of a session file, one by one. Throws `journal` for a file that cannot be read. */
+function* sessionPassages(path: string): Generator<SessionPassage, void, undefined> {
+  const descriptor = openSessionFile(path, "read");
+  try {
+    const { scan } = inspectSession(descriptor, path);
+    const counter = new StepCounter();
+    for (const entry of readEntries(descriptor, recordPath(scan))) {
+      const step = counter.stepOf(entry);
+      for (const text of textsOf(entry)) if (text.trim() !== "") yield { step, text: text.toWellFormed() };
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** A passage without the part of a word it was cut in, if so: half of a secret is none to a redaction. */
+function withoutCutWord(text: string): string {
+  if (text.length !== MAX_SAID && text.length !== MAX_RESULT) return text;
+  let end = text.length;
+  while (end > 0 && !/\s/.test(text.charAt(end - 1))) end--;
+  return text.slice(0, end);
+}
+
+function textsOf(entry: JournalEntry): readonly string[] {
+  switch (entry.type) {
+    case "user_message":
+      return [textOf(entry.message.content, "\n").slice(0, MAX_SAID)];
+    case "assistant_message":
+      return [
+        textOf(entry.message.content, "\n").slice(0, MAX_SAID),
+        ...toolCallsOf(entry.message).map(({ name, input }) =>
+          `${name} ${JSON.stringify(input)}`.slice(0, MAX_RESULT),
+        ),
+      ];
+    case "tool_result":
+      return [textOf(entry.result.content, "\n").slice(0, MAX_RESULT)];
+    case "history":
+    case "compaction":
+      return entry.messages.map((message) => textOf(message.content, "\n").slice(0, MAX_SAID));
+    default:
+      return [];
+  }
 }

@@ -9,23 +9,28 @@ function noticesOf(...places: readonly (readonly [path: string, reason: Omission
   );
 }
 
-test("places at the top are named one by one, deeper ones by their number and the first of them", () => {
+test("the outermost places are named one by one, the others by their number", () => {
   expect(
     noticesOf(
+      ["a/b/c", "too_many_files"],
+      ["a/d/e", "mount"],
+      ["a/b/d", "too_many_files"],
+      ["a/b/e", "too_many_files"],
       ["big", "too_many_files"],
       ["data", "mount"],
-      ["a/b", "too_many_files"],
       ["a/c", "too_many_files"],
-      ["a/d/e", "mount"],
     ),
   ).toEqual([
     "undo: /w/big has too many files",
     "undo: /w/data is another file system",
-    "undo: 3 folders below /w, among them a/b, have too many files or are other file systems",
+    "undo: /w/a/c has too many files",
+    "undo: /w/a/b/c has too many files",
+    "undo: /w/a/d/e is another file system",
+    "undo: what commands change in 2 other folders below /w is not kept.",
   ]);
 });
 
-test("a single deeper place is named, and so is the root; what is noted for other reasons is not", () => {
+test("a deeper place is named, and so is the root; what is noted for other reasons is not", () => {
   expect([
     noticesOf(["a/b", "too_many_files"]),
     noticesOf(["a/m", "mount"]),

@@ -73,18 +73,20 @@ export async function undo(
   const history = await settledHistory(place, options.dryRun === true);
   const cut = cutRollback(history);
   if (cut !== undefined) return finish(place, cut);
-  const to = wanted ?? lastInEffect(history);
-  if (to === undefined) return nothing(place, "undo", omittedNow(place));
+  const run = history.inEffect.at(-1);
+  const to = wanted ?? (run === undefined ? undefined : { run, turn: 0 });
+  const omittedNow = (): readonly Omission[] => place.openWorkspace(place.cwd).omitted;
+  if (to === undefined) return nothing(place, "undo", omittedNow());
   assertPlace(history, to);
   const steps = stepsFrom(history, to);
-  const groups = byRoot(steps).map(({ root, own }) => ({
-    root,
-    stories: pathStories(own, wantedIn(root, paths)),
-  }));
+  const groups = Array.from(
+    Map.groupBy(steps, ({ entry }) => entry.root),
+    ([root, own]) => ({ root, stories: pathStories(own, wantedIn(root, paths)) }),
+  );
   const isWhole = paths.length === 0;
   const entry = { direction: "undo", to, ...(isWhole ? {} : { partial: true }) } as const;
   const omitted = omissionsIn(steps);
-  return rollBack(place, groups, options, entry, omitted.length > 0 ? omitted : omittedNow(place));
+  return rollBack(place, groups, options, entry, omitted.length > 0 ? omitted : omittedNow());
 }
 
 /** Takes back the newest undo after which no call changed files. Otherwise as {@link undo}. */
@@ -155,8 +157,7 @@ function plan(workspace: Workspace, stories: readonly PathStory[], force: boolea
   workspace.look(stories.map(({ path }) => path));
   const planned = stories.flatMap((story): PlannedPath[] => {
     const { path } = story;
-    const seen = { version: workspace.versionOf(path) ?? null, mark: workspace.markOf(path) };
-    const step = planPath(story, seen, (hash) => workspace.store.has(hash));
+    const step = planPath(story, workspace, workspace.versionOf(path) ?? null);
     return step === undefined ? [] : [step];
   });
   const isDone = ({ obstacle }: PlannedPath): boolean =>
@@ -204,10 +205,7 @@ function isStill(workspace: Workspace, path: PathKey, before: FileVersion | null
 }
 
 /** Ends a rollback that was cut: does what stands as before it, leaves what changed meanwhile. */
-async function finish(
-  place: RollbackPlace,
-  { entry }: { readonly entry: RollbackEntry },
-): Promise<RollbackReport> {
+async function finish(place: RollbackPlace, entry: RollbackEntry): Promise<RollbackReport> {
   const workspace = place.openWorkspace(entry.root);
   const stories = entry.changes.map(
     ({ path, before, after }): PathStory => ({ path, target: after, expected: [before], isDisturbed: false }),
@@ -247,14 +245,9 @@ async function settledHistory(
 /** Tools whose calls change no file, as far as a journal tells. */
 const READERS: ReadonlySet<string> = new Set(["read", "glob", "grep", "job", "batch"]);
 
-function cutRollback({ steps }: CheckpointHistory): { readonly entry: RollbackEntry } | undefined {
+function cutRollback({ steps }: CheckpointHistory): RollbackEntry | undefined {
   const last = steps.at(-1);
-  return last?.entry.type === "rollback" && !last.isEnded ? { entry: last.entry } : undefined;
-}
-
-function lastInEffect({ inEffect }: CheckpointHistory): TurnPlace | undefined {
-  const run = inEffect.at(-1);
-  return run === undefined ? undefined : { run, turn: 0 };
+  return last?.entry.type === "rollback" && !last.isEnded ? last.entry : undefined;
 }
 
 function assertPlace({ steps, messages }: CheckpointHistory, { run, turn }: TurnPlace): void {
@@ -269,27 +262,11 @@ function assertPlace({ steps, messages }: CheckpointHistory, { run, turn }: Turn
   throw misuse(`There is no turn ${run}. ${known}`);
 }
 
-function byRoot(
-  steps: readonly HistoryStep[],
-): readonly { readonly root: string; readonly own: readonly HistoryStep[] }[] {
-  const roots = new Map<string, HistoryStep[]>();
-  for (const step of steps) {
-    const own = roots.get(step.entry.root);
-    if (own === undefined) roots.set(step.entry.root, [step]);
-    else own.push(step);
-  }
-  return [...roots].map(([root, own]) => ({ root, own }));
-}
-
 /** The part of the wanted paths that is in a root; undefined for all of it. */
 function wantedIn(root: string, paths: readonly string[]): readonly PathKey[] | undefined {
   if (paths.length === 0 || paths.some((path) => path === root || keyWithin(path, root) !== undefined))
     return undefined;
   return paths.flatMap((path) => keyWithin(root, path) ?? []);
-}
-
-function omittedNow({ cwd, openWorkspace }: RollbackPlace): readonly Omission[] {
-  return openWorkspace(cwd).omitted;
 }
 
 function nothing(
@@ -357,12 +334,6 @@ interface PlannedPath {
   readonly obstacle?: Obstacle;
 }
 
-interface SeenPath {
-  readonly version: FileVersion | null;
-  /** Tells it from other versions, where it is not kept. */
-  readonly mark: string | undefined;
-}
-
 /** Stories of all paths, or those `within` some, in steps of one root: each once, in order of first touch. */
 function pathStories(steps: readonly HistoryStep[], within?: readonly PathKey[]): PathStory[] {
   const stories = new Map<PathKey, PathStory>();
@@ -385,20 +356,18 @@ function pathStories(steps: readonly HistoryStep[], within?: readonly PathKey[])
   return [...stories.values()];
 }
 
-/**
- * The steps to put a path back, given its state now; undefined when nothing is to be done. `isKept` tells
- * whether the bytes of a hash are there.
- */
+/** The steps to put a path back, given its state now; undefined when nothing is to be done. */
 function planPath(
   story: PathStory,
-  { version: current, mark }: SeenPath,
-  isKept: (hash: string) => boolean,
+  workspace: Workspace,
+  current: FileVersion | null,
 ): PlannedPath | undefined {
   const { path, target, expected, isDisturbed } = story;
   if (isSameVersion(current, target)) return undefined;
   const change: FileChange = { path, before: current, after: target };
-  if (target?.type === "unkept" || (target?.type === "file" && !isKept(target.hash)))
+  if (target?.type === "unkept" || (target?.type === "file" && !workspace.store.has(target.hash)))
     return { change, obstacle: "lost" };
+  const mark = workspace.markOf(path);
   const isExpected = isAmong(current, expected) || expected.some((other) => isLike(other, current, mark));
   if (!isExpected) return { change, obstacle: "changed" };
   if (isDisturbed) return { change, obstacle: "changed_between" };

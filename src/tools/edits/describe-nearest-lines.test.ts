@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { describeNearestLines, substringDistance } from "./describe-nearest-lines.ts";
+import { describeNearestLines, substringDistance } from "./plan-edits.ts";
 
 const FILE =
   "import a;\n\nfunction one() {\n\treturn 1;\n}\n\nfunction two() {\n  return compute(2, 3);\n}\n";

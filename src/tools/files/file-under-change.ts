@@ -1,7 +1,6 @@
-import { type BigIntStats, constants, type Stats } from "node:fs";
-import { lstat, open, stat } from "node:fs/promises";
+import { constants, lstatSync, type Stats, statSync } from "node:fs";
+import { open } from "node:fs/promises";
 import type { ToolContext, ToolResult } from "../../core/tool/tool.ts";
-import { systemCode } from "../../system/system-error.ts";
 import { permittedPath } from "../resolve-path.ts";
 import { answerFileErrors, FileRefusal } from "./file-error.ts";
 import {
@@ -59,7 +58,7 @@ export interface FileUnderChange {
 /** Refuses what is not a writable text file that the session has read and that is unchanged since. */
 export async function openForChange(target: ChangeTarget): Promise<FileUnderChange | undefined> {
   const { path, shown } = target;
-  const stats = await statIfThere(path);
+  const stats = statSync(path, { throwIfNoEntry: false });
   const open = await readPort(portOf(target), path, target.signal);
   if (stats === undefined && open === undefined) {
     assertAsShown(target, undefined);
@@ -70,12 +69,16 @@ export async function openForChange(target: ChangeTarget): Promise<FileUnderChan
     await assertWritable(path, shown, stats);
   }
   const known = stampAsRead(target);
-  if (open !== undefined) {
-    const { stamp, content } = open;
-    assertUnchanged(known, stamp, shown);
-    assertAsShown(target, content);
-    return { stats, stamp, content: textOf(content, shown) };
-  }
+  const { stamp, content } = open ?? (await readFromDisk(path, shown));
+  assertUnchanged(known, stamp, shown);
+  assertAsShown(target, content);
+  return { stats, stamp, content: textOf(content, shown) };
+}
+
+async function readFromDisk(
+  path: string,
+  shown: string,
+): Promise<{ readonly stamp: FileStamp; readonly content: Uint8Array }> {
   const file = openRegularFile(path, shown);
   try {
     const now = file.stat();
@@ -85,10 +88,7 @@ export async function openForChange(target: ChangeTarget): Promise<FileUnderChan
       );
     }
     const content = await file.readAll();
-    const stamp = stampOf(now, content);
-    assertUnchanged(known, stamp, shown);
-    assertAsShown(target, content);
-    return { stats, stamp, content: textOf(content, shown) };
+    return { stamp: stampOf(now, content), content };
   } finally {
     file.close();
   }
@@ -154,7 +154,7 @@ export async function commitChange(
     shown: target.shown,
     beforeRename: async (place) => {
       target.signal.throwIfAborted();
-      await assertStillSame(target, before, place);
+      assertStillSame(target, before, place);
     },
   });
   target.state.remember(target.transcriptId, target.path, stampOf(stats, data));
@@ -198,15 +198,6 @@ function changedNow(shown: string): FileRefusal {
   );
 }
 
-async function statIfThere(path: string): Promise<Stats | undefined> {
-  try {
-    return await stat(path);
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return undefined;
-    throw error;
-  }
-}
-
 /** Replacing a file needs no permission to write it, so it is asked for by opening; a write bit must be. */
 async function assertWritable(path: string, shown: string, stats: Stats): Promise<void> {
   if ((stats.mode & 0o222) === 0)
@@ -219,25 +210,12 @@ async function assertWritable(path: string, shown: string, stats: Stats): Promis
 }
 
 /** `place` leads to the file, whatever has become of its folders meanwhile. */
-async function assertStillSame(
-  target: ChangeTarget,
-  before: FileUnderChange | undefined,
-  place: string,
-): Promise<void> {
-  let now: BigIntStats | undefined;
-  try {
-    now = await lstat(place, { bigint: true });
-  } catch (error) {
-    if (systemCode(error) !== "ENOENT") throw error;
-  }
-  if (before === undefined && now === undefined) return;
-  if (before !== undefined && now !== undefined && isSame(before.stamp, stampOf(now))) return;
+function assertStillSame(target: ChangeTarget, before: FileUnderChange | undefined, place: string): void {
+  const now = lstatSync(place, { bigint: true, throwIfNoEntry: false });
+  if (before === undefined || now === undefined) {
+    if ((before ?? now) === undefined) return;
+  } else if (isUnchanged(before.stamp, stampOf(now))) return;
   throw changedNow(target.shown);
-}
-
-function isSame(before: FileStamp, now: FileStamp): boolean {
-  const { size, mtimeNs, ino } = before;
-  return isUnchanged({ size, mtimeNs, ino }, now);
 }
 
 /** Differences between two versions of a file. */

@@ -7,9 +7,9 @@ import { describeDuration, describeExit } from "./report.ts";
 import type { Environment, PortCommand, PortCommandEnd, ShellPort } from "./shell-ports.ts";
 import type { ShellSession } from "./shell-session.ts";
 
-export interface PortRun {
+interface PortRun {
   readonly port: ShellPort;
-  readonly input: { readonly command: string };
+  readonly command: string;
   readonly env: Environment;
   readonly timeoutMs: number;
 }
@@ -17,46 +17,22 @@ export interface PortRun {
 /** Runs a command in the terminal of an editor; the result is that of `bash`. */
 export async function runInPort(
   session: ShellSession,
-  run: PortRun,
+  { port, command, env, timeoutMs }: PortRun,
   context: ToolContext,
 ): Promise<ToolResult> {
   const startedAt = performance.now();
-  const ended = new AbortController();
-  const onAbort = (): void => ended.abort(context.signal.reason);
-  context.signal.addEventListener("abort", onAbort, { once: true });
-  const timer = setTimeout(() => ended.abort(TIMED_OUT), run.timeoutMs);
+  const maxBytes = session.limits.headBytes + session.limits.tailBytes;
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), timeoutMs);
+  const signal = AbortSignal.any([context.signal, timeout.signal]);
   const metadata: { terminal?: string } = {};
-  try {
-    const end = await start(session, run, { context, signal: ended.signal, metadata });
-    const durationMs = Math.round(performance.now() - startedAt);
-    return resultOf(session, end, { durationMs, state: stateOf(end, ended.signal), metadata });
-  } catch (error) {
-    return errorResult(`The command cannot be started in the editor: ${errorMessage(error)}.`);
-  } finally {
-    clearTimeout(timer);
-    context.signal.removeEventListener("abort", onAbort);
-  }
-}
-
-const TIMED_OUT = "timed out";
-
-interface StartFacts {
-  readonly context: ToolContext;
-  readonly signal: AbortSignal;
-  readonly metadata: { terminal?: string };
-}
-
-async function start(
-  session: ShellSession,
-  { port, input, env }: PortRun,
-  { context, signal, metadata }: StartFacts,
-): Promise<PortCommandEnd> {
+  let end: PortCommandEnd;
   try {
     const running = port.run({
-      command: input.command,
+      command,
       cwd: context.cwd,
       ...variablesOf(session, env),
-      maxOutputBytes: maxBytes(session),
+      maxOutputBytes: maxBytes,
       signal,
       onText: (text) => context.update(text),
       onTerminal: (id) => {
@@ -65,30 +41,23 @@ async function start(
       },
     });
     // A port that never says that the command has ended holds nothing up.
-    return await orAborted(running, signal, session.graceMs);
+    end = await orAborted(running, signal, session.graceMs);
   } catch (error) {
-    if (!signal.aborted) throw error;
-    return { output: "", exitCode: null };
+    if (!signal.aborted)
+      return errorResult(`The command cannot be started in the editor: ${errorMessage(error)}.`);
+    end = { output: "", exitCode: null };
+  } finally {
+    clearTimeout(timer);
   }
-}
-
-function resultOf(
-  session: ShellSession,
-  { output, exitCode, signal = null, isTruncated }: PortCommandEnd,
-  {
-    state,
-    durationMs,
-    metadata,
-  }: {
-    readonly state: string;
-    readonly durationMs: number;
-    readonly metadata: { readonly terminal?: string };
-  },
-): ToolResult {
-  const text = session.redact?.text(output) ?? output;
-  const shown = truncateMiddle(text, { maxBytes: maxBytes(session) }).replace(/\n$/, "");
+  const durationMs = Math.round(performance.now() - startedAt);
+  const { exitCode, signal: name = null } = end;
+  let state = exitCode === null && name === null ? "ended" : "";
+  if (signal.aborted) state = signal.reason === timeout.signal.reason ? "timed out" : "aborted";
+  state ||= describeExit({ code: exitCode, signal: name as NodeJS.Signals | null });
+  const text = session.redact?.text(end.output) ?? end.output;
+  const shown = truncateMiddle(text, { maxBytes }).replace(/\n$/, "");
   const lines = [
-    ...(isTruncated === true ? ["[The beginning of the output is missing.]"] : []),
+    ...(end.isTruncated === true ? ["[The beginning of the output is missing.]"] : []),
     shown === "" ? "(no output)" : shown,
     `[${state}, ${describeDuration(durationMs)}]`,
   ];
@@ -97,26 +66,13 @@ function resultOf(
     isError: exitCode !== 0,
     title: state,
     essence: `${state}\n${text}`,
-    metadata: { exitCode, signal, durationMs, ...metadata },
+    metadata: { exitCode, signal: name, durationMs, ...metadata },
   };
-}
-
-function stateOf({ exitCode, signal = null }: PortCommandEnd, { aborted, reason }: AbortSignal): string {
-  if (aborted) return reason === TIMED_OUT ? TIMED_OUT : "aborted";
-  if (exitCode === null && signal === null) return "ended";
-  return describeExit({ code: exitCode, signal: signal as NodeJS.Signals | null });
-}
-
-function maxBytes({ limits }: ShellSession): number {
-  return limits.headBytes + limits.tailBytes;
 }
 
 /** Variables the command sees, and what the editor's own environment must not add to that. */
 function variablesOf(session: ShellSession, seen: Environment): Pick<PortCommand, "env" | "unset"> {
-  const env = Object.entries(seen).flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, value]],
-  );
-  const names = new Set(env.map(([name]) => name));
-  const unset = Object.keys(session.env).filter((name) => !names.has(name));
-  return { env: Object.fromEntries(env), unset };
+  const env: { [name: string]: string } = {};
+  for (const [name, value] of Object.entries(seen)) if (value !== undefined) env[name] = value;
+  return { env, unset: Object.keys(session.env).filter((name) => !Object.hasOwn(env, name)) };
 }

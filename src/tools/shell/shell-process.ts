@@ -3,6 +3,7 @@ import { closeSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { systemClock } from "../../core/base/async.ts";
 import { markedEnvironment, type ProcessWatcher } from "../../system/process-watcher.ts";
+import type { OutputBuffer, OutputText } from "./output-buffer.ts";
 import type { OutputPipe } from "./output-folder.ts";
 import {
   endProcesses,
@@ -13,9 +14,11 @@ import {
   signal,
   startedSince,
 } from "./process-table.ts";
-import type { Environment } from "./shell-ports.ts";
+import type { Environment, SandboxedCommand } from "./shell-ports.ts";
 
-export interface ShellStart {
+interface ShellStart {
+  /** As the caller gave it. */
+  readonly command: string;
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
@@ -24,12 +27,11 @@ export interface ShellStart {
   readonly mark: string;
   /** Ends the group when this process is killed. */
   readonly watcher: ProcessWatcher | undefined;
-  /** `stdio` from descriptor 3 on. Default: none. */
-  readonly descriptors?: readonly (number | "ignore" | "pipe")[];
-  /** True for one that ends with all it started, so that nothing of it has to be looked for. */
-  readonly leavesNothing?: boolean;
+  /** It ends with all it started, so that nothing of it has to be looked for. */
+  readonly confined: SandboxedCommand | undefined;
   /** Where both outputs go; without it Node's own pipes are used. */
   readonly pipe: OutputPipe | undefined;
+  readonly output: OutputBuffer;
   /** Takes output. While a returned promise is pending, no more is read. Must not throw or reject. */
   readonly onOutput: (bytes: Uint8Array) => Promise<void> | undefined;
 }
@@ -48,7 +50,7 @@ const FRESH_MS = 1000;
 const REAP_MS = 1000;
 
 /** Starts a command in its own session and process group, with empty input and no terminal. */
-export async function startShell(start: ShellStart): Promise<ShellProcess> {
+export async function startCommand(start: ShellStart): Promise<RunningCommand> {
   const { pipe } = start;
   let child: ChildProcess;
   try {
@@ -57,7 +59,12 @@ export async function startShell(start: ShellStart): Promise<ShellProcess> {
       env: markedEnvironment(start.env, start.mark),
       detached: process.platform !== "win32",
       windowsHide: true,
-      stdio: ["ignore", pipe?.writer ?? "pipe", pipe?.writer ?? "pipe", ...(start.descriptors ?? [])],
+      stdio: [
+        "ignore",
+        pipe?.writer ?? "pipe",
+        pipe?.writer ?? "pipe",
+        ...(start.confined?.descriptors ?? []),
+      ],
     });
   } catch (error) {
     pipe?.reader.destroy();
@@ -73,16 +80,25 @@ export async function startShell(start: ShellStart): Promise<ShellProcess> {
   failed.catch(() => undefined);
   const readers =
     pipe === undefined ? [child.stdout, child.stderr].filter((it) => it !== null) : [pipe.reader];
-  return new ShellProcess(child.pid, child, { readers, start });
+  return new RunningCommand(child.pid, child, readers, start);
 }
 
-export class ShellProcess {
+/** A command and all it started: in its call, as a job, or ended. */
+export class RunningCommand {
+  readonly command: string;
   readonly pid: number;
+  readonly output: OutputBuffer;
+  /** Lines that name what a sandbox held back or put back. */
+  readonly notes: SandboxedCommand["notes"];
   /** Resolves when the shell itself has ended, whatever its children do. */
   readonly exited: Promise<ShellExit>;
   /** Resolves when all output was read and nobody holds the pipe any more, or after {@link close}. */
   readonly closed: Promise<void>;
+  /** Resolves when it has ended and its sandbox has looked after it. */
+  readonly settled: Promise<unknown>;
   readonly child: ChildProcess;
+  /** True for what a finished command left running, false for a command started in the background. */
+  isLeftover = false;
   readonly #leavesNothing: boolean;
   readonly #mark: string;
   readonly #readers: readonly Readable[];
@@ -95,14 +111,14 @@ export class ShellProcess {
   /** Found running at the last look. While one of them runs, the shell's number is still ours. */
   #known: readonly ProcessInfo[] = [];
 
-  constructor(
-    pid: number,
-    child: ChildProcess,
-    { readers, start }: { readonly readers: readonly Readable[]; readonly start: ShellStart },
-  ) {
+  constructor(pid: number, child: ChildProcess, readers: readonly Readable[], start: ShellStart) {
+    const { confined } = start;
     this.pid = pid;
     this.child = child;
-    this.#leavesNothing = start.leavesNothing === true;
+    this.command = start.command;
+    this.output = start.output;
+    this.notes = confined?.notes ?? (() => []);
+    this.#leavesNothing = confined !== undefined;
     this.#mark = start.mark;
     this.#readers = readers;
     start.watcher?.add(pid);
@@ -114,20 +130,29 @@ export class ShellProcess {
         resolve(this.#exit);
       });
     });
+    this.settled = this.exited.then(() => confined?.settle());
     this.closed = Promise.all(readers.map((reader) => this.#read(reader, start.onOutput))).then(() => {
       this.#isClosed = true;
     });
+    void this.closed.then(() => this.output.end());
   }
 
   get exit(): ShellExit | undefined {
     return this.#exit;
   }
 
+  get durationMs(): number {
+    return (this.#exit === undefined ? performance.now() : this.#exitedAt) - this.#startedAt;
+  }
+
+  look(): Promise<OutputText> {
+    return this.output.look();
+  }
+
   /** Resolves when the shell ended and its output is read, or is silent while a child holds the pipe. */
-  async settled(): Promise<ShellExit> {
-    const exit = await this.exited;
-    if (!this.#isClosed) await this.#drained();
-    return exit;
+  async drained(): Promise<void> {
+    await this.exited;
+    if (!this.#isClosed) await this.#quiet();
   }
 
   async running(): Promise<readonly ProcessInfo[]> {
@@ -152,7 +177,7 @@ export class ShellProcess {
     this.#known = await endProcesses(query, { graceMs, groups });
     const reaped = new AbortController();
     const patience = systemClock.sleep(REAP_MS, reaped.signal).catch(() => undefined);
-    await Promise.race([this.settled(), patience]);
+    await Promise.race([this.drained(), patience]);
     reaped.abort();
     return this.#known;
   }
@@ -171,8 +196,9 @@ export class ShellProcess {
       if ("unref" in reader && typeof reader.unref === "function") reader.unref();
   }
 
-  close(): void {
+  async close(): Promise<void> {
     for (const reader of this.#readers) reader.destroy();
+    await this.output.end();
   }
 
   #leftNothing(): boolean {
@@ -201,7 +227,7 @@ export class ShellProcess {
     });
   }
 
-  #drained(): Promise<void> {
+  #quiet(): Promise<void> {
     const exitedAt = performance.now();
     const deadline = exitedAt + MAX_DRAIN_MS;
     const quietAt = (): number =>

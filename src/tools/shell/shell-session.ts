@@ -3,7 +3,7 @@ import { errorMessage, invalidConfig, misuse, NanoAgentError } from "../../core/
 import { newId } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/text.ts";
 import { createProcessWatcher, type ProcessWatcher } from "../../system/process-watcher.ts";
-import { OutputBuffer, type OutputLimits, type OutputText } from "./output-buffer.ts";
+import { OutputBuffer, type OutputLimits } from "./output-buffer.ts";
 import { discardPipe, OutputFolder, OutputPipes } from "./output-folder.ts";
 import { endProcesses, findProcessesNow, signal } from "./process-table.ts";
 import {
@@ -17,7 +17,7 @@ import {
   type ShellPort,
   unattendedEnvironment,
 } from "./shell-ports.ts";
-import { type ShellExit, type ShellProcess, startShell } from "./shell-process.ts";
+import { type RunningCommand, startCommand } from "./shell-process.ts";
 
 /** Settings of the shell tools of one session. */
 export interface ShellOptions {
@@ -83,10 +83,11 @@ const MAX_FOLDER_BYTES = 1024 * 1024 * 1024;
 const STARTS = 2;
 const HEAD_BYTES = 16_000;
 const TAIL_BYTES = 32_000;
+/** Ended jobs that can still be looked at. */
+const MAX_FINISHED = 100;
 
 /** Shared by the commands of one session. Whatever they started ends with {@link dispose}. */
 export class ShellSession {
-  readonly jobs: JobTable = new JobTable();
   readonly graceMs: number;
   /** Where commands run instead that nothing confines. */
   readonly port: ShellPort | undefined;
@@ -99,6 +100,10 @@ export class ShellSession {
   readonly #mark: string;
   readonly #watcher: ProcessWatcher | undefined;
   readonly #calls = new Set<RunningCommand>();
+  readonly #jobs = new Map<string, RunningCommand>();
+  #jobCount = 0;
+  readonly #endedJobs = new Map<string, number | null>();
+  #onJobEnd: () => void = () => undefined;
   #variables: Environment | undefined;
   #opening: Promise<CommandSandbox | undefined> | undefined;
   #shell: string | undefined;
@@ -175,9 +180,9 @@ export class ShellSession {
   /** Starts a command. Rejects with the system's error, or `aborted` when the session is over. */
   async start(options: CommandStart): Promise<RunningCommand> {
     const { sandbox } = options.place ?? {};
-    if (sandbox === undefined) return (await this.#run(options, undefined)).running;
+    if (sandbox === undefined) return this.#run(options, undefined);
     for (let count = 1; ; count++) {
-      const { running, problem } = await this.#startInside(sandbox, options);
+      const [running, problem] = await this.#startInside(sandbox, options);
       if (problem === undefined) return running;
       await this.finish(running);
       const said = (await running.look()).text.trim();
@@ -185,36 +190,40 @@ export class ShellSession {
     }
   }
 
-  async #startInside(sandbox: CommandSandbox, options: CommandStart): Promise<CommandBegin> {
+  /** The command, and why it did not begin. */
+  async #startInside(
+    sandbox: CommandSandbox,
+    options: CommandStart,
+  ): Promise<readonly [RunningCommand, problem?: string]> {
     const { command, cwd, place } = options;
     const [network, readOnly] = [place?.runs === "network", place?.readOnly === true];
     const asked = { command, cwd, env: place?.env ?? this.env, network, readOnly };
     const confined = await sandbox.wrap(asked).catch((error: unknown) => {
       throw refused(errorMessage(error));
     });
-    let started: CommandBegin;
+    let running: RunningCommand;
     try {
-      started = await this.#run(options, confined);
+      running = await this.#run(options, confined);
     } catch (error) {
       await confined.settle();
       throw error;
     }
-    const { process } = started.running;
-    const stop = (): void => process.killNow();
+    const stop = (): void => running.killNow();
     options.signal?.addEventListener("abort", stop);
     try {
-      await confined.begin(process.child);
-      return started;
+      await confined.begin(running.child);
+      return [running];
     } catch (error) {
-      process.killNow();
-      await Promise.all([process.closed, started.running.settled]);
-      return { ...started, problem: errorMessage(error) };
+      running.killNow();
+      await Promise.all([running.closed, running.settled]);
+      return [running, errorMessage(error)];
     } finally {
       options.signal?.removeEventListener("abort", stop);
     }
   }
 
-  async #run(options: CommandStart, confined: SandboxedCommand | undefined): Promise<CommandBegin> {
+  async #run(options: CommandStart, confined: SandboxedCommand | undefined): Promise<RunningCommand> {
+    const { command, cwd } = options;
     const shell = this.shell();
     const pipe = this.#disposed === undefined ? await this.#pipes.take() : undefined;
     if (this.#disposed !== undefined) {
@@ -232,22 +241,21 @@ export class ShellSession {
       }
       return stored;
     };
-    const outside = { file: shell, args: ["-c", options.command], cwd: options.cwd };
+    const outside = { file: shell, args: ["-c", command], cwd, env: options.place?.env ?? this.env };
     this.#watcher?.add(this.#mark);
-    const process: ShellProcess = await startShell({
-      ...outside,
-      env: options.place?.env ?? this.env,
-      ...confined,
-      leavesNothing: confined !== undefined,
+    const running = await startCommand({
+      ...(confined ?? outside),
+      command,
+      confined,
       mark: `${this.#mark}.${++this.#count}.`,
       watcher: this.#watcher,
       pipe,
+      output,
       onOutput,
     });
-    const running = new RunningCommand(options.command, process, { output, confined });
     this.#calls.add(running);
     this.#pipes.refill();
-    return { running };
+    return running;
   }
 
   /** Lines for the result of a command that has ended: what was held back, and what it seems to need. */
@@ -264,15 +272,39 @@ export class ShellSession {
     await running.close();
   }
 
-  /** A command goes on as a job, in the background. */
-  adopt(running: RunningCommand, options: { readonly isLeftover: boolean }): Job {
+  /** A command goes on as a job, in the background, which no longer keeps the program alive. */
+  adopt(running: RunningCommand, isLeftover: boolean): string {
+    const id = `job_${++this.#jobCount}`;
+    running.isLeftover = isLeftover;
     this.#calls.delete(running);
-    return this.jobs.add(running, options);
+    this.#jobs.set(id, running);
+    running.unref();
+    void this.#noteEnd(id, running);
+    const finished = [...this.#jobs].filter(([, job]) => !job.isLeftover && job.exit !== undefined);
+    for (const [old] of finished.slice(0, -MAX_FINISHED)) this.#jobs.delete(old);
+    return id;
+  }
+
+  get jobs(): ReadonlyMap<string, RunningCommand> {
+    return this.#jobs;
+  }
+
+  /** The exit codes of ended jobs, kept up to date; null: by a signal. `onEnd` is called for each. */
+  watchJobs(onEnd: () => void): ReadonlyMap<string, number | null> {
+    this.#onJobEnd = onEnd;
+    return this.#endedJobs;
+  }
+
+  async #noteEnd(id: string, running: RunningCommand): Promise<void> {
+    await Promise.all([running.settled, running.closed]);
+    if ((await running.running()).length > 0) return;
+    this.#endedJobs.set(id, running.exit?.code ?? null);
+    this.#onJobEnd();
   }
 
   /** Kills at once, without waiting, what can be found at once: for a program that is about to exit. */
   killNow(): void {
-    for (const { process } of this.#all()) process.killNow();
+    for (const running of this.#all()) running.killNow();
     for (const { pid } of findProcessesNow({ mark: this.#mark, roots: this.#roots() }))
       signal(pid, "SIGKILL");
   }
@@ -289,7 +321,7 @@ export class ShellSession {
   async #end(): Promise<void> {
     if (this.#count > 0) {
       const alive = this.#all().filter((running) => running.exit === undefined);
-      const groups = alive.map((running) => running.process.pid);
+      const groups = alive.map((running) => running.pid);
       if (process.platform === "win32") this.killNow();
       await endProcesses({ mark: this.#mark, roots: this.#roots() }, { graceMs: this.graceMs, groups });
     }
@@ -300,17 +332,12 @@ export class ShellSession {
   }
 
   #roots(): readonly number[] {
-    return this.#all().flatMap((running) => running.process.roots());
+    return this.#all().flatMap((running) => running.roots());
   }
 
   #all(): readonly RunningCommand[] {
-    return [...this.#calls, ...this.jobs.all().map((job) => job.running)];
+    return [...this.#calls, ...this.#jobs.values()];
   }
-}
-
-interface CommandBegin {
-  readonly running: RunningCommand;
-  readonly problem?: string;
 }
 
 function refused(why: string): NanoAgentError {
@@ -352,103 +379,6 @@ export function lookingEnvironment(env: Environment): Environment {
     GIT_ALLOW_PROTOCOL: "",
     GIT_NO_LAZY_FETCH: "1",
   };
-}
-
-export interface Job {
-  readonly id: string;
-  readonly running: RunningCommand;
-  /** True for what a finished command left running, false for a command started in the background. */
-  readonly isLeftover: boolean;
-}
-
-const MAX_FINISHED = 100;
-
-class JobTable {
-  readonly #jobs = new Map<string, Job>();
-  readonly #ended = new Map<string, number | null>();
-  #onEnd: () => void = () => undefined;
-  #count = 0;
-
-  /** Makes a command a job. It no longer keeps the program alive. */
-  add(running: RunningCommand, { isLeftover }: { readonly isLeftover: boolean }): Job {
-    const job: Job = { id: `job_${++this.#count}`, running, isLeftover };
-    this.#jobs.set(job.id, job);
-    running.process.unref();
-    void this.#watch(job);
-    this.#dropOldFinished();
-    return job;
-  }
-
-  get(id: string): Job | undefined {
-    return this.#jobs.get(id);
-  }
-
-  all(): readonly Job[] {
-    return [...this.#jobs.values()];
-  }
-
-  /** The exit codes of ended jobs, kept up to date; null: by a signal. `onEnd` is called for each. */
-  watch(onEnd: () => void): ReadonlyMap<string, number | null> {
-    this.#onEnd = onEnd;
-    return this.#ended;
-  }
-
-  async #watch({ id, running }: Job): Promise<void> {
-    await Promise.all([running.settled, running.process.closed]);
-    if ((await running.process.running()).length > 0) return;
-    this.#ended.set(id, running.exit?.code ?? null);
-    this.#onEnd();
-  }
-
-  #dropOldFinished(): void {
-    const finished = this.all().filter((job) => !job.isLeftover && job.running.exit !== undefined);
-    for (const job of finished.slice(0, -MAX_FINISHED)) this.#jobs.delete(job.id);
-  }
-}
-
-export class RunningCommand {
-  readonly command: string;
-  readonly process: ShellProcess;
-  readonly output: OutputBuffer;
-  /** Lines that name what a sandbox held back or put back. */
-  readonly notes: (shown: ShownCommand) => readonly string[];
-  /** Resolves when it has ended and its sandbox has looked after it. */
-  readonly settled: Promise<unknown>;
-  readonly #startedAt = performance.now();
-  #tookMs: number | undefined;
-
-  constructor(
-    command: string,
-    process: ShellProcess,
-    { output, confined }: { readonly output: OutputBuffer; readonly confined: SandboxedCommand | undefined },
-  ) {
-    this.command = command;
-    this.notes = confined?.notes ?? (() => []);
-    this.settled = process.exited.then(() => confined?.settle());
-    this.process = process;
-    this.output = output;
-    void process.exited.then(() => {
-      this.#tookMs = performance.now() - this.#startedAt;
-    });
-    void process.closed.then(() => output.end());
-  }
-
-  get durationMs(): number {
-    return this.#tookMs ?? performance.now() - this.#startedAt;
-  }
-
-  get exit(): ShellExit | undefined {
-    return this.process.exit;
-  }
-
-  look(): Promise<OutputText> {
-    return this.output.look();
-  }
-
-  async close(): Promise<void> {
-    this.process.close();
-    await this.output.end();
-  }
 }
 
 const MAX_NAMED = 5;
