@@ -1,4 +1,5 @@
 import { defined } from "../../core/base/json.ts";
+import { plainObjectSchema } from "../../core/base/plain-object-schema.ts";
 import type {
   ContentBlock,
   ImageBlock,
@@ -9,7 +10,6 @@ import type {
   ToolResultBlock,
 } from "../../core/message/message.ts";
 import type { Effort, ModelRequest, ToolSpec } from "../../core/model/model.ts";
-import { plainObjectSchema } from "../plain-object-schema.ts";
 import { createListSerialiser, type ListText, serialiseOnce } from "../serialise-once.ts";
 import { sentToolName, type WireRequest, type WireTarget, wireHeaders, withoutOmitted } from "../wire.ts";
 

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../../core/base/errors.ts";
 import { defined } from "../../core/base/json.ts";
+import { plainObjectSchema } from "../../core/base/plain-object-schema.ts";
 import {
   type AssistantBlock,
   type AssistantMessage,
@@ -14,7 +15,6 @@ import {
 } from "../../core/message/message.ts";
 import { EFFORTS, type Effort, type ModelRequest, type ToolSpec } from "../../core/model/model.ts";
 import { imageUrl, openAiBody, openAiEndpoint, toolCallId, toolSettings } from "../openai-request.ts";
-import { plainObjectSchema } from "../plain-object-schema.ts";
 import { createListSerialiser, listed, serialiseOnce, wellFormedJson } from "../serialise-once.ts";
 import { imagesOf, sentToolName, type WireRequest, type WireTarget } from "../wire.ts";
 import { type ChatQuirks, quirksOf } from "./quirks.ts";

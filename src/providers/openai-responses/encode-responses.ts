@@ -1,4 +1,5 @@
 import { defined, isRecord } from "../../core/base/json.ts";
+import { plainObjectSchema } from "../../core/base/plain-object-schema.ts";
 import type {
   AssistantBlock,
   AssistantMessage,
@@ -11,7 +12,6 @@ import type {
 } from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { imageUrl, openAiBody, openAiEndpoint, toolCallId, toolSettings } from "../openai-request.ts";
-import { plainObjectSchema } from "../plain-object-schema.ts";
 import { createListSerialiser, listed, serialiseOnce, wellFormedJson } from "../serialise-once.ts";
 import { sentToolName, type WireRequest, type WireTarget } from "../wire.ts";
 
