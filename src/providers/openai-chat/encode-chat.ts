@@ -55,11 +55,11 @@ function createTranscriptWriter(quirks: ChatQuirks): (messages: readonly Message
   const most = quirks.cache_marks === "none" ? 0 : MAX_MARKED;
   return (messages) => {
     const users = most === 0 ? [] : messages.filter(({ role }) => role === "user");
-    const marked = users.slice(-most);
+    const marked = new Set<Message>(users.slice(-most));
     const texts: string[] = [];
     let held: string[] = [];
     for (const message of messages) {
-      const { toolResults, rest } = marked.includes(message as UserMessage)
+      const { toolResults, rest } = marked.has(message)
         ? writeMessage(message, quirks, true)
         : written(message);
       if (message.role === "assistant") texts.push(...held, rest);
