@@ -180,7 +180,7 @@ export async function bundleOf(
     },
     ...input,
     transform: {
-      target: "node22.19",
+      target: "node22.21",
       define: {
         NANO_AGENT_VERSION: JSON.stringify(manifest.version),
         NANO_AGENT_NODE: JSON.stringify(manifest.engines.node.replace(/^[^\d]*/, "")),

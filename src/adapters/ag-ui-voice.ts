@@ -11,7 +11,7 @@ export class AgUiVoice {
   readonly #newId: () => string;
   #open: { readonly kind: Stream; readonly id: string } | undefined;
   readonly #calls = new Set<string>();
-  /** The kinds of text streamed of the answer at work. */
+  /** The kinds of text streamed of the answer in progress. */
   readonly #streamed = new Set<Stream>();
 
   constructor(newId: () => string, subagentRunId?: string) {

@@ -106,7 +106,7 @@ class Steps {
   #scope: string | undefined;
   #inputs: string[] | undefined;
   #open = 0;
-  /** Text of the answer at work; of a subagent, whose end does not say it. */
+  /** Text of the answer in progress; of a subagent, whose end does not say it. */
   #said = "";
 
   constructor(subagents: boolean) {

@@ -318,7 +318,7 @@ export class Deadlines {
     this.#progressAt = this.#answeredAt;
   }
 
-  /** Something arrived: an event, or bytes that only show that the server is at work. */
+  /** Something arrived: an event, or bytes that only show that the server is alive. */
   received(what: "event" | "bytes"): void {
     if (what === "event") this.#hasEvents = true;
     else if (this.#hasEvents) return;

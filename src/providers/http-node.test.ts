@@ -357,7 +357,8 @@ describe("a proxy", () => {
     const proxy = { https: "http://user:secret@127.0.0.1:9" };
     await expect(post(transport({ proxy }), "https://api.test")).rejects.toMatchObject({
       code: "network",
-      message: "The proxy 127.0.0.1:9 cannot be reached (ECONNREFUSED). Check the proxy settings.",
+      message:
+        "The proxy 127.0.0.1:9 cannot be reached (ECONNREFUSED). Check the proxy settings and noProxy.",
     });
   });
 });

@@ -42,7 +42,13 @@ describe("providerWords", () => {
           },
         },
       ],
-      { message: "Slow", type: "RESOURCE_EXHAUSTED", code: "429", retryAfterMs: 1_500 },
+      {
+        message: "Slow",
+        type: "RESOURCE_EXHAUSTED",
+        code: "429",
+        details: '[{"@type":"x"},{"retryDelay":"1.5s"}]',
+        retryAfterMs: 1_500,
+      },
     ],
     [
       "Mistral",

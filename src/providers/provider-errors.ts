@@ -15,6 +15,8 @@ interface ProviderWords {
   readonly param?: string;
   readonly requestId?: string;
   readonly retryAfterMs?: number;
+  /** JSON of Google's `error.details`: `ErrorInfo`, `QuotaFailure`, … */
+  readonly details?: string;
 }
 
 /**
@@ -119,6 +121,7 @@ export function wordsOf(root: Fields): ProviderWords {
     param: text(inner["param"]),
     requestId: text(root["request_id"]) ?? text(inner["request_id"]),
     retryAfterMs: retryDelay(inner["details"]),
+    details: Array.isArray(inner["details"]) ? JSON.stringify(inner["details"]) : undefined,
   });
 }
 
@@ -190,18 +193,26 @@ const UNKNOWN_ADDRESS: Kind = {
 };
 const TIMED_OUT: Kind = { code: "timeout", what: "gave up waiting for the request", retryable: true };
 const LIMITED: Kind = { code: "rate_limit", what: "limits the number of requests", retryable: true };
+const DAILY: Kind = {
+  code: "rate_limit",
+  what: "limits the number of requests",
+  hint: () => "This quota is counted by the day: try again tomorrow, or use another model or plan.",
+};
 const REFUSED = { code: "bad_request", what: "refused the request" } satisfies Kind;
 const FAILED: Kind = { code: "provider_error", what: "failed", retryable: true };
 const NOT_SUPPORTED: Kind = { ...FAILED, retryable: false };
 
 /** Vendor words that decide whatever the status is. */
 function classify(words: ProviderWords, status: number | undefined): Kind {
-  const { message = "", code = "", type = "" } = words;
+  const { message = "", code = "", type = "", details = "" } = words;
+  // Google answers a bad key with HTTP 400.
+  if (/"API_KEY_/.test(details) || /api[ _]key not (?:valid|found)/i.test(message)) return UNAUTHENTICATED;
   if (saysTooLong(words, status)) return TOO_LONG;
   if (status === 402 || USED_UP_WORDS.test(`${code} ${type}`)) return USED_UP;
   if (saysLoading(words, status)) return LOADING;
   if (OUTPUT_WORDS.test(`${message} ${code}`)) return UNREADABLE;
-  return status === undefined || status < 300 ? byWord(words) : byStatus(status, words);
+  const kind = status === undefined || status < 300 ? byWord(words) : byStatus(status, words);
+  return kind === LIMITED && /PerDay/.test(details) ? DAILY : kind;
 }
 
 const USED_UP_WORDS =
@@ -345,6 +356,7 @@ const OVERFLOW_WORDS = anyOf(
   "reduce the length of the (?:messages|prompt)",
   "prompt exceeds max length",
   "exceed max message tokens",
+  "payload size exceeds",
 );
 
 /**

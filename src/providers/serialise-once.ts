@@ -12,51 +12,6 @@ export function serialiseOnce<T extends object, Text = string>(
   };
 }
 
-/** Text of the beginning of a list, and what has to be known to go on behind it. */
-export interface ListText<State> {
-  readonly text: string;
-  readonly state: State;
-}
-
-/**
- * Serialises lists that grow at their end, as transcripts do: the text of the beginning is kept and only what
- * is new is written. `append`, a pure function, gives text and state after one more item; `initial` is known
- * before the first. The last `tail` items are written every time (by the caller's own means, with marks for
- * caching, say). A list that does not begin with what is kept is written from its start. Lists are told apart
- * by their first item, so many conversations can share one serialiser.
- */
-export function createListSerialiser<T extends object, State>(
-  initial: State,
-  append: (text: string, item: T, state: State) => ListText<State>,
-  tail: number,
-): (items: readonly T[]) => ListText<State> & { readonly written: number } {
-  const heads = new WeakMap<T, { readonly items: T[]; text: string; state: State }>();
-  return (items) => {
-    const count = items.length - tail;
-    const first = items[0];
-    if (count <= 0 || first === undefined) return { text: "", state: initial, written: 0 };
-    let head = heads.get(first);
-    if (head === undefined || !startsWith(items, head.items, count)) {
-      head = { items: [], text: "", state: initial };
-      heads.set(first, head);
-    }
-    for (let index = head.items.length; index < count; index++) {
-      const item = items[index] as T;
-      const { text, state } = append(head.text, item, head.state);
-      head.text = text;
-      head.state = state;
-      head.items.push(item);
-    }
-    return { text: head.text, state: head.state, written: count };
-  };
-}
-
-function startsWith<T>(items: readonly T[], head: readonly T[], count: number): boolean {
-  if (head.length > count) return false;
-  for (let index = 0; index < head.length; index++) if (items[index] !== head[index]) return false;
-  return true;
-}
-
 /** Two lists of JSON texts as one; either may be empty. */
 export function listed(left: string, right: string): string {
   return left === "" || right === "" ? left + right : `${left},${right}`;

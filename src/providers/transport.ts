@@ -10,7 +10,7 @@ import {
   NanoAgentError,
 } from "../core/base/errors.ts";
 import { defined } from "../core/base/json.ts";
-import { connectThroughProxy, destination, type Route, routeTo } from "./http-proxy.ts";
+import { proxyError, proxyFor } from "./http-proxy.ts";
 import type { ProxyOptions } from "./network.ts";
 
 /**
@@ -247,12 +247,17 @@ function nodePost(options: TransportOptions, agents: Map<string, Agent>): Post {
       const send = (): void => {
         const content = body.length < ENCODED_FROM ? body : Buffer.from(body);
         const length = String(Buffer.byteLength(content));
-        const begun = begin(url, { ...headers, "content-length": length }, options, agents);
+        const { request: begun, proxy } = begin(
+          url,
+          { ...headers, "content-length": length },
+          options,
+          agents,
+        );
         sent = begun;
         // Destroying it later still reports errors, so a listener must stay for as long as the request lives.
         begun.on("error", (error) => {
           if (isStale(begun, error) && !isClosed) send();
-          else reject(error);
+          else reject(proxy === undefined ? error : proxyError(error, proxy));
         });
         begun.once("response", (response) => {
           // From here on errors are those of the answer.
@@ -274,31 +279,25 @@ function nodePost(options: TransportOptions, agents: Map<string, Agent>): Post {
 function begin(
   address: string,
   headers: HttpRequest["headers"],
-  { proxy, ca }: TransportOptions,
+  { proxy: proxies, ca }: TransportOptions,
   agents: Map<string, Agent>,
-): ClientRequest {
+): { readonly request: ClientRequest; readonly proxy: string | undefined } {
   const url = URL.parse(address);
   if (url === null) throw invalidConfig(`"${address}" is not an address. Check the base URL.`);
   if (url.protocol !== "http:" && url.protocol !== "https:")
     throw invalidConfig(`"${url.href}" is not an http or https address. Check the base URL.`);
   const modules = modulesOf(url);
-  const route = routeTo(url, proxy);
-  const key = route.type === "tunnel" ? `tunnel ${route.proxy.href}` : url.protocol;
-  const agent = agents.get(key) ?? agentFor(modules, route, ca);
+  const proxy = proxyFor(url, proxies);
+  const key = `${url.protocol} ${proxy ?? ""}`;
+  const proxyEnv = { HTTP_PROXY: proxy, HTTPS_PROXY: proxy };
+  const agent = agents.get(key) ?? new modules.Agent({ keepAlive: true, ca, proxyEnv });
   agents.set(key, agent);
-  const to = destination(url, route);
-  return modules.request({ method: "POST", agent, ...to, headers: { ...headers, ...to.headers } });
+  return { request: modules.request(url, { method: "POST", agent, headers }), proxy };
 }
 
 function modulesOf({ protocol }: URL): typeof Http | typeof Https {
   // An import would evaluate every lazy export of the modules, a whole fetch client among them: some 40 ms.
   return process.getBuiltinModule(protocol === "https:" ? "node:https" : "node:http");
-}
-
-function agentFor(modules: typeof Http | typeof Https, route: Route, ca: string | undefined): Agent {
-  const agent = new modules.Agent({ keepAlive: true, ca });
-  if (route.type === "tunnel") agent.createConnection = connectThroughProxy(route.proxy, ca);
-  return agent;
 }
 
 /** The server closed a kept connection just as it was taken again: it has not seen the request. */

@@ -56,7 +56,7 @@ export function loadSqlite(): typeof import("node:sqlite") {
   try {
     const sqlite: typeof import("node:sqlite") | undefined = process.getBuiltinModule("node:sqlite");
     if (sqlite !== undefined) return sqlite;
-    throw new Error(`This runtime (${process.version}) has no node:sqlite. Use Node 22.19 or newer.`);
+    throw new Error(`This runtime (${process.version}) has no node:sqlite. Use Node 22.21 or newer.`);
   } finally {
     host.emitWarning = emit;
   }

@@ -12,7 +12,7 @@ const manifest = {
   name: "sample",
   version: "1.2.3",
   type: "module",
-  engines: { node: ">=22.19" },
+  engines: { node: ">=22.21" },
   exports: {
     ".": { types: "./dist/types/index.d.ts", default: "./dist/lib/index.js" },
     "./tools": { types: "./dist/types/tools/index.d.ts", default: "./dist/lib/tools/index.js" },

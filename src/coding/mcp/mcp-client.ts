@@ -1,6 +1,6 @@
-import type { IncomingMessage, RequestOptions } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
-import { connectThroughProxy, destination, type Route, routeTo } from "../../providers/http-proxy.ts";
+import { proxyError, proxyFor } from "../../providers/http-proxy.ts";
 import type { ProxyOptions } from "../../providers/network.ts";
 
 // One module for what speaks to servers, so that it is one file to load.
@@ -12,14 +12,13 @@ export { loginStore } from "./login-store.ts";
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /** `fetch` through the proxies of the model requests. Redirects through a proxy are not followed. */
-export function proxiedFetch(proxy: ProxyOptions | undefined): typeof fetch {
-  if (proxy === undefined) return fetch;
+export function proxiedFetch(proxies: ProxyOptions | undefined): typeof fetch {
+  if (proxies === undefined) return fetch;
   return async (input, init) => {
     const request = new Request(input, init);
-    const url = new URL(request.url);
-    const route = routeTo(url, proxy);
-    if (route.type === "direct") return fetch(input, init);
-    const answer = await answerTo(url, request, route);
+    const proxy = proxyFor(new URL(request.url), proxies);
+    if (proxy === undefined) return fetch(input, init);
+    const answer = await answerTo(request, proxy);
     const { statusCode = 502, statusMessage = "" } = answer;
     return new Response(NO_BODY.has(statusCode) ? null : (Readable.toWeb(answer) as ReadableStream), {
       status: statusCode,
@@ -29,29 +28,20 @@ export function proxiedFetch(proxy: ProxyOptions | undefined): typeof fetch {
   };
 }
 
-type ProxyRoute = Exclude<Route, { readonly type: "direct" }>;
-
-async function answerTo(url: URL, request: Request, route: ProxyRoute): Promise<IncomingMessage> {
+async function answerTo(request: Request, proxy: string): Promise<IncomingMessage> {
+  const { url, method, signal, headers } = request;
+  const http = process.getBuiltinModule(url.startsWith("https:") ? "node:https" : "node:http");
+  const agent = new http.Agent({ proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } });
   const body = Buffer.from(await request.arrayBuffer());
-  const { request: start } = process.getBuiltinModule(route.type === "tunnel" ? "node:https" : "node:http");
   return new Promise((resolve, reject) => {
-    const sent = start(requestOptions(url, request, route), resolve);
+    const sent = http.request(url, { method, headers: Object.fromEntries(headers), signal, agent }, resolve);
     // As the global `fetch` does: what did not reach the server is a TypeError with its cause.
-    sent.on("error", (cause) =>
-      reject(request.signal.aborted ? request.signal.reason : new TypeError("fetch failed", { cause })),
-    );
+    sent.on("error", (error) => {
+      const cause = proxyError(error, proxy);
+      reject(signal.aborted ? signal.reason : new TypeError("fetch failed", { cause }));
+    });
     sent.end(body);
   });
-}
-
-function requestOptions(url: URL, request: Request, route: ProxyRoute): RequestOptions {
-  const { method, signal } = request;
-  const to = destination(url, route);
-  const headers = { ...Object.fromEntries(request.headers), host: url.host, ...to.headers };
-  if (route.type === "forward") return { ...to, method, headers, signal };
-  const agent = new (process.getBuiltinModule("node:https").Agent)();
-  agent.createConnection = connectThroughProxy(route.proxy, undefined);
-  return { ...to, method, headers, signal, agent };
 }
 
 function headersOf({ headers }: IncomingMessage): Headers {

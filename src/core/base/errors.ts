@@ -153,6 +153,6 @@ export function recordedError({ code, message, retryable, details }: NanoAgentEr
 export function assertEngine(): void {
   if (typeof Promise.withResolvers === "function" && typeof Map.groupBy === "function") return;
   throw misuse(
-    "This engine is too old for nano-agent: it lacks parts of ES2024 (Promise.withResolvers, Map.groupBy). Use Node 22.19 or newer, or a browser, Deno or Bun of 2024 or later.",
+    "This engine is too old for nano-agent: it lacks parts of ES2024 (Promise.withResolvers, Map.groupBy). Use Node 22.21 or newer, or a browser, Deno or Bun of 2024 or later.",
   );
 }

@@ -8,6 +8,7 @@ import {
   StreamableHTTPClientTransport,
   type TransportSendOptions,
 } from "@modelcontextprotocol/client";
+import { createParser } from "eventsource-parser";
 import { errorMessage } from "../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../core/base/json.ts";
 import { shellArgument } from "../../core/base/text.ts";
@@ -130,14 +131,13 @@ const readingFetch =
     const { body } = response;
     if (body === null) return response;
     const type = response.headers.get("content-type") ?? "";
-    const inLines = type.startsWith("text/event-stream");
     const openId = response.ok ? requestIdOf(init?.body) : undefined;
-    const bounded = body.pipeThrough(bound(inLines));
-    const read = inLines
-      ? bounded.pipeThrough(readStream(openId))
-      : openId !== undefined && type.includes("json")
-        ? readText(await new Response(bounded).text(), openId)
-        : bounded;
+    let read: ReadableStream<Uint8Array> | string = body;
+    if (type.startsWith("text/event-stream")) read = body.pipeThrough(readStream(openId));
+    else {
+      const text = await boundedText(body);
+      read = openId !== undefined && type.includes("json") ? readText(text, openId) : text;
+    }
     return Object.defineProperty(new Response(read, response), "url", { value: response.url });
   };
 
@@ -153,56 +153,47 @@ function requestIdOf(body: unknown): RequestId | undefined {
   return typeof id === "number" || typeof id === "string" ? id : undefined;
 }
 
-function bound(inLines: boolean): TransformStream<Uint8Array, Uint8Array> {
+async function boundedText(body: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
   let bytes = 0;
-  return new TransformStream({
-    transform: (chunk, controller) => {
-      const end = inLines ? chunk.lastIndexOf(0x0a) : -1;
-      bytes = end === -1 ? bytes + chunk.length : chunk.length - end - 1;
-      if (bytes <= MAX_MESSAGE_BYTES) controller.enqueue(chunk);
-      else
-        controller.error(
-          new ConnectionError(`It sent a message of more than ${MAX_MESSAGE_BYTES / 1_048_576} MB.`),
-        );
-    },
-  });
+  let text = "";
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > MAX_MESSAGE_BYTES) throw tooLong();
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+function tooLong(): ConnectionError {
+  return new ConnectionError(`It sent a message of more than ${MAX_MESSAGE_BYTES / 1_048_576} MB.`);
 }
 
 /** Passes server-sent events on, each message as {@link readMessages} reads it. */
 export function readStream(openId: RequestId | undefined): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
-  /** The line that has not ended; joined once it has, for a line may be as long as a whole message. */
-  let open: string[] = [];
-  let data: string[] = [];
-  const passed = (line: string): string => {
-    if (line.startsWith("data:")) {
-      data.push(line.slice(line[5] === " " ? 6 : 5));
-      return "";
-    }
-    if (line !== "" || data.length === 0) return `${line}\n`;
-    const text = data.join("\n");
-    const isTold = readMessages(text, openId);
-    const events = isTold.length === 0 ? [`data: ${data.join("\ndata: ")}\n\n`] : isTold.map(eventOf);
-    data = [];
-    return events.join("");
-  };
-  const take = (text: string): string => {
-    const isHalfEnd = open.at(-1)?.endsWith("\r") === true;
-    open.push(text);
-    if (!isHalfEnd && !/[\r\n]/.test(text)) return "";
-    // A carriage return at the end may be the first half of a line's end.
-    const lines = open.join("").split(/\r\n|\n|\r(?!$)/);
-    open = [lines.pop() ?? ""];
-    return lines.map(passed).join("");
+  let read = "";
+  const parser = createParser({
+    maxBufferSize: MAX_MESSAGE_BYTES,
+    onEvent: ({ event, id, data }) => {
+      const messages = readMessages(data, openId).map((message) => JSON.stringify(message));
+      const head = `${event === undefined ? "" : `event: ${event}\n`}${id === undefined ? "" : `id: ${id}\n`}`;
+      for (const each of messages.length === 0 ? [data] : messages)
+        read += `${head}data: ${each.replaceAll("\n", "\ndata: ")}\n\n`;
+    },
+    onRetry: (ms) => (read += `retry: ${ms}\n`),
+    onError: ({ type }) => {
+      if (type === "max-buffer-size-exceeded") throw tooLong();
+    },
+  });
+  const pass = (text: string, controller: TransformStreamDefaultController<Uint8Array>): void => {
+    parser.feed(text);
+    if (read !== "") controller.enqueue(encoder.encode(read));
+    read = "";
   };
   return new TransformStream({
-    transform: (chunk, controller) =>
-      controller.enqueue(encoder.encode(take(decoder.decode(chunk, { stream: true })))),
-    flush: (controller) => controller.enqueue(encoder.encode(take(`${decoder.decode()}\n`) + open.join(""))),
+    transform: (chunk, controller) => pass(decoder.decode(chunk, { stream: true }), controller),
+    flush: (controller) => pass(`${decoder.decode()}\n\n`, controller),
   });
-}
-
-function eventOf(message: object): string {
-  return `data: ${JSON.stringify(message)}\n\n`;
 }

@@ -48,10 +48,10 @@ export class McpServer {
   }
 
   want(): void {
-    if (this.#life.state === "idle") this.#on({ type: "wanted" });
+    if (this.#life.state === "idle") this.#restart();
   }
 
-  /** Resolves when no start is at work any more: the server is ready, or it is not going to be soon. */
+  /** Resolves when no start is in progress any more: the server is ready, or it is not going to be soon. */
   async settled(): Promise<void> {
     while (this.#life.state === "starting") await this.#starting;
   }
@@ -74,9 +74,8 @@ export class McpServer {
   }
 
   async close(): Promise<void> {
-    this.#on({ type: "stop" });
+    this.#become({ state: "stopped" });
     this.#stop.abort(new Error("The run is over."));
-    this.#wait?.abort();
     this.#release();
     await this.#starting;
     await Promise.all(this.#ending);
@@ -94,7 +93,7 @@ export class McpServer {
   }
 
   async #connected(signal: AbortSignal): Promise<Connection> {
-    if (this.#connection === undefined && this.#life.state !== "starting") this.#on({ type: "wanted" });
+    if (this.#connection === undefined) this.#restart();
     await orAborted(this.settled(), signal);
     const connection = this.#connection;
     if (connection !== undefined) return connection;
@@ -103,17 +102,29 @@ export class McpServer {
     throw new ConnectionError(`The MCP server ${name} is not available: ${reason}`);
   }
 
-  #on(event: LifecycleEvent): void {
-    const before = this.#life;
-    this.#life = afterEvent(before, event);
-    if (this.#life === before) return;
-    if (before.state === "waiting") this.#wait?.abort();
-    if (this.#life.state === "starting") this.#starting = this.#start();
-    if (this.#life.state === "waiting") void this.#waitFor(this.#life.attempt);
+  #become(life: Lifecycle): void {
+    if (this.#life.state === "stopped") return;
+    this.#life = life;
+    this.#wait?.abort();
+    if (life.state === "starting") this.#starting = this.#start(life.attempt);
+    if (life.state === "waiting") void this.#waitFor(life.attempt);
     this.#options.onLife();
   }
 
-  async #start(): Promise<void> {
+  /** Somebody wants the server: one that does not run is started. */
+  #restart(): void {
+    const { state } = this.#life;
+    if (state === "waiting") this.#become({ state: "starting", attempt: this.#life.attempt + 1 });
+    if (state === "idle" || state === "failed" || state === "needs_login")
+      this.#become({ state: "starting", attempt: 1 });
+  }
+
+  #failed(attempt: number, reason: string): void {
+    const isOver = attempt >= MAX_ATTEMPTS;
+    this.#become(isOver ? { state: "failed", reason } : { state: "waiting", attempt, reason });
+  }
+
+  async #start(attempts: number): Promise<void> {
     const { startupTimeoutMs } = this.definition;
     const { clock, open, host } = this.#options;
     const attempt = new AbortController();
@@ -139,24 +150,26 @@ export class McpServer {
       });
       const tools = await orAborted(connection.listTools(), attempt.signal);
       if (attempt.signal.aborted) throw attempt.signal.reason;
-      this.#open(connection, tools);
+      this.#open(connection, tools, attempts);
     } catch (thrown) {
       const error = attempt.signal.aborted ? (attempt.signal.reason as unknown) : thrown;
       if (connection !== undefined) this.#end(connection);
-      const login = error instanceof ConnectionError && error.kind === "login";
-      this.#on({ type: "open_failed", reason: errorMessage(error), login });
+      const reason = errorMessage(error);
+      const needsLogin = error instanceof ConnectionError && error.kind === "login";
+      if (needsLogin) this.#become({ state: "needs_login", reason });
+      else this.#failed(attempts, reason);
     } finally {
       late.abort();
       this.#stop.signal.removeEventListener("abort", stopped);
     }
   }
 
-  #open(connection: Connection, tools: readonly ListedTool[]): void {
+  #open(connection: Connection, tools: readonly ListedTool[], attempt: number): void {
     this.#connection = connection;
     this.#served = false;
     void connection.closed.then((reason) => this.#lost(connection, reason));
     this.#options.onTools(tools);
-    this.#on({ type: "opened" });
+    this.#become({ state: "ready", attempt });
     // Nobody waits for prompts: a server that is slow to list them is ready all the same.
     void this.#read("prompts");
   }
@@ -193,9 +206,9 @@ export class McpServer {
 
   async #lost(connection: Connection, reason: string): Promise<void> {
     if (this.#connection !== connection) return;
-    const served = this.#served;
+    const attempt = this.#served || this.#life.state !== "ready" ? 0 : this.#life.attempt;
     this.#release();
-    this.#on({ type: "lost", reason, served });
+    this.#failed(attempt, reason);
     await Promise.all(this.#ending);
   }
 
@@ -216,7 +229,7 @@ export class McpServer {
     this.#wait = wait;
     try {
       await clock.sleep(backoffDelayMs(attempt + 1, { baseMs: 500, random }), wait.signal);
-      this.#on({ type: "due" });
+      this.#become({ state: "starting", attempt: attempt + 1 });
     } catch {
       // Somebody wanted the server before the time, or it was ended.
     }
@@ -237,51 +250,5 @@ export type Lifecycle =
   | { readonly state: "failed"; readonly reason: string }
   | { readonly state: "needs_login"; readonly reason: string };
 
-export type LifecycleEvent =
-  | { readonly type: "wanted" }
-  | { readonly type: "opened" }
-  | { readonly type: "open_failed"; readonly reason: string; readonly login: boolean }
-  /** The connection broke. `served`: it had answered something. */
-  | { readonly type: "lost"; readonly reason: string; readonly served: boolean }
-  | { readonly type: "due" }
-  | { readonly type: "stop" };
-
 /** Starts in a row that are made without being asked for. */
-export const MAX_ATTEMPTS = 5;
-
-/** The life of a server after an event; the same object where the event changes nothing. */
-export function afterEvent(life: Lifecycle, event: LifecycleEvent): Lifecycle {
-  if (life.state === "stopped") return life;
-  switch (event.type) {
-    case "stop":
-      return { state: "stopped" };
-    case "wanted":
-      return wanted(life);
-    case "opened":
-      return life.state === "starting" ? { ...life, state: "ready" } : life;
-    case "open_failed":
-      if (life.state !== "starting") return life;
-      return event.login ? { state: "needs_login", reason: event.reason } : again(life.attempt, event.reason);
-    case "lost":
-      return life.state === "ready" ? again(event.served ? 0 : life.attempt, event.reason) : life;
-    case "due":
-      return life.state === "waiting" ? { state: "starting", attempt: life.attempt + 1 } : life;
-  }
-}
-
-function wanted(life: Lifecycle): Lifecycle {
-  switch (life.state) {
-    case "idle":
-    case "failed":
-    case "needs_login":
-      return { state: "starting", attempt: 1 };
-    case "waiting":
-      return { state: "starting", attempt: life.attempt + 1 };
-    default:
-      return life;
-  }
-}
-
-function again(attempt: number, reason: string): Lifecycle {
-  return attempt >= MAX_ATTEMPTS ? { state: "failed", reason } : { state: "waiting", attempt, reason };
-}
+const MAX_ATTEMPTS = 5;

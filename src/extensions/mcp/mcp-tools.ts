@@ -1,6 +1,8 @@
 import { compileSchema } from "../../core/base/compile-schema.ts";
 import { isNanoAgentError } from "../../core/base/errors.ts";
-import { type Fields, fieldsOf, isRecord, ownValue } from "../../core/base/json.ts";
+import { type Fields, fieldsOf, isRecord } from "../../core/base/json.ts";
+import { plainObjectSchema } from "../../core/base/plain-object-schema.ts";
+import type { JsonSchema } from "../../core/base/schema.ts";
 import { toCleanText } from "../../core/base/text.ts";
 import { estimateTokens } from "../../core/model/estimate.ts";
 import { defineTool, type Tool, type ToolContext } from "../../core/tool/tool.ts";
@@ -182,33 +184,29 @@ interface NormalisedSchema {
 
 /** The form of a parameter's name in the API of Anthropic. */
 const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
-const COMBINATORS = ["allOf", "anyOf", "oneOf"] as const;
-const MAX_DEPTH = 20;
 
 /** An object schema without `$ref` and combinators at its top, which may be wider; `undefined`: no schema. */
 export function normaliseSchema(schema: unknown): NormalisedSchema | undefined {
   if (schema === undefined) return { schema: { type: "object", properties: {} }, renamed: new Map() };
   if (!isRecord(schema)) return undefined;
-  const { properties, required } = flattened(schema, { root: schema, depth: 0 });
-  const { $schema: _dialect, $id: _id, $ref: _ref, ...rest } = schema;
-  for (const combinator of [...COMBINATORS, "not", "if", "then", "else", "enum", "const"])
-    delete (rest as Record<string, unknown>)[combinator];
+  const { $schema: _dialect, $id: _id, ...rest } = plainObjectSchema(schema as JsonSchema);
+  const properties = fieldsOf(rest["properties"]);
   const renamed = new Map<string, string>();
+  const ownNames = new Map<unknown, string>();
   const named = Object.entries(properties).map(([name, value]): [string, unknown] => {
     const own = PROPERTY_NAME.test(name) ? name : freeName(name, { properties, renamed });
     if (own !== name) renamed.set(own, name);
+    ownNames.set(name, own);
     return [own, value];
   });
-  const ownNames = new Map([...renamed].map(([own, name]) => [name, own]));
-  const needed = required
-    .filter((name) => Object.hasOwn(properties, name))
-    .map((name) => ownNames.get(name) ?? name);
+  const listed: readonly unknown[] = Array.isArray(rest["required"]) ? rest["required"] : [];
+  const required = listed.flatMap((name) => ownNames.get(name) ?? []);
   return {
     schema: {
       ...rest,
       type: "object",
       properties: Object.fromEntries(named),
-      ...(needed.length === 0 ? { required: undefined } : { required: needed }),
+      required: required.length === 0 ? undefined : required,
     },
     renamed,
   };
@@ -217,67 +215,6 @@ export function normaliseSchema(schema: unknown): NormalisedSchema | undefined {
 export function originalNames(input: Fields, { renamed }: Pick<NormalisedSchema, "renamed">): Fields {
   if (renamed.size === 0) return input;
   return Object.fromEntries(Object.entries(input).map(([name, value]) => [renamed.get(name) ?? name, value]));
-}
-
-interface FlatSchema {
-  readonly properties: Fields;
-  readonly required: readonly string[];
-}
-
-interface Walk {
-  readonly root: Fields;
-  readonly depth: number;
-}
-
-function flattened(schema: Fields, { root, depth }: Walk): FlatSchema {
-  if (depth > MAX_DEPTH) return { properties: {}, required: [] };
-  const below = { root, depth: depth + 1 };
-  const parts: FlatSchema[] = [
-    { properties: fieldsOf(schema["properties"]), required: textsOf(schema["required"]) },
-  ];
-  const target = resolve(schema["$ref"], root);
-  if (target !== undefined) parts.push(flattened(target, below));
-  for (const each of listOf(schema["allOf"])) parts.push(flattened(each, below));
-  for (const key of ["anyOf", "oneOf"]) {
-    const alternatives = listOf(schema[key]).map((each) => flattened(each, below));
-    if (alternatives.length > 0) parts.push(oneOfThem(alternatives));
-  }
-  return {
-    properties: merged(parts),
-    required: [...new Set(parts.flatMap(({ required }) => required))],
-  };
-}
-
-function oneOfThem(alternatives: readonly FlatSchema[]): FlatSchema {
-  const [first, ...others] = alternatives.map(({ required }) => required);
-  return {
-    properties: merged(alternatives),
-    required: (first ?? []).filter((name) => others.every((each) => each.includes(name))),
-  };
-}
-
-/** Of two schemas for one parameter both count. */
-function merged(parts: readonly FlatSchema[]): Fields {
-  const all = new Map<string, unknown[]>();
-  for (const { properties } of parts)
-    for (const [name, value] of Object.entries(properties)) {
-      const known = all.get(name) ?? [];
-      if (!known.some((each) => JSON.stringify(each) === JSON.stringify(value))) known.push(value);
-      all.set(name, known);
-    }
-  return Object.fromEntries(
-    [...all].map(([name, values]) => [name, values.length === 1 ? values[0] : { anyOf: values }]),
-  );
-}
-
-function resolve(reference: unknown, root: Fields): Fields | undefined {
-  if (typeof reference !== "string" || !reference.startsWith("#/")) return undefined;
-  let at: unknown = root;
-  for (const part of reference.slice(2).split("/")) {
-    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
-    at = isRecord(at) ? ownValue(at, key) : undefined;
-  }
-  return isRecord(at) ? at : undefined;
 }
 
 function freeName(
@@ -289,12 +226,4 @@ function freeName(
     const own = number === 1 ? base : `${base}_${number}`;
     if (!Object.hasOwn(taken.properties, own) && !taken.renamed.has(own)) return own;
   }
-}
-
-function listOf(value: unknown): readonly Fields[] {
-  return Array.isArray(value) ? value.filter((each) => isRecord(each)) : [];
-}
-
-function textsOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }

@@ -215,28 +215,23 @@ async function connectedBy(
   // The newer versions tell of changes to those who ask for it.
   if (mode === "auto")
     client.listen({ toolsListChanged: true, promptsListChanged: true }, { signal }).catch(() => undefined);
-  return new SdkConnection(client, { server, line, ended: ended.promise });
+  return new SdkConnection(client, server.timeoutMs, line, ended.promise);
 }
 
 /** As long as a timer can wait: what opens and calls is ended by signals, and by silence. */
 const LONG_MS = 2 ** 31 - 1;
 
-interface ConnectionParts {
-  readonly server: McpServerDefinition;
-  readonly line: Line;
-  readonly ended: Promise<string>;
-}
-
 class SdkConnection implements Connection {
   readonly closed: Promise<string>;
   readonly #client: Client;
-  readonly #parts: ConnectionParts;
+  readonly #timeoutMs: number;
+  readonly #line: Line;
 
-  constructor(client: Client, parts: ConnectionParts) {
+  constructor(client: Client, timeoutMs: number, line: Line, ended: Promise<string>) {
     this.#client = client;
-    this.#parts = parts;
-    const { unreachable } = parts.line;
-    this.closed = unreachable === undefined ? parts.ended : Promise.race([parts.ended, unreachable]);
+    this.#timeoutMs = timeoutMs;
+    this.#line = line;
+    this.closed = line.unreachable === undefined ? ended : Promise.race([ended, line.unreachable]);
   }
 
   readonly callTool: Connection["callTool"] = (name, input, { signal, onProgress }) =>
@@ -244,7 +239,7 @@ class SdkConnection implements Connection {
       { method: "tools/call", params: { name, arguments: input } },
       {
         signal,
-        timeout: this.#parts.server.timeoutMs,
+        timeout: this.#timeoutMs,
         resetTimeoutOnProgress: true,
         onprogress: (progress: object) => onProgress?.(progressLine({ ...progress })),
       },
@@ -286,7 +281,7 @@ class SdkConnection implements Connection {
     this.#request({ method: "resources/read", params: { uri } }, signal === undefined ? {} : { signal });
 
   readonly close = async (): Promise<void> => {
-    const { transport } = this.#parts.line;
+    const { transport } = this.#line;
     if (transport instanceof HttpTransport) {
       const goodbye = transport.terminateSession().catch(() => undefined);
       await Promise.race([goodbye, new Promise((resolve) => setTimeout(resolve, GOODBYE_MS).unref())]);
@@ -295,7 +290,7 @@ class SdkConnection implements Connection {
     await transport.close().catch(() => undefined);
   };
 
-  readonly killNow = (): void => this.#parts.line.kill?.();
+  readonly killNow = (): void => this.#line.kill?.();
 
   async #list(what: "tools" | "prompts" | "resources"): Promise<ListedTool[]> {
     const found: ListedTool[] = [];
@@ -319,12 +314,12 @@ class SdkConnection implements Connection {
   ): Promise<unknown> {
     try {
       return await this.#client.request({ ...request, params: { ...request.params } }, ANYTHING, {
-        timeout: this.#parts.server.timeoutMs,
+        timeout: this.#timeoutMs,
         ...options,
       });
     } catch (error) {
       if (options.signal?.aborted === true) throw abortError(options.signal);
-      throw asConnectionError(error, this.#parts.line);
+      throw asConnectionError(error, this.#line);
     }
   }
 }

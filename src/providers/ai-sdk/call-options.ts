@@ -1,5 +1,6 @@
 import type { Json } from "../../core/base/errors.ts";
 import { defined, isRecord } from "../../core/base/json.ts";
+import { plainObjectSchema } from "../../core/base/plain-object-schema.ts";
 import {
   type AssistantBlock,
   type ImageBlock,
@@ -120,9 +121,10 @@ export function createCallOptions(target: Target): (request: ModelRequest) => Ai
       }
       prompt.push(...parts);
     }
-    const declared = tools.map(({ name, description, parameters: inputSchema }) =>
-      wellFormed({ type: "function", name, description, inputSchema } as const),
-    );
+    const declared = tools.map(({ name, description, parameters }) => {
+      const inputSchema = plainObjectSchema(parameters);
+      return wellFormed({ type: "function", name, description, inputSchema } as const);
+    });
     return {
       prompt,
       ...(declared.length === 0 ? {} : defined({ tools: declared, toolChoice: choiceOf(toolChoice) })),

@@ -1,4 +1,5 @@
 import { defined } from "../../core/base/json.ts";
+import { plainObjectSchema } from "../../core/base/plain-object-schema.ts";
 import type {
   ContentBlock,
   ImageBlock,
@@ -9,8 +10,7 @@ import type {
   ToolResultBlock,
 } from "../../core/message/message.ts";
 import type { Effort, ModelRequest, ToolSpec } from "../../core/model/model.ts";
-import { plainObjectSchema } from "../plain-object-schema.ts";
-import { createListSerialiser, type ListText, serialiseOnce } from "../serialise-once.ts";
+import { serialiseOnce } from "../serialise-once.ts";
 import { sentToolName, type WireRequest, type WireTarget, wireHeaders, withoutOmitted } from "../wire.ts";
 
 const VERSION = "2023-06-01";
@@ -18,8 +18,6 @@ const VERSION = "2023-06-01";
 const DEFAULT_MAX_TOKENS = 32_000;
 /** These think within it, too, and mind no window. */
 const ADAPTIVE_MAX_TOKENS = 64_000;
-/** The messages that may still change their text: the last ones carry the marks for caching. */
-const TAIL = 4;
 
 /**
  * Encodes requests for the Messages API (https://platform.claude.com/docs/en/api/messages/create), streamed.
@@ -46,15 +44,15 @@ export function createAnthropicEncoder(target: WireTarget): (request: ModelReque
   const ttl = quirks["cache_ttl"] === "1h" ? ',"ttl":"1h"' : "";
   /** The mark for caching with its leading comma; empty when caching is off. */
   const mark = quirks["cache"] === false ? "" : `,"cache_control":{"type":"ephemeral"${ttl}}`;
-  const transcript = new TranscriptText(mark);
+  const encode = serialiseOnce(encodeMessage);
   const toolText = serialiseOnce(writeTool);
   return (request) => {
     const { system = "", tools = [], maxOutputTokens = standardTokens } = request;
     const extra = request.providerOptions?.["anthropic"] ?? {};
-    const messages = transcript.write(request.messages);
+    const encoded = request.messages.map(encode);
     const thinking = isAdaptive
       ? adaptiveThinking(request, traits, dropsUnbound)
-      : budgetThinking(request, traits, maxOutputTokens, messages.startsWithThinking);
+      : budgetThinking(request, traits, maxOutputTokens, mayThink(encoded));
     const own = {
       model,
       max_tokens: maxOutputTokens,
@@ -70,7 +68,7 @@ export function createAnthropicEncoder(target: WireTarget): (request: ModelReque
       body.push(`"tools":[${withMark(tools.map(toolText).join(","), mark)}]`);
     if (system.trim() !== "" && !("system" in extra))
       body.push(`"system":[{"type":"text","text":${JSON.stringify(system)}${mark}}]`);
-    if (!("messages" in extra)) body.push(`"messages":[${messages.text}]`);
+    if (!("messages" in extra)) body.push(`"messages":[${transcript(encoded, mark)}]`);
     const headers = thinking.budget && tools.length > 0 ? interleaved : standard;
     return { url, headers, body: `${body.join(",")}}` };
   };
@@ -167,79 +165,35 @@ function samplingOf({ temperature, topP }: ModelRequest, traits: ThinkingTraits,
 }
 
 /** The messages of a transcript as text; neighbours of one role become one message. */
-class TranscriptText {
-  readonly #mark: string;
-  /** Texts of the last messages only: older ones are part of the beginning that the list keeps. */
-  readonly #known = new WeakMap<Message, EncodedMessage>();
-  readonly #list: (messages: readonly Message[]) => ListText<Role> & { readonly written: number };
-
-  constructor(mark: string) {
-    this.#mark = mark;
-    this.#list = createListSerialiser<Message, Role>(
-      "",
-      (text, message, role) => {
-        const encoded = this.#encode(message);
-        this.#known.delete(message);
-        return encoded.count === 0
-          ? { text, state: role }
-          : { text: joined(text, encoded, role), state: encoded.role };
-      },
-      TAIL,
-    );
+function transcript(messages: readonly EncodedMessage[], mark: string): string {
+  const marked = mark === "" ? NONE : markedOnes(messages);
+  let text = "";
+  let before = "";
+  for (const [index, { role, count, blocks: plain }] of messages.entries()) {
+    if (count === 0) continue;
+    const blocks = marked.includes(index) ? withMark(plain, mark) : plain;
+    // The last message is left open, so that one of the same role can join it.
+    text +=
+      role === before ? `,${blocks}` : `${before === "" ? "" : "]},"}{"role":"${role}","content":[${blocks}`;
+    before = role;
   }
-
-  write(messages: readonly Message[]): { readonly text: string; readonly startsWithThinking: boolean } {
-    const head = this.#list(messages);
-    const tail = messages.slice(head.written).map((message) => this.#encode(message));
-    const marked = this.#mark === "" ? NONE : markedOnes(tail);
-    let { text, state } = head;
-    for (const [index, encoded] of tail.entries()) {
-      if (encoded.count === 0) continue;
-      text = joined(
-        text,
-        marked.includes(index) ? { ...encoded, blocks: withMark(encoded.blocks, this.#mark) } : encoded,
-        state,
-      );
-      state = encoded.role;
-    }
-    return { text: state === "" ? "" : `${text}]}`, startsWithThinking: this.#mayThink(messages) };
-  }
-
-  /** True when the open tool loop, if there is one, began with thinking. */
-  #mayThink(messages: readonly Message[]): boolean {
-    let results = false;
-    for (let index = messages.length - 1; index >= 0; index--) {
-      const message = messages[index] as Message;
-      if (message.role === "assistant") return !results || this.#encode(message).thinks;
-      results ||= message.content.some((block) => block.type === "tool_result");
-    }
-    return true;
-  }
-
-  #encode(message: Message): EncodedMessage {
-    const known = this.#known.get(message);
-    if (known !== undefined) return known;
-    const encoded = encodeMessage(message);
-    this.#known.set(message, encoded);
-    return encoded;
-  }
+  return text === "" ? "" : `${text}]}`;
 }
 
-type Role = "" | "user" | "assistant";
+/** True when the open tool loop, if there is one, began with thinking. */
+function mayThink(messages: readonly EncodedMessage[]): boolean {
+  const last = messages.findLastIndex(({ role }) => role === "assistant");
+  const hasResults = messages.slice(last + 1).some(({ answers }) => answers);
+  return last === -1 || !hasResults || messages[last]?.thinks === true;
+}
 
 const NONE: readonly number[] = [];
 
-/** The last message is left open, so that one of the same role can join it. */
-function joined(text: string, { role, blocks }: EncodedMessage, before: Role): string {
-  if (role === before) return `${text},${blocks}`;
-  return `${text}${before === "" ? "" : "]},"}{"role":"${role}","content":[${blocks}`;
-}
-
 /** The newest message, and the user message before it, which still hits when the newest misses. */
-function markedOnes(tail: readonly EncodedMessage[]): readonly number[] {
+function markedOnes(messages: readonly EncodedMessage[]): readonly number[] {
   const marked: number[] = [];
-  for (let index = tail.length - 1; index >= 0 && marked.length < 2; index--) {
-    const encoded = tail[index];
+  for (let index = messages.length - 1; index >= 0 && marked.length < 2; index--) {
+    const encoded = messages[index];
     if (encoded?.cacheable === true && (marked.length === 0 || encoded.role === "user")) marked.push(index);
   }
   return marked;
@@ -277,16 +231,17 @@ interface EncodedMessage {
   readonly count: number;
   /** True when the last block may carry a mark for caching. */
   readonly cacheable: boolean;
+  /** It begins with thinking. */
   readonly thinks: boolean;
+  /** It has results of tools. */
+  readonly answers: boolean;
 }
 
 /** A message's content in the words of the Messages API, results first, without what the API refuses. */
 function encodeMessage(message: Message): EncodedMessage {
   const content: readonly ContentBlock[] = message.content;
-  const ordered =
-    message.role === "user" && content.some((block) => block.type === "tool_result")
-      ? resultsFirst(content)
-      : content;
+  const answers = message.role === "user" && content.some((block) => block.type === "tool_result");
+  const ordered = answers ? resultsFirst(content) : content;
   const blocks: string[] = [];
   let last: ContentBlock | undefined;
   let thinks = false;
@@ -303,6 +258,7 @@ function encodeMessage(message: Message): EncodedMessage {
     count: blocks.length,
     cacheable: last !== undefined && last.type !== "thinking" && ownData(last, "block") === undefined,
     thinks,
+    answers,
   };
 }
 

@@ -3,14 +3,17 @@ import { isRecord } from "../../core/base/json.ts";
 import type { JsonSchema } from "../../core/base/schema.ts";
 import {
   type AssistantBlock,
+  type AssistantMessage,
   type ImageBlock,
   type Message,
   type ToolResultBlock,
   textOf,
+  toolCallsOf,
   type UserBlock,
+  type UserMessage,
 } from "../../core/message/message.ts";
 import type { Effort, ModelRequest, ToolSpec } from "../../core/model/model.ts";
-import { createListSerialiser, serialiseOnce } from "../serialise-once.ts";
+import { serialiseOnce } from "../serialise-once.ts";
 import { imagesOf, sentToolName, type WireRequest, type WireTarget, wireHeaders } from "../wire.ts";
 import type { GoogleMediaPart, GooglePart, GoogleProviderData } from "./google-json.ts";
 
@@ -38,19 +41,14 @@ export function createGoogleEncoder(target: WireTarget): (request: ModelRequest)
     isModern: !isOld(modelId),
     withIds: target.quirks?.["functionCallIds"] !== false,
   };
-  const transcript = createListSerialiser<Message, WrittenContents>(
-    { role: undefined, calls: undefined },
-    (text, message, state) => append(text, message, state, form),
-    0,
-  );
+  const transcript = createContentsWriter(form);
   const declaration = serialiseOnce(writeDeclaration);
   const url = urlFor(target);
   const headers = wireHeaders(target, { "x-goog-api-key": target.apiKey || undefined });
   return (request) => {
     const { system = "", messages } = request;
     const options = request.providerOptions?.["google"] ?? {};
-    const { text } = transcript(withoutPaused(messages));
-    const contents = withPreamble(text === "" ? "" : `${text}]}`, takesSystem ? "" : system);
+    const contents = withPreamble(transcript(withoutPaused(messages)), takesSystem ? "" : system);
     if (contents === "")
       throw misuse("The request has no text, image or tool result to send. Add a message.");
     let body = `{"contents":[${beginningWithUser(contents)}]`;
@@ -167,36 +165,46 @@ interface ContentsForm {
   readonly withIds: boolean;
 }
 
-/** State after some messages: whose parts are open at the end, and the answers, the last one first. */
-interface WrittenContents {
-  readonly role: Message["role"] | undefined;
-  readonly calls: Answers | undefined;
+/** Names of calls, by their ids. */
+type CallNames = ReadonlyMap<string, string>;
+
+/** Messages as contents; neighbours of one role become one. Each message is written once. */
+function createContentsWriter(form: ContentsForm): (messages: readonly Message[]) => string {
+  const answers = serialiseOnce(({ content }: AssistantMessage) => written(modelParts(content, form)));
+  // Results name their calls, which stand in another message.
+  const users = new WeakMap<UserMessage, { readonly names: string; readonly text: string }>();
+  const userText = (message: UserMessage, calls: CallNames): string => {
+    const names = message.content.map((block) => callName(block, calls)).join("\n");
+    let known = users.get(message);
+    if (known?.names !== names) known = { names, text: written(userParts(message.content, calls, form)) };
+    users.set(message, known);
+    return known.text;
+  };
+  return (messages) => {
+    const calls = new Map<string, string>();
+    let text = "";
+    let before: Message["role"] | undefined;
+    for (const message of messages) {
+      const { role } = message;
+      const parts = role === "user" ? userText(message, calls) : answers(message);
+      if (role === "assistant")
+        for (const { id, name } of toolCallsOf(message)) calls.set(id, sentToolName(name));
+      if (parts === "") continue;
+      const opened = `${role === "user" ? USER : MODEL}${parts}`;
+      text += role === before ? `,${parts}` : `${before === undefined ? "" : "]},"}${opened}`;
+      before = role;
+    }
+    return text === "" ? "" : `${text}]}`;
+  };
 }
 
-interface Answers {
-  readonly blocks: readonly AssistantBlock[];
-  readonly before: Answers | undefined;
-}
-
-function append(
-  before: string,
-  message: Message,
-  state: WrittenContents,
-  form: ContentsForm,
-): { readonly text: string; readonly state: WrittenContents } {
-  const { role } = message;
-  const calls = role === "assistant" ? { blocks: message.content, before: state.calls } : state.calls;
-  const list = role === "user" ? userParts(message.content, calls, form) : modelParts(message.content, form);
-  if (list.length === 0) return { text: before, state: { role: state.role, calls } };
-  const parts = list.map((part) => JSON.stringify(part)).join(",");
-  if (role === state.role) return { text: `${before},${parts}`, state: { role, calls } };
-  const opened = `${role === "user" ? USER : MODEL}${parts}`;
-  return { text: state.role === undefined ? opened : `${before}]},${opened}`, state: { role, calls } };
+function written(parts: readonly GooglePart[]): string {
+  return parts.map((part) => JSON.stringify(part)).join(",");
 }
 
 function userParts(
   blocks: readonly UserBlock[],
-  calls: Answers | undefined,
+  calls: CallNames,
   form: ContentsForm,
 ): readonly GooglePart[] {
   const responses: GooglePart[] = [];
@@ -207,7 +215,7 @@ function userParts(
     else if (block.type === "text") {
       if (block.text !== "") rest.push({ text: block.text });
     } else {
-      const name = callName(block.tool_use_id, calls);
+      const name = callName(block, calls);
       const images = imagesOf(block).map(mediaPart);
       responses.push(functionResponse(block, name, images, form));
       // Older models take no images inside.
@@ -235,13 +243,9 @@ function functionResponse(
   };
 }
 
-/** The name of the call a result belongs to: nearly always in the last answer. */
-function callName(id: string, calls: Answers | undefined): string {
-  for (let answer = calls; answer !== undefined; answer = answer.before) {
-    for (const block of answer.blocks)
-      if (block.type === "tool_use" && block.id === id) return sentToolName(block.name);
-  }
-  return "unknown_tool";
+/** The name of the call that a result answers; empty for other blocks. */
+function callName(block: UserBlock, calls: CallNames): string {
+  return block.type === "tool_result" ? (calls.get(block.tool_use_id) ?? "unknown_tool") : "";
 }
 
 function mediaPart({ source }: ImageBlock): GoogleMediaPart {

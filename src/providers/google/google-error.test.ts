@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { NanoAgentError } from "../../core/base/errors.ts";
+import { answerError } from "../provider-errors.ts";
 import type { WireTarget } from "../wire.ts";
-import type { GoogleStatus } from "./google-json.ts";
-import { googleError } from "./google-wire.ts";
 
 const target: WireTarget = {
   provider: "google",
@@ -11,12 +10,8 @@ const target: WireTarget = {
   apiKey: "AIzaSyVerySecretKey",
 };
 
-function errorOf(
-  status: number,
-  error: GoogleStatus,
-  headers: { readonly [name: string]: string } = {},
-): unknown {
-  return googleError({
+function errorOf(status: number, error: object, headers: { readonly [name: string]: string } = {}): unknown {
+  return answerError({
     status,
     headers,
     body: JSON.stringify({ error: { code: status, ...error } }),
@@ -27,8 +22,8 @@ function errorOf(
 const QUOTA = "type.googleapis.com/google.rpc.QuotaFailure";
 const RETRY = "type.googleapis.com/google.rpc.RetryInfo";
 
-describe("googleError", () => {
-  it.each<[number, GoogleStatus, string, boolean]>([
+describe("errors of Google", () => {
+  it.each<[number, object, string, boolean]>([
     [400, { status: "INVALID_ARGUMENT", message: 'Unknown name "x".' }, "bad_request", false],
     [
       400,
@@ -129,7 +124,7 @@ describe("googleError", () => {
     const body = JSON.stringify([
       { error: { code: 400, message: "API key not valid.", status: "INVALID_ARGUMENT" } },
     ]);
-    expect(googleError({ status: 400, headers: {}, body, target })).toMatchObject({ code: "authentication" });
+    expect(answerError({ status: 400, headers: {}, body, target })).toMatchObject({ code: "authentication" });
   });
 
   it("never shows the key", () => {
@@ -142,6 +137,6 @@ describe("googleError", () => {
     const body = JSON.stringify({
       error: { message: 3, details: [null, 1, { violations: "x" }, { violations: [null] }] },
     });
-    expect(googleError({ status: 429, headers: {}, body, target })).toMatchObject({ code: "rate_limit" });
+    expect(answerError({ status: 429, headers: {}, body, target })).toMatchObject({ code: "rate_limit" });
   });
 });

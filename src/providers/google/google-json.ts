@@ -58,20 +58,8 @@ export interface GoogleChunk {
   readonly usageMetadata?: GoogleUsage;
   readonly modelVersion?: string;
   readonly responseId?: string;
-  readonly error?: GoogleStatus;
-}
-
-/** `google.rpc.Status`. `details` hold `ErrorInfo`, `RetryInfo` (seconds with an `s`), `QuotaFailure`, … */
-export interface GoogleStatus {
-  readonly code?: number;
-  readonly message?: string;
-  readonly status?: string;
-  readonly details?: readonly {
-    readonly "@type"?: string;
-    readonly reason?: string;
-    readonly retryDelay?: string;
-    readonly violations?: readonly { readonly quotaId?: string }[];
-  }[];
+  /** `google.rpc.Status`. */
+  readonly error?: unknown;
 }
 
 /** The `google` part of a block's `provider_data`. */

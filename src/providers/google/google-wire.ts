@@ -1,6 +1,6 @@
-import { type ErrorCode, misuse, NanoAgentError } from "../../core/base/errors.ts";
+import { misuse, NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
-import { defined, type Fields, isRecord, safeParse } from "../../core/base/json.ts";
+import { defined, isRecord } from "../../core/base/json.ts";
 import {
   type AssistantBlock,
   NO_USAGE,
@@ -11,16 +11,9 @@ import {
   usageParts,
 } from "../../core/message/message.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
-import { answerError, changedError, incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
+import { answerError, incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
 import { createDeltaTemplate, parseEventObject } from "../server-events.ts";
-import {
-  finishPart,
-  type Wire,
-  type WireDecoder,
-  type WireErrorAnswer,
-  type WireTarget,
-  wordOf,
-} from "../wire.ts";
+import { finishPart, type Wire, type WireDecoder, type WireTarget, wordOf } from "../wire.ts";
 import { createGoogleEncoder } from "./encode-google.ts";
 import type {
   GoogleCandidate,
@@ -28,7 +21,6 @@ import type {
   GoogleFunctionCall,
   GooglePart,
   GoogleProviderData,
-  GoogleStatus,
   GoogleUsage,
 } from "./google-json.ts";
 
@@ -37,7 +29,7 @@ export const googleWire: Wire = {
   name: "google",
   createEncoder: createGoogleEncoder,
   createDecoder: (emit, target) => new GoogleDecoder(emit, target),
-  toError: googleError,
+  toError: (answer) => answerError(answer),
   eventsIn: (document) => {
     // Without the parameter that asks for events, Google streams a list.
     const chunks: readonly unknown[] = Array.isArray(document) ? document : [document];
@@ -97,7 +89,7 @@ export class GoogleDecoder implements WireDecoder {
     }
     if (data === "[DONE]") return;
     const chunk: GoogleChunk = parseEventObject(data);
-    if (isRecord(chunk.error)) throw googleStreamError(chunk.error, this.#target);
+    if (isRecord(chunk.error)) throw reportedError(wordsOf({ error: chunk.error }), { target: this.#target });
     this.#counts(chunk);
     this.#model ??= chunk.modelVersion;
     this.#responseId ??= chunk.responseId;
@@ -303,57 +295,4 @@ export function googleUsage(raw: GoogleUsage | undefined): Usage {
     }),
     raw,
   };
-}
-
-/**
- * The typed error for an answer of the Gemini API that is not 2xx. The body is `{ error }`, or a list with
- * one such object. Beside what every vendor shares: a bad key is HTTP 400 with the reason `API_KEY_INVALID`
- * here and becomes `authentication`; a request over the size limit becomes `context_overflow`; a quota
- * counted by the day is not retryable.
- */
-export function googleError(answer: WireErrorAnswer): NanoAgentError {
-  const error = answerError(answer);
-  const parsed = safeParse(answer.body);
-  const root: unknown =
-    parsed.ok && Array.isArray(parsed.value) ? parsed.value[0] : parsed.ok ? parsed.value : undefined;
-  return isRecord(root) && isRecord(root["error"]) ? refined(error, root["error"]) : error;
-}
-
-/** The typed error for a `google.rpc.Status` that came inside the stream. */
-function googleStreamError(status: GoogleStatus, target: WireTarget): NanoAgentError {
-  return refined(reportedError(wordsOf({ error: status }), { target }), status);
-}
-
-function refined(error: NanoAgentError, status: GoogleStatus): NanoAgentError {
-  const details = Array.isArray(status.details) ? status.details.filter(isRecord) : [];
-  const text = typeof status.message === "string" ? status.message : "";
-  if (
-    details.some(({ reason }) => typeof reason === "string" && reason.startsWith("API_KEY_")) ||
-    /api[ _]key not (?:valid|found)/i.test(text)
-  ) {
-    return recoded(error, "authentication", "Check the API key.");
-  }
-  if (/payload size exceeds/i.test(text))
-    return recoded(error, "context_overflow", "Shorten the conversation or send fewer images.");
-  if (error.code === "rate_limit" && details.some(isDailyQuota)) {
-    return recoded(
-      error,
-      "rate_limit",
-      "This quota is counted by the day: try again tomorrow, or use another model or plan.",
-    );
-  }
-  return error;
-}
-
-function isDailyQuota(detail: Fields): boolean {
-  const { violations } = detail;
-  return (
-    Array.isArray(violations) &&
-    violations.some((one) => isRecord(one) && /PerDay/.test(String(one["quotaId"])))
-  );
-}
-
-/** The same failure under another code, final. */
-function recoded(error: NanoAgentError, code: ErrorCode, advice: string): NanoAgentError {
-  return changedError(error, { code, message: `${error.message} ${advice}`, retryable: false });
 }

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../../core/base/errors.ts";
 import { defined } from "../../core/base/json.ts";
+import { plainObjectSchema } from "../../core/base/plain-object-schema.ts";
 import {
   type AssistantBlock,
   type AssistantMessage,
@@ -14,8 +15,7 @@ import {
 } from "../../core/message/message.ts";
 import { EFFORTS, type Effort, type ModelRequest, type ToolSpec } from "../../core/model/model.ts";
 import { imageUrl, openAiBody, openAiEndpoint, toolCallId, toolSettings } from "../openai-request.ts";
-import { plainObjectSchema } from "../plain-object-schema.ts";
-import { createListSerialiser, listed, serialiseOnce, wellFormedJson } from "../serialise-once.ts";
+import { listed, serialiseOnce, wellFormedJson } from "../serialise-once.ts";
 import { imagesOf, sentToolName, type WireRequest, type WireTarget } from "../wire.ts";
 import { type ChatQuirks, quirksOf } from "./quirks.ts";
 
@@ -43,8 +43,7 @@ function writeSystem(system: string, { system_role: role, cache_marks }: ChatQui
   return JSON.stringify({ role, content: cache_marks === "none" ? system : markedContent(system) });
 }
 
-/** The messages that may still change their text: the last two of the user carry the marks for caching. */
-const TAIL = 4;
+/** The last messages of the user carry the marks for caching. */
 const MAX_MARKED = 2;
 
 /**
@@ -53,31 +52,21 @@ const MAX_MARKED = 2;
  */
 function createTranscriptWriter(quirks: ChatQuirks): (messages: readonly Message[]) => string {
   const written = serialiseOnce((message: Message) => writeMessage(message, quirks));
-  const append = (
-    text: string,
-    held: string,
-    { toolResults, rest }: WrittenMessage,
-    role: Message["role"],
-  ) =>
-    role === "assistant"
-      ? { text: listed(listed(text, held), rest), state: "" }
-      : { text: listed(text, toolResults), state: listed(held, rest) };
-  const list = createListSerialiser<Message, string>(
-    "",
-    (text, message, held) => append(text, held, written(message), message.role),
-    quirks.cache_marks === "none" ? 0 : TAIL,
-  );
+  const most = quirks.cache_marks === "none" ? 0 : MAX_MARKED;
   return (messages) => {
-    const head = list(messages);
-    let { text, state } = head;
-    const tail = messages.slice(head.written);
-    const marked = tail.filter(({ role }) => role === "user").slice(-MAX_MARKED);
-    for (const message of tail) {
-      const isMarked = message.role === "user" && marked.includes(message);
-      const each = isMarked ? writeMessage(message, quirks, true) : written(message);
-      ({ text, state } = append(text, state, each, message.role));
+    const users = most === 0 ? [] : messages.filter(({ role }) => role === "user");
+    const marked = new Set<Message>(users.slice(-most));
+    const texts: string[] = [];
+    let held: string[] = [];
+    for (const message of messages) {
+      const { toolResults, rest } = marked.has(message)
+        ? writeMessage(message, quirks, true)
+        : written(message);
+      if (message.role === "assistant") texts.push(...held, rest);
+      else texts.push(toolResults);
+      held = message.role === "assistant" ? [] : [...held, rest];
     }
-    return listed(text, state);
+    return [...texts, ...held].filter((text) => text !== "").join(",");
   };
 }
 

@@ -44,7 +44,7 @@ export interface ChatQuirks {
 
 /** The quirks of a target: by its provider's name, else its host, else of a plain compatible server. */
 export function quirksOf(target: WireTarget): ChatQuirks {
-  const host = hostOf(target.baseUrl);
+  const host = URL.parse(target.baseUrl)?.hostname ?? "";
   const isAt = (suffix: string): boolean => host === suffix || host.endsWith(`.${suffix}`);
   const [, , vendor] =
     VENDORS.find(([names]) => names.split(" ").includes(target.provider)) ??
@@ -124,8 +124,4 @@ const VENDORS: readonly (readonly [names: string, hosts: string, quirks: Partial
 
 function thinking(efforts: string): Partial<ChatQuirks> {
   return { effort_format: "thinking", efforts, reasoning_replay: "reasoning_content" };
-}
-
-function hostOf(baseUrl: string): string {
-  return /^[a-z]+:\/\/(?:[^/@]*@)?([^/:?#]+)/i.exec(baseUrl)?.[1]?.toLowerCase() ?? "";
 }

@@ -1,4 +1,5 @@
 import { defined, isRecord } from "../../core/base/json.ts";
+import { plainObjectSchema } from "../../core/base/plain-object-schema.ts";
 import type {
   AssistantBlock,
   AssistantMessage,
@@ -11,8 +12,7 @@ import type {
 } from "../../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { imageUrl, openAiBody, openAiEndpoint, toolCallId, toolSettings } from "../openai-request.ts";
-import { plainObjectSchema } from "../plain-object-schema.ts";
-import { createListSerialiser, listed, serialiseOnce, wellFormedJson } from "../serialise-once.ts";
+import { serialiseOnce, wellFormedJson } from "../serialise-once.ts";
 import { sentToolName, type WireRequest, type WireTarget } from "../wire.ts";
 
 type Fields = Record<string, unknown>;
@@ -26,16 +26,12 @@ type Fields = Record<string, unknown>;
 export function createResponsesEncoder(target: WireTarget): (request: ModelRequest) => WireRequest {
   const endpoint = openAiEndpoint(target, "/responses");
   const item = serialiseOnce(writeItems);
-  const transcript = createListSerialiser<Message, undefined>(
-    undefined,
-    (text, message) => ({ text: listed(text, item(message)), state: undefined }),
-    0,
-  );
   const tool = serialiseOnce(writeTool);
   return (request) => {
     const { system = "", messages } = request;
     const instructions = system === "" ? "" : `,"instructions":${JSON.stringify(system)}`;
-    const head = `${instructions},"input":[${transcript(messages).text}]`;
+    const items = messages.map(item).filter((text) => text !== "");
+    const head = `${instructions},"input":[${items.join(",")}]`;
     const settings = (hasTools: boolean): object => settingsOf(request, target, hasTools);
     const body = { wire: "openai_responses", list: "input", head, tool, settings } as const;
     return { ...endpoint, body: openAiBody(request, target, body) };

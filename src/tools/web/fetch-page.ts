@@ -94,7 +94,7 @@ export interface FetchPageOptions {
   readonly maxBytes: number;
   /** Hosts that may be reached at any address, e.g. `localhost` or `10.0.0.7`. Others only at public ones. */
   readonly privateHosts: readonly string[];
-  /** `HTTPS_PROXY`, `NO_PROXY`, …, where Node knows them (22.21, 24.5). A proxy resolves names itself. */
+  /** `HTTPS_PROXY`, `NO_PROXY`, …, as agents of Node take them. A proxy resolves names itself. */
   readonly proxyEnv?: { readonly [name: string]: string | undefined } | undefined;
 }
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { compileSchema } from "../core/base/compile-schema.ts";
-import type { JsonSchema } from "../core/base/schema.ts";
+import { compileSchema } from "./compile-schema.ts";
 import { plainObjectSchema } from "./plain-object-schema.ts";
+import type { JsonSchema } from "./schema.ts";
 
 const text = { type: "string" } as const;
 const number = { type: "number" } as const;
@@ -57,4 +57,10 @@ test("what one of the branches describes, the plain form takes", async () => {
       expect(await plain.validate(value)).toMatchObject({ ok: true });
     }),
   );
+});
+
+test("branches that refer to each other come to an end", () => {
+  const node = { anyOf: [{ $ref: "#/$defs/node" }, { $ref: "#" }, { $ref: "#/$defs/node" }] };
+  const schema: JsonSchema = { properties: { a: text }, ...node, $defs: { node } };
+  expect(plainObjectSchema(schema)).toMatchObject({ type: "object", properties: { a: text } });
 });
