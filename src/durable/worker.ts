@@ -24,7 +24,7 @@ type KeptOutcome = Exclude<HeldOutcome, { readonly type: "lost" }>;
 /** Milliseconds between two looks into the queue: at first, and when it stays empty. */
 const FIRST_POLL_MS = 250;
 const LONGEST_POLL_MS = 1_000;
-/** Milliseconds between two looks at what was sent to the runs at work. */
+/** Milliseconds between two looks at what was sent to the running runs. */
 const LOOK_MS = 1_000;
 const GREET_MS = 5_000;
 const IDLE_END_MS = 2_000;
@@ -46,10 +46,10 @@ export class Worker {
   readonly #held = new Map<string, HeldRun>();
   readonly #jobs = new Map<string, RunJob>();
   readonly #working = new Set<Promise<void>>();
-  /** Ends the taking of runs, and then the looking after those at work. */
+  /** Ends the taking of runs, and then the looking after those in progress. */
   readonly #closing = new AbortController();
   readonly #stop = new AbortController();
-  /** The job of a run that may end this worker: it waits until nothing else is at work, or is at work. */
+  /** The job of a run that may end this worker: it waits until nothing else runs, or runs. */
   #suspect: RunJob | undefined;
   /** Nothing is begun beside it until then. */
   #aloneUntil = 0;
@@ -86,7 +86,7 @@ export class Worker {
     this.#wake();
   }
 
-  /** Takes nothing more and lets go of what it holds; resolves when all of it is back in the queue. */
+  /** Takes nothing more and releases what it holds; resolves when all of it is back in the queue. */
   async close(graceMs: number): Promise<void> {
     const { runs, id } = this.#options;
     this.#closing.abort();
@@ -151,7 +151,7 @@ export class Worker {
     }
   }
 
-  /** Runs that may be begun beside those at work. */
+  /** Runs that may be begun next to those in progress. */
   get #free(): number {
     if (this.#suspect !== undefined && this.#clock.elapsed() < this.#aloneUntil) return 0;
     return this.#options.concurrency - this.#held.size;
@@ -189,7 +189,7 @@ export class Worker {
     this.#stayAlone();
   }
 
-  /** Begins it when nothing else is at work; where that does not come, others are taken first. */
+  /** Begins it when nothing else runs; where that does not come, others are taken first. */
   async #lookAtSuspect(job: RunJob): Promise<void> {
     if (this.#held.size === 0) {
       this.#stayAlone();
@@ -214,7 +214,7 @@ export class Worker {
   }
 
   /**
-   * True for a job of a run that is at work here: its lease ran out, while the database was gone or this
+   * True for a job of a run that runs here: its lease ran out, while the database was gone or this
    * process stood still, and nobody else has taken the run. The work goes on, under the new lease.
    */
   async #isHeld(job: RunJob): Promise<boolean> {
@@ -262,12 +262,12 @@ export class Worker {
 
   /** Keeps how the work on a run came to an end, unless another worker has it by now. */
   async #settle(job: RunJob, { id, epoch }: RunRow, outcome: KeptOutcome): Promise<void> {
-    const { runs, entries, queue, version } = this.#options;
+    const { runs, queue, version } = this.#options;
     await queue.prepare([{ agent: agentOf(job), version }]);
     await runs.database.transaction(async (sql) => {
       const row = await runs.lock(id, sql);
       if (row?.epoch !== epoch || row.state !== "working") return;
-      if ("end" in outcome && outcome.end !== undefined) await entries.append(sql, outcome.end);
+      if ("end" in outcome && outcome.end !== undefined) await runs.append(outcome.end, sql);
       const next = await this.#nextOf(row, outcome, sql);
       if (next === "ended") await queue.finish(job, sql);
       else {
@@ -283,7 +283,7 @@ export class Worker {
   async #nextOf(row: RunRow, outcome: KeptOutcome, sql: Sql): Promise<"ended" | number> {
     const { runs } = this.#options;
     if (outcome.type === "released") {
-      // That this worker let go of it says nothing against it.
+      // That this worker released it says nothing against it.
       await runs.forgive(sql, row.id);
       return 0;
     }
@@ -353,7 +353,7 @@ export class Worker {
         cancel === null ? overdueEnd(deadline ?? Date.now()) : cancelledEnd(cancel);
       await runs.database.transaction(async (sql) => {
         const row = await runs.lock(id, sql);
-        if (row?.epoch === epoch) await endIdle(this.#options, sql, { id, end });
+        if (row?.epoch === epoch) await endIdle(runs, sql, id, end);
       });
       onSettled(id);
     }

@@ -255,7 +255,7 @@ const TABLE = {
     waiting: ["Waiting for the model", "等待模型"],
     thinking: ["Thinking", "思考中"],
     answering: ["Answering", "回答中"],
-    tools: ["Tools are at work", "工具运行中"],
+    tools: ["Tools are running", "工具运行中"],
     compacting: ["Compacting the conversation", "正在压缩对话"],
   },
   retrying: (attempt: number, reason: string): Pair => [
@@ -265,7 +265,7 @@ const TABLE = {
   todo: ["To do", "待办"],
   todoState: {
     pending: ["to do", "待办"],
-    in_progress: ["at work", "进行中"],
+    in_progress: ["in progress", "进行中"],
     completed: ["done", "完成"],
   },
   earlier: (count: number): Pair => [`Show earlier (${count} more)`, `显示更早的内容（还有 ${count} 项）`],
