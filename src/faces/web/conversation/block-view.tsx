@@ -104,7 +104,7 @@ function Answer({ block: { markdown, state } }: BlockProps<"answer">): VNode {
   return (
     <article aria-label={words.answer}>
       <Markdown text={markdown} />
-      {state === "interrupted" && <p class="warn">({words.interrupted})</p>}
+      {state === "interrupted" && <p class="warn">({words.marks.cut})</p>}
     </article>
   );
 }

@@ -33,7 +33,7 @@ export function SessionSide({ session }: { readonly session: OpenSession }): VNo
       <FilesChanged session={session} />
       {usedTokens > 0 && (
         <Part
-          title={words.contextWindow}
+          title={words.views.context}
           aside={
             share === undefined
               ? count(usedTokens)

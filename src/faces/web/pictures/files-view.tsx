@@ -229,7 +229,7 @@ function History({
           at,
           <>
             {clock(moment.time)} {moment.by !== "call" && words.madeBy[moment.by]}
-            {moment.isFailed && <span class="bad">{words.restoreFailed}</span>}
+            {moment.isFailed && <span class="bad">{words.marks.fail}</span>}
             <LineCounts lines={moment} />
           </>,
         ),

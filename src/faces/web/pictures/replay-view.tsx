@@ -118,7 +118,7 @@ function Player({ entries, moments, at, move }: PlayerProps): VNode {
   }, [isPlaying, at, last, speed]);
   usePlayerKeys(toggle, step);
   const past = place((100 * worked) / strip.length);
-  const time = words.atOf(stopwatch(worked), stopwatch(strip.length));
+  const time = words.countOf(stopwatch(worked), stopwatch(strip.length));
   return (
     <div class="player" role="group" aria-label={words.player}>
       <Button

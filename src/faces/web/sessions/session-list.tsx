@@ -91,7 +91,7 @@ function Card({
       <Trace trace={trace} />
       <span class="do">
         <span class="m num when">{age(Date.now() - since)}</span>
-        <span class={isWaiting ? "btn main" : "btn"}>{isWaiting ? words.answerIt : words.open}</span>
+        <span class={isWaiting ? "btn main" : "btn"}>{isWaiting ? words.answer : words.open}</span>
       </span>
     </a>
   );
