@@ -1,7 +1,7 @@
 import type { Agent } from "../agent/agent.ts";
 import type { ApprovalRequestEntry, JournalEntry } from "../core/agent/entries.ts";
 import type { ApprovalAnswer, Approvals } from "../core/agent/ports.ts";
-import { MaxIterationsError, type PendingCall, type RunResult } from "../core/agent/result.ts";
+import { MaxIterationsError, type PendingCall } from "../core/agent/result.ts";
 import { pendingCalls, type SessionState } from "../core/agent/state.ts";
 import { orAborted, startTimer, systemClock } from "../core/base/async.ts";
 import {
@@ -28,6 +28,7 @@ import {
   overdueEnd,
   RunJournal,
   reportOfEnd,
+  reportOfResult,
 } from "./run-journal.ts";
 import { type EntryBatch, MAX_LOSSES, type RunStore, type Signal, type StoredRecord } from "./run-store.ts";
 
@@ -42,7 +43,6 @@ export interface HeldRunHost {
 
 /** How work on a run came to an end. `end`: the entry about that, which is still to be stored. */
 export type HeldOutcome =
-  | { readonly type: "result"; readonly result: RunResult; readonly end: EntryBatch | undefined }
   | { readonly type: "ended"; readonly report: StoredReport; readonly end: EntryBatch | undefined }
   | {
       readonly type: "waiting";
@@ -166,10 +166,10 @@ export class HeldRun {
       });
       const end = await journal.end();
       if (isWaiting(result.stopReason)) return { type: "waiting", pending: result.pending ?? [], end };
-      return { type: "result", result, end };
+      return { type: "ended", report: reportOfResult(result), end };
     } catch (error) {
       if (error instanceof MaxIterationsError)
-        return { type: "result", result: error.result, end: await journal.end() };
+        return { type: "ended", report: reportOfResult(error.result), end: await journal.end() };
       if (this.#isReleased || isNanoAgentError(error, "journal")) throw error;
       await journal.flush();
       const now = foldOf(entriesIn(await this.#records()));

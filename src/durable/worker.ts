@@ -2,9 +2,9 @@ import { type Clock, systemClock } from "../core/base/async.ts";
 import { errorMessage } from "../core/base/errors.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
 import type { Sql } from "./database.ts";
-import type { RunJob, RunRow, StoredReport } from "./durable-run.ts";
+import type { RunJob, RunRow } from "./durable-run.ts";
 import { type HeldOutcome, HeldRun, type HeldRunHost, lossOf } from "./held-run.ts";
-import { cancelledEnd, endIdle, overdueEnd, reportOfResult } from "./run-journal.ts";
+import { cancelledEnd, endIdle, overdueEnd } from "./run-journal.ts";
 import { RunQueue, TOUCH_MS } from "./run-queue.ts";
 
 export interface WorkerOptions extends HeldRunHost {
@@ -269,13 +269,11 @@ export class Worker {
       if (row?.epoch !== epoch || row.state !== "working") return;
       if ("end" in outcome && outcome.end !== undefined) await runs.append(outcome.end, sql);
       const next = await this.#nextOf(row, outcome, sql);
-      if (next === "ended") await queue.finish(job, sql);
-      else {
+      if (next !== "ended") {
         await runs.requeue(sql, id, row.version);
-        const again = { ...row, version: row.seq > 0 ? row.version : null };
-        await queue.add(sql, [again], next);
-        await queue.finish(job, sql);
+        await queue.add(sql, [{ ...row, version: begunVersion(row) }], next);
       }
+      await queue.finish(job, sql);
     });
   }
 
@@ -287,22 +285,15 @@ export class Worker {
       await runs.forgive(sql, row.id);
       return 0;
     }
-    if (outcome.type === "ended") return this.#end(row, outcome.report, sql);
     const sent = await runs.waitingSignals(row.id, sql);
     if (outcome.type === "waiting") {
       if (sent.some(({ kind }) => kind !== "steer")) return 0;
       await runs.park(sql, row.id, outcome.pending);
       return "ended";
     }
-    const { result } = outcome;
+    const { report } = outcome;
     // Nobody who said something in time is left without an answer, unless the run was stopped.
-    if (endedByItself(result.stopReason) && sent.some(({ kind }) => kind === "steer")) return 0;
-    return this.#end(row, reportOfResult(result), sql);
-  }
-
-  /** Ends it, or has it begun again where that was asked for and its error may pass. */
-  async #end(row: RunRow, report: StoredReport, sql: Sql): Promise<"ended" | number> {
-    const { runs } = this.#options;
+    if (endedByItself(report.stopReason) && sent.some(({ kind }) => kind === "steer")) return 0;
     if (report.error?.retryable === true && row.retries > 0) {
       await runs.countRetry(sql, row.id);
       return RETRY_SECONDS;
