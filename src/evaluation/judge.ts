@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
-import { systemClock } from "../core/base/async.ts";
+import { startTimer, systemClock } from "../core/base/async.ts";
 import { errorMessage, isNanoAgentError } from "../core/base/errors.ts";
 import { newId } from "../core/base/ids.ts";
-import { markedEnvironment, type ProcessWatcher } from "../system/process-watcher.ts";
-import { endProcesses } from "../tools/shell/process-table.ts";
+import type { ProcessWatcher } from "../system/process-watcher.ts";
+import { type ShellProcess, startShell } from "../tools/shell/shell-process.ts";
 import type { Task } from "./task.ts";
 import { makeWorkplace, removeFolder, TaskScratch } from "./task-scratch.ts";
 
@@ -212,8 +211,6 @@ export interface ProgramEnd {
 
 const MAX_OUTPUT = 262_144;
 const GRACE_MS = 500;
-/** How long outputs are read after the end, when a process that could not be ended holds them. */
-const DRAIN_MS = 500;
 
 /** Most times a program is started that the system takes for one that is being written. */
 const STARTS = 20;
@@ -241,80 +238,66 @@ function isBeingWritten({ code, output }: ProgramEnd, { path }: ProgramStart): b
 
 async function runOnce(start: ProgramStart): Promise<ProgramEnd> {
   const startedAt = performance.now();
-  const mark = newId("check");
   const output = new OutputTail(MAX_OUTPUT);
-  // Both outputs are one pipe, so that their lines stand in the order in which they were written.
-  const child = spawn("/bin/sh", ["-c", 'exec "$0" 2>&1', start.path], {
-    cwd: start.cwd,
-    env: markedEnvironment(start.env, mark),
-    detached: process.platform !== "win32",
-    windowsHide: true,
-    stdio: ["pipe", "pipe", "ignore"],
-  });
-  child.stdout.on("data", (bytes: Buffer) => output.add(bytes));
-  // It need not read its input.
-  child.stdin.on("error", () => undefined);
-  child.stdin.end(start.input);
-  const { pid } = child;
   const end = (facts: Pick<ProgramEnd, "code" | "signal" | "failure">): ProgramEnd => ({
     ...facts,
     output: output.text(),
     durationMs: performance.now() - startedAt,
   });
-  if (pid === undefined)
-    return end({ code: null, signal: null, failure: { message: await startError(child) } });
-  start.watcher?.add(pid);
+  const { path, cwd, env, input, watcher, timeoutMs } = start;
+  let shell: ShellProcess;
+  try {
+    // Both outputs are one pipe, so that their lines stand in the order in which they were written.
+    const args = ["-c", 'exec "$0" 2>&1', path];
+    const mark = newId("check");
+    const onOutput = (bytes: Uint8Array): undefined => output.add(bytes);
+    shell = await startShell({
+      file: "/bin/sh",
+      args,
+      cwd,
+      env,
+      input,
+      mark,
+      watcher,
+      pipe: undefined,
+      onOutput,
+    });
+  } catch (error) {
+    return end({ code: null, signal: null, failure: { message: errorMessage(error) } });
+  }
   let failure: "timeout" | "aborted" | undefined;
-  let ending: Promise<unknown> | undefined;
   const giveUp = (why: "timeout" | "aborted"): void => {
     failure ??= why;
-    ending ??= endProcesses({ mark, roots: [pid] }, { graceMs: GRACE_MS, groups: [pid] });
+    void shell.end(GRACE_MS);
   };
-  const timer = setTimeout(() => giveUp("timeout"), start.timeoutMs);
+  const stopTimer = startTimer(systemClock, timeoutMs, () => giveUp("timeout"));
   const onAbort = (): void => giveUp("aborted");
   start.signal.addEventListener("abort", onAbort, { once: true });
   if (start.signal.aborted) onAbort();
-  const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) =>
-    child.once("exit", (...ended) => resolve(ended)),
-  );
-  clearTimeout(timer);
+  const { code, signal } = await shell.settled();
+  stopTimer();
   start.signal.removeEventListener("abort", onAbort);
-  await ending;
-  // Its number is still its own for as long as numbers take to come round.
-  await endProcesses({ mark, roots: [pid] }, { graceMs: GRACE_MS });
-  start.watcher?.remove(pid);
-  await drained(closed);
-  child.stdout.destroy();
+  await shell.end(GRACE_MS);
+  shell.close();
   return end(failure === undefined ? { code, signal } : { code: null, signal, failure });
-}
-
-function startError(child: ChildProcess): Promise<string> {
-  return new Promise((resolve) => child.once("error", (error) => resolve(errorMessage(error))));
-}
-
-async function drained(closed: Promise<void>): Promise<void> {
-  const isEnough = new AbortController();
-  const patience = systemClock.sleep(DRAIN_MS, isEnough.signal).catch(() => undefined);
-  await Promise.race([closed, patience]);
-  isEnough.abort();
 }
 
 class OutputTail {
   readonly #max: number;
-  #chunks: Buffer[] = [];
+  #chunks: Uint8Array[] = [];
   #length = 0;
 
   constructor(max: number) {
     this.#max = max;
   }
 
-  add(bytes: Buffer): void {
+  add(bytes: Uint8Array): undefined {
     this.#chunks.push(bytes);
     this.#length += bytes.length;
-    if (this.#length <= this.#max * 2) return;
+    if (this.#length <= this.#max * 2) return undefined;
     this.#chunks = [this.#bytes()];
     this.#length = this.#max;
+    return undefined;
   }
 
   text(): string {

@@ -24,6 +24,8 @@ export interface ShellStart {
   readonly mark: string;
   /** Ends the group when this process is killed. */
   readonly watcher: ProcessWatcher | undefined;
+  /** What it reads from its standard input. Default: nothing. */
+  readonly input?: string;
   /** `stdio` from descriptor 3 on. Default: none. */
   readonly descriptors?: readonly (number | "ignore" | "pipe")[];
   /** True for one that ends with all it started, so that nothing of it has to be looked for. */
@@ -47,9 +49,10 @@ const MAX_DRAIN_MS = 500;
 const FRESH_MS = 1000;
 const REAP_MS = 1000;
 
-/** Starts a command in its own session and process group, with empty input and no terminal. */
+/** Starts a command in its own session and process group, without a terminal. */
 export async function startShell(start: ShellStart): Promise<ShellProcess> {
-  const { pipe } = start;
+  const { pipe, input } = start;
+  const stdin = input === undefined ? "ignore" : "pipe";
   let child: ChildProcess;
   try {
     child = spawn(start.file, [...start.args], {
@@ -57,7 +60,7 @@ export async function startShell(start: ShellStart): Promise<ShellProcess> {
       env: markedEnvironment(start.env, start.mark),
       detached: process.platform !== "win32",
       windowsHide: true,
-      stdio: ["ignore", pipe?.writer ?? "pipe", pipe?.writer ?? "pipe", ...(start.descriptors ?? [])],
+      stdio: [stdin, pipe?.writer ?? "pipe", pipe?.writer ?? "pipe", ...(start.descriptors ?? [])],
     });
   } catch (error) {
     pipe?.reader.destroy();
@@ -71,6 +74,9 @@ export async function startShell(start: ShellStart): Promise<ShellProcess> {
     return failed;
   }
   failed.catch(() => undefined);
+  // It need not read its input.
+  child.stdin?.on("error", () => undefined);
+  child.stdin?.end(input);
   const readers =
     pipe === undefined ? [child.stdout, child.stderr].filter((it) => it !== null) : [pipe.reader];
   return new ShellProcess(child.pid, child, { readers, start });
