@@ -53,7 +53,7 @@ export interface DurableRun {
   events(options?: { readonly after?: string; readonly signal?: AbortSignal }): AsyncIterable<JournalEntry>;
   /**
    * Answers a call that waits for approval. Rejects with `invalid_argument` for one that does not: at once
-   * where the run waits or has ended, after 15 seconds in which it was queued or at work.
+   * where the run waits or has ended, after 15 seconds in which it was queued or running.
    */
   approve(callId: string, choice: Exclude<ApprovalAnswer, "later">): Promise<void>;
   /**
@@ -101,7 +101,7 @@ export interface FleetOptions {
   readonly dataDir?: string;
   /** PostgreSQL schema of the tables; the queue's is called the same with `_queue`. Default `nano_agent`. */
   readonly schema?: string;
-  /** Runs at work in this process at the same time; 0: it starts and watches runs only. Default 50. */
+  /** Runs in progress in this process at the same time; 0: it starts and watches runs only. Default 50. */
   readonly concurrency?: number;
   /** Limits by provider, e.g. `{ anthropic: { requests: 50, perMs: 60_000 } }`. Default: none. */
   readonly rateLimits?: { readonly [provider: string]: RateLimit };
@@ -109,7 +109,7 @@ export interface FleetOptions {
   readonly version?: string;
   /** How long a run that has ended is kept, in milliseconds; `Infinity`: for ever. Default 30 days. */
   readonly retentionMs?: number;
-  /** How long `close()` waits for tool calls at work, in milliseconds. Default 10,000. */
+  /** How long `close()` waits for tool calls still running, in milliseconds. Default 10,000. */
   readonly closeGraceMs?: number;
   /** Hears of what went wrong and is being tried again, such as a lost connection. Default: nobody. */
   readonly onWarning?: (message: string) => void;

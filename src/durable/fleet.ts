@@ -16,7 +16,6 @@ import {
 } from "./durable-run.ts";
 import { RateSlots } from "./rate-slots.ts";
 import { RunHandle, type RunHandleHost, RunWatch } from "./run-handle.ts";
-import { EntryStore } from "./run-journal.ts";
 import { RunQueue } from "./run-queue.ts";
 import { type NewRun, RunStore } from "./run-store.ts";
 import { migrate, SCHEMA_NAME } from "./run-tables.ts";
@@ -51,8 +50,8 @@ export interface Fleet {
   /** Runs, the newest first. */
   list(query?: RunQuery): Promise<readonly RunStatus[]>;
   /**
-   * Lets go of the runs at work, which go on with other workers or later, and of the database. Waits for tool
-   * calls at work as long as `closeGraceMs` says.
+   * Releases the runs in progress, which go on with other workers or later, and the database. Waits for tool
+   * calls still running as long as `closeGraceMs` says.
    */
   close(): Promise<void>;
   /** {@link Fleet.close}, for `await using`. */
@@ -80,7 +79,7 @@ export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
     connections: CONNECTIONS,
     onWarning,
   });
-  // What is open by then, the newest first: nothing of it may be left at work.
+  // What is open by then, the newest first: nothing of it may be left running.
   const opened: (() => Promise<unknown>)[] = [() => database.close()];
   try {
     const runs = new RunStore(database, schema);
@@ -91,8 +90,8 @@ export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
     };
     const queue = await patiently(open, { maxMs: CALL_PATIENCE_MS, onWarning });
     opened.unshift(() => queue.close());
-    const fleet = new OpenFleet(options, { runs, queue, onWarning });
-    opened.unshift(() => fleet.letGo());
+    const fleet = new OpenFleet(options, runs, queue, onWarning);
+    opened.unshift(() => fleet.release());
     if (isWorking) await fleet.work(concurrency);
     return fleet;
   } catch (error) {
@@ -104,30 +103,21 @@ export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
   }
 }
 
-interface FleetParts {
-  readonly runs: RunStore;
-  readonly queue: RunQueue;
-  readonly onWarning: (message: string) => void;
-}
-
 class OpenFleet implements Fleet {
   readonly #options: FleetOptions;
-  readonly #parts: FleetParts;
+  readonly #onWarning: (message: string) => void;
   readonly #watch: RunWatch;
   readonly #host: RunHandleHost;
   #worker: Worker | undefined;
-  #slots: RateSlots | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(options: FleetOptions, parts: FleetParts) {
+  constructor(options: FleetOptions, runs: RunStore, queue: RunQueue, onWarning: (message: string) => void) {
     this.#options = options;
-    this.#parts = parts;
-    const { runs, queue, onWarning } = parts;
+    this.#onWarning = onWarning;
     this.#watch = new RunWatch(runs, onWarning);
     this.#host = {
       runs,
       queue,
-      entries: new EntryStore(runs.schema),
       watch: this.#watch,
       patiently: (work) => {
         const whileOpen = async (): ReturnType<typeof work> => {
@@ -144,17 +134,12 @@ class OpenFleet implements Fleet {
   }
 
   async work(concurrency: number): Promise<void> {
-    const { runs, queue, onWarning } = this.#parts;
+    const { runs, queue } = this.#host;
+    const onWarning = this.#onWarning;
     const { agents = {}, version = "1", retentionMs = 30 * DAY_MS, rateLimits = {} } = this.#options;
-    const atWork = <T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> =>
+    const whileWorking = <T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> =>
       patiently(task, { maxMs: WORK_PATIENCE_MS, onWarning, signal });
-    const slots = new RateSlots({
-      sql: runs.database,
-      schema: runs.schema,
-      limits: rateLimits,
-      patiently: atWork,
-    });
-    this.#slots = slots;
+    const slots = new RateSlots(runs.database, runs.schema, rateLimits, whileWorking);
     const opening = { maxMs: CALL_PATIENCE_MS, onWarning };
     await patiently(() => slots.open(), opening);
     const changed = (): void => this.#watch.poke();
@@ -162,14 +147,13 @@ class OpenFleet implements Fleet {
       id: newUuid(),
       runs,
       queue,
-      entries: this.#host.entries,
       agents,
       version,
       concurrency,
       retentionMs,
       onWarning,
       wrapModel: (model) => slots.around(model),
-      patiently: atWork,
+      patiently: whileWorking,
       onStored: changed,
       onSettled: changed,
     });
@@ -189,8 +173,7 @@ class OpenFleet implements Fleet {
     // The first of one id is the run, the others are the same.
     const fresh = [...Map.groupBy(asked, ({ id }) => id).values()].flatMap(([first]) => first ?? []);
     await this.#assertKnown(agent);
-    const { runs, queue } = this.#parts;
-    const { patiently: trying, onChanged } = this.#host;
+    const { runs, queue, patiently: trying, onChanged } = this.#host;
     await trying(() => queue.prepare([{ agent, version: null }]));
     await trying(() =>
       runs.database.transaction(async (sql) => {
@@ -216,7 +199,7 @@ class OpenFleet implements Fleet {
   async list(query: RunQuery = {}): Promise<readonly RunStatus[]> {
     checkOptions(query, QUERY, "query");
     const { state, agent, limit = 50, before } = query;
-    const rows = await this.#host.patiently(() => this.#parts.runs.list({ state, agent, before, limit }));
+    const rows = await this.#host.patiently(() => this.#host.runs.list({ state, agent, before, limit }));
     return rows.map(statusOf);
   }
 
@@ -230,14 +213,13 @@ class OpenFleet implements Fleet {
   }
 
   async #close(): Promise<void> {
-    await this.letGo();
-    await this.#parts.queue.close();
-    await this.#parts.runs.database.close();
+    await this.release();
+    await this.#host.queue.close();
+    await this.#host.runs.database.close();
   }
 
-  async letGo(): Promise<void> {
+  async release(): Promise<void> {
     await this.#worker?.close(this.#options.closeGraceMs ?? 10_000);
-    await this.#slots?.settle();
     this.#watch.close();
   }
 
@@ -245,7 +227,7 @@ class OpenFleet implements Fleet {
   async #assertKnown(agent: string): Promise<void> {
     const own = Object.keys(this.#options.agents ?? {});
     if (own.includes(agent) || own.length === 0) return;
-    const others = await this.#host.patiently(() => this.#parts.runs.agentsOfWorkers());
+    const others = await this.#host.patiently(() => this.#host.runs.agentsOfWorkers());
     if (others.includes(agent)) return;
     const known = [...new Set([...own, ...others])];
     throw misuse(
@@ -256,7 +238,7 @@ class OpenFleet implements Fleet {
   /** One id for runs of two agents would give somebody the run of another. */
   async #assertSame(agent: string, fresh: readonly NewRun[]): Promise<void> {
     const others = await this.#host.patiently(() =>
-      this.#parts.runs.ofOtherAgents(
+      this.#host.runs.ofOtherAgents(
         agent,
         fresh.map(({ id }) => id),
       ),

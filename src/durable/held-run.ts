@@ -1,7 +1,7 @@
 import type { Agent } from "../agent/agent.ts";
 import type { ApprovalRequestEntry, JournalEntry } from "../core/agent/entries.ts";
 import type { ApprovalAnswer, Approvals } from "../core/agent/ports.ts";
-import { MaxIterationsError, type PendingCall, type RunResult } from "../core/agent/result.ts";
+import { MaxIterationsError, type PendingCall } from "../core/agent/result.ts";
 import { pendingCalls, type SessionState } from "../core/agent/state.ts";
 import { orAborted, startTimer, systemClock } from "../core/base/async.ts";
 import {
@@ -21,8 +21,6 @@ import type { Model } from "../core/model/model.ts";
 import type { DurableAgent, RunRow, StoredReport } from "./durable-run.ts";
 import {
   cancelledEnd,
-  type EntryBatch,
-  type EntryStore,
   endEntry,
   entriesIn,
   foldOf,
@@ -30,13 +28,12 @@ import {
   overdueEnd,
   RunJournal,
   reportOfEnd,
-  type StoredRecord,
+  reportOfResult,
 } from "./run-journal.ts";
-import { MAX_LOSSES, type RunStore, type Signal } from "./run-store.ts";
+import { type EntryBatch, MAX_LOSSES, type RunStore, type Signal, type StoredRecord } from "./run-store.ts";
 
 export interface HeldRunHost {
   readonly runs: RunStore;
-  readonly entries: EntryStore;
   readonly agents: { readonly [name: string]: DurableAgent };
   readonly wrapModel: (model: Model) => Model;
   readonly patiently: <T>(work: () => Promise<T>) => Promise<T>;
@@ -46,7 +43,6 @@ export interface HeldRunHost {
 
 /** How work on a run came to an end. `end`: the entry about that, which is still to be stored. */
 export type HeldOutcome =
-  | { readonly type: "result"; readonly result: RunResult; readonly end: EntryBatch | undefined }
   | { readonly type: "ended"; readonly report: StoredReport; readonly end: EntryBatch | undefined }
   | {
       readonly type: "waiting";
@@ -78,7 +74,7 @@ export class HeldRun {
     this.#seenSignals = row.signals;
   }
 
-  /** Works on it until it ends, waits, or is let go of. Never rejects. */
+  /** Works on it until it ends, waits, or is released. Never rejects. */
   async work(): Promise<HeldOutcome> {
     try {
       return await this.#work();
@@ -90,7 +86,7 @@ export class HeldRun {
     }
   }
 
-  /** Lets go of it: at once when no call is at work, else when the calls have ended or the time is over. */
+  /** Releases it: at once when no call is running, else when the calls have ended or the time is over. */
   leave(graceMs: number): void {
     if (this.#isLeaving) return;
     this.#isLeaving = true;
@@ -98,7 +94,7 @@ export class HeldRun {
     this.#startTimer(graceMs, () => this.#release());
   }
 
-  /** Another worker has it: what is at work here is stopped, and nothing of it is recorded. */
+  /** Another worker has it: what runs here is stopped, and nothing of it is recorded. */
   drop(): void {
     const error = new NanoAgentError("journal", `The run ${this.row.id} is held by another worker.`);
     this.#journal?.close(error);
@@ -121,7 +117,7 @@ export class HeldRun {
 
   #release(): void {
     this.#isReleased = true;
-    this.#letGo.abort(new NanoAgentError("aborted", "The run was let go of."));
+    this.#letGo.abort(new NanoAgentError("aborted", "The run was released."));
     this.#agent?.release();
   }
 
@@ -170,10 +166,10 @@ export class HeldRun {
       });
       const end = await journal.end();
       if (isWaiting(result.stopReason)) return { type: "waiting", pending: result.pending ?? [], end };
-      return { type: "result", result, end };
+      return { type: "ended", report: reportOfResult(result), end };
     } catch (error) {
       if (error instanceof MaxIterationsError)
-        return { type: "result", result: error.result, end: await journal.end() };
+        return { type: "ended", report: reportOfResult(error.result), end: await journal.end() };
       if (this.#isReleased || isNanoAgentError(error, "journal")) throw error;
       await journal.flush();
       const now = foldOf(entriesIn(await this.#records()));
@@ -182,20 +178,20 @@ export class HeldRun {
   }
 
   #records(): Promise<readonly StoredRecord[]> {
-    const { runs, entries, patiently } = this.#host;
-    return patiently(() => entries.read(runs.database, this.row.id));
+    const { runs, patiently } = this.#host;
+    return patiently(() => runs.records(this.row.id));
   }
 
   #open(known: readonly JournalEntry[], seq: number): RunJournal {
     const { row } = this;
-    const { runs, entries, patiently, onStored } = this.#host;
+    const { runs, patiently, onStored } = this.#host;
     this.#journal = new RunJournal({
       run: row.id,
       epoch: row.epoch,
       entries: known,
       seq,
       newest: row.newest,
-      store: (batch) => patiently(() => entries.append(runs.database, batch)),
+      store: (batch) => patiently(() => runs.append(batch)),
       onStored: (signals) => {
         onStored(row.id);
         if (this.#isLeaving && this.#mayLeave) this.#release();
@@ -243,14 +239,14 @@ export class HeldRun {
     return agent;
   }
 
-  /** The same, or a rejection where the run was let go of meanwhile. */
+  /** The same, or a rejection where the run was released meanwhile. */
   async #unlessLost<T>(asking: Promise<T>): Promise<T> {
     const found = await asking;
     this.#letGo.signal.throwIfAborted();
     return found;
   }
 
-  /** The same, or a rejection when the run is cancelled, over or let go of: that may never settle. */
+  /** The same, or a rejection when the run is cancelled, over or released: that may never settle. */
   #unlessStopped<T>(making: Promise<T>): Promise<T> {
     return orAborted(making, AbortSignal.any([this.#letGo.signal, this.#abort.signal]));
   }
@@ -352,5 +348,5 @@ function isAnswered({ transcript, progress }: SessionState): boolean {
 }
 
 export function lossOf(run: string, error: unknown): string {
-  return `The run ${run} is let go of: ${errorMessage(error)}`;
+  return `The run ${run} was released: ${errorMessage(error)}`;
 }

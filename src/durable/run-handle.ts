@@ -11,13 +11,12 @@ import type { UserBlock } from "../core/message/message.ts";
 import { writeSessionFile } from "../session/session-store.ts";
 import type { Sql } from "./database.ts";
 import { type DurableRun, type RunRow, type RunStatus, reportOf, statusOf } from "./durable-run.ts";
-import { awaitedCalls, type EntryStore, endIdle, entriesIn, resultOfReport } from "./run-journal.ts";
+import { awaitedCalls, endIdle, entriesIn, resultOfReport } from "./run-journal.ts";
 import type { RunQueue } from "./run-queue.ts";
 import type { RunStore, Signal } from "./run-store.ts";
 
 export interface RunHandleHost {
   readonly runs: RunStore;
-  readonly entries: EntryStore;
   readonly queue: RunQueue;
   readonly watch: RunWatch;
   readonly patiently: <T>(work: () => Promise<T>) => Promise<T>;
@@ -70,14 +69,14 @@ export class RunHandle implements DurableRun {
     readonly after?: string;
     readonly signal?: AbortSignal;
   } = {}): AsyncIterable<JournalEntry> {
-    const { runs, entries, watch, patiently } = this.#host;
+    const { runs, watch, patiently } = this.#host;
     let seen = after === undefined ? 0 : await this.#numberOf(after);
     for (;;) {
       const isThere = ({ seq, state }: Pick<RunRow, "seq" | "state">): boolean =>
         seq > seen || state === "ended";
       const { seq } = await watch.when(this.id, { isThere, signal });
       if (seq <= seen) return;
-      const records = await patiently(() => entries.read(runs.database, this.id, seen));
+      const records = await patiently(() => runs.records(this.id, seen));
       seen = records.at(-1)?.seq ?? seq;
       yield* entriesIn(records);
     }
@@ -108,7 +107,7 @@ export class RunHandle implements DurableRun {
         if (row === undefined) throw unknownRun(this.id);
         if (row.state === "ended") return;
         const end = { stopReason: "aborted", detail: reason } as const;
-        if (await endIdle(this.#host, sql, { id: this.id, end: () => end })) return;
+        if (await endIdle(runs, sql, this.id, () => end)) return;
         const signal = { id: newUuid(), kind: "cancel", call: null, data: JSON.stringify(reason) } as const;
         await runs.signal(sql, this.id, signal);
       }),
@@ -137,9 +136,9 @@ export class RunHandle implements DurableRun {
   }
 
   async export(path: string): Promise<void> {
-    const { runs, entries, patiently } = this.#host;
+    const { runs, patiently } = this.#host;
     await this.#row();
-    const records = await patiently(() => entries.read(runs.database, this.id));
+    const records = await patiently(() => runs.records(this.id));
     writeSessionFile(
       path,
       this.id,
@@ -156,14 +155,14 @@ export class RunHandle implements DurableRun {
   }
 
   async #entries(): Promise<readonly JournalEntry[]> {
-    const { runs, entries, patiently } = this.#host;
-    return entriesIn(await patiently(() => entries.read(runs.database, this.id)));
+    const { runs, patiently } = this.#host;
+    return entriesIn(await patiently(() => runs.records(this.id)));
   }
 
   async #numberOf(entry: string): Promise<number> {
-    const { runs, entries, patiently } = this.#host;
+    const { runs, patiently } = this.#host;
     await this.#row();
-    const seq = await patiently(() => entries.numberOf(runs.database, this.id, entry));
+    const seq = await patiently(() => runs.numberOf(this.id, entry));
     if (seq !== undefined) return seq;
     throw misuse(
       `The run ${this.id} has no entry ${JSON.stringify(entry)}: pass the id of one of its entries.`,
@@ -188,7 +187,7 @@ export class RunHandle implements DurableRun {
     }
   }
 
-  /** While somebody is at work on a run, what it is going to wait for is not known yet. */
+  /** While a worker holds a run, what it is going to wait for is not known yet. */
   async #isAwaited(
     { kind, call }: Reply,
     sql: Sql,
@@ -196,8 +195,8 @@ export class RunHandle implements DurableRun {
     id: string,
     isLast: boolean,
   ): Promise<boolean> {
-    const { runs, entries } = this.#host;
-    const waiting = awaitedCalls(entriesIn(await entries.read(sql, this.id)));
+    const { runs } = this.#host;
+    const waiting = awaitedCalls(entriesIn(await runs.records(this.id, 0, sql)));
     const sent = await runs.waitingSignals(this.id, sql);
     const isAnswered = sent.some((signal) => signal.call === call && signal.id !== id);
     const isOpen = waiting.some(({ callId, waitsFor }) => callId === call && waitsFor === WAITS_FOR[kind]);
@@ -261,7 +260,7 @@ function hasEnded(row: RunRow): NanoAgentError {
   );
 }
 
-/** Throws for a run that is not to be begun again. One at work may have been left by its worker. */
+/** Throws for a run that is not to be begun again. One in progress may have been left by its worker. */
 function assertFailed(row: RunRow): void {
   const { state, seq, version } = row;
   const report = reportOf(row);

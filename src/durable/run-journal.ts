@@ -10,7 +10,7 @@ import { isJournalEntry, parseRecord } from "../session/read-session.ts";
 import { encodeRecord } from "../session/record.ts";
 import type { Sql } from "./database.ts";
 import type { RunRow, StoredReport } from "./durable-run.ts";
-import type { RunStore, Signal } from "./run-store.ts";
+import type { EntryBatch, RunStore, Signal, StoredRecord } from "./run-store.ts";
 
 interface RunJournalOptions {
   readonly run: string;
@@ -123,7 +123,7 @@ export class RunJournal implements Journal {
     return this.#end && this.#batchOf([this.#end]);
   }
 
-  /** Nothing more is taken: whoever holds the run has let go of it. */
+  /** Nothing more is taken: the run was released. */
   close(error: unknown): void {
     this.#failure ??= { error };
   }
@@ -201,87 +201,6 @@ export function lineOf(bytes: Uint8Array): string {
 function comesFurther(entry: JournalEntry): boolean {
   if (entry.type === "run_end") return true;
   return entry.type === "tool_result" && entry.status !== "aborted";
-}
-
-export interface EntryBatch {
-  readonly run: string;
-  readonly epoch: number;
-  /** Number of the entry before the first of them. */
-  readonly after: number;
-  readonly ids: readonly string[];
-  /** Their records: lines of a session file. */
-  readonly records: readonly string[];
-  /** True when the run has come further with them. */
-  readonly isProgress: boolean;
-  /** Numbers of signals that have reached the conversation with them. */
-  readonly took: readonly number[];
-}
-
-export interface StoredRecord {
-  readonly seq: number;
-  readonly record: string;
-}
-
-export class EntryStore {
-  readonly #schema: string;
-
-  constructor(schema: string) {
-    this.#schema = schema;
-  }
-
-  /**
-   * Stores entries behind those there are, all or none, and says how much was sent to the run by now. Rejects
-   * with `journal` where another worker has taken the run over.
-   */
-  async append(sql: Sql, batch: EntryBatch): Promise<number> {
-    const { run, epoch, after, ids, records, isProgress, took } = batch;
-    const [held] = await sql.query<{ readonly signals: number }>(
-      `with held as (
-         update ${this.#schema}.runs set seq = seq + $4, newest = $5, changed_at = now(),
-           losses = case when $6 then 0 else losses end
-         where id = $1 and epoch = $2 and seq = $3 and state = 'working' returning signals
-       ), added as (
-         insert into ${this.#schema}.entries (run, seq, epoch, id, record)
-         select $1, $3 + e.at, $2, e.id, e.record
-         from unnest($7::text[], $8::text[]) with ordinality as e(id, record, at) where exists (select from held)
-       ), took as (
-         update ${this.#schema}.signals set taken = true
-         where run = $1 and number = any($9::bigint[]) and exists (select from held)
-       ) select signals::float8 as signals from held`,
-      [run, epoch, after, ids.length, ids.at(-1), isProgress, ids, records, took],
-    );
-    if (held !== undefined) return held.signals;
-    if (await this.#isStored(sql, batch)) return 0;
-    throw new NanoAgentError(
-      "journal",
-      `Another worker has taken over the run ${run}, so nothing more of this one is recorded.`,
-      { details: { run, epoch, reason: "taken_over" } },
-    );
-  }
-
-  async read(sql: Sql, run: string, after = 0): Promise<readonly StoredRecord[]> {
-    return sql.query<StoredRecord>(
-      `select seq::float8 as seq, record from ${this.#schema}.entries where run = $1 and seq > $2 order by seq`,
-      [run, after],
-    );
-  }
-
-  async numberOf(sql: Sql, run: string, id: string): Promise<number | undefined> {
-    const [row] = await sql.query<{ readonly seq: number }>(
-      `select seq::float8 as seq from ${this.#schema}.entries where run = $1 and id = $2`,
-      [run, id],
-    );
-    return row?.seq;
-  }
-
-  /** True when a connection broke behind the commit, and not before it. */
-  async #isStored(sql: Sql, { run, after, ids }: EntryBatch): Promise<boolean> {
-    const rows = await sql.query<{ readonly id: string }>(
-      `select id from ${this.#schema}.entries where run = $1 and seq > $2 order by seq limit $3`,
-      [run, after, ids.length],
-    );
-    return rows.length === ids.length && rows.every(({ id }, at) => id === ids[at]);
-  }
 }
 
 /** The entries in records; a type that this version does not know is left out. */
@@ -390,25 +309,19 @@ export function resultOfReport(
 
 /** Ends a run that no worker holds; false where one does, or it has ended. */
 export async function endIdle(
-  { runs, entries }: { readonly runs: RunStore; readonly entries: EntryStore },
+  runs: RunStore,
   sql: Sql,
-  { id, end }: { readonly id: string; readonly end: (row: RunRow) => OutsideEnd },
+  id: string,
+  end: (row: RunRow) => OutsideEnd,
 ): Promise<boolean> {
   const row = await runs.claimIdle(id, sql);
   if (row === undefined) return false;
-  const state = foldOf(entriesIn(await entries.read(sql, id)));
+  const state = foldOf(entriesIn(await runs.records(id, 0, sql)));
   const ending = end(row);
   const base = { id: createIds()("entry"), parent: row.newest, time: Date.now() };
   const { bytes } = encodeRecord({ ...base, ...endEntry(state, ending) });
-  await entries.append(sql, {
-    run: id,
-    epoch: row.epoch,
-    after: row.seq,
-    ids: [base.id],
-    records: [lineOf(bytes)],
-    isProgress: true,
-    took: [],
-  });
+  const batch = { run: id, epoch: row.epoch, after: row.seq, ids: [base.id], records: [lineOf(bytes)] };
+  await runs.append({ ...batch, isProgress: true, took: [] }, sql);
   await runs.end(sql, id, reportOfEnd(state, ending));
   return true;
 }

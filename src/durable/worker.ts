@@ -2,9 +2,9 @@ import { type Clock, systemClock } from "../core/base/async.ts";
 import { errorMessage } from "../core/base/errors.ts";
 import { endedByItself } from "../core/base/stop-reason.ts";
 import type { Sql } from "./database.ts";
-import type { RunJob, RunRow, StoredReport } from "./durable-run.ts";
+import type { RunJob, RunRow } from "./durable-run.ts";
 import { type HeldOutcome, HeldRun, type HeldRunHost, lossOf } from "./held-run.ts";
-import { cancelledEnd, endIdle, overdueEnd, reportOfResult } from "./run-journal.ts";
+import { cancelledEnd, endIdle, overdueEnd } from "./run-journal.ts";
 import { RunQueue, TOUCH_MS } from "./run-queue.ts";
 
 export interface WorkerOptions extends HeldRunHost {
@@ -24,7 +24,7 @@ type KeptOutcome = Exclude<HeldOutcome, { readonly type: "lost" }>;
 /** Milliseconds between two looks into the queue: at first, and when it stays empty. */
 const FIRST_POLL_MS = 250;
 const LONGEST_POLL_MS = 1_000;
-/** Milliseconds between two looks at what was sent to the runs at work. */
+/** Milliseconds between two looks at what was sent to the running runs. */
 const LOOK_MS = 1_000;
 const GREET_MS = 5_000;
 const IDLE_END_MS = 2_000;
@@ -46,10 +46,10 @@ export class Worker {
   readonly #held = new Map<string, HeldRun>();
   readonly #jobs = new Map<string, RunJob>();
   readonly #working = new Set<Promise<void>>();
-  /** Ends the taking of runs, and then the looking after those at work. */
+  /** Ends the taking of runs, and then the looking after those in progress. */
   readonly #closing = new AbortController();
   readonly #stop = new AbortController();
-  /** The job of a run that may end this worker: it waits until nothing else is at work, or is at work. */
+  /** The job of a run that may end this worker: it waits until nothing else runs, or runs. */
   #suspect: RunJob | undefined;
   /** Nothing is begun beside it until then. */
   #aloneUntil = 0;
@@ -86,7 +86,7 @@ export class Worker {
     this.#wake();
   }
 
-  /** Takes nothing more and lets go of what it holds; resolves when all of it is back in the queue. */
+  /** Takes nothing more and releases what it holds; resolves when all of it is back in the queue. */
   async close(graceMs: number): Promise<void> {
     const { runs, id } = this.#options;
     this.#closing.abort();
@@ -151,7 +151,7 @@ export class Worker {
     }
   }
 
-  /** Runs that may be begun beside those at work. */
+  /** Runs that may be begun next to those in progress. */
   get #free(): number {
     if (this.#suspect !== undefined && this.#clock.elapsed() < this.#aloneUntil) return 0;
     return this.#options.concurrency - this.#held.size;
@@ -189,7 +189,7 @@ export class Worker {
     this.#stayAlone();
   }
 
-  /** Begins it when nothing else is at work; where that does not come, others are taken first. */
+  /** Begins it when nothing else runs; where that does not come, others are taken first. */
   async #lookAtSuspect(job: RunJob): Promise<void> {
     if (this.#held.size === 0) {
       this.#stayAlone();
@@ -214,7 +214,7 @@ export class Worker {
   }
 
   /**
-   * True for a job of a run that is at work here: its lease ran out, while the database was gone or this
+   * True for a job of a run that runs here: its lease ran out, while the database was gone or this
    * process stood still, and nobody else has taken the run. The work goes on, under the new lease.
    */
   async #isHeld(job: RunJob): Promise<boolean> {
@@ -262,20 +262,18 @@ export class Worker {
 
   /** Keeps how the work on a run came to an end, unless another worker has it by now. */
   async #settle(job: RunJob, { id, epoch }: RunRow, outcome: KeptOutcome): Promise<void> {
-    const { runs, entries, queue, version } = this.#options;
+    const { runs, queue, version } = this.#options;
     await queue.prepare([{ agent: agentOf(job), version }]);
     await runs.database.transaction(async (sql) => {
       const row = await runs.lock(id, sql);
       if (row?.epoch !== epoch || row.state !== "working") return;
-      if ("end" in outcome && outcome.end !== undefined) await entries.append(sql, outcome.end);
+      if ("end" in outcome && outcome.end !== undefined) await runs.append(outcome.end, sql);
       const next = await this.#nextOf(row, outcome, sql);
-      if (next === "ended") await queue.finish(job, sql);
-      else {
+      if (next !== "ended") {
         await runs.requeue(sql, id, row.version);
-        const again = { ...row, version: row.seq > 0 ? row.version : null };
-        await queue.add(sql, [again], next);
-        await queue.finish(job, sql);
+        await queue.add(sql, [{ ...row, version: begunVersion(row) }], next);
       }
+      await queue.finish(job, sql);
     });
   }
 
@@ -283,26 +281,19 @@ export class Worker {
   async #nextOf(row: RunRow, outcome: KeptOutcome, sql: Sql): Promise<"ended" | number> {
     const { runs } = this.#options;
     if (outcome.type === "released") {
-      // That this worker let go of it says nothing against it.
+      // That this worker released it says nothing against it.
       await runs.forgive(sql, row.id);
       return 0;
     }
-    if (outcome.type === "ended") return this.#end(row, outcome.report, sql);
     const sent = await runs.waitingSignals(row.id, sql);
     if (outcome.type === "waiting") {
       if (sent.some(({ kind }) => kind !== "steer")) return 0;
       await runs.park(sql, row.id, outcome.pending);
       return "ended";
     }
-    const { result } = outcome;
+    const { report } = outcome;
     // Nobody who said something in time is left without an answer, unless the run was stopped.
-    if (endedByItself(result.stopReason) && sent.some(({ kind }) => kind === "steer")) return 0;
-    return this.#end(row, reportOfResult(result), sql);
-  }
-
-  /** Ends it, or has it begun again where that was asked for and its error may pass. */
-  async #end(row: RunRow, report: StoredReport, sql: Sql): Promise<"ended" | number> {
-    const { runs } = this.#options;
+    if (endedByItself(report.stopReason) && sent.some(({ kind }) => kind === "steer")) return 0;
     if (report.error?.retryable === true && row.retries > 0) {
       await runs.countRetry(sql, row.id);
       return RETRY_SECONDS;
@@ -353,7 +344,7 @@ export class Worker {
         cancel === null ? overdueEnd(deadline ?? Date.now()) : cancelledEnd(cancel);
       await runs.database.transaction(async (sql) => {
         const row = await runs.lock(id, sql);
-        if (row?.epoch === epoch) await endIdle(this.#options, sql, { id, end });
+        if (row?.epoch === epoch) await endIdle(runs, sql, id, end);
       });
       onSettled(id);
     }

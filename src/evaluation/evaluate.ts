@@ -66,7 +66,7 @@ export interface EvaluationEnd {
 /**
  * Makes every run that has no result yet, and writes each result down when it is known. Resolves when all are
  * made, the signal was aborted, or the money is used up. Throws for what would be wrong with every run, when
- * those at work have ended.
+ * those still running have ended.
  */
 export async function evaluate(options: EvaluationOptions): Promise<EvaluationEnd> {
   const { folder, tasks, onEvent } = options;

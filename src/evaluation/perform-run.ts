@@ -31,7 +31,7 @@ export interface RunPlace extends JudgePlace {
   readonly onScratch: (scratch: Pick<TaskScratch, "root" | "folder">) => void;
   /** Absolute paths that an agent must not see: neither references nor what others do, or did before it. */
   readonly closed: readonly string[];
-  /** Sessions and scratch folders at work, for the moment before the process ends. */
+  /** Sessions and scratch folders in use, for the moment before the process ends. */
   readonly live: Set<Pick<PreparedSession, "killNow">>;
 }
 

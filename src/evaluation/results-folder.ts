@@ -359,35 +359,25 @@ export function keyOf({ task, model, repeat }: RunKey): string {
   return JSON.stringify([task, model, repeat]);
 }
 
-type Fields = { readonly [name: string]: (value: unknown) => boolean };
+const TEXTS = ["task", "hash", "model", "reason", "stop", "session", "time"] as const;
+const AMOUNTS = ["turns", "inputTokens", "outputTokens", "cachedTokens", "ms", "checkMs", "refused"] as const;
 
-const isText = (value: unknown): boolean => typeof value === "string";
-const isAmount = (value: unknown): boolean =>
-  typeof value === "number" && Number.isFinite(value) && value >= 0;
-
-const FIELDS: Fields = {
-  v: (value) => value === 1,
-  task: isText,
-  hash: isText,
-  model: isText,
-  repeat: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
-  solved: (value) => typeof value === "boolean",
-  reason: isText,
-  error: (value) => value === undefined || isText(value),
-  stop: isText,
-  turns: isAmount,
-  inputTokens: isAmount,
-  outputTokens: isAmount,
-  cachedTokens: isAmount,
-  costUsd: (value) => value === null || isAmount(value),
-  ms: isAmount,
-  checkMs: isAmount,
-  refused: isAmount,
-  session: isText,
-  time: isText,
-};
+function isAmount(value: unknown): boolean {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0;
+}
 
 /** True for a line of results. Fields that a later version may add do no harm. */
 function isRunRecord(value: unknown): value is RunRecord {
-  return isRecord(value) && Object.entries(FIELDS).every(([name, fits]) => fits(value[name]));
+  if (!isRecord(value)) return false;
+  const { v, repeat, solved, error = "", costUsd } = value;
+  return (
+    v === 1 &&
+    Number.isSafeInteger(repeat) &&
+    Number(repeat) >= 1 &&
+    typeof solved === "boolean" &&
+    typeof error === "string" &&
+    (costUsd === null || isAmount(costUsd)) &&
+    TEXTS.every((name) => typeof value[name] === "string") &&
+    AMOUNTS.every((name) => isAmount(value[name]))
+  );
 }

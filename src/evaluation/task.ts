@@ -68,21 +68,15 @@ async function readHead(folder: string, faults: string[]): Promise<Head | undefi
   // A blank before a slash says that it begins no command.
   const prompt = body.replace(/^(?:[^\S\n]*\n)+/, "").trimEnd();
   if (prompt === "") faults.push(`${TASK_FILE} holds no prompt: write it below the front matter`);
-  assertKnown(fields, { known: FIELDS, what: "field", faults });
+  assertKnown(fields, FIELDS, "field", faults);
   const title = textField(fields, "title") ?? basename(folder);
   const tags = fields["tags"] === undefined ? [] : namesIn(fields["tags"]);
   if (tags === undefined) faults.push(`${TASK_FILE}: tags must be a list of texts, such as [small, shell]`);
   return { title, tags: tags ?? [], prompt, limits: readLimits(fields["limits"], faults) };
 }
 
-interface KnownNames {
-  readonly known: readonly string[];
-  readonly what: string;
-  readonly faults: string[];
-}
-
 /** A name that nobody reads would be a bound that silently does not hold. */
-function assertKnown(fields: object, { known, what, faults }: KnownNames): void {
+function assertKnown(fields: object, known: readonly string[], what: string, faults: string[]): void {
   for (const name of Object.keys(fields))
     if (!known.includes(name))
       faults.push(
@@ -97,7 +91,7 @@ function readLimits(value: unknown, faults: string[]): TaskLimits {
     faults.push(`${TASK_FILE}: limits must be lines of name: value below it, such as turns: 20`);
     return none;
   }
-  assertKnown(given, { known: LIMITS, what: "limit", faults });
+  assertKnown(given, LIMITS, "limit", faults);
   const wrong = (name: string, form: string): undefined => {
     faults.push(`${TASK_FILE}: limits.${name} is ${JSON.stringify(given[name])}: write ${form}`);
     return undefined;

@@ -1,5 +1,6 @@
 import type { AgentEvent, JournalEntry, ToolResultEntry } from "../core/agent/entries.ts";
 import { addSpending, NO_SPENDING, type Spending } from "../core/agent/state.ts";
+import { RunClock } from "./run-clock.ts";
 import { innermost, Scopes } from "./scopes.ts";
 
 /** Tokens and cost of the requests to one model. */
@@ -59,25 +60,15 @@ export function sessionUsage(entries: Iterable<JournalEntry>): SessionUsage {
   const spent = new SpendingTally();
   const scopes = new Scopes();
   const tools: { [tool: string]: ToolStats } = {};
-  let [runs, runMs, toolMs] = [0, 0, 0];
-  let last: number | undefined;
+  const clock = new RunClock();
+  let toolMs = 0;
   let stopReason: string | undefined;
   for (const entry of entries) {
     const isDelegated = scopes.of(entry) !== undefined;
+    clock.apply(entry);
+    if (clock.isOpen) stopReason = undefined;
     // Runs of subagents are inside a run, and their requests and calls are counted with all others.
-    const isOuter = entry.scope === undefined;
-    if (isOuter && (entry.type === "run_start" || entry.type === "run_resume")) {
-      if (entry.type === "run_start") runs++;
-      stopReason = undefined;
-      last = entry.time;
-    }
-    // A clock that was set back takes nothing away.
-    if (last !== undefined) runMs += Math.max(0, entry.time - last);
-    if (last !== undefined) last = entry.time;
-    if (entry.type === "run_end" && isOuter) {
-      stopReason = entry.stopReason;
-      last = undefined;
-    }
+    if (entry.type === "run_end" && entry.scope === undefined) stopReason = entry.stopReason;
     spent.add(entry);
     if (entry.type === "tool_result") {
       tools[entry.name] = withResult(tools[entry.name], entry);
@@ -86,11 +77,11 @@ export function sessionUsage(entries: Iterable<JournalEntry>): SessionUsage {
     }
   }
   return {
-    runs,
+    runs: clock.runs,
     models: Object.fromEntries(spent.byModel),
     tools,
     total: spent.total,
-    runMs,
+    runMs: clock.worked,
     toolMs,
     stopReason,
   };

@@ -1,7 +1,7 @@
 import { compileSchema } from "../core/base/compile-schema.ts";
 import { safeParse } from "../core/base/json.ts";
 import type { JsonSchema } from "../core/base/schema.ts";
-import { type AnswerName, BODIES, COMPONENTS, QUERIES } from "./api-schemas.ts";
+import { CHOICE, COMPONENTS, count, exactly, listOf, string } from "./api-schemas.ts";
 import type { Presenter } from "./presenter.ts";
 import { badRequest, notFound, Refusal } from "./refusal.ts";
 import type {
@@ -40,7 +40,8 @@ export interface ApiRoute {
   readonly query: JsonSchema;
   readonly body?: JsonSchema;
   readonly status: 200 | 201 | 202;
-  readonly answer: AnswerName;
+  /** Name of a schema. */
+  readonly answer: string;
   /** `open`: without a token · `read`: with one · `write`: refused where the server only reads. */
   readonly access: "open" | "read" | "write";
   readonly handle: (call: ApiCall) => Promise<ApiAnswer> | ApiAnswer;
@@ -51,7 +52,7 @@ export function get(
   summary: string,
   more: Pick<ApiRoute, "answer" | "handle"> & Partial<ApiRoute>,
 ): ApiRoute {
-  return { method: "GET", path, summary, query: QUERIES.nothing, status: 200, access: "read", ...more };
+  return { method: "GET", path, summary, query: exactly({}), status: 200, access: "read", ...more };
 }
 
 export function post(
@@ -59,15 +60,21 @@ export function post(
   summary: string,
   more: Pick<ApiRoute, "answer" | "handle"> & Partial<ApiRoute>,
 ): ApiRoute {
-  const own = { query: QUERIES.nothing, body: BODIES.nothing, status: 202, access: "write" } as const;
+  const own = { query: exactly({}), body: exactly({}), status: 202, access: "write" } as const;
   return { method: "POST", path, summary, ...own, ...more };
 }
 
 const ACCEPTED = { value: {} };
+const filled: JsonSchema = { type: "string", pattern: "\\S" };
 
 export const SESSION_ROUTES: readonly ApiRoute[] = [
   get("/sessions", "Sessions, newest first: the one that was written last.", {
-    query: QUERIES.list,
+    query: exactly({
+      "cwd?": string("Only sessions of this folder."),
+      "q?": string("Only sessions in which this is said."),
+      "limit?": { type: "integer", minimum: 1, maximum: 200, description: "Default 50." },
+      "before?": string("next of the page before."),
+    }),
     answer: "SessionPage",
     handle: async ({ host, query, presenter }) => {
       const { limit = 50, q = "", ...rest } = query as { readonly limit?: number; readonly q?: string };
@@ -90,7 +97,10 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     }),
   }),
   get("/sessions/:id/files", "The files that its calls have changed, as they were at a moment.", {
-    query: QUERIES.files,
+    query: exactly({
+      "at?": string("Id of the entry right after which. Default: the newest."),
+      "path?": string("The text of this file instead of the list."),
+    }),
     answer: "Files",
     handle: async (call) => {
       const { at, path } = call.query as { readonly at?: string; readonly path?: string };
@@ -102,7 +112,19 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     },
   }),
   post("/sessions", "Begin a session and its first run.", {
-    body: BODIES.newSession,
+    body: exactly({
+      "cwd?": string("Working folder, absolute. Default: that of the server."),
+      prompt: filled,
+      "model?": string("provider/id[:effort]. Default: what the server was started with."),
+      "permissionMode?": {
+        enum: ["default", "acceptEdits", "auto", "plan", "dontAsk", "bypassPermissions"],
+      },
+      "limits?": exactly({
+        "maxTurns?": { type: "integer", minimum: 1 },
+        "maxBudgetUsd?": { type: "number", exclusiveMinimum: 0 },
+        "maxWallTime?": string("90s, 10m, 1h"),
+      }),
+    }),
     status: 201,
     answer: "Id",
     handle: async ({ host, body }) => {
@@ -111,14 +133,20 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     },
   }),
   post("/sessions/:id/messages", "Send a message to a session.", {
-    body: BODIES.message,
+    body: exactly({
+      text: filled,
+      when: {
+        enum: ["now", "after"],
+        description: "now: with the next request of the current run · after: when it has ended.",
+      },
+    }),
     answer: "Accepted",
     handle: async (call) => {
       await (await session(call)).send(call.body as NewMessage);
       return ACCEPTED;
     },
   }),
-  post("/sessions/:id/stop", "End the run at work, and hold the queue.", {
+  post("/sessions/:id/stop", "End the run, and hold the queue.", {
     answer: "Accepted",
     handle: async (call) => {
       await (await session(call)).stop();
@@ -126,7 +154,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     },
   }),
   post("/sessions/:id/fork", "Copy a session, up to an entry.", {
-    body: BODIES.fork,
+    body: exactly({ "from?": string("The last entry taken over. Default: the newest.") }),
     answer: "Id",
     handle: async (call) => {
       const { from } = call.body as { readonly from?: string };
@@ -134,7 +162,11 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     },
   }),
   post("/sessions/:id/undo", "Put files back to how they were before a run.", {
-    body: BODIES.undo,
+    body: exactly({
+      "to?": exactly({ run: { type: "integer", minimum: 1 }, "turn?": count }),
+      "paths?": listOf(string()),
+      "force?": { type: "boolean", description: "Also puts back what somebody else changed since." },
+    }),
     answer: "UndoResult",
     handle: async (call) => ({
       value: call.presenter.value(await (await session(call)).undo(call.body as UndoRequest)),
@@ -151,7 +183,13 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     }),
   }),
   post("/approvals/:id", "Answer a question.", {
-    body: BODIES.answer,
+    body: exactly({
+      choice: CHOICE,
+      "reason?": string("Reaches the model, with no and stop."),
+      "rule?": string("The rule to add: the one that is offered, which is the default."),
+      "value?": { description: "For a question that asks for a value; choice is once then." },
+      "sessionId?": string("Whose question it is, where a copy of the session has it too."),
+    }),
     answer: "Accepted",
     handle: async ({ host, id, body, presenter }) => {
       const answer = body as QuestionAnswer;
@@ -161,7 +199,13 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     },
   }),
   get("/stats", "Runs, turns, tokens, cost, cache share and failures over all sessions.", {
-    query: QUERIES.stats,
+    query: exactly({
+      "by?": { enum: ["day", "model", "cwd"], description: "Default day." },
+      "from?": string("First day: 2026-01-31. Default: the first of all."),
+      "to?": string("Last day. Default: the last of all."),
+      "model?": string("Only this model."),
+      "cwd?": string("Only sessions of this folder."),
+    }),
     answer: "Stats",
     handle: async ({ host, query, presenter }) => {
       const { by = "day", ...filter } = query as StatsFilter & { readonly by?: StatsBy };

@@ -16,7 +16,7 @@ import {
   readQuery,
   SESSION_ROUTES,
 } from "./api-routes.ts";
-import { BODIES } from "./api-schemas.ts";
+import { exactly, string } from "./api-schemas.ts";
 import { Presenter } from "./presenter.ts";
 import { notFound, Refusal, refusalOf } from "./refusal.ts";
 import { RequestGuard } from "./request-guard.ts";
@@ -167,7 +167,7 @@ class ApiServer {
         }),
       }),
       post("/session", "Trade the token for a cookie.", {
-        body: BODIES.signIn,
+        body: exactly({ token: string("The token that the server was started with.") }),
         status: 200,
         access: "open",
         answer: "Accepted",

@@ -148,7 +148,7 @@ export class HostedAgent implements HostedSession {
     if (this.#running === undefined && when === "now") this.#run(text);
     else if (when === "now") this.#sent.set(agent.steer(text), text);
     else {
-      // Where nothing is at work that it could wait for, what was held goes out with it.
+      // Where nothing runs that it could wait for, what was held goes out with it.
       if (this.#running === undefined) this.#isHeld = false;
       this.#setQueue([...this.#queue, { id: newId("message"), text }]);
       if (this.#running === undefined) this.#sendQueue();
@@ -157,7 +157,7 @@ export class HostedAgent implements HostedSession {
 
   async stop(): Promise<void> {
     if (this.#running === undefined)
-      throw conflict("No run is at work.", ["messages", "fork"], "not_running");
+      throw conflict("No run is in progress.", ["messages", "fork"], "not_running");
     this.#isHeld = true;
     this.#setQueue(this.#queue);
     this.#options.agent.stop("The run was stopped.");

@@ -5,7 +5,7 @@ import type { Message, Usage } from "../core/message/message.ts";
 import type { FileDiff } from "../view/file-diff.ts";
 import type { AnswerChoice, Question } from "../view/question.ts";
 
-/** The state of a session: nothing runs · a run is at work · a run waits for an answer. */
+/** The state of a session: nothing runs · a run is in progress · a run waits for an answer. */
 export type SessionState = "idle" | "running" | "waiting";
 
 /** How a run ended. */
@@ -62,7 +62,7 @@ export interface SessionPage {
   readonly searched?: { readonly sessions: number; readonly of: number };
 }
 
-/** A message that goes out when the run at work has ended. */
+/** A message that goes out when the run has ended. */
 export interface WaitingMessage {
   readonly id: string;
   readonly text: string;
@@ -127,7 +127,7 @@ export interface SessionRequest {
   readonly limits?: RunLimits;
 }
 
-/** A message to a session: `now` reaches a run at work with its next request, `after` waits for its end. */
+/** A message to a session: `now` reaches the current run with its next request, `after` waits for its end. */
 export interface NewMessage {
   readonly text: string;
   readonly when: "now" | "after";

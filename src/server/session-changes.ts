@@ -1,14 +1,47 @@
 import type { FileChange, FileVersion, JournalEntry } from "../core/agent/entries.ts";
-import { checkpointHistory } from "../session/undo/checkpoint-history.ts";
+import { checkpointHistory, type HistoryStep } from "../session/undo/checkpoint-history.ts";
 import { notFound } from "./refusal.ts";
 import type { ChangeKind, SessionChange } from "./server-api.ts";
 
-export interface FoundChange extends Pick<FileChange, "before" | "after"> {
+/** One change of one file, by a call, an undo or a redo. */
+export interface FileStep extends HistoryStep, Pick<FileChange, "before" | "after"> {
   readonly root: string;
+  readonly path: string;
+  readonly kind: ChangeKind;
+  /** True when the file could not be put back. */
+  readonly isFailed: boolean;
+}
+
+/** The changes of files, oldest first. Paths are below `cwd` (default: the root) where the files are. */
+export function fileSteps(entries: Iterable<JournalEntry>, cwd?: string): readonly FileStep[] {
+  return checkpointHistory(entries).steps.flatMap((step): readonly FileStep[] => {
+    const { root, changes } = step.entry;
+    const byPath = Map.groupBy(changes.filter(isOfFile), ({ path }) => path);
+    return [...byPath].map(([key, own]) => {
+      const before = own[0]?.before ?? null;
+      const after = own.at(-1)?.after ?? null;
+      const path = shownPath(key, root, cwd ?? root);
+      const isFailed = step.failed.has(key);
+      return { ...step, root, path, before, after, kind: kindOf(before, after), isFailed };
+    });
+  });
+}
+
+interface FoundChange extends FileStep {
   readonly change: SessionChange;
 }
 
-export interface FoundFile {
+/** The changes that calls made to files, oldest first. */
+export function changesIn(entries: Iterable<JournalEntry>, cwd: string): readonly FoundChange[] {
+  return fileSteps(entries, cwd).flatMap((step) => {
+    const { entry, run, turn, time, path, kind } = step;
+    if (entry.type !== "checkpoint") return [];
+    const { id: entryId, callId } = entry;
+    return [{ ...step, change: { entryId, callId, run, turn, time, path, kind, added: 0, removed: 0 } }];
+  });
+}
+
+interface FoundFile {
   readonly root: string;
   readonly path: string;
   readonly kind: ChangeKind;
@@ -18,55 +51,23 @@ export interface FoundFile {
   readonly origin: FileVersion | null;
 }
 
-/** The changes that calls made to files, oldest first. Paths are below `cwd` where the files are. */
-export function changesIn(entries: Iterable<JournalEntry>, cwd: string): readonly FoundChange[] {
-  return checkpointHistory(entries).steps.flatMap(({ entry, run, turn }) => {
-    if (entry.type !== "checkpoint") return [];
-    const { id: entryId, callId, time, root } = entry;
-    return entry.changes.filter(isOfFile).map(({ path, before, after }) => ({
-      root,
-      before,
-      after,
-      change: {
-        entryId,
-        callId,
-        run,
-        turn,
-        time,
-        path: shownPath(path, root, cwd),
-        kind: kindOf(before, after),
-        added: 0,
-        removed: 0,
-      },
-    }));
-  });
-}
-
 /**
  * The files that were changed by an entry, and how each stood right after it. Throws for an entry that there
  * is not.
  */
 export function filesAt(
-  entries: Iterable<JournalEntry>,
+  entries: readonly JournalEntry[],
   cwd: string,
   at: string | undefined,
 ): ReadonlyMap<string, FoundFile> {
-  const first = new Map<string, FileVersion | null>();
+  const end = at === undefined ? entries.length : entries.findIndex(({ id }) => id === at) + 1;
+  if (at !== undefined && end === 0) throw notFound("entry of this id in the session");
   const files = new Map<string, FoundFile>();
-  let isThere = at === undefined;
-  for (const entry of entries) {
-    if (entry.type === "checkpoint" || entry.type === "rollback")
-      for (const { path: key, before, after } of entry.changes.filter(isOfFile)) {
-        const path = shownPath(key, entry.root, cwd);
-        const origin = first.get(path) ?? (first.has(path) ? null : before);
-        first.set(path, origin);
-        files.set(path, { root: entry.root, path, kind: kindOf(origin, after), version: after, origin });
-      }
-    if (entry.id !== at) continue;
-    isThere = true;
-    break;
+  for (const { root, path, before, after: version } of fileSteps(entries.slice(0, end), cwd)) {
+    const known = files.get(path);
+    const origin = known === undefined ? before : known.origin;
+    files.set(path, { root, path, kind: kindOf(origin, version), version, origin });
   }
-  if (!isThere) throw notFound("entry of this id in the session");
   return files;
 }
 

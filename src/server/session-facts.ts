@@ -10,7 +10,7 @@ import {
 import { defined } from "../core/base/json.ts";
 import { isWaiting } from "../core/base/stop-reason.ts";
 import type { Redaction } from "../core/base/text.ts";
-import { messageText, NO_USAGE, type Usage } from "../core/message/message.ts";
+import { addUsage, messageText, NO_USAGE, type Usage } from "../core/message/message.ts";
 import { SessionTrace } from "../view/session-trace.ts";
 import { badRequest } from "./refusal.ts";
 import type {
@@ -207,24 +207,19 @@ export class FactsFold {
   #spend(entry: SpendingEntry): void {
     this.#total = addSpending(this.#total, entry);
     const isTurn = entry.type === "assistant_message" && entry.scope === undefined;
-    this.#count(dayOf(entry.time), entry.model, { turns: isTurn ? 1 : 0, entry });
+    const { usage, costUsd } = addSpending(NO_SPENDING, entry);
+    const price = costUsd === undefined ? { unpriced: 1 } : { priced: 1, cost: costUsd };
+    this.#count(dayOf(entry.time), entry.model, {
+      turns: isTurn ? 1 : 0,
+      ...(!isUnpaid(entry) && { usage, ...price }),
+    });
   }
 
-  #count(
-    day: string,
-    model: string,
-    more: { readonly [name in CountedField]?: number } & { readonly entry?: SpendingEntry },
-  ): void {
+  #count(day: string, model: string, more: Partial<Sums>): void {
     if (more.runs !== undefined) this.#runKey = [day, model];
     if (this.#isCopied) return;
     const key = `${day} ${model}`;
-    const before = this.#use.get(key) ?? { day, model, ...NO_USE };
-    this.#use.set(key, {
-      day,
-      model,
-      ...sums(before, more),
-      ...withPrice(before, more.entry),
-    });
+    this.#use.set(key, { day, model, ...plus(this.#use.get(key) ?? NOTHING, more) });
   }
 
   #shown(text: string): string | undefined {
@@ -260,32 +255,26 @@ export function listedOf({
   };
 }
 
-const COUNTED = ["runs", "turns", "failures", "added", "removed", "asked", "askedMs"] as const;
-type CountedField = (typeof COUNTED)[number];
-type Counts = { readonly [name in CountedField]: number };
+type Sums = Omit<UseOfDay, "day" | "model">;
 
-function sums(left: Counts, right: { readonly [name in CountedField]?: number }): Counts {
-  return Object.fromEntries(COUNTED.map((name) => [name, left[name] + (right[name] ?? 0)])) as Counts;
-}
+const NOTHING: Sums = {
+  runs: 0,
+  turns: 0,
+  failures: 0,
+  usage: NO_USAGE,
+  cost: 0,
+  priced: 0,
+  unpriced: 0,
+  added: 0,
+  removed: 0,
+  asked: 0,
+  askedMs: 0,
+};
 
-const NOTHING_COUNTED = Object.fromEntries(COUNTED.map((name) => [name, 0])) as Counts;
-const NO_USE = { ...NOTHING_COUNTED, usage: NO_USAGE, cost: 0, priced: 0, unpriced: 0 };
-
-type PriceCount = Pick<UseOfDay, "usage" | "cost" | "priced" | "unpriced">;
-
-function withPrice(
-  { usage, cost, priced, unpriced }: PriceCount,
-  entry: SpendingEntry | undefined,
-): PriceCount {
-  if (entry === undefined || isUnpaid(entry)) return { usage, cost, priced, unpriced };
-  const more = addSpending({ ...NO_SPENDING, usage }, entry);
-  const isKnown = more.costUsd !== undefined;
-  return {
-    usage: more.usage,
-    cost: cost + (more.costUsd ?? 0),
-    priced: priced + (isKnown ? 1 : 0),
-    unpriced: unpriced + (isKnown ? 0 : 1),
-  };
+function plus(left: Sums, { usage = NO_USAGE, ...counts }: Partial<Sums>): Sums {
+  const sums: { [name: string]: number } = {};
+  for (const [name, value] of Object.entries(counts)) sums[name] = left[name as keyof typeof counts] + value;
+  return { ...left, ...sums, usage: addUsage(left.usage, usage) };
 }
 
 const MAX_TITLE = 200;
@@ -356,60 +345,41 @@ function dearestFirst(left: StatsRow, right: StatsRow): number {
 
 class RowSum {
   sessions = 0;
-  #counts: Counts = NOTHING_COUNTED;
-  #input = 0;
-  #output = 0;
-  #read = 0;
-  #written = 0;
-  #cost = 0;
-  #priced = 0;
-  #unpriced = 0;
-  readonly #models = new Map<string, RowSum>();
+  #sums = NOTHING;
+  readonly #models = new Map<string, Sums>();
 
-  add(part: UseOfDay): void {
-    this.#addOwn(part);
-    const model = this.#models.get(part.model) ?? new RowSum();
-    this.#models.set(part.model, model);
-    model.#addOwn(part);
-  }
-
-  #addOwn({ usage, cost, priced, unpriced, ...counts }: UseOfDay): void {
-    this.#counts = sums(this.#counts, counts);
-    this.#input += usage.inputTokens;
-    this.#output += usage.outputTokens;
-    this.#read += usage.cacheReadTokens ?? 0;
-    this.#written += usage.cacheWriteTokens ?? 0;
-    this.#cost += cost;
-    this.#priced += priced;
-    this.#unpriced += unpriced;
-  }
-
-  get #tokens(): number {
-    return this.#input + this.#output;
-  }
-
-  get #known(): number | null {
-    return this.#priced === 0 && this.#unpriced > 0 ? null : this.#cost;
+  add({ day: _day, model, ...more }: UseOfDay): void {
+    this.#sums = plus(this.#sums, more);
+    this.#models.set(model, plus(this.#models.get(model) ?? NOTHING, more));
   }
 
   toRow(key: string, withModels: boolean): StatsRow {
+    const { usage, cost: _cost, priced: _priced, ...counts } = this.#sums;
+    const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
     const models = [...this.#models]
-      .sort(([, left], [, right]) => right.#tokens - left.#tokens)
-      .map(([model, row]) => ({ model, runs: row.#counts.runs, tokens: row.#tokens, cost: row.#known }));
+      .map(([model, sums]) => ({ model, runs: sums.runs, tokens: tokensOf(sums), cost: costOf(sums) }))
+      .sort((left, right) => right.tokens - left.tokens);
     return {
       key,
       sessions: this.sessions,
-      ...this.#counts,
-      inputTokens: this.#input,
-      outputTokens: this.#output,
-      cacheReadTokens: this.#read,
-      cacheWriteTokens: this.#written,
-      cacheShare: this.#input === 0 ? 0 : Math.min(1, this.#read / this.#input),
-      cost: this.#known,
-      unpriced: this.#unpriced,
+      ...counts,
+      inputTokens,
+      outputTokens,
+      cacheReadTokens,
+      cacheWriteTokens,
+      cacheShare: inputTokens === 0 ? 0 : Math.min(1, cacheReadTokens / inputTokens),
+      cost: costOf(this.#sums),
       ...(withModels ? { models } : {}),
     };
   }
+}
+
+function tokensOf({ usage }: Sums): number {
+  return usage.inputTokens + usage.outputTokens;
+}
+
+function costOf({ cost, priced, unpriced }: Sums): number | null {
+  return priced === 0 && unpriced > 0 ? null : cost;
 }
 
 /** The place of a session in a list: newest first, of the same moment by their ids. */

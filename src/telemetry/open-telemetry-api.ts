@@ -30,7 +30,7 @@ export interface OtelTracer {
   ): OtelSpan;
 }
 
-/** A span at work. */
+/** A span in progress. */
 export interface OtelSpan {
   setAttributes(attributes: OtelAttributes): unknown;
   setStatus(status: { code: number; message?: string }): unknown;

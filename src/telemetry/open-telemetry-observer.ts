@@ -84,7 +84,7 @@ class RunObserver {
   #run: OpenSpan | undefined;
   #model = "";
   #chat: OpenSpan | undefined;
-  /** Milliseconds since the epoch of the first delta of the request at work. */
+  /** Milliseconds since the epoch of the first delta of the current request. */
   #firstChunkAt: number | undefined;
   readonly #tools = new Map<string, OpenSpan>();
   readonly #subagents = new OpenSubagents<RunObserver>();

@@ -5,7 +5,8 @@ import { MemoryJournal } from "../../src/core/agent/journal.ts";
 import type { Sql } from "../../src/durable/database.ts";
 import type { StoredReport } from "../../src/durable/durable-run.ts";
 import { RunHandle, RunWatch } from "../../src/durable/run-handle.ts";
-import { EntryStore, lineOf, type StoredRecord } from "../../src/durable/run-journal.ts";
+import { lineOf } from "../../src/durable/run-journal.ts";
+import { RunStore, type StoredRecord } from "../../src/durable/run-store.ts";
 import { encodeRecord } from "../../src/session/record.ts";
 import { FakeClock } from "../../src/testing/fake-clock.ts";
 import { calls } from "../../src/testing/script.ts";
@@ -30,12 +31,12 @@ async function asked(): Promise<readonly [waits: readonly JournalEntry[], goesOn
 }
 
 /** Stands for a worker that writes at the worst moment. */
-class InterruptedEntries extends EntryStore {
+class InterruptedRuns extends RunStore {
   /** Happens once, behind the next read. */
   afterRead: ((sql: Sql) => Promise<unknown>) | undefined;
 
-  override async read(sql: Sql, run: string, after?: number): Promise<readonly StoredRecord[]> {
-    const found = await super.read(sql, run, after);
+  override async records(run: string, after?: number, sql = this.database): Promise<readonly StoredRecord[]> {
+    const found = await super.records(run, after, sql);
     const { afterRead } = this;
     this.afterRead = undefined;
     await afterRead?.(sql);
@@ -45,10 +46,10 @@ class InterruptedEntries extends EntryStore {
 
 /** A run that nobody has begun, and a handle of it. */
 async function room() {
-  const { database, runs, queue, add, take } = await openRoom();
+  const { database, runs: whole, queue, add, take } = await openRoom();
+  const runs = new InterruptedRuns(database, whole.schema);
   const watch = new RunWatch(runs, (message) => expect(message).toBe(""));
   onTestFinished(() => watch.close());
-  const entries = new InterruptedEntries(runs.schema);
   const clock = new FakeClock();
   let onLoss: (() => Promise<void>) | undefined;
   const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -61,10 +62,9 @@ async function room() {
   await add(ID);
   let seq = 0;
   return {
-    handle: new RunHandle({ runs, queue, entries, watch, patiently, onChanged, clock }, ID),
+    handle: new RunHandle({ runs, queue, watch, patiently, onChanged, clock }, ID),
     runs,
     database,
-    entries,
     clock,
     /** The first thing that is sent counts as not sent; then something happens, and it is sent again. */
     losesAnswer: (meanwhile: () => Promise<void>): void => {
@@ -74,7 +74,7 @@ async function room() {
       const ids = added.map(({ id }) => id);
       const records = added.map((entry) => lineOf(encodeRecord(entry).bytes));
       const batch = { run: ID, epoch: 1, after: seq, ids, records, isProgress: false, took: [] };
-      await entries.append(sql, batch);
+      await runs.append(batch, sql);
       seq += added.length;
     },
     takeUp: async (): Promise<void> => {
@@ -87,11 +87,11 @@ test.each(["before", "while"])(
   "an answer is taken that comes %s a worker goes on with another one",
   async (when) => {
     const [waits, goesOn] = await asked();
-    const { handle, runs, database, entries, write, takeUp } = await room();
+    const { handle, runs, database, write, takeUp } = await room();
     await takeUp();
     await write(database, waits);
     if (when === "while") await write(database, goesOn);
-    else entries.afterRead = (sql) => write(sql, goesOn);
+    else runs.afterRead = (sql) => write(sql, goesOn);
     await handle.answer("a", "A");
     expect((await runs.waitingSignals(ID)).map(({ kind, call, data }) => [kind, call, data])).toEqual([
       ["answer", "a", '"A"'],
@@ -101,10 +101,10 @@ test.each(["before", "while"])(
 
 test("an answer is taken that comes before the call waits for it", async () => {
   const [waits] = await asked();
-  const { handle, runs, database, entries, write, takeUp } = await room();
+  const { handle, runs, database, write, takeUp } = await room();
   await takeUp();
   const seen = Promise.withResolvers<undefined>();
-  entries.afterRead = async () => seen.resolve(undefined);
+  runs.afterRead = async () => seen.resolve(undefined);
   const answering = handle.answer("a", "A");
   await seen.promise;
   await database.transaction(async (sql) => {
@@ -131,10 +131,10 @@ test("an answer was taken of which only that was not heard, also when its run ha
 });
 
 test.each(["queued", "working"])("an answer to a run that stays %s is refused in the end", async (state) => {
-  const { handle, entries, clock, takeUp } = await room();
+  const { handle, runs, clock, takeUp } = await room();
   if (state === "working") await takeUp();
   const seen = Promise.withResolvers<undefined>();
-  entries.afterRead = async () => seen.resolve(undefined);
+  runs.afterRead = async () => seen.resolve(undefined);
   const refusal = handle.approve("a", true).then(
     () => "taken",
     (error: unknown) => error,

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from "../../src/core/base/async.ts";
 import { newUuid } from "../../src/core/base/ids.ts";
 import { type Database, openDatabase, type Sql } from "../../src/durable/database.ts";
 import type { DurableAgent, RunJob, RunRow } from "../../src/durable/durable-run.ts";
-import { EntryStore, entriesIn } from "../../src/durable/run-journal.ts";
+import { entriesIn } from "../../src/durable/run-journal.ts";
 import { RunQueue } from "../../src/durable/run-queue.ts";
 import { RunStore, type Signal } from "../../src/durable/run-store.ts";
 import { migrate, queueSchema } from "../../src/durable/run-tables.ts";
@@ -14,7 +14,6 @@ import { Worker } from "../../src/durable/worker.ts";
 export interface Room {
   readonly database: Database;
   readonly runs: RunStore;
-  readonly store: EntryStore;
   readonly queue: RunQueue;
   /** The table of the queue's jobs. */
   readonly jobs: string;
@@ -59,7 +58,6 @@ async function openRoom(
 ): Promise<Room> {
   await migrate(database, schema);
   const queue = await RunQueue.open(runs, true, () => undefined);
-  const entries = new EntryStore(schema);
   const workers: Worker[] = [];
   onTestFinished(async () => {
     for (const worker of workers) await worker.close(0);
@@ -69,7 +67,6 @@ async function openRoom(
   return {
     database,
     runs,
-    store: entries,
     queue,
     jobs: `${queueSchema(schema)}.job`,
     add: (...ids) =>
@@ -93,7 +90,7 @@ async function openRoom(
       await queue.add(sql, [row]);
     },
     work: async (clerk, clock = systemClock) => {
-      const worker = workerOf({ runs, queue, entries, clock }, clerk);
+      const worker = workerOf({ runs, queue, clock }, clerk);
       await worker.start();
       workers.push(worker);
       return worker;
@@ -105,7 +102,7 @@ async function openRoom(
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     },
-    entries: async (run) => entriesIn(await entries.read(database, run)),
+    entries: async (run) => entriesIn(await runs.records(run)),
   };
 }
 
@@ -123,7 +120,6 @@ async function handOut(database: Database, schema: string, run: string): Promise
 interface WorkerParts {
   readonly runs: RunStore;
   readonly queue: RunQueue;
-  readonly entries: EntryStore;
   readonly clock: Clock;
 }
 

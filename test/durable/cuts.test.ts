@@ -82,11 +82,11 @@ interface Cut {
   readonly whole: RunResult;
 }
 
-async function leave({ add, take, runs, database, store }: Room, { id, entries }: Cut): Promise<void> {
+async function leave({ add, take, runs }: Room, { id, entries }: Cut): Promise<void> {
   await add(id);
   await runs.claim(id, { job: await take(id), worker: "dead", version: "1" });
   if (entries.length === 0) return;
-  await store.append(database, {
+  await runs.append({
     run: id,
     epoch: 1,
     after: 0,

@@ -113,16 +113,12 @@ describe.skipIf(!hasPostgres)("on PostgreSQL", () => {
     await client.connect();
     onTestFinished(() => client.end());
     const clock: Clock = { now: () => 0, elapsed: () => 0, sleep: async (ms) => void waits.push(ms) };
-    const slots = new RateSlots({
-      sql: {
-        query: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
-          (await client.query<Row>(text, [...values])).rows,
-      },
-      schema,
-      limits: { scripted: { requests: 2, perMs: 3_600_000 } },
-      patiently: (work) => work(),
-      clock,
-    });
+    const sql = {
+      query: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
+        (await client.query<Row>(text, [...values])).rows,
+    };
+    const limits = { scripted: { requests: 2, perMs: 3_600_000 } };
+    const slots = new RateSlots(sql, schema, limits, (work) => work(), clock);
     await slots.open();
     const model = slots.around(new ScriptedModel([says("Yes.")]));
     const { rows } = await client.query<{ readonly pid: number }>("select pg_backend_pid() as pid");

@@ -25,9 +25,9 @@ interface Leaving {
   readonly losses?: number;
 }
 
-/** A run that a worker has begun and is at work on, as far as the database knows. */
+/** A run that a worker has begun and is working on, as far as the database knows. */
 async function leave(room: Room, id: string, { version = "1", losses = 0 }: Leaving = {}): Promise<void> {
-  const { runs, queue, store, database, jobs } = room;
+  const { runs, queue, database, jobs } = room;
   const journal = new MemoryJournal();
   await new Agent({ model: new ScriptedModel([says("Done.")]), journal }).run("Go.");
   const entries = [...journal.entries()].slice(0, 2);
@@ -48,15 +48,9 @@ async function leave(room: Room, id: string, { version = "1", losses = 0 }: Leav
        where data->>'run' = $1`,
       [id],
     );
-    await store.append(sql, {
-      run: id,
-      epoch: 1,
-      after: 0,
-      ids: entries.map((entry) => entry.id),
-      records: entries.map((entry) => lineOf(encodeRecord(entry).bytes)),
-      isProgress: false,
-      took: [],
-    });
+    const ids = entries.map((entry) => entry.id);
+    const records = entries.map((entry) => lineOf(encodeRecord(entry).bytes));
+    await runs.append({ run: id, epoch: 1, after: 0, ids, records, isProgress: false, took: [] }, sql);
   });
 }
 
@@ -73,13 +67,13 @@ async function missWorker({ database, runs }: Room): Promise<void> {
   );
 }
 
-function handleOf({ runs, queue, store }: Room, id: string): RunHandle {
+function handleOf({ runs, queue }: Room, id: string): RunHandle {
   // Who waits looks again at once: what is told after some looks is told soon.
   const clock = { ...systemClock, sleep: (_: number, signal?: AbortSignal) => systemClock.sleep(1, signal) };
   const watch = new RunWatch(runs, () => undefined, clock);
   onTestFinished(() => watch.close());
   const patiently = <T>(work: () => Promise<T>): Promise<T> => work();
-  return new RunHandle({ runs, queue, entries: store, watch, patiently, onChanged: () => undefined }, id);
+  return new RunHandle({ runs, queue, watch, patiently, onChanged: () => undefined }, id);
 }
 
 /** What becomes of runs whose worker was lost, and of one that only stood still. */

@@ -49,7 +49,6 @@ async function takenOver({ isDropped }: { readonly isDropped: boolean }) {
   );
   const host = {
     runs: room.runs,
-    entries: room.store,
     agents: {
       clerk: (...given: Parameters<typeof clerk>) => {
         made += 1;
@@ -74,7 +73,7 @@ async function takenOver({ isDropped }: { readonly isDropped: boolean }) {
   const outcome = await (await hold("second")).work();
   if (outcome.type !== "waiting") throw new Error(`The second worker: ${outcome.type}.`);
   await room.database.transaction(async (sql) => {
-    if (outcome.end !== undefined) await room.store.append(sql, outcome.end);
+    if (outcome.end !== undefined) await room.runs.append(outcome.end, sql);
     await room.runs.park(sql, "held", outcome.pending);
   });
   if (isDropped) first.drop();

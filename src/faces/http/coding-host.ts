@@ -58,7 +58,7 @@ export interface CodingHostOptions {
 }
 
 /**
- * The sessions of a user: those in files, whoever wrote them, and those at work here. A session is open, and
+ * The sessions of a user: those in files, whoever wrote them, and those that run here. A session is open, and
  * nobody else's to write, only as long as something happens in it.
  */
 export class CodingHost implements SessionHost {
@@ -72,7 +72,7 @@ export class CodingHost implements SessionHost {
   readonly #choices = new Map<string, CodingSessionOptions>();
   /** Questions that were seen here, and whose they are: a copy of a session has those that waited in it. */
   readonly #asked = new Map<string, Set<string>>();
-  /** Windows of models that were at work here: what only settings or a server of models tell. */
+  /** Windows of models that were used here: what only settings or a server of models tell. */
   readonly #windows = new Map<string, number | undefined>();
   readonly #damage = new Map<string, number>();
   #isClosed = false;
@@ -227,7 +227,7 @@ export class CodingHost implements SessionHost {
     return run === "open" && this.kept.isWritten(file) ? "running" : "idle";
   }
 
-  /** A session at work here whose file somebody has removed: it can be stopped. */
+  /** A session that runs here whose file somebody has removed: it can be stopped. */
   #removed(sessionId: string): SessionFile | undefined {
     const path = this.served(sessionId)?.session.info.path;
     return path === undefined
@@ -330,7 +330,7 @@ export class KeptSession implements HostedSession {
     if (served !== undefined) return served.stop();
     if (this.#host.kept.isWritten(this.#file))
       throw conflict("Another process works on this session: stop it there.", ["fork"], "other_writer");
-    throw conflict("No run is at work.", FITS_IDLE, "not_running");
+    throw conflict("No run is in progress.", FITS_IDLE, "not_running");
   }
 
   async fork(from: string | undefined): Promise<string> {
@@ -383,12 +383,12 @@ export class KeptSession implements HostedSession {
     return this.#host.served(this.id) === undefined && this.#host.kept.isWritten(this.#file);
   }
 
-  /** The session that is open here, if so. Throws where a run is at work. */
+  /** The session that is open here, if so. Throws while a run is in progress. */
   #idle(what: string): ServedSession | undefined {
     const served = this.#host.served(this.id);
     if (served !== undefined && served.state !== "idle")
       throw conflict(
-        `${what} while a run is at work: stop it first.`,
+        `${what} while a run is in progress: stop it first.`,
         ["stop", "messages", "fork"],
         "running",
       );

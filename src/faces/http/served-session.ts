@@ -71,7 +71,7 @@ export class ServedSession {
   }
 
   stop(): void {
-    if (this.state === "idle") throw conflict("No run is at work.", FITS_IDLE, "not_running");
+    if (this.state === "idle") throw conflict("No run is in progress.", FITS_IDLE, "not_running");
     void this.session.stop();
   }
 
@@ -98,7 +98,7 @@ export class ServedSession {
     throw conflict(outcome.advice?.text ?? outcome.text, FITS_IDLE, "not_sent");
   }
 
-  /** Puts a message behind what waits; where nothing is at work it goes out, and what was held with it. */
+  /** Puts a message behind what waits; where nothing runs it goes out, and what was held with it. */
   async #queueUp(text: string, isIdle: boolean): Promise<void> {
     const { queue } = this.session;
     if (isIdle && queue.items.length === 0) return this.#begin(text);

@@ -20,7 +20,7 @@ import { describeDuration } from "../../tools/shell/report.ts";
 import { terminalLine, terminalText } from "../../view/safe-text.ts";
 import { Items } from "./conversation/block-view.tsx";
 import { SessionFeed } from "./conversation/session-feed.ts";
-import { useFormats, useWords } from "./language/language.ts";
+import { useLanguage, useWords } from "./language/language.ts";
 import { place, StillContext, Table } from "./pictures/chart-kit.tsx";
 import { ContextPicture } from "./pictures/context-view.tsx";
 import { FilesView } from "./pictures/files-view.tsx";
@@ -124,8 +124,7 @@ function Heading({
   readonly model: string;
   readonly costUsd: number | undefined;
 }): VNode {
-  const words = useWords();
-  const { money, moment } = useFormats();
+  const { words, money, moment } = useLanguage();
   const facts: readonly (readonly [string, string | undefined])[] = [
     [words.folder, header?.cwd],
     [words.copyOf, header?.forkedFrom?.sessionId],

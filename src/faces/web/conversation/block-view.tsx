@@ -6,7 +6,7 @@ import { noticeText } from "../../../view/notice-text.ts";
 import { terminalLine, terminalText } from "../../../view/safe-text.ts";
 import type { ToolItem, ViewItem } from "../../../view/view.ts";
 import type { Phrase } from "../../../view/words.ts";
-import { useFormats, useWords } from "../language/language.ts";
+import { useLanguage, useWords } from "../language/language.ts";
 import { markOf } from "../sessions/live-sessions.ts";
 import { Button } from "../text/controls.tsx";
 import { DiffView, LineCounts } from "../text/diff-view.tsx";
@@ -84,8 +84,7 @@ function BlockView({ block, id }: { readonly block: Block; readonly id: string }
 type BlockProps<K extends Block["kind"]> = { readonly block: Extract<Block, { readonly kind: K }> };
 
 function Said({ block: { by, text, images, time } }: BlockProps<"said">): VNode {
-  const words = useWords();
-  const { moment } = useFormats();
+  const { words, moment } = useLanguage();
   return (
     <article class="say">
       <div class="plain" dir="auto">
@@ -105,7 +104,7 @@ function Answer({ block: { markdown, state } }: BlockProps<"answer">): VNode {
   return (
     <article aria-label={words.answer}>
       <Markdown text={markdown} />
-      {state === "interrupted" && <p class="warn">({words.interrupted})</p>}
+      {state === "interrupted" && <p class="warn">({words.marks.cut})</p>}
     </article>
   );
 }
@@ -147,8 +146,7 @@ function Shell({ block: { command, output, exitCode, shared } }: BlockProps<"she
 }
 
 function Note({ level, phrase }: { readonly level: Level; readonly phrase: Phrase }): VNode {
-  const words = useWords();
-  const { count } = useFormats();
+  const { words, count } = useLanguage();
   if (phrase.code === "compacted") {
     const { before, after, method } = phrase;
     return <p class="notice soft">{words.compacted(count(before), count(after), words.methods[method])}</p>;
@@ -210,8 +208,7 @@ const MARKS: { readonly [S in ToolItem["state"]]: Mark } = {
 
 /** The result in a few words; of a call that is asked about none: the question says it. */
 function Facts({ block: { state, brief, durationMs = 0 } }: BlockProps<"call">): VNode {
-  const words = useWords();
-  const { duration } = useFormats();
+  const { words, duration } = useLanguage();
   // The mark says that it went well.
   const said = brief === "exit code 0" ? "" : brief;
   const result = said !== "" || state === "ok" || state === "asking" ? said : words.marks[MARKS[state]];
@@ -255,8 +252,7 @@ function Pane({ name, text }: { readonly name: string; readonly text: string }):
 }
 
 function Agent({ agent }: { readonly agent: AgentBlock }): VNode {
-  const words = useWords();
-  const { count, money } = useFormats();
+  const { words, count, money } = useLanguage();
   const cost = agent.costUsd === undefined ? words.costUnknown : money(agent.costUsd);
   return (
     <details class="step">
@@ -274,8 +270,7 @@ function Agent({ agent }: { readonly agent: AgentBlock }): VNode {
 
 function End({ block, id }: BlockProps<"end"> & { readonly id: string }): VNode {
   const { reason, error, durationMs, costUsd, changes, trace, evidence } = block;
-  const words = useWords();
-  const { duration, money } = useFormats();
+  const { words, duration, money } = useLanguage();
   const { end, isWritable, actions } = useContext(EndActionsContext);
   const mark = markOf(reason);
   const proof = evidence === undefined ? "" : evidenceText(evidence, words.evidence);

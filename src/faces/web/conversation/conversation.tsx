@@ -7,7 +7,7 @@ import { modeName } from "../../../view/mode-names.ts";
 import type { Question } from "../../../view/question.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import type { RunView, ViewItem } from "../../../view/view.ts";
-import { useFormats, useWords } from "../language/language.ts";
+import { useLanguage, useWords } from "../language/language.ts";
 import { Button } from "../text/controls.tsx";
 import { Icon, StateMark } from "../text/icons.tsx";
 import { useReader, type Work, WorkLine } from "../work.tsx";
@@ -104,8 +104,7 @@ function ConnectionLost({ retry }: { readonly retry: ConnectionRetry }): VNode {
 }
 
 function ReadOnly({ detail, fork }: { readonly detail: SessionDetail; readonly fork: () => void }): VNode {
-  const words = useWords();
-  const { clock } = useFormats();
+  const { words, clock } = useLanguage();
   const { heldBy } = detail;
   return (
     <p class="note">
@@ -116,8 +115,7 @@ function ReadOnly({ detail, fork }: { readonly detail: SessionDetail; readonly f
 }
 
 function RunLine({ run: { phase, retry, outputTokens } }: { readonly run: RunView }): VNode {
-  const words = useWords();
-  const { count } = useFormats();
+  const { words, count } = useLanguage();
   return (
     <p class="status" role="status">
       <StateMark mark="run" name="" />

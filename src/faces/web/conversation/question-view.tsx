@@ -122,8 +122,8 @@ function Head({ question, asks, place: [at, all] }: HeadProps): VNode {
           <LineCounts lines={diff} />
         </span>
       )}
-      {all > 1 && <span class="end num">{words.questionAt(at, all)}</span>}
-      {all === 1 && steps > 0 && <span class="end num">{words.planSteps(steps)}</span>}
+      {all > 1 && <span class="end num">{words.countOf(at, all)}</span>}
+      {all === 1 && steps > 0 && <span class="end num">{words.steps(steps)}</span>}
     </header>
   );
 }
@@ -268,7 +268,7 @@ function Refusal({ isPlan, send, back }: RefusalProps): VNode {
         onInput={({ currentTarget }) => setReason(currentTarget.value)}
       />
       <Button kbd="↵" onClick={sayNo}>
-        {isPlan ? words.sendValue : words.sayNo}
+        {isPlan ? words.send : words.sayNo}
       </Button>
       <Button kbd="Esc" look="bare last" onClick={back}>
         {words.backFromNo}
@@ -326,7 +326,7 @@ function FieldForm({ field, label, give, leave, leaveWord }: FieldProps): VNode 
         {takesText && <OwnText field={field} label={label} value={own} change={setOwn} />}
         {canSend && (
           <Button type="submit" look="main">
-            {words.sendValue}
+            {words.send}
           </Button>
         )}
         <Button kbd="Esc" look="bare last" onClick={leave}>

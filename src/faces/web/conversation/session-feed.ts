@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
+import { defined } from "../../../core/base/json.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../../permission/permission-mode.ts";
 import type { ConnectionRetry, Reader } from "../../../server/create-reader.ts";
 import type {
@@ -47,48 +48,36 @@ export const IDLE_HOST: HostView = {
  * that is sent again, after a connection broke, counts once.
  */
 export class SessionFeed {
-  #fold: ViewFold;
+  #host: HostView = IDLE_HOST;
+  #fold = new ViewFold(IDLE_HOST);
   #entries: JournalEntry[] = [];
   #known = new Set<string>();
-  #state: SessionState = "idle";
-  #queue: readonly WaitingMessage[] = [];
-  #queueHeld = false;
-  #questions: readonly Question[] = [];
-  #model = "";
   #mode: PermissionMode | undefined;
   #isReady = false;
   #now: FeedState | undefined;
-
-  constructor() {
-    this.#fold = new ViewFold(this.#host());
-  }
 
   get isReady(): boolean {
     return this.#isReady;
   }
 
   get now(): FeedState {
+    const { state, queue, queueHeld, questions } = this.#host;
     return (this.#now ??= {
       view: this.#fold.view,
       entries: this.#entries,
-      state: this.#state,
-      queue: this.#queue,
-      queueHeld: this.#queueHeld,
-      questions: this.#questions,
+      state: state as SessionState,
+      queue,
+      queueHeld,
+      questions,
       mode: this.#mode,
       isReady: this.#isReady,
     });
   }
 
   /** Takes up what the server says of the session beside its entries. */
-  detail({ state, queue, queueHeld, questions, model = this.#model, permissionMode }: SessionDetail): void {
-    this.#state = state;
-    this.#queue = queue;
-    this.#queueHeld = queueHeld;
-    this.#questions = questions;
-    this.#model = model;
-    this.#mode = PERMISSION_MODES.find((mode) => mode === permissionMode) ?? this.#mode;
-    this.#changed();
+  detail({ state, queue, queueHeld, questions, model, permissionMode }: SessionDetail): void {
+    this.#changeMode(permissionMode);
+    this.#change({ state, queue, queueHeld, questions, ...defined({ model }) });
   }
 
   apply(item: StreamItem): void {
@@ -103,70 +92,51 @@ export class SessionFeed {
     this.#fold.apply(entry);
     this.#now = undefined;
     if (entry.scope !== undefined) return;
-    if (entry.type === "run_start" || entry.type === "run_resume" || entry.type === "model_change") {
-      this.#model = entry.model;
-      this.#changed();
-    } else if (entry.type === "mode_change") {
-      this.#mode = PERMISSION_MODES.find((mode) => mode === entry.mode) ?? this.#mode;
-      this.#changed();
-    }
+    if (entry.type === "run_start" || entry.type === "run_resume" || entry.type === "model_change")
+      this.#change({ model: entry.model });
+    else if (entry.type === "mode_change") this.#changeMode(entry.mode);
   }
 
   #passing(passing: PassingEvent): void {
+    const { questions } = this.#host;
     switch (passing.type) {
       case "event":
         this.#fold.apply(passing.event);
         this.#now = undefined;
         return;
       case "state":
-        this.#state = passing.state;
-        return this.#changed();
+        return this.#change({ state: passing.state });
       case "question":
-        this.#questions = [
-          ...this.#questions.filter(({ id }) => id !== passing.question.id),
-          passing.question,
-        ];
-        return this.#changed();
+        return this.#change({
+          questions: [...questions.filter(({ id }) => id !== passing.question.id), passing.question],
+        });
       case "question_closed":
-        this.#questions = this.#questions.filter(({ id }) => id !== passing.id);
-        return this.#changed();
+        return this.#change({ questions: questions.filter(({ id }) => id !== passing.id) });
       case "queue":
-        this.#queue = passing.queue;
-        this.#queueHeld = passing.held;
-        return this.#changed();
+        return this.#change({ queue: passing.queue, queueHeld: passing.held });
       case "ready":
         this.#isReady = true;
         // A run without an end in a session where nothing runs was cut.
-        if (this.#state === "idle") this.#fold.leaveRun();
-        return this.#changed();
+        if (this.#host.state === "idle") this.#fold.leaveRun();
+        return this.#change({});
       case "reset":
-        return this.#reset();
+        this.#entries = [];
+        this.#known = new Set();
+        this.#isReady = false;
+        this.#fold = new ViewFold(this.#host);
+        this.#now = undefined;
     }
   }
 
-  #reset(): void {
-    this.#entries = [];
-    this.#known = new Set();
-    this.#isReady = false;
-    this.#fold = new ViewFold(this.#host());
-    this.#now = undefined;
+  #changeMode(name: string | undefined): void {
+    this.#mode = PERMISSION_MODES.find((mode) => mode === name) ?? this.#mode;
+    this.#change(defined({ mode: this.#mode }));
   }
 
-  #changed(): void {
-    this.#fold.host(this.#host());
+  #change(more: Partial<HostView>): void {
+    this.#host = { ...this.#host, ...more };
+    this.#fold.host(this.#host);
     this.#now = undefined;
-  }
-
-  #host(): HostView {
-    return {
-      ...IDLE_HOST,
-      state: this.#state,
-      queue: this.#queue,
-      queueHeld: this.#queueHeld,
-      questions: this.#questions,
-      model: this.#model,
-      mode: this.#mode ?? "default",
-    };
   }
 }
 

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ServerProblem } from "../../../server/create-reader.ts";
 import type { SessionChange, SessionFileState } from "../../../server/server-api.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import { useFormats, useWords } from "../language/language.ts";
+import { useLanguage, useWords } from "../language/language.ts";
 import { Sheet } from "../rail.tsx";
 import { hrefOf, type Route, SESSION_VIEWS, type SessionViewName } from "../route.ts";
 import { folderName, markOf } from "../sessions/live-sessions.ts";
@@ -178,8 +178,7 @@ function SessionStrip({
   readonly id: string;
   readonly session: OpenSession;
 }): VNode {
-  const words = useWords();
-  const { duration } = useFormats();
+  const { words, duration } = useLanguage();
   const data = useMemo(() => stripOf(entries), [entries, entries.length]);
   return (
     <Strip
@@ -231,8 +230,7 @@ function Actions({ session: { detail, state }, actions, showDetails, close }: Ac
 
 /** How the session stands, and how long its newest run has taken. */
 function Pill({ session: { view, state, detail } }: { readonly session: OpenSession }): VNode | null {
-  const words = useWords();
-  const { seconds } = useFormats();
+  const { words, seconds } = useLanguage();
   const [, tick] = useState(0);
   const isAtWork = state !== "idle";
   useEffect(() => {

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { modeName } from "../../../view/mode-names.ts";
 import { terminalLine, terminalText } from "../../../view/safe-text.ts";
 import type { ViewItem } from "../../../view/view.ts";
-import { useFormats, useWords } from "../language/language.ts";
+import { useLanguage, useWords } from "../language/language.ts";
 import { hrefOf } from "../route.ts";
 import { CopyButton, Facts, Money, Part } from "../text/controls.tsx";
 import { LineCounts } from "../text/diff-view.tsx";
@@ -12,8 +12,7 @@ import type { OpenSession } from "./session-feed.ts";
 
 /** The column beside a conversation: what is to do, what has changed, and the figures of the session. */
 export function SessionSide({ session }: { readonly session: OpenSession }): VNode {
-  const words = useWords();
-  const { clock, count } = useFormats();
+  const { words, clock, count } = useLanguage();
   const { view, detail, mode } = session;
   const { usedTokens } = view.context;
   const windowTokens = detail?.windowTokens;
@@ -34,7 +33,7 @@ export function SessionSide({ session }: { readonly session: OpenSession }): VNo
       <FilesChanged session={session} />
       {usedTokens > 0 && (
         <Part
-          title={words.contextWindow}
+          title={words.views.context}
           aside={
             share === undefined
               ? count(usedTokens)

@@ -38,6 +38,8 @@ export interface Formats {
   readonly stopwatch: (milliseconds: number) => string;
   /** The same in whole seconds, from one on: for what counts on. */
   readonly seconds: (milliseconds: number) => string;
+  /** How long ago something was: `40 s`, `9 min`, `2 h 10 min`. */
+  readonly age: (milliseconds: number) => string;
   /** Day and time; of today the time alone. */
   readonly moment: (time: number, now: number) => string;
   /** A day of the calendar that is given by its midnight in UTC: `29 Oct`. */
@@ -72,6 +74,12 @@ export function formatsFor(language: Language): Formats {
     stopwatch: (milliseconds) => stopwatchText(Math.round(Math.max(0, milliseconds) / 1_000)),
     seconds: (milliseconds) =>
       durationText(Math.max(1_000, Math.round(milliseconds / 1_000) * 1_000), UNITS[language]),
+    age: (milliseconds) => {
+      const whole = Math.max(1, Math.round(milliseconds / 1_000));
+      const { minute } = UNITS[language];
+      const isMinutes = whole >= 60 && whole < 3_600;
+      return isMinutes ? `${Math.floor(whole / 60)}${minute}` : durationText(1_000 * whole, UNITS[language]);
+    },
     moment: (at, now) => {
       if (!Number.isFinite(at)) return "";
       const clock = time.format(at);
@@ -86,6 +94,10 @@ const FORMATS: { readonly [L in Language]: Formats } = { en: formatsFor("en"), z
 
 export function useFormats(): Formats {
   return FORMATS[useContext(LanguageContext)];
+}
+
+export function useLanguage(): Formats & { readonly words: Words } {
+  return { ...useFormats(), words: useWords() };
 }
 
 interface Units {

@@ -72,7 +72,7 @@ test("what comes between two requests is told apart: a long result, and what no 
   ];
   const [first, second] = contextTurns(entries);
   expect(rounded(first)).toEqual({ fixed: 979, input: 21 });
-  expect(rounded(second)).toEqual({ fixed: 979, input: 21, calls: 9, results: 791 });
+  expect(rounded(second)).toEqual({ fixed: 979, input: 17, calls: 10, results: 795 });
   expect(second?.cacheReadTokens).toBe(990);
 });
 

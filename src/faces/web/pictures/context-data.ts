@@ -55,11 +55,9 @@ export interface ContextTurn {
 /** Tokens for an image: the makers charge about that. */
 const IMAGE_TOKENS = 1_500;
 
-type Weights = { -readonly [part in ContextPart]?: number };
-
 /**
- * What filled the window, request by request. The provider's count of each request is divided among what is
- * new in it since the one before, by the length of the texts: the parts always add up to what was counted.
+ * What filled the window, request by request. The provider's count is divided among the messages by the
+ * length of their texts; what it counted beyond them at the first request is fixed. The parts always add up.
  */
 export function contextTurns(entries: readonly JournalEntry[]): readonly ContextTurn[] {
   const fold = new ContextFold();
@@ -98,17 +96,17 @@ export function largestPieces(
 class ContextFold {
   readonly turns: ContextTurn[] = [];
   readonly #state = new SessionState();
-  /** Tokens of each message that was sent, as they were counted. */
-  #sent = new WeakMap<Message, Weights>();
   /** Number of the request that each message was first part of. */
   readonly #since = new WeakMap<Message, number>();
   /** The entry of each message, and of each call by its id. */
   readonly #entryOf = new Map<Message | string, string>();
   readonly #origins = new WeakMap<Message, "remarks" | "summary">();
-  /** Sums of the messages that were sent; `fixed` is what no message holds. */
-  #sums: { [part in ContextPart]: number } = emptySums();
-  /** How many messages of the conversation are in the sums. */
+  /** Estimated tokens of the messages that were sent, and how many of the conversation they are. */
+  #weights = emptySums();
   #counted = 0;
+  /** Tokens that no message holds, and the share of its estimate that a message was counted with. */
+  #fixed = 0;
+  #scale = 1;
   #event: ContextTurn["event"];
 
   apply(entry: JournalEntry): void {
@@ -123,14 +121,12 @@ class ContextFold {
     const calls: Calls = new Map();
     return this.#state.transcript.messages
       .flatMap((message) => {
-        const own = this.#sent.get(message);
-        const total = sumOf(own ?? this.#weigh(message));
         const since = this.#since.get(message) ?? this.turns.length + 1;
         return piecesOf(message, this.#origins.get(message), calls).map(({ weight, callId, ...piece }) => ({
           ...piece,
           ...defined({ entryId: this.#entryOf.get(callId ?? message) ?? this.#entryOf.get(message) }),
           since,
-          tokens: Math.round((total * weight) / Math.max(1, sumOf(this.#weigh(message)))),
+          tokens: Math.round(weight * this.#scale),
         }));
       })
       .sort((left, right) => right.tokens - left.tokens);
@@ -145,12 +141,12 @@ class ContextFold {
         this.#entryOf.set(entry.callId, entry.id);
         return;
       case "user_message":
-        if (entry.source === "input" || entry.source === "steering") return;
-        return this.#mark(newest, "remarks");
-      case "history":
+        if (newest !== undefined && entry.source !== "input" && entry.source !== "steering")
+          this.#origins.set(newest, "remarks");
         return;
       case "compaction":
-        for (const message of messages.slice(0, entry.messages.length)) this.#mark(message, "summary");
+        for (const message of messages.slice(0, entry.messages.length))
+          if (!this.#since.has(message)) this.#origins.set(message, "summary");
         return this.#begin("compaction");
       case "compaction_undone":
         return this.#begin("compaction_undone");
@@ -160,88 +156,43 @@ class ContextFold {
     }
   }
 
-  #mark(message: Message | undefined, origin: "remarks" | "summary"): void {
-    if (message !== undefined && !this.#sent.has(message)) this.#origins.set(message, origin);
-  }
-
-  /** The conversation is another one: what of it was sent before keeps its count. */
+  /** The conversation is another one: it is weighed anew. */
   #begin(event: NonNullable<ContextTurn["event"]>): void {
     this.#event = event;
-    this.#sums = { ...emptySums(), fixed: this.#sums.fixed };
-    const { messages } = this.#state.transcript;
+    this.#weights = emptySums();
     this.#counted = 0;
-    for (const message of messages) {
-      const own = this.#sent.get(message);
-      if (own === undefined) break;
-      this.#add(own);
-      this.#counted++;
-    }
-    // What stands behind something new is counted with it.
-    for (const message of messages.slice(this.#counted)) {
-      const own = this.#sent.get(message);
-      if (own !== undefined) this.#add(own);
-    }
   }
 
   #request(entry: AssistantEntry): void {
-    const state = this.#state;
     // A call that was cut is answered before the next request goes out.
-    const { messages } = state.transcript;
-    const fresh: { readonly message: Message; readonly weights: Weights }[] = [];
-    for (let at = this.#counted; at < messages.length; at++) {
-      const message = messages[at];
-      if (message !== undefined && !this.#sent.has(message))
-        fresh.push({ message, weights: this.#weigh(message) });
+    const { messages } = this.#state.transcript;
+    const turn = this.turns.length + 1;
+    for (let message = messages[this.#counted]; message !== undefined; message = messages[++this.#counted]) {
+      if (!this.#since.has(message)) this.#since.set(message, turn);
+      for (const { part, weight } of piecesOf(message, this.#origins.get(message)))
+        this.#weights[part] += weight;
     }
-    this.#counted = messages.length;
     const usage = cleanUsage(entry.usage);
     const isEstimated = usage.estimated === true || usage.inputTokens === 0;
-    this.#divide(fresh, isEstimated ? undefined : usage.inputTokens);
-    const inputTokens = CONTEXT_PARTS.reduce((sum, part) => sum + this.#sums[part], 0);
-    const event = this.#event;
-    this.#event = undefined;
+    const weight = sumOf(this.#weights);
+    if (!isEstimated) {
+      // Weights are estimated high: what was counted beyond them stands in no message.
+      this.#fixed = Math.min(usage.inputTokens, Math.max(this.#fixed, usage.inputTokens - weight));
+      this.#scale = weight === 0 ? 1 : (usage.inputTokens - this.#fixed) / weight;
+    }
+    const parts = { ...emptySums(), fixed: this.#fixed };
+    for (const part of CONTEXT_PARTS) parts[part] += this.#weights[part] * this.#scale;
+    const inputTokens = sumOf(parts);
     this.turns.push({
       entryId: entry.id,
-      turn: this.turns.length + 1,
-      parts: { ...this.#sums },
+      turn,
+      parts,
       inputTokens,
       cacheReadTokens: Math.min(inputTokens, usage.cacheReadTokens ?? 0),
       isEstimated,
-      ...defined({ event }),
+      ...defined({ event: this.#event }),
     });
-  }
-
-  /** Gives new messages their tokens, so that all parts together are `counted`. */
-  #divide(
-    fresh: readonly { readonly message: Message; readonly weights: Weights }[],
-    counted: number | undefined,
-  ): void {
-    const before = CONTEXT_PARTS.reduce((sum, part) => sum + this.#sums[part], 0);
-    const weight = fresh.reduce((sum, { weights }) => sum + sumOf(weights), 0);
-    const room = counted === undefined ? weight : counted - before;
-    // Weights are estimated high: what was counted beyond them stands in no message.
-    const scale = weight === 0 ? 0 : Math.min(1, Math.max(0, room) / weight);
-    for (const { message, weights } of fresh) {
-      const own = scaled(weights, scale);
-      this.#sent.set(message, own);
-      this.#since.set(message, this.turns.length + 1);
-      this.#add(own);
-    }
-    if (counted === undefined) return;
-    const sum = CONTEXT_PARTS.reduce((all, part) => all + this.#sums[part], 0);
-    if (counted >= sum) this.#sums.fixed += counted - sum;
-    else for (const part of CONTEXT_PARTS) this.#sums[part] *= counted / sum;
-  }
-
-  #add(weights: Weights): void {
-    for (const part of CONTEXT_PARTS) this.#sums[part] += weights[part] ?? 0;
-  }
-
-  #weigh(message: Message): Weights {
-    const weights: Weights = {};
-    for (const { part, weight } of piecesOf(message, this.#origins.get(message)))
-      weights[part] = (weights[part] ?? 0) + weight;
-    return weights;
+    this.#event = undefined;
   }
 }
 
@@ -289,17 +240,8 @@ function weightOf(block: ContentBlock): number {
   return texts.reduce((sum, text) => sum + estimateTokens(text), PART_TOKENS) + images * IMAGE_TOKENS;
 }
 
-function sumOf(weights: Weights): number {
-  return CONTEXT_PARTS.reduce((sum, part) => sum + (weights[part] ?? 0), 0);
-}
-
-function scaled(weights: Weights, factor: number): Weights {
-  const own: Weights = {};
-  for (const part of CONTEXT_PARTS) {
-    const weight = weights[part];
-    if (weight !== undefined) own[part] = weight * factor;
-  }
-  return own;
+function sumOf(sums: ContextSums): number {
+  return CONTEXT_PARTS.reduce((sum, part) => sum + sums[part], 0);
 }
 
 function emptySums(): { [part in ContextPart]: number } {

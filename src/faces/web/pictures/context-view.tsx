@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import { useFormats, useWords } from "../language/language.ts";
+import { useLanguage, useWords } from "../language/language.ts";
 import { Button } from "../text/controls.tsx";
 import { Columns, Dot, percentText, Table } from "./chart-kit.tsx";
 import {
@@ -94,8 +94,7 @@ function Fill({
   readonly turn: ContextTurn;
   readonly windowTokens: number | undefined;
 }): VNode {
-  const words = useWords();
-  const { count } = useFormats();
+  const { words, count } = useLanguage();
   const isFull = windowTokens !== undefined && inputTokens >= NEARLY_FULL * windowTokens;
   const parts = [
     windowTokens === undefined
@@ -115,8 +114,7 @@ interface TurnsProps {
 }
 
 function Turns({ turns, at, choose }: TurnsProps): VNode {
-  const words = useWords();
-  const { count } = useFormats();
+  const { words, count } = useLanguage();
   const drawn = Math.min(MAX_COLUMNS, turns.length);
   const onKeyDown = (event: KeyboardEvent): void => {
     const by = { ArrowLeft: -1, ArrowRight: 1, Home: -turns.length, End: turns.length }[event.key];
@@ -170,8 +168,7 @@ function tokensIn(parts: ContextTurn["parts"] | undefined, name: ShownPart): num
 }
 
 function Parts({ turn: { parts, inputTokens } }: { readonly turn: ContextTurn }): VNode {
-  const words = useWords();
-  const { count } = useFormats();
+  const { words, count } = useLanguage();
   const rows = ORDER.map((name) => ({ name, tokens: tokensIn(parts, name) }))
     .filter(({ tokens }) => tokens > 0)
     .sort((left, right) => right.tokens - left.tokens);
@@ -203,8 +200,7 @@ function Largest({
   turn,
   onChoose,
 }: Pick<ContextProps, "entries" | "onChoose"> & { readonly turn: ContextTurn }): VNode {
-  const words = useWords();
-  const { count } = useFormats();
+  const { words, count } = useLanguage();
   const pieces = useMemo(() => largestPieces(entries, turn.entryId, LARGEST), [entries, turn.entryId]);
   return (
     <section>

@@ -1,25 +1,18 @@
 import type { FileVersion, JournalEntry } from "../../../core/agent/entries.ts";
 import type { ChangeKind, SessionChange } from "../../../server/server-api.ts";
-import { isOfFile, kindOf, shownPath } from "../../../server/session-changes.ts";
-import { checkpointHistory, type HistoryStep } from "../../../session/undo/checkpoint-history.ts";
+import { type FileStep, fileSteps, isOfFile, kindOf } from "../../../server/session-changes.ts";
 import { type FileDiff, parseUnifiedDiff } from "../../../view/file-diff.ts";
 
-/** One change of one file: by a call, or by an undo or a redo. */
-export interface FileMoment {
+/** One change of one file. */
+export interface FileMoment extends Pick<FileStep, "kind" | "run" | "turn" | "time" | "isFailed"> {
   /** The checkpoint, or the rollback. */
   readonly entryId: string;
-  readonly kind: ChangeKind;
   /** `call`: a tool call made it. */
   readonly by: "call" | "undo" | "redo";
-  readonly run: number;
-  readonly turn: number;
-  readonly time: number;
   readonly diff?: FileDiff;
   readonly added: number;
   readonly removed: number;
   readonly isBinary: boolean;
-  /** True when the file could not be put back. */
-  readonly isFailed: boolean;
 }
 
 /** One file, and all that happened to it. */
@@ -58,27 +51,21 @@ export function changedFiles(
 ): readonly ChangedFile[] {
   const diffs = new DiffSource(entries, known);
   const files = new Map<string, FileFold>();
-  for (const step of checkpointHistory(entries).steps) {
-    const { entry } = step;
-    for (const [key, { before, after }] of netChanges(step)) {
-      const path = shownPath(key, entry.root, cwd ?? entry.root);
-      const none = { added: 0, removed: 0 };
-      const file = files.get(path) ?? {
-        first: before,
-        now: before,
-        lines: none,
-        known: new Map([[JSON.stringify(before), none]]),
-        moments: [],
-      };
-      files.set(path, file);
-      const moment = momentOf(
-        step,
-        { before, after },
-        { ...diffs.of(step, path), isFailed: step.failed.has(key) },
-      );
-      file.moments.push(moment);
-      if (!moment.isFailed) moveOn(file, after, moment);
-    }
+  for (const step of fileSteps(entries, cwd)) {
+    const { entry, path, before, after, kind, run, turn, time, isFailed } = step;
+    const none = { added: 0, removed: 0 };
+    const file = files.get(path) ?? {
+      first: before,
+      now: before,
+      lines: none,
+      known: new Map([[JSON.stringify(before), none]]),
+      moments: [],
+    };
+    files.set(path, file);
+    const by = entry.type === "checkpoint" ? "call" : entry.direction;
+    const moment: FileMoment = { entryId: entry.id, kind, by, run, turn, time, isFailed, ...diffs.of(step) };
+    file.moments.push(moment);
+    if (!isFailed) moveOn(file, after, moment);
   }
   return [...files].map(([path, { first, now, lines, moments }]) => ({
     path,
@@ -99,31 +86,7 @@ function moveOn(file: FileFold, after: FileVersion | null, { added, removed }: L
   file.now = after;
 }
 
-interface NetChange {
-  readonly before: FileVersion | null;
-  readonly after: FileVersion | null;
-}
-
-/** The changes of a step by path, in the direction in which they were made. */
-function netChanges({ entry }: HistoryStep): ReadonlyMap<string, NetChange> {
-  const net = new Map<string, NetChange>();
-  for (const { path, before, after } of entry.changes.filter(isOfFile)) {
-    const known = net.get(path);
-    net.set(path, { before: known === undefined ? before : known.before, after });
-  }
-  return net;
-}
-
 type KnownDiff = Pick<FileMoment, "diff" | "added" | "removed" | "isBinary">;
-
-function momentOf(
-  { entry, run, turn, time }: HistoryStep,
-  { before, after }: NetChange,
-  more: KnownDiff & Pick<FileMoment, "isFailed">,
-): FileMoment {
-  const by = entry.type === "checkpoint" ? "call" : entry.direction;
-  return { entryId: entry.id, kind: kindOf(before, after), by, run, turn, time, ...more };
-}
 
 const NO_DIFF: KnownDiff = { added: 0, removed: 0, isBinary: false };
 
@@ -141,7 +104,7 @@ class DiffSource {
     }
   }
 
-  of({ entry }: HistoryStep, path: string): KnownDiff {
+  of({ entry, path }: FileStep): KnownDiff {
     if (entry.type !== "checkpoint") return NO_DIFF;
     const known = this.#known.get(`${entry.id}\n${path}`);
     if (known !== undefined) {

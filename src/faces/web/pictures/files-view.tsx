@@ -4,7 +4,7 @@ import type { JournalEntry } from "../../../core/agent/entries.ts";
 import type { SessionChange, SessionFileState } from "../../../server/server-api.ts";
 import type { FileDiff } from "../../../view/file-diff.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import { useFormats, useWords } from "../language/language.ts";
+import { useLanguage, useWords } from "../language/language.ts";
 import { Button, CopyButton, Segments } from "../text/controls.tsx";
 import { DiffView, LineCounts } from "../text/diff-view.tsx";
 import { useLoaded } from "../work.tsx";
@@ -214,8 +214,7 @@ function History({
   readonly stop: Stop;
   readonly setStop: (stop: Stop) => void;
 }): VNode {
-  const words = useWords();
-  const { clock } = useFormats();
+  const { words, clock } = useLanguage();
   const button = (each: Stop, content: VNode | string): VNode => (
     <button key={each} type="button" aria-pressed={stop === each} onClick={() => setStop(each)}>
       {content}
@@ -230,7 +229,7 @@ function History({
           at,
           <>
             {clock(moment.time)} {moment.by !== "call" && words.madeBy[moment.by]}
-            {moment.isFailed && <span class="bad">{words.restoreFailed}</span>}
+            {moment.isFailed && <span class="bad">{words.marks.fail}</span>}
             <LineCounts lines={moment} />
           </>,
         ),
@@ -283,8 +282,7 @@ function Restore({
   readonly time: number | undefined;
   readonly onRestore: NonNullable<FilesProps["onRestore"]>;
 }): VNode | null {
-  const words = useWords();
-  const { clock } = useFormats();
+  const { words, clock } = useLanguage();
   const [isAsking, setAsking] = useState(false);
   if (point === undefined) return null;
   const { run, turn } = point;

@@ -5,7 +5,7 @@ import { terminalLine } from "../../../view/safe-text.ts";
 import type { SessionView, ViewItem } from "../../../view/view.ts";
 import { ViewFold } from "../../../view/view-fold.ts";
 import { IDLE_HOST } from "../conversation/session-feed.ts";
-import { useFormats, useWords } from "../language/language.ts";
+import { useLanguage, useWords } from "../language/language.ts";
 import { Button, Facts, Money, Part, Segments } from "../text/controls.tsx";
 import { LineCounts } from "../text/diff-view.tsx";
 import { Strip, stripOf } from "../text/strip.tsx";
@@ -33,8 +33,7 @@ export interface ReplayProps {
 /** A player of a session: the conversation and the files as they were at any moment. */
 export function ReplayView(props: ReplayProps): VNode {
   const { entries, renderItems } = props;
-  const words = useWords();
-  const { count } = useFormats();
+  const { words, count } = useLanguage();
   const total = entries.length;
   const moments = useMemo(() => replayMoments(entries.slice(0, total)), [entries, total]);
   const cursor = useMemo(() => new ReplayCursor(entries), [entries]);
@@ -94,8 +93,7 @@ interface PlayerProps {
 }
 
 function Player({ entries, moments, at, move }: PlayerProps): VNode {
-  const words = useWords();
-  const { stopwatch } = useFormats();
+  const { words, stopwatch } = useLanguage();
   const count = entries.length;
   const strip = useMemo(() => stripOf(entries.slice(0, count)), [entries, count]);
   const [isPlaying, setPlaying] = useState(false);
@@ -120,7 +118,7 @@ function Player({ entries, moments, at, move }: PlayerProps): VNode {
   }, [isPlaying, at, last, speed]);
   usePlayerKeys(toggle, step);
   const past = place((100 * worked) / strip.length);
-  const time = words.atOf(stopwatch(worked), stopwatch(strip.length));
+  const time = words.countOf(stopwatch(worked), stopwatch(strip.length));
   return (
     <div class="player" role="group" aria-label={words.player}>
       <Button

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { defined } from "../../../core/base/json.ts";
 import type { ServerStats, StatsFilter, StatsRow } from "../../../server/server-api.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import { type Formats, useFormats, useWords } from "../language/language.ts";
+import { type Formats, useFormats, useLanguage, useWords } from "../language/language.ts";
 import { folderName } from "../sessions/live-sessions.ts";
 import { Button, Segments } from "../text/controls.tsx";
 import { Skeleton, useLoaded, useReader, useWork, WorkLine } from "../work.tsx";
@@ -80,8 +80,7 @@ interface StatsProps {
 }
 
 export function StatsView({ stats, period, span, filter, setPeriod, setFilter }: StatsProps): VNode {
-  const words = useWords();
-  const { money } = useFormats();
+  const { words, money } = useLanguage();
   const { total } = stats.days;
   const runs: StatsColumn = [words.figures.runs, ({ runs }, { count }) => count(runs)];
   const cost: StatsColumn = [words.cost, (row) => <Cost row={row} />];
@@ -144,8 +143,7 @@ function Figures({
   readonly total: StatsRow;
   readonly before: StatsRow | undefined;
 }): VNode {
-  const words = useWords();
-  const { count, money, stopwatch, duration } = useFormats();
+  const { words, count, money, stopwatch, duration } = useLanguage();
   const { cost, sessions, runs, inputTokens, outputTokens, cacheShare, failures } = total;
   const { added, removed, asked, askedMs, unpriced } = total;
   const figure = (name: string, value: ComponentChildren, more: string): VNode => (
@@ -179,8 +177,7 @@ function Figures({
 }
 
 function Cost({ row: { cost, unpriced } }: { readonly row: Pick<StatsRow, "cost" | "unpriced"> }): VNode {
-  const words = useWords();
-  const { money, count } = useFormats();
+  const { words, money, count } = useLanguage();
   if (cost === null) return <abbr title={words.noPrice}>—</abbr>;
   if (unpriced === 0) return <>{money(cost)}</>;
   return <abbr title={words.unpriced(count(unpriced))}>{money(cost)}+</abbr>;
@@ -208,8 +205,7 @@ function daysBetween(from: string, to: string): readonly string[] {
 }
 
 function Days({ stats, span }: Pick<StatsProps, "stats" | "span">): VNode {
-  const words = useWords();
-  const { money, count, date } = useFormats();
+  const { words, money, count, date } = useLanguage();
   const [figure, setFigure] = useState<Figure>(stats.days.total.cost === null ? "tokens" : "cost");
   const rows = new Map(stats.days.rows.map((row) => [row.key, row]));
   const keys = [...rows.keys()].filter((key) => !Number.isNaN(Date.parse(key)));

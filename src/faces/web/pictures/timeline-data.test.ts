@@ -246,9 +246,9 @@ test("the time in which a person is asked is theirs; a refusal is a mark", () =>
 test("what has no end was cut with the last entry of its run, or is at work now", () => {
   const entries = [start(0), begins(100, "a"), begins(200, "b")];
   expect([lines(entries), lines(entries, 900), lines([...entries, start(5_000), ended(5_100)])]).toEqual([
-    ["tools: tool 100-200 cut", "tools: tool 200-200 cut"],
+    ["tools: tool 100-200 cut, tool 200-200 cut"],
     ["tools: tool 100-900 running", "tools: tool 200-900 running"],
-    ["tools: tool 100-200 cut", "tools: tool 200-200 cut"],
+    ["tools: tool 100-200 cut, tool 200-200 cut"],
   ]);
 });
 

@@ -1,4 +1,10 @@
-import type { AssistantEntry, JournalEntry, RetryEntry } from "../../../core/agent/entries.ts";
+import type {
+  AssistantEntry,
+  JournalEntry,
+  RetryEntry,
+  RunEndEntry,
+  ToolResultEntry,
+} from "../../../core/agent/entries.ts";
 import {
   addSpending,
   isSpending,
@@ -6,8 +12,10 @@ import {
   type Spending,
   type SpendingEntry,
 } from "../../../core/agent/state.ts";
+import { defined } from "../../../core/base/json.ts";
 import { isWaiting } from "../../../core/base/stop-reason.ts";
 import { messageText } from "../../../core/message/message.ts";
+import { RunClock } from "../../../journal/run-clock.ts";
 import { Scopes } from "../../../journal/scopes.ts";
 import { callTitle, oneLine } from "../../../view/call-text.ts";
 import { type TimeAxis, timeAxis } from "./time-axis.ts";
@@ -94,7 +102,7 @@ export interface Timeline {
  */
 export function runTimeline(entries: readonly JournalEntry[], now?: number): Timeline {
   const fold = new TimelineFold();
-  const runs = new RunStretches();
+  const runs = new RunClock();
   const scopes = new Scopes();
   const requests: TimelineRequest[] = [];
   let total = NO_SPENDING;
@@ -109,14 +117,14 @@ export function runTimeline(entries: readonly JournalEntry[], now?: number): Tim
   }
   const isLive = runs.isOpen && now !== undefined;
   fold.closeAll(runs.end(now), isLive ? "running" : "cut");
-  const lanes = fold.lanes();
+  const { lanes } = fold;
   return {
     lanes,
     requests,
     axis: timeAxis(runs.stretches),
     shares: timeShares(lanes, runs.stretches),
     total,
-    runs: runs.count,
+    runs: runs.runs,
     calls: fold.calls,
   };
 }
@@ -136,85 +144,42 @@ function durationOf(ms: unknown): number {
   return typeof ms === "number" && Number.isFinite(ms) && ms > 0 ? ms : 0;
 }
 
-/** When runs began and ended, and the time as the timeline has it. */
-class RunStretches {
-  readonly stretches: { readonly from: number; to: number }[] = [];
-  /** Of the newest entry; never less than before. */
-  time: number = Number.NEGATIVE_INFINITY;
-  /** True while the newest run has no end. */
-  isOpen = false;
-  count = 0;
-
-  /** When the newest run began. */
-  get from(): number {
-    return this.stretches.at(-1)?.from ?? this.time;
-  }
-
-  /** Takes an entry. Returns when the run before it ended, if the entry begins one and that one was cut. */
-  apply({ type, scope, time }: JournalEntry): number | undefined {
-    this.time = Math.max(this.time, time);
-    const isOuter = scope === undefined;
-    const begins = isOuter && (type === "run_start" || type === "run_resume");
-    if (isOuter && type === "run_start") this.count++;
-    const cutAt = begins && this.isOpen ? this.stretches.at(-1)?.to : undefined;
-    if (begins || this.stretches.length === 0) {
-      this.stretches.push({ from: this.time, to: this.time });
-      this.isOpen = true;
-    }
-    // What a host writes between runs, such as another model, is no work.
-    if (this.isOpen) this.#reach(this.time);
-    if (isOuter && type === "run_end") this.isOpen = false;
-    return cutAt;
-  }
-
-  /** The end of the newest run; one without an end in the journal continues until now. */
-  end(now: number | undefined): number {
-    if (this.isOpen && now !== undefined) this.#reach(Math.max(now, this.time));
-    return this.stretches.at(-1)?.to ?? this.time;
-  }
-
-  #reach(time: number): void {
-    const last = this.stretches.at(-1);
-    if (last !== undefined) last.to = time;
-  }
+/** Bars that go into one lane: those of a call, of the model, of a subagent. */
+interface Track {
+  readonly kind: TimelineLane["kind"];
+  /** Of a subagent. */
+  readonly name?: string;
+  readonly from: number;
+  readonly bars: TimelineBar[];
 }
 
-/** Bars in order: one that begins before the last one ended begins where that one ended. */
-class Lane {
-  readonly bars: TimelineBar[] = [];
-  readonly names = new Set<string>();
-  busyUntil = Number.NEGATIVE_INFINITY;
+const LANES: readonly TimelineLane["kind"][] = ["you", "model", "tools", "agent"];
 
-  put(bar: TimelineBar): void {
-    const from = Math.max(bar.from, this.busyUntil);
-    const to = Math.max(from, bar.to);
-    const isMark = bar.kind === "message" || bar.kind === "waiting" || bar.kind === "tool";
-    if (to > from || isMark) this.bars.push({ ...bar, from, to });
-    this.busyUntil = to;
+/** Puts tracks into lanes, so that what happens at the same time never shares one. */
+function lanesOf(tracks: readonly Track[]): readonly TimelineLane[] {
+  const lanes = LANES.map(() => [] as { readonly names: Set<string>; readonly bars: TimelineBar[] }[]);
+  const isFree = (bars: readonly TimelineBar[], from: number): boolean => (bars.at(-1)?.to ?? from) <= from;
+  for (const { kind, name, from, bars } of tracks) {
+    if (bars.length === 0) continue;
+    const own = lanes[LANES.indexOf(kind)] ?? [];
+    let lane = own.find((each) => isFree(each.bars, from));
+    if (lane === undefined) own.push((lane = { names: new Set(), bars: [] }));
+    if (name !== undefined) lane.names.add(name);
+    for (const bar of bars) putBehind(lane.bars, bar);
   }
+  return lanes.flatMap((own, at) =>
+    own
+      .filter(({ bars }) => bars.length > 0)
+      .map(({ names, bars }) => ({ kind: LANES[at] ?? "agent", names: [...names], bars })),
+  );
 }
 
-/** Gives out lanes, so that what happens at the same time never shares one, each in constant time. */
-class LanePool {
-  readonly lanes: Lane[] = [];
-  #free: Lane[] = [];
-  #opened = 0;
-  #taken = 0;
-
-  take(): Lane {
-    this.#taken++;
-    const lane = this.#free.pop() ?? (this.lanes[this.#opened++] ??= new Lane());
-    return lane;
-  }
-
-  give(lane: Lane): void {
-    this.#taken--;
-    this.#free.push(lane);
-    if (this.#taken > 0) return;
-    // The next one begins at the top again.
-    this.#free = [];
-    this.#opened = 0;
-  }
+/** A bar that begins before the last one ended begins where that one ended. */
+function putBehind(bars: TimelineBar[], bar: TimelineBar): void {
+  const from = Math.max(bar.from, bars.at(-1)?.to ?? bar.from);
+  const to = Math.max(from, bar.to);
+  const isMark = bar.kind === "message" || bar.kind === "waiting" || bar.kind === "tool";
+  if (to > from || isMark) bars.push({ ...bar, from, to });
 }
 
 interface Place {
@@ -224,15 +189,14 @@ interface Place {
 }
 
 interface OpenCall {
-  /** Its lane, once it runs. */
-  lane?: Lane;
   asked?: CallEntry & { readonly time: number };
-  began?: CallEntry & { readonly time: number };
+  /** With its track, once it runs. */
+  began?: CallEntry & { readonly time: number; readonly track: Track };
 }
 
 /** The conversation, or a running subagent. */
 interface Worker {
-  readonly lane: Lane;
+  readonly track: Track;
   readonly calls: Map<string, OpenCall>;
   /** When something other than a failed attempt last happened. */
   heardAt: number;
@@ -241,18 +205,26 @@ interface Worker {
 
 type CallEntry = Pick<Extract<JournalEntry, { readonly type: "tool_intent" }>, "id" | "name" | "input">;
 
-/** Puts the entries of a session into lanes of bars. Feed it every entry once, in order. */
+/** Puts the entries of a session into tracks of bars. Feed it every entry once, in order. */
 class TimelineFold {
   calls = 0;
-  readonly #you = new Lane();
-  readonly #tools = new LanePool();
-  readonly #agents = new LanePool();
-  readonly #workers = new Map<string, Worker>();
+  readonly #tracks: Track[] = [];
+  readonly #you = this.#track("you", Number.NEGATIVE_INFINITY);
+  readonly #main = this.#worker(this.#track("model", Number.NEGATIVE_INFINITY), Number.NEGATIVE_INFINITY);
+  readonly #subagents = new Map<string, Worker>();
+
+  get lanes(): readonly TimelineLane[] {
+    return lanesOf(this.#tracks);
+  }
 
   apply(entry: JournalEntry, place: Place): void {
-    const { owner, time } = place;
-    if (entry.type === "run_start" && owner !== "" && entry.scope === owner) this.#begin(entry, place);
-    const worker = this.#workerOf(place);
+    const { owner, time, runFrom } = place;
+    if (entry.type === "run_start" && owner !== "" && entry.scope === owner) {
+      this.#leave(owner, time, "cut");
+      this.#subagents.set(owner, this.#worker(this.#track("agent", time, entry.agent ?? owner), time));
+    }
+    const worker = this.#subagents.get(owner) ?? this.#main;
+    this.#main.heardAt = Math.max(this.#main.heardAt, runFrom);
     switch (entry.type) {
       case "retry":
         worker.retries.push({ entry, time });
@@ -279,7 +251,7 @@ class TimelineFold {
         this.#finished(worker, entry, time);
         break;
       case "run_end":
-        this.#end(entry, place);
+        this.#end(entry, worker, place);
         return;
       default:
     }
@@ -288,74 +260,46 @@ class TimelineFold {
 
   /** Ends all that is open: `cut`, its process is gone; `running`, it goes on until now. */
   closeAll(time: number, status: "cut" | "running"): void {
-    for (const [owner, worker] of this.#workers) {
+    for (const worker of [this.#main, ...this.#subagents.values()]) {
       const [last] = worker.retries;
       if (last !== undefined) failedRequest(worker, { entryId: last.entry.id, time, status });
-      if (owner === "") this.#closeCalls(worker, time, status);
-      else this.#leave(owner, time, status);
+      this.#closeCalls(worker, time, status);
     }
+    this.#subagents.clear();
   }
 
-  lanes(): readonly TimelineLane[] {
-    const model = this.#workers.get("")?.lane;
-    return [
-      { kind: "you" as const, lane: this.#you },
-      ...(model === undefined ? [] : [{ kind: "model" as const, lane: model }]),
-      ...this.#tools.lanes.map((lane) => ({ kind: "tools" as const, lane })),
-      ...this.#agents.lanes.map((lane) => ({ kind: "agent" as const, lane })),
-    ]
-      .filter(({ lane }) => lane.bars.length > 0)
-      .map(({ kind, lane: { names, bars } }) => ({ kind, names: [...names], bars }));
+  #track(kind: Track["kind"], from: number, name?: string): Track {
+    const track: Track = { kind, from, bars: [], ...defined({ name }) };
+    this.#tracks.push(track);
+    return track;
+  }
+
+  #worker(track: Track, heardAt: number): Worker {
+    return { track, calls: new Map(), heardAt, retries: [] };
   }
 
   #said(entry: Extract<JournalEntry, { readonly type: "user_message" }>, time: number): void {
     if (entry.scope !== undefined || (entry.source !== "input" && entry.source !== "steering")) return;
     const label = oneLine(messageText(entry.message), 200);
-    this.#you.put({ entryId: entry.id, kind: "message", from: time, to: time, label, status: "ok" });
+    this.#you.bars.push({ entryId: entry.id, kind: "message", from: time, to: time, label, status: "ok" });
   }
 
-  #begin(entry: Extract<JournalEntry, { readonly type: "run_start" }>, { owner, time }: Place): void {
-    this.#leave(owner, time, "cut");
-    const lane = this.#agents.take();
-    lane.names.add(entry.agent ?? owner);
-    this.#workers.set(owner, { lane, calls: new Map(), heardAt: time, retries: [] });
-  }
-
-  #workerOf({ owner, runFrom }: Place): Worker {
-    let worker = this.#workers.get(owner);
-    if (worker !== undefined && owner !== "") return worker;
-    worker = this.#workers.get("") ?? {
-      lane: new Lane(),
-      calls: new Map(),
-      heardAt: runFrom,
-      retries: [],
-    };
-    worker.heardAt = Math.max(worker.heardAt, runFrom);
-    this.#workers.set("", worker);
-    return worker;
-  }
-
-  #end(entry: Extract<JournalEntry, { readonly type: "run_end" }>, place: Place): void {
-    const { owner, time } = place;
+  #end(entry: RunEndEntry, worker: Worker, { owner, time }: Place): void {
     if (owner !== "" && entry.scope !== owner) return;
     const { stopReason } = entry;
     const status = stopReason === "error" ? "error" : stopReason === "aborted" ? "aborted" : "ok";
-    const worker = this.#workerOf(place);
     failedRequest(worker, { entryId: entry.id, time, status: status === "ok" ? "error" : status });
     if (owner !== "") return this.#leave(owner, time, "cut");
-    for (const other of this.#workers.keys()) if (other !== "") this.#leave(other, time, "cut");
+    for (const other of this.#subagents.keys()) this.#leave(other, time, "cut");
     // Calls that wait for an answer were asked about until here; the pause after it belongs to no one.
     this.#closeCalls(worker, time, isWaiting(stopReason) ? "ok" : status === "ok" ? "cut" : "aborted");
     worker.heardAt = time;
   }
 
-  /** A subagent has ended; its lane is free for the next one. */
   #leave(owner: string, time: number, status: BarStatus): void {
-    const worker = this.#workers.get(owner);
-    if (worker === undefined) return;
-    this.#closeCalls(worker, time, status);
-    this.#workers.delete(owner);
-    this.#agents.give(worker.lane);
+    const worker = this.#subagents.get(owner);
+    if (worker !== undefined) this.#closeCalls(worker, time, status);
+    this.#subagents.delete(owner);
   }
 
   #callOf(worker: Worker, callId: string): OpenCall {
@@ -364,18 +308,15 @@ class TimelineFold {
     return call;
   }
 
-  #laneFor(worker: Worker): Lane {
-    return worker === this.#workers.get("") ? this.#tools.take() : worker.lane;
-  }
-
-  #release(worker: Worker, { lane }: OpenCall): void {
-    if (lane !== undefined && lane !== worker.lane) this.#tools.give(lane);
-  }
-
   #answered(call: OpenCall | undefined, time: number, status: BarStatus): void {
     if (call?.asked === undefined) return;
-    this.#you.put(callBar(call.asked, { kind: "asking", to: time, status }));
+    this.#you.bars.push(callBar(call.asked, { kind: "asking", to: time, status }));
     delete call.asked;
+  }
+
+  #begun(worker: Worker, entry: CallEntry, time: number): NonNullable<OpenCall["began"]> {
+    const track = worker === this.#main ? this.#track("tools", time) : worker.track;
+    return { ...entry, time, track };
   }
 
   #started(worker: Worker, entry: CallEntry & { readonly callId: string }, time: number): void {
@@ -383,30 +324,22 @@ class TimelineFold {
     this.#answered(call, time, "ok");
     if (call.began !== undefined) return;
     this.calls++;
-    call.lane = this.#laneFor(worker);
-    call.began = { ...entry, time };
+    call.began = this.#begun(worker, entry, time);
   }
 
-  #finished(
-    worker: Worker,
-    entry: Extract<JournalEntry, { readonly type: "tool_result" }>,
-    time: number,
-  ): void {
-    const call = this.#callOf(worker, entry.callId);
+  #finished(worker: Worker, { id, callId, name, status }: ToolResultEntry, time: number): void {
+    const call = this.#callOf(worker, callId);
     this.#answered(call, time, "ok");
     // A call that was refused, or never began, is a mark and takes no time.
-    const began = call.began ?? { id: entry.id, name: entry.name, input: {}, time };
-    call.lane ??= this.#laneFor(worker);
-    call.lane.put(callBar(began, { kind: "tool", to: time, status: entry.status }));
-    worker.calls.delete(entry.callId);
-    this.#release(worker, call);
+    const began = call.began ?? this.#begun(worker, { id, name, input: {} }, time);
+    began.track.bars.push(callBar(began, { kind: "tool", to: time, status }));
+    worker.calls.delete(callId);
   }
 
   #closeCalls(worker: Worker, time: number, status: BarStatus): void {
     for (const call of worker.calls.values()) {
       this.#answered(call, time, status);
-      if (call.began !== undefined) call.lane?.put(callBar(call.began, { kind: "tool", to: time, status }));
-      this.#release(worker, call);
+      call.began?.track.bars.push(callBar(call.began, { kind: "tool", to: time, status }));
     }
     worker.calls.clear();
   }
@@ -427,8 +360,8 @@ function answer(worker: Worker, entry: AssistantEntry, { time, runFrom }: Place)
   const first =
     firstTokenMs === undefined ? time : Math.min(time, Math.max(from, asked + durationOf(firstTokenMs)));
   const status: BarStatus = interrupted === true ? "aborted" : "ok";
-  worker.lane.put({ entryId, kind: "waiting", from, to: first, label, status });
-  worker.lane.put({ entryId, kind: "streaming", from: first, to: time, label, status });
+  worker.track.bars.push({ entryId, kind: "waiting", from, to: first, label, status });
+  worker.track.bars.push({ entryId, kind: "streaming", from: first, to: time, label, status });
 }
 
 /** A request without an answer, when failed attempts say that there was one. */
@@ -440,7 +373,7 @@ function failedRequest(
   if (last === undefined) return;
   const label = last.entry.error.code ?? "";
   const from = attempts(worker, { from: worker.heardAt, to: time, label });
-  worker.lane.put({
+  worker.track.bars.push({
     entryId,
     kind: status === "running" ? "waiting" : "failed",
     from,
@@ -460,8 +393,8 @@ function attempts(
     const entryId = entry.id;
     const failedAt = Math.min(to, Math.max(began, time));
     const again = Math.min(to, failedAt + durationOf(entry.delayMs));
-    worker.lane.put({ entryId, kind: "failed", from: began, to: failedAt, label, status: "error" });
-    worker.lane.put({ entryId, kind: "backoff", from: failedAt, to: again, label, status: "ok" });
+    worker.track.bars.push({ entryId, kind: "failed", from: began, to: failedAt, label, status: "error" });
+    worker.track.bars.push({ entryId, kind: "backoff", from: failedAt, to: again, label, status: "ok" });
     began = again;
   }
   worker.retries.length = 0;
@@ -469,12 +402,19 @@ function attempts(
 }
 
 function compaction(
-  { lane }: Worker,
+  { track }: Worker,
   entry: Extract<JournalEntry, { readonly type: "model_usage" }>,
   { time, runFrom }: Place,
 ): void {
   const from = Math.max(runFrom, time - durationOf(entry.durationMs));
-  lane.put({ entryId: entry.id, kind: "compaction", from, to: time, label: entry.model, status: "ok" });
+  track.bars.push({
+    entryId: entry.id,
+    kind: "compaction",
+    from,
+    to: time,
+    label: entry.model,
+    status: "ok",
+  });
 }
 
 const SHARE_OF: { readonly [kind in BarKind]: TimeShare } = {

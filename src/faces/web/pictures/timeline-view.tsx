@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import type { Words } from "../language/language.ts";
-import { type Formats, useFormats, useWords } from "../language/language.ts";
+import { type Formats, useFormats, useLanguage, useWords } from "../language/language.ts";
 import { Button, Money } from "../text/controls.tsx";
 import { type IconName, type Mark, StateMark } from "../text/icons.tsx";
 import { stepClass } from "../text/strip.tsx";
@@ -61,8 +61,7 @@ const SHARE_CLASSES = {
 } as const;
 
 function Shares({ timeline: { shares, total } }: { readonly timeline: Timeline }): VNode {
-  const words = useWords();
-  const { stopwatch, count } = useFormats();
+  const { words, stopwatch, count } = useLanguage();
   const all = TIME_SHARES.reduce((sum, share) => sum + shares[share], 0);
   const shown = TIME_SHARES.filter(
     (share) => shares[share] > 0 && shares[share] >= Math.min(500, all / 200),
@@ -271,8 +270,7 @@ function BarMark({
   readonly drawn: DrawnBar<TimelineBar>;
   readonly isChosen: boolean;
 }): VNode {
-  const words = useWords();
-  const { seconds } = useFormats();
+  const { words, seconds } = useLanguage();
   const { x, width, bar } = drawn;
   const left = place((x * 100) / PIXELS);
   const wide = place((Math.max(width, bar.to > bar.from ? 3 : 1) * 100) / PIXELS);
@@ -351,8 +349,7 @@ function Tip({
   readonly timeline: Timeline;
   readonly onChoose: TimelineProps["onChoose"];
 }): VNode {
-  const words = useWords();
-  const { duration, stopwatch } = useFormats();
+  const { words, duration, stopwatch } = useLanguage();
   const { entryId, kind, status, from, to, detail, label } = bar;
   const mark = MARKS[status];
   const at = stopwatch(workUpTo(timeline.axis, placeOf(timeline.axis, from)));
@@ -432,8 +429,7 @@ function ContextLane({
   window,
   windowTokens,
 }: DrawnProps & Pick<TimelineProps, "windowTokens">): VNode | null {
-  const words = useWords();
-  const { count } = useFormats();
+  const { words, count } = useLanguage();
   const columns = columnsOf(timeline, window);
   const most = Math.max(0, ...columns.map(({ input }) => input));
   if (most === 0) return null;
@@ -463,8 +459,7 @@ function ContextLane({
 }
 
 function CostLane({ timeline, window }: DrawnProps): VNode | null {
-  const words = useWords();
-  const { money } = useFormats();
+  const { words, money } = useLanguage();
   const priced = columnsOf(timeline, window).filter(({ cost }) => cost !== undefined);
   const most = priced.at(-1)?.cost ?? 0;
   if (most === 0) return null;
@@ -482,8 +477,7 @@ function CostLane({ timeline, window }: DrawnProps): VNode | null {
 }
 
 function Slowest({ timeline }: { readonly timeline: Timeline }): VNode {
-  const words = useWords();
-  const { duration } = useFormats();
+  const { words, duration } = useLanguage();
   const all = TIME_SHARES.reduce((sum, share) => sum + timeline.shares[share], 0);
   const slowest = barsInOrder(timeline)
     .filter(({ from, to }) => to > from)

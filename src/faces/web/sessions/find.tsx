@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ListedSession, SessionPage } from "../../../server/server-api.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import { useFormats, useWords } from "../language/language.ts";
+import { useLanguage, useWords } from "../language/language.ts";
 import { Sheet } from "../rail.tsx";
 import { hrefOf } from "../route.ts";
 import { Icon, type IconName, StateMark } from "../text/icons.tsx";
@@ -106,8 +106,7 @@ function useGroups(
   sessions: readonly ListedSession[],
   { settings, keys }: Pick<FindProps, "settings" | "keys">,
 ): ReadonlyMap<string, readonly Hit[]> {
-  const words = useWords();
-  const { moment } = useFormats();
+  const { words, moment } = useLanguage();
   const has = (name: string): boolean => name.toLowerCase().includes(wanted.toLowerCase());
   const hits = sessions.map((session): Hit => {
     const { id, title, cwd, updatedAt, passages: [passage] = [] } = session;

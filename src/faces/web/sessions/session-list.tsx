@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { ListedSession, OpenApproval, SessionPage } from "../../../server/server-api.ts";
 import { questionKind, questionSubject } from "../../../view/question-kind.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
-import { useFormats, useWords } from "../language/language.ts";
+import { useLanguage, useWords } from "../language/language.ts";
 import { hrefOf } from "../route.ts";
 import { Button } from "../text/controls.tsx";
 import { LineCounts } from "../text/diff-view.tsx";
@@ -76,8 +76,7 @@ function Card({
   readonly session: ListedSession;
   readonly asks: OpenApproval | undefined;
 }): VNode {
-  const words = useWords();
-  const { seconds } = useFormats();
+  const { words, age } = useLanguage();
   const { id, title, state, cwd, trace, runAt } = session;
   const isWaiting = state === "waiting";
   const since = (isWaiting ? asks?.time : runAt) ?? session.updatedAt;
@@ -91,8 +90,8 @@ function Card({
       <span class="m l cut">{terminalLine(folderName(cwd), 80)}</span>
       <Trace trace={trace} />
       <span class="do">
-        <span class="m num when">{seconds(Date.now() - since)}</span>
-        <span class={isWaiting ? "btn main" : "btn"}>{isWaiting ? words.answerIt : words.open}</span>
+        <span class="m num when">{age(Date.now() - since)}</span>
+        <span class={isWaiting ? "btn main" : "btn"}>{isWaiting ? words.answer : words.open}</span>
       </span>
     </a>
   );
@@ -106,8 +105,7 @@ function askedLine(question: OpenApproval, kinds: ReturnType<typeof useWords>["q
 }
 
 function Days({ sessions }: { readonly sessions: readonly ListedSession[] }): VNode {
-  const words = useWords();
-  const { day, money } = useFormats();
+  const { words, day, money } = useLanguage();
   const days = Map.groupBy(sessions, ({ updatedAt }) => day(updatedAt, Date.now(), words));
   return (
     <>
@@ -135,8 +133,7 @@ function Days({ sessions }: { readonly sessions: readonly ListedSession[] }): VN
 }
 
 function Row({ session }: { readonly session: ListedSession }): VNode {
-  const words = useWords();
-  const { money, clock } = useFormats();
+  const { words, money, clock } = useLanguage();
   const { id, title, cwd, trace, lines, cost, updatedAt } = session;
   const { mark, cause } = outcomeOf(session, words);
   return (

@@ -1,6 +1,6 @@
 import { type ComponentChildren, type ComponentProps, Fragment, type VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { useFormats, useWords } from "../language/language.ts";
+import { useLanguage, useWords } from "../language/language.ts";
 import { Icon, type IconName } from "./icons.tsx";
 
 interface ButtonProps extends Omit<ComponentProps<"button">, "class" | "name" | "icon"> {
@@ -101,8 +101,7 @@ export function Facts({ rows }: { readonly rows: readonly (readonly [string, Com
 
 /** An amount of money; a dash where it is not known. */
 export function Money({ usd }: { readonly usd: number | undefined }): VNode {
-  const words = useWords();
-  const { money } = useFormats();
+  const { words, money } = useLanguage();
   return usd === undefined ? <abbr title={words.costUnknown}>—</abbr> : <>{money(usd)}</>;
 }
 

@@ -1,4 +1,4 @@
-import { lexer, type Token, type Tokens } from "marked";
+import { lexer, type MarkedToken, type Token, type Tokens } from "marked";
 import type { ComponentChildren, VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import { terminalText } from "../../../view/safe-text.ts";
@@ -7,7 +7,7 @@ import { Code } from "./code.tsx";
 import { CopyButton } from "./controls.tsx";
 
 /** Deeper and longer texts are shown as they were written. */
-const MAX_DEPTH = 24;
+const MAX_DEPTH = 48;
 const MAX_CHARS = 200_000;
 
 /** Markdown of foreign origin as elements. Nothing in it is loaded, and no link leads to code. */
@@ -15,7 +15,7 @@ export function Markdown({ text }: { readonly text: string }): VNode {
   const tokens = useMemo(() => parsed(text), [text]);
   return (
     <div class="prose" dir="auto">
-      {tokens === undefined ? <div class="plain">{terminalText(text)}</div> : blocks(tokens, 0)}
+      {tokens === undefined ? <div class="plain">{terminalText(text)}</div> : nodes(tokens, 0)}
     </div>
   );
 }
@@ -30,18 +30,13 @@ function parsed(text: string): readonly Token[] | undefined {
   }
 }
 
-function blocks(tokens: readonly Token[], depth: number): ComponentChildren {
-  return tokens.map((token, index) => <Block key={index} token={token} depth={depth} />);
+function nodes(tokens: readonly Token[], depth: number): ComponentChildren {
+  return tokens.map((token, index) => <Node key={index} token={token} depth={depth + 1} />);
 }
 
-interface TokenProps {
-  readonly token: Token;
-  readonly depth: number;
-}
-
-function Block({ token: given, depth }: TokenProps): ComponentChildren {
+function Node({ token: given, depth }: { readonly token: Token; readonly depth: number }): ComponentChildren {
   const token = given as MarkedToken;
-  if (depth > MAX_DEPTH) return <div class="plain">{token.raw}</div>;
+  if (depth > MAX_DEPTH) return <span class="plain">{token.raw}</span>;
   switch (token.type) {
     case "space":
     case "def":
@@ -49,36 +44,38 @@ function Block({ token: given, depth }: TokenProps): ComponentChildren {
     case "code":
       return <CodeBlock text={token.text} language={token.lang ?? ""} />;
     case "heading":
-      return <Heading level={token.depth}>{inline(token.tokens, depth)}</Heading>;
+      return <Heading level={token.depth}>{nodes(token.tokens, depth)}</Heading>;
     case "paragraph":
-      return <p>{inline(token.tokens, depth)}</p>;
-    case "text":
-      return <span>{token.tokens === undefined ? token.text : inline(token.tokens, depth)}</span>;
+      return <p>{nodes(token.tokens, depth)}</p>;
     case "hr":
       return <hr />;
     case "blockquote":
-      return <blockquote>{blocks(token.tokens, depth + 1)}</blockquote>;
+      return <blockquote>{nodes(token.tokens, depth)}</blockquote>;
     case "list":
       return <List token={token} depth={depth} />;
     case "table":
       return <Table token={token} depth={depth} />;
+    case "text":
+    case "escape":
+      return "tokens" in token && token.tokens !== undefined ? nodes(token.tokens, depth) : token.text;
+    case "strong":
+      return <strong>{nodes(token.tokens, depth)}</strong>;
+    case "em":
+      return <em>{nodes(token.tokens, depth)}</em>;
+    case "del":
+      return <del>{nodes(token.tokens, depth)}</del>;
+    case "codespan":
+      return <code>{token.text}</code>;
+    case "br":
+      return <br />;
+    case "link":
+      return <Link href={token.href}>{nodes(token.tokens, depth)}</Link>;
+    case "image":
+      return <ImageNote address={token.href} text={token.text} />;
     default:
-      return <div class="plain">{token.raw}</div>;
+      return "block" in token && token.block ? <div class="plain">{token.raw}</div> : token.raw;
   }
 }
-
-type MarkedToken =
-  | Tokens.Space
-  | Tokens.Def
-  | Tokens.Code
-  | Tokens.Heading
-  | Tokens.Paragraph
-  | Tokens.Text
-  | Tokens.Hr
-  | Tokens.Blockquote
-  | Tokens.List
-  | Tokens.Table
-  | Tokens.HTML;
 
 /** Below the headings of the page. */
 function Heading({
@@ -98,9 +95,9 @@ function List({ token, depth }: { readonly token: Tokens.List; readonly depth: n
   const items = token.items.map((item, index) => (
     <li key={index}>
       {item.task && <input type="checkbox" disabled checked={item.checked === true} aria-label={item.text} />}
-      {blocks(
+      {nodes(
         item.tokens.filter(({ type }) => type !== "checkbox"),
-        depth + 1,
+        depth,
       )}
     </li>
   ));
@@ -115,7 +112,7 @@ function Table({ token, depth }: { readonly token: Tokens.Table; readonly depth:
           <tr>
             {token.header.map((cell, index) => (
               <th key={index} scope="col">
-                {inline(cell.tokens, depth)}
+                {nodes(cell.tokens, depth)}
               </th>
             ))}
           </tr>
@@ -124,7 +121,7 @@ function Table({ token, depth }: { readonly token: Tokens.Table; readonly depth:
           {token.rows.map((row, index) => (
             <tr key={index}>
               {row.map((cell, column) => (
-                <td key={column}>{inline(cell.tokens, depth)}</td>
+                <td key={column}>{nodes(cell.tokens, depth)}</td>
               ))}
             </tr>
           ))}
@@ -133,48 +130,6 @@ function Table({ token, depth }: { readonly token: Tokens.Table; readonly depth:
     </div>
   );
 }
-
-function inline(tokens: readonly Token[], depth: number): ComponentChildren {
-  return tokens.map((token, index) => <Piece key={index} token={token} depth={depth + 1} />);
-}
-
-function Piece({ token: given, depth }: TokenProps): ComponentChildren {
-  const token = given as InlineToken;
-  if (depth > MAX_DEPTH) return token.raw;
-  switch (token.type) {
-    case "text":
-    case "escape":
-      return "tokens" in token && token.tokens !== undefined ? inline(token.tokens, depth) : token.text;
-    case "strong":
-      return <strong>{inline(token.tokens, depth)}</strong>;
-    case "em":
-      return <em>{inline(token.tokens, depth)}</em>;
-    case "del":
-      return <del>{inline(token.tokens, depth)}</del>;
-    case "codespan":
-      return <code>{token.text}</code>;
-    case "br":
-      return <br />;
-    case "link":
-      return <Link href={token.href}>{inline(token.tokens, depth)}</Link>;
-    case "image":
-      return <ImageNote address={token.href} text={token.text} />;
-    default:
-      return token.raw;
-  }
-}
-
-type InlineToken =
-  | Tokens.Text
-  | Tokens.Escape
-  | Tokens.Strong
-  | Tokens.Em
-  | Tokens.Del
-  | Tokens.Codespan
-  | Tokens.Br
-  | Tokens.Link
-  | Tokens.Image
-  | Tokens.HTML;
 
 function Link({ href, children }: { readonly href: string; readonly children: ComponentChildren }): VNode {
   if (!isSafeAddress(href))

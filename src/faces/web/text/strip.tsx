@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
+import { RunClock } from "../../../journal/run-clock.ts";
 
 /** The class that colours a call of a tool: it read, changed files, or ran a command. */
 export function stepClass(tool: string): "t-look" | "t-edit" | "t-bash" {
@@ -30,22 +31,19 @@ const MAX_STEPS = 400;
 export function stripOf(entries: readonly JournalEntry[]): StripData {
   const steps: StripStep[] = [];
   const workedAt: number[] = [];
-  let [time, worked, isOpen] = [Number.NEGATIVE_INFINITY, 0, false];
+  const clock = new RunClock();
   for (const entry of entries) {
-    const isOuter = entry.scope === undefined;
-    const begins = isOuter && (entry.type === "run_start" || entry.type === "run_resume");
-    const from = worked;
-    if (isOpen && !begins) worked += Math.max(0, entry.time - time);
-    time = Math.max(time, entry.time);
+    const from = clock.worked;
+    clock.apply(entry);
+    const { worked } = clock;
     workedAt.push(worked);
-    if (begins || isOuter) isOpen = begins || (isOpen && entry.type !== "run_end");
     if (worked === from) continue;
     const last = steps.at(-1);
     const kind = kindOf(entry) ?? last?.kind ?? "t-think";
     if (last?.kind === kind) steps[steps.length - 1] = { ...last, to: worked, entryId: entry.id };
     else steps.push({ entryId: entry.id, from, to: worked, kind });
   }
-  return { steps: coarse(steps, worked), length: Math.max(1, worked), workedAt };
+  return { steps: coarse(steps, clock.worked), length: Math.max(1, clock.worked), workedAt };
 }
 
 /** The kind of the time before an entry; undefined when it goes on with the one before. */

@@ -1,0 +1,48 @@
+import type { JournalEntry } from "../core/agent/entries.ts";
+
+/** The time in which runs of a session were at it: pauses between them do not count. */
+export class RunClock {
+  readonly stretches: { readonly from: number; to: number }[] = [];
+  /** Of the newest entry; never less than before, also where a clock was set back. */
+  time: number = Number.NEGATIVE_INFINITY;
+  /** Milliseconds of all runs so far. */
+  worked = 0;
+  /** True while the newest run has no end. */
+  isOpen = false;
+  runs = 0;
+
+  /** When the newest run began. */
+  get from(): number {
+    return this.stretches.at(-1)?.from ?? this.time;
+  }
+
+  /** Takes an entry. Returns when the run before it ended, if the entry begins one and that one was cut. */
+  apply({ type, scope, time }: JournalEntry): number | undefined {
+    this.time = Math.max(this.time, time);
+    const isOuter = scope === undefined;
+    const begins = isOuter && (type === "run_start" || type === "run_resume");
+    if (isOuter && type === "run_start") this.runs++;
+    const cutAt = begins && this.isOpen ? this.stretches.at(-1)?.to : undefined;
+    if (begins || this.stretches.length === 0) {
+      this.stretches.push({ from: this.time, to: this.time });
+      this.isOpen = begins;
+    }
+    // What a host writes between runs, such as another model, is no work.
+    if (this.isOpen) this.#reach(this.time);
+    if (isOuter && type === "run_end") this.isOpen = false;
+    return cutAt;
+  }
+
+  /** The end of the newest run; one without an end in the journal continues until now. */
+  end(now: number | undefined): number {
+    if (this.isOpen && now !== undefined) this.#reach(Math.max(now, this.time));
+    return this.stretches.at(-1)?.to ?? this.time;
+  }
+
+  #reach(time: number): void {
+    const last = this.stretches.at(-1);
+    if (last === undefined) return;
+    this.worked += time - last.to;
+    last.to = time;
+  }
+}
