@@ -5,7 +5,6 @@ import { blockOf, isFinal } from "../../view/blocks.ts";
 import type { Notice } from "../../view/notice.ts";
 import type { AnswerItem, ToolItem, ViewItem } from "../../view/view.ts";
 import { EMPTY_HOST, ViewFold } from "../../view/view-fold.ts";
-import { highlighterFor } from "./markdown/highlight.ts";
 import { MarkdownStream } from "./markdown/markdown-stream.ts";
 import { type Line, line, paintLine, shownText, span, type ViewContext } from "./paint/line.ts";
 import { type Look, lookFor, type Marks, marksOf } from "./paint/theme.ts";
@@ -37,15 +36,8 @@ export class LineWriter {
   }
 
   get context(): ViewContext {
-    const { columns, isStyled } = this.#place;
-    const width = Math.max(20, columns());
-    return {
-      width,
-      marks: this.marks,
-      highlight: isStyled ? highlighterFor : undefined,
-      now: Date.now(),
-      details: false,
-    };
+    const width = Math.max(20, this.#place.columns());
+    return { width, marks: this.marks, now: Date.now(), details: false };
   }
 
   text(rows: readonly Line[]): string {
@@ -71,8 +63,7 @@ export class LineWriter {
   }
 
   stream(): MarkdownStream {
-    const { marks, highlight } = this.context;
-    return new MarkdownStream({ marks, highlight });
+    return new MarkdownStream(this.marks);
   }
 }
 

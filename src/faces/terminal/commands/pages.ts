@@ -150,8 +150,7 @@ export function showPlan(control: Control): void {
   }
   control.page({
     title: "Plan",
-    rows: ({ width, marks }) =>
-      markdownRows(plan, width - 2, { marks }).map((row): Line => [span("  "), ...row]),
+    rows: ({ width, marks }) => markdownRows(plan, width - 2, marks).map((row): Line => [span("  "), ...row]),
   });
 }
 

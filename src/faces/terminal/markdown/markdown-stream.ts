@@ -1,15 +1,7 @@
 import { graphemes } from "../../text/columns.ts";
-import {
-  type Highlighter,
-  type Line,
-  type LoadHighlighter,
-  line,
-  lineColumns,
-  span,
-  textLines,
-  wrapSpans,
-} from "../paint/line.ts";
+import { type Line, line, lineColumns, span, textLines, wrapSpans } from "../paint/line.ts";
 import type { Marks } from "../paint/theme.ts";
+import { CodeHighlighter } from "./highlight.ts";
 import { parseInline } from "./inline.ts";
 import { type Block, type Lead, layOutBlock } from "./lay-out.ts";
 
@@ -31,18 +23,13 @@ type Leaf =
       readonly code: CodeHighlighter;
     };
 
-interface MarkdownOptions {
-  readonly marks: Marks;
-  readonly highlight?: LoadHighlighter | undefined;
-}
-
 /**
  * Markdown that comes in pieces. Rows that more text cannot change are handed out once, as soon as they are
  * known; the rest is laid out anew as often as it is asked for. Work and memory depend on what is open, not
  * on what has been handed out.
  */
 export class MarkdownStream {
-  readonly #options: MarkdownOptions;
+  readonly #marks: Marks;
   #ready: Block[] = [];
   #leaf: Leaf | undefined;
   /** The beginning of the current line that has not been recognised. */
@@ -54,8 +41,8 @@ export class MarkdownStream {
   #hasOutput = false;
   #ended = false;
 
-  constructor(options: MarkdownOptions) {
-    this.#options = options;
+  constructor(marks: Marks) {
+    this.#marks = marks;
   }
 
   push(text: string): void {
@@ -77,7 +64,7 @@ export class MarkdownStream {
 
   /** Rows that will not change any more; each is handed out once. */
   take(width: number): readonly Line[] {
-    const rows = this.#ready.flatMap((block) => layOutBlock(block, width, this.#options.marks));
+    const rows = this.#ready.flatMap((block) => layOutBlock(block, width, this.#marks));
     this.#ready = [];
     if (!this.#ended && this.#leaf?.type === "paragraph" && !this.#leaf.heading)
       rows.push(...this.#takeOpen(this.#leaf, width));
@@ -85,7 +72,7 @@ export class MarkdownStream {
   }
 
   open(width: number): readonly Line[] {
-    const rows = [...this.#openBlocks()].flatMap((block) => layOutBlock(block, width, this.#options.marks));
+    const rows = [...this.#openBlocks()].flatMap((block) => layOutBlock(block, width, this.#marks));
     return this.#start.trim() === "" || this.#inText ? rows : [...rows, ...this.#openStart(width)];
   }
 
@@ -97,7 +84,7 @@ export class MarkdownStream {
     return layOutBlock(
       { type: "paragraph", text: this.#start, lead, heading: false, skip: 0 },
       width,
-      this.#options.marks,
+      this.#marks,
     );
   }
 
@@ -213,7 +200,7 @@ export class MarkdownStream {
     } else {
       this.#closeLeaf();
       this.#enterLevels(column, quotes, line.kind === "item");
-      const lead = this.#lead(quotes, line.kind === "item" ? itemMark(line, this.#options.marks) : undefined);
+      const lead = this.#lead(quotes, line.kind === "item" ? itemMark(line, this.#marks) : undefined);
       if (line.kind !== "item" && line.kind !== "text") this.#gap = true;
       this.#emitGap();
       this.#openLeaf(line, { lead, column, isWhole });
@@ -230,7 +217,7 @@ export class MarkdownStream {
         this.#gap = true;
         return;
       case "fence": {
-        const code = new CodeHighlighter(line.language, this.#options.highlight);
+        const code = new CodeHighlighter(line.language.split(/[\s{,]/, 1)[0] ?? "");
         this.#leaf = { type: "fence", mark: line.mark, indent: column, lead: indented(lead), code };
         return;
       }
@@ -286,10 +273,9 @@ export class MarkdownStream {
   }
 
   #lead(quotes: number, mark: string | undefined): Lead {
-    const bars = Array.from(
-      { length: Math.min(quotes, MAX_LEVELS) },
-      () => `${this.#options.marks.column} `,
-    ).join("");
+    const bars = Array.from({ length: Math.min(quotes, MAX_LEVELS) }, () => `${this.#marks.column} `).join(
+      "",
+    );
     const quote: Line = bars === "" ? [] : [span(bars, { role: "muted" })];
     const depth = Math.min(this.#levels.length, MAX_LEVELS);
     const indent = "  ".repeat(mark === undefined ? depth : Math.max(0, depth - 1));
@@ -305,8 +291,8 @@ export class MarkdownStream {
   }
 }
 
-export function markdownRows(text: string, width: number, options: MarkdownOptions): readonly Line[] {
-  const stream = new MarkdownStream(options);
+export function markdownRows(text: string, width: number, marks: Marks): readonly Line[] {
+  const stream = new MarkdownStream(marks);
   stream.push(textLines(text).join("\n"));
   stream.end();
   return stream.take(width);
@@ -413,30 +399,4 @@ function unquote(source: string): {
 function isFenceEnd(text: string, mark: string): boolean {
   const found = /^\s*(?:>\s?)*\s*(`{3,}|~{3,})\s*$/.exec(text)?.[1];
   return found?.startsWith(mark) === true;
-}
-
-class CodeHighlighter {
-  readonly #highlighter: Highlighter | undefined;
-  #state = "";
-
-  constructor(language: string, load: LoadHighlighter | undefined) {
-    this.#highlighter = load?.(language.split(/[\s{,]/, 1)[0]?.toLowerCase() ?? "");
-  }
-
-  next(text: string): Line {
-    const { spans, state } = this.#colour(text);
-    this.#state = state;
-    return spans;
-  }
-
-  peek(text: string): Line {
-    return this.#colour(text).spans;
-  }
-
-  #colour(text: string): { readonly spans: Line; readonly state: string } {
-    // A line of this length is data; colours help nobody.
-    if (this.#highlighter === undefined || text.length > 2_000)
-      return { spans: line(text), state: this.#state };
-    return this.#highlighter.line(text, this.#state);
-  }
 }

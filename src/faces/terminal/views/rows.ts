@@ -55,12 +55,12 @@ function standsApart(type: ViewItem["type"], before: ViewItem["type"]): boolean 
 }
 
 export function rowsOf(block: Block, context: ViewContext): readonly Line[] {
-  const { width, marks, highlight } = context;
+  const { width, marks } = context;
   switch (block.kind) {
     case "said":
       return saidRows(block, context);
     case "answer": {
-      const rows = markdownRows(block.markdown, width, { marks, highlight });
+      const rows = markdownRows(block.markdown, width, marks);
       return block.state === "interrupted" ? [...rows, INTERRUPTED] : rows;
     }
     case "thinking":
@@ -423,10 +423,9 @@ export class Scroll {
     const rows: Line[] = [];
     if (this.#stream?.id !== item.id) {
       if (item.text === "") return [];
-      const { marks, highlight } = context;
       this.#stream = {
         id: item.id,
-        markdown: new MarkdownStream({ marks, highlight }),
+        markdown: new MarkdownStream(context.marks),
         chars: 0,
       };
       if (this.#before !== undefined && standsApart("answer", this.#before)) rows.push([]);
