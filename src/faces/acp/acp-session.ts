@@ -101,11 +101,14 @@ export class AcpSession {
 
   /**
    * One prompt to its end, or to that of the editor's request. Rejects with the protocol's error when it
-   * failed, or when another is at work.
+   * failed, or when another is still running.
    */
   async prompt(blocks: readonly ContentBlock[], request: AbortSignal): Promise<PromptResponse> {
     if (this.#running !== undefined)
-      throw RequestError.invalidRequest(undefined, "A prompt of this session is at work: cancel it or wait.");
+      throw RequestError.invalidRequest(
+        undefined,
+        "A prompt of this session is still running: cancel it or wait.",
+      );
     // From here on, in the same turn of the event loop, a cancel finds it.
     const running = new AbortController();
     this.#running = running;

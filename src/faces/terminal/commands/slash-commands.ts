@@ -23,7 +23,7 @@ export interface SlashCommand {
 interface OwnCommand {
   readonly note: string;
   readonly hint?: string;
-  /** True: not while a run is at work. */
+  /** True: not during a run. */
   readonly waits?: boolean;
   readonly run: (control: Control, args: string) => void | Promise<void>;
 }
@@ -74,7 +74,7 @@ const COMMANDS: { readonly [name: string]: OwnCommand } = {
   theme: { note: THEME_NAMES.join(", "), run: chooseTheme },
   editor: { note: "write the message in $VISUAL or $EDITOR", run: (control) => control.act("editor", "") },
   doctor: { note: "check what a run needs", run: (control) => control.ports.runOwn(["doctor"], "Doctor") },
-  stop: { note: "stop the run at work", run: async (control) => control.screen.session?.stop() },
+  stop: { note: "stop the run", run: async (control) => control.screen.session?.stop() },
   quit: { note: "leave", run: (control) => control.ports.end() },
 };
 
@@ -115,7 +115,7 @@ const ALIASES: { readonly [name: string]: string } = {
 export function runSlashCommand(control: Control, name: string, args: string): void {
   const command = COMMANDS[name];
   if (command?.waits === true && control.screen.session?.view.run !== undefined) {
-    control.say(`A run is at work: esc stops it, then /${name}.`);
+    control.say(`A run is in progress: esc stops it, then /${name}.`);
     return;
   }
   const work = async (): Promise<void> => command?.run(control, args);
