@@ -257,12 +257,11 @@ export class RunTeller {
     const { stdout, stderr } = this.context;
     if (this.#lines === undefined || !stderr.isTerminal) return;
     this.#session = session;
-    const outputs = {
-      write: (text: string) => stderr.write(text),
-      writeAnswer: this.#isLive ? (text: string) => stdout.write(text) : undefined,
-    };
+    const [isLive, told] = [this.#isLive, this.#told];
+    // Where the answer is shown while it is written, both are a terminal: one stream keeps the order.
+    const write = (text: string): void => (isLive ? stdout : stderr).write(text);
     const { LineDrawer } = this.#lines;
-    this.#drawer = new LineDrawer({ ...this.#place, ...outputs, told: this.#told }, session.view.items);
+    this.#drawer = new LineDrawer({ ...this.#place, write, isLive, told }, session.view.items);
     session.onChange(() => {
       this.#waiting?.follow(session.view);
       if (!this.#isHeld) this.#drawer?.draw(session.view.items);

@@ -165,7 +165,7 @@ class DemoRun {
       columns: () => COLUMNS,
     };
     const told = new Set(session.notices);
-    const drawer = new LineDrawer({ ...place, write, writeAnswer: write, told }, session.view.items);
+    const drawer = new LineDrawer({ ...place, write, isLive: true, told }, session.view.items);
     session.onChange(() => drawer.draw(session.view.items));
     const { stopReason, error } = await session.send(DEMO_PROMPT, { signal: this.#stop });
     drawer.end(session.view.items);

@@ -17,6 +17,8 @@ export interface ViewContext {
   readonly now: number;
   /** True when details of calls and thinking are shown where they are folded otherwise. */
   readonly details: boolean;
+  /** True when thinking is shown whole all the same. */
+  readonly thinking?: boolean;
   /** True when keys and commands show more. */
   readonly hasKeys?: boolean;
 }
