@@ -11,16 +11,18 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import type { CodingSession, CodingSessionOptions } from "../../../coding/session/coding-session.ts";
-import { createCodingSession } from "../../../coding/session/prepare-coding-session.ts";
+import {
+  type PreparedSession,
+  prepareCodingSession,
+} from "../../../coding/session/prepare-coding-session.ts";
 import { systemClock } from "../../../core/base/async.ts";
 import { defined } from "../../../core/base/json.ts";
 import type { Model } from "../../../core/model/model.ts";
-import { SessionStore } from "../../../session/session-store.ts";
 import type { Environment } from "../../../system/env.ts";
 import { says } from "../../../testing/script.ts";
 import { ScriptedModel } from "../../../testing/scripted-model.ts";
 import { EXIT, SIGNAL_EXITS } from "../../../view/exit-code.ts";
-import type { Notice } from "../../../view/notice.ts";
+import type { OnNotice } from "../../../view/notice.ts";
 import { noticeText } from "../../../view/notice-text.ts";
 import { terminalLine, terminalText } from "../../../view/safe-text.ts";
 import type { CommandCall } from "../command-call.ts";
@@ -68,7 +70,7 @@ class DemoRun {
   readonly #style: Style;
   readonly #signals = new EndingSignals();
   readonly #stop: AbortSignal;
-  #session: CodingSession | undefined;
+  #session: PreparedSession | undefined;
 
   constructor(call: CommandCall, project: ScratchProject) {
     const { stdout, environment } = call;
@@ -98,9 +100,10 @@ class DemoRun {
       this.#opening(true);
       await this.#onScreen();
     } else {
-      const session = await this.#open((notice) => {
+      const prepared = await this.#prepare((notice) => {
         if (notice.code !== "model_chosen") say(this.#call, noticeText(notice));
       });
+      const session = await prepared.open();
       this.#opening(false);
       try {
         await this.#watch(session);
@@ -116,8 +119,8 @@ class DemoRun {
     return done ? EXIT.done : EXIT.failed;
   }
 
-  async #open(onNotice?: (notice: Notice) => void): Promise<CodingSession> {
-    this.#session = await createCodingSession({
+  async #prepare(onNotice?: OnNotice): Promise<PreparedSession> {
+    this.#session = await prepareCodingSession({
       ...this.#source,
       cwd: this.#project.folder,
       keep: false,
@@ -131,26 +134,17 @@ class DemoRun {
   /** The screen as in any other folder, with the prompt sent; it stays until the person leaves. */
   async #onScreen(): Promise<void> {
     const { openScreen } = await import("../../terminal/open-screen.ts");
-    const nothing = async (): Promise<void> => undefined;
-    const signals = this.#signals;
     await openScreen({
-      environment: this.#call.environment,
+      environment: this.#source.environment ?? {},
       cwd: this.#project.folder,
       prompt: DEMO_PROMPT,
       picks: false,
       isResumed: false,
       version: NANO_AGENT_VERSION,
-      openSession: () => this.#open(),
+      prepare: () => this.#prepare(),
       takesError: () => false,
-      settings: async () => ({}),
-      needsMode: () => false,
-      isModeAsked: () => true,
-      saveMode: nothing,
-      saveModel: nothing,
-      store: new SessionStore(this.#project.aside),
       isPlain: false,
-      endings: signals,
-      signalExit: () => SIGNAL_EXITS[signals.received ?? "SIGTERM"],
+      endings: this.#signals,
     });
   }
 
