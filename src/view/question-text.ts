@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import type { OfferedChoice, Question } from "./question.ts";
 import { type QuestionKind, questionKind } from "./question-kind.ts";
 import { pathLine } from "./safe-text.ts";
-import { valueFields } from "./value-fields.ts";
+import { valueFields } from "./value-form.ts";
 
 /** The heading of a question, without the size of its change. */
 export interface QuestionHeading {

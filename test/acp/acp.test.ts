@@ -274,7 +274,7 @@ test("a second prompt while one is at work is refused, and an unknown session is
   const id = await newSession(editor);
   const first = prompt(editor, id, "Wait");
   await expect(prompt(editor, id, "Now")).rejects.toMatchObject({
-    message: expect.stringContaining("at work"),
+    message: expect.stringContaining("still running"),
   });
   await expect(prompt(editor, "no-such-session", "Now")).rejects.toMatchObject({ code: expect.any(Number) });
   await editor.agent.notify(session.cancel, { sessionId: id });

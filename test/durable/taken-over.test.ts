@@ -87,7 +87,7 @@ async function takenOver({ isDropped }: { readonly isDropped: boolean }) {
   const lost = await working;
   const third = await (await hold("third")).work();
   return {
-    outcomes: [lost.type, third.type === "result" ? third.result.stopReason : third.type],
+    outcomes: [lost.type, third.type === "ended" ? third.report.stopReason : third.type],
     noted,
     madeByFirst: made - before - 1,
   };

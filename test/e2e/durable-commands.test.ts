@@ -70,7 +70,7 @@ describe.skipIf(!hasPostgres)("nano-agent worker and runs", () => {
     ]);
     const shown = (await about("show", "yes")).stdout;
     expect(shown).toContain("waits for a yes: call call_1");
-    expect(shown).toMatch(/user message: Go\.\n.*assistant message: → note\n/);
+    expect(shown).toMatch(/❯ Go\.\n\nstep 1\n/);
     expect(shown).not.toContain("\u001b[31m");
 
     const done = [
@@ -111,7 +111,7 @@ describe.skipIf(!hasPostgres)("nano-agent worker and runs", () => {
     const end = await worker.end;
     expect([end.code, end.stderr]).toEqual([0, ""]);
     expect(end.stdout).toMatch(
-      /^Working on clerk: up to 3 runs at the same time, version 1, from postgres:\/\/nano@localhost\/room_1\. Ctrl\+C lets go of them\.\n/,
+      /^Working on clerk: up to 3 runs at the same time, version 1, from postgres:\/\/nano@localhost\/room_1\. Ctrl\+C releases them\.\n/,
     );
     for (const { stdout: said, stderr } of [list, ...done, end])
       expect(`${said}${stderr}`).not.toContain("s3cr");

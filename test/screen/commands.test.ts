@@ -432,7 +432,7 @@ test("plain mode writes lines only, numbers its choices and takes a refusal with
   await program.typeUntil("/help\r", (screen) => /redo typing\n> /.test(screen));
   await program.typeUntil("clean up\r", "Number");
   // What was on its way when the question came, and a sentence that begins with a number, answer nothing.
-  const replies = (): number => program.emulator.written.split(/\((?:this came|write the)/).length;
+  const replies = (): number => program.emulator.written.split(/\((?:This came|write the)/).length;
   while (!program.emulator.written.includes("(write the number")) {
     const before = replies();
     await program.typeUntil("1 more thing\r", () => replies() > before);

@@ -25,7 +25,7 @@ interface Asking extends LinePlace {
 /** Lets a person answer the questions of a session, as they come. What asks is loaded with the first one. */
 export function answerQuestions(session: CodingSession, { hold, ...place }: Asking): void {
   const answer: QuestionListener = async (question, signal) => {
-    const { askInLines } = await import("../terminal/ask-in-lines.ts");
+    const { askInLines } = await import("../terminal/line-drawer.ts");
     const release = hold();
     // While the terminal is given back, nothing else may keep the process alive.
     const alive = setInterval(() => undefined, 60_000);

@@ -5,6 +5,7 @@ import { loadSettings, type Settings } from "../../coding/settings/settings.ts";
 import { type Environment, variable } from "../../system/env.ts";
 import { EXIT } from "../../view/exit-code.ts";
 import { terminalLine } from "../../view/safe-text.ts";
+import type { LinePlace } from "../terminal/line-drawer.ts";
 import { columnsOf, wrapColumns } from "../text/columns.ts";
 import type { ParsedOptions } from "./read-options.ts";
 
@@ -39,6 +40,15 @@ export interface Look {
 
 export function lookOf({ stdout, environment }: CommandContext): Look {
   return { style: styleFor(stdout.isTerminal, environment), width: widthOf(stdout, 1) };
+}
+
+/** Width of a text that no terminal shows. */
+const FILE_COLUMNS = 100;
+
+/** Standard output as a place for the lines of a conversation. */
+export function linePlace({ stdout, environment }: CommandContext): LinePlace {
+  const { isTerminal: isStyled } = stdout;
+  return { environment, isStyled, columns: () => (isStyled ? process.stdout.columns : FILE_COLUMNS) };
 }
 
 /** The settings that hold in the working folder. */

@@ -267,11 +267,11 @@ export const COMMANDS: readonly CommandSpec[] = [
     "Work on durable runs, until it is interrupted.",
     action(
       "",
-      "Takes up the runs of its agents from the database, beside any number of other workers. SIGINT and SIGTERM let go of them, for others to go on.",
+      "Takes up the runs of its agents from the database, beside any number of other workers. SIGINT and SIGTERM release them, for others to continue.",
       {
         "--config FILE":
           "A module whose default export is the options of createFleet (agents, databaseUrl, …), or a function that gives them.",
-        "--concurrency N": "Runs at work at the same time. Default: what the options say, else 50.",
+        "--concurrency N": "Runs in progress at the same time. Default: what the options say, else 50.",
       },
     ),
   ),

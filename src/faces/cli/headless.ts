@@ -24,9 +24,11 @@ import type { Notice } from "../../view/notice.ts";
 import { noticeText } from "../../view/notice-text.ts";
 import { failedOutcome, goOnText, type Outcome, RunTally } from "../../view/outcome.ts";
 import { terminalLine, terminalText } from "../../view/safe-text.ts";
-import { noticeOf, phraseText } from "../../view/words.ts";
+import type { SessionView } from "../../view/view.ts";
+import { noticeOf, PHASES, phraseText, retryText } from "../../view/words.ts";
 import type { LineDrawer, LinePlace } from "../terminal/line-drawer.ts";
 import { tokensText } from "../text/amounts.ts";
+import { fitColumns } from "../text/columns.ts";
 import { answerQuestions, askAboutServer, canAsk } from "./answer-questions.ts";
 import { type CommandContext, type Output, type Style, say, styleFor } from "./command-context.ts";
 import { EndingSignals } from "./ending-signals.ts";
@@ -35,7 +37,6 @@ import { StrayErrors } from "./foreign-code.ts";
 import { JsonReporter } from "./json-lines.ts";
 import { readRunInput, readSchema } from "./prompt.ts";
 import { type RunFlags, sessionOptionsOf } from "./run-flags.ts";
-import { WaitingLine } from "./waiting-line.ts";
 
 /**
  * One run without a screen: reads the prompt, runs the agent, tells what happens in the format asked for.
@@ -257,12 +258,11 @@ export class RunTeller {
     const { stdout, stderr } = this.context;
     if (this.#lines === undefined || !stderr.isTerminal) return;
     this.#session = session;
-    const outputs = {
-      write: (text: string) => stderr.write(text),
-      writeAnswer: this.#isLive ? (text: string) => stdout.write(text) : undefined,
-    };
+    const [isLive, told] = [this.#isLive, this.#told];
+    // Where the answer is shown while it is written, both are a terminal: one stream keeps the order.
+    const write = (text: string): void => (isLive ? stdout : stderr).write(text);
     const { LineDrawer } = this.#lines;
-    this.#drawer = new LineDrawer({ ...this.#place, ...outputs, told: this.#told }, session.view.items);
+    this.#drawer = new LineDrawer({ ...this.#place, write, isLive, told }, session.view.items);
     session.onChange(() => {
       this.#waiting?.follow(session.view);
       if (!this.#isHeld) this.#drawer?.draw(session.view.items);
@@ -446,4 +446,87 @@ function writeLastMessage(path: string, cwd: string, text: string): string | und
   } catch (error) {
     return `--output-last-message: the answer could not be written: ${errorMessage(error)}`;
   }
+}
+
+/** Waits shorter than this are not told, in milliseconds. */
+const QUIET_MS = 1_000;
+/** Characters of what is waited for: the time stands behind it. */
+const MAX_WHAT = 60;
+
+/**
+ * One line on a terminal that says what a run waits for and for how long. It is drawn over itself with each
+ * {@link draw}, and taken away before anything else is written through {@link over}.
+ */
+export class WaitingLine {
+  readonly #output: Output;
+  readonly #dim: Style["dim"];
+  readonly #width: () => number;
+  readonly #now: () => number;
+  #what = "";
+  #since = 0;
+  #isDrawn = false;
+  #view: SessionView | undefined;
+
+  constructor(
+    output: Output,
+    { dim }: Pick<Style, "dim">,
+    width: () => number,
+    now: () => number = () => performance.now(),
+  ) {
+    this.#output = output;
+    this.#dim = dim;
+    this.#width = width;
+    this.#now = now;
+  }
+
+  /** Takes from a session what its run waits for; the same as before goes on counting. */
+  follow(view: SessionView): void {
+    this.#view = view;
+    const what = waitOf(view, Number.POSITIVE_INFINITY);
+    if (what === this.#what) return;
+    this.clear();
+    this.#what = what;
+    this.#since = this.#now();
+  }
+
+  draw(): void {
+    const waitedMs = this.#now() - this.#since;
+    if (this.#view === undefined || this.#what === "" || waitedMs < QUIET_MS) return;
+    const what = terminalLine(waitOf(this.#view, Date.now()), MAX_WHAT);
+    const text = fitColumns(`… ${what} · ${Math.floor(waitedMs / 1_000)} s`, Math.max(1, this.#width() - 1));
+    this.#output.write(`\r\u001B[K${this.#dim(text)}`);
+    this.#isDrawn = true;
+  }
+
+  /** Takes the line away until it is drawn again. */
+  clear(): void {
+    if (this.#isDrawn) this.#output.write("\r\u001B[K");
+    this.#isDrawn = false;
+  }
+
+  /** An output on the same terminal that takes the line away before it writes. */
+  over(output: Output): Output {
+    if (!output.isTerminal) return output;
+    const write = (text: string): void => {
+      this.clear();
+      output.write(text);
+    };
+    const { drain, onBroken } = output;
+    return {
+      isTerminal: true,
+      isFull: false,
+      write,
+      drain: drain.bind(output),
+      onBroken: onBroken.bind(output),
+    };
+  }
+}
+
+/** The thing that a run waits for; empty while a person is asked, or nothing runs. */
+function waitOf({ run, state, items }: SessionView, now: number): string {
+  if (run === undefined || state === "waiting") return "";
+  if (run.retry !== undefined) return retryText(run.retry, now);
+  const [first, ...more] = items.filter((item) => item.type === "tool" && item.state === "running");
+  if (run.phase !== "tools" || first?.type !== "tool") return PHASES[run.phase];
+  return more.length > 0 ? `running ${more.length + 1} calls` : `running ${first.name} ${first.title}`.trim();
 }

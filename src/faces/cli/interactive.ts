@@ -1,10 +1,8 @@
-import { type PreparedSession, prepareCodingSession } from "../../coding/session/prepare-coding-session.ts";
-import type { ConfigFile } from "../../coding/settings/config-schema.ts";
-import { currentFolder, existingFolder, userPaths } from "../../coding/settings/paths.ts";
-import { sessionStore } from "../../coding/setup/open-session.ts";
+import type { CodingSession } from "../../coding/session/coding-session.ts";
+import { prepareCodingSession } from "../../coding/session/prepare-coding-session.ts";
+import { currentFolder, existingFolder } from "../../coding/settings/paths.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import { defined } from "../../core/base/json.ts";
-import { SIGNAL_EXITS } from "../../view/exit-code.ts";
 import type { CommandContext } from "./command-context.ts";
 import { EndingSignals } from "./ending-signals.ts";
 import { StrayErrors } from "./foreign-code.ts";
@@ -27,11 +25,7 @@ export async function runInteractive(
     flags.cwd === undefined ? existingFolder(currentFolder(), "cwd") : existingFolder(flags.cwd, "--cwd");
   const { words } = flags;
   const prompt = await readPromptIfAny({ words, stdin: "terminal", cwd, onNotice: () => undefined });
-  const paths = userPaths(environment);
-  const savedRules = () => import("../../coding/settings/saved-rules.ts");
-  const settings = Promise.withResolvers<ConfigFile>();
   const { openScreen, wantsPlain } = await import("../terminal/open-screen.ts");
-  let prepared: PreparedSession | undefined;
   let isFirst = true;
   const strays = new StrayErrors({ drawsScreen: true });
   return await openScreen({
@@ -41,40 +35,31 @@ export async function runInteractive(
     prompt,
     picks: flags.picksSession,
     isResumed: flags.session.resume !== undefined,
-    openSession: async ({ resume, fresh = false, acceptServer }) => {
+    prepare: async ({ resume, fresh = false, acceptServer }) => {
       const newId = flags.session.sessionId ?? newUuid();
       const { resume: asked, sessionId, ...options } = sessionOptionsOf(flags, { cwd, environment, newId });
       // Wishes for the session to go on with (a copy) hold for the one chosen from the list.
       const chosen =
         resume === undefined ? undefined : { ...(isFirst ? flags.session.resume : {}), ...resume };
       const goesOn = chosen ?? (fresh ? undefined : asked);
-      prepared = await prepareCodingSession({
+      const prepared = await prepareCodingSession({
         ...options,
         acceptServer,
         adoptErrors: strays.adopt,
         // An id that was asked for is that of the first session alone.
-        sessionId: prepared === undefined && sessionId !== undefined ? sessionId : newUuid(),
+        sessionId: isFirst && sessionId !== undefined ? sessionId : newUuid(),
         ...defined({ resume: goesOn }),
         goOnCommand: (words) => `nano-agent ${words}`,
       });
-      settings.resolve(prepared.settings.config.values);
-      const session = await prepared.open();
-      isFirst = false;
-      return session;
+      const open = async (): Promise<CodingSession> => {
+        const session = await prepared.open();
+        isFirst = false;
+        return session;
+      };
+      return { ...prepared, open };
     },
     takesError: strays.take,
-    settings: () => settings.promise,
     version: NANO_AGENT_VERSION,
-    isModeAsked: () => prepared?.settings.config.sources.get("permissionMode") === "command line",
-    needsMode: () => prepared?.settings.config.sources.has("permissionMode") === false,
-    saveMode: async (mode) => {
-      await (await savedRules()).saveMode(mode, { configFolder: paths.configFolder, cwd });
-    },
-    saveModel: async (model) => {
-      await (await savedRules()).saveModel(model, paths);
-    },
-    store: sessionStore(paths),
     endings: signals,
-    signalExit: () => SIGNAL_EXITS[signals.received ?? "SIGTERM"],
   });
 }

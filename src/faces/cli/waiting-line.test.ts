@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { RunView, SessionView } from "../../view/view.ts";
 import { EMPTY_HOST, ViewFold } from "../../view/view-fold.ts";
 import { StreamOutput, styleFor } from "./command-context.ts";
-import { WaitingLine } from "./waiting-line.ts";
+import { WaitingLine } from "./headless.ts";
 
 function room(columns = 80) {
   let written = "";

@@ -1,3 +1,4 @@
+import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { Agent } from "../../agent/agent.ts";
 import { defineTool } from "../../core/tool/tool.ts";
@@ -5,8 +6,9 @@ import { calls, type ScriptAnswer, says, thinks } from "../../testing/script.ts"
 import { ScriptedModel } from "../../testing/scripted-model.ts";
 import { createBatchTool } from "../../tools/batch-tool.ts";
 import type { Notice } from "../../view/notice.ts";
+import type { Question, QuestionReply } from "../../view/question.ts";
 import { EMPTY_HOST, ViewFold } from "../../view/view-fold.ts";
-import { LineDrawer } from "./line-drawer.ts";
+import { askInLines, LineDrawer } from "./line-drawer.ts";
 
 const read = defineTool({
   name: "read",
@@ -37,7 +39,7 @@ async function drawn(
       isStyled: false,
       columns: () => 60,
       write,
-      writeAnswer: isLive ? (more) => write(more.replaceAll(/^(?=.)/gm, "> ")) : undefined,
+      isLive,
       told: new Set([told]),
     },
     fold.view.items,
@@ -75,11 +77,11 @@ const DONE = [
 test("a run whose answer is watched: thinking, answers as they come, calls when they are over", async () => {
   expect((await drawn(SCRIPT, { isLive: true })).trimEnd().split("\n")).toEqual([
     "  Let me look.",
-    "> First the notes.",
+    "First the notes.",
     ...DONE,
-    "> Done",
+    "Done",
     "",
-    "> It is text.",
+    "It is text.",
   ]);
 });
 
@@ -89,4 +91,85 @@ test("where the answer goes elsewhere, text that something follows is shown, and
     "First the notes.",
     ...DONE,
   ]);
+});
+
+const QUESTION: Question = {
+  id: "q",
+  type: "permission",
+  time: 0,
+  tool: "bash",
+  input: { command: "npm test" },
+  reason: "",
+  choices: [
+    { choice: "once" },
+    { choice: "always", rule: "bash(npm test*)" },
+    { choice: "no" },
+    { choice: "stop" },
+  ],
+};
+
+/** What a question resolves to when these keys come, one after the other, each once it is asked for. */
+async function answered(...typed: readonly string[]): Promise<readonly [QuestionReply | undefined, string]> {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const left = [...typed];
+  let text = "";
+  output.setEncoding("utf8").on("data", (piece: string) => {
+    text += piece;
+    if (!piece.includes("> ")) return;
+    const next = left.shift();
+    if (next === "end") input.end();
+    else if (next !== undefined) input.write(next);
+  });
+  const place = {
+    environment: { LANG: "C.UTF-8" },
+    isStyled: false,
+    columns: () => 80,
+    input,
+    output,
+    quietMs: 0,
+  };
+  return [await askInLines(QUESTION, new AbortController().signal, place), text];
+}
+
+test.each<[readonly string[], QuestionReply | undefined]>([
+  [["1\r"], { choice: "once" }],
+  [["2\r"], { choice: "always", rule: "bash(npm test*)" }],
+  [["3\r"], { choice: "no" }],
+  [["3 use make\r"], { choice: "no", reason: "use make" }],
+  [["1 use make\r", "4\r", "yes\r", "1\r"], { choice: "once" }],
+  [["\u001B"], { choice: "stop" }],
+  [["\x03"], undefined],
+  [["end"], { choice: "no" }],
+])("%j answers with %j", async (typed, reply) => {
+  expect((await answered(...typed))[0]).toEqual(reply);
+});
+
+test("the whole call stands there with its numbered answers, and what is no answer is said so", async () => {
+  const [, text] = await answered("9\r", "1\r");
+  for (const part of [
+    "$ npm test",
+    "1  Run once",
+    "2  Always run npm test* here",
+    "3  No, and say why",
+    "type the number of one",
+  ])
+    expect(text).toContain(part);
+});
+
+test("what was typed before the question is no answer, but Ctrl-C is", async () => {
+  const [output, early, stopped] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const place = { environment: {}, isStyled: false, columns: () => 80, output, quietMs: 600_000 };
+  early.write("1\r");
+  const end = new AbortController();
+  const asked = askInLines(QUESTION, end.signal, { ...place, input: early });
+  let text = "";
+  for await (const piece of output.setEncoding("utf8")) {
+    text += piece;
+    if (text.includes("too soon")) break;
+  }
+  end.abort(new Error("the run ended"));
+  await expect(asked).rejects.toThrow("the run ended");
+  stopped.write("\x03");
+  const again = { ...place, output: new PassThrough(), input: stopped };
+  expect(await askInLines(QUESTION, new AbortController().signal, again)).toBeUndefined();
 });

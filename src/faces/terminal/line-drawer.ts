@@ -1,15 +1,24 @@
+import { createInterface } from "node:readline";
 import type { JournalEntry } from "../../core/agent/entries.ts";
 import { sessionSteps } from "../../journal/steps.ts";
 import type { Environment } from "../../system/env.ts";
 import { blockOf, isFinal } from "../../view/blocks.ts";
 import type { Notice } from "../../view/notice.ts";
-import type { AnswerItem, ToolItem, ViewItem } from "../../view/view.ts";
+import type { Question, QuestionReply } from "../../view/question.ts";
+import type { ToolItem, ViewItem } from "../../view/view.ts";
 import { EMPTY_HOST, ViewFold } from "../../view/view-fold.ts";
-import { highlighterFor } from "./markdown/highlight.ts";
-import { MarkdownStream } from "./markdown/markdown-stream.ts";
+import { markdownRows } from "./markdown/markdown-stream.ts";
 import { type Line, line, paintLine, shownText, span, type ViewContext } from "./paint/line.ts";
 import { type Look, lookFor, type Marks, marksOf } from "./paint/theme.ts";
-import { BROKEN_OFF, INTERRUPTED, itemRows, rowsOf } from "./views/rows.ts";
+import { QUIET_MS } from "./panels/panel.ts";
+import { numberedReply, wholeQuestion } from "./views/question-lines.ts";
+import { itemRows, rowsOf, Scroll } from "./views/rows.ts";
+
+/** Rows without styles, each on a line. */
+export function plainText(rows: readonly Line[], look: Pick<Look, "unicode">): string {
+  const texts = rows.map((row) => row.map((each) => shownText(each, look)).join(""));
+  return texts.map((text) => `${text.trimEnd()}\n`).join("");
+}
 
 export interface LinePlace {
   readonly environment: Environment;
@@ -37,49 +46,24 @@ export class LineWriter {
   }
 
   get context(): ViewContext {
-    const { columns, isStyled } = this.#place;
-    const width = Math.max(20, columns());
-    return {
-      width,
-      marks: this.marks,
-      highlight: isStyled ? highlighterFor : undefined,
-      now: Date.now(),
-      details: false,
-    };
+    const width = Math.max(20, this.#place.columns());
+    return { width, marks: this.marks, now: Date.now(), details: false };
   }
 
   text(rows: readonly Line[]): string {
-    const isPlain = !this.#look.links && !this.#look.colour;
-    return rows
-      .map((row) =>
-        isPlain
-          ? row
-              .map((each) => shownText(each, this.#look))
-              .join("")
-              .trimEnd()
-          : paintLine(row, this.#look),
-      )
-      .map((row) => `${row}\n`)
-      .join("");
+    if (!this.#look.links && !this.#look.colour) return plainText(rows, this.#look);
+    return rows.map((row) => `${paintLine(row, this.#look)}\n`).join("");
   }
 
   answer(markdown: string): string {
-    const stream = this.stream();
-    stream.push(markdown);
-    stream.end();
-    return this.text(stream.take(this.context.width));
-  }
-
-  stream(): MarkdownStream {
-    const { marks, highlight } = this.context;
-    return new MarkdownStream({ marks, highlight });
+    return this.text(markdownRows(markdown, this.context.width, this.marks));
   }
 }
 
 export interface LineDrawerOptions extends LinePlace {
   readonly write: (text: string) => void;
-  /** Takes the answers while they are written; absent when the last of them goes elsewhere. */
-  readonly writeAnswer?: ((text: string) => void) | undefined;
+  /** True: answers are drawn as they are written. False: the last of them goes elsewhere. */
+  readonly isLive: boolean;
   /** Notices that were told already. */
   readonly told: ReadonlySet<Notice>;
 }
@@ -91,89 +75,50 @@ export interface LineDrawerOptions extends LinePlace {
 export class LineDrawer {
   readonly #options: LineDrawerOptions;
   readonly #writer: LineWriter;
-  #next: number;
-  readonly #drawn = new Set<string>();
+  readonly #scroll: Scroll;
   /** Calls of subagents that were drawn, by the call that started them. */
   readonly #children = new Map<string, number>();
-  #stream: { readonly id: string; readonly markdown: MarkdownStream; chars: number } | undefined;
 
   constructor(options: LineDrawerOptions, before: readonly ViewItem[]) {
     this.#options = options;
     this.#writer = new LineWriter(options);
-    this.#next = before.length;
+    this.#scroll = new Scroll({
+      from: before.length,
+      isTight: true,
+      isLive: options.isLive,
+      isShown: (item, next) => this.#isShown(item, next),
+    });
   }
 
   draw(items: readonly ViewItem[]): void {
-    let isInOrder = true;
-    for (let at = this.#next; at < items.length; at++) {
-      const item = items[at];
-      if (item === undefined || (item.type !== "tool" && !isInOrder)) return;
-      if (this.#drawn.has(item.id)) continue;
-      if (item.type === "answer" && !this.#answer(item, items[at + 1])) return;
-      if (item.type === "tool") this.#subagent(item);
-      // A call made by another one stands below it.
-      const isBehind = item.type === "tool" && this.#isOpen(item.parentCallId, items);
-      if (!isFinal(item) || isBehind) isInOrder = false;
-      else {
-        this.#item(item);
-        this.#drawn.add(item.id);
-      }
-      if (isInOrder) this.#next = at + 1;
-    }
+    for (const item of items.slice(this.#scroll.next)) if (item.type === "tool") this.#subagent(item);
+    // Text that nothing follows may be the last answer, which goes elsewhere.
+    this.#advance(items, (item) => isFinal(item) && (this.#isKept(item) || item !== items.at(-1)));
   }
 
   end(items: readonly ViewItem[]): void {
     this.draw(items);
-    if (this.#stream !== undefined) this.#endStream([]);
+    this.#advance(items, () => true);
   }
 
-  #isOpen(parentCallId: string | undefined, items: readonly ViewItem[]): boolean {
-    if (parentCallId === undefined) return false;
-    return items.some(
-      (each) => each.type === "tool" && each.callId === parentCallId && !this.#drawn.has(each.id),
-    );
+  #advance(items: readonly ViewItem[], isOver: (item: ViewItem) => boolean): void {
+    const context = { ...this.#writer.context, thinking: true };
+    this.#write(this.#scroll.advance(items, context, isOver).final);
   }
 
-  #item(item: ViewItem): void {
-    // The prompt is known, an end has a line of its own, and a notice that was told needs none.
-    if (item.type === "user" || item.type === "run_end" || item.type === "answer") return;
-    if (item.type === "notice" && this.#options.told.has(item.notice)) return;
-    const context = { ...this.#writer.context, details: item.type === "thinking" };
-    this.#options.write(this.#writer.text(itemRows(item, context, undefined)));
+  #write(rows: readonly Line[]): void {
+    if (rows.length > 0) this.#options.write(this.#writer.text(rows));
   }
 
-  /** Shows more of an answer; says whether all of it is shown. `next`: what follows it. */
-  #answer(item: AnswerItem, next: ViewItem | undefined): boolean {
-    const { write, writeAnswer } = this.#options;
-    if (writeAnswer === undefined) {
-      // Text that something follows is not the last answer, which goes elsewhere.
-      if (!isFinal(item) || next === undefined) return false;
-      const isShown = next.type !== "run_end" && item.isVoid !== true && item.text.trim() !== "";
-      if (isShown) write(this.#writer.answer(item.text.trim()));
-      return true;
-    }
-    if (item.text !== "") {
-      if (this.#stream?.id !== item.id)
-        this.#stream = { id: item.id, markdown: this.#writer.stream(), chars: 0 };
-      const { markdown, chars } = this.#stream;
-      markdown.push(item.text.slice(chars));
-      this.#stream.chars = item.text.length;
-      writeAnswer(this.#writer.text(markdown.take(this.#writer.context.width)));
-    }
-    if (!isFinal(item)) return false;
-    if (this.#stream?.id === item.id)
-      this.#endStream(
-        item.isVoid === true ? [BROKEN_OFF] : item.state === "interrupted" ? [INTERRUPTED] : [],
-      );
-    return true;
+  #isKept(item: ViewItem): boolean {
+    return this.#options.isLive || item.type !== "answer";
   }
 
-  #endStream(rows: readonly Line[]): void {
-    const { markdown } = this.#stream ?? { markdown: this.#writer.stream() };
-    markdown.end();
-    const text = this.#writer.text([...markdown.take(this.#writer.context.width), ...rows]);
-    this.#options.writeAnswer?.(text);
-    this.#stream = undefined;
+  /** The prompt is known, an end has a line of its own, and a notice that was told needs none. */
+  #isShown(item: ViewItem, next: ViewItem | undefined): boolean {
+    if (item.type === "user" || item.type === "run_end") return false;
+    if (item.type === "notice") return !this.#options.told.has(item.notice);
+    return this.#isKept(item) || (next !== undefined && next.type !== "run_end");
   }
 
   /** The calls of a subagent as they end, each with its name: several may work. */
@@ -187,9 +132,7 @@ export class LineDrawer {
       if (block === undefined) continue;
       const head: Line = [span(`  ${agent.name} ${context.marks.dot} `, { role: "muted" })];
       const rows = rowsOf(block, { ...context, width: Math.max(8, context.width - agent.name.length - 5) });
-      this.#options.write(
-        this.#writer.text(rows.map((row, index) => [...(index === 0 ? head : line("    ")), ...row])),
-      );
+      this.#write(rows.map((row, index) => [...(index === 0 ? head : line("    ")), ...row]));
     }
     this.#children.set(callId, at);
   }
@@ -221,3 +164,59 @@ export function sessionLines(entries: readonly JournalEntry[], most: number, pla
   }
   return writer.text(rows);
 }
+
+export interface QuestionPlace extends LinePlace {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+  /** Milliseconds from which on a line counts: what was typed before is no answer. Default 200. */
+  readonly quietMs?: number;
+}
+
+const HELP =
+  "Number and Enter (for a refusal with a reason: its number, a blank, the reason; Esc stops the run)";
+
+/**
+ * A question below what a run has written: a line with the number of an answer answers it, and a reason may
+ * follow that of a refusal. Resolves to `undefined` when Ctrl-C is pressed; a terminal that goes away
+ * refuses. Rejects with the signal's reason when it aborts.
+ */
+export async function askInLines(
+  question: Question,
+  signal: AbortSignal,
+  { input, output, quietMs = QUIET_MS, ...place }: QuestionPlace,
+): Promise<QuestionReply | undefined> {
+  signal.throwIfAborted();
+  // It takes the keys before the question can be seen: until then Ctrl-C would end the shell around us too.
+  const reader = createInterface({ input, output, terminal: true, prompt: "> ", historySize: 0 });
+  const { promise, resolve, reject } = Promise.withResolvers<QuestionReply | undefined>();
+  const onAbort = (): void => {
+    output.write("\n(not answered: the run ended)\n");
+    reject(signal.reason);
+  };
+  const onKey = (_text: string, key: { readonly name?: string } | undefined): void => {
+    if (key?.name === "escape") resolve({ choice: "stop" });
+  };
+  signal.addEventListener("abort", onAbort, { once: true });
+  input.on("keypress", onKey);
+  reader.on("SIGINT", () => resolve(undefined));
+  reader.on("close", () => resolve({ choice: "no" }));
+  const writer = new LineWriter(place);
+  output.write(writer.text([...wholeQuestion(question, writer.context), line(HELP, { role: "muted" })]));
+  const askedAt = performance.now();
+  reader.on("line", (text) => {
+    const isTooSoon = performance.now() - askedAt < quietMs;
+    const reply = isTooSoon ? undefined : numberedReply(question, text);
+    if (reply !== undefined) return resolve(reply);
+    output.write(`(${isTooSoon ? TOO_SOON : "type the number of one of the answers"})\n`);
+    reader.prompt();
+  });
+  reader.prompt();
+  return promise.finally(() => {
+    signal.removeEventListener("abort", onAbort);
+    input.off("keypress", onKey);
+    reader.close();
+    output.write("\n");
+  });
+}
+
+export const TOO_SOON = "This came too soon to be an answer. Please enter it again.";

@@ -1,32 +1,28 @@
-import { changeTrust } from "../../coding/project/trust-file.ts";
+import { execFile, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
 import type { CodingSession, ResumeOptions } from "../../coding/session/coding-session.ts";
+import type { PreparedSession } from "../../coding/session/prepare-coding-session.ts";
+import type { ConfigFile } from "../../coding/settings/config-schema.ts";
 import { userPaths } from "../../coding/settings/paths.ts";
-import type { NewModel } from "../../coding/setup/model-setup.ts";
+import type { Settings } from "../../coding/settings/settings.ts";
+import { sessionStore } from "../../coding/setup/open-session.ts";
 import { errorMessage, misuse, toNanoAgentError } from "../../core/base/errors.ts";
-import type { PermissionMode } from "../../permission/permission-mode.ts";
 import type { FoundModel } from "../../providers/catalog.ts";
 import { LOCAL_MODEL } from "../../providers/model-choice.ts";
-import { sessionTitle } from "../../session/read-session.ts";
-import type { SessionStore } from "../../session/session-store.ts";
 import { type Environment, variable } from "../../system/env.ts";
-import { CALL_VARIABLE } from "../../system/process-watcher.ts";
-import { openSetUp } from "./commands/choose-model.ts";
-import type { KnownSession, ModelSetUp, UntrustedNotice } from "./commands/control.ts";
+import { type EndingSignal, SIGNAL_EXITS } from "../../view/exit-code.ts";
+import { keepModel, openSetUp } from "./commands/choose-model.ts";
+import type { OwnPlace } from "./commands/control.ts";
 import { askForMode, askForServer, offerTrust, untrustedIn } from "./commands/first-minutes.ts";
-import { openSessions } from "./commands/session-pickers.ts";
+import { openSessions, storedSessions } from "./commands/session-pickers.ts";
 import { slashCommands } from "./commands/slash-commands.ts";
 import { Controller } from "./controller.ts";
 import { FileIndex } from "./editor/complete-input.ts";
 import { History, typedBefore } from "./editor/input-line.ts";
-import { type KeyConfig, keymapOf } from "./editor/keymap.ts";
-import {
-  clipboardImage,
-  ownCommand,
-  ownCommandOnTerminal,
-  placeIn,
-  writeInEditor,
-} from "./other-programs.ts";
-import { type Line, line, textLines, type ViewContext, wrapLine } from "./paint/line.ts";
+import { keymapOf } from "./editor/keymap.ts";
+import { type Line, line, type ViewContext } from "./paint/line.ts";
 import { lookFor, reflowOf, reflowOfNamed, THEME_NAMES, themeForBackground } from "./paint/theme.ts";
 import { PlainScreen } from "./plain-screen.ts";
 import { Screen, type ScreenFace, type ScreenOptions } from "./screen.ts";
@@ -38,6 +34,7 @@ import { goOnLines, headerLines, markLines } from "./views/status-line.ts";
 /** The ways in which the program is ended from outside. */
 export interface Endings {
   readonly signal: AbortSignal;
+  readonly received: EndingSignal | undefined;
   /** Settles when nothing may be waited for any longer. */
   readonly forced: Promise<unknown>;
   /** From now on the first signal leaves a moment to end. */
@@ -59,29 +56,14 @@ export interface OpenScreenOptions {
   readonly picks: boolean;
   readonly isResumed: boolean;
   readonly version: string;
-  /** Opens the session that the options ask for; with `resume` that one, with `fresh` a new one. */
-  readonly openSession: (how: OpenHow) => Promise<CodingSession>;
+  /** Reads the settings for the session that is asked for; with `resume` that one, with `fresh` a new one. */
+  readonly prepare: (how: OpenHow) => Promise<PreparedSession>;
   /** True when an error that nobody caught has been told and is no reason to end. */
   readonly takesError: (error: unknown) => boolean;
-  readonly settings: () => Promise<{
-    readonly theme?: string;
-    readonly notifications?: boolean;
-    readonly keys?: KeyConfig;
-  }>;
-  /** True when nothing says how freely the session that was opened last may work. */
-  readonly needsMode: () => boolean;
-  /** True when a flag chose the mode. */
-  readonly isModeAsked: () => boolean;
-  /** Saves the mode that a person chose for the working folder. */
-  readonly saveMode: (mode: PermissionMode) => Promise<void>;
-  readonly saveModel: (model: string) => Promise<void>;
-  readonly store: SessionStore;
   readonly isPlain: boolean;
   readonly endings: Endings;
-  readonly signalExit: () => number;
 }
 
-const MAX_SESSIONS = 200;
 /** Time a run gets to end by itself when the screen is left. */
 const STOP_MS = 1_500;
 
@@ -105,6 +87,8 @@ class ScreenProgram {
   /** The header stands; a later conversation begins below a mark. */
   #hasHeader = false;
   #isNewFolder = false;
+  /** The settings of the session that was opened last. */
+  #settings: Settings | undefined;
 
   constructor(options: OpenScreenOptions) {
     this.#options = options;
@@ -113,7 +97,7 @@ class ScreenProgram {
     const streams = { input: process.stdin, output: process.stdout };
     this.#terminal = isPlain ? new LineTerminal(streams) : new TtyTerminal(streams);
     this.#files = new FileIndex(cwd, () => this.#screen.later());
-    const history = new History(() => typedBefore(options.store, cwd));
+    const history = new History(() => typedBefore(sessionStore(userPaths(environment)), cwd));
     const keymap = keymapOf();
     const parts: ScreenOptions = {
       terminal: this.#terminal,
@@ -136,6 +120,7 @@ class ScreenProgram {
     this.#attention = new Attention({ terminal: this.#terminal, environment, cwd, elapsed, isPlain });
     this.#controller = new Controller(this.#screen, keymap, {
       cwd,
+      environment,
       elapsed,
       openSession: (resume) => this.#openSession(resume === undefined ? { fresh: true } : { resume }),
       onSession: (session) => this.#attention.watch(session),
@@ -145,12 +130,6 @@ class ScreenProgram {
       clipboardImage,
       end: () => void this.#end(),
       setTheme: (name) => this.#setTheme(name),
-      listSessions: (all) => this.#sessions(all),
-      modelSetUp: () => loadModelSetUp(options),
-      saveModel: options.saveModel,
-      approve: (untrusted) => this.#approve(untrusted),
-      command: (words) => ownCommand(words, options),
-      runOwn: (words, title) => this.#showCommand(words, title),
     });
     this.#listener = {
       onEvent: (event) => {
@@ -188,18 +167,17 @@ class ScreenProgram {
     });
     const { endings } = this.#options;
     endings.allowGrace();
-    endings.signal.addEventListener("abort", () => void this.#end(this.#options.signalExit()), {
-      once: true,
-    });
+    const exitCode = (): number => SIGNAL_EXITS[endings.received ?? "SIGTERM"];
+    endings.signal.addEventListener("abort", () => void this.#end(exitCode()), { once: true });
     void endings.forced.then(() => {
       this.#screen.session?.killNow();
       this.#terminal.leaveNow();
-      this.#ended.resolve(this.#options.signalExit());
+      this.#ended.resolve(exitCode());
     });
     try {
       this.#terminal.enter(this.#listener);
       this.#screen.resume();
-      await Promise.all([this.#settle(), this.#begin()]);
+      await this.#begin();
       const code = await this.#ended.promise;
       // At any other end Node gives the terminal the modes it began with, from under the shell.
       if (isOrphaned) process.kill(process.pid, "SIGKILL");
@@ -217,12 +195,12 @@ class ScreenProgram {
   #header({ info }: CodingSession, context: ViewContext, isResumed: boolean): readonly Line[] {
     if (this.#hasHeader) return markLines(isResumed ? "Resumed conversation" : "New conversation", context);
     this.#hasHeader = true;
-    const { version, isModeAsked } = this.#options;
-    return headerLines({ info, version, tellsMode: this.#isNewFolder || isModeAsked() }, context);
+    const { version } = this.#options;
+    const isModeAsked = this.#settings?.config.sources.get("permissionMode") === "command line";
+    return headerLines({ info, version, tellsMode: this.#isNewFolder || isModeAsked }, context);
   }
 
-  async #settle(): Promise<void> {
-    const { theme, keys, notifications } = await this.#options.settings();
+  #settle({ theme, keys, notifications }: ConfigFile): void {
     if (theme !== undefined && theme !== "auto") this.#setTheme(theme);
     if (notifications === false) this.#attention.silence();
     const keymap = keymapOf(keys);
@@ -236,7 +214,7 @@ class ScreenProgram {
     const send = (): void => {
       if (prompt !== undefined) this.#controller.send(prompt);
     };
-    if (picks && this.#sessions().length > 0) {
+    if (picks && storedSessions(this.#controller).length > 0) {
       openSessions(this.#controller, {
         onOpened: () => {
           send();
@@ -256,7 +234,7 @@ class ScreenProgram {
   async #open(isResumed: boolean): Promise<void> {
     try {
       const session = await this.#openSession({ fresh: !isResumed });
-      if (this.#options.needsMode()) await this.#askForMode(session);
+      if (this.#settings?.config.sources.has("permissionMode") === false) await this.#askForMode(session);
       if (this.#isEnding) {
         await session.close();
         return;
@@ -284,7 +262,9 @@ class ScreenProgram {
     if (typeof mode !== "string") return;
     await session.setMode(mode);
     this.#isNewFolder = true;
-    this.#controller.run(this.#options.saveMode(mode));
+    const { configFolder } = userPaths(this.#options.environment);
+    const { saveMode } = await import("../../coding/settings/saved-rules.ts");
+    this.#controller.run(saveMode(mode, { configFolder, cwd: this.#options.cwd }));
   }
 
   #offerTrust(): void {
@@ -293,15 +273,19 @@ class ScreenProgram {
     if (untrusted !== undefined) offerTrust(this.#controller, untrusted);
   }
 
-  #openSession(how: Omit<OpenHow, "acceptServer">): Promise<CodingSession> {
-    return this.#options.openSession({
+  async #openSession(how: Omit<OpenHow, "acceptServer">): Promise<CodingSession> {
+    const prepared = await this.#options.prepare({
       ...how,
       acceptServer: async (found) => {
         const isYes = await askForServer(this.#controller, found);
-        if (isYes) this.#controller.run(this.#options.saveModel(found.isLoading ? LOCAL_MODEL : found.name));
+        const name = found.isLoading ? LOCAL_MODEL : found.name;
+        if (isYes) this.#controller.run(keepModel(this.#controller, name));
         return isYes;
       },
     });
+    if (this.#settings === undefined) this.#settle(prepared.settings.config.values);
+    this.#settings = prepared.settings;
+    return await prepared.open();
   }
 
   #reply(text: string): void {
@@ -385,43 +369,6 @@ class ScreenProgram {
     this.#screen.finish(lines);
     await this.#terminal.leave();
   }
-
-  #sessions(all = false): readonly KnownSession[] {
-    const { store, cwd } = this.#options;
-    const files = store.list(all ? undefined : cwd).slice(0, MAX_SESSIONS);
-    return files.map(({ sessionId, path, bytes, changedAt }) => ({
-      id: sessionId,
-      path,
-      bytes,
-      title: sessionTitle(path) ?? "(no text)",
-      changedAt,
-    }));
-  }
-
-  async #approve({ folder, items }: UntrustedNotice): Promise<void> {
-    const { environment } = this.#options;
-    if (variable(environment, CALL_VARIABLE) !== undefined)
-      throw misuse("An agent cannot approve for its user.");
-    await changeTrust(userPaths(environment), folder, items, { keeps: true });
-  }
-
-  async #showCommand(words: readonly string[], title: string): Promise<void> {
-    const text = await ownCommand(words, this.#options);
-    const rows = textLines(text.trimEnd());
-    const inner = (row: string): Line => line(" ".repeat(row.length - row.trimStart().length + 2));
-    this.#controller.page({
-      title,
-      rows: ({ width }) => rows.flatMap((row) => wrapLine(line(row), { width, first: [], rest: inner(row) })),
-    });
-  }
-}
-
-async function loadModelSetUp(options: OpenScreenOptions): Promise<ModelSetUp> {
-  const { localServerLines, modelsAt, ownersOf, setUpModel } = await import(
-    "../../coding/setup/model-setup.ts"
-  );
-  const setUp = (model: NewModel): Promise<string> => setUpModel(model, options);
-  return { ownersOf, modelsAt, setUp, localServers: () => localServerLines(options) };
 }
 
 const HANGUP = 129;
@@ -438,4 +385,112 @@ function after(ms: number): Promise<undefined> {
 export function wantsPlain(environment: Environment): boolean {
   const asked = variable(environment, "NANO_AGENT_PLAIN") ?? "0";
   return variable(environment, "TERM") === "dumb" || !["0", "false"].includes(asked);
+}
+
+/**
+ * Lets a person write a text in `$VISUAL`, else `$EDITOR`, which gets the terminal for so long. Throws
+ * `invalid_argument` when neither is set or it cannot be started.
+ */
+async function writeInEditor(text: string, environment: Environment): Promise<string> {
+  const command = variable(environment, "VISUAL") ?? variable(environment, "EDITOR");
+  if (command === undefined)
+    throw misuse("Neither VISUAL nor EDITOR is set. Set one, e.g. export EDITOR=vim.");
+  const folder = mkdtempSync(join(tmpdir(), "nano-agent-"));
+  try {
+    const path = join(folder, "message.md");
+    writeFileSync(path, text, { mode: 0o600 });
+    // It may have options and quotes: the shell reads it, as it does for every other program.
+    const child = spawn("sh", ["-c", `${command} "$1"`, "sh", path], { stdio: "inherit" });
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", resolve);
+    });
+    if (code !== 0) throw misuse(`${command} ended with ${String(code)}; the text stays as it was.`);
+    return readFileSync(path, "utf8").replace(/\n$/, "");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Programs that write the image of the clipboard to their output, each on the systems that have it. */
+const PROGRAMS: readonly (readonly [command: string, ...args: readonly string[]])[] = [
+  ["wl-paste", "--no-newline", "--type", "image/png"],
+  ["xclip", "-selection", "clipboard", "-target", "image/png", "-out"],
+  ["pngpaste", "-"],
+];
+
+const MAX_BYTES = 10_000_000;
+
+/** The bytes of the image in the clipboard; undefined when there is none, or no program that reads it. */
+async function clipboardImage(): Promise<Uint8Array | undefined> {
+  for (const [command, ...args] of PROGRAMS) {
+    const bytes = await outputOf(command, args);
+    if (bytes !== undefined && bytes.length > 0) return bytes;
+  }
+  return undefined;
+}
+
+function outputOf(command: string, args: readonly string[]): Promise<Buffer | undefined> {
+  return new Promise((resolve) => {
+    execFile(command, args, { encoding: "buffer", maxBuffer: MAX_BYTES, timeout: 3_000 }, (error, stdout) =>
+      resolve(error === null ? stdout : undefined),
+    );
+  });
+}
+
+function ownCommandOnTerminal(words: readonly string[], { cwd, environment }: OwnPlace): Promise<void> {
+  const [, program = ""] = process.argv;
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [program, ...words], {
+      cwd,
+      env: { ...environment },
+      stdio: "inherit",
+    });
+    child.once("error", () => resolve());
+    child.once("close", () => resolve());
+  });
+}
+
+/** Time for which what was read of a repository is taken to hold. */
+const FRESH_MS = 2_000;
+
+/** {@link placeOf} for frames, which are many: looks again when some time has gone by. */
+function placeIn(cwd: string, elapsed: () => number): () => string {
+  let place = "";
+  let readAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (elapsed() - readAt >= FRESH_MS) {
+      place = placeOf(cwd);
+      readAt = elapsed();
+    }
+    return place;
+  };
+}
+
+/** The branch of the repository a folder is in, else the name of the folder. */
+function placeOf(cwd: string): string {
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    const branch = branchIn(folder);
+    if (branch !== undefined) return branch;
+    if (dirname(folder) === folder) return basename(cwd) || cwd;
+  }
+}
+
+function branchIn(folder: string): string | undefined {
+  try {
+    const git = join(folder, ".git");
+    const place = statSync(git).isDirectory()
+      ? git
+      : resolve(
+          folder,
+          readFileSync(git, "utf8")
+            .replace(/^gitdir:\s*/, "")
+            .trim(),
+        );
+    const head = readFileSync(join(place, "HEAD"), "utf8").trim();
+    return head.startsWith("ref: refs/heads/") ? head.slice(16) : head.slice(0, 8);
+  } catch {
+    // No repository here.
+    return undefined;
+  }
 }

@@ -5,7 +5,8 @@ import type { Question, QuestionReply } from "../../view/question.ts";
 import { questionKind } from "../../view/question-kind.ts";
 import { fieldHint, ValueForm } from "../../view/value-form.ts";
 import { InputLine } from "./editor/input-line.ts";
-import { type Line, line, shownText, type ViewContext } from "./paint/line.ts";
+import { plainText, TOO_SOON } from "./line-drawer.ts";
+import { type Line, line, type ViewContext } from "./paint/line.ts";
 import { type Look, marksOf } from "./paint/theme.ts";
 import { type Panel, QUIET_MS } from "./panels/panel.ts";
 import type { ScreenFace, ScreenOptions } from "./screen.ts";
@@ -282,8 +283,8 @@ export class PlainScreen implements ScreenFace {
   /** True when a line may have been begun for what stood here before. */
   #isTooSoon(isStale: boolean): boolean {
     const isTooSoon = this.#asked !== undefined && this.#options.clock.elapsed() - this.#askedAt < QUIET_MS;
-    if (isStale) this.#write([line("(this may have been meant for what is closed: write it again)")]);
-    else if (isTooSoon) this.#write([line("(this came too soon to be an answer: write it again)")]);
+    if (isStale) this.#write([line("(That prompt has closed. Please enter it again.)")]);
+    else if (isTooSoon) this.#write([line(`(${TOO_SOON})`)]);
     return isStale || isTooSoon;
   }
 
@@ -304,15 +305,7 @@ export class PlainScreen implements ScreenFace {
 
   #write(rows: readonly Line[]): void {
     if (rows.length === 0) return;
-    const text = rows
-      .map(
-        (row) =>
-          `${row
-            .map((each) => shownText(each, this.#look))
-            .join("")
-            .trimEnd()}\n`,
-      )
-      .join("");
+    const text = plainText(rows, this.#look);
     this.#options.terminal.write(`${this.#isPrompting ? "\n" : ""}${text}`);
     this.#isPrompting = false;
   }

@@ -7,7 +7,7 @@ import { graphemes } from "../text/columns.ts";
 import { isEditCommand } from "./editor/editor.ts";
 import { InputLine, type InputLineOptions, placeholderOf, roleOf } from "./editor/input-line.ts";
 import type { KeyAction, Keymap } from "./editor/keymap.ts";
-import { type Line, type LoadHighlighter, line, span, type ViewContext, wrapLine } from "./paint/line.ts";
+import { type Line, line, span, type ViewContext, wrapLine } from "./paint/line.ts";
 import { type Look, marksOf, type Reflow, type Role } from "./paint/theme.ts";
 import type { Panel, PanelRows } from "./panels/panel.ts";
 import { panelForQuestion } from "./panels/question-panel.ts";
@@ -63,7 +63,6 @@ export class Screen {
   #detach: readonly (() => void)[] = [];
   #question: ReturnType<typeof panelForQuestion> | undefined;
   readonly #hint = new Hint();
-  #highlight: LoadHighlighter | undefined;
   /** The next frame, if one is due; and the one with the next second. */
   #timer: NodeJS.Timeout | undefined;
   #ticker: NodeJS.Timeout | undefined;
@@ -104,7 +103,6 @@ export class Screen {
       now: clock.now(),
       details: false,
       hasKeys: true,
-      highlight: this.#highlight,
     };
   }
 
@@ -131,7 +129,6 @@ export class Screen {
       }),
     ];
     this.#syncQuestion();
-    this.#loadColours();
     this.draw();
   }
 
@@ -392,17 +389,6 @@ export class Screen {
     }
     if (isEditCommand(action)) this.input.edit(action);
     else this.#options.onAction(action, key);
-  }
-
-  /** Code is coloured once the colours are loaded; nobody waits for them. */
-  #loadColours(): void {
-    if (this.#highlight !== undefined) return;
-    void import("./markdown/highlight.ts").then(
-      ({ highlighterFor }) => {
-        this.#highlight = highlighterFor;
-      },
-      () => undefined,
-    );
   }
 }
 

@@ -1,28 +1,28 @@
 import { execFile } from "node:child_process";
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join, relative, sep } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import type { CodingSession, CodingSessionOptions } from "../../../coding/session/coding-session.ts";
-import { createCodingSession } from "../../../coding/session/prepare-coding-session.ts";
+import {
+  type PreparedSession,
+  prepareCodingSession,
+} from "../../../coding/session/prepare-coding-session.ts";
 import { systemClock } from "../../../core/base/async.ts";
 import { defined } from "../../../core/base/json.ts";
 import type { Model } from "../../../core/model/model.ts";
-import { SessionStore } from "../../../session/session-store.ts";
 import type { Environment } from "../../../system/env.ts";
 import { says } from "../../../testing/script.ts";
 import { ScriptedModel } from "../../../testing/scripted-model.ts";
-import { diffFile } from "../../../tools/files/file-under-change.ts";
 import { EXIT, SIGNAL_EXITS } from "../../../view/exit-code.ts";
-import type { Notice } from "../../../view/notice.ts";
+import type { OnNotice } from "../../../view/notice.ts";
 import { noticeText } from "../../../view/notice-text.ts";
 import { terminalLine, terminalText } from "../../../view/safe-text.ts";
 import type { CommandCall } from "../command-call.ts";
@@ -40,7 +40,7 @@ const COLUMNS = 100;
 
 /**
  * `nano-agent demo`: lets the agent mend a small project in a scratch folder, on the screen where there is a
- * terminal, then runs the project's tests and shows what changed. The model is scripted unless one is named;
+ * terminal, then runs the project's tests. The model is scripted unless one is named;
  * everything else is what a run has. Exit 0 only when the tests pass at the end.
  */
 export async function demo(call: CommandCall): Promise<number> {
@@ -70,7 +70,7 @@ class DemoRun {
   readonly #style: Style;
   readonly #signals = new EndingSignals();
   readonly #stop: AbortSignal;
-  #session: CodingSession | undefined;
+  #session: PreparedSession | undefined;
 
   constructor(call: CommandCall, project: ScratchProject) {
     const { stdout, environment } = call;
@@ -100,9 +100,10 @@ class DemoRun {
       this.#opening(true);
       await this.#onScreen();
     } else {
-      const session = await this.#open((notice) => {
+      const prepared = await this.#prepare((notice) => {
         if (notice.code !== "model_chosen") say(this.#call, noticeText(notice));
       });
+      const session = await prepared.open();
       this.#opening(false);
       try {
         await this.#watch(session);
@@ -110,18 +111,16 @@ class DemoRun {
         await session.close();
       }
     }
-    const changes = await this.#project.changes();
-    this.#diff([...changes.values()].join(""));
-    const report = await this.#project.test(this.#call.environment, this.#stop);
-    const touchedTests = [...changes.keys()].filter((path) => path.startsWith("test/"));
-    this.#verdict(report, touchedTests);
+    const { isPassed, output } = await this.#project.test(this.#call.environment, this.#stop);
+    const touchedTests = this.#project.touchedTests();
+    this.#verdict(isPassed, output, touchedTests);
     this.#closing();
-    const done = report.ok && touchedTests.length === 0 && !this.#stop.aborted;
+    const done = isPassed && touchedTests.length === 0 && !this.#stop.aborted;
     return done ? EXIT.done : EXIT.failed;
   }
 
-  async #open(onNotice?: (notice: Notice) => void): Promise<CodingSession> {
-    this.#session = await createCodingSession({
+  async #prepare(onNotice?: OnNotice): Promise<PreparedSession> {
+    this.#session = await prepareCodingSession({
       ...this.#source,
       cwd: this.#project.folder,
       keep: false,
@@ -135,26 +134,17 @@ class DemoRun {
   /** The screen as in any other folder, with the prompt sent; it stays until the person leaves. */
   async #onScreen(): Promise<void> {
     const { openScreen } = await import("../../terminal/open-screen.ts");
-    const nothing = async (): Promise<void> => undefined;
-    const signals = this.#signals;
     await openScreen({
-      environment: this.#call.environment,
+      environment: this.#source.environment ?? {},
       cwd: this.#project.folder,
       prompt: DEMO_PROMPT,
       picks: false,
       isResumed: false,
       version: NANO_AGENT_VERSION,
-      openSession: () => this.#open(),
+      prepare: () => this.#prepare(),
       takesError: () => false,
-      settings: async () => ({}),
-      needsMode: () => false,
-      isModeAsked: () => true,
-      saveMode: nothing,
-      saveModel: nothing,
-      store: new SessionStore(this.#project.aside),
       isPlain: false,
-      endings: signals,
-      signalExit: () => SIGNAL_EXITS[signals.received ?? "SIGTERM"],
+      endings: this.#signals,
     });
   }
 
@@ -169,7 +159,7 @@ class DemoRun {
       columns: () => COLUMNS,
     };
     const told = new Set(session.notices);
-    const drawer = new LineDrawer({ ...place, write, writeAnswer: write, told }, session.view.items);
+    const drawer = new LineDrawer({ ...place, write, isLive: true, told }, session.view.items);
     session.onChange(() => drawer.draw(session.view.items));
     const { stopReason, error } = await session.send(DEMO_PROMPT, { signal: this.#stop });
     drawer.end(session.view.items);
@@ -207,25 +197,11 @@ class DemoRun {
     this.#write(bold("nano-agent demo"), ...about, place, ...how, "");
   }
 
-  #diff(text: string): void {
-    const { bold, dim, green, red } = this.#style;
-    // Above the names of the files diff programs write what says nothing here.
-    const lines = text.split("\n").filter((line) => line !== "" && !/^(?:Index: |=+$)/.test(line));
-    const dressed = lines.map(terminalText).map((line) => {
-      if (/^(?:\+\+\+|---)/.test(line)) return bold(line);
-      if (/^[+-]/.test(line)) return line.startsWith("+") ? green(line) : red(line);
-      return /^(?:@@|\\)/.test(line) ? dim(line) : line;
-    });
-    this.#write("", bold("What changed"), ...(lines.length === 0 ? ["Nothing."] : dressed));
-  }
-
-  #verdict({ ok, tests, passed, failed, output }: TestReport, touchedTests: readonly string[]): void {
+  #verdict(isPassed: boolean, output: string, touchedTests: readonly string[]): void {
     const { bold, green, red } = this.#style;
-    this.#write("", bold("The tests, run once more by the demo itself (node --test)"));
-    for (const test of tests)
-      this.#write(`${test.ok ? green("✓") : red("✗")} ${terminalLine(test.name, 200)}`);
-    if (!ok) this.#write(...output.trimEnd().split("\n").slice(-60).map(terminalText));
-    this.#write((ok ? green : red)(`${passed} passed, ${failed} failed`));
+    const lines = output.trimEnd().split("\n").slice(-MAX_LINES).map(terminalText);
+    this.#write("", bold("The tests, run once more by the demo itself (node --test)"), ...lines);
+    this.#write(isPassed ? green("The tests pass.") : red("The tests do not pass."));
     if (touchedTests.length > 0)
       this.#write(red(`${touchedTests.join(", ")} was changed, so these results prove nothing.`));
   }
@@ -270,17 +246,8 @@ function scriptedModel(delayMs: number): Model {
 
 type Files = { readonly [path: string]: string };
 
-interface TestReport {
-  /** True when the runner ended with 0 and ran at least one test. */
-  readonly ok: boolean;
-  readonly passed: number;
-  readonly failed: number;
-  readonly tests: readonly { readonly name: string; readonly ok: boolean }[];
-  readonly output: string;
-}
-
-/** Larger files are no work of a demo and are not compared. */
-const MAX_COMPARED_BYTES = 1_000_000;
+/** Lines of the tests' output that are shown. */
+const MAX_LINES = 60;
 const MAX_OUTPUT_BYTES = 1_000_000;
 
 class ScratchProject {
@@ -303,26 +270,26 @@ class ScratchProject {
     }
   }
 
-  /** The files that are not as they were, by path, each as a unified diff; new and removed ones too. */
-  async changes(): Promise<ReadonlyMap<string, string>> {
-    const after = this.#read();
-    const changes = new Map<string, string>();
-    for (const path of new Set([...Object.keys(this.#before), ...Object.keys(after)].sort())) {
-      if (this.#before[path] === after[path]) continue;
-      const { diff } = await diffFile(path, this.#before[path] ?? "", after[path] ?? "");
-      changes.set(path, diff ?? `${path} changed\n`);
-    }
-    return changes;
+  /** Files of the tests that are not as they were: those that are gone, too. */
+  touchedTests(): readonly string[] {
+    return Object.entries(this.#before).flatMap(([path, text]) => {
+      const file = join(this.folder, path);
+      const isSame = existsSync(file) && readFileSync(file, "utf8") === text;
+      return path.startsWith("test/") && !isSame ? [path] : [];
+    });
   }
 
   /** Runs the tests with the `node` that is on the PATH. Resolves also when there is none. */
-  test(environment: Environment, signal: AbortSignal): Promise<TestReport> {
+  test(
+    environment: Environment,
+    signal: AbortSignal,
+  ): Promise<{ readonly isPassed: boolean; readonly output: string }> {
     const options = { cwd: this.folder, env: { ...environment }, signal, maxBuffer: MAX_OUTPUT_BYTES };
     return new Promise((resolve) => {
-      execFile("node", ["--test", "--test-reporter=tap"], options, (error, stdout, stderr) => {
+      execFile("node", ["--test", "--test-reporter=spec"], options, (error, stdout, stderr) => {
         // Failing tests have said why.
         const why = error === null || stdout !== "" ? "" : error.message;
-        resolve(readReport(stdout + stderr + why, error === null));
+        resolve({ isPassed: error === null, output: stdout + stderr + why });
       });
     });
   }
@@ -330,25 +297,4 @@ class ScratchProject {
   remove(): void {
     rmSync(this.#root, { recursive: true, force: true, maxRetries: 3 });
   }
-
-  #read(): Files {
-    const files: { [path: string]: string } = {};
-    for (const entry of readdirSync(this.folder, { recursive: true, withFileTypes: true })) {
-      const file = join(entry.parentPath, entry.name);
-      if (!entry.isFile() || statSync(file).size > MAX_COMPARED_BYTES) continue;
-      files[relative(this.folder, file).split(sep).join("/")] = readFileSync(file, "utf8");
-    }
-    return files;
-  }
-}
-
-/** Reads the report that the runner writes in the TAP format. */
-function readReport(output: string, isDone: boolean): TestReport {
-  const tests = [...output.matchAll(/^ *(not )?ok \d+ - (.*)$/gm)].map(([, not, name = ""]) => {
-    return { name: name.replace(/ # .*$/, ""), ok: not === undefined };
-  });
-  const figure = (name: string): number =>
-    Number(new RegExp(`^# ${name} (\\d+)$`, "m").exec(output)?.[1] ?? 0);
-  const [passed, failed] = [figure("pass"), figure("fail")];
-  return { ok: isDone && passed > 0 && failed === 0, passed, failed, tests, output };
 }

@@ -12,7 +12,6 @@ import {
 } from "../../../core/base/errors.ts";
 import { isRecord } from "../../../core/base/json.ts";
 import { counted } from "../../../core/base/text.ts";
-import { messageText, textOf, toolCallsOf } from "../../../core/message/message.ts";
 import type { DurableRun, DurableState, FleetOptions, RunStatus } from "../../../durable/durable-run.ts";
 import { createFleet, type Fleet } from "../../../durable/fleet.ts";
 import { variable } from "../../../system/env.ts";
@@ -24,7 +23,7 @@ import {
   answer,
   type CommandContext,
   type Look,
-  listTime,
+  linePlace,
   lookOf,
   say,
   tableLines,
@@ -56,8 +55,11 @@ const ACTIONS: { readonly [name: string]: (call: RunsCall) => Promise<void> } = 
   show: async (call) => {
     const run = call.fleet.run(idOf(call));
     const status = await run.status();
-    const entries = await newestEntries(run, status.entries);
-    answer(call, { ...runJson(status), journal: entries }, runLines(status, entries, lookOf(call)));
+    const entries = await firstEntries(run, status.entries);
+    const { sessionLines } = await import("../../terminal/line-drawer.ts");
+    const conversation = sessionLines(entries, SHOWN_STEPS, linePlace(call));
+    const json = { ...runJson(status), journal: entries.slice(-SHOWN_ENTRIES) };
+    answer(call, json, `${runLines(status, lookOf(call))}${conversation}`);
   },
   cancel: async (call) => {
     const run = call.fleet.run(idOf(call));
@@ -107,7 +109,9 @@ function idOf({ words: [id = ""] }: CommandCall): string {
   return id;
 }
 
+/** The newest of a run that are shown. */
 const SHOWN_ENTRIES = 20;
+const SHOWN_STEPS = 10;
 
 function runJson(status: RunStatus): object {
   const { id, agent, state, version, priority, deadline, entries, worker, losses, pending } = status;
@@ -149,7 +153,7 @@ function runTable(runs: readonly RunStatus[], limit: number): string {
   return `${lines.join("\n")}\n`;
 }
 
-function runLines(status: RunStatus, entries: readonly JournalEntry[], { style }: Look): string {
+function runLines(status: RunStatus, { style }: Look): string {
   const rows: readonly (readonly [name: string, value: string])[] = [
     ["run", status.id],
     ["agent", status.agent],
@@ -172,24 +176,14 @@ function runLines(status: RunStatus, entries: readonly JournalEntry[], { style }
       `  ${terminalLine(`${name} ${JSON.stringify(input)}`, 300)}`,
       ...(reason === undefined ? [] : [`  ${terminalLine(reason, 300)}`]),
     );
-  const left = status.entries - entries.length;
-  if (left > 0) lines.push("", `  … ${counted(left, "entry", "entries")} before`);
-  else if (entries.length > 0) lines.push("");
-  lines.push(...entries.map((entry) => `${listTime(entry.time)}  ${terminalLine(entryText(entry), 160)}`));
   return `${lines.join("\n")}\n`;
 }
 
-/** The newest of the first `count` entries of a run: those behind are still to come. */
-async function newestEntries(run: DurableRun, count: number): Promise<readonly JournalEntry[]> {
+/** The first `count` entries of a run: those behind are still to come. */
+async function firstEntries(run: DurableRun, count: number): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = [];
   if (count === 0) return entries;
-  let read = 0;
-  for await (const entry of run.events()) {
-    entries.push(entry);
-    if (entries.length > SHOWN_ENTRIES) entries.shift();
-    read += 1;
-    if (read === count) break;
-  }
+  for await (const entry of run.events()) if (entries.push(entry) === count) break;
   return entries;
 }
 
@@ -199,39 +193,9 @@ function howItStands({ state, pending, stopReason, error }: RunStatus): string {
   return error === undefined ? (stopReason ?? "") : `${stopReason}: ${error}`;
 }
 
-function entryText(entry: JournalEntry): string {
-  const scope = entry.scope === undefined ? "" : `[${entry.scope}] `;
-  return `${scope}${entry.type.replaceAll("_", " ")}${detailOf(entry)}`;
-}
-
-function detailOf(entry: JournalEntry): string {
-  switch (entry.type) {
-    case "user_message":
-      return `: ${messageText(entry.message, " ")}`;
-    case "assistant_message": {
-      const names = toolCallsOf(entry.message).map(({ name }) => name);
-      const called = names.length === 0 ? "" : ` → ${names.join(", ")}`;
-      return `: ${messageText(entry.message, " ")}${called}`;
-    }
-    case "tool_intent":
-    case "approval_request":
-      return `: ${entry.name} ${JSON.stringify(entry.input)}`;
-    case "permission_decision":
-      return `: ${entry.action} ${entry.name}, ${entry.reason}`;
-    case "tool_result": {
-      const { content } = entry.result;
-      return `: ${entry.name} ${entry.status}, ${typeof content === "string" ? content : textOf(content ?? [])}`;
-    }
-    case "run_end":
-      return `: ${entry.stopReason}${entry.error === undefined ? "" : `, ${entry.error.message}`}`;
-    default:
-      return "";
-  }
-}
-
 /**
- * Works on the runs a module speaks of until SIGINT or SIGTERM; then lets go of them and ends with 0. A
- * second signal ends it at once, and so does the first while nothing is at work yet.
+ * Works on the runs a module speaks of until SIGINT or SIGTERM; then releases them and ends with 0. A
+ * second signal ends it at once, and so does the first before it has opened its database.
  */
 export async function runWorker(call: CommandCall): Promise<number> {
   const file = call.text("--config");
@@ -277,10 +241,10 @@ async function work(
   signals: EndingSignals,
 ): Promise<number> {
   context.stdout.write(`${welcome(options)}\n`);
-  // Letting go takes as long as the options say; only a second signal is impatient.
+  // Releasing takes as long as the options say; only a second signal is impatient.
   signals.allowGrace(Number.POSITIVE_INFINITY);
   await untilAborted(signals.signal);
-  context.stdout.write("Letting go of the runs at work. Once more ends it at once.\n");
+  context.stdout.write("Releasing the runs in progress. Press again to quit immediately.\n");
   const forced = await Promise.race([fleet.close(), signals.forced]);
   return forced === undefined ? EXIT.done : SIGNAL_EXITS[forced];
 }
@@ -294,7 +258,7 @@ function welcome({
 }: FleetOptions): string {
   const names = Object.keys(agents).join(", ");
   const place = databaseUrl === undefined ? dataDir : shownUrl(databaseUrl);
-  return `Working on ${names}: up to ${counted(concurrency, "run")} at the same time, version ${version}, from ${place}. Ctrl+C lets go of them.`;
+  return `Working on ${names}: up to ${counted(concurrency, "run")} at the same time, version ${version}, from ${place}. Ctrl+C releases them.`;
 }
 
 /** The error with a message that may be printed. Options that do not fit are a fault of the file. */

@@ -2,14 +2,12 @@ import { expect, test } from "vitest";
 import { Agent } from "../../../agent/agent.ts";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { MemoryJournal } from "../../../core/agent/journal.ts";
-import { NanoAgentError } from "../../../core/base/errors.ts";
 import { defineTool } from "../../../core/tool/tool.ts";
 import { BUILT_IN_SUBAGENTS, createTaskTool } from "../../../extensions/subagents/task-tool.ts";
 import { sessionUsage } from "../../../journal/session-usage.ts";
 import { PlanAndSolveAgent } from "../../../patterns/plan-and-solve-agent.ts";
-import { calls, fails, type ScriptAnswer, says } from "../../../testing/script.ts";
+import { calls, type ScriptAnswer, says } from "../../../testing/script.ts";
 import { ScriptedModel } from "../../../testing/scripted-model.ts";
-import { stepsJson } from "./sessions.ts";
 
 const read = defineTool({
   name: "read",
@@ -31,42 +29,6 @@ async function recorded(script: readonly ScriptAnswer[]) {
   await new Agent({ model: modelOf(script), tools, journal }).run("go");
   return [...journal.entries()].map((entry) => ({ ...entry, time: 0 }));
 }
-
-test("a step has the subagents it started: requests, tools, tokens, cost, result or failure", async () => {
-  const entries = await recorded([
-    [says("Delegating."), task("general", "t1"), task("explore", "t2")],
-    [says("Looking."), calls("read", { path: "gone" }, "r1"), task("explore", "t3")],
-    says("Innermost."),
-    says("Found it."),
-    fails(new NanoAgentError("bad_request", "no such luck")),
-    says("Done."),
-  ]);
-  expect(stepsJson(entries)).toMatchObject([
-    {
-      step: 1,
-      run: 1,
-      input: ["go"],
-      text: "Delegating.",
-      tools: ["task", "task"],
-      subagents: [
-        {
-          call_id: "t1",
-          agent: "general",
-          requests: 3,
-          tool_calls: 2,
-          failed_calls: 1,
-          stop_reason: "completed",
-          turns: [{ text: "Looking.", tools: ["read", "task"] }, { text: "Found it." }],
-          subagents: [{ call_id: "t3", turns: [{ text: "Innermost." }] }],
-        },
-        { call_id: "t2", agent: "explore", cost_usd: 0, error: { code: "bad_request" }, turns: [] },
-      ],
-    },
-    { step: 2, text: "Done.", tools: [] },
-  ]);
-  const cut = entries.filter(({ scope, type }) => scope === undefined || type !== "run_end");
-  expect(stepsJson(cut)[0]).toMatchObject({ subagents: [{ stop_reason: null }, { stop_reason: null }] });
-});
 
 test("the time in tools is that of the calls of the conversation and of phases; that of subagents is in the call that started them", async () => {
   const journal = new MemoryJournal();

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { currentFolder, userPaths } from "../../../coding/settings/paths.ts";
 import { sessionStore } from "../../../coding/setup/open-session.ts";
 import { removeSession } from "../../../coding/setup/undo-place.ts";
-import type { JournalEntry, RunEndEntry, ToolIntentEntry } from "../../../core/agent/entries.ts";
-import { addSpending, NO_SPENDING, type Spending } from "../../../core/agent/state.ts";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
+import type { Spending } from "../../../core/agent/state.ts";
 import { toNanoAgentError } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
 import { messageText, toolCallsOf } from "../../../core/message/message.ts";
@@ -21,7 +21,7 @@ import { describeDuration } from "../../../tools/shell/report.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import type { CommandCall, SessionCall } from "../command-call.ts";
-import { answer, listTime, say, tableLines } from "../command-context.ts";
+import { answer, linePlace, listTime, say, tableLines } from "../command-context.ts";
 import { exportSession } from "./export-session.ts";
 
 const ACTIONS: { readonly [name: string]: (call: SessionCall) => number | Promise<number> } = {
@@ -113,14 +113,8 @@ async function showSession(call: SessionCall, { path }: SessionFile): Promise<nu
     title: sessionTitle(path),
   };
   const { sessionLines } = await import("../../terminal/line-drawer.ts");
-  const { stdout, environment } = call;
-  const place = {
-    environment,
-    isStyled: stdout.isTerminal,
-    columns: () => (stdout.isTerminal ? process.stdout.columns : FILE_COLUMNS),
-  };
-  const lines = (): string => sessionLines(content.entries, SHOWN_STEPS, place);
-  return answer(call, facts(content, figures), text(content, figures) + lines());
+  const lines = sessionLines(content.entries, SHOWN_STEPS, linePlace(call));
+  return answer(call, facts(content, figures), text(content, figures) + lines);
 }
 
 interface SessionFigures {
@@ -163,7 +157,7 @@ function text(
     ["last", timeText(entries.at(-1)?.time) ?? "unknown"],
     ["first", title ?? "(no text)"],
     ["records", `${records}${damaged.length === 0 ? "" : `, ${damaged.length} damaged`}`],
-    ["runs", `${stats.runs}, the last one: ${stats.stopReason ?? "cut or still at work"}`],
+    ["runs", `${stats.runs}, the last one: ${stats.stopReason ?? "interrupted or still running"}`],
   ];
   return rows
     .filter(([, value]) => value !== "")
@@ -174,8 +168,6 @@ function text(
 
 /** Steps that are written out; `--json` writes all. */
 const SHOWN_STEPS = 200;
-/** Width of a text that no terminal shows. */
-const FILE_COLUMNS = 100;
 
 function showStats(call: SessionCall, { path }: SessionFile): number {
   const { sessionId, setAside, entries } = readSession(path);
@@ -269,11 +261,9 @@ function modelCells(used: Spending): readonly string[] {
   ];
 }
 
-export function stepsJson(entries: readonly JournalEntry[]): readonly object[] {
+function stepsJson(entries: readonly JournalEntry[]): readonly object[] {
   let from = 0;
-  const delegated = subagentRuns(entries);
-  return sessionSteps(entries).map(({ number: step, at, answerAt, run }, index, steps) => {
-    const next = steps[index + 1]?.at ?? entries.length;
+  return sessionSteps(entries).map(({ number: step, at, answerAt, run }) => {
     const input = entries.slice(from, at).flatMap(saidTo);
     from = answerAt + 1;
     const answer = entries[answerAt];
@@ -283,7 +273,6 @@ export function stepsJson(entries: readonly JournalEntry[]): readonly object[] {
         : answer?.type === "history"
           ? answer.messages
           : [];
-    const subagents = delegated.filter((started) => started.at >= at && started.at < next);
     return {
       step,
       run,
@@ -291,7 +280,6 @@ export function stepsJson(entries: readonly JournalEntry[]): readonly object[] {
       input,
       text: messages.map((message) => messageText(message, "\n")).join("\n"),
       tools: messages.flatMap((message) => toolCallsOf(message).map(({ name }) => name)),
-      ...(subagents.length === 0 ? {} : { subagents: subagents.map(subagentJson) }),
     };
   });
 }
@@ -306,88 +294,4 @@ function saidTo(entry: JournalEntry): readonly string[] {
 export function timeText(time: number | undefined): string | null {
   const date = new Date(time ?? Number.NaN);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();
-}
-
-/** The work of a subagent for the call that started it. */
-interface SubagentRun {
-  /** Place of its first entry. */
-  readonly at: number;
-  readonly scope: string;
-  readonly startedAt: number;
-  readonly callId: string;
-  readonly agent: string;
-  readonly model: string;
-  readonly turns: { readonly text: string; readonly tools: readonly string[] }[];
-  readonly subagents: SubagentRun[];
-  toolCalls: number;
-  /** Calls that failed, were refused or were stopped. */
-  failedCalls: number;
-  /** Requests, tokens and cost, those of its own subagents included. */
-  used: Spending;
-  durationMs: number;
-  /** Undefined while it works, or when it was interrupted. */
-  end: RunEndEntry | undefined;
-}
-
-/** The subagents of the conversation and its patterns, in the order in which they began. */
-function subagentRuns(entries: readonly JournalEntry[]): readonly SubagentRun[] {
-  let open: SubagentRun[] = [];
-  const outer: SubagentRun[] = [];
-  const intents = new Map<string, ToolIntentEntry>();
-  entries.forEach((entry, at) => {
-    const { scope } = entry;
-    if (entry.type === "tool_intent")
-      intents.set(`${scope === undefined ? "" : `${scope}/`}${entry.name}/${entry.callId}`, entry);
-    if (scope === undefined) return;
-    const parents = open.filter((run) => scope === run.scope || scope.startsWith(`${run.scope}/`));
-    if (entry.type === "run_start") {
-      // The call that started it: a second subagent of the same call has a number behind it.
-      const intent = intents.get(scope) ?? intents.get(scope.replace(/\/\d+$/, ""));
-      const { time: startedAt, agent = intent?.name ?? "subagent", model } = entry;
-      const who = { at, scope, startedAt, callId: intent?.callId ?? scope, agent, model, end: undefined };
-      const nothing = { toolCalls: 0, failedCalls: 0, used: NO_SPENDING, durationMs: 0 };
-      const run: SubagentRun = { ...who, ...nothing, turns: [], subagents: [] };
-      (parents.at(-1)?.subagents ?? outer).push(run);
-      open.push(run);
-    }
-    for (const run of parents) add(run, entry);
-    if (entry.type === "run_end") open = open.filter((run) => run.scope !== scope);
-  });
-  return outer;
-}
-
-function add(run: SubagentRun, entry: JournalEntry): void {
-  run.durationMs = Math.max(run.durationMs, entry.time - run.startedAt);
-  if (entry.type === "assistant_message" || entry.type === "model_usage")
-    run.used = addSpending(run.used, entry);
-  if (entry.scope !== run.scope) return;
-  if (entry.type === "run_end") run.end = entry;
-  if (entry.type === "assistant_message") {
-    const { message } = entry;
-    run.turns.push({ text: messageText(message, "\n"), tools: toolCallsOf(message).map(({ name }) => name) });
-  }
-  if (entry.type !== "tool_result") return;
-  run.toolCalls++;
-  if (entry.status !== "ok") run.failedCalls++;
-}
-
-function subagentJson(run: SubagentRun): object {
-  const { callId, agent, model, turns, used, toolCalls, failedCalls, durationMs, end, subagents } = run;
-  return {
-    call_id: callId,
-    agent,
-    model,
-    requests: used.requests,
-    tool_calls: toolCalls,
-    failed_calls: failedCalls,
-    input_tokens: used.usage.inputTokens,
-    output_tokens: used.usage.outputTokens,
-    cost_usd: used.costUsd ?? null,
-    duration_ms: durationMs,
-    stop_reason: end?.stopReason ?? null,
-    error: end?.error,
-    detail: end?.detail,
-    turns,
-    subagents: subagents.map(subagentJson),
-  };
 }

@@ -1,3 +1,4 @@
+import { userPaths } from "../../../coding/settings/paths.ts";
 import { errorMessage } from "../../../core/base/errors.ts";
 import { isRecord } from "../../../core/base/json.ts";
 import { LOCAL_BASE_URLS } from "../../../providers/local/local-servers.ts";
@@ -5,7 +6,7 @@ import { LOCAL_MODEL } from "../../../providers/model-choice.ts";
 import { tokensText } from "../../text/amounts.ts";
 import { type Line, span } from "../paint/line.ts";
 import type { PickerItem } from "../panels/picker.ts";
-import { type Control, recordsIn } from "./control.ts";
+import { type Control, ownCommand, recordsIn } from "./control.ts";
 
 /** A row of the list: a model, with the variable that its provider's key is missing in; or another server. */
 type ModelChoice = { readonly name: string; readonly missing?: string | undefined } | "server";
@@ -17,7 +18,7 @@ export async function chooseModel(control: Control, args: string): Promise<void>
     return;
   }
   control.say("looking for models", "muted");
-  const json = await control.ports.command(["models", "--json"]);
+  const json = await ownCommand(["models", "--json"], control.ports);
   control.screen.clearHint();
   const { model = "", effort } = control.screen.session?.view ?? {};
   const items = modelItems(json, model);
@@ -69,9 +70,18 @@ async function setModel(control: Control, name: string): Promise<void> {
   const { session } = control.screen;
   await session?.setModel(name);
   const chosen = name === LOCAL_MODEL ? session?.info.model.name : name;
-  await control.ports.saveModel(name);
+  await keepModel(control, name);
   control.say(`The model is ${chosen ?? name} from now on, also at the next start.`, "good");
 }
+
+/** Makes a model the one of the next start. */
+export async function keepModel({ ports }: Control, name: string): Promise<void> {
+  const { saveModel } = await import("../../../coding/settings/saved-rules.ts");
+  await saveModel(name, userPaths(ports.environment));
+}
+
+/** The ways to a model; loaded when a person wants one. */
+const loadSetUp = () => import("../../../coding/setup/model-setup.ts");
 
 /** The same models under another name. */
 const DOUBLES: ReadonlySet<unknown> = new Set(["openai-chat", "openai-responses"]);
@@ -179,7 +189,7 @@ export function openSetUp(control: Control, setUp: SetUp, looked?: readonly stri
 /** Says what was looked for and what answered; takes what can be used. */
 async function lookAgain(control: Control, setUp: SetUp): Promise<void> {
   control.say("looking", "muted");
-  const lines = await (await control.ports.modelSetUp()).localServers();
+  const lines = await (await loadSetUp()).localServerLines(control.ports);
   control.screen.clearHint();
   if (lines.some((row) => !/(?:no answer|no model|its model)$/.test(row))) setUp.again();
   else openSetUp(control, setUp, lines);
@@ -208,12 +218,12 @@ async function pasteKey(control: Control, hints: KeyHints = {}): Promise<string 
       enter: "try it",
     }));
   if (key === undefined) return undefined;
-  const ports = await control.ports.modelSetUp();
-  const owners = provider === undefined ? ports.ownersOf(key.trim()) : [provider];
+  const setUp = await loadSetUp();
+  const owners = provider === undefined ? setUp.ownersOf(key.trim()) : [provider];
   const owner = owners.length === 1 ? owners[0] : await pickOne(control, "Whose key is it?", owners);
   if (owner === undefined) return undefined;
   control.say(`trying the key with ${owner}`, "muted");
-  const tried = await attempt(ports.setUp({ provider: owner, key: key.trim(), id }));
+  const tried = await attempt(setUp.setUpModel({ provider: owner, key: key.trim(), id }, control.ports));
   control.screen.clearHint();
   if ("name" in tried) return tried.name;
   const { key: _key, ...rest } = hints;
@@ -238,9 +248,9 @@ async function giveBaseUrl(control: Control, known?: Server, fault?: string): Pr
   if (baseUrl === undefined) return undefined;
   if (!/^https?:\/\/[^\s/]/.test(baseUrl))
     return await giveBaseUrl(control, undefined, "An address begins with http:// or https://.");
-  const ports = await control.ports.modelSetUp();
+  const setUp = await loadSetUp();
   control.say(`asking ${baseUrl} for its models`, "muted");
-  const listed = await ports.modelsAt(baseUrl, known?.key);
+  const listed = await setUp.modelsAt(baseUrl, known?.key);
   control.screen.clearHint();
   if ("problem" in listed) {
     if (!listed.wantsKey) return await giveBaseUrl(control, undefined, listed.problem);
@@ -255,7 +265,9 @@ async function giveBaseUrl(control: Control, known?: Server, fault?: string): Pr
   const id = await pickOne(control, `Models at ${listed.baseUrl}`, listed.models);
   if (id === undefined) return undefined;
   control.say(`trying ${id}`, "muted");
-  const tried = await attempt(ports.setUp({ baseUrl: listed.baseUrl, key: known?.key, id }));
+  const tried = await attempt(
+    setUp.setUpModel({ baseUrl: listed.baseUrl, key: known?.key, id }, control.ports),
+  );
   control.screen.clearHint();
   return "name" in tried ? tried.name : await giveBaseUrl(control, undefined, tried.fault);
 }

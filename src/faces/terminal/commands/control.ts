@@ -1,33 +1,39 @@
+import { execFile } from "node:child_process";
 import type { CodingSession } from "../../../coding/session/coding-session.ts";
-import type { NewModel, ServerModels } from "../../../coding/setup/model-setup.ts";
-import { errorMessage } from "../../../core/base/errors.ts";
+import { errorMessage, misuse } from "../../../core/base/errors.ts";
 import { type Fields, isRecord, safeParse } from "../../../core/base/json.ts";
+import type { Environment } from "../../../system/env.ts";
 import type { Notice } from "../../../view/notice.ts";
 import type { KeyAction, Keymap } from "../editor/keymap.ts";
-import { type Line, line, oneLine, span } from "../paint/line.ts";
+import { type Line, line, oneLine, span, textLines, wrapLine } from "../paint/line.ts";
 import { type PageOptions, Pager } from "../panels/panel.ts";
 import { type FieldOptions, FieldPanel, Picker, type PickOptions } from "../panels/picker.ts";
 import type { ScreenFace } from "../screen.ts";
 
-export interface KnownSession {
-  readonly id: string;
-  readonly path: string;
-  readonly bytes: number;
-  readonly title: string;
-  readonly changedAt: number;
+/** Where sub-commands of this program run. */
+export interface OwnPlace {
+  readonly cwd: string;
+  readonly environment: Environment;
 }
 
-/** The ways to a model; loaded when a person wants one. */
-export interface ModelSetUp {
-  readonly ownersOf: (key: string) => readonly string[];
-  readonly modelsAt: (baseUrl: string, key?: string) => Promise<ServerModels>;
-  readonly setUp: (model: NewModel) => Promise<string>;
-  /** Each server that was looked for on this machine, and its answer. */
-  readonly localServers: () => Promise<readonly string[]>;
+/** The output of a command of this program. Rejects with what it says on standard error. */
+export function ownCommand(words: readonly string[], { cwd, environment }: OwnPlace): Promise<string> {
+  const [, program = ""] = process.argv;
+  return new Promise((resolve, reject) => {
+    execFile(
+      process.execPath,
+      [program, ...words],
+      { cwd, env: { ...environment }, maxBuffer: 20_000_000 },
+      (error, stdout, stderr) => {
+        if (error === null || stdout !== "") resolve(stdout);
+        else reject(misuse(stderr.trim() || error.message));
+      },
+    );
+  });
 }
 
 /** The actions that reach beyond the screen; the program brings them. */
-export interface ControlPorts {
+export interface ControlPorts extends OwnPlace {
   /** Opens a new session, or one that is kept. */
   readonly openSession: (resume?: { readonly id: string }) => Promise<CodingSession>;
   readonly onSession: (session: CodingSession) => void;
@@ -40,16 +46,6 @@ export interface ControlPorts {
   readonly end: () => void;
   readonly elapsed: () => number;
   readonly setTheme: (name: string) => void;
-  readonly cwd: string;
-  readonly listSessions: (all?: boolean) => readonly KnownSession[];
-  readonly modelSetUp: () => Promise<ModelSetUp>;
-  /** Approves what a project brings, as it was when the session was opened. */
-  readonly approve: (untrusted: UntrustedNotice) => Promise<void>;
-  readonly saveModel: (model: string) => Promise<void>;
-  /** Runs a sub-command of the program and gives what it wrote. Rejects with what it says when it fails. */
-  readonly command: (words: readonly string[]) => Promise<string>;
-  /** Runs a sub-command and shows what it wrote. */
-  readonly runOwn: (words: readonly string[], title: string) => Promise<void>;
 }
 
 export type UntrustedNotice = Extract<Notice, { code: "untrusted" }>;
@@ -110,6 +106,16 @@ export abstract class Control {
   page(options: PageOptions): void {
     const panel: Pager = new Pager(options, () => this.screen.close(panel));
     this.screen.open(panel);
+  }
+
+  /** Runs a sub-command of the program and shows what it wrote. */
+  async pageOf(words: readonly string[], title: string): Promise<void> {
+    const rows = textLines((await ownCommand(words, this.ports)).trimEnd());
+    const inner = (row: string): Line => line(" ".repeat(row.length - row.trimStart().length + 2));
+    this.page({
+      title,
+      rows: ({ width }) => rows.flatMap((row) => wrapLine(line(row), { width, first: [], rest: inner(row) })),
+    });
   }
 
   /** Does something that takes its time; what goes wrong is said. */

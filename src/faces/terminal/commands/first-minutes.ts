@@ -1,9 +1,13 @@
+import { changeTrust } from "../../../coding/project/trust-file.ts";
 import type { CodingSession } from "../../../coding/session/coding-session.ts";
+import { userPaths } from "../../../coding/settings/paths.ts";
 import { misuse } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { PermissionMode } from "../../../permission/permission-mode.ts";
 import type { FoundModel } from "../../../providers/catalog.ts";
+import { variable } from "../../../system/env.ts";
+import { CALL_VARIABLE } from "../../../system/process-watcher.ts";
 import { KEY_MODES, LISTED_MODES, MODE_EFFECTS, modeName, modeNamed } from "../../../view/mode-names.ts";
 import { columnsOf } from "../../text/columns.ts";
 import type { Control, UntrustedNotice } from "./control.ts";
@@ -87,7 +91,11 @@ export function offerTrust(control: Control, untrusted: UntrustedNotice): void {
  * was opened; one that is empty is opened anew with what is trusted.
  */
 async function approve(control: Control, untrusted: UntrustedNotice): Promise<void> {
-  await control.ports.approve(untrusted);
+  const { environment } = control.ports;
+  if (variable(environment, CALL_VARIABLE) !== undefined)
+    throw misuse("An agent cannot approve for its user.");
+  const { folder, items: shown } = untrusted;
+  await changeTrust(userPaths(environment), folder, shown, { keeps: true });
   const { items = [], run } = control.screen.session?.view ?? {};
   if (run !== undefined || items.some(({ type }) => type !== "notice")) {
     control.say("trusted: it counts from the next start, as with nano-agent -c", "good");

@@ -21,7 +21,7 @@ import type { Style } from "../paint/theme.ts";
 import { diffLines } from "../views/diff-lines.ts";
 import { wholeQuestion } from "../views/question-lines.ts";
 import { detailRows } from "../views/rows.ts";
-import { type Control, recordsIn } from "./control.ts";
+import { type Control, ownCommand, recordsIn } from "./control.ts";
 
 interface HelpCommand {
   readonly name: string;
@@ -150,8 +150,7 @@ export function showPlan(control: Control): void {
   }
   control.page({
     title: "Plan",
-    rows: ({ width, marks }) =>
-      markdownRows(plan, width - 2, { marks }).map((row): Line => [span("  "), ...row]),
+    rows: ({ width, marks }) => markdownRows(plan, width - 2, marks).map((row): Line => [span("  "), ...row]),
   });
 }
 
@@ -166,10 +165,9 @@ function headOf({ path, added, removed, isNew }: FileDiff): Line {
 
 /** Shows what runs, asks and is refused: the mode, the rules of the settings, the built-in ones. */
 export async function showPermissions(control: Control): Promise<void> {
-  const { command } = control.ports;
   const [settings, builtIn] = await Promise.all([
-    command(["config", "--json"]),
-    command(["permissions", "defaults"]),
+    ownCommand(["config", "--json"], control.ports),
+    ownCommand(["permissions", "defaults"], control.ports),
   ]);
   const mode = control.screen.session?.view.mode ?? "default";
   const rules = rulesIn(settings);

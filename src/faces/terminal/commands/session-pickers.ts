@@ -1,19 +1,22 @@
 import { basename } from "node:path";
 import type { RewindPoint } from "../../../coding/session/coding-session.ts";
+import { userPaths } from "../../../coding/settings/paths.ts";
+import { sessionStore } from "../../../coding/setup/open-session.ts";
 import { defined } from "../../../core/base/json.ts";
 import { counted } from "../../../core/base/text.ts";
 import { messageText } from "../../../core/message/message.ts";
 import { FactsReader } from "../../../server/facts-reader.ts";
 import type { SessionFacts } from "../../../server/session-facts.ts";
-import { lockPath, readSession } from "../../../session/read-session.ts";
+import { lockPath, readSession, sessionTitle } from "../../../session/read-session.ts";
 import { isLocked } from "../../../session/session-lock.ts";
+import type { SessionFile } from "../../../session/session-store.ts";
 import { ageText, dayText, timeText } from "../../text/amounts.ts";
 import { rollbackText } from "../../text/rollback-text.ts";
 import { type Line, line, oneLine, type Span, span, textLines } from "../paint/line.ts";
 import type { Marks, Role } from "../paint/theme.ts";
 import type { PickerItem } from "../panels/picker.ts";
 import { traceLine } from "../views/list-lines.ts";
-import { type Control, type KnownSession, recordsIn } from "./control.ts";
+import { type Control, ownCommand, recordsIn } from "./control.ts";
 
 interface AfterChoice {
   readonly onOpened?: () => void;
@@ -22,12 +25,20 @@ interface AfterChoice {
   readonly all?: boolean;
 }
 
+const MAX_SESSIONS = 200;
+
+/** The sessions of the folder, the newest first. */
+export function storedSessions({ ports }: Control, all = false): readonly SessionFile[] {
+  const store = sessionStore(userPaths(ports.environment));
+  return store.list(all ? undefined : ports.cwd).slice(0, MAX_SESSIONS);
+}
+
 /** Lets a person choose a session to resume; typing also searches what was said in them. */
 export function openSessions(control: Control, after: AfterChoice = {}): void {
   const { now, marks } = control.screen.context;
   const { all = false } = after;
   const current = control.screen.session?.id;
-  const sessions = control.ports.listSessions(all).filter(({ id }) => id !== current);
+  const sessions = storedSessions(control, all).filter(({ sessionId }) => sessionId !== current);
   if (sessions.length === 0) {
     control.say("There is no other session of this folder.", "muted");
     after.onCancel?.();
@@ -45,14 +56,8 @@ export function openSessions(control: Control, after: AfterChoice = {}): void {
     right: scope.join(` ${marks.dot} `),
     items: rows,
     search: async (query) => {
-      const json = await control.ports.command([
-        "sessions",
-        "find",
-        query,
-        "--json",
-        ...(all ? ["--all"] : []),
-      ]);
-      return found(json, rows, now);
+      const words = ["sessions", "find", query, "--json", ...(all ? ["--all"] : [])];
+      return found(await ownCommand(words, control.ports), rows, now);
     },
     keys: ["enter open"],
     onTab: () => {
@@ -99,16 +104,16 @@ class SessionRow implements PickerItem<string> {
   readonly value: string;
   readonly group: string;
   readonly end: string;
-  readonly #session: KnownSession;
+  readonly #session: SessionFile;
   readonly #marks: Marks;
   #facts: SessionFacts | undefined;
   #isHeld = false;
   #lastSaid: string | undefined;
 
-  constructor(session: KnownSession, now: number, marks: Marks) {
-    const { id, title, changedAt } = session;
-    this.label = oneLine(title).slice(0, 200);
-    this.value = id;
+  constructor(session: SessionFile, now: number, marks: Marks) {
+    const { sessionId, path, changedAt } = session;
+    this.label = oneLine(sessionTitle(path) ?? "(no text)").slice(0, 200);
+    this.value = sessionId;
     this.group = dayText(changedAt, now);
     this.end = timeText(changedAt, now);
     this.#session = session;

@@ -5,7 +5,7 @@ import { ownValue } from "../../../core/base/json.ts";
 import { line, span } from "../paint/line.ts";
 import { THEME_NAMES } from "../paint/theme.ts";
 import { chooseModel } from "./choose-model.ts";
-import type { Control } from "./control.ts";
+import { type Control, ownCommand } from "./control.ts";
 import { chooseMode } from "./first-minutes.ts";
 import { openHelp, showContext, showCost, showDiff, showPermissions, showPlan } from "./pages.ts";
 import { openRewind, openSessions, redo, undo } from "./session-pickers.ts";
@@ -23,7 +23,7 @@ export interface SlashCommand {
 interface OwnCommand {
   readonly note: string;
   readonly hint?: string;
-  /** True: not while a run is at work. */
+  /** True: not during a run. */
   readonly waits?: boolean;
   readonly run: (control: Control, args: string) => void | Promise<void>;
 }
@@ -62,19 +62,19 @@ const COMMANDS: { readonly [name: string]: OwnCommand } = {
   mcp: { note: "servers of tools and their state", run: showServers },
   agents: {
     note: "subagents that can be used",
-    run: (control) => control.ports.runOwn(["agents", "list"], "Subagents"),
+    run: (control) => control.pageOf(["agents", "list"], "Subagents"),
   },
   skills: {
     note: "skills that can be used",
-    run: (control) => control.ports.runOwn(["skills", "list"], "Skills"),
+    run: (control) => control.pageOf(["skills", "list"], "Skills"),
   },
   memory: { note: "write something into AGENTS.md, or see what is remembered", run: remember },
   init: { note: "write an AGENTS.md for this project", run: (control) => control.send(INIT_PROMPT) },
   export: { note: "write the conversation to a file", run: exportSession },
   theme: { note: THEME_NAMES.join(", "), run: chooseTheme },
   editor: { note: "write the message in $VISUAL or $EDITOR", run: (control) => control.act("editor", "") },
-  doctor: { note: "check what a run needs", run: (control) => control.ports.runOwn(["doctor"], "Doctor") },
-  stop: { note: "stop the run at work", run: async (control) => control.screen.session?.stop() },
+  doctor: { note: "check what a run needs", run: (control) => control.pageOf(["doctor"], "Doctor") },
+  stop: { note: "stop the run", run: async (control) => control.screen.session?.stop() },
   quit: { note: "leave", run: (control) => control.ports.end() },
 };
 
@@ -115,7 +115,7 @@ const ALIASES: { readonly [name: string]: string } = {
 export function runSlashCommand(control: Control, name: string, args: string): void {
   const command = COMMANDS[name];
   if (command?.waits === true && control.screen.session?.view.run !== undefined) {
-    control.say(`A run is at work: esc stops it, then /${name}.`);
+    control.say(`A run is in progress: esc stops it, then /${name}.`);
     return;
   }
   const work = async (): Promise<void> => command?.run(control, args);
@@ -178,14 +178,15 @@ async function exportSession(control: Control, args: string): Promise<void> {
   if (session === undefined) return;
   const file = args === "" ? `nano-agent-${session.id.slice(0, 8)}.md` : args;
   const format = /\.html?$/.test(file) ? "html" : file.endsWith(".json") ? "json" : "markdown";
-  await control.ports.command(["sessions", "export", session.id, "--format", format, "--output", file]);
+  const words = ["sessions", "export", session.id, "--format", format, "--output", file];
+  await ownCommand(words, control.ports);
   control.say(`written to ${file}`, "good");
 }
 
 /** Adds a text to the instructions file that counts in the folder; without one, shows long-term memory. */
 async function remember(control: Control, args: string): Promise<void> {
   if (args === "") {
-    await control.ports.runOwn(["memory", "list"], "Remembered");
+    await control.pageOf(["memory", "list"], "Remembered");
     return;
   }
   const { cwd } = control.ports;

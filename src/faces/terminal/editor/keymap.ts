@@ -3,7 +3,7 @@ import { applyEdit, type Editor, insertText, isEditCommand } from "./editor.ts";
 
 /** The actions for keys, in the help's order: their default keys, and their effect. */
 export const ACTIONS = {
-  send: { keys: ["enter"], does: "send; while a run is at work, with its next request" },
+  send: { keys: ["enter"], does: "send; during a run, with its next request" },
   queue: { keys: ["alt+enter"], does: "send when the run has ended" },
   newline: { keys: ["shift+enter", "ctrl+j"], does: "new line (also \\ enter)" },
   "take-back": { keys: ["alt+up"], does: "take the newest queued message back (alt+1-9: that one)" },

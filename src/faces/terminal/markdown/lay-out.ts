@@ -1,65 +1,58 @@
-import { cutLine, type Line, line, lineColumns, longestWord, span, wrapLine } from "../paint/line.ts";
-import type { Marks } from "../paint/theme.ts";
-import { inlineSpans } from "./inline.ts";
+import { Lexer, type Token, type Tokens } from "marked";
+import { type Line, lineColumns, longestWord, type Span, span, wrapLine } from "../paint/line.ts";
+import type { Marks, Style } from "../paint/theme.ts";
 
-/** The text before the rows of a block: bars of quotes, indents and bullets of lists. */
-export interface Lead {
-  readonly first: Line;
-  readonly rest: Line;
+/** A longer text is taken as it is written: looking for its emphasis would take too long. */
+const MAX_CHARS = 4_000;
+const MAX_DEPTH = 6;
+
+/** The text of a paragraph with its emphasis, code and links, in the lines that it is broken into. */
+export function inlineLines(text: string, base: Style = {}): readonly Line[] {
+  const lines: Span[][] = [[]];
+  const add = (text: string, style: Style): void => {
+    if (text !== "") lines.at(-1)?.push(span(text.replaceAll("\n", " "), style));
+  };
+  const walk = (tokens: readonly Token[], style: Style, depth: number): void => {
+    for (const given of tokens) {
+      const token = given as Inline;
+      if (depth > MAX_DEPTH) add(token.raw, style);
+      else if (token.type === "br") lines.push([]);
+      else if (token.type === "strong") walk(token.tokens, { ...style, bold: true }, depth + 1);
+      else if (token.type === "em") walk(token.tokens, { ...style, italic: true }, depth + 1);
+      else if (token.type === "del") walk(token.tokens, { ...style, strike: true }, depth + 1);
+      else if (token.type === "codespan") add(token.text, { ...style, role: "code" });
+      else if (token.type === "link" || token.type === "image") {
+        const { href, text: label } = token;
+        const link: Style = { ...style, role: "link", link: href };
+        if (token.type === "link" && label !== "") walk(token.tokens, link, depth + 1);
+        else add(label === "" ? href : label, link);
+        // Where a click does not work, or the text could name another place than the link, it is shown.
+        if (/^(?:https?|mailto):/.test(href) && !href.includes(label.trim()))
+          add(` (${href})`, { ...style, role: "muted" });
+      } else if (token.type === "text" || token.type === "escape") add(token.text, style);
+      else add(token.raw, style);
+    }
+  };
+  if (text.length > MAX_CHARS) add(text, base);
+  else walk(new Lexer().inlineTokens(text), base, 0);
+  return lines;
 }
 
-export type Block =
-  | { readonly type: "blank" }
-  | {
-      readonly type: "paragraph";
-      readonly text: string;
-      readonly lead: Lead;
-      readonly heading: boolean;
-      readonly skip: number;
-    }
-  | { readonly type: "code"; readonly spans: Line; readonly lead: Lead }
-  | { readonly type: "table"; readonly lines: readonly string[]; readonly lead: Lead }
-  | { readonly type: "rule"; readonly lead: Lead };
+type Inline =
+  | Tokens.Text
+  | Tokens.Escape
+  | Tokens.Strong
+  | Tokens.Em
+  | Tokens.Del
+  | Tokens.Codespan
+  | Tokens.Br
+  | Tokens.Link
+  | Tokens.Image
+  | Tokens.HTML;
 
-export function layOutBlock(block: Block, width: number, marks: Marks): readonly Line[] {
-  switch (block.type) {
-    case "blank":
-      return [[]];
-    case "paragraph": {
-      const { lead, heading, text, skip } = block;
-      const spans = inlineSpans(text, heading ? { role: "heading", bold: true } : {});
-      return wrapLine(withoutStart(spans, skip), { width, ...lead });
-    }
-    case "code": {
-      const { first, rest } = block.lead;
-      const room = Math.max(2, width - lineColumns(first));
-      return cutLine(block.spans, room).map((row, index) => [...(index === 0 ? first : rest), ...row]);
-    }
-    case "table": {
-      const { first, rest } = block.lead;
-      const rows = tableRows(block.lines, width - lineColumns(first), marks);
-      if (rows === undefined)
-        return block.lines.flatMap((each) => wrapLine(inlineSpans(each), { width, ...block.lead }));
-      return rows.map((row, index) => [...(index === 0 ? first : rest), ...row]);
-    }
-    case "rule":
-      return [
-        [
-          ...block.lead.first,
-          ...line(marks.rule.repeat(Math.max(3, Math.min(40, width - 4))), { role: "muted" }),
-        ],
-      ];
-  }
-}
-
-function withoutStart(spans: Line, chars: number): Line {
-  if (chars === 0) return spans;
-  let left = chars;
-  return spans.flatMap((each) => {
-    const rest = each.text.slice(left);
-    left = Math.max(0, left - each.text.length);
-    return rest === "" ? [] : [span(rest, each.style)];
-  });
+/** A text on one line, such as a cell of a table. */
+function inlineSpans(text: string, base: Style = {}): Line {
+  return inlineLines(text, base).flat();
 }
 
 const MAX_COLUMNS = 30;
@@ -68,7 +61,11 @@ const LONGEST_WORD = 16;
 const MARGIN_FROM = 8;
 
 /** The rows of a table, as lists where columns have no room; undefined when the lines are none. */
-function tableRows(lines: readonly string[], width: number, marks: Marks): readonly Line[] | undefined {
+export function tableRows(
+  lines: readonly string[],
+  width: number,
+  marks: Marks,
+): readonly Line[] | undefined {
   const [head, rule, ...body] = lines;
   if (head === undefined || rule === undefined || !/^\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/.test(rule))
     return undefined;

@@ -10,22 +10,15 @@ export interface Span {
 
 export type Line = readonly Span[];
 
-export interface Highlighter {
-  /** The colours of the next line, and the state in which the one after it begins. */
-  readonly line: (text: string, state: string) => { readonly spans: Line; readonly state: string };
-}
-
-/** Finds the colours of a language; undefined while they are not loaded, and where nobody knows it. */
-export type LoadHighlighter = (language: string) => Highlighter | undefined;
-
 export interface ViewContext {
   readonly width: number;
   readonly marks: Marks;
-  readonly highlight?: LoadHighlighter | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** True when details of calls and thinking are shown where they are folded otherwise. */
   readonly details: boolean;
+  /** True when thinking is shown whole all the same. */
+  readonly thinking?: boolean;
   /** True when keys and commands show more. */
   readonly hasKeys?: boolean;
 }

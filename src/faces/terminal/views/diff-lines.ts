@@ -1,7 +1,7 @@
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { FileDiff } from "../../../view/file-diff.ts";
-import type { Highlighter, ViewContext } from "../paint/line.ts";
-import { cutLine, type Line, type Span, span, textLines } from "../paint/line.ts";
+import { CodeHighlighter } from "../markdown/highlight.ts";
+import { cutLine, type Line, type Span, span, textLines, type ViewContext } from "../paint/line.ts";
 import type { Style } from "../paint/theme.ts";
 
 /** A line longer than this shows its beginning. */
@@ -9,7 +9,7 @@ const MAX_CHARS = 2_000;
 /** Lines that have less in common than this are shown as wholly different. */
 const MIN_COMMON = 0.4;
 
-export interface DiffLook extends Pick<ViewContext, "width" | "marks" | "highlight"> {
+export interface DiffLook extends Pick<ViewContext, "width" | "marks"> {
   /** A person is asked about it: long lines as a whole, characters that do not show as their names. */
   readonly isAsked?: boolean;
 }
@@ -21,7 +21,7 @@ export function diffLines(diff: FileDiff, context: DiffLook): readonly Line[] {
     ...diff.hunks.map(({ oldStart, newStart, lines }) => Math.max(oldStart, newStart) + lines.length),
   );
   const digits = String(largest).length;
-  const highlighter = context.highlight?.(endingOf(diff.path));
+  const highlighter = new CodeHighlighter(endingOf(diff.path));
   return diff.hunks.flatMap((hunk, index) => {
     const plain = context.isAsked === true ? whole : beginning;
     const rows = hunkLines(hunk, { digits, width: context.width, highlighter, plain });
@@ -38,7 +38,7 @@ function endingOf(path: string): string {
 interface HunkLook {
   readonly digits: number;
   readonly width: number;
-  readonly highlighter: Highlighter | undefined;
+  readonly highlighter: CodeHighlighter;
   readonly plain: (text: string) => string;
 }
 
@@ -60,7 +60,7 @@ function hunkLines(
     const added = come.map((text, index) => apart(text, gone[index], plain));
     if (removed.length === 0 && added.length === 0) {
       const text = plain(lines[at]?.slice(1) ?? "");
-      const spans = highlighter?.line(text, "").spans ?? [span(text)];
+      const spans = highlighter.peek(text);
       add(newNumber, " ", spans);
       oldNumber++;
       newNumber++;

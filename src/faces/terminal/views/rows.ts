@@ -55,12 +55,12 @@ function standsApart(type: ViewItem["type"], before: ViewItem["type"]): boolean 
 }
 
 export function rowsOf(block: Block, context: ViewContext): readonly Line[] {
-  const { width, marks, highlight } = context;
+  const { width, marks } = context;
   switch (block.kind) {
     case "said":
       return saidRows(block, context);
     case "answer": {
-      const rows = markdownRows(block.markdown, width, { marks, highlight });
+      const rows = markdownRows(block.markdown, width, marks);
       return block.state === "interrupted" ? [...rows, INTERRUPTED] : rows;
     }
     case "thinking":
@@ -82,9 +82,9 @@ export function rowsOf(block: Block, context: ViewContext): readonly Line[] {
 }
 
 /** Stands below an answer that was stopped. */
-export const INTERRUPTED: Line = line("(interrupted)", { role: "warning" });
+const INTERRUPTED: Line = line("(interrupted)", { role: "warning" });
 /** Stands below what an attempt wrote before it failed; the next one writes all of it again. */
-export const BROKEN_OFF: Line = line("(broken off)", { role: "warning" });
+const BROKEN_OFF: Line = line("(broken off)", { role: "warning" });
 
 const LEVELS: { readonly [level in Level]: Role } = { info: "muted", warning: "warning", error: "bad" };
 
@@ -129,10 +129,10 @@ function middleFolded(rows: readonly Line[], most: number, sign: string): readon
 
 function thinkingRows(
   { text, words, isStreaming }: BlockOf<"thinking">,
-  { width, details, marks, hasKeys }: ViewContext,
+  { width, details, thinking, marks, hasKeys }: ViewContext,
 ): readonly Line[] {
   const muted: Style = { role: "muted", italic: true };
-  if (details)
+  if (details || thinking === true)
     return textLines(text).flatMap((row) => wrapLine([span(row, muted)], { width, first: line("  ") }));
   if (isStreaming)
     return [
@@ -345,17 +345,39 @@ export interface ScrollRows {
   readonly live: readonly Line[];
 }
 
+interface ScrollOptions {
+  /** The place of the first item. Default 0. */
+  readonly from?: number;
+  /** True: no empty rows between items. */
+  readonly isTight?: boolean;
+  /** False: an answer is given out when it is over. Default true. */
+  readonly isLive?: boolean;
+  /** False for an item that has no rows; asked when it is over. `next`: the one that follows. */
+  readonly isShown?: (item: ViewItem, next: ViewItem | undefined) => boolean;
+}
+
 /**
  * Goes through the items of a conversation. What cannot change any more is given out once; so are the rows of
  * an answer that is being written, as soon as more text cannot change them.
  */
 export class Scroll {
-  #next = 0;
+  readonly #options: ScrollOptions;
+  #next: number;
   /** Messages of the person among the items that were gone through. */
   #said = 0;
   #before: ViewItem["type"] | undefined;
   #stream: { readonly id: string; readonly markdown: MarkdownStream; chars: number } | undefined;
   #extra: Line[] = [];
+
+  constructor(options: ScrollOptions = {}) {
+    this.#options = options;
+    this.#next = options.from ?? 0;
+  }
+
+  /** The place of the first item that was not given out. */
+  get next(): number {
+    return this.#next;
+  }
 
   /** Skips what was said before the last message of the person, and tells how much that is. */
   open(items: readonly ViewItem[], { marks, now }: ViewContext): void {
@@ -399,13 +421,16 @@ export class Scroll {
     isOver: (item: ViewItem) => boolean = isFinal,
   ): ScrollRows {
     const { width } = context;
+    const { isTight, isLive = true, isShown = () => true } = this.#options;
     const final: Line[] = this.#stream === undefined ? this.#printed(width) : [];
     for (let item = items[this.#next]; item !== undefined; item = items[this.#next]) {
-      if (item.type === "answer") final.push(...this.#streamed(item, context));
-      else if (isOver(item)) final.push(...safeLines(item, context, this.#before));
-      if (!isOver(item)) break;
+      const isDone = isOver(item);
+      if (item.type === "answer" && isLive) final.push(...this.#streamed(item, context, isDone));
+      else if (isDone && isShown(item, items[this.#next + 1]))
+        final.push(...safeLines(item, context, this.#before));
+      if (!isDone) break;
       if (item.type === "user") this.#said++;
-      if (item.type !== "answer" || item.text !== "") this.#before = item.type;
+      if (isTight !== true && (item.type !== "answer" || item.text !== "")) this.#before = item.type;
       this.#stream = undefined;
       this.#next++;
       final.push(...this.#printed(width));
@@ -419,14 +444,17 @@ export class Scroll {
     return this.#extra.splice(0).flatMap((row) => fitting(row, width));
   }
 
-  #streamed(item: Extract<ViewItem, { type: "answer" }>, context: ViewContext): readonly Line[] {
+  #streamed(
+    item: Extract<ViewItem, { type: "answer" }>,
+    context: ViewContext,
+    isDone: boolean,
+  ): readonly Line[] {
     const rows: Line[] = [];
     if (this.#stream?.id !== item.id) {
       if (item.text === "") return [];
-      const { marks, highlight } = context;
       this.#stream = {
         id: item.id,
-        markdown: new MarkdownStream({ marks, highlight }),
+        markdown: new MarkdownStream(context.marks),
         chars: 0,
       };
       if (this.#before !== undefined && standsApart("answer", this.#before)) rows.push([]);
@@ -434,7 +462,7 @@ export class Scroll {
     const stream = this.#stream;
     stream.markdown.push(item.text.slice(stream.chars));
     stream.chars = item.text.length;
-    if (item.state !== "streaming") stream.markdown.end();
+    if (isDone) stream.markdown.end();
     rows.push(...stream.markdown.take(context.width));
     if (item.isVoid === true) rows.push(BROKEN_OFF);
     else if (item.state === "interrupted") rows.push(INTERRUPTED);

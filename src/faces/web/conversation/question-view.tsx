@@ -7,7 +7,7 @@ import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { QuestionAnswer } from "../../../server/server-api.ts";
 import type { Question } from "../../../view/question.ts";
 import { questionKind, questionSubject } from "../../../view/question-kind.ts";
-import { type ValueField, type ValueOption, valueFields } from "../../../view/value-fields.ts";
+import { type ValueField, type ValueOption, valueFields } from "../../../view/value-form.ts";
 import { useWords } from "../language/language.ts";
 import { Button } from "../text/controls.tsx";
 import { DiffView, LineCounts } from "../text/diff-view.tsx";

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { changedPart, codePieces } from "./code.tsx";
+import { codePieces } from "../../text/code-pieces.ts";
+import { changedPart } from "./code.tsx";
 
 const code = fc.array(
   fc.constantFrom("const ", "a", "(", '"', "'", "`", "\\", "//", "/*", "*/", "#", "\n", "12", "é", "😀"),

@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
+import { type CodePiece, codePieces } from "../../text/code-pieces.ts";
 
 interface CodeProps {
   readonly text: string;
@@ -40,70 +41,6 @@ function cutOut(pieces: readonly CodePiece[], from: number, to: number): readonl
     const text = piece.text.slice(Math.max(0, from - start), Math.max(0, to - start));
     return text === "" ? [] : [{ ...piece, text }];
   });
-}
-
-/** A stretch of code of one colour; without a class it has none. */
-export interface CodePiece {
-  readonly text: string;
-  /** Comment, string, keyword, number or call. */
-  readonly kind?: "c" | "s" | "k" | "n" | "f";
-}
-
-interface Grammar {
-  readonly comment: string;
-  readonly keywords: string;
-}
-
-const C_LIKE: Grammar = {
-  comment: String.raw`//.*|/\*[^]*?(?:\*/|$)`,
-  keywords:
-    "abstract as async await bool boolean break case catch char class const continue declare def default defer do double else enum export extends false final finally float fn for from func function go if impl implements import in instanceof int interface let long match mod mut namespace new nil null of package private protected pub public readonly return satisfies self static struct super switch this throw trait true try type typeof undefined use var void while yield",
-};
-const PYTHON: Grammar = {
-  comment: "#.*",
-  keywords:
-    "False None True and as assert async await break class continue def del elif else end except finally for from global if import in is lambda module nonlocal not or pass raise return self try while with yield",
-};
-const SHELL: Grammar = {
-  comment: "#.*",
-  keywords:
-    "case do done elif else esac export fi for function if in local return set then until while true false null",
-};
-const DATA: Grammar = { comment: "//.*", keywords: "true false null" };
-
-const GRAMMARS: { readonly [names: string]: Grammar } = {
-  "ts tsx js jsx mjs cjs mts typescript javascript go rs rust c h cc cpp java kt swift cs php css scss":
-    C_LIKE,
-  "py python rb ruby": PYTHON,
-  "sh bash shell zsh console yaml yml toml dockerfile makefile": SHELL,
-  "json jsonc jsonl": DATA,
-};
-
-/** Longer lines are data. */
-const MAX_CHARS = 50_000;
-
-/** The colours of code in a language (name in a fence, ending of a file); plain where it is unknown. */
-export function codePieces(text: string, language: string): readonly CodePiece[] {
-  const name = language.toLowerCase();
-  const known = Object.keys(GRAMMARS).find((names) => names.split(" ").includes(name));
-  const grammar = GRAMMARS[known ?? ""];
-  if (grammar === undefined || text.length > MAX_CHARS) return [{ text }];
-  const words = grammar.keywords.replaceAll(" ", "|");
-  const pattern = new RegExp(
-    `(?<c>${grammar.comment})|(?<s>"(?:[^"\\\\\\n]|\\\\.)*"?|'(?:[^'\\\\\\n]|\\\\.)*'?|\`(?:[^\`\\\\]|\\\\.)*\`?)|\\b(?<k>${words})\\b|\\b(?<n>\\d[\\w.]*)|(?<f>[\\p{L}_$][\\w$]*)(?=\\()|[\\p{L}_$][\\w$]*`,
-    "gu",
-  );
-  const pieces: CodePiece[] = [];
-  let end = 0;
-  for (const match of text.matchAll(pattern)) {
-    const [kind] = Object.entries(match.groups ?? {}).find(([, part]) => part !== undefined) ?? [];
-    if (kind === undefined) continue;
-    if (match.index > end) pieces.push({ text: text.slice(end, match.index) });
-    pieces.push({ text: match[0], kind: kind as NonNullable<CodePiece["kind"]> });
-    end = match.index + match[0].length;
-  }
-  if (end < text.length) pieces.push({ text: text.slice(end) });
-  return pieces;
 }
 
 export function languageOf(path: string): string {
