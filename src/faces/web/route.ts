@@ -38,6 +38,10 @@ export function hrefOf(route: Route): string {
   return view === "chat" ? session : `${session}/${view}`;
 }
 
+export function goTo(route: Route): void {
+  location.hash = hrefOf(route);
+}
+
 function decodedPart(text: string): string {
   try {
     return decodeURIComponent(text);

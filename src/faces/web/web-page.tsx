@@ -5,7 +5,7 @@ import { terminalLine } from "../../view/safe-text.ts";
 import { SessionPage, usePictures } from "./conversation/session-page.tsx";
 import { LanguageContext, useWords } from "./language/language.ts";
 import { Rail, Sheet, TopBar } from "./rail.tsx";
-import { hrefOf, parseRoute, type Route } from "./route.ts";
+import { goTo, parseRoute, type Route } from "./route.ts";
 import { Find } from "./sessions/find.tsx";
 import { type LiveSessions, LiveSessionsContext, usePolledSessions } from "./sessions/live-sessions.ts";
 import { SessionList } from "./sessions/session-list.tsx";
@@ -79,10 +79,6 @@ function Frame(): VNode {
       )}
     </LiveSessionsContext.Provider>
   );
-}
-
-function goTo(route: Route): void {
-  location.hash = hrefOf(route);
 }
 
 /** Leads to the next session that waits for an answer, behind the one that is open. */

@@ -1,4 +1,4 @@
-import { Component, type Context, createContext, type VNode } from "preact";
+import { Component, type VNode } from "preact";
 import { useContext } from "preact/hooks";
 import { type AgentBlock, type Block, blockOf, type CallBlock, type Level } from "../../../view/blocks.ts";
 import { evidenceText } from "../../../view/evidence.ts";
@@ -12,7 +12,7 @@ import { Button } from "../text/controls.tsx";
 import { DiffView, LineCounts } from "../text/diff-view.tsx";
 import { Icon, type Mark, StateMark, Trace } from "../text/icons.tsx";
 import { Markdown } from "../text/markdown.tsx";
-import type { SessionActions } from "./page-actions.ts";
+import { SessionContext } from "./open-session.ts";
 
 interface ItemProps {
   readonly item: ViewItem;
@@ -271,7 +271,8 @@ function Agent({ agent }: { readonly agent: AgentBlock }): VNode {
 function End({ block, id }: BlockProps<"end"> & { readonly id: string }): VNode {
   const { reason, error, durationMs, costUsd, changes, trace, evidence } = block;
   const { words, duration, money } = useLanguage();
-  const { end, isWritable, actions } = useContext(EndActionsContext);
+  const open = useContext(SessionContext);
+  const isNewest = open?.route.view === "chat" && id === open.view.items.findLast(isEnd)?.id;
   const mark = markOf(reason);
   const proof = evidence === undefined ? "" : evidenceText(evidence, words.evidence);
   const checked = proof === "" && changes !== undefined ? words.evidence.files(changes.files) : proof;
@@ -296,14 +297,14 @@ function End({ block, id }: BlockProps<"end"> & { readonly id: string }): VNode 
         {costUsd !== undefined && costUsd > 0 && <span class="num"> · {money(costUsd)}</span>}
       </span>
       {trace !== undefined && <Trace trace={trace} isShort />}
-      {id === end && actions !== undefined && (
+      {isNewest && (
         <span class="end">
-          {isWritable && (
-            <Button icon="undo" look="bare small" title={words.undoHint} onClick={() => actions.undo()}>
+          {open.isWritable && open.state === "idle" && (
+            <Button icon="undo" look="bare small" title={words.undoHint} onClick={() => open.actions.undo()}>
               {words.undo}
             </Button>
           )}
-          <Button icon="fork" look="bare small" title={words.forkHint} onClick={() => actions.fork()}>
+          <Button icon="fork" look="bare small" title={words.forkHint} onClick={() => open.actions.fork()}>
             {words.fork}
           </Button>
         </span>
@@ -312,16 +313,6 @@ function End({ block, id }: BlockProps<"end"> & { readonly id: string }): VNode 
   );
 }
 
-export interface EndActions {
-  /** Id of its item; undefined where no run has ended. */
-  readonly end: string | undefined;
-  readonly isWritable: boolean;
-  readonly actions: SessionActions | undefined;
+function isEnd({ type }: ViewItem): boolean {
+  return type === "run_end";
 }
-
-/** The actions that the end of a run offers; none where a conversation is only looked at. */
-export const EndActionsContext: Context<EndActions> = createContext<EndActions>({
-  end: undefined,
-  isWritable: false,
-  actions: undefined,
-});

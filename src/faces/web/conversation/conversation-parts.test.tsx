@@ -8,8 +8,9 @@ import type { ToolItem, ViewItem } from "../../../view/view.ts";
 import { LanguageContext, WORDS } from "../language/language.ts";
 import { Items } from "./block-view.tsx";
 import { Conversation } from "./conversation.tsx";
+import { SessionContext } from "./open-session.ts";
 import { QuestionView } from "./question-view.tsx";
-import { type OpenSession, SessionFeed } from "./session-feed.ts";
+import { SessionFeed } from "./session-feed.ts";
 
 /** The text of what is drawn, without its marks. */
 function plain(html: string): string {
@@ -148,23 +149,22 @@ describe("a question", () => {
 
   test("comes with its answers, once it is known who may give them", () => {
     const nothing = (): void => undefined;
-    const props = {
-      id: "s",
-      entry: undefined,
+    const around = {
+      route: { type: "session", id: "s", view: "chat" },
+      showDetails: nothing,
+      showEntry: nothing,
       actions: { stop: nothing, fork: nothing, undo: nothing, redo: nothing },
       work: { said: undefined, say: nothing, dismiss: nothing, attempt: () => Promise.resolve(undefined) },
-    };
+    } as const;
     const questions = [question({ choices: [{ choice: "once" }] })];
     const known = { readOnly: false } as SessionDetail;
     const [early, later] = [undefined, known].map((detail): string => {
-      const session: OpenSession = {
-        ...new SessionFeed().now,
-        questions,
-        detail,
-        retry: undefined,
-        fault: undefined,
-      };
-      return renderToString(<Conversation {...props} session={session} />);
+      const more = { questions, detail, retry: undefined, fault: undefined, isWritable: true };
+      return renderToString(
+        <SessionContext.Provider value={{ ...new SessionFeed().now, ...around, ...more }}>
+          <Conversation />
+        </SessionContext.Provider>,
+      );
     });
     expect(early).not.toContain('class="ask"');
     expect(plain(later ?? "")).toContain(WORDS.en.runOnce);

@@ -4,33 +4,25 @@ import type { JournalEntry } from "../../../core/agent/entries.ts";
 import type { ConnectionRetry } from "../../../server/create-reader.ts";
 import type { SessionDetail } from "../../../server/server-api.ts";
 import { modeName } from "../../../view/mode-names.ts";
-import type { Question } from "../../../view/question.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import type { RunView, ViewItem } from "../../../view/view.ts";
 import { useLanguage, useWords } from "../language/language.ts";
 import { Button } from "../text/controls.tsx";
 import { Icon, StateMark } from "../text/icons.tsx";
-import { useReader, type Work, WorkLine } from "../work.tsx";
-import { EndActionsContext, Items } from "./block-view.tsx";
-import type { SessionActions } from "./page-actions.ts";
+import { useReader, WorkLine } from "../work.tsx";
+import { Items } from "./block-view.tsx";
+import { useOpenSession } from "./open-session.ts";
 import { QuestionView } from "./question-view.tsx";
-import type { OpenSession } from "./session-feed.ts";
 import { SessionSide } from "./session-side.tsx";
 
-interface ConversationProps {
-  readonly id: string;
-  readonly session: OpenSession;
-  readonly actions: SessionActions;
-  readonly work: Work;
-  readonly entry: string | undefined;
-}
-
 /** The conversation of a session, and the dock to take part in it. */
-export function Conversation({ id, session, actions, work, entry }: ConversationProps): VNode {
+export function Conversation(): VNode {
   const words = useWords();
   const reader = useReader();
   const [draft, setDraft] = useState("");
-  const { view, entries, state, questions, detail, retry } = session;
+  const { route, actions, work, isWritable, view, entries, state, questions, detail, retry, mode } =
+    useOpenSession();
+  const { id, entry } = route;
   const place = useMemo(() => {
     const wanted = entries.find((each) => each.id === entry);
     return wanted === undefined ? undefined : placeOfEntry(view.items, wanted);
@@ -40,17 +32,12 @@ export function Conversation({ id, session, actions, work, entry }: Conversation
   // The question shows the plan that it is about.
   const asked = questions[0]?.callId;
   const items = asked === undefined ? view.items : view.items.filter((item) => item.id !== `plan_${asked}`);
-  const isWritable = detail?.readOnly === false;
-  const end = view.items.findLast((item) => item.type === "run_end");
-  const actionsAtEnd = { end: end?.id, isWritable: isWritable && state === "idle", actions };
   return (
     <div class="cols">
       <div class="mid">
         <div class="scroll">
           <section aria-label={words.conversation}>
-            <EndActionsContext.Provider value={actionsAtEnd}>
-              <ItemList key={`${id} ${entry ?? ""}`} items={items} place={place} />
-            </EndActionsContext.Provider>
+            <ItemList key={`${id} ${entry ?? ""}`} items={items} place={place} />
           </section>
         </div>
         <div class="dock">
@@ -58,16 +45,14 @@ export function Conversation({ id, session, actions, work, entry }: Conversation
           {retry !== undefined && <ConnectionLost retry={retry} />}
           {view.run !== undefined && state === "running" && retry === undefined && <RunLine run={view.run} />}
           {/* Not before it is known who may answer: keys that come first would miss the answers. */}
-          {detail !== undefined && (
-            <Questions id={id} questions={questions} work={work} isWritable={isWritable} />
-          )}
-          <Queue session={session} />
+          {detail !== undefined && <Questions />}
+          <Queue />
           {isWritable && questions.length === 0 && (
             <Composer
               isRunning={state !== "idle"}
               draft={draft}
               change={setDraft}
-              mode={session.mode && modeName(session.mode)}
+              mode={mode && modeName(mode)}
               model={terminalLine(view.model.replace(/^[^/]*\//, ""), 40)}
               send={send}
               stop={actions.stop}
@@ -76,7 +61,7 @@ export function Conversation({ id, session, actions, work, entry }: Conversation
           {detail?.readOnly === true && <ReadOnly detail={detail} fork={() => actions.fork()} />}
         </div>
       </div>
-      <SessionSide session={session} />
+      <SessionSide />
     </div>
   );
 }
@@ -128,16 +113,10 @@ function RunLine({ run: { phase, retry, outputTokens } }: { readonly run: RunVie
   );
 }
 
-interface QuestionsProps {
-  readonly id: string;
-  readonly questions: readonly Question[];
-  readonly work: Work;
-  readonly isWritable: boolean;
-}
-
-function Questions({ id, questions, work, isWritable }: QuestionsProps): VNode {
+function Questions(): VNode {
   const words = useWords();
   const reader = useReader();
+  const { route, questions, work, isWritable } = useOpenSession();
   const box = useRef<HTMLDivElement>(null);
   const [first] = questions;
   const before = useRef(first?.id);
@@ -160,15 +139,16 @@ function Questions({ id, questions, work, isWritable }: QuestionsProps): VNode {
           question={first}
           all={questions.length}
           isWritable={isWritable}
-          answer={(answer) => work.attempt(() => reader.answer(first.id, { ...answer, sessionId: id }))}
+          answer={(answer) => work.attempt(() => reader.answer(first.id, { ...answer, sessionId: route.id }))}
         />
       )}
     </div>
   );
 }
 
-function Queue({ session: { queue, queueHeld } }: { readonly session: OpenSession }): VNode | null {
+function Queue(): VNode | null {
   const words = useWords();
+  const { queue, queueHeld } = useOpenSession();
   if (queue.length === 0) return null;
   return (
     <section aria-label={words.queue(queue.length)}>

@@ -140,7 +140,7 @@ export class SessionFeed {
   }
 }
 
-export interface OpenSession extends FeedState {
+export interface FollowedSession extends FeedState {
   readonly detail: SessionDetail | undefined;
   /** Undefined while the connection stands. */
   readonly retry: ConnectionRetry | undefined;
@@ -149,14 +149,14 @@ export interface OpenSession extends FeedState {
 }
 
 /** Follows a session as long as the component is shown; draws at most once a frame. */
-export function useSession(id: string): OpenSession {
+export function useSession(id: string): FollowedSession {
   const reader = useReader();
-  const [session, setSession] = useState<OpenSession>(notOpened);
+  const [session, setSession] = useState<FollowedSession>(notOpened);
   const frame = useRef(0);
   useEffect(() => {
     setSession(notOpened());
     const leaving = new AbortController();
-    void followSession({ reader, id, signal: leaving.signal }, (now) => {
+    void followSession(reader, id, leaving.signal, (now) => {
       cancelAnimationFrame(frame.current);
       frame.current = requestAnimationFrame(() => setSession(now()));
     });
@@ -168,14 +168,8 @@ export function useSession(id: string): OpenSession {
   return session;
 }
 
-function notOpened(): OpenSession {
+function notOpened(): FollowedSession {
   return { ...new SessionFeed().now, detail: undefined, retry: undefined, fault: undefined };
-}
-
-interface FollowedSession {
-  readonly reader: Reader;
-  readonly id: string;
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -184,8 +178,10 @@ interface FollowedSession {
  * passed in between is in them.
  */
 export async function followSession(
-  { reader, id, signal }: FollowedSession,
-  changed: (now: () => OpenSession) => void,
+  reader: Reader,
+  id: string,
+  signal: AbortSignal,
+  changed: (now: () => FollowedSession) => void,
 ): Promise<void> {
   const feed = new SessionFeed();
   let detail: SessionDetail | undefined;
@@ -193,7 +189,7 @@ export async function followSession(
   let fault: unknown;
   // An answer that is older than what the stream has told since would take that back.
   let told = 0;
-  const now = (): OpenSession => ({ ...feed.now, detail, retry, fault });
+  const now = (): FollowedSession => ({ ...feed.now, detail, retry, fault });
   const tell = (): void => {
     if (!signal.aborted) changed(now);
   };

@@ -5,7 +5,7 @@ import type { SessionChange, SessionFileState } from "../../../server/server-api
 import { terminalLine } from "../../../view/safe-text.ts";
 import { useLanguage, useWords } from "../language/language.ts";
 import { Sheet } from "../rail.tsx";
-import { hrefOf, type Route, SESSION_VIEWS, type SessionViewName } from "../route.ts";
+import { goTo, hrefOf, SESSION_VIEWS } from "../route.ts";
 import { folderName, markOf } from "../sessions/live-sessions.ts";
 import { Menu } from "../text/controls.tsx";
 import { Icon, StateMark } from "../text/icons.tsx";
@@ -14,34 +14,31 @@ import { toggleCalls, useKeys } from "../use-keys.ts";
 import { faultText, Skeleton, useLoaded, useReader, useWork, type Work, WorkLine } from "../work.tsx";
 import { Items } from "./block-view.tsx";
 import { Conversation } from "./conversation.tsx";
-import { type SessionActions, sessionActions } from "./page-actions.ts";
-import { type OpenSession, useSession } from "./session-feed.ts";
+import { type OpenSession, SessionContext, sessionActions, useOpenSession } from "./open-session.ts";
+import { useSession } from "./session-feed.ts";
 import { SessionSide } from "./session-side.tsx";
 
-type SessionRoute = Extract<Route, { readonly type: "session" }>;
-
-export function SessionPage({ route }: { readonly route: SessionRoute }): VNode {
+export function SessionPage({ route }: { readonly route: OpenSession["route"] }): VNode {
   const words = useWords();
   const reader = useReader();
   const work = useWork();
   const { id } = route;
   const session = useSession(id);
-  const actions = sessionActions({
-    id,
-    reader,
-    work,
-    words,
-    goTo: (href) => {
-      location.hash = href;
-    },
-  });
   const [isOpen, setOpen] = useState(false);
-  const showDetails = (): void => {
-    const column = document.querySelector<HTMLElement>(".cols > .side:not(.then)");
-    if (column?.checkVisibility() === true) column.focus();
-    else setOpen(true);
+  const open: OpenSession = {
+    ...session,
+    route,
+    work,
+    actions: sessionActions(id, reader, work, words),
+    isWritable: session.detail?.readOnly === false,
+    showDetails: () => {
+      const column = document.querySelector<HTMLElement>(".cols > .side:not(.then)");
+      if (column?.checkVisibility() === true) column.focus();
+      else setOpen(true);
+    },
+    showEntry: (entry) => goTo({ type: "session", id, view: "chat", entry }),
   };
-  useSessionKeys(session, actions, { route, showDetails });
+  useSessionKeys(open);
   useTitle(terminalLine(session.detail?.title ?? "", 60), session.state === "waiting" ? "◆" : "");
   if (session.fault !== undefined)
     return (
@@ -57,49 +54,35 @@ export function SessionPage({ route }: { readonly route: SessionRoute }): VNode 
       </div>
     );
   return (
-    <>
-      <Heading session={session} actions={actions} route={route} showDetails={showDetails} />
-      {session.isReady ? (
-        <View route={route} session={session} actions={actions} work={work} />
-      ) : (
+    <SessionContext.Provider value={open}>
+      <Heading />
+      {!session.isReady ? (
         <div class="talk">
           <Skeleton />
         </div>
+      ) : route.view === "chat" ? (
+        <Conversation />
+      ) : (
+        <SessionPictures key={route.view} />
       )}
       {isOpen && (
         <Sheet name={words.details} close={() => setOpen(false)} look="details">
-          <SessionSide session={session} />
+          <SessionSide />
         </Sheet>
       )}
-    </>
+    </SessionContext.Provider>
   );
-}
-
-interface ViewProps {
-  readonly route: SessionRoute;
-  readonly session: OpenSession;
-  readonly actions: SessionActions;
-  readonly work: Work;
-}
-
-function View({ route: { id, view, entry }, ...rest }: ViewProps): VNode {
-  if (view === "chat") return <Conversation id={id} entry={entry} {...rest} />;
-  return <SessionPictures key={view} id={id} view={view} path={entry} {...rest} />;
 }
 
 function isGone(fault: unknown): boolean {
   return fault instanceof ServerProblem && fault.status === 404;
 }
 
-function useSessionKeys(
-  { detail, state }: OpenSession,
-  actions: SessionActions,
-  { route, showDetails }: { readonly route: SessionRoute; readonly showDetails: () => void },
-): void {
-  const canUndo = detail?.readOnly === false && state === "idle";
+function useSessionKeys({ route, actions, isWritable, state, showDetails }: OpenSession): void {
+  const canUndo = isWritable && state === "idle";
   const turnTo = (step: number): void => {
     const view = SESSION_VIEWS[SESSION_VIEWS.indexOf(route.view) + step];
-    if (view !== undefined) location.hash = hrefOf({ type: "session", id: route.id, view });
+    if (view !== undefined) goTo({ type: "session", id: route.id, view });
   };
   useKeys({
     "[": () => turnTo(-1),
@@ -123,16 +106,10 @@ function useTitle(title: string, state: string): void {
   );
 }
 
-interface HeadingProps {
-  readonly session: OpenSession;
-  readonly actions: SessionActions;
-  readonly route: SessionRoute;
-  readonly showDetails: () => void;
-}
-
-function Heading({ session, actions, route: { id, view: here }, showDetails }: HeadingProps): VNode {
+function Heading(): VNode {
   const words = useWords();
-  const { detail } = session;
+  const { detail, isReady, route } = useOpenSession();
+  const { id, view: here } = route;
   const cwd = detail?.cwd ?? "";
   return (
     <header class="head">
@@ -147,7 +124,7 @@ function Heading({ session, actions, route: { id, view: here }, showDetails }: H
             </a>
           )}
           <h1 class="cut">{terminalLine(detail?.title ?? "", 160) || words.untitled}</h1>
-          <Pill session={session} />
+          <Pill />
         </div>
         <nav class="tabs" aria-label={words.sessionViews}>
           {SESSION_VIEWS.map((view) => (
@@ -161,43 +138,33 @@ function Heading({ session, actions, route: { id, view: here }, showDetails }: H
           ))}
         </nav>
         <Menu look="btn bare icon more" place="left" name={words.actions} label={<Icon name="dots" />}>
-          {(close) => <Actions {...{ session, actions, showDetails, close }} />}
+          {(close) => <Actions close={close} />}
         </Menu>
       </div>
-      {session.isReady && here !== "replay" && <SessionStrip id={id} session={session} />}
+      {isReady && here !== "replay" && <SessionStrip />}
       {detail?.damaged !== undefined && <p class="note bad">{words.damaged(linesOf(detail.damaged))}</p>}
     </header>
   );
 }
 
 /** All steps of the session in one line: each leads to its place in the conversation. */
-function SessionStrip({
-  id,
-  session: { entries },
-}: {
-  readonly id: string;
-  readonly session: OpenSession;
-}): VNode {
+function SessionStrip(): VNode {
   const { words, duration } = useLanguage();
+  const { entries, showEntry } = useOpenSession();
   const data = useMemo(() => stripOf(entries), [entries, entries.length]);
   return (
     <Strip
       data={data}
       height={4}
       nameOf={({ kind, from, to }) => `${words.stripKinds[kind] ?? ""} ${duration(to - from)}`}
-      onChoose={(entry) => {
-        location.hash = hrefOf({ type: "session", id, view: "chat", entry });
-      }}
+      onChoose={showEntry}
     />
   );
 }
 
-interface ActionsProps extends Pick<HeadingProps, "session" | "actions" | "showDetails"> {
-  readonly close: () => void;
-}
-
-function Actions({ session: { detail, state }, actions, showDetails, close }: ActionsProps): VNode {
+function Actions({ close }: { readonly close: () => void }): VNode {
   const words = useWords();
+  const { detail, state, isWritable, actions, showDetails } = useOpenSession();
   const item = (name: string, hint: string, act: () => void): VNode => (
     <button
       type="button"
@@ -215,7 +182,7 @@ function Actions({ session: { detail, state }, actions, showDetails, close }: Ac
   return (
     <>
       {item(words.fork, words.forkHint, () => actions.fork())}
-      {detail?.readOnly === false && state === "idle" && (
+      {isWritable && state === "idle" && (
         <>
           {item(words.undo, words.undoHint, () => actions.undo())}
           {item(words.redo, words.redoHint, () => actions.redo())}
@@ -229,8 +196,9 @@ function Actions({ session: { detail, state }, actions, showDetails, close }: Ac
 }
 
 /** How the session stands, and how long its newest run has taken. */
-function Pill({ session: { view, state, detail } }: { readonly session: OpenSession }): VNode | null {
+function Pill(): VNode | null {
   const { words, seconds } = useLanguage();
+  const { view, state, detail } = useOpenSession();
   const [, tick] = useState(0);
   const isAtWork = state !== "idle";
   useEffect(() => {
@@ -264,19 +232,10 @@ function linesOf(damaged: readonly { readonly line: number }[]): string {
   return `${first.join(", ")}${damaged.length > first.length ? ", …" : ""}`;
 }
 
-interface SessionPicturesProps {
-  readonly id: string;
-  readonly view: Exclude<SessionViewName, "chat">;
-  readonly path: string | undefined;
-  readonly session: OpenSession;
-  readonly actions: SessionActions;
-  readonly work: Work;
-}
-
 /** A session as a whole, in one of its pictures. */
-function SessionPictures(props: SessionPicturesProps): VNode {
-  const { view, work } = props;
-  const isWide = view === "timeline" || view === "context";
+function SessionPictures(): VNode {
+  const { route, work } = useOpenSession();
+  const isWide = route.view === "timeline" || route.view === "context";
   return (
     <>
       {work.said !== undefined && (
@@ -287,59 +246,55 @@ function SessionPictures(props: SessionPicturesProps): VNode {
       {isWide ? (
         <div class="scroll">
           <div class="wide">
-            <Picture {...props} />
+            <Picture />
           </div>
         </div>
       ) : (
-        <Picture {...props} />
+        <Picture />
       )}
     </>
   );
 }
 
-function Picture(props: SessionPicturesProps): VNode {
-  const { id, view, session, actions, work } = props;
+function Picture(): VNode | null {
+  const { route, entries, state, detail, actions, work, showEntry: onChoose } = useOpenSession();
   const reader = useReader();
   const pictures = usePictures(work);
   if (pictures === undefined) return <Skeleton />;
-  const { entries, state, detail } = session;
   const { TimelinePicture, ContextPicture, ReplayView } = pictures;
-  const onChoose = (entry: string): void => {
-    location.hash = hrefOf({ type: "session", id, view: "chat", entry });
-  };
   const now = state === "idle" ? undefined : entries.at(-1)?.time;
   const windowTokens = detail?.windowTokens;
-  switch (view) {
+  switch (route.view) {
     case "timeline":
       return <TimelinePicture {...{ entries, now, windowTokens, onChoose }} />;
     case "context":
       return <ContextPicture {...{ entries, windowTokens, onChoose }} />;
     case "files":
-      return <Files {...props} onChoose={onChoose} pictures={pictures} />;
+      return <Files {...pictures} />;
     case "replay":
       return (
         <ReplayView
           entries={entries}
           cwd={detail?.cwd}
           renderItems={(items) => <Items items={items} />}
-          loadText={(path, entryId) => reader.fileText(id, path, entryId)}
+          loadText={(path, entryId) => reader.fileText(route.id, path, entryId)}
           {...(detail === undefined ? {} : { onFork: actions.fork })}
         />
       );
+    default:
+      return null;
   }
 }
 
-interface FilesProps extends SessionPicturesProps {
-  readonly onChoose: (entry: string) => void;
-  readonly pictures: NonNullable<ReturnType<typeof usePictures>>;
-}
+type Pictures = NonNullable<ReturnType<typeof usePictures>>;
 
 /** The server knows more of the changes than the entries say: contents that are in no result of a call. */
-function Files({ id, path, session, actions, work, onChoose, pictures: { FilesView } }: FilesProps): VNode {
+function Files({ FilesView }: Pick<Pictures, "FilesView">): VNode {
   const reader = useReader();
   const [changes, setChanges] = useState<readonly SessionChange[]>();
   const [net, setNet] = useState<readonly SessionFileState[]>();
-  const { entries, state, detail } = session;
+  const { route, entries, state, detail, isWritable, actions, work, showEntry } = useOpenSession();
+  const { id, entry: path } = route;
   const newest = entries.findLast(({ type }) => type === "checkpoint" || type === "rollback_end")?.id;
   useEffect(() => {
     void work
@@ -349,13 +304,14 @@ function Files({ id, path, session, actions, work, onChoose, pictures: { FilesVi
         setNet(found?.[1]);
       });
   }, [id, newest]);
-  const canUndo = detail?.readOnly === false && state === "idle";
   return (
     <FilesView
-      {...{ entries, changes, net, path, onChoose }}
+      {...{ entries, changes, net, path, onChoose: showEntry }}
       cwd={detail?.cwd}
       loadText={(file, entryId) => reader.fileText(id, file, entryId)}
-      {...(canUndo ? { onRestore: (file, to) => actions.undo({ to, paths: [file] }) } : {})}
+      {...(isWritable && state === "idle"
+        ? { onRestore: (file, to) => actions.undo({ to, paths: [file] }) }
+        : {})}
     />
   );
 }

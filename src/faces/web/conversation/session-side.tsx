@@ -8,18 +8,18 @@ import { CopyButton, Facts, Money, Part } from "../text/controls.tsx";
 import { LineCounts } from "../text/diff-view.tsx";
 import { StateMark } from "../text/icons.tsx";
 import { Markdown } from "../text/markdown.tsx";
-import type { OpenSession } from "./session-feed.ts";
+import { useOpenSession } from "./open-session.ts";
 
 /** The column beside a conversation: what is to do, what has changed, and the figures of the session. */
-export function SessionSide({ session }: { readonly session: OpenSession }): VNode {
+export function SessionSide(): VNode {
   const { words, clock, count } = useLanguage();
-  const { view, detail, mode } = session;
+  const { view, detail, mode } = useOpenSession();
   const { usedTokens } = view.context;
   const windowTokens = detail?.windowTokens;
   const share = windowTokens === undefined ? undefined : Math.min(1, usedTokens / windowTokens);
   return (
     <aside class="side" tabIndex={-1} aria-label={words.details}>
-      <TodoList session={session} />
+      <TodoList />
       {view.plan !== undefined && (
         <section>
           <details>
@@ -30,7 +30,7 @@ export function SessionSide({ session }: { readonly session: OpenSession }): VNo
           </details>
         </section>
       )}
-      <FilesChanged session={session} />
+      <FilesChanged />
       {usedTokens > 0 && (
         <Part
           title={words.views.context}
@@ -69,13 +69,14 @@ export function SessionSide({ session }: { readonly session: OpenSession }): VNo
   );
 }
 
-function TodoList({ session }: { readonly session: OpenSession }): VNode | null {
+function TodoList(): VNode | null {
   const words = useWords();
-  const { todo } = session.view;
+  const { view, state } = useOpenSession();
+  const { todo } = view;
   if (todo.length === 0) return null;
   const marks = {
     pending: "todo",
-    in_progress: session.state === "idle" ? "cut" : "run",
+    in_progress: state === "idle" ? "cut" : "run",
     completed: "done",
   } as const;
   const done = todo.filter(({ status }) => status === "completed").length;
@@ -93,8 +94,9 @@ function TodoList({ session }: { readonly session: OpenSession }): VNode | null 
   );
 }
 
-function FilesChanged({ session: { view, detail } }: { readonly session: OpenSession }): VNode | null {
+function FilesChanged(): VNode | null {
   const words = useWords();
+  const { view, route } = useOpenSession();
   const files = changedFiles(view.items);
   if (files.length === 0) return null;
   const sum = (name: "added" | "removed"): number => files.reduce((all, file) => all + file[name], 0);
@@ -107,7 +109,7 @@ function FilesChanged({ session: { view, detail } }: { readonly session: OpenSes
         <a
           key={file.path}
           class="fl"
-          href={hrefOf({ type: "session", id: detail?.id ?? "", view: "files", entry: file.path })}
+          href={hrefOf({ type: "session", id: route.id, view: "files", entry: file.path })}
         >
           <span class={`ab ${file.isNew ? "A" : "M"}`}>{file.isNew ? "A" : "M"}</span>
           <span class="mono cut grow">{terminalLine(file.path, 200)}</span>
@@ -121,7 +123,7 @@ function FilesChanged({ session: { view, detail } }: { readonly session: OpenSes
 }
 
 /** A file that calls have changed, with the lines of all their changes. */
-export interface ChangedFile {
+interface ChangedFile {
   readonly path: string;
   readonly isNew: boolean;
   readonly added: number;
@@ -129,7 +131,7 @@ export interface ChangedFile {
 }
 
 /** The files that the calls among items have changed, in the order of their first change. */
-export function changedFiles(items: readonly ViewItem[]): readonly ChangedFile[] {
+function changedFiles(items: readonly ViewItem[]): readonly ChangedFile[] {
   const files = new Map<string, ChangedFile>();
   for (const item of items) {
     if (item.type !== "tool" || item.diff === undefined || item.state !== "ok") continue;

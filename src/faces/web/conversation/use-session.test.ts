@@ -3,7 +3,7 @@ import type { JournalEntry } from "../../../core/agent/entries.ts";
 import type { FollowOptions } from "../../../server/create-reader.ts";
 import { createReader, type Reader, ServerProblem } from "../../../server/create-reader.ts";
 import type { SessionDetail, StreamItem } from "../../../server/server-api.ts";
-import { followSession, type OpenSession } from "./session-feed.ts";
+import { type FollowedSession, followSession } from "./session-feed.ts";
 
 const DETAIL: SessionDetail = {
   id: "s",
@@ -50,9 +50,9 @@ function playing(
 async function seen(
   reader: Reader,
   signal: AbortSignal = new AbortController().signal,
-): Promise<readonly OpenSession[]> {
-  const all: OpenSession[] = [];
-  await followSession({ reader, id: "s", signal }, (now) => all.push(now()));
+): Promise<readonly FollowedSession[]> {
+  const all: FollowedSession[] = [];
+  await followSession(reader, "s", signal, (now) => all.push(now()));
   // The details come behind the stream.
   await new Promise(setImmediate);
   return all;

@@ -4,7 +4,7 @@ import type { ListedSession, SessionPage } from "../../../server/server-api.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { useLanguage, useWords } from "../language/language.ts";
 import { Sheet } from "../rail.tsx";
-import { hrefOf } from "../route.ts";
+import { goTo } from "../route.ts";
 import { Icon, type IconName, StateMark } from "../text/icons.tsx";
 import { startNew } from "../use-keys.ts";
 import { useReader, useWork, type Work, WorkLine } from "../work.tsx";
@@ -118,9 +118,7 @@ function useGroups(
       name,
       about: `${terminalLine(folderName(cwd), 40)} · ${moment(updatedAt, Date.now())}`,
       passage: said,
-      go: () => {
-        location.hash = hrefOf({ type: "session", id, view: "chat" });
-      },
+      go: () => goTo({ type: "session", id, view: "chat" }),
     };
   });
   const action = (icon: IconName, name: string, go: () => void): Hit => ({
@@ -131,9 +129,7 @@ function useGroups(
     passage: "",
     go,
   });
-  const stats = (): void => {
-    location.hash = hrefOf({ type: "stats" });
-  };
+  const stats = (): void => goTo({ type: "stats" });
   return Map.groupBy(
     [
       ...hits.sort(

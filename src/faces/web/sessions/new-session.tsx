@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { RunLimits, SessionRequest } from "../../../server/server-api.ts";
 import { LISTED_MODES } from "../../../view/mode-names.ts";
 import { useWords } from "../language/language.ts";
-import { hrefOf } from "../route.ts";
+import { goTo } from "../route.ts";
 import { Button, Menu } from "../text/controls.tsx";
 import { Icon, type IconName } from "../text/icons.tsx";
 import { useReader, useWork, WorkLine } from "../work.tsx";
@@ -70,7 +70,7 @@ export function NewSessionBox({ cwd }: { readonly cwd: string | undefined }): VN
     setStarting(true);
     const made = await work.attempt(() => reader.start(newSessionOf(fields)));
     setStarting(false);
-    if (made !== undefined) location.hash = hrefOf({ type: "session", id: made.id, view: "chat" });
+    if (made !== undefined) goTo({ type: "session", id: made.id, view: "chat" });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) void submit(event);

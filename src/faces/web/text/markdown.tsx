@@ -1,5 +1,5 @@
 import { lexer, type MarkedToken, type Token, type Tokens } from "marked";
-import type { ComponentChildren, VNode } from "preact";
+import { type ComponentChildren, h, type VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import { terminalText } from "../../../view/safe-text.ts";
 import { useWords } from "../language/language.ts";
@@ -31,12 +31,16 @@ function parsed(text: string): readonly Token[] | undefined {
 }
 
 function nodes(tokens: readonly Token[], depth: number): ComponentChildren {
-  return tokens.map((token, index) => <Node key={index} token={token} depth={depth + 1} />);
+  return tokens.map((token, key) => {
+    if (depth > MAX_DEPTH) return <span key={key}>{token.raw}</span>;
+    const element = ELEMENTS.get(token.type);
+    if (element === undefined) return <Node key={key} token={token} depth={depth + 1} />;
+    return h(element, { key }, "tokens" in token ? nodes(token.tokens ?? [], depth + 1) : null);
+  });
 }
 
 function Node({ token: given, depth }: { readonly token: Token; readonly depth: number }): ComponentChildren {
   const token = given as MarkedToken;
-  if (depth > MAX_DEPTH) return <span class="plain">{token.raw}</span>;
   switch (token.type) {
     case "space":
     case "def":
@@ -45,12 +49,6 @@ function Node({ token: given, depth }: { readonly token: Token; readonly depth: 
       return <CodeBlock text={token.text} language={token.lang ?? ""} />;
     case "heading":
       return <Heading level={token.depth}>{nodes(token.tokens, depth)}</Heading>;
-    case "paragraph":
-      return <p>{nodes(token.tokens, depth)}</p>;
-    case "hr":
-      return <hr />;
-    case "blockquote":
-      return <blockquote>{nodes(token.tokens, depth)}</blockquote>;
     case "list":
       return <List token={token} depth={depth} />;
     case "table":
@@ -58,16 +56,8 @@ function Node({ token: given, depth }: { readonly token: Token; readonly depth: 
     case "text":
     case "escape":
       return "tokens" in token && token.tokens !== undefined ? nodes(token.tokens, depth) : token.text;
-    case "strong":
-      return <strong>{nodes(token.tokens, depth)}</strong>;
-    case "em":
-      return <em>{nodes(token.tokens, depth)}</em>;
-    case "del":
-      return <del>{nodes(token.tokens, depth)}</del>;
     case "codespan":
       return <code>{token.text}</code>;
-    case "br":
-      return <br />;
     case "link":
       return <Link href={token.href}>{nodes(token.tokens, depth)}</Link>;
     case "image":
@@ -76,6 +66,17 @@ function Node({ token: given, depth }: { readonly token: Token; readonly depth: 
       return "block" in token && token.block ? <div class="plain">{token.raw}</div> : token.raw;
   }
 }
+
+/** Tokens that are one element around what is in them. */
+const ELEMENTS: ReadonlyMap<string, "p" | "blockquote" | "strong" | "em" | "del" | "hr" | "br"> = new Map([
+  ["paragraph", "p"],
+  ["blockquote", "blockquote"],
+  ["strong", "strong"],
+  ["em", "em"],
+  ["del", "del"],
+  ["hr", "hr"],
+  ["br", "br"],
+]);
 
 /** Below the headings of the page. */
 function Heading({

@@ -1,9 +1,12 @@
+import { type Context, createContext } from "preact";
+import { useContext } from "preact/hooks";
 import type { Reader } from "../../../server/create-reader.ts";
 import type { UndoRequest, UndoResult } from "../../../server/server-api.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import type { Words } from "../language/language.ts";
-import { hrefOf } from "../route.ts";
+import { goTo, type Route } from "../route.ts";
 import type { Work } from "../work.tsx";
+import type { FollowedSession } from "./session-feed.ts";
 
 export interface SessionActions {
   readonly stop: () => void;
@@ -12,17 +15,30 @@ export interface SessionActions {
   readonly redo: () => void;
 }
 
-interface Around {
-  readonly id: string;
-  readonly reader: Reader;
+/** The session that the page is at, and what can be done with it. */
+export interface OpenSession extends FollowedSession {
+  readonly route: Extract<Route, { readonly type: "session" }>;
+  readonly actions: SessionActions;
   readonly work: Work;
-  readonly words: Words;
-  /** Leads to an address of the page. */
-  readonly goTo: (href: string) => void;
+  /** False while it only can be read, or while that is not known. */
+  readonly isWritable: boolean;
+  readonly showDetails: () => void;
+  /** Leads to the place of an entry in the conversation. */
+  readonly showEntry: (entryId: string) => void;
+}
+
+export const SessionContext: Context<OpenSession | undefined> = createContext<OpenSession | undefined>(
+  undefined,
+);
+
+export function useOpenSession(): OpenSession {
+  const open = useContext(SessionContext);
+  if (open === undefined) throw new Error("A part of a session is drawn outside of one.");
+  return open;
 }
 
 /** The actions on one session. Their outcomes are said by `work`. */
-export function sessionActions({ id, reader, work, words, goTo }: Around): SessionActions {
+export function sessionActions(id: string, reader: Reader, work: Work, words: Words): SessionActions {
   const move = async (what: "undo" | "redo", result: Promise<UndoResult>): Promise<void> => {
     const done = await work.attempt(() => result);
     if (done !== undefined) work.say(undoText(what, done, words));
@@ -32,7 +48,7 @@ export function sessionActions({ id, reader, work, words, goTo }: Around): Sessi
     fork: (entryId) =>
       void work.attempt(async () => {
         const made = await reader.fork(id, entryId);
-        goTo(hrefOf({ type: "session", id: made.id, view: "chat" }));
+        goTo({ type: "session", id: made.id, view: "chat" });
       }),
     undo: (request) => void move("undo", reader.undo(id, request)),
     redo: () => void move("redo", reader.redo(id)),
@@ -43,7 +59,7 @@ export function sessionActions({ id, reader, work, words, goTo }: Around): Sessi
 const NAMED = 3;
 
 /** The outcome of an undo or a redo in words, with the files. */
-export function undoText(what: "undo" | "redo", { changes, failed }: UndoResult, words: Words): string {
+function undoText(what: "undo" | "redo", { changes, failed }: UndoResult, words: Words): string {
   const paths = changes.map(({ path }) => terminalLine(path, 120));
   const more = paths.length - NAMED;
   const named = [...paths.slice(0, NAMED), ...(more > 0 ? [words.moreFiles(more)] : [])].join(", ");
