@@ -6,7 +6,6 @@ export type { Environment as Variables } from "../system/env.ts";
 export type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "./approver.ts";
 export { type ApproverOptions, createApprover } from "./approver.ts";
 export { describeDefaults } from "./built-in-rules.ts";
-export { type CheckedLine, type CheckLineBase, checkLine } from "./check-lines.ts";
 export type { PathSpaceOptions } from "./path-space.ts";
 export type { SandboxState } from "./permission-mode.ts";
 export { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";

@@ -255,31 +255,24 @@ export interface PermissionCheck {
   readonly patterns?: readonly string[];
 }
 
-/** Options of a {@link PermissionManager}. */
-export interface PermissionManagerOptions extends Omit<PolicyOptions, "rules" | keyof PathSpaceOptions> {
-  /** Default {@link DEFAULT_RULES}. */
-  readonly rules?: readonly Rule[];
-  /** Folder that relative paths refer to. Default: that of the agent that asks, else of the process. */
-  readonly cwd?: string;
-  /** The folder `~` stands for. Default: the home folder of the user. */
-  readonly home?: string;
-  /** Folders whose files are no secret. Default: `cwd`. */
-  readonly workspace?: readonly string[];
-}
+/**
+ * Options of a {@link PermissionManager}. Default: {@link DEFAULT_RULES} alone, the folder of the agent that
+ * asks, else of the process, and the home of the user.
+ */
+export type PermissionManagerOptions = Partial<PolicyOptions>;
 
 /**
  * Rules over one engine with a short answer: allow, deny or ask. Ask means deny where nobody can be asked. As
  * the gate of an agent it judges paths from the folder the tools open them from.
  */
 export class PermissionManager implements Gate {
-  readonly #options: Omit<PermissionManagerOptions, "rules">;
+  readonly #options: PermissionManagerOptions;
   #rules: readonly Rule[];
 
   /** Throws `invalid_config` for a malformed rule. */
   constructor(given: readonly Rule[] | PermissionManagerOptions = {}) {
-    const { rules = DEFAULT_RULES, ...options } = "map" in given ? { rules: given } : given;
-    this.#options = options;
-    this.#rules = parseRules([...rules]);
+    this.#options = "map" in given ? {} : given;
+    this.#rules = parseRules([...("map" in given ? given : (given.rules ?? DEFAULT_RULES))]);
   }
 
   /** Decides about a call. Every pattern has to be allowed. */

@@ -213,7 +213,8 @@ export class SessionRules {
 
   /** Allows what rules describe until the returned function is called. Throws `invalid_config`: no rule. */
   lend(texts: readonly string[]): () => void {
-    const lent = texts.flatMap((text) => parseRule(text, "allow")).map(ofSession);
+    const rules = texts.flatMap((text) => parseRule(text, "allow"));
+    const lent = rules.map((rule): OriginRule => ({ ...rule, origin: "session" }));
     this.#rules = [...this.#rules, ...lent];
     return () => {
       this.#rules = this.#rules.filter((rule) => !lent.includes(rule));
@@ -229,8 +230,4 @@ export class SessionRules {
   allowEdits(): void {
     this.lend(["write(**)", "edit(**)"]);
   }
-}
-
-function ofSession(rule: Omit<OriginRule, "origin">): OriginRule {
-  return { ...rule, origin: "session" };
 }

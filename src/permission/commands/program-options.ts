@@ -103,20 +103,19 @@ export function coversCommand(pattern: string, command: PlainCommand): boolean {
   );
 }
 
-/** A program that only looks, unless one of its options makes it do more. */
-export interface LookingProgram {
+interface LookingProgram {
   readonly name: string;
-  /**
-   * `paths`: its words may be places, which have to lie in the workspace · `texts`: it opens nothing that
-   * they name · `options`: it takes options alone.
-   */
-  readonly takes: "paths" | "texts" | "options";
-  /** Options with which it writes, runs something, follows links, or reads names of files from a file. */
+  readonly takes: string;
   readonly more: readonly string[];
 }
 
 const DIFFS = "--output --ext-diff --textconv --submodule --recurse-submodules --no-index -O";
 
+/**
+ * Programs that only look. `paths`: their words may be places, which have to lie in the workspace · `texts`:
+ * they open nothing that words name · `options`: they take options alone. Then the options with which they
+ * write, run something, follow links, or read names of files from a file.
+ */
 const LOOKING = `
 basename | texts
 cat | paths
@@ -162,7 +161,7 @@ export const LOOKING_PROGRAMS: readonly LookingProgram[] = LOOKING.trim()
   .split(/\n(?! )/)
   .map((line) => {
     const [name = "", takes = "", more = ""] = line.split(" | ");
-    return { name, takes: takes as LookingProgram["takes"], more: more === "" ? [] : [...wordSet(more)] };
+    return { name, takes, more: more === "" ? [] : [...wordSet(more)] };
   });
 
 const BY_NAME: ReadonlyMap<string, LookingProgram> = new Map(

@@ -61,7 +61,7 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
     const openWall = process.platform === "darwin" ? seatbeltWall : linuxWall;
     const sandbox = new Sandbox(limits, folders, await openWall(limits, folders, programs), guard);
     close = () => sandbox.dispose();
-    const problem = await trySandbox(sandbox, { cwd, outside: folders.own, env: limits.environment });
+    const problem = await trySandbox(sandbox, cwd, folders.own, limits.environment);
     if (problem === undefined) return { sandbox };
     throw new Error(problem);
   } catch (error) {
@@ -91,9 +91,11 @@ const KERNEL_SETTING = "/proc/sys/kernel/core_pattern";
 const PATIENCE_MS = 20_000;
 
 /** Tries a sandbox with a real command. What is wrong, or undefined. */
-export async function trySandbox(
+async function trySandbox(
   sandbox: Sandbox,
-  { outside, ...place }: Pick<CommandToConfine, "cwd" | "env"> & { readonly outside: string },
+  cwd: string,
+  outside: string,
+  environment: Environment,
 ): Promise<string | undefined> {
   const file = join(outside, "written-from-inside");
   let connections = 0;
@@ -105,8 +107,8 @@ export async function trySandbox(
   const { port } = server.address() as AddressInfo;
   const command = `(: >"$OUTSIDE"; : <>/dev/tcp/127.0.0.1/${port}) 2>/dev/null; [ -w ${KERNEL_SETTING} ] && echo writes; echo ran`;
   try {
-    const env = { ...place.env, OUTSIDE: file };
-    const output = await outputOf(await sandbox.wrap({ ...place, command, env }));
+    const env = { ...environment, OUTSIDE: file };
+    const output = await outputOf(await sandbox.wrap({ cwd, command, env }));
     if (existsSync(file)) return "it holds nothing back: a command wrote outside of the workspace";
     if (connections > 0) return "it holds nothing back: a command reached a port of this machine";
     if (output.includes("writes")) return `it holds nothing back: a command could change ${KERNEL_SETTING}`;

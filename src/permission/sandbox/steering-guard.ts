@@ -334,20 +334,17 @@ function mayChange(
   const { kind, text } = now;
   if (before?.kind === kind && before.text === text) return true;
   if (kind === "folder") return IS_NEW_FOLDER.test(path);
-  return kind === "file" && mayWrite(path, text, before, guarded);
-}
-
-function mayWrite(
-  path: string,
-  text: string,
-  before: SteeringState | undefined,
-  guarded: readonly string[],
-): boolean {
-  const name = basename(path);
-  if (name === ".git") return leadsInside(path, text, guarded);
-  if (name === "config") return isWrittenByGit(text, `${before?.text ?? ""}\n${placeOfModule(path, text)}`);
-  if (name === "commondir") return path.includes("/worktrees/") && text.trim() === "../..";
-  return name === "gitdir" && before === undefined;
+  if (kind !== "file") return false;
+  switch (basename(path)) {
+    case ".git":
+      return leadsInside(path, text, guarded);
+    case "config":
+      return isWrittenByGit(text, `${before?.text ?? ""}\n${placeOfModule(path, text)}`);
+    case "commondir":
+      return path.includes("/worktrees/") && text.trim() === "../..";
+    default:
+      return basename(path) === "gitdir" && before === undefined;
+  }
 }
 
 /** A pointer into a guarded git folder: a worktree or submodule that git made there. */

@@ -19,8 +19,8 @@ export interface CommandEnvironment {
   readonly withheld: readonly string[];
 }
 
-/** Needed by programs in general. Most hold places and ways of showing text. */
-const NAMES: ReadonlySet<string> = wordSet(`
+/** What programs in general need, most of it places and ways of showing text, and families of tool chains. */
+const PASSED = wordSet(`
   PATH HOME USER LOGNAME SHELL LANG LANGUAGE TERM TERM_PROGRAM COLORTERM NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLUMNS LINES
   TZ TMPDIR TMP TEMP HOSTNAME PWD OLDPWD SHLVL MAIL DISPLAY WAYLAND_DISPLAY XAUTHORITY SSH_AUTH_SOCK DBUS_SESSION_BUS_ADDRESS CI
   CONTINUOUS_INTEGRATION BUILD_NUMBER RUNNER_OS RUNNER_TEMP RUNNER_ARCH DEBUG VERBOSE MANPATH INFOPATH LS_COLORS LESS GREP_COLORS
@@ -32,15 +32,13 @@ const NAMES: ReadonlySet<string> = wordSet(`
   MACOSX_DEPLOYMENT_TARGET SDKROOT DEVELOPER_DIR CLASSPATH ANT_HOME M2_HOME MAVEN_HOME MAVEN_OPTS SBT_OPTS JVM_OPTS VIRTUAL_ENV
   VIRTUAL_ENV_PROMPT PIPENV_VENV_IN_PROJECT RUBYOPT RUBYLIB RVM_PATH MIX_ENV RACK_ENV RAILS_ENV APP_ENV FLASK_ENV DJANGO_SETTINGS_MODULE
   SystemRoot SYSTEMROOT SystemDrive ComSpec COMSPEC PATHEXT Path APPDATA LOCALAPPDATA ProgramFiles ProgramData ProgramW6432 PROGRAMFILES
-  PROGRAMDATA USERPROFILE USERNAME USERDOMAIN HOMEDRIVE HOMEPATH windir WINDIR NUMBER_OF_PROCESSORS OS PUBLIC ALLUSERSPROFILE`);
-
-/** Families of variables that tool chains read. */
-const PREFIXES: ReadonlySet<string> = wordSet(`
-  LC_ XDG_ NVM_ FNM_ VOLTA_ N_PREFIX ASDF_ MISE_ NODE_ NPM_CONFIG_ npm_config_ npm_package_ npm_lifecycle_ npm_node_ COREPACK_ PNPM_
-  YARN_ BUN_ DENO_ GO CGO_ CARGO_ RUST JAVA_ JDK_ JRE_ GRADLE_ SDKMAN_ KOTLIN_ ANDROID_ PYTHON PYENV_ PIP_ PIPX_ UV_ POETRY_ CONDA_ MAMBA_
-  PYTEST_ TOX_ RUBY_ GEM_ BUNDLE_ RBENV_ PHP_ COMPOSER_ DOTNET_ NUGET_ MSBUILD SWIFT_ HEX_ REBAR_ ERL_ OPAM OCAML GHC STACK_ CABAL_ PERL
-  LUA_ NIX_ HOMEBREW_ CMAKE_ NINJA_ MESON CCACHE_ SCCACHE_ VCPKG_ CONAN_ BAZEL TURBO_ PLAYWRIGHT_ PUPPETEER_ CYPRESS_ SELENIUM_ VITEST
-  JEST_ DOCKER_ COMPOSE_ BUILDKIT_ MINIKUBE_ KIND_ VAGRANT_ GIT_ GITHUB_ GITLAB_ CI_ NANO_AGENT_ PROCESSOR_ ProgramFiles CommonProgram`);
+  PROGRAMDATA USERPROFILE USERNAME USERDOMAIN HOMEDRIVE HOMEPATH windir WINDIR NUMBER_OF_PROCESSORS OS PUBLIC ALLUSERSPROFILE
+  LC_* XDG_* NVM_* FNM_* VOLTA_* N_PREFIX* ASDF_* MISE_* NODE_* NPM_CONFIG_* npm_config_* npm_package_* npm_lifecycle_* npm_node_*
+  COREPACK_* PNPM_* YARN_* BUN_* DENO_* GO* CGO_* CARGO_* RUST* JAVA_* JDK_* JRE_* GRADLE_* SDKMAN_* KOTLIN_* ANDROID_* PYTHON* PYENV_*
+  PIP_* PIPX_* UV_* POETRY_* CONDA_* MAMBA_* PYTEST_* TOX_* RUBY_* GEM_* BUNDLE_* RBENV_* PHP_* COMPOSER_* DOTNET_* NUGET_* MSBUILD* SWIFT_*
+  HEX_* REBAR_* ERL_* OPAM* OCAML* GHC* STACK_* CABAL_* PERL* LUA_* NIX_* HOMEBREW_* CMAKE_* NINJA_* MESON* CCACHE_* SCCACHE_* VCPKG_*
+  CONAN_* BAZEL* TURBO_* PLAYWRIGHT_* PUPPETEER_* CYPRESS_* SELENIUM_* VITEST* JEST_* DOCKER_* COMPOSE_* BUILDKIT_* MINIKUBE_* KIND_*
+  VAGRANT_* GIT_* GITHUB_* GITLAB_* CI_* NANO_AGENT_* PROCESSOR_* ProgramFiles* CommonProgram*`);
 /** Names that sound like a credential and are none. */
 const HARMLESS: ReadonlySet<string> = wordSet("PWD OLDPWD SSH_AUTH_SOCK XAUTHORITY GOAUTH");
 
@@ -53,14 +51,14 @@ export function commandEnvironment(
   environment: Environment,
   options: CommandEnvironmentOptions = {},
 ): CommandEnvironment {
-  const passed = new Set(options.pass?.filter((name) => !name.endsWith("*")));
-  const families = (options.pass ?? []).filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1));
+  const own = new Set(options.pass);
+  const families = [...PASSED, ...own].flatMap((name) => (name.endsWith("*") ? [name.slice(0, -1)] : []));
   const variables: Record<string, string> = {};
   const withheld: string[] = [];
   for (const [name, value] of Object.entries(environment)) {
     if (value === undefined) continue;
-    const isWanted = NAMES.has(name) || [...PREFIXES, ...families].some((prefix) => name.startsWith(prefix));
-    if (passed.has(name) || (isWanted && !holdsCredential(name, value))) variables[name] = value;
+    const isWanted = PASSED.has(name) || families.some((prefix) => name.startsWith(prefix));
+    if (own.has(name) || (isWanted && !holdsCredential(name, value))) variables[name] = value;
     else withheld.push(name);
   }
   return { variables: { ...variables, ...options.set }, withheld };

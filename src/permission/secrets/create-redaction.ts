@@ -1,3 +1,4 @@
+import { unescape } from "node:querystring";
 import { safeParse } from "../../core/base/json.ts";
 import { type Redaction, type RedactionStream, redactionMark } from "../../core/base/text.ts";
 
@@ -289,7 +290,7 @@ const NO_PASSWORD = /^(?:\d{1,5}[/?#,;:)\]]|[${]|%[sd]$|\*+$)|\$\{|\{\{/;
 function urlPasswords(text: string): readonly string[] {
   const found: string[] = [];
   replaceUrlPasswords(text, (secret) => {
-    found.push(secret, decoded(secret));
+    found.push(secret, unescape(secret));
     return "";
   });
   return [...new Set(found)];
@@ -308,15 +309,6 @@ function replaceUrlPasswords(text: string, mark: (secret: string) => string): st
     if (NO_PASSWORD.test(secret) || !isSecretValue(secret) || (token !== "" && !/\d/.test(token))) return all;
     return `${start}${user}${mark(secret)}@`;
   });
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // A percent sign that encodes nothing.
-    return text;
-  }
 }
 
 /**

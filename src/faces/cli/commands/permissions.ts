@@ -8,7 +8,6 @@ import { currentFolder, existingFolder, userPaths } from "../../../coding/settin
 import { findTrustItems, type ProjectItems } from "../../../coding/settings/settings.ts";
 import { errorMessage, misuse } from "../../../core/base/errors.ts";
 import { describeDefaults } from "../../../permission/built-in-rules.ts";
-import { checkLine } from "../../../permission/check-lines.ts";
 import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { PolicyDecision } from "../../../permission/policy.ts";
 import { variable } from "../../../system/env.ts";
@@ -20,6 +19,7 @@ import { agrees } from "../answer-questions.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, lookOf, say, settingsHere, wrapText } from "../command-context.ts";
 import { inputLines, stdinKind } from "../prompt.ts";
+import { checkLine } from "./check-lines.ts";
 
 /**
  * `nano-agent permissions check COMMAND`: what the rules in force in this folder decide about a command line,

@@ -1,19 +1,18 @@
-import { findProblem, ownSchema } from "../core/base/check.ts";
-import { invalidConfig, type NanoAgentError } from "../core/base/errors.ts";
-import { isRecord, safeParse } from "../core/base/json.ts";
-import { nearest } from "../core/base/text.ts";
-import { PERMISSION_MODES, type PermissionMode } from "./permission-mode.ts";
-import { createPolicy, type PolicyCall, type PolicyDecision } from "./policy.ts";
-import { parseRules } from "./rule.ts";
+import { findProblem, ownSchema } from "../../../core/base/check.ts";
+import { invalidConfig, type NanoAgentError } from "../../../core/base/errors.ts";
+import { isRecord, safeParse } from "../../../core/base/json.ts";
+import { nearest } from "../../../core/base/text.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../../../permission/permission-mode.ts";
+import { createPolicy, type PolicyCall, type PolicyDecision } from "../../../permission/policy.ts";
+import { parseRules } from "../../../permission/rule.ts";
 
-/** Where {@link checkLine} starts from when a line does not say. */
-export interface CheckLineBase {
+/** Where a line starts from when it does not say. */
+interface Base {
   readonly cwd: string;
   readonly home: string;
 }
 
-/** The answer to a line: a decision, or what is wrong with the line. */
-export type CheckedLine = Omit<PolicyDecision, "code" | "looks" | "place"> | { readonly error: string };
+type CheckedLine = Omit<PolicyDecision, "code" | "looks" | "place"> | { readonly error: string };
 
 const MAX_LINE = 64 * 1024 * 1024;
 
@@ -22,7 +21,7 @@ const MAX_LINE = 64 * 1024 * 1024;
  * `workspace` is a folder or a list of them, default `cwd`; `sandbox` says whether one works, default false.
  * A line that is malformed is answered with `error`, never with a decision. Never throws.
  */
-export function checkLine(line: string, base: CheckLineBase): CheckedLine {
+export function checkLine(line: string, base: Base): CheckedLine {
   if (line.length > MAX_LINE) return { error: `The line is longer than ${MAX_LINE} characters.` };
   const parsed = safeParse(line);
   if (!parsed.ok) return { error: `The line is not JSON: ${parsed.error}` };
@@ -62,7 +61,7 @@ interface Line extends PolicyCall {
   readonly sandbox?: boolean;
 }
 
-function decide(given: unknown, base: CheckLineBase): CheckedLine {
+function decide(given: unknown, base: Base): CheckedLine {
   const value = isRecord(given)
     ? Object.fromEntries(Object.entries(given).filter(([, field]) => field !== null))
     : given;
