@@ -39,8 +39,6 @@ const PASSED = wordSet(`
   HEX_* REBAR_* ERL_* OPAM* OCAML* GHC* STACK_* CABAL_* PERL* LUA_* NIX_* HOMEBREW_* CMAKE_* NINJA_* MESON* CCACHE_* SCCACHE_* VCPKG_*
   CONAN_* BAZEL* TURBO_* PLAYWRIGHT_* PUPPETEER_* CYPRESS_* SELENIUM_* VITEST* JEST_* DOCKER_* COMPOSE_* BUILDKIT_* MINIKUBE_* KIND_*
   VAGRANT_* GIT_* GITHUB_* GITLAB_* CI_* NANO_AGENT_* PROCESSOR_* ProgramFiles* CommonProgram*`);
-/** Names that sound like a credential and are none. */
-const HARMLESS: ReadonlySet<string> = wordSet("PWD OLDPWD SSH_AUTH_SOCK XAUTHORITY GOAUTH");
 
 /**
  * The environment of commands: variables that tool chains need, by name, without those that hold credentials
@@ -65,7 +63,7 @@ export function commandEnvironment(
 }
 
 function holdsCredential(name: string, value: string): boolean {
-  if (isCredentialName(name) && !HARMLESS.has(name)) return true;
+  if (isCredentialName(name)) return true;
   // Bundler keeps the login of a server under its name.
   if (name.startsWith("BUNDLE_") && name.includes("__") && value.includes(":")) return true;
   // A proxy may stand without `http://`; whatever is in front of the `@` is a login.

@@ -262,6 +262,8 @@ const ABOUT =
 
 export function isCredentialName(name: string): boolean {
   const words = name.replaceAll(/([a-z0-9])(?=[A-Z])/g, "$1_");
+  // The shell's variable is the working directory; in lower case it is a password.
+  if (name === "PWD") return false;
   if (ABOUT.test(words) || HARMLESS_KEY.test(words)) return false;
   return CREDENTIAL.test(words) || AT_END.test(words) || KEY.test(words);
 }

@@ -3,6 +3,8 @@ import { secretsOf } from "./create-redaction.ts";
 
 test("values under names of credentials and passwords in addresses are secrets, everything else is none", () => {
   const found = secretsOf({
+    PWD: "/work/project",
+    OLDPWD: "/data/other-project",
     OPENAI_API_KEY: "sk-test-0123456789abcdef",
     DB_PASSWORD: "tr0ub4dor",
     DATABASE_URL: "postgres://app:Xk29slw0q@db.example/app",
