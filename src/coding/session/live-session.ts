@@ -162,6 +162,8 @@ export class LiveSession implements CodingSession {
   readonly send: CodingSession["send"] = (input, options = {}): SessionRun => {
     this.#assertIdle("send()");
     assertUntil(options.until);
+    // A hold was for messages that are gone.
+    if (this.queue.items.length === 0) this.queue.release();
     return this.#runs.start({ input, options }).handle;
   };
 
