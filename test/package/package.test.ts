@@ -202,7 +202,7 @@ describe("the installed executable", () => {
       },
     );
     expect({ code: run.status, stdout: run.stdout }).toEqual({ code: 2, stdout: "" });
-    expect(run.stderr).toMatch(/needs Node 22\.19 or newer, this is Node 20\.11\.0/);
+    expect(run.stderr).toMatch(/needs Node 22\.21 or newer, this is Node 20\.11\.0/);
     expect(run.stderr).toContain("npm ci && npm run demo");
   });
 
