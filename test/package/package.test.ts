@@ -120,7 +120,7 @@ for (const place of [{}, { databaseUrl: "postgres://nowhere/x" }])
     expect(runModule(text).trim().split("\n")).toEqual(
       Array.from({ length: 7 }, () =>
         expect.stringMatching(
-          /^invalid_argument This engine is too old for nano-agent: .* Use Node 22\.19 or newer/,
+          /^invalid_argument This engine is too old for nano-agent: .* Use Node 22\.21 or newer/,
         ),
       ),
     );
