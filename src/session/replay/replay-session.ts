@@ -101,7 +101,7 @@ interface Place {
   readonly call?: { readonly id: string; readonly name: string };
 }
 
-/** What differs between the runs of a session and what they were when they were run again. */
+/** The differences between the runs of a session and their replay. */
 class Comparison {
   readonly #differences: ReplayDifference[] = [];
   readonly #counts = { runs: 0, requests: 0, calls: 0, callsRun: 0 };
