@@ -79,7 +79,7 @@ export class AgentSessions implements SessionHost {
   /** Of the sessions that were opened, the first of which counts what several of them have. */
   readonly #journals: WatchedJournal[] = [];
 
-  /** `onError` hears of a session that is left out as its agent could not be made, and of runs that reject. */
+  /** `onError` hears of a session whose agent cannot be made, and of runs that reject. */
   constructor(
     make: AgentMaker,
     store: AgentStore = new MemoryStore(),

@@ -11,8 +11,8 @@ import { Button } from "../text/controls.tsx";
 import { Icon, StateMark } from "../text/icons.tsx";
 import { useReader, WorkLine } from "../work.tsx";
 import { Items } from "./block-view.tsx";
-import { useOpenSession } from "./open-session.ts";
 import { QuestionView } from "./question-view.tsx";
+import { useOpenSession } from "./session-scope.ts";
 import { SessionSide } from "./session-side.tsx";
 
 /** The conversation of a session, and the dock to take part in it. */

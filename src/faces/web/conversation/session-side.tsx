@@ -8,7 +8,7 @@ import { CopyButton, Facts, Money, Part } from "../text/controls.tsx";
 import { LineCounts } from "../text/diff-view.tsx";
 import { StateMark } from "../text/icons.tsx";
 import { Markdown } from "../text/markdown.tsx";
-import { useOpenSession } from "./open-session.ts";
+import { useOpenSession } from "./session-scope.ts";
 
 /** The column beside a conversation: what is to do, what has changed, and the figures of the session. */
 export function SessionSide(): VNode {
