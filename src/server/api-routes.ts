@@ -278,10 +278,16 @@ async function bytesOf({ body, headers }: Request, maxBytes: number): Promise<Ui
   if (Number(headers.get("content-length") ?? 0) > maxBytes) throw tooLong(maxBytes);
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of chunksOf(body)) {
-    length += chunk.length;
-    if (length > maxBytes) throw tooLong(maxBytes);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of body ?? []) {
+      length += chunk.length;
+      if (length > maxBytes) throw tooLong(maxBytes);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    // The sender is gone, or took too long: the server has not failed.
+    throw badRequest("The body was broken off.", "broken_off");
   }
   const bytes = new Uint8Array(length);
   let at = 0;
@@ -290,28 +296,6 @@ async function bytesOf({ body, headers }: Request, maxBytes: number): Promise<Ui
     at += chunk.length;
   }
   return bytes;
-}
-
-/** The chunks of a body; whoever leaves them leaves the rest to whoever brought it. */
-async function* chunksOf(body: Request["body"]): AsyncGenerator<Uint8Array, void, undefined> {
-  const reader = body?.getReader();
-  if (reader === undefined) return;
-  try {
-    for (let read = await next(reader); !read.done; read = await next(reader)) yield read.value;
-  } finally {
-    void reader.cancel().catch(() => undefined);
-  }
-}
-
-async function next(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-): ReturnType<ReadableStreamDefaultReader<Uint8Array>["read"]> {
-  try {
-    return await reader.read();
-  } catch {
-    // Whoever sends it is gone, or took too long: the server has not failed.
-    throw badRequest("The body was broken off.", "broken_off");
-  }
 }
 
 function tooLong(maxBytes: number): Refusal {
