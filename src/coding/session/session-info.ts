@@ -75,7 +75,7 @@ export function sessionStats({ session, composed, current }: SessionParts): Sess
   };
 }
 
-/** The messages of the user in a session, oldest first, each with the turn that followed; not those of `until`. */
+/** The messages of the user, oldest first, each with the turn that followed; not those of `until`. */
 export function rewindPoints(journal: Iterable<JournalEntry>): readonly (RewindPoint & TurnPlace)[] {
   const entries = [...journal];
   const told = new Set(
