@@ -398,11 +398,11 @@ export class AnswerBound {
   readonly #provider: string;
   readonly #maxChars: number;
   readonly #prefix: string;
-  #chars = 0;
+  #deltas = 0;
+  /** Characters of finished blocks, most of which repeat their deltas. */
+  #blocks = 0;
   /** Characters of events that brought nothing to be seen: what they say is kept until a block is whole. */
   #silent = 0;
-  /** Characters that deltas brought, by index: a block repeats them. */
-  readonly #told = new Map<number, number>();
 
   /** `prefix` stands before the name of the limit where a person sets it. */
   constructor(provider: string, maxChars: number, prefix = "network.") {
@@ -413,7 +413,7 @@ export class AnswerBound {
 
   /** Characters of parts so far. */
   get chars(): number {
-    return this.#chars;
+    return this.#deltas + this.#blocks;
   }
 
   /** Counts a part. */
@@ -421,15 +421,10 @@ export class AnswerBound {
     if (part.type === "block") {
       if (isDeeperThan(part.block, MAX_BLOCK_DEPTH)) throw this.#tooDeep();
       const { type: _type, ...kept } = part.block;
-      const length = Object.values(kept).reduce<number>((sum, value) => sum + textLength(value), 0);
-      this.#chars += Math.max(0, length - (this.#told.get(part.index) ?? 0));
-    } else {
-      const text = "text" in part ? part.text : part.type === "tool_call_delta" ? part.json : "";
-      if (text === "" || !("index" in part)) return;
-      this.#chars += text.length;
-      this.#told.set(part.index, (this.#told.get(part.index) ?? 0) + text.length);
-    }
-    if (this.#chars > this.#maxChars) throw this.#tooLong();
+      this.#blocks += Object.values(kept).reduce<number>((sum, value) => sum + textLength(value), 0);
+    } else if ("text" in part) this.#deltas += part.text.length;
+    else if (part.type === "tool_call_delta") this.#deltas += part.json.length;
+    if (Math.max(this.#deltas, this.#blocks) > this.#maxChars) throw this.#tooLong();
   }
 
   /** Counts an event of `length` characters, `told` of which came as parts. */

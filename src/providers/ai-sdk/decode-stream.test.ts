@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { StreamPart } from "../../core/model/model.ts";
-import { AiSdkDecoder } from "./decode-stream.ts";
+import { AiSdkDecoder } from "./from-ai-sdk.ts";
 import type { AiSdkStreamPart } from "./language-model.ts";
 
 function decode(...chunks: readonly AiSdkStreamPart[]): readonly StreamPart[] {
