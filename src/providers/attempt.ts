@@ -4,7 +4,7 @@ import { isDeeperThan, MAX_JSON_DEPTH, safeParse } from "../core/base/json.ts";
 import { GrowingText } from "../core/base/text.ts";
 import type { BlockPart, StreamPart } from "../core/model/model.ts";
 import type { SentRequest } from "./model-call.ts";
-import type { HttpTimeouts, NetworkSettings } from "./network.ts";
+import type { NetworkSettings } from "./network.ts";
 import { excerpt, providerWords, redact } from "./provider-errors.ts";
 import { createSseParser } from "./server-events.ts";
 import { type AnswerHead, type AnswerSink, type Exchange, hostOf, type Transport } from "./transport.ts";
@@ -290,7 +290,7 @@ function quoted(body: string): string {
 /** The time limits of one request. Costs no timer per event: progress is a time the timer looks at. */
 export class Deadlines {
   readonly #clock: Clock;
-  readonly #timeouts: HttpTimeouts;
+  readonly #timeouts: Pick<NetworkSettings, Limit>;
   readonly #url: string;
   readonly #onTimeout: (error: NanoAgentError) => void;
   readonly #startedAt: number;
@@ -303,7 +303,12 @@ export class Deadlines {
   #stopTimer: () => void = () => undefined;
 
   /** Starts with the limits for the headers and for the whole request. `onTimeout` is called at most once. */
-  constructor(clock: Clock, timeouts: HttpTimeouts, url: string, onTimeout: (error: NanoAgentError) => void) {
+  constructor(
+    clock: Clock,
+    timeouts: Pick<NetworkSettings, Limit>,
+    url: string,
+    onTimeout: (error: NanoAgentError) => void,
+  ) {
     this.#clock = clock;
     this.#timeouts = timeouts;
     this.#url = url;
@@ -359,7 +364,7 @@ export class Deadlines {
   }
 
   /** Since when the time of a limit counts; infinity while it does not. */
-  #startOf(limit: keyof HttpTimeouts, now: number): number {
+  #startOf(limit: Limit, now: number): number {
     const isAnswered = this.#answeredAt !== Number.POSITIVE_INFINITY;
     if (limit === "requestTimeoutMs") return this.#startedAt;
     if (limit === "headerTimeoutMs") return isAnswered ? Number.POSITIVE_INFINITY : this.#startedAt;
@@ -369,8 +374,9 @@ export class Deadlines {
 }
 
 const LIMITS = ["headerTimeoutMs", "idleTimeoutMs", "firstEventTimeoutMs", "requestTimeoutMs"] as const;
+type Limit = (typeof LIMITS)[number];
 
-function timeoutError(url: string, limit: keyof HttpTimeouts, ms: number): NanoAgentError {
+function timeoutError(url: string, limit: Limit, ms: number): NanoAgentError {
   const host = hostOf(url);
   const what = {
     headerTimeoutMs: `${host} did not begin to answer within ${ms} ms`,

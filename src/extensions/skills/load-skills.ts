@@ -126,17 +126,15 @@ export async function skillScripts(skill: Skill, isTrusted: IsTrusted): Promise<
   if (scripts.length === 0) return { scripts, isTrusted: true };
   const file = readTextFile(skill.path, { maxBytes: MAX_SKILL_BYTES, within: skill.folder });
   if (file === undefined || "fault" in file) return { scripts, isTrusted: false };
-  return { scripts, isTrusted: await mayUseScripts(skill, { text: file.text, files, isTrusted }) };
+  return { scripts, isTrusted: await mayUseScripts(skill, file.text, files, isTrusted) };
 }
 
 /** True when the scripts of a skill may be used, by its text and its files. */
 export async function mayUseScripts(
   { name, origin, path, folder }: Skill,
-  {
-    text,
-    files,
-    isTrusted,
-  }: { readonly text: string; readonly files: SkillFiles; readonly isTrusted: IsTrusted },
+  text: string,
+  files: SkillFiles,
+  isTrusted: IsTrusted,
 ): Promise<boolean> {
   if (origin !== "project" || files.scripts.length === 0) return true;
   const contentHash = skillHash(folder, text, files);

@@ -94,7 +94,7 @@ export const BUILT_IN_SUBAGENTS: readonly LoadedSubagent[] = [
 const DEFAULT_MAX_ITERATIONS = 20;
 const DEFAULT_MAX_DEPTH = 2;
 const DEFAULT_REPORT_CHARS = 16_000;
-const LIST = { tool: "task", parameter: "agent", maxChars: 4_000 };
+const MAX_LIST_CHARS = 4_000;
 /** Longer than a tool of a subagent takes to end after an abort, so that the task can still report. */
 const ABORT_GRACE_MS = 20_000;
 
@@ -133,7 +133,7 @@ export function createTaskTool(options: TaskToolOptions = {}): Tool {
   assertCount("maxReportChars", options.maxReportChars ?? DEFAULT_REPORT_CHARS, 1);
   return defineTool({
     name: "task",
-    description: `Has a subagent do a part of the work and report. It sees only the prompt: say what to do, what you know, what to report.\n${offeredList([...agents.values()], LIST)}`,
+    description: `Has a subagent do a part of the work and report. It sees only the prompt: say what to do, what you know, what to report.\n${offeredList([...agents.values()], "task", "agent", MAX_LIST_CHARS)}`,
     parameters: {
       type: "object",
       properties: { agent: { type: "string" }, prompt: { type: "string" } },

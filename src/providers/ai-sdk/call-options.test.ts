@@ -6,7 +6,7 @@ import type { AiSdkVersion } from "./language-model.ts";
 
 const provider = "anthropic.messages";
 const convert = (request: ModelRequest, version: AiSdkVersion = "v4"): unknown =>
-  createCallOptions({ version, provider })(request);
+  createCallOptions(version, provider)(request);
 const prompt = (messages: readonly Message[], version?: AiSdkVersion): unknown =>
   (convert({ messages }, version) as { readonly prompt: unknown }).prompt;
 

@@ -85,12 +85,6 @@ type OutputPart =
   | { readonly type: "image-url"; readonly url: string }
   | { readonly type: "file"; readonly data: FileData; readonly mediaType: string };
 
-interface Target {
-  readonly version: AiSdkVersion;
-  /** The AI SDK's name, e.g. `anthropic.messages`. */
-  readonly provider: string;
-}
-
 /**
  * Makes the conversion of requests into `doStream` options (without the signal). Each message is converted
  * once.
@@ -102,7 +96,10 @@ interface Target {
  *   either.
  * - `providerOptions.ai_sdk` is handed over as `providerOptions`.
  */
-export function createCallOptions(target: Target): (request: ModelRequest) => AiSdkCallOptions {
+export function createCallOptions(
+  version: AiSdkVersion,
+  provider: string,
+): (request: ModelRequest) => AiSdkCallOptions {
   const converted = new WeakMap<Message, readonly AiSdkMessage[]>();
   return (request) => {
     const { messages, tools = [], toolChoice, effort, system = "", providerOptions } = request;
@@ -114,8 +111,8 @@ export function createCallOptions(target: Target): (request: ModelRequest) => Ai
         const { role, content } = message;
         parts = wellFormed(
           role === "user"
-            ? userMessages(content, messages.slice(0, at), target.version)
-            : assistantMessage(content, target.provider),
+            ? userMessages(content, messages.slice(0, at), version)
+            : assistantMessage(content, provider),
         );
         converted.set(message, parts);
       }
@@ -133,7 +130,7 @@ export function createCallOptions(target: Target): (request: ModelRequest) => Ai
         temperature,
         topP,
         stopSequences,
-        reasoning: target.version === "v4" ? effort : undefined,
+        reasoning: version === "v4" ? effort : undefined,
         providerOptions: providerOptions?.["ai_sdk"],
       }),
     };

@@ -58,7 +58,7 @@ export interface FromAiSdkOptions
 export function fromAiSdk(languageModel: AiSdkLanguageModel, options: FromAiSdkOptions = {}): Model {
   assertEngine();
   const version = versionOf(languageModel);
-  const toCallOptions = createCallOptions({ version, provider: languageModel.provider });
+  const toCallOptions = createCallOptions(version, languageModel.provider);
   const { clock = systemClock, info, random = Math.random, ...given } = options;
   const limits = { ...NETWORK_DEFAULTS, ...given };
   const { provider, modelId } = languageModel;
