@@ -64,7 +64,7 @@ export function newLearnedModel(): LearnedModel {
   return { hasAnswered: false, quirks: {}, changes: 0 };
 }
 
-/** A model whose requests are made by {@link ModelCall}. Of two windows, known and learned, the smaller holds. */
+/** A model whose requests are made by {@link ModelCall}. */
 export function calledModel<Encoded>(
   provider: string,
   info: ModelInfo | undefined,
@@ -80,6 +80,7 @@ export function calledModel<Encoded>(
   };
 }
 
+/** The facts of a model with what was learned: the smaller window is the one that holds. */
 export function infoWithLearned(
   info: ModelInfo | undefined,
   { contextWindow }: LearnedModel,
