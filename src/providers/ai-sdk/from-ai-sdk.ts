@@ -24,16 +24,18 @@ import {
 } from "../provider-errors.ts";
 import { Refusals } from "../refusals.ts";
 import { finishPart, type WireTarget } from "../wire.ts";
-import { type AiSdkCallOptions, aiSdkData, createCallOptions } from "./call-options.ts";
-import type {
-  AiSdkFinishReason,
-  AiSdkLanguageModel,
-  AiSdkMetadata,
-  AiSdkStream,
-  AiSdkStreamPart,
-  AiSdkUsage,
-  AiSdkVersion,
-} from "./language-model.ts";
+import {
+  type AiSdkCallOptions,
+  type AiSdkFinishReason,
+  type AiSdkLanguageModel,
+  type AiSdkMetadata,
+  type AiSdkStream,
+  type AiSdkStreamPart,
+  type AiSdkUsage,
+  type AiSdkVersion,
+  aiSdkData,
+  createCallOptions,
+} from "./call-options.ts";
 
 /** Options of {@link fromAiSdk}. */
 export interface FromAiSdkOptions
