@@ -204,8 +204,8 @@ export class SessionCheckpoints implements Checkpointer {
   }
 
   /** Says once what commands may change without its being kept. */
-  #tellGaps({ root, isFull }: Workspace, omitted: readonly Omission[]): void {
-    if (isFull)
+  #tellGaps({ root, store }: Workspace, omitted: readonly Omission[]): void {
+    if (store.isFull)
       this.#tellOnce(
         `undo: ${root}: the space for undo is used up; some files are not kept (undoLimits.maxStoreMb).`,
       );

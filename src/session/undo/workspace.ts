@@ -7,7 +7,6 @@ import {
   BULK_FOLDERS,
   type CheckpointLimits,
   CheckpointStore,
-  ContentKeeper,
   checkpointError,
   makePrivateFolder,
 } from "./checkpoint-store.ts";
@@ -66,7 +65,6 @@ export class Workspace {
   readonly folder: string;
   readonly store: CheckpointStore;
   readonly #options: WorkspaceOptions;
-  readonly #keeper: ContentKeeper;
   readonly #index: FileIndex;
   /** Session that looked last before this one opened the workspace; undefined when nobody did. */
   readonly lastSeenBy: string | undefined;
@@ -85,8 +83,7 @@ export class Workspace {
     this.root = root;
     this.folder = folder;
     this.#options = options;
-    this.store = new CheckpointStore(folder, options.onNotice);
-    this.#keeper = new ContentKeeper(this.store, options.limits);
+    this.store = new CheckpointStore(folder, options.limits, options.onNotice);
     const index = this.store.loadIndex(root);
     this.lastSeenBy = index?.sessionId;
     this.#hasStoredIndex = index !== undefined;
@@ -96,10 +93,6 @@ export class Workspace {
   /** Places that were not looked into when all was looked at last. */
   get omitted(): readonly Omission[] {
     return this.#index.omitted;
-  }
-
-  get isFull(): boolean {
-    return this.#keeper.isFull;
   }
 
   /** True when something was never looked at, for nobody did yet or there was no time. */
@@ -135,7 +128,9 @@ export class Workspace {
     };
     const hadNoTime = leftOutBy(omittedBefore.filter(({ reason }) => reason === "no_time"));
     const mayOpen = (key: PathKey): boolean => (isComplete && !hadNoTime(key)) || patience.mayOpen();
-    const omitted = await walkFolder({ root, limits, exclude: [...exclude, this.folder], onEntry, mayOpen });
+    const walk = new Walk({ root, limits, exclude: [...exclude, this.folder], onEntry, mayOpen });
+    await walk.run();
+    const { omitted } = walk;
     const isLeftOut = leftOutBy(omitted);
     for (const [key, { version }] of states) {
       if (seen.has(key) || isLeftOut(parentKey(key) ?? "")) continue;
@@ -225,7 +220,7 @@ export class Workspace {
     } catch (error) {
       throw checkpointError(`The folder ${this.folder} cannot be used`, error);
     }
-    this.#keeper.begin();
+    this.store.beginLook();
     this.#draft.clear();
   }
 
@@ -276,7 +271,7 @@ export class Workspace {
     isFirst: boolean,
     changes: FileChange[],
   ): void {
-    const found = this.#keeper.stateAt(nativePath(this.root, key), stats, state);
+    const found = this.store.stateAt(nativePath(this.root, key), stats, state);
     if (found === undefined) {
       this.#noteAbsence(key, changes);
       return;
@@ -292,7 +287,7 @@ export class Workspace {
 
   #isKept(state: FileState, stats: Stats): boolean {
     if (!isUnchanged(state, stats) || isUnread(state)) return false;
-    if (state.version?.type === "file") this.#keeper.pass(stats.size);
+    if (state.version?.type === "file") this.store.pass(stats.size);
     return true;
   }
 
@@ -335,17 +330,6 @@ interface WalkOptions {
   readonly mayOpen: (key: PathKey) => boolean;
 }
 
-/**
- * Goes through everything below a folder, outer folders first, in slices that leave room for other work.
- * Links are entries and not followed; `.git` is passed over. Resolves to the folders that were not looked
- * into. What vanishes meanwhile is not there.
- */
-async function walkFolder(options: WalkOptions): Promise<readonly Omission[]> {
-  const walk = new Walk(options);
-  await walk.run();
-  return walk.omitted;
-}
-
 /** Longest time without letting others work, in milliseconds. */
 const SLICE_MS = 12;
 
@@ -354,7 +338,12 @@ interface PathStats {
   readonly stats: Stats;
 }
 
+/**
+ * Goes through everything below a folder, outer folders first, in slices that leave room for other work.
+ * Links are entries and not followed; `.git` is passed over. What vanishes meanwhile is not there.
+ */
 class Walk {
+  /** The folders that were not looked into. */
   readonly omitted: Omission[] = [];
   readonly #options: WalkOptions;
   readonly #device: number | undefined;
