@@ -413,7 +413,6 @@ async function recordIn(
   return work(signal, (database) => inTransaction(database, () => write(database)));
 }
 
-/** `facts` are the columns of a record. */
 function addRecord(
   database: DatabaseSync,
   { terms, embedder }: StoreSettings,
@@ -533,7 +532,6 @@ function candidatesFor(
   return [...found.values()];
 }
 
-/** Of two vectors of length 1; 0 when they have different dimensions. */
 function cosine(a: Float32Array, b: Float32Array): number {
   return a.length === b.length ? a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0) : 0;
 }

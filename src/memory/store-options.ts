@@ -46,7 +46,6 @@ export interface StoreSettings extends Required<Omit<LongTermStoreOptions, "embe
   readonly terms: TermReader;
 }
 
-/** Fills in the defaults. Throws `invalid_argument` for a limit that is none. */
 export function storeSettings(options: LongTermStoreOptions): StoreSettings {
   checkOptions(options, OPTIONS);
   return {

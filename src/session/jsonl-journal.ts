@@ -372,7 +372,6 @@ export class JsonlJournal implements LocalJournal {
   }
 }
 
-/** The records up to the one of an id; all of them without one. */
 function upTo(
   path: readonly IndexedRecord[],
   id: string | undefined,
@@ -412,9 +411,7 @@ interface OpenedFile {
 const NOTHING = { repairs: { damaged: [], droppedResults: [], interrupted: [] } } as const;
 
 export interface AppendCalls {
-  /** Writes some of `bytes` at the end of the file; returns how many. */
   readonly write: (descriptor: number, bytes: Uint8Array) => number;
-  /** Resolves when what was written so far is on the disk. */
   readonly sync: (descriptor: number) => Promise<void>;
 }
 
@@ -456,7 +453,6 @@ export class UnkeptJournal implements LocalJournal {
   #setAside: readonly JournalEntry[] = [];
   #entries: JournalEntry[];
 
-  /** `entries`: the conversation so far. */
   constructor(sessionId: string, entries: readonly JournalEntry[] = []) {
     this.sessionId = sessionId;
     this.#entries = [...entries];

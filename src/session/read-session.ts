@@ -124,7 +124,6 @@ export function recordBeforeStep(path: string, step: number): string {
 /** A line of a file, without its newline. `bytes` stand until the next line is asked for. */
 interface Line {
   readonly number: number;
-  /** Place of its first byte in the file. */
   readonly offset: number;
   readonly bytes: Uint8Array;
   /** False for the last line of a file that does not end in a newline. */
@@ -210,7 +209,6 @@ export interface JournalScan {
   readonly newer?: { readonly line: number; readonly version: number };
 }
 
-/** Looks at every line of an open session file. Throws what the file system throws. */
 export function scanJournal(descriptor: number): JournalScan {
   const records: IndexedRecord[] = [];
   const damaged: DamagedLine[] = [];
@@ -313,7 +311,6 @@ function positionBefore(
   return -1;
 }
 
-/** The lock beside a session file. */
 export function lockPath(path: string): string {
   return path.replace(/(\.jsonl)?$/, ".lock");
 }
@@ -347,7 +344,6 @@ export function idOfPath(path: string): string {
   return basename(path, ".jsonl");
 }
 
-/** A record of any type, parsed: also one of a type this version does not know. */
 type AnyRecord = { readonly id: string; readonly type: string; readonly [field: string]: unknown };
 
 const PIECE_BYTES = 256 * 1024;
@@ -390,12 +386,10 @@ export function* readEntries(
   for (const record of readRecords(descriptor, records)) if (isJournalEntry(record)) yield record;
 }
 
-/** True when a record is an entry of the conversation's journal, and none about the file itself. */
 export function isJournalEntry(record: AnyRecord): record is JournalEntry & AnyRecord {
   return isStoredEntry(record) && record.type !== "session" && record.type !== "rewind";
 }
 
-/** The fields of a record from its JSON text; undefined for broken JSON. */
 export function parseRecord(text: string): AnyRecord | undefined {
   try {
     const { v: _version, sum: _sum, ...fields } = JSON.parse(text) as AnyRecord;
@@ -458,7 +452,6 @@ const FIELDS: ReadonlyMap<string, readonly (readonly [string, ValueCheck])[]> = 
   ),
 );
 
-/** Tags what was spent on a part of the conversation that a rewind set aside. */
 const SET_ASIDE = "set aside";
 
 /**
@@ -481,7 +474,6 @@ export function* setAsideSpending(
   }
 }
 
-/** The cost of an entry that was set aside; `undefined` for one that cost nothing. */
 export function spendingSetAside(entry: JournalEntry): ModelUsageEntry | undefined {
   if (!isSpending(entry) || isUnpaid(entry)) return undefined;
   const { id, parent, time, model, usage, costUsd, durationMs } = entry;

@@ -173,7 +173,6 @@ const CODEX_ITEMS: ReadonlySet<unknown> = new Set([
   "custom_tool_call",
 ]);
 
-/** The program whose records most of these are. */
 function foreignProgram(records: readonly ForeignRecord[]): ForeignProgram | undefined {
   const votes = { "claude-code": 0, codex: 0, pi: 0 };
   for (const { fields } of records) {
@@ -268,7 +267,6 @@ export function foreignEntries(session: ForeignSession, options: EntryOptions): 
 
 function joined(items: readonly ForeignItem[]): readonly ForeignItem[] {
   const list: ForeignItem[] = [];
-  /** The answer at the end of the list. */
   let last: GrowingAnswer | undefined;
   for (const item of items) {
     const before = last;

@@ -78,7 +78,6 @@ export const BULK_FOLDERS: ReadonlySet<string> = new Set([
   "DerivedData",
 ]);
 
-/** The name some bytes are kept under: their SHA-256 in lowercase hex digits. */
 function hashOf(bytes: Buffer): string {
   return hash("sha256", bytes, "hex");
 }
@@ -94,9 +93,7 @@ CREATE TABLE sessions (path TEXT PRIMARY KEY);
 PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
-/** Milliseconds to wait for another session of the workspace that writes. */
 const BUSY_MS = 5_000;
-/** Packed bytes that are held back, so that many objects are written at once. */
 const PENDING_BYTES = 8 * 1024 * 1024;
 
 /**
@@ -160,7 +157,6 @@ export class CheckpointStore {
     return this.#isFull;
   }
 
-  /** A look at files begins. */
   beginLook(): void {
     this.#room = this.#limits.maxStoreBytes - this.bytes;
     this.#passed = 0;
@@ -413,7 +409,6 @@ export function makePrivateFolder(folder: string): void {
   if ((stats.mode & 0o777) !== 0o700) chmodSync(folder, 0o700);
 }
 
-/** An error of code `checkpoint` about a place of the store or the workspace that the system refused. */
 export function checkpointError(what: string, cause: unknown): NanoAgentError {
   const reason = isFullDatabase(cause) ? "no space left on the device" : systemReason(cause);
   return new NanoAgentError("checkpoint", `${what}: ${reason}.`, { cause });
@@ -429,7 +424,6 @@ function linkTarget(path: string | Buffer): string | undefined {
   }
 }
 
-/** Times a file is read again that is being written meanwhile. */
 const MAX_TRIES = 3;
 
 /**

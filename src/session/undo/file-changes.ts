@@ -33,12 +33,9 @@ import {
 } from "./path-state.ts";
 import type { Observation } from "./workspace.ts";
 
-/** Where a call may change something: at known paths, or anywhere. */
 export type Reach = "anywhere" | readonly string[];
 
-/** Changes recorded in one entry; a call that made more gets several. */
 const MAX_CHANGES = 1000;
-/** Places left out that are named in one entry. */
 const MAX_OMITTED = 200;
 
 /** Where a call may change something; undefined for one that changes no file. */
@@ -107,7 +104,6 @@ export function placeMark(path: string): string {
 
 interface ApplyOptions {
   readonly root: string;
-  /** The kept bytes of a hash; undefined when they are gone. */
   readonly bytesOf: (hash: string) => Buffer | undefined;
   /** True when a path still is what the plan was made from; asked just before it is touched. */
   readonly isAsPlanned: (path: PathKey) => boolean;
@@ -261,7 +257,6 @@ function reasonOf(error: unknown): string {
 
 /** A folder that cannot be exchanged for a link while it is in use. */
 interface AnchoredFolder {
-  /** The path of an entry for the file system. */
   readonly entry: (name: PathKey) => Buffer;
   readonly close: () => void;
 }

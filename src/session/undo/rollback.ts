@@ -226,7 +226,6 @@ async function finish(place: RollbackPlace, entry: RollbackEntry): Promise<Rollb
   };
 }
 
-/** The history, once what a cut call changed was found. */
 async function settledHistory(
   { journal, cwd, openWorkspace }: RollbackPlace,
   dryRun: boolean,
@@ -242,7 +241,6 @@ async function settledHistory(
   return checkpointHistory(journal.entries());
 }
 
-/** Tools whose calls change no file, as far as a journal tells. */
 const READERS: ReadonlySet<string> = new Set(["read", "glob", "grep", "job", "batch"]);
 
 function cutRollback({ steps }: CheckpointHistory): RollbackEntry | undefined {
@@ -287,7 +285,6 @@ function note(text: string): NewEntry {
 
 const MAX_NAMED = 30;
 
-/** The remark for the model after files were put back or forth. */
 function rollbackNote(direction: "undo" | "redo", changes: readonly FileChange[]): string {
   const files = changes.filter(({ before, after }) => after?.type !== "folder" && before?.type !== "folder");
   const lines = files.slice(0, MAX_NAMED).map((change) => `- ${describeChange(change)}`);
@@ -356,7 +353,6 @@ function pathStories(steps: readonly HistoryStep[], within?: readonly PathKey[])
   return [...stories.values()];
 }
 
-/** The steps to put a path back, given its state now; undefined when nothing is to be done. */
 function planPath(
   story: PathStory,
   workspace: Workspace,
@@ -375,7 +371,6 @@ function planPath(
   return { change };
 }
 
-/** The places that the steps say were not looked at, each once. */
 function omissionsIn(steps: readonly HistoryStep[]): Omission[] {
   const found = new Map<string, Omission>();
   for (const { entry } of steps) {
@@ -388,7 +383,6 @@ function omissionsIn(steps: readonly HistoryStep[]): Omission[] {
   return [...found.values()];
 }
 
-/** True when a path is among those wanted, or a folder that one of them stood in. */
 function isWanted(path: PathKey, before: FileVersion | null, within: readonly PathKey[]): boolean {
   return within.some(
     (wanted) => isWithin(path, wanted) || (before?.type === "folder" && isWithin(wanted, path)),

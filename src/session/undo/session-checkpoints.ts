@@ -33,10 +33,8 @@ export interface SessionCheckpointsOptions {
   readonly now?: () => number;
 }
 
-/** Share of the space from which the end of a run cleans up. */
 const CLEAN_UP_FROM = 0.75;
 
-/** A call at work: what it may change, and the marks of what of that stands outside of the workspace. */
 interface ActiveCall {
   readonly call: CheckpointedCall;
   readonly reach: Reach;
@@ -161,7 +159,6 @@ export class SessionCheckpoints implements Checkpointer {
     );
   }
 
-  /** Says once that the session needs what is kept in the workspaces. */
   #becomeUser(): void {
     if (this.#isUser) return;
     for (const { store } of this.#workspaces)
@@ -203,7 +200,6 @@ export class SessionCheckpoints implements Checkpointer {
     }
   }
 
-  /** Says once what commands may change without its being kept. */
   #tellGaps({ root, store }: Workspace, omitted: readonly Omission[]): void {
     if (store.isFull)
       this.#tellOnce(
@@ -215,7 +211,6 @@ export class SessionCheckpoints implements Checkpointer {
     for (const notice of gapNotices(root, gaps)) this.#onNotice(notice);
   }
 
-  /** Says once that commands go ahead of what could not be read in time. */
   #tellUnread({ root, unread: { files, folders } }: Workspace): void {
     if (files + folders === 0) return;
     const places = [

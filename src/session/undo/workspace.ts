@@ -41,7 +41,6 @@ export interface WorkspaceOptions {
   readonly onNotice?: ((message: string) => void) | undefined;
 }
 
-/** How much a look may do for the first time. */
 export interface Patience {
   readonly mayRead: () => boolean;
   readonly mayOpen: () => boolean;
@@ -90,7 +89,6 @@ export class Workspace {
     this.#index = { ...(index ?? { states: new Map(), isComplete: false, omitted: [] }), sessionId };
   }
 
-  /** Places that were not looked into when all was looked at last. */
   get omitted(): readonly Omission[] {
     return this.#index.omitted;
   }
@@ -168,18 +166,15 @@ export class Workspace {
     return { changes, omitted: [] };
   }
 
-  /** The state of a path when it was last looked at; undefined when it never was. */
   versionOf(key: PathKey): FileVersion | null | undefined {
     return this.#index.states.get(key)?.version;
   }
 
-  /** A mark of a path's version at the last look; undefined where nothing stood. */
   markOf(key: PathKey): string | undefined {
     const state = this.#index.states.get(key);
     return state === undefined || state.version === null ? undefined : markOf(state);
   }
 
-  /** True when a path still shows the facts it had when it was last looked at. */
   isAsSeen(key: PathKey): boolean {
     const state = this.#index.states.get(key);
     const stats = this.#statsWithin(key);
@@ -258,7 +253,6 @@ export class Workspace {
     else this.#noteFound(key, stats, state, isFirst, changes);
   }
 
-  /** A file that there is no time to read: its facts tell whether it changes. */
   #noteUnread(key: PathKey, stats: Stats, state: FileState | undefined): void {
     if (state === undefined) this.#draft.set(key, fileState(stats, unkept(stats, "no_time"), Date.now()));
   }
@@ -306,13 +300,11 @@ export class Workspace {
   }
 }
 
-/** True when two states of a path differ in nothing but the time at which it was looked at. */
 function differOnlyInTime(before: FileState | undefined, after: FileState | undefined): boolean {
   if (before === undefined || after === undefined) return before === after;
   return hasFacts(before, after) && isSameVersion(before.version, after.version);
 }
 
-/** Tells whether a path is one of those left out, or below one. */
 function leftOutBy(omitted: readonly Omission[]): (key: PathKey) => boolean {
   const paths = new Set(omitted.map(({ path }) => path));
   if (paths.size === 0) return () => false;
@@ -330,7 +322,6 @@ interface WalkOptions {
   readonly mayOpen: (key: PathKey) => boolean;
 }
 
-/** Longest time without letting others work, in milliseconds. */
 const SLICE_MS = 12;
 
 interface PathStats {
@@ -343,7 +334,6 @@ interface PathStats {
  * Links are entries and not followed; `.git` is passed over. What vanishes meanwhile is not there.
  */
 class Walk {
-  /** The folders that were not looked into. */
   readonly omitted: Omission[] = [];
   readonly #options: WalkOptions;
   readonly #device: number | undefined;
@@ -375,7 +365,6 @@ class Walk {
     }
   }
 
-  /** All of a folder of dependencies, or nothing of it. */
   async #walkBulk(top: PathStats): Promise<void> {
     const limit = Math.min(this.#left, this.#options.limits.maxBulkEntries);
     const all: PathStats[] = [];

@@ -187,13 +187,11 @@ class Refusal extends Error {
   }
 }
 
-/** The text under edit, and how what is wrong with one of its edits is told. */
 interface EditedText {
   readonly text: string;
   /** Length of the byte order mark: matches never reach into it. */
   readonly bodyStart: number;
   readonly ending: LineEnding | undefined;
-  /** The text folded, once for all edits. */
   readonly folded: () => FoldedText;
   readonly refusal: (kind: EditErrorKind, message: string) => Refusal;
 }
@@ -347,7 +345,6 @@ function multiple({ text, refusal }: EditedText, starts: readonly number[], hint
   return refusal("multiple", `old_string is in the file ${count} times, at lines ${lines}${more}. ${hint}`);
 }
 
-/** The numbers of the lines at offsets, which are sorted. */
 function linesAt(text: string, offsets: readonly number[]): readonly number[] {
   const lines: number[] = [];
   let line = 1;
@@ -404,7 +401,6 @@ function isBlank(code: number): boolean {
   return code === 9 || code === 32 || BLANK.test(String.fromCharCode(code));
 }
 
-/** Blanks beyond ASCII. */
 const BLANK = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/;
 
 /** Each is one unit, as is what stands for it. */

@@ -172,7 +172,6 @@ function parseRecord(record: string, mode: TextSearch["mode"]): FoundText | unde
   return { path, line: { number: Number(number), text, isMatch: mark === ":" } };
 }
 
-/** Options that make ripgrep choose the same files everywhere. */
 function fileArgs({ folder, withNodeModules }: FileListing | TextSearch): readonly string[] {
   const skipped = [".git", `${TEMPORARY_PREFIX}*`, ...(withNodeModules ? [] : ["node_modules"])];
   return [

@@ -67,7 +67,6 @@ export function findProcessesNow(query: ProcessQuery): readonly ProcessInfo[] {
   return process.platform === "linux" ? findInProc(query).found : [];
 }
 
-/** True when the process still runs; a zombie does not. */
 export function isRunning(info: ProcessInfo): boolean {
   if (process.platform !== "linux") return isTaken(info.pid);
   const row = readRow(info.pid);
@@ -206,7 +205,6 @@ function runPs(): Promise<string> {
 
 const PS_LINE = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+ +\S+ +\d+ +[\d:]+ +\d+)\s(.*)$/;
 
-/** Rows of {@link runPs}; `text` is the command line and, where shown, the environment. */
 export function parsePs(output: string): readonly { readonly row: ProcessRow; readonly text: string }[] {
   return output.split("\n").flatMap((line) => {
     const match = PS_LINE.exec(line);

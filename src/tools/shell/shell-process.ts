@@ -17,7 +17,6 @@ import {
 import type { Environment, SandboxedCommand } from "./shell-ports.ts";
 
 interface ShellStart {
-  /** As the caller gave it. */
   readonly command: string;
   readonly file: string;
   readonly args: readonly string[];
@@ -182,7 +181,6 @@ export class RunningCommand {
     return this.#known;
   }
 
-  /** Kills the shell's group without waiting for anything. */
   killNow(): void {
     if (this.#exit !== undefined) return;
     if (process.platform !== "win32") signal(-this.pid, "SIGKILL");

@@ -60,9 +60,7 @@ interface CommandStart {
   /** Where it runs, see {@link ShellSession.placeOf}. Default: outside. */
   readonly place?: CommandPlace;
   readonly signal?: AbortSignal;
-  /** Gets new text as it comes, cleaned, in whole lines. */
   readonly onText?: (text: string) => void;
-  /** Called once when the command wrote more than it may. */
   readonly onFull?: () => void;
 }
 
@@ -83,7 +81,6 @@ const MAX_FOLDER_BYTES = 1024 * 1024 * 1024;
 const STARTS = 2;
 const HEAD_BYTES = 16_000;
 const TAIL_BYTES = 32_000;
-/** Ended jobs that can still be looked at. */
 const MAX_FINISHED = 100;
 
 /** Shared by the commands of one session. Whatever they started ends with {@link dispose}. */
