@@ -8,10 +8,10 @@ import { defined } from "../core/base/json.ts";
 import { counted } from "../core/base/text.ts";
 import { systemCode } from "../system/system-error.ts";
 import {
+  type FoundRecords,
   type IndexedRecord,
   idOfPath,
   inspectSession,
-  type JournalScan,
   lockPath,
   readEntries,
   readRecords,
@@ -129,7 +129,7 @@ export class JsonlJournal implements LocalJournal {
     try {
       const descriptor = openSessionFile(path, "append");
       try {
-        const found = foundIn(inspectSession(descriptor, path).scan);
+        const found = inspectSession(descriptor, path);
         const sessionId = idOfPath(path);
         const repairs = repairReport(descriptor, found);
         return new JsonlJournal({ path, descriptor, lock, sessionId, repairs, found }, options);
@@ -261,8 +261,8 @@ export class JsonlJournal implements LocalJournal {
     }
     const descriptor = openSessionFile(copyOf, "read");
     try {
-      const { scan, header } = inspectSession(descriptor, copyOf);
-      const path = upTo(recordPath(scan), copyUpTo, copyOf);
+      const { path: records, header } = inspectSession(descriptor, copyOf);
+      const path = upTo(records, copyUpTo, copyOf);
       const origin = header?.sessionId ?? idOfPath(copyOf);
       this.#write({
         ...base,
@@ -282,7 +282,9 @@ export class JsonlJournal implements LocalJournal {
   }
 
   #recordsIn(descriptor: number): FoundRecords {
-    return this.#found ?? foundIn(scanJournal(descriptor));
+    if (this.#found !== undefined) return this.#found;
+    const scan = scanJournal(descriptor);
+    return { scan, path: recordPath(scan) };
   }
 
   #write<E extends EntryBase & { readonly type: string }>(entry: E): E {
@@ -387,15 +389,6 @@ function notInSession(id: string, file: string): NanoAgentError {
   return misuse(
     `The record ${id} is not part of the conversation in ${file}. Take the id of one of its entries.`,
   );
-}
-
-interface FoundRecords {
-  readonly scan: JournalScan;
-  readonly path: readonly IndexedRecord[];
-}
-
-function foundIn(scan: JournalScan): FoundRecords {
-  return { scan, path: recordPath(scan) };
 }
 
 interface OpenedFile {

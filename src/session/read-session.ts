@@ -10,7 +10,6 @@ import {
   decodeLine,
   MAX_RECORD_BYTES,
   RECORD_VERSION,
-  type RecordPlace,
   type SessionEntry,
   type StoredEntry,
 } from "./record.ts";
@@ -38,10 +37,9 @@ export interface SessionContent {
 export function readSession(path: string): SessionContent {
   const descriptor = openSessionFile(path, "read");
   try {
-    const { scan, header } = inspectSession(descriptor, path);
+    const { scan, header, path: kept } = inspectSession(descriptor, path);
     const entries: JournalEntry[] = [];
     const otherTypes: { [type: string]: number } = {};
-    const kept = recordPath(scan);
     for (const record of readRecords(descriptor, kept)) {
       if (isJournalEntry(record)) entries.push(record);
       else if (!isStoredEntry(record)) otherTypes[record.type] = (otherTypes[record.type] ?? 0) + 1;
@@ -232,7 +230,9 @@ export function scanJournal(descriptor: number): JournalScan {
         continue;
       }
       lineOfId.set(place.id, line.number);
-      records.push(indexed(place, line));
+      const { id, parent, time, type, start, end } = place;
+      const at = { line: line.number, offset: line.offset + start, length: end - start };
+      records.push({ id, parent, time, type, ...at });
     }
   }
   return {
@@ -240,14 +240,6 @@ export function scanJournal(descriptor: number): JournalScan {
     damaged: [...damaged, ...gaps(records, damaged, lineOfId)].sort((left, right) => left.line - right.line),
     ghosts,
   };
-}
-
-function indexed(
-  place: RecordPlace,
-  line: { readonly number: number; readonly offset: number },
-): IndexedRecord {
-  const { id, parent, time, type, start, end } = place;
-  return { id, parent, time, type, line: line.number, offset: line.offset + start, length: end - start };
 }
 
 /** Records whose parent is missing without a trace: a line in front of them was taken out. */
@@ -315,21 +307,24 @@ export function lockPath(path: string): string {
   return path.replace(/(\.jsonl)?$/, ".lock");
 }
 
-interface InspectedFile {
+/** The records of a file, and those of them that its conversation goes on from. */
+export interface FoundRecords {
   readonly scan: JournalScan;
-  readonly header: SessionEntry | undefined;
+  readonly path: readonly IndexedRecord[];
 }
 
 /** Scans an open session file. Throws `journal` for one of a newer version. */
-export function inspectSession(descriptor: number, path: string): InspectedFile {
+export function inspectSession(
+  descriptor: number,
+  path: string,
+): FoundRecords & { readonly header: SessionEntry | undefined } {
   const scan = scanJournal(descriptor);
   if (scan.newer !== undefined) {
     throw sessionError(
       `The session file ${path} is of version ${scan.newer.version}; this nano-agent reads up to ${RECORD_VERSION}. Use a newer nano-agent. The file was not touched.`,
     );
   }
-  const header = sessionHeader(descriptor, scan.records);
-  return { scan, header };
+  return { scan, path: recordPath(scan), header: sessionHeader(descriptor, scan.records) };
 }
 
 function sessionHeader(descriptor: number, records: readonly IndexedRecord[]): SessionEntry | undefined {

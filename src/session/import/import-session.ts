@@ -81,10 +81,7 @@ export async function importSession(
       `${file} was imported already, as the session ${before}. Go on with it with --resume ${before}, or import it once more with --again.`,
     );
   const sessionId = options.sessionId ?? newUuid();
-  const { entries, repairs } = foreignEntries(session, {
-    sessionId,
-    costOf: options.costOf ?? (() => undefined),
-  });
+  const { entries, repairs } = foreignEntries(session, sessionId, options.costOf);
   const count = (fits: (entry: NewEntry) => boolean): number =>
     entries.filter(({ entry }) => fits(entry)).length;
   const answers = count(({ type }) => type === "assistant_message");
@@ -246,18 +243,16 @@ interface ForeignEntries {
   readonly repairs: ImportRepairs;
 }
 
-interface EntryOptions {
-  readonly sessionId: string;
-  /** USD for usage of a model; undefined for an unknown price. */
-  readonly costOf: (model: string, usage: Usage) => number | undefined;
-}
-
 type User = Extract<ForeignItem, { readonly type: "user" }>;
 type Result = Extract<ForeignItem, { readonly type: "result" }>;
 
 /** The entries of a foreign conversation: runs with input, answers, calls; every call answered once. */
-export function foreignEntries(session: ForeignSession, options: EntryOptions): ForeignEntries {
-  const writer = new EntryWriter(session, options);
+export function foreignEntries(
+  session: ForeignSession,
+  sessionId: string,
+  costOf: ImportOptions["costOf"] = () => undefined,
+): ForeignEntries {
+  const writer = new EntryWriter(session, sessionId, costOf);
   for (const item of joined(session.items)) {
     if (item.type === "user") writer.user(item);
     else if (item.type === "assistant") writer.assistant(item);
@@ -295,7 +290,8 @@ function joinedAnswer(first: GrowingAnswer, second: ForeignAnswer): GrowingAnswe
 }
 
 class EntryWriter {
-  readonly #options: EntryOptions;
+  readonly #sessionId: string;
+  readonly #costOf: NonNullable<ImportOptions["costOf"]>;
   readonly #tools: readonly string[];
   /** By the id of their call, the first one last. */
   readonly #results = new Map<string, Result[]>();
@@ -313,8 +309,9 @@ class EntryWriter {
   #iterations = 0;
   #last: ForeignAnswer | undefined;
 
-  constructor({ items }: ForeignSession, options: EntryOptions) {
-    this.#options = options;
+  constructor({ items }: ForeignSession, sessionId: string, costOf: NonNullable<ImportOptions["costOf"]>) {
+    this.#sessionId = sessionId;
+    this.#costOf = costOf;
     const names = items.flatMap((item) =>
       item.type === "assistant"
         ? item.content.flatMap((block) => (block.type === "tool_use" ? [block.name] : []))
@@ -351,8 +348,7 @@ class EntryWriter {
     if (this.#last !== undefined && !hasCalls(this.#last.content)) this.#endRun(item.time);
     this.#startRun(item.model, item.time);
     const { model, usage = NO_USAGE, time, finish } = item;
-    const costUsd =
-      item.costUsd ?? (item.usage === undefined ? undefined : this.#options.costOf(model, item.usage));
+    const costUsd = item.costUsd ?? (item.usage === undefined ? undefined : this.#costOf(model, item.usage));
     const isCut =
       finish === "interrupted" && !hasCalls(content) && content.every(({ type }) => type === "text");
     this.#write(
@@ -409,11 +405,8 @@ class EntryWriter {
   #startRun(model: string | undefined, time: number | undefined): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
-    const { sessionId } = this.#options;
-    this.#write(
-      { type: "run_start", sessionId, model: model ?? "imported/unknown", tools: this.#tools },
-      time,
-    );
+    const facts = { sessionId: this.#sessionId, model: model ?? "imported/unknown", tools: this.#tools };
+    this.#write({ type: "run_start", ...facts }, time);
   }
 
   #endRun(time: number | undefined): void {

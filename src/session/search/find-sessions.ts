@@ -8,7 +8,7 @@ import type { Redaction } from "../../core/base/text.ts";
 import { textOf, toolCallsOf } from "../../core/message/message.ts";
 import { StepCounter } from "../../journal/steps.ts";
 import { inTransaction, isDamagedDatabase, loadSqlite } from "../../system/sqlite.ts";
-import { inspectSession, readEntries, recordPath } from "../read-session.ts";
+import { inspectSession, readEntries } from "../read-session.ts";
 import { isFolder, openSessionFile } from "../session-file.ts";
 import type { SessionFile, SessionStore } from "../session-store.ts";
 import { excerptOf, searchWords, wordSegmenter } from "./search-words.ts";
@@ -357,9 +357,9 @@ const MAX_RESULT = 8_000;
 function* sessionPassages(path: string): Generator<SessionPassage, void, undefined> {
   const descriptor = openSessionFile(path, "read");
   try {
-    const { scan } = inspectSession(descriptor, path);
+    const { path: records } = inspectSession(descriptor, path);
     const counter = new StepCounter();
-    for (const entry of readEntries(descriptor, recordPath(scan))) {
+    for (const entry of readEntries(descriptor, records)) {
       const step = counter.stepOf(entry);
       for (const text of textsOf(entry)) if (text.trim() !== "") yield { step, text: text.toWellFormed() };
     }

@@ -147,7 +147,12 @@ async function rollBack(
   if (changes.length === 0) return { ...report, status: "nothing", failed: [] };
   if (options.dryRun === true) return { ...report, status: "done", failed: [] };
   const failed: FailedPath[] = [];
-  for (const each of plans) if (each.doable.length > 0) failed.push(...(await carryOut(place, each, entry)));
+  for (const { workspace, doable } of plans) {
+    if (doable.length === 0) continue;
+    const facts = { type: "rollback", root: workspace.root, changes: doable, ...entry } as const;
+    const { id } = await place.journal.append(facts);
+    failed.push(...(await apply(place.journal, workspace, id, doable)));
+  }
   const done = changes.filter(({ path }) => !failed.some((other) => other.path === path));
   if (done.length > 0) await place.journal.append(note(rollbackNote(direction, done)));
   return { ...report, status: "done", changes: done, failed };
@@ -169,15 +174,6 @@ function plan(workspace: Workspace, stories: readonly PathStory[], force: boolea
       each.obstacle === undefined || isDone(each) ? [] : [{ path: each.change.path, reason: each.obstacle }],
     ),
   };
-}
-
-async function carryOut(
-  { journal }: RollbackPlace,
-  { workspace, doable }: RootPlan,
-  facts: RollbackFacts,
-): Promise<FailedPath[]> {
-  const entry = await journal.append({ type: "rollback", root: workspace.root, changes: doable, ...facts });
-  return apply(journal, workspace, entry.id, doable);
 }
 
 async function apply(

@@ -8,7 +8,7 @@ import { counted } from "../../core/base/text.ts";
 import { isWithin } from "../../system/real-path.ts";
 import { lockPath, readSession } from "../read-session.ts";
 import { isFolder } from "../session-file.ts";
-import { takeLock } from "../session-lock.ts";
+import { isLocked } from "../session-lock.ts";
 import { workspaceSlug } from "../session-store.ts";
 import { type CheckpointLimits, DEFAULT_LIMITS } from "./checkpoint-store.ts";
 import { entriesOf, isWithinReach, placeMark, type Reach, reachOf } from "./file-changes.ts";
@@ -121,7 +121,10 @@ export class SessionCheckpoints implements Checkpointer {
         return [...this.#found.splice(0), ...entries, ...this.#outsideChanges(call)];
       } catch (error) {
         this.#onNotice(`What ${call.name} changed is not kept for undo: ${errorMessage(error)}`);
-        return [...this.#found.splice(0), ...this.#failure(call)];
+        return [
+          ...this.#found.splice(0),
+          ...this.#omission(call, [{ path: "", reason: "failed", changed: true }]),
+        ];
       } finally {
         this.#active.delete(call.callId);
         for (const workspace of this.#workspaces) workspace.save();
@@ -246,10 +249,6 @@ export class SessionCheckpoints implements Checkpointer {
     return this.#omission(call, omitted);
   }
 
-  #failure(call: CheckpointedCall): NewEntry[] {
-    return this.#omission(call, [{ path: "", reason: "failed", changed: true }]);
-  }
-
   #omission({ callId, name }: CheckpointedCall, omitted: readonly Omission[]): NewEntry[] {
     const [first] = this.#workspaces;
     if (first === undefined || omitted.length === 0) return [];
@@ -367,7 +366,7 @@ async function collectUnused(
 ): Promise<boolean> {
   const { store } = workspace;
   const users = store.users();
-  for (const path of users) if (path !== own && (await isAtWork(path))) return false;
+  for (const path of users) if (path !== own && isInUse(path)) return false;
   const sizes = store.sizes();
   const sizeOf = (names: Iterable<string>): number =>
     [...names].reduce((all, name) => all + (sizes.get(name) ?? 0), 0);
@@ -412,13 +411,11 @@ function* hashesIn(entries: Iterable<JournalEntry>, root: string): Iterable<stri
   }
 }
 
-async function isAtWork(path: string): Promise<boolean> {
+function isInUse(path: string): boolean {
   try {
-    const lock = await takeLock(lockPath(path), { patienceMs: 1 });
-    lock.release();
-    return false;
+    return isLocked(lockPath(path));
   } catch {
-    // Held, or not to be told: then nothing it may need is removed.
+    // Not to be told: then nothing it may need is removed.
     return true;
   }
 }

@@ -249,12 +249,10 @@ export class Workspace {
     const state = this.#index.states.get(key);
     if (state !== undefined && this.#isKept(state, stats)) return;
     const isFirst = state === undefined ? !isKnown(key) : isUnread(state) && hasFacts(state, stats);
-    if (isFirst && stats.isFile() && !mayRead()) this.#noteUnread(key, stats, state);
-    else this.#noteFound(key, stats, state, isFirst, changes);
-  }
-
-  #noteUnread(key: PathKey, stats: Stats, state: FileState | undefined): void {
-    if (state === undefined) this.#draft.set(key, fileState(stats, unkept(stats, "no_time"), Date.now()));
+    if (!isFirst || !stats.isFile() || mayRead()) this.#noteFound(key, stats, state, isFirst, changes);
+    // There is no time to read it: its facts tell whether it changes.
+    else if (state === undefined)
+      this.#draft.set(key, fileState(stats, unkept(stats, "no_time"), Date.now()));
   }
 
   /** `isFirst`: seen for the first time, so that nothing of it is a change. */

@@ -173,7 +173,7 @@ export class RunningCommand {
     if (process.platform === "win32") this.killNow();
     const query = { mark: this.#mark, roots: this.roots() };
     const groups = this.#exit === undefined ? [this.pid] : [];
-    this.#known = await endProcesses(query, { graceMs, groups });
+    this.#known = await endProcesses(query, graceMs, groups);
     const reaped = new AbortController();
     const patience = systemClock.sleep(REAP_MS, reaped.signal).catch(() => undefined);
     await Promise.race([this.drained(), patience]);

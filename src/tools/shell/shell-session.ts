@@ -118,12 +118,9 @@ export class ShellSession {
     this.graceMs = Math.min(Math.max(0, options.graceMs ?? DEFAULT_GRACE_MS), MAX_GRACE_MS);
     const fileBytes = options.maxOutputBytes ?? MAX_OUTPUT_BYTES;
     this.limits = { headBytes: HEAD_BYTES, tailBytes: TAIL_BYTES, fileBytes };
-    this.#folder = new OutputFolder({
-      path: options.outputDir,
-      // Beside what its commands leave there, and gone with it.
-      temporary: () => options.outputParent ?? (this.env["TMPDIR"] || tmpdir()),
-      maxBytes: MAX_FOLDER_BYTES,
-    });
+    // Beside what its commands leave there, and gone with it.
+    const temporary = (): string => options.outputParent ?? (this.env["TMPDIR"] || tmpdir());
+    this.#folder = new OutputFolder(options.outputDir, MAX_FOLDER_BYTES, temporary);
     this.#pipes = new OutputPipes(() => this.#folder.path());
   }
 
@@ -320,7 +317,7 @@ export class ShellSession {
       const alive = this.#all().filter((running) => running.exit === undefined);
       const groups = alive.map((running) => running.pid);
       if (process.platform === "win32") this.killNow();
-      await endProcesses({ mark: this.#mark, roots: this.#roots() }, { graceMs: this.graceMs, groups });
+      await endProcesses({ mark: this.#mark, roots: this.#roots() }, this.graceMs, groups);
     }
     this.#watcher?.remove(this.#mark);
     await Promise.all(this.#all().map((running) => running.close()));
