@@ -2,7 +2,7 @@ import { closeSync, rmSync } from "node:fs";
 import type { NewEntry } from "../../core/agent/entries.ts";
 import { misuse } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import { defined, type Fields, isRecord, safeParse } from "../../core/base/json.ts";
+import { defined, type Fields, fieldsOf } from "../../core/base/json.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
 import {
   type AssistantBlock,
@@ -13,7 +13,7 @@ import {
   type Usage,
 } from "../../core/message/message.ts";
 import { OUTCOME_UNKNOWN } from "../../core/message/transcript.ts";
-import { type DamagedLine, readLines } from "../read-session.ts";
+import { type DamagedLine, parseRecord, readLines } from "../read-session.ts";
 import { openSessionFile } from "../session-file.ts";
 import type { SessionStore } from "../session-store.ts";
 import {
@@ -125,9 +125,7 @@ function originOf(path: string): Fields {
   const descriptor = openSessionFile(path, "read");
   try {
     const [first] = readLines(descriptor);
-    const header = safeParse(Buffer.from(first?.bytes ?? []).toString());
-    const origin = header.ok && isRecord(header.value) ? header.value["importedFrom"] : undefined;
-    return isRecord(origin) ? origin : {};
+    return fieldsOf(parseRecord(Buffer.from(first?.bytes ?? []).toString())?.["importedFrom"]);
   } finally {
     closeSync(descriptor);
   }

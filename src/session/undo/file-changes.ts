@@ -164,7 +164,8 @@ class ChangeWriter {
     this.#attempt(path, (folder, name) => {
       // Removed already, when a folder or something else had to make room.
       if (!isRemoval({ path, before, after })) this.#assertAsPlanned(path);
-      else if (isThere(folder.entry(name))) throw new Error("something took its place meanwhile");
+      else if (lstatSync(folder.entry(name), { throwIfNoEntry: false }) !== undefined)
+        throw new Error("something took its place meanwhile");
       const draft = folder.entry(draftName());
       try {
         this.#write(draft, after);
@@ -239,10 +240,6 @@ function draftName(): string {
 function isRemoval({ before, after }: FileChange): boolean {
   if (before === null) return false;
   return after === null || (before.type === "folder") !== (after.type === "folder");
-}
-
-function isThere(path: string | Buffer): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 function depth(path: PathKey): number {

@@ -15,7 +15,7 @@ import type { Workspace } from "./workspace.ts";
 
 /** Place a rollback works on. */
 export interface RollbackPlace {
-  /** The journal of the session, open for writing; no run is at work on it. */
+  /** The journal of the session, open for writing; no run uses it. */
   readonly journal: LocalJournal;
   /** The working folder of the session, links resolved. */
   readonly cwd: string;

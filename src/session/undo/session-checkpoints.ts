@@ -45,10 +45,10 @@ interface ActiveCall {
 const IMPATIENT: Patience = { mayRead: () => false, mayOpen: () => false };
 
 /**
- * The checkpoints of one session while it is at work, kept below a folder of the user's own. Finds what tool
+ * The checkpoints of one session while it runs, kept below a folder of the user's own. Finds what tool
  * calls change by comparing files before and after each: around a call that says which paths it writes only
  * those, around any other that may change files the whole workspace. What differs before a call was changed
- * by somebody else and is no part of any checkpoint, unless another call is still at work.
+ * by somebody else and is no part of any checkpoint, unless another call is still running.
  */
 export class SessionCheckpoints implements Checkpointer {
   readonly #options: SessionCheckpointsOptions;
@@ -62,7 +62,7 @@ export class SessionCheckpoints implements Checkpointer {
   /** The call that was cut: what changed since is laid to it. */
   #interrupted: SessionCheckpointsOptions["interrupted"];
   readonly #active = new Map<string, ActiveCall>();
-  /** Entries found while a call was still at work, to be recorded with the next one that ends. */
+  /** Entries found while a call was still running, to be recorded with the next one that ends. */
   #found: NewEntry[] = [];
   #turn: Promise<unknown> = Promise.resolve();
   readonly #noticed = new Set<string>();
@@ -133,7 +133,7 @@ export class SessionCheckpoints implements Checkpointer {
   }
 
   /**
-   * Waits for the looks at work, stores what is known of the workspaces and keeps their folders within the
+   * Waits for the looks in progress, stores what is known of the workspaces and keeps their folders within the
    * limit. Throws `checkpoint` for what the system refuses.
    */
   async close(): Promise<void> {
@@ -144,7 +144,7 @@ export class SessionCheckpoints implements Checkpointer {
     const { maxStoreBytes } = this.#limits;
     for (const workspace of this.#workspaces) {
       if (this.#isUser && workspace.store.bytes >= maxStoreBytes * CLEAN_UP_FROM)
-        await collectUnused(workspace, this.#options.journalPath, maxStoreBytes);
+        collectUnused(workspace, this.#options.journalPath, maxStoreBytes);
       workspace.store.close();
     }
   }
@@ -183,7 +183,7 @@ export class SessionCheckpoints implements Checkpointer {
   }
 
   /**
-   * Lays what was found before a call to a call that is still at work and may have done it, or to the one
+   * Lays what was found before a call to a call that is still running and may have done it, or to the one
    * that was cut; else nobody's call did.
    */
   #attribute(observed: readonly (readonly [Workspace, Observation])[]): void {
@@ -274,7 +274,7 @@ function cannotKeep(error: unknown): Error {
 export interface RollbackPlaceOptions {
   /** The folder the checkpoints of the session were kept in. */
   readonly folder: string;
-  /** The journal of the session, open for writing; no run is at work on it. */
+  /** The journal of the session, open for writing; no run uses it. */
   readonly journal: LocalJournal;
   /** The working folder of the session: absolute, links resolved. */
   readonly cwd: string;
@@ -355,18 +355,14 @@ const FILL = 0.6;
 
 /**
  * Removes what no session needs any more, and what the oldest need as far as the rest takes too much of
- * `maxBytes`; nothing of `own`, the journal of the session at work.
- * Resolves to false, nothing done, while another session of the workspace is at work. Throws `checkpoint` for
- * what the system refuses.
+ * `maxBytes`; nothing of `own`, the journal of the current session. Does nothing while another session of the
+ * workspace is running. Throws `checkpoint` for what the system refuses.
  */
-async function collectUnused(
-  workspace: Workspace,
-  own?: string,
-  maxBytes = Number.POSITIVE_INFINITY,
-): Promise<boolean> {
+function collectUnused(workspace: Workspace, own?: string, maxBytes = Number.POSITIVE_INFINITY): void {
   const { store } = workspace;
   const users = store.users();
-  for (const path of users) if (path !== own && isInUse(path)) return false;
+  if (users.some((path) => path !== own && isInUse(path))) return;
+  const timeOf = (path: string): number => (path === own ? Number.POSITIVE_INFINITY : statSync(path).mtimeMs);
   const sizes = store.sizes();
   const sizeOf = (names: Iterable<string>): number =>
     [...names].reduce((all, name) => all + (sizes.get(name) ?? 0), 0);
@@ -374,7 +370,7 @@ async function collectUnused(
   const needed = new Set(workspace.hashes());
   const kept: string[] = [];
   let used = sizeOf(needed);
-  for (const path of newestFirst(users, own)) {
+  for (const path of users.toSorted((left, right) => timeOf(right) - timeOf(left))) {
     const all = new Set(hashesIn(readSession(path).entries, workspace.root));
     const more = [...all].filter((name) => !needed.has(name));
     const size = sizeOf(more);
@@ -384,23 +380,15 @@ async function collectUnused(
     for (const name of more) needed.add(name);
   }
   workspace.keepOnly(needed, kept);
-  return true;
 }
 
 /** Removes the folder of a workspace that no session needs; else what no session needs of it. */
-export async function forgetSession(workspace: Workspace): Promise<void> {
+export function forgetSession(workspace: Workspace): void {
   const { store } = workspace;
   const isNeeded = store.users().length > 0;
-  if (isNeeded) await collectUnused(workspace);
+  if (isNeeded) collectUnused(workspace);
   store.close();
   if (!isNeeded) rmSync(workspace.folder, { recursive: true, force: true });
-}
-
-function newestFirst(users: readonly string[], own: string | undefined): readonly string[] {
-  const times = new Map(
-    users.map((path) => [path, path === own ? Number.POSITIVE_INFINITY : statSync(path).mtimeMs]),
-  );
-  return [...users].sort((left, right) => (times.get(right) ?? 0) - (times.get(left) ?? 0));
 }
 
 function* hashesIn(entries: Iterable<JournalEntry>, root: string): Iterable<string> {

@@ -70,7 +70,7 @@ export class Workspace {
   readonly #touched = new Set<PathKey>();
   /** True when one of them differs in more than the time at which it was looked at. */
   #isChanged = false;
-  /** The findings of the look at work: they count when the bytes behind them are on the disk. */
+  /** The findings of the look in progress: they count when the bytes behind them are on the disk. */
   readonly #draft = new Map<PathKey, FileState | undefined>();
   readonly #marks = new Map<PathKey, number>();
   /** True when the store holds the index as it was when {@link save} was called last. */
