@@ -133,8 +133,8 @@ export class SessionCheckpoints implements Checkpointer {
   }
 
   /**
-   * Waits for the looks in progress, stores what is known of the workspaces and keeps their folders within the
-   * limit. Throws `checkpoint` for what the system refuses.
+   * Waits for the looks in progress, stores what is known of the workspaces and keeps their folders within
+   * the limit. Throws `checkpoint` for what the system refuses.
    */
   async close(): Promise<void> {
     this.#isClosing = true;

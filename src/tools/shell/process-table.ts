@@ -238,8 +238,8 @@ const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 50;
 
 /**
- * Ends processes: TERM (and CONT), after the grace KILL. `groups` of leaders not yet reaped get them as a whole.
- * Returns those that even KILL did not end.
+ * Ends processes: TERM (and CONT), after the grace KILL. `groups` of leaders not yet reaped get them as a
+ * whole. Returns those that even KILL did not end.
  */
 export async function endProcesses(
   query: ProcessQuery,
