@@ -8,10 +8,10 @@ import { defined } from "../core/base/json.ts";
 import { counted } from "../core/base/text.ts";
 import { systemCode } from "../system/system-error.ts";
 import {
+  type FoundRecords,
   type IndexedRecord,
   idOfPath,
   inspectSession,
-  type JournalScan,
   lockPath,
   readEntries,
   readRecords,
@@ -129,7 +129,7 @@ export class JsonlJournal implements LocalJournal {
     try {
       const descriptor = openSessionFile(path, "append");
       try {
-        const found = foundIn(inspectSession(descriptor, path).scan);
+        const found = inspectSession(descriptor, path);
         const sessionId = idOfPath(path);
         const repairs = repairReport(descriptor, found);
         return new JsonlJournal({ path, descriptor, lock, sessionId, repairs, found }, options);
@@ -261,8 +261,8 @@ export class JsonlJournal implements LocalJournal {
     }
     const descriptor = openSessionFile(copyOf, "read");
     try {
-      const { scan, header } = inspectSession(descriptor, copyOf);
-      const path = upTo(recordPath(scan), copyUpTo, copyOf);
+      const { path: records, header } = inspectSession(descriptor, copyOf);
+      const path = upTo(records, copyUpTo, copyOf);
       const origin = header?.sessionId ?? idOfPath(copyOf);
       this.#write({
         ...base,
@@ -282,7 +282,9 @@ export class JsonlJournal implements LocalJournal {
   }
 
   #recordsIn(descriptor: number): FoundRecords {
-    return this.#found ?? foundIn(scanJournal(descriptor));
+    if (this.#found !== undefined) return this.#found;
+    const scan = scanJournal(descriptor);
+    return { scan, path: recordPath(scan) };
   }
 
   #write<E extends EntryBase & { readonly type: string }>(entry: E): E {
@@ -372,7 +374,6 @@ export class JsonlJournal implements LocalJournal {
   }
 }
 
-/** The records up to the one of an id; all of them without one. */
 function upTo(
   path: readonly IndexedRecord[],
   id: string | undefined,
@@ -390,15 +391,6 @@ function notInSession(id: string, file: string): NanoAgentError {
   );
 }
 
-interface FoundRecords {
-  readonly scan: JournalScan;
-  readonly path: readonly IndexedRecord[];
-}
-
-function foundIn(scan: JournalScan): FoundRecords {
-  return { scan, path: recordPath(scan) };
-}
-
 interface OpenedFile {
   readonly path: string;
   readonly descriptor: number;
@@ -412,9 +404,7 @@ interface OpenedFile {
 const NOTHING = { repairs: { damaged: [], droppedResults: [], interrupted: [] } } as const;
 
 export interface AppendCalls {
-  /** Writes some of `bytes` at the end of the file; returns how many. */
   readonly write: (descriptor: number, bytes: Uint8Array) => number;
-  /** Resolves when what was written so far is on the disk. */
   readonly sync: (descriptor: number) => Promise<void>;
 }
 
@@ -456,7 +446,6 @@ export class UnkeptJournal implements LocalJournal {
   #setAside: readonly JournalEntry[] = [];
   #entries: JournalEntry[];
 
-  /** `entries`: the conversation so far. */
   constructor(sessionId: string, entries: readonly JournalEntry[] = []) {
     this.sessionId = sessionId;
     this.#entries = [...entries];

@@ -147,13 +147,11 @@ export function isFolder(path: string): boolean {
   return true;
 }
 
-/** The names in a folder of sessions, folders among them or not. Throws `journal`. */
 export function namesIn(path: string, which: "all" | "folders" = "all"): readonly string[] {
   const entries = looked(path, () => readdirSync(path, { withFileTypes: true }));
   return entries.filter((entry) => which === "all" || entry.isDirectory()).map(({ name }) => name);
 }
 
-/** The result of looking at a folder of sessions. */
 function looked<T>(path: string, look: () => T): T {
   try {
     return look();

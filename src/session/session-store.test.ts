@@ -130,7 +130,7 @@ describe("SessionStore", () => {
     expect(idsOf(store.list("/one"))).toEqual(["a"]);
   });
 
-  it("removes a session, but not one at work", async () => {
+  it("removes a session, but not one in use", async () => {
     const store = new SessionStore(join(tempFolder(), "sessions"));
     const journal = await store.start("/one", { sessionId: "a" });
     await journal.append(HELLO);

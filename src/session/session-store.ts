@@ -209,7 +209,6 @@ export class SessionStore {
     }
   }
 
-  /** The folders with sessions of a working folder, or of all. */
   #folders(cwd: string | undefined): readonly string[] {
     if (!isFolder(this.root)) return [];
     const folders =
@@ -251,7 +250,6 @@ export function workspaceSlug(cwd: string): string {
   return `${shown === "" ? "root" : shown}-${checksum(Buffer.from(cwd))}`;
 }
 
-/** The entry with the name of a session's file, if anything; `wants` says which kinds count. */
 function sessionFile(
   folder: string,
   sessionId: string,
@@ -263,7 +261,6 @@ function sessionFile(
   return { sessionId, path, bytes: stats.size, changedAt: stats.mtimeMs };
 }
 
-/** The sessions in a folder, links and what is not named like a session left out. */
 function sessionsIn(folder: string): SessionFile[] {
   const sessions: SessionFile[] = [];
   for (const name of namesIn(folder)) {

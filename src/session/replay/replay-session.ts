@@ -93,7 +93,6 @@ export interface ReplayReport {
   readonly notReplayed: { readonly [kind: string]: number };
 }
 
-/** Where something was compared; without an entry it belongs to no step. */
 interface Place {
   readonly run: number;
   readonly entry: JournalEntry | undefined;
