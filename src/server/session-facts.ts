@@ -378,8 +378,8 @@ function tokensOf({ usage }: Sums): number {
   return usage.inputTokens + usage.outputTokens;
 }
 
-function costOf({ cost, priced, unpriced }: Sums): number | null {
-  return priced === 0 && unpriced > 0 ? null : cost;
+function costOf({ cost, priced }: Sums): number | null {
+  return priced === 0 ? null : cost;
 }
 
 /** The place of a session in a list: newest first, of the same moment by their ids. */
