@@ -1,4 +1,10 @@
-import type { JournalEntry, PermissionEntry, RunEndEntry, ToolResultEntry } from "../core/agent/entries.ts";
+import type {
+  JournalEntry,
+  PermissionEntry,
+  RollbackEntry,
+  RunEndEntry,
+  ToolResultEntry,
+} from "../core/agent/entries.ts";
 import {
   addSpending,
   isSpending,
@@ -59,7 +65,7 @@ export interface SessionFacts {
   readonly runAt: number | undefined;
   /** How the newest run ended; absent while it has no end. */
   readonly end: SessionEnd | undefined;
-  /** Lines that calls have added and removed. */
+  /** Lines that calls have added and removed, without those of runs that were taken back. */
   readonly lines: { readonly added: number; readonly removed: number };
   readonly trace: string;
   readonly use: readonly UseOfDay[];
@@ -88,6 +94,9 @@ export class FactsFold {
   #runAt: number | undefined;
   #endOfRun: SessionEnd | undefined;
   #lines = { added: 0, removed: 0 };
+  /** The lines before each run, and before each undo, by its entry. */
+  readonly #linesBefore: SessionFacts["lines"][] = [];
+  readonly #linesUndone = new Map<string, SessionFacts["lines"]>();
   readonly #trace = new SessionTrace();
   #runKey: readonly [day: string, model: string] | undefined;
   readonly #options: FactsFoldOptions;
@@ -135,6 +144,7 @@ export class FactsFold {
   #ofConversation(entry: JournalEntry): void {
     switch (entry.type) {
       case "run_start":
+        this.#linesBefore.push(this.#lines);
         this.#begin(entry);
         this.#count(dayOf(entry.time), entry.model, { runs: 1 });
         return;
@@ -168,9 +178,20 @@ export class FactsFold {
       case "run_end":
         this.#end(entry);
         return;
+      case "rollback":
+        this.#rollBack(entry);
+        return;
       default:
         return;
     }
+  }
+
+  /** An undo of some files, or back into a run, takes an unknown part of the lines: they stay. */
+  #rollBack({ id, to, partial, redoes = "" }: RollbackEntry): void {
+    this.#linesUndone.set(id, this.#lines);
+    const isWhole = to !== undefined && to.turn <= 1 && partial !== true;
+    const lines = isWhole ? this.#linesBefore[to.run - 1] : this.#linesUndone.get(redoes);
+    this.#lines = lines ?? this.#lines;
   }
 
   #begin({ model, time }: { readonly model: string; readonly time: number }): void {
