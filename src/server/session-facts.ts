@@ -1,4 +1,10 @@
-import type { JournalEntry, PermissionEntry, RunEndEntry, ToolResultEntry } from "../core/agent/entries.ts";
+import type {
+  JournalEntry,
+  PermissionEntry,
+  RollbackEntry,
+  RunEndEntry,
+  ToolResultEntry,
+} from "../core/agent/entries.ts";
 import {
   addSpending,
   isSpending,
@@ -59,7 +65,7 @@ export interface SessionFacts {
   readonly runAt: number | undefined;
   /** How the newest run ended; absent while it has no end. */
   readonly end: SessionEnd | undefined;
-  /** Lines that calls have added and removed. */
+  /** Lines that calls have added and removed, without those of runs that were taken back. */
   readonly lines: { readonly added: number; readonly removed: number };
   readonly trace: string;
   readonly use: readonly UseOfDay[];
@@ -81,6 +87,9 @@ export class FactsFold {
   #runAt: number | undefined;
   #endOfRun: SessionEnd | undefined;
   #lines = { added: 0, removed: 0 };
+  /** The lines before each run, and before each undo, by its entry. */
+  readonly #linesBefore: SessionFacts["lines"][] = [];
+  readonly #linesUndone = new Map<string, SessionFacts["lines"]>();
   readonly #trace = new SessionTrace();
   #runKey: readonly [day: string, model: string] | undefined;
   readonly #redaction: Redaction | undefined;
@@ -131,6 +140,7 @@ export class FactsFold {
   #ofConversation(entry: JournalEntry): void {
     switch (entry.type) {
       case "run_start":
+        this.#linesBefore.push(this.#lines);
         this.#begin(entry);
         this.#count(dayOf(entry.time), entry.model, { runs: 1 });
         return;
@@ -164,9 +174,20 @@ export class FactsFold {
       case "run_end":
         this.#end(entry);
         return;
+      case "rollback":
+        this.#rollBack(entry);
+        return;
       default:
         return;
     }
+  }
+
+  /** An undo of some files, or back into a run, takes an unknown part of the lines: they stay. */
+  #rollBack({ id, to, partial, redoes = "" }: RollbackEntry): void {
+    this.#linesUndone.set(id, this.#lines);
+    const isWhole = to !== undefined && to.turn <= 1 && partial !== true;
+    const lines = isWhole ? this.#linesBefore[to.run - 1] : this.#linesUndone.get(redoes);
+    this.#lines = lines ?? this.#lines;
   }
 
   #begin({ model, time }: { readonly model: string; readonly time: number }): void {
@@ -374,8 +395,8 @@ function tokensOf({ usage }: Sums): number {
   return usage.inputTokens + usage.outputTokens;
 }
 
-function costOf({ cost, priced, unpriced }: Sums): number | null {
-  return priced === 0 && unpriced > 0 ? null : cost;
+function costOf({ cost, priced }: Sums): number | null {
+  return priced === 0 ? null : cost;
 }
 
 /** The place of a session in a list: newest first, of the same moment by their ids. */

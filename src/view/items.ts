@@ -19,6 +19,12 @@ import { type AnswerItem, MAX_TAIL_CHARS, type ThinkingItem, type ToolItem, type
 
 type ShownCall = Pick<ToolItem, "callId" | "name" | "input" | "time" | "parentCallId">;
 
+/** A part of an answer that is complete. A text that has no id of its own is named by its place. */
+type AnswerPart =
+  | (Pick<AnswerItem, "type" | "time" | "text" | "state"> & { readonly id?: string })
+  | (Pick<ThinkingItem, "type" | "time" | "text" | "state"> & { readonly id?: undefined })
+  | Omit<ToolItem, "version">;
+
 interface WrittenBlock {
   /** Position that its deltas bear. */
   readonly index: number;
@@ -160,60 +166,45 @@ export class ItemFold {
   }
 
   #answer({ message, interrupted, time }: AssistantEntry): void {
-    const written = this.#writing;
-    this.#writing = [];
-    const take = (type: WrittenBlock["type"], callId?: string): number | undefined => {
-      const at = written.findIndex(
-        (block) =>
-          block.type === type && (callId === undefined || this.list.call(block.place)?.callId === callId),
-      );
-      return at === -1 ? undefined : written.splice(at, 1)[0]?.place;
-    };
-    this.#finish(message, { state: interrupted === true ? "interrupted" : "done", time }, take);
-    this.#writing = written;
+    this.#finish(message, { state: interrupted === true ? "interrupted" : "done", time });
     this.#void();
   }
 
-  /** The blocks of an answer are complete; `take` finds where one of them was written. */
+  /** The blocks of an answer are complete. */
   #finish(
     { content }: Pick<AssistantMessage, "content">,
     { state, time }: Pick<AnswerItem, "time"> & { readonly state: "done" | "interrupted" },
-    take: (type: WrittenBlock["type"], callId?: string) => number | undefined = () => undefined,
   ): void {
     // An answer may hold several texts; only the last of them broke off.
     const last = content.findLast(({ type }) => type === "text");
-    for (const block of content) {
+    const items = content.flatMap((block): readonly AnswerPart[] => {
       if (block.type === "text")
-        this.#put(
-          "answer",
-          { text: block.text, state: block === last ? state : "done", time },
-          take("answer"),
-        );
-      else if (block.type === "thinking")
-        this.#put("thinking", { text: block.thinking, state: "done", time }, take("thinking"));
-      else if (block.type === "tool_use") this.#written(block, take("tool", block.id), time);
+        return [{ type: "answer", time, text: block.text, state: block === last ? state : "done" }];
+      if (block.type === "thinking") return [{ type: "thinking", time, text: block.thinking, state: "done" }];
+      return block.type === "tool_use" ? callParts(block, time) : [];
+    });
+    const parts = items
+      .map((item) => ({ item, written: this.#takeWritten(item) }))
+      .filter(({ item, written }) => written !== undefined || item.type === "tool" || item.text !== "");
+    let next = this.list.items.length;
+    const places = parts.map(({ written }) => written ?? next++);
+    // What comes whole with the answer goes before what follows it there, though that was shown first.
+    if (parts.some(({ written }) => written === undefined)) places.sort((left, right) => left - right);
+    for (const [at, { item }] of parts.entries()) {
+      const place = places[at] ?? next;
+      if (item.type === "tool") this.#calls.set(item.callId, place);
+      this.list.put(place, { id: `${item.type}_${place}`, ...item } as NewItem);
     }
   }
 
-  #put(
-    type: "answer" | "thinking",
-    fields: Pick<AnswerItem, "text" | "state" | "time">,
-    place: number | undefined,
-  ): void {
-    if (place !== undefined) this.list.change(place, fields);
-    else if (fields.text !== "") this.list.add({ id: this.#newId(type), type, ...fields } as never);
-  }
-
-  #written({ id, name, input }: ToolUseBlock, place: number | undefined, time: number): void {
-    const shown = shownInput(name, input);
-    const fields = { id, time, callId: id, name, ...shown, state: "writing" as const };
-    if (name === PLAN_TOOL && typeof input["plan"] === "string") {
-      // A plan is for reading: it stands as a text, and the decision about it behind that.
-      if (place !== undefined) this.list.change<ToolItem>(place, { state: "aborted", isVoid: true });
-      this.list.add({ type: "answer", id: `plan_${id}`, time, text: input["plan"], state: "done" });
-      this.#calls.set(id, this.list.add({ type: "tool", ...fields }));
-    } else if (place === undefined) this.#calls.set(id, this.list.add({ type: "tool", ...fields }));
-    else this.list.change<ToolItem>(place, fields);
+  /** The place where a part of an answer was written; it is given out once. */
+  #takeWritten(part: AnswerPart): number | undefined {
+    const at = this.#writing.findIndex(({ type, place }) =>
+      part.type === "tool"
+        ? this.list.call(place)?.callId === part.callId
+        : type === part.type && part.id === undefined,
+    );
+    return at === -1 ? undefined : this.#writing.splice(at, 1)[0]?.place;
   }
 
   /** A conversation from elsewhere, or the answer of a run that was worked out in nested runs. */
@@ -270,6 +261,22 @@ export class ItemFold {
   }
 }
 
+/** A call of an answer. A plan is for reading: it stands as a text, and the decision about it behind that. */
+function callParts({ id, name, input }: ToolUseBlock, time: number): readonly AnswerPart[] {
+  const call = {
+    type: "tool",
+    id,
+    time,
+    callId: id,
+    name,
+    ...shownInput(name, input),
+    state: "writing",
+  } as const;
+  const { plan } = input;
+  if (name !== PLAN_TOOL || typeof plan !== "string") return [call];
+  return [{ type: "answer", id: `plan_${id}`, time, text: plan, state: "done" }, call];
+}
+
 function shownInput(name: string, input: ToolInput): Pick<ToolItem, "input" | "title"> {
   return name === PLAN_TOOL ? { input: {}, title: "" } : { input, title: callTitle(input) };
 }
@@ -290,6 +297,7 @@ export type NewItem = ViewItem extends infer I ? (I extends ViewItem ? Omit<I, "
 export class ItemList {
   readonly items: ViewItem[];
   #changed = new Set<number>();
+  #version = 0;
 
   /** `items`: the list to fill. Default: a new one. */
   constructor(items: ViewItem[] = []) {
@@ -297,9 +305,16 @@ export class ItemList {
   }
 
   add(item: NewItem): number {
-    const at = this.items.push({ ...item, version: 1 }) - 1;
-    this.#changed.add(at);
+    const at = this.items.length;
+    this.put(at, item);
     return at;
+  }
+
+  /** Sets the item of a place, which is one of the list or the next one. */
+  put(at: number, item: NewItem): void {
+    // An item that goes to another place is newer than it was there.
+    this.items[at] = { ...item, version: ++this.#version };
+    this.#changed.add(at);
   }
 
   /** The call at a place that {@link add} returned, if it is one. */
@@ -313,9 +328,7 @@ export class ItemList {
     fields: Partial<Omit<I, "version">>,
   ): void {
     const item = this.items[place];
-    if (item === undefined) return;
-    this.items[place] = { ...item, ...fields, version: item.version + 1 };
-    this.#changed.add(place);
+    if (item !== undefined) this.put(place, { ...item, ...fields });
   }
 
   /** The places that are new or changed since the last look, in order. */

@@ -141,6 +141,19 @@ test("the picture of a session that is resumed is the one it had", async () => {
   );
 });
 
+test("who missed some of what was streamed sees the answers in the same order in the end", async () => {
+  const heard = fc.array(fc.boolean(), { minLength: 1, maxLength: 12 });
+  await fc.assert(
+    fc.asyncProperty(answers, fc.array(voided, { maxLength: 3 }), heard, async (script, lost, hears) => {
+      const { events } = await played(script, lost);
+      const isHeard = (event: AgentEvent, at: number): boolean =>
+        !/_delta|_call_start/.test(JSON.stringify(event)) || hears[at % hears.length] === true;
+      expect(lasting(folded(events.filter(isHeard)))).toEqual(lasting(folded(events)));
+    }),
+    { numRuns: 60 },
+  );
+});
+
 test("items are only appended, and one that changes is a new object with a higher version", async () => {
   await fc.assert(
     fc.asyncProperty(answers, fc.array(voided, { maxLength: 3 }), async (script, lost) => {

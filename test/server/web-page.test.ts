@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { calls, says } from "../../src/testing/script.ts";
+import { calls, fails, says } from "../../src/testing/script.ts";
 import { findChromium } from "./browser.ts";
 import { openPage } from "./open-page.ts";
 import { filesRoom, otherWriter, type ServedRoom, type Steps } from "./server-room.ts";
@@ -69,6 +69,82 @@ describe.skipIf(chromium === undefined)("the page in a browser (skipped where th
       expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
     }
     expect(page.faults).toEqual([]);
+  });
+
+  test("what was done is undone and redone where it stands, and the list counts what is there", async () => {
+    const { origin, token, reader } = await room([
+      calls("write", { path: "made.txt", content: "one\n" }),
+      says("Written."),
+      says("Nothing more."),
+    ]);
+    const { id } = await reader.start({ prompt: "Write", permissionMode: "acceptEdits" });
+    const page = await openPage(program);
+    await page.goTo(`${origin}/#token=${token}`);
+    await page.until("document.querySelector('.sess .plus')");
+    await page.evaluate(`location.hash = "#/sessions/${id}"`);
+    const act = (name: string): string =>
+      `[...document.querySelectorAll('.done .end button')].find(({ innerText }) => innerText === "${name}")`;
+    const lines = async (): Promise<unknown> =>
+      (await reader.sessions()).sessions.map((session) => session.lines.added);
+    await page.until(act("Undo"));
+    await page.evaluate(`${act("Undo")}.click()`);
+    await page.until(`${act("Redo")} && !${act("Undo")}`);
+    expect(await lines()).toEqual([0]);
+    await page.evaluate(`${act("Redo")}.click()`);
+    await page.until(act("Undo"));
+    expect(await lines()).toEqual([1]);
+    await page.evaluate("document.querySelector('.dock textarea').focus()");
+    await page.type("Go on");
+    await page.press("Enter");
+    await page.until(
+      "document.querySelectorAll('.done').length === 2 && document.querySelector('.done .end button')",
+    );
+    expect(await page.evaluate(`${act("Undo")} === undefined`)).toBe(true);
+    expect(page.faults).toEqual([]);
+  });
+
+  test("a short text stands above the call it introduces, and who stops at its question stops the run", async () => {
+    const { origin, token, reader } = await room([
+      [says("Outside."), calls("bash", { command: "echo 1 > ../a" })],
+    ]);
+    const { id } = await reader.start({ prompt: "Go" });
+    const page = await openPage(program);
+    await page.goTo(`${origin}/#token=${token}`);
+    await page.until("document.querySelector('.card')");
+    await page.evaluate(`location.hash = "#/sessions/${id}"`);
+    await page.until("document.querySelector('.ask .last')");
+    const order = "[...document.querySelectorAll('.talk > .item')].map(({ className }) => className)";
+    expect(await page.evaluate(order)).toEqual(["item user", "item answer", "item tool"]);
+    await page.until("(document.querySelector('.ask .last')?.click(), document.querySelector('.done'))");
+    expect(await page.evaluate("document.querySelector('.done b').innerText")).toBe("Stopped");
+  });
+
+  test("a run that failed has its name in a narrow list, and a chart its scale beside the columns", async () => {
+    const { origin, token, reader } = await room([
+      says("Well."),
+      fails(`The server of the model answered with 500: ${"no reason given, ".repeat(9)}`),
+    ]);
+    const { id } = await reader.start({
+      prompt: "Look at every file of this folder, and tell what it is for",
+    });
+    const page = await openPage(program, { width: 390 });
+    await page.goTo(`${origin}/#token=${token}`);
+    await page.until("document.querySelector('.sess, .card')");
+    await page.evaluate(`location.hash = "#/sessions/${id}/context"`);
+    await page.until("document.querySelector('.plot rect[class^=t]')");
+    expect(
+      await page.evaluate(
+        "Math.max(...[...document.querySelectorAll('.plot text[text-anchor=end]')].map((label) => label.getBoundingClientRect().right)) < document.querySelector('.plot rect[class^=t]').getBoundingClientRect().left",
+      ),
+    ).toBe(true);
+    await reader.send(id, { text: "Go on", when: "now" });
+    await page.evaluate("location.hash = '#/'");
+    await page.until("document.querySelector('.sess small')");
+    expect(
+      await page.evaluate(
+        "[document.documentElement.scrollWidth <= innerWidth, document.querySelector('.sess b').offsetWidth > 200]",
+      ),
+    ).toEqual([true, true]);
   });
 
   test("a connection that is lost is told where a person reads, at the end of a long conversation", async () => {

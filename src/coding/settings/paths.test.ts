@@ -31,5 +31,7 @@ test("a folder is found through links, and anything else is refused", () => {
   symlinkSync(".", join(root, "link"));
   expect(existingFolder("link", "--cwd", root)).toBe(realpathSync(root));
   expect(() => existingFolder("file.txt", "--cwd", root)).toThrow("is not a folder");
-  expect(() => existingFolder("missing", "--cwd", root)).toThrow("Name a folder that exists");
+  expect(() => existingFolder("missing", "--cwd", root)).toThrow(
+    "missing: it does not exist (ENOENT). Name a folder that exists.",
+  );
 });

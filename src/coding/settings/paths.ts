@@ -1,7 +1,8 @@
 import { lstatSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { errorMessage, misuse, type NanoAgentError } from "../../core/base/errors.ts";
+import { misuse, type NanoAgentError } from "../../core/base/errors.ts";
+import { systemReason } from "../../session/session-error.ts";
 import { type Environment, variable } from "../../system/env.ts";
 
 /** Places on this machine that belong to the user, after the XDG Base Directory specification. */
@@ -63,7 +64,7 @@ export function existingFolder(path: string, option: string, base?: string): str
     const real = realpathSync(absolute);
     if (statSync(real).isDirectory()) return real;
   } catch (error) {
-    throw misuse(`${option} ${absolute}: ${errorMessage(error)}. Name a folder that exists.`, {
+    throw misuse(`${option} ${absolute}: ${systemReason(error)}. Name a folder that exists.`, {
       cause: error,
     });
   }

@@ -227,3 +227,13 @@ test("what stands in the place of a text in a session file of somebody else is n
   const metas = ({ all }: Page): number => all.filter(({ nodeName }) => nodeName === "meta").length;
   expect([metas(page(entries)), metas(page([]))]).toEqual([4, 4]);
 });
+
+test("a page is called by what was asked first", () => {
+  const message = { role: "user", content: [{ type: "text", text: "Fix the <build>\nplease" }] } as const;
+  const entry = { id: "e", parent: null, time: 1, type: "user_message", source: "input", message } as const;
+  const known = { sessionId: "s", header: undefined, damaged: [], otherTypes: {} };
+  const titles = [[entry], []].map(
+    (entries) => /<title>(.*?)<\/title>/.exec(exportPage({ ...known, entries } as never, ""))?.[1],
+  );
+  expect(titles).toEqual(["Fix the &lt;build> please", "Session s"]);
+});

@@ -18,6 +18,7 @@ import {
 import type { SessionContent } from "../../session/read-session.ts";
 import { describeDuration } from "../../tools/shell/report.ts";
 import { terminalLine, terminalText } from "../../view/safe-text.ts";
+import type { SessionView } from "../../view/view.ts";
 import { Items } from "./conversation/block-view.tsx";
 import { SessionFeed } from "./conversation/session-feed.ts";
 import { useLanguage, useWords } from "./language/language.ts";
@@ -34,7 +35,13 @@ const STYLE =
 
 /** A session as one HTML page: the components of the page, drawn once. `pageStyle`: its style sheet. */
 export function exportPage(content: SessionContent, pageStyle: string): string {
-  return pageOf(`Session ${terminalLine(content.sessionId, 200)}`, <Page content={content} />, pageStyle);
+  const feed = new SessionFeed();
+  for (const entry of content.entries) feed.apply({ type: "entry", entry });
+  feed.apply({ type: "passing", passing: { type: "ready" } });
+  const { view } = feed.now;
+  const asked = view.items.find((item) => item.type === "user");
+  const title = terminalLine(asked?.text ?? "", 160) || `Session ${terminalLine(content.sessionId, 200)}`;
+  return pageOf(title, <Page {...{ content, title, view }} />, pageStyle);
 }
 
 /** The results of an evaluation, as {@link exportPage}. */
@@ -86,16 +93,19 @@ function still(node: VNode): string {
   }
 }
 
-function Page({ content }: { readonly content: SessionContent }): VNode {
+interface PageProps {
+  readonly content: SessionContent;
+  readonly title: string;
+  readonly view: SessionView;
+}
+
+function Page({ content, title, view }: PageProps): VNode {
   const words = useWords();
   const { entries } = content;
-  const feed = new SessionFeed();
-  for (const entry of entries) feed.apply({ type: "entry", entry });
-  feed.apply({ type: "passing", passing: { type: "ready" } });
-  const { items, model, costUsd } = feed.now.view;
+  const { items } = view;
   return (
     <main>
-      <Heading content={content} model={model} costUsd={costUsd} />
+      <Heading {...{ content, title, view }} />
       <section aria-label={words.conversation}>
         <Items items={items} />
       </section>
@@ -115,17 +125,12 @@ function Page({ content }: { readonly content: SessionContent }): VNode {
   );
 }
 
-function Heading({
-  content: { sessionId, header, entries, damaged, otherTypes },
-  model,
-  costUsd,
-}: {
-  readonly content: SessionContent;
-  readonly model: string;
-  readonly costUsd: number | undefined;
-}): VNode {
+function Heading({ content, title, view }: PageProps): VNode {
+  const { sessionId, header, entries, damaged, otherTypes } = content;
+  const { model, costUsd } = view;
   const { words, money, moment } = useLanguage();
   const facts: readonly (readonly [string, string | undefined])[] = [
+    [words.sessionViews, sessionId],
     [words.folder, header?.cwd],
     [words.copyOf, header?.forkedFrom?.sessionId],
     [words.importedFrom, header?.importedFrom?.program],
@@ -135,7 +140,7 @@ function Heading({
   ];
   return (
     <header>
-      <h1>{`${words.sessionViews} ${terminalLine(sessionId, 200)}`}</h1>
+      <h1>{title}</h1>
       <Facts
         rows={facts.map(([name, value]) => [name, typeof value === "string" ? terminalLine(value, 500) : ""])}
       />

@@ -299,10 +299,21 @@ function End({ block, id }: BlockProps<"end"> & { readonly id: string }): VNode 
       {trace !== undefined && <Trace trace={trace} isShort />}
       {isNewest && (
         <span class="end">
-          {open.isWritable && open.state === "idle" && (
-            <Button icon="undo" look="bare small" title={words.undoHint} onClick={() => open.actions.undo()}>
-              {words.undo}
+          {open.canRedo ? (
+            <Button icon="redo" look="bare small" title={words.redoHint} onClick={() => open.actions.redo()}>
+              {words.redo}
             </Button>
+          ) : (
+            open.canUndo === "newest" && (
+              <Button
+                icon="undo"
+                look="bare small"
+                title={words.undoHint}
+                onClick={() => open.actions.undo()}
+              >
+                {words.undo}
+              </Button>
+            )
           )}
           <Button icon="fork" look="bare small" title={words.forkHint} onClick={() => open.actions.fork()}>
             {words.fork}

@@ -87,6 +87,12 @@ describe("a question", () => {
       expect(text).toContain(part);
   });
 
+  test("says that a command stays in the sandbox, and what a call is about without JSON around it", () => {
+    expect(plain(asked({ input: { command: "make" }, runs: "inside" }))).toContain(WORDS.en.inSandbox);
+    const text = plain(asked({ tool: "read", input: { path: "a.ts" }, reason: "" })).replaceAll(/\s+/g, " ");
+    expect(text.trim()).toBe("Read a.ts");
+  });
+
   test("shows the whole command, and what hides in it", () => {
     const command = `echo ${"x".repeat(5_000)}\u202e && rm -rf \u200b/`;
     const html = plain(asked({ input: { command } }));
@@ -159,7 +165,15 @@ describe("a question", () => {
     const questions = [question({ choices: [{ choice: "once" }] })];
     const known = { readOnly: false } as SessionDetail;
     const [early, later] = [undefined, known].map((detail): string => {
-      const more = { questions, detail, retry: undefined, fault: undefined, isWritable: true };
+      const more = {
+        questions,
+        detail,
+        retry: undefined,
+        fault: undefined,
+        isWritable: true,
+        canUndo: undefined,
+        canRedo: false,
+      };
       return renderToString(
         <SessionContext.Provider value={{ ...new SessionFeed().now, ...around, ...more }}>
           <Conversation />

@@ -116,7 +116,7 @@ function RunLine({ run: { phase, retry, outputTokens } }: { readonly run: RunVie
 function Questions(): VNode {
   const words = useWords();
   const reader = useReader();
-  const { route, questions, work, isWritable } = useOpenSession();
+  const { route, questions, work, isWritable, view, actions } = useOpenSession();
   const box = useRef<HTMLDivElement>(null);
   const [first] = questions;
   const before = useRef(first?.id);
@@ -139,7 +139,12 @@ function Questions(): VNode {
           question={first}
           all={questions.length}
           isWritable={isWritable}
-          answer={(answer) => work.attempt(() => reader.answer(first.id, { ...answer, sessionId: route.id }))}
+          answer={async (answer) => {
+            // Who stops stops the run, and the call with it. One that has ended to wait takes only answers.
+            const isStop = answer.choice === "stop" && first.type === "permission" && view.run !== undefined;
+            if (isStop) return actions.stop();
+            await work.attempt(() => reader.answer(first.id, { ...answer, sessionId: route.id }));
+          }}
         />
       )}
     </div>

@@ -104,7 +104,7 @@ interface HeadProps {
 
 function Head({ question, asks, place: [at, all] }: HeadProps): VNode {
   const words = useWords();
-  const { id, diff, outside, tool = "", agent } = question;
+  const { id, diff, outside, tool = "", agent, runs } = question;
   const kind = questionKind(question);
   const what = words.questionKind[kind];
   const title = agent === undefined ? what : `${words.questionOf(withHiddenShown(agent))}: ${what}`;
@@ -117,6 +117,7 @@ function Head({ question, asks, place: [at, all] }: HeadProps): VNode {
         {asks === undefined ? title : withHiddenShown(asks)}
       </h2>
       {target !== undefined && <span class="mono cut">{withHiddenShown(target)}</span>}
+      {kind === "run" && runs === "inside" && <span class="dim">{words.inSandbox}</span>}
       {diff !== undefined && (
         <span class="num">
           <LineCounts lines={diff} />
@@ -163,8 +164,8 @@ function Subject({ question }: { readonly question: Question }): VNode {
 }
 
 function subjectText(question: Question): string {
-  const { tool, input = {} } = question;
-  const subject = tool === "bash" ? questionSubject(question) : undefined;
+  const { input = {} } = question;
+  const subject = questionSubject(question);
   if (subject === undefined) return JSON.stringify(input, undefined, 2);
   const { main, others } = subject;
   return Object.keys(others).length === 0 ? main : `${main}\n${JSON.stringify(others, undefined, 2)}`;

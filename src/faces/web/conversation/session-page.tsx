@@ -1,7 +1,9 @@
 import type { VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { ServerProblem } from "../../../server/create-reader.ts";
 import type { SessionChange, SessionFileState } from "../../../server/server-api.ts";
+import { checkpointHistory } from "../../../session/undo/checkpoint-history.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { useLanguage, useWords } from "../language/language.ts";
 import { Sheet } from "../rail.tsx";
@@ -25,12 +27,20 @@ export function SessionPage({ route }: { readonly route: OpenSession["route"] })
   const { id } = route;
   const session = useSession(id);
   const [isOpen, setOpen] = useState(false);
+  const { entries, state } = session;
+  const isWritable = session.detail?.readOnly === false;
+  const isSettled = isWritable && state === "idle";
+  const rollbacks = useMemo(
+    () => rollbacksIn(isSettled ? entries : []),
+    [entries, entries.length, isSettled],
+  );
   const open: OpenSession = {
     ...session,
     route,
     work,
     actions: sessionActions(id, reader, work, words),
-    isWritable: session.detail?.readOnly === false,
+    isWritable,
+    ...rollbacks,
     showDetails: () => {
       const column = document.querySelector<HTMLElement>(".cols > .side:not(.then)");
       if (column?.checkVisibility() === true) column.focus();
@@ -74,12 +84,21 @@ export function SessionPage({ route }: { readonly route: OpenSession["route"] })
   );
 }
 
+function rollbacksIn(entries: readonly JournalEntry[]): Pick<OpenSession, "canUndo" | "canRedo"> {
+  const { inEffect, redoable } = checkpointHistory(entries);
+  const runs = entries.filter(({ type, scope }) => type === "run_start" && scope === undefined).length;
+  const last = inEffect.at(-1);
+  return {
+    canUndo: last === undefined ? undefined : last === runs ? "newest" : "earlier",
+    canRedo: redoable !== undefined,
+  };
+}
+
 function isGone(fault: unknown): boolean {
   return fault instanceof ServerProblem && fault.status === 404;
 }
 
-function useSessionKeys({ route, actions, isWritable, state, showDetails }: OpenSession): void {
-  const canUndo = isWritable && state === "idle";
+function useSessionKeys({ route, actions, canUndo, canRedo, showDetails }: OpenSession): void {
   const turnTo = (step: number): void => {
     const view = SESSION_VIEWS[SESSION_VIEWS.indexOf(route.view) + step];
     if (view !== undefined) goTo({ type: "session", id: route.id, view });
@@ -89,7 +108,8 @@ function useSessionKeys({ route, actions, isWritable, state, showDetails }: Open
     "]": () => turnTo(1),
     d: showDetails,
     o: toggleCalls,
-    ...(canUndo ? { u: () => actions.undo(), U: () => actions.redo() } : {}),
+    ...(canUndo !== undefined ? { u: () => actions.undo() } : {}),
+    ...(canRedo ? { U: () => actions.redo() } : {}),
   });
 }
 
@@ -164,7 +184,7 @@ function SessionStrip(): VNode {
 
 function Actions({ close }: { readonly close: () => void }): VNode {
   const words = useWords();
-  const { detail, state, isWritable, actions, showDetails } = useOpenSession();
+  const { detail, canUndo, canRedo, actions, showDetails } = useOpenSession();
   const item = (name: string, hint: string, act: () => void): VNode => (
     <button
       type="button"
@@ -182,12 +202,8 @@ function Actions({ close }: { readonly close: () => void }): VNode {
   return (
     <>
       {item(words.fork, words.forkHint, () => actions.fork())}
-      {isWritable && state === "idle" && (
-        <>
-          {item(words.undo, words.undoHint, () => actions.undo())}
-          {item(words.redo, words.redoHint, () => actions.redo())}
-        </>
-      )}
+      {canUndo !== undefined && item(words.undo, words.undoHint, () => actions.undo())}
+      {canRedo && item(words.redo, words.redoHint, () => actions.redo())}
       {item(words.details, "", showDetails)}
       {goOn !== undefined &&
         item(words.goOn, terminalLine(goOn, 500), () => void navigator.clipboard.writeText(goOn))}

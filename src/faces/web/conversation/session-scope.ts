@@ -22,6 +22,9 @@ export interface OpenSession extends FollowedSession {
   readonly work: Work;
   /** False while it only can be read, or while that is not known. */
   readonly isWritable: boolean;
+  /** Whether files can be put back now: as they were before the newest run, or before an earlier one. */
+  readonly canUndo: "newest" | "earlier" | undefined;
+  readonly canRedo: boolean;
   readonly showDetails: () => void;
   /** Leads to the place of an entry in the conversation. */
   readonly showEntry: (entryId: string) => void;

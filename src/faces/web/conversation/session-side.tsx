@@ -53,7 +53,7 @@ export function SessionSide(): VNode {
           rows={[
             [words.mode, mode && <span class={`mode-${modeName(mode)}`}>{modeName(mode)}</span>],
             [words.model, terminalLine(view.model, 80)],
-            [words.cost, <Money key="cost" usd={view.costUsd} />],
+            [words.cost, <Money key="cost" spent={view} />],
             [words.started, detail && clock(detail.createdAt)],
           ]}
         />

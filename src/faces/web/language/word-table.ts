@@ -286,6 +286,7 @@ const TABLE = {
     plan: ["Go ahead with this plan?", "按此计划开始？"],
     value: ["Question", "问题"],
   },
+  inSandbox: ["in the sandbox", "在沙箱中"],
   reached: {
     network: ["Reaches the network. Its files stay in the sandbox.", "会访问网络，文件仍限于沙箱内。"],
     unsandboxed: [

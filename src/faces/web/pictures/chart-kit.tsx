@@ -84,7 +84,7 @@ export function Columns({ columns, least, height, tickText, name }: ColumnsProps
         <g key={value}>
           <line class="grid-l" x1="0" x2="100%" y1={y(value)} y2={y(value)} />
           {value > 0 && (
-            <text x="0" y={y(value) - 6}>
+            <text x="-8" y={y(value) + 4} text-anchor="end">
               {tickText(value)}
             </text>
           )}

@@ -89,6 +89,23 @@ test("a session in which nothing has happened is told in words", () => {
   }
 });
 
+test("a model without a price has its share, and nothing costs before something was used", () => {
+  const row = { ...ROW, key: "a/free", cost: null };
+  const models = { ...STATS, by: "model", rows: [row] } as const;
+  const html = renderToString(
+    <StatsView
+      stats={{ days: STATS, models, folders: { ...STATS, by: "cwd" } }}
+      period={30}
+      filter={{}}
+      setPeriod={() => undefined}
+      setFilter={() => undefined}
+    />,
+  );
+  expect(html).toContain('<rect class="c1" width="100%"');
+  const start = new JournalMaker(11).make(3);
+  expect(renderToString(<ReplayView entries={start} renderItems={() => ""} />)).not.toContain("$0.00");
+});
+
 test("a picture that is drawn once shows every file", () => {
   const entries = new JournalMaker(11).make(400);
   const paths = changedFiles(entries).map(({ path }) => path);

@@ -63,7 +63,7 @@ export function ReplayView(props: ReplayProps): VNode {
               rows={[
                 [words.step, words.countOf(at + 1, moments.length)],
                 [words.tokensColumn, count(view.usage.inputTokens + view.usage.outputTokens)],
-                [words.cost, <Money key="cost" usd={view.costUsd} />],
+                [words.cost, <Money key="cost" spent={view} />],
               ]}
             />
           </Part>

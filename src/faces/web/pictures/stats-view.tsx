@@ -113,7 +113,7 @@ export function StatsView({ stats, period, span, filter, setPeriod, setFilter }:
                 [words.cache, ({ cacheShare }) => (cacheShare > 0 ? percentText(cacheShare, 1) : "—")],
                 cost,
               ]}
-              dotOf={({ key, cost: known }) => (known === null ? "none" : modelClass(stats, key))}
+              dotOf={({ key }) => modelClass(stats, key)}
               nameOf={(key) => key.replace(/^[^/]*\//, "")}
               chosen={filter.model}
               choose={(model) => setFilter(defined({ ...filter, model }))}

@@ -85,7 +85,7 @@ function Shares({ timeline: { shares, total } }: { readonly timeline: Timeline }
       <div class="fig">
         <dt>{words.cost}</dt>
         <dd>
-          <Money usd={total.costUsd} />
+          <Money spent={total} />
         </dd>
         <span class="dim num">{words.tokens(count(total.usage.inputTokens + total.usage.outputTokens))}</span>
       </div>

@@ -141,7 +141,7 @@ function Row({ session }: { readonly session: ListedSession }): VNode {
       <StateMark mark={mark} />
       <span class="t">
         <b class="cut">{terminalLine(title ?? "", 160) || words.untitled}</b>
-        {cause !== "" && <small class={`st-${mark}`}>{terminalLine(cause, 60)}</small>}
+        {cause !== "" && <small class={`cut st-${mark}`}>{terminalLine(cause, 60)}</small>}
       </span>
       <span class="m l cut">{terminalLine(folderName(cwd), 80)}</span>
       <Trace trace={trace} />

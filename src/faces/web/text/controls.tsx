@@ -1,5 +1,6 @@
 import { type ComponentChildren, type ComponentProps, Fragment, type VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { SessionView } from "../../../view/view.ts";
 import { useLanguage, useWords } from "../language/language.ts";
 import { Icon, type IconName } from "./icons.tsx";
 
@@ -99,10 +100,18 @@ export function Facts({ rows }: { readonly rows: readonly (readonly [string, Com
   );
 }
 
-/** An amount of money; a dash where it is not known. */
-export function Money({ usd }: { readonly usd: number | undefined }): VNode {
+/** What a session has cost so far; a dash where that is not known, or nothing was used yet. */
+export function Money({
+  spent: { usage, costUsd: usd },
+}: {
+  readonly spent: Pick<SessionView, "usage" | "costUsd">;
+}): VNode {
   const { words, money } = useLanguage();
-  return usd === undefined ? <abbr title={words.costUnknown}>—</abbr> : <>{money(usd)}</>;
+  return usd === undefined || usage.inputTokens + usage.outputTokens === 0 ? (
+    <abbr title={words.costUnknown}>—</abbr>
+  ) : (
+    <>{money(usd)}</>
+  );
 }
 
 interface MenuProps {
