@@ -153,13 +153,7 @@ test("a check is known by the table, wherever it stands in its line", () => {
     "make -j4 check",
     "node --test",
   ];
-  const unknown = [
-    "npm install",
-    "vim test",
-    "git commit -m 'npm test'",
-    "go run .",
-    "tsc --watch",
-  ];
+  const unknown = ["npm install", "vim test", "git commit -m 'npm test'", "go run .", "tsc --watch"];
   expect({
     known: known.filter((each) => checkLine(each) === undefined),
     unknown: unknown.filter((each) => checkLine(each) !== undefined),

@@ -4,7 +4,10 @@ import type { ToolInput } from "../core/message/message.ts";
 import { oneLine } from "./call-text.ts";
 import { parseUntilNote, type UntilNote } from "./session-notes.ts";
 
-/** Commands that test, build, lint or check types. `*` stands for any characters; folders in front do not count. */
+/**
+ * Commands that test, build, lint or check types. `*` stands for any characters; folders in front do not
+ * count.
+ */
 const TABLE = `
 npm|pnpm|yarn|bun test|t
 npm|pnpm|yarn|bun run test*|build*|lint*|check*|type*
