@@ -21,7 +21,6 @@ export function loginStore(server: HttpServer, paths: Pick<UserPaths, "stateFold
   };
 }
 
-/** Forgets the login for a server; false where there was none. */
 export function removeLogin(server: HttpServer, paths: Pick<UserPaths, "stateFolder">): boolean {
   const path = loginFile(server, paths);
   const isThere = loginIn(readPrivateFile(path), server.url) !== undefined;

@@ -67,7 +67,6 @@ export function mcpServerItem(path: string, server: unknown): LeftOut {
   return { kind: "mcp_server", path, hash: contentHash(canonicalJson(server)), does: serverDoes(server) };
 }
 
-/** The start of a server and, as JSON, everything else in its definition. */
 function serverDoes(server: unknown): string {
   const { type: _type, command, args, url, ...others } = isRecord(server) ? server : {};
   const more = Object.keys(others).length === 0 ? "" : `, with ${canonicalJson(others)}`;

@@ -14,7 +14,6 @@ import { createCodingSession } from "../session/prepare-coding-session.ts";
 import type { Settings } from "../settings/settings.ts";
 import { describedTools } from "../setup/builtin-tools.ts";
 
-/** The tools of the terminal agent, working in a copy of a workspace. */
 export interface LiveTools {
   readonly run: ToolRunner;
   /** Why calls did not run, by reason. */
@@ -112,7 +111,6 @@ class ScratchWorkspace {
   /** The workspace it is a copy of, links resolved. */
   readonly origin: string;
   readonly folder: string;
-  /** For temporary files of what runs in the copy. */
   readonly temporary: string;
   readonly #root: string;
 
@@ -139,12 +137,10 @@ class ScratchWorkspace {
     }
   }
 
-  /** A value with the workspace's path replaced by that of the copy, in every text. */
   inCopy(value: unknown): unknown {
     return withPath(value, this.origin, this.folder);
   }
 
-  /** The reverse of {@link inCopy}. */
   inOrigin(value: unknown): unknown {
     return withPath(value, this.folder, this.origin);
   }

@@ -63,7 +63,6 @@ export function commandIn(
   return call && command && { command, args: call.args };
 }
 
-/** The text of a message that is nothing but text: only that can hold a command. */
 function textOfMessage(input: Input): string | undefined {
   if (typeof input === "string") return input;
   const messages = toMessages(input);
@@ -133,7 +132,6 @@ async function run(command: SessionCommand, args: string, options: MessageRun): 
   }
 }
 
-/** The report of the subagent of a command; without one of that name the conversation gets the prompt. */
 async function reportOf(
   { name }: SessionCommand,
   agent: string,
@@ -194,7 +192,6 @@ class CommandCalls {
   }
 }
 
-/** A server and a whole address with its scheme; punctuation behind it ends the sentence. */
 const MENTION = /(?<=^|[\s("'`])@([\w.-]+:[a-z][a-z\d+.-]*:[^\s"'`<>]*[^\s"'`<>.,;:!?)\]}])/giu;
 const MAX_MENTIONS = 8;
 

@@ -33,7 +33,6 @@ import type { NoticeBoard } from "./notice-board.ts";
 import type { PlanDecision } from "./plan-tool.ts";
 import type { QuestionedCall, ShownChange } from "./question-diff.ts";
 
-/** A question about a call that takes more than a yes or no. */
 interface AskedValue {
   readonly question: Pick<Question, "type" | "reason" | "choices" | "schema" | "options">;
   /** The input the call runs with after a reply; `undefined`: it is refused, and the run ends. */
@@ -76,17 +75,14 @@ function askedPlan(plan: string): AskedValue {
   };
 }
 
-/** The parts of a session that its questions are about. */
 interface QuestionHost {
   readonly settings: Settings;
   readonly files: FilePort | undefined;
-  /** The files that the session has read. */
   readonly read: FileState;
   /** Stores a question, so that another process finds it; undefined until it is open. */
   readonly session: () => OpenSession | undefined;
   readonly notices: NoticeBoard;
   readonly onChange: () => void;
-  /** Called when a restored question was answered. */
   readonly onAnswer: () => void;
 }
 
@@ -101,7 +97,6 @@ type CallAnswer = Extract<ApprovalAnswer, object>;
 
 /** The file that a person saw when they agreed to change it. */
 interface ShownFile {
-  /** The digest of its content. */
   readonly content: string;
   /** Another process asked, and had read it. */
   readonly isCarried: boolean;
@@ -128,7 +123,6 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     return this.#listeners.size > 0;
   }
 
-  /** True when a listener can answer with more than yes or no. */
   get takesValues(): boolean {
     return [...this.#listeners.values()].includes(true);
   }
@@ -397,7 +391,6 @@ function assertOffered({ type, choices, options }: Question, reply: QuestionRepl
     throw misuse(`The question offers ${offered.rule ?? "no rule"} for ${choice}, not ${rule}.`);
 }
 
-/** The value as its schema takes it. */
 function fittingValue({ schema }: Question, value: Json): Json {
   const fitted = schema === undefined ? { value } : fittedTo(schema, value);
   if ("fault" in fitted) throw misuse(`The value does not fit what was asked for: ${fitted.fault}.`);
@@ -446,7 +439,6 @@ function answerOf({ name, input }: ApprovalRequestEntry, reply: QuestionReply): 
   };
 }
 
-/** The questions that a session on disk holds open. */
 export async function openQuestions(
   { entries, header }: Pick<SessionContent, "entries" | "header">,
   paths: UserPaths,
@@ -523,10 +515,8 @@ function contentOf(change: ShownChange | undefined): string | undefined {
   return change?.file && digestOf(change.file.content);
 }
 
-/** The digest of a file that is not there. */
 const NO_FILE = "none";
 
-/** The digest of a file. */
 function digestOf(content: FileContent): string {
   if (content === undefined || content === "too large") return content ?? NO_FILE;
   return createHash("sha256").update(content).digest("hex");

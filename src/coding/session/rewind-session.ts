@@ -37,7 +37,6 @@ export async function rewindSession(
   return { status: "done", text, ...defined({ files: report }) };
 }
 
-/** Puts files back. Throws `invalid_argument` where nothing is kept for it. */
 export async function undoFiles(
   parts: SessionParts,
   { paths = [], to, force = false }: UndoOptions,
@@ -74,7 +73,6 @@ async function placeOf({ settings, composed, session }: SessionParts): Promise<R
   });
 }
 
-/** Opens a copy of a session, or of what is before the message `entryId` in it. */
 export async function forkSession(
   { current, options, session, reopen }: SessionParts,
   entryId: string | undefined,

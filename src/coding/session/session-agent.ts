@@ -55,7 +55,6 @@ export class SessionAgent {
     return { level: "info", code: "model_chosen", model: this.name, why, ...defined({ source }) };
   }
 
-  /** The model and effort an agent is made with. */
   get #choice(): { readonly model: Model; readonly effort: Effort | undefined } {
     const { model, effort, isNamed } = this.#chosen;
     return { model, effort: isNamed ? undefined : effort };

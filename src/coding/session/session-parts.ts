@@ -21,6 +21,5 @@ export interface SessionParts {
 }
 
 export interface CopyOptions extends CodingSessionOptions {
-  /** The first entries of a session that is not kept. */
   readonly entries?: readonly JournalEntry[];
 }

@@ -4,7 +4,6 @@ const UNITS: { readonly [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000,
 const LONGEST = String.raw`(?=\d{1,9}(?:\.\d+)?ms|\d{1,6}(?:\.\d+)?s|\d{1,4}(?:\.\d+)?m|[1-4]?\d{1,2}(?:\.\d+)?h)`;
 const FORM = String.raw`^\s*(?!0+(?:\.0+)?[a-z])${LONGEST}(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)\s*$`;
 
-/** The schema of a duration. */
 export const DURATION: { readonly type: "string"; readonly pattern: string; readonly "x-say": string } = {
   type: "string",
   pattern: FORM,

@@ -3,7 +3,6 @@ import type { JsonSchema } from "../../core/base/schema.ts";
 import { readVariable } from "../../providers/network-options.ts";
 import type { Environment } from "../../system/env.ts";
 
-/** A setting as an option of a run. */
 export interface SettingFlag {
   readonly name: string;
   readonly short?: string;
@@ -16,11 +15,9 @@ export interface SettingFlag {
   readonly negates?: true;
 }
 
-/** The words about a setting. */
 export interface SettingWords {
   /** For people who write a config file, in one sentence. */
   readonly help: string;
-  /** The default in words. */
   readonly default?: string;
   readonly flag?: SettingFlag;
   /** The environment variable that sets it too, which wins over files. */
@@ -41,7 +38,6 @@ export interface SettingSchema {
   readonly required?: readonly string[];
   readonly additionalProperties?: DescribedSchema | false;
   readonly propertyNames?: SettingSchema;
-  /** The values it takes, in words. */
   readonly "x-say"?: string;
 }
 

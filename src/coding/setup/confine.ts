@@ -14,7 +14,6 @@ import type { PermissionGate } from "./permission-gate.ts";
 import { redactionFor, shellEnvironment } from "./secrets.ts";
 import { openSettingsSandbox, sandboxMode } from "./settings-sandbox.ts";
 
-/** The confinement of an agent's commands to their place, and of its secrets to themselves. */
 export interface Confinement {
   /** Folders that count as the workspace, the working folder first. */
   readonly workspace: readonly string[];
@@ -26,13 +25,11 @@ export interface Confinement {
   readonly temporary: () => string | undefined;
   /** The user's wish: it is opened later, and may not work. */
   readonly sandbox: "on" | "off";
-  /** Has commands start where this gate allows them. */
   readonly follow: (gate: Pick<PermissionGate, "mode" | "modeOf" | "looks">) => void;
   /** Never rejects. */
   readonly dispose: () => Promise<void>;
 }
 
-/** Options of {@link confine}. */
 export interface ConfineOptions {
   readonly settings: Settings;
   readonly addDirs?: readonly string[];

@@ -20,7 +20,6 @@ export type ServerModels =
   | { readonly baseUrl: string; readonly models: readonly string[] }
   | { readonly problem: string; readonly wantsKey: boolean };
 
-/** How a server is asked. */
 export interface AskModelsOptions {
   readonly fetch?: ServerFetch;
   readonly timeoutMs?: number;

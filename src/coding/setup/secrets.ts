@@ -49,7 +49,6 @@ export function shellEnvironment(
   };
 }
 
-/** The variables commands see, and processes of MCP servers too. */
 export function commandVariables(
   environment: Environment,
   config: ConfigFile,
