@@ -43,12 +43,9 @@ export async function holdUntil(first: RunResult, options: UntilOptions): Promis
   for (let round = 1; hasAnswered(result); round++) {
     const left = deadline - performance.now();
     if (left < 1) return { result: outOfTime(result) };
-    const limit = Number.isFinite(left)
-      ? AbortSignal.any([options.signal, AbortSignal.timeout(Math.min(Math.ceil(left), MAX_TIMER_MS))])
-      : options.signal;
+    const limit = withinTime(left, options.signal);
     const ran = await runOnce(options, Math.min(left, MAX_COMMAND_MS), limit);
-    if (limit.aborted)
-      return { result: options.signal.aborted ? endedBy(result, "aborted") : outOfTime(result) };
+    if (limit.aborted) return { result: stoppedBy(options.signal, result) };
     // It was refused; the outcome lists refusals.
     if (ran === undefined || ran.status === "denied") return { result };
     const { ended, exitCode, output, ms, changes } = ran;
@@ -135,6 +132,15 @@ function endedBy(
   return { ...result, stopReason };
 }
 
+function stoppedBy({ aborted }: AbortSignal, result: RunResult): RunResult {
+  return aborted ? endedBy(result, "aborted") : outOfTime(result);
+}
+
 function outOfTime(result: RunResult): RunResult {
   return { ...endedBy(result, "budget"), limit: "wall_time" };
+}
+
+function withinTime(ms: number, signal: AbortSignal): AbortSignal {
+  if (!Number.isFinite(ms)) return signal;
+  return AbortSignal.any([signal, AbortSignal.timeout(Math.min(Math.ceil(ms), MAX_TIMER_MS))]);
 }

@@ -13,8 +13,8 @@ import type { CodingSession, SessionInfo, SessionRun } from "./coding-session.ts
 import { Listeners, listenerFailed } from "./notice-board.ts";
 import { createPlanTool } from "./plan-tool.ts";
 import { Runs } from "./runs.ts";
+import type { SessionParts } from "./session-agent.ts";
 import { rewindPoints, sessionInfo, sessionStats } from "./session-info.ts";
-import type { SessionParts } from "./session-parts.ts";
 import type { SessionQueue } from "./session-queue.ts";
 
 const loadRewind = () => import("./rewind-session.ts");

@@ -12,6 +12,7 @@ import type { JsonSchema } from "../../core/base/schema.ts";
 import type { ToolInput, ToolUseBlock } from "../../core/message/message.ts";
 import type { Elicit, Elicitation } from "../../extensions/mcp/connection.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../permission/approver.ts";
+import { isFileTool } from "../../permission/rule.ts";
 import type { SessionContent } from "../../session/read-session.ts";
 import { ASK_TOOL, type AskedQuestion, askForm } from "../../tools/ask-tool.ts";
 import type { AgreedChanges, FileContent, FilePort, FileState } from "../../tools/files/file-state.ts";
@@ -253,16 +254,11 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     if (transcriptId === undefined || parentCallId !== undefined) return undefined;
     const newest = session()?.newestOf("assistant_message");
     const calls = newest?.message.content.filter((block) => block.type === "tool_use") ?? [];
-    const earlier = calls.slice(
-      0,
-      Math.max(
-        0,
-        calls.findIndex(({ id }) => id === callId),
-      ),
-    );
+    const at = calls.findIndex(({ id }) => id === callId);
+    const earlier = calls.slice(0, Math.max(0, at));
     const base = { cwd: settings.cwd, home: settings.paths.home };
     const isElsewhere = ({ name, input: { path } }: ToolUseBlock): boolean =>
-      FILE_TOOLS.has(name) && typeof path === "string" && resolvePath(path, base) !== place;
+      isFileTool(name) && typeof path === "string" && resolvePath(path, base) !== place;
     return earlier.every(isElsewhere) ? { state: read, transcriptId } : undefined;
   }
 
@@ -350,8 +346,6 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     this.#host.onChange();
   }
 }
-
-const FILE_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit", "glob", "grep"]);
 
 function isRestored({ fail }: OpenQuestion): boolean {
   return fail === undefined;
@@ -501,7 +495,7 @@ function linkOf(
   { cwd, paths }: Pick<Settings, "cwd" | "paths">,
 ): string | undefined {
   const { path } = input;
-  if (!FILE_TOOLS.has(tool) || typeof path !== "string" || place === undefined) return undefined;
+  if (!isFileTool(tool) || typeof path !== "string" || place === undefined) return undefined;
   const written = resolve(cwd, path.replace(/^~(?=\/|$)/, paths.home));
   return written === place ? undefined : `${path} leads to ${place}.`;
 }

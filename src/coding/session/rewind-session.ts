@@ -12,8 +12,8 @@ import type {
   UndoOptions,
   UndoReport,
 } from "./coding-session.ts";
+import type { SessionParts } from "./session-agent.ts";
 import { rewindPoints } from "./session-info.ts";
-import type { SessionParts } from "./session-parts.ts";
 
 /** Goes back to before a message: files first, for only they can stand in the way. */
 export async function rewindSession(

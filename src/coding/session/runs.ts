@@ -20,12 +20,12 @@ import {
   refusedOutcome,
   unheldOutcome,
 } from "../../view/outcome.ts";
-import { parseDuration } from "../settings/duration.ts";
 import { withGoneFolder } from "../settings/paths.ts";
+import { parseDuration } from "../settings/setting.ts";
 import type { Composition } from "../setup/compose.ts";
 import type { SendOptions, SessionRun } from "./coding-session.ts";
 import { commandIn, type PreparedMessage, prepareMessage } from "./intake.ts";
-import type { SessionParts } from "./session-parts.ts";
+import type { SessionParts } from "./session-agent.ts";
 import { SessionQueue } from "./session-queue.ts";
 
 type HostFacts = Pick<OutcomeFacts, "goOn" | "wantsOutput" | "hasSandbox" | "evidence">;

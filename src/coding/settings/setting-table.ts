@@ -8,7 +8,6 @@ import {
   SANDBOX_MODES,
   SCREEN_THEMES,
 } from "./config-schema.ts";
-import { DURATION } from "./duration.ts";
 import {
   allows,
   callParts,
@@ -22,7 +21,7 @@ import {
   shown,
 } from "./project-rules.ts";
 import { NETWORK, PROVIDER, VARIABLE_NAME } from "./provider-settings.ts";
-import { jsonSchema, type PlacedSetting, placedSettings, type Setting } from "./setting.ts";
+import { DURATION, jsonSchema, type PlacedSetting, placedSettings, type Setting } from "./setting.ts";
 
 export type TopSetting<T> = Setting<T> & {
   /** The effect a project's file may have on it. */

@@ -1,15 +1,19 @@
 import { canonicalJson } from "../../core/base/json.ts";
 import type { Environment } from "../../system/env.ts";
 import type { LeftOut } from "../../view/notice.ts";
-import { findActingFiles, projectPath } from "../project/acting-files.ts";
-import { contentHash, openTrustedProject, TrustedProject } from "../project/trust-file.ts";
+import {
+  contentHash,
+  findActingFiles,
+  openTrustedProject,
+  projectPath,
+  TrustedProject,
+} from "../project/acting-files.ts";
 import type { ConfigFile } from "./config-schema.ts";
-import { parseDuration } from "./duration.ts";
 import { type LoadedConfig, loadConfigFile, loadProjectConfig } from "./load-config.ts";
 import { configPath, projectFolders, type UserPaths, userPaths } from "./paths.ts";
 import type { Part, ProjectRule } from "./project-rules.ts";
 import { withSavedKeys } from "./saved-keys.ts";
-import { readVariables, withSetting } from "./setting.ts";
+import { parseDuration, readVariables, withSetting } from "./setting.ts";
 import { PLACED_SETTINGS, SETTINGS } from "./setting-table.ts";
 
 /** The words of the command line about MCP servers. */

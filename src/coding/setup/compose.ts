@@ -23,7 +23,7 @@ import type { OpenHooksOptions, SessionHooks } from "../plugins/session-hooks.ts
 import type { CodingSessionOptions } from "../session/coding-session.ts";
 import { commandsOf, type SessionCommand } from "../session/session-command.ts";
 import type { ConfigFile, PatternName } from "../settings/config-schema.ts";
-import { parseDuration } from "../settings/duration.ts";
+import { parseDuration } from "../settings/setting.ts";
 import type { Settings } from "../settings/settings.ts";
 import {
   type BuiltinTools,

@@ -3,7 +3,7 @@ import {
   openTrustedProject,
   readTrust,
   type TrustedProject,
-} from "../../../coding/project/trust-file.ts";
+} from "../../../coding/project/acting-files.ts";
 import { currentFolder, existingFolder, userPaths } from "../../../coding/settings/paths.ts";
 import { findTrustItems, type ProjectItems } from "../../../coding/settings/settings.ts";
 import { errorMessage, misuse } from "../../../core/base/errors.ts";

@@ -1,4 +1,4 @@
-import { changeTrust } from "../../../coding/project/trust-file.ts";
+import { changeTrust } from "../../../coding/project/acting-files.ts";
 import type { CodingSession } from "../../../coding/session/coding-session.ts";
 import { userPaths } from "../../../coding/settings/paths.ts";
 import { misuse } from "../../../core/base/errors.ts";
