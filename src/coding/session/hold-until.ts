@@ -49,7 +49,7 @@ export async function holdUntil(first: RunResult, options: UntilOptions): Promis
     // It was refused; the outcome lists refusals.
     if (ran === undefined || ran.status === "denied") return { result };
     const { ended, exitCode, output, ms, changes } = ran;
-    const isOver = exitCode === 0 || LOST[exitCode ?? 0] !== undefined || round > most;
+    const isOver = exitCode === 0 || hasNotRun(exitCode) || round > most;
     const told = isOver ? undefined : wordsFor(command, ended, output);
     const note: UntilNote = { command, callId: ran.callId, round, most, exitCode, ms, ended, changes };
     const entry = await agent.note(UNTIL_NOTE, { ...note, ...(told !== undefined && { told }) });
@@ -130,6 +130,10 @@ function endedBy(
   stopReason: "aborted" | "max_iterations" | "budget",
 ): RunResult {
   return { ...result, stopReason };
+}
+
+function hasNotRun(exitCode: number | null): boolean {
+  return LOST[exitCode ?? 0] !== undefined;
 }
 
 function stoppedBy({ aborted }: AbortSignal, result: RunResult): RunResult {
