@@ -138,7 +138,6 @@ export function kernelText(path: string): string {
   }
 }
 
-/** Descriptors of the user and the network namespace of a session. */
 type Namespaces = readonly [user: number, network: number];
 
 /** A network namespace without a network, alive as long as its descriptors. Rejects as bubblewrap says. */
