@@ -1,6 +1,6 @@
 import type { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
-import { parseDuration } from "../coding/settings/duration.ts";
+import { parseDuration } from "../coding/settings/setting.ts";
 import type { JournalEntry } from "../core/agent/entries.ts";
 import { type Journal, MemoryJournal } from "../core/agent/journal.ts";
 import type { Clock } from "../core/base/async.ts";

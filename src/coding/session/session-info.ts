@@ -7,7 +7,7 @@ import { sessionUsage } from "../../journal/session-usage.ts";
 import { checkpointHistory, stepsFrom, type TurnPlace } from "../../session/undo/checkpoint-history.ts";
 import { parseUntilNote } from "../../view/session-notes.ts";
 import type { RewindPoint, SessionInfo, SessionStats } from "./coding-session.ts";
-import type { SessionParts } from "./session-parts.ts";
+import type { SessionParts } from "./session-agent.ts";
 
 export function sessionInfo({ composed, current, session, settings }: SessionParts): SessionInfo {
   const { agent, effort, mode, view: model } = current;

@@ -1,5 +1,5 @@
 import type { CodingSession } from "../../coding/session/coding-session.ts";
-import { withHiddenShown } from "../../permission/hidden-characters.ts";
+import { withHiddenShown } from "../../core/base/hidden-characters.ts";
 import { isFinal } from "../../view/blocks.ts";
 import type { Question, QuestionReply } from "../../view/question.ts";
 import { questionKind } from "../../view/question-kind.ts";

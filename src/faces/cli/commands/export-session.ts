@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { redactionFor } from "../../../coding/setup/secrets.ts";
+import { redactionFor } from "../../../coding/setup/confine.ts";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { SessionState } from "../../../core/agent/state.ts";
 import { errorMessage, type Json, misuse } from "../../../core/base/errors.ts";

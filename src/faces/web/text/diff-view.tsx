@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { withHiddenShown } from "../../../permission/hidden-characters.ts";
+import { withHiddenShown } from "../../../core/base/hidden-characters.ts";
 import type { DiffHunk, FileDiff } from "../../../view/file-diff.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { useWords } from "../language/language.ts";
