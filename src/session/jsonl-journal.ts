@@ -23,7 +23,7 @@ import {
 import { encodeRecord, type RewindEntry, type SessionEntry } from "./record.ts";
 import { type RepairReport, repairReport } from "./repair-report.ts";
 import { OR_UNKEPT, sessionError, systemReason } from "./session-error.ts";
-import { openSessionFile } from "./session-file.ts";
+import { markNewest, openSessionFile, readMark } from "./session-file.ts";
 import { type SessionLock, takeLock } from "./session-lock.ts";
 
 /** Options of opening a journal. */
@@ -44,6 +44,8 @@ export interface NewSession extends JsonlJournalOptions {
   readonly copyUpTo?: string;
   readonly importedFrom?: SessionEntry["importedFrom"];
 }
+
+const BEGINS: ReadonlySet<string> = new Set(["run_start", "run_resume"]);
 
 /** They acknowledge nothing, or {@link JsonlJournal.flush} awaits them: the next record syncs them. */
 const UNHURRIED: ReadonlySet<string> = new Set([
@@ -185,6 +187,9 @@ export class JsonlJournal implements LocalJournal {
     }
     const base = { id: this.#ids("entry"), parent: this.#newest, time: this.#now() };
     const stored = this.#write({ ...base, ...entry });
+    // Another session may have been opened meanwhile; this one is used now.
+    if (BEGINS.has(entry.type) && readMark(dirname(this.path)) !== undefined)
+      markNewest(dirname(this.path), this.sessionId);
     return UNHURRIED.has(entry.type) ? stored : this.#sync().then(() => stored);
   }
 
