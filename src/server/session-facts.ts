@@ -4,6 +4,7 @@ import type {
   RollbackEntry,
   RunEndEntry,
   ToolResultEntry,
+  UserEntry,
 } from "../core/agent/entries.ts";
 import {
   addSpending,
@@ -155,8 +156,7 @@ export class FactsFold {
         return;
       case "user_message":
         this.#messageCount++;
-        if (entry.source === "input" || entry.source === "steering")
-          this.#title ??= titleOf(messageText(entry.message), this.#redaction);
+        this.#title ??= this.#titleIn(entry);
         return;
       case "assistant_message":
         this.#messageCount++;
@@ -180,6 +180,11 @@ export class FactsFold {
       default:
         return;
     }
+  }
+
+  #titleIn({ source, message }: UserEntry): string | undefined {
+    const isOfPerson = source === "input" || source === "steering";
+    return isOfPerson ? titleOf(messageText(message), this.#redaction) : undefined;
   }
 
   /** An undo of some files, or back into a run, takes an unknown part of the lines: they stay. */

@@ -165,7 +165,7 @@ function looked<T>(path: string, look: () => T): T {
   }
 }
 
-/** Names the session of a folder that was used last: file times alone would hide it when a clock was set back. */
+/** Names the session of a folder that was used last, even if a clock was set back since. */
 const MARK = "newest";
 
 /** Marks a session as the one used last in its folder, where marks are kept. */
