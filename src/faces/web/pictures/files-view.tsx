@@ -9,7 +9,7 @@ import { Button, CopyButton, Segments } from "../text/controls.tsx";
 import { DiffView, LineCounts } from "../text/diff-view.tsx";
 import { useLoaded } from "../work.tsx";
 import { StillContext } from "./chart-kit.tsx";
-import { type ChangedFile, changedFiles, type FileMoment, patchOf } from "./files-data.ts";
+import { type ChangedFile, changedFiles, type FileMoment, LETTERS, patchOf } from "./files-data.ts";
 
 /** A place that one file can be put back to: before this request of this run. */
 export interface RestorePoint {
@@ -104,8 +104,6 @@ function sumOf(all: readonly Lines[]): Lines {
     { added: 0, removed: 0 },
   );
 }
-
-const LETTERS = { created: "A", changed: "M", deleted: "D", unchanged: "·" } as const;
 
 /** A file in a list: how it was changed, its path, its lines. */
 export function FileLine({
