@@ -4,8 +4,7 @@ import type { Json } from "../core/base/errors.ts";
 import { defined } from "../core/base/json.ts";
 import type { StopReason } from "../core/base/stop-reason.ts";
 import { OpenSubagents } from "../journal/scopes.ts";
-import type { AgUiEvent, AgUiInterrupt, AgUiOutcome } from "./ag-ui-event.ts";
-import { AgUiVoice } from "./ag-ui-voice.ts";
+import { type AgUiEvent, type AgUiInterrupt, type AgUiOutcome, AgUiVoice } from "./ag-ui-voice.ts";
 
 /** How AG-UI events are made. */
 export interface AgUiOptions {

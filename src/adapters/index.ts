@@ -1,5 +1,5 @@
 export { type AgUiOptions, toAgUiEvents } from "./ag-ui.ts";
-export type { AgUiEvent, AgUiInterrupt, AgUiOutcome } from "./ag-ui-event.ts";
+export type { AgUiEvent, AgUiInterrupt, AgUiOutcome } from "./ag-ui-voice.ts";
 export {
   SERVER_SENT_EVENT_HEADERS,
   type ServerSentEventOptions,
@@ -13,7 +13,7 @@ export {
   type StepEventType,
   toStepEvents,
 } from "./step-events.ts";
-export type { UiMessageChunk, UiMessageMetadata } from "./ui-message-chunk.ts";
+export type { UiMessageChunk, UiMessageMetadata } from "./ui-message-stream.ts";
 export {
   toUiMessageChunks,
   UI_MESSAGE_STREAM_HEADERS,

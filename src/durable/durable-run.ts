@@ -51,10 +51,7 @@ export interface DurableRun {
   status(): Promise<RunStatus>;
   /** The entries of its journal as they are stored, from the one behind `after` (an id), to its end. */
   events(options?: { readonly after?: string; readonly signal?: AbortSignal }): AsyncIterable<JournalEntry>;
-  /**
-   * Answers a call that waits for approval. Rejects with `invalid_argument` for one that does not: at once
-   * where the run waits or has ended, after 15 seconds in which it was queued or running.
-   */
+  /** Answers a call that waits for approval. Rejects with `invalid_argument` for one that does not. */
   approve(callId: string, choice: Exclude<ApprovalAnswer, "later">): Promise<void>;
   /**
    * The result of a call of a tool without `execute`: a text, or anything that JSON can say. Rejects as

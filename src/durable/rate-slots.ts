@@ -8,7 +8,7 @@ const LEAST_WAIT_MS = 20;
 
 /**
  * As many slots for each provider as requests are allowed in its stretch of time: who takes one may send, and
- * it is free again a stretch later. Requests of one process wait in line, and only the first asks the database.
+ * it is free again a stretch later. Requests of one process wait in line; only the first asks the database.
  */
 export class RateSlots {
   readonly #sql: Sql;

@@ -1,7 +1,7 @@
 import type { JournalEntry } from "../core/agent/entries.ts";
 import type { ApprovalAnswer } from "../core/agent/ports.ts";
 import type { PendingCall, RunResult } from "../core/agent/result.ts";
-import { type Clock, orAborted, startTimer, systemClock } from "../core/base/async.ts";
+import { type Clock, orAborted, systemClock } from "../core/base/async.ts";
 import { check, ownSchema, type Properties } from "../core/base/check.ts";
 import { errorMessage, invalidConfig, misuse, NanoAgentError } from "../core/base/errors.ts";
 import { newUuid } from "../core/base/ids.ts";
@@ -22,7 +22,6 @@ export interface RunHandleHost {
   readonly patiently: <T>(work: () => Promise<T>) => Promise<T>;
   /** Told when a run was put into the queue, or something was sent to one. */
   readonly onChanged: (run: string) => void;
-  readonly clock?: Clock;
 }
 
 /** Something that is sent to a run. `data`: its JSON. */
@@ -33,12 +32,6 @@ interface Reply extends Message {
 }
 
 const WAITS_FOR = { approve: "approval", answer: "result" } as const;
-
-/** How long an answer waits until it can be told whether the run takes it, in milliseconds. */
-const REPLY_PATIENCE_MS = 15_000;
-
-/** Tells whether something can be sent as the run stands now. Throws for what must not be sent at all. */
-type SignalCheck = (sql: Sql, row: RunRow, signal: Pick<Signal, "id">) => Promise<boolean>;
 
 export class RunHandle implements DurableRun {
   readonly id: string;
@@ -170,73 +163,48 @@ export class RunHandle implements DurableRun {
   }
 
   /** Answers a call, or refuses to: one answer is all that a call takes. */
-  async #reply(reply: Reply): Promise<void> {
-    const { watch, clock = systemClock } = this.#host;
-    const patience = new AbortController();
-    const stop = startTimer(clock, REPLY_PATIENCE_MS, () => patience.abort());
-    const check: SignalCheck = (sql, row, { id }) =>
-      this.#isAwaited(reply, sql, row, id, patience.signal.aborted);
-    const isThere = ({ state }: Pick<RunRow, "state">): boolean => !isAtWork(state);
-    try {
-      while (!(await this.#send(reply, check)))
-        await watch.when(this.id, { isThere, signal: patience.signal }).catch((error: unknown) => {
-          if (!patience.signal.aborted) throw error;
-        });
-    } finally {
-      stop();
-    }
-  }
-
-  /** While a worker holds a run, what it is going to wait for is not known yet. */
-  async #isAwaited(
-    { kind, call }: Reply,
-    sql: Sql,
-    row: RunRow,
-    id: string,
-    isLast: boolean,
-  ): Promise<boolean> {
+  #reply({ kind, call, data }: Reply): Promise<void> {
     const { runs } = this.#host;
-    const waiting = awaitedCalls(entriesIn(await runs.records(this.id, 0, sql)));
-    const sent = await runs.waitingSignals(this.id, sql);
-    const isAnswered = sent.some((signal) => signal.call === call && signal.id !== id);
-    const isOpen = waiting.some(({ callId, waitsFor }) => callId === call && waitsFor === WAITS_FOR[kind]);
-    if (isOpen && !isAnswered) return true;
-    if (!isAnswered && !isLast && isAtWork(row.state)) return false;
-    const why = isAnswered
-      ? "has been answered already"
-      : `does not wait for ${kind === "approve" ? "approval" : "a result"}`;
-    const open = waiting.filter(({ callId }) => sent.every((signal) => signal.call !== callId));
-    const called = `The call ${JSON.stringify(call)} of the run ${this.id}`;
-    throw misuse(`${called} ${why}. The run is ${row.state}. Waiting: ${namesOf(open)}.`);
+    return this.#send({ kind, call, data }, async (sql, row) => {
+      const waiting = awaitedCalls(entriesIn(await runs.records(this.id, 0, sql)));
+      const sent = await runs.waitingSignals(this.id, sql);
+      const isAnswered = sent.some((signal) => signal.call === call);
+      const isOpen = waiting.some((each) => each.callId === call && each.waitsFor === WAITS_FOR[kind]);
+      if (isOpen && !isAnswered) return;
+      const why = isAnswered
+        ? "has been answered already"
+        : `does not wait for ${kind === "approve" ? "approval" : "a result"}`;
+      const open = waiting.filter(({ callId }) => sent.every((signal) => signal.call !== callId));
+      const called = `The call ${JSON.stringify(call)} of the run ${this.id}`;
+      throw misuse(`${called} ${why}. The run is ${row.state}. Waiting: ${namesOf(open)}.`);
+    });
   }
 
-  /** Sends something, and has a run that waits for it taken up again. False where the check says: not now. */
-  async #send(message: Message, check: SignalCheck = async () => true): Promise<boolean> {
+  /** Sends something, and has a run that waits for it taken up again. `check` throws for what must not be. */
+  async #send(message: Message, check?: (sql: Sql, row: RunRow) => Promise<void>): Promise<void> {
     const { runs, queue, patiently, onChanged } = this.#host;
     const found = await this.#row();
     const signal = { id: newUuid(), ...message };
     await patiently(() => queue.prepare([found]));
-    const isSent = await patiently(() =>
+    await patiently(() =>
       runs.database.transaction(async (sql) => {
         const row = await runs.lock(this.id, sql);
         if (row === undefined) throw unknownRun(this.id);
         // It was sent, and only the word of that was lost: by now the run may have heard it, and have ended.
-        if (await runs.hasSignal(sql, signal.id)) return true;
+        if (await runs.hasSignal(sql, signal.id)) return;
         if (row.state === "ended") throw hasEnded(row);
-        if (!(await check(sql, row, signal))) return false;
+        await check?.(sql, row);
         await runs.signal(sql, this.id, signal);
-        if (row.state !== "waiting" || signal.kind === "steer") return true;
+        if (row.state !== "waiting" || signal.kind === "steer") return;
         await runs.requeue(sql, this.id, row.version);
         await queue.add(sql, [row]);
-        return true;
       }),
     );
-    if (isSent) onChanged(this.id);
-    return isSent;
+    onChanged(this.id);
   }
 }
 
-function isAtWork(state: RunRow["state"]): boolean {
+function isInProgress(state: RunRow["state"]): boolean {
   return state === "queued" || state === "working";
 }
 
@@ -264,7 +232,7 @@ function hasEnded(row: RunRow): NanoAgentError {
 function assertFailed(row: RunRow): void {
   const { state, seq, version } = row;
   const report = reportOf(row);
-  if (isAtWork(state) && seq > 0 && version !== null) return;
+  if (isInProgress(state) && seq > 0 && version !== null) return;
   if (state === "ended" && report !== undefined && !endedByItself(report.stopReason)) return;
   throw notFailed(row);
 }

@@ -228,18 +228,16 @@ export function foldOf(entries: readonly JournalEntry[]): SessionState {
 export function awaitedCalls(entries: readonly JournalEntry[]): readonly PendingCall[] {
   const state = new SessionState();
   let outside: readonly string[] = [];
+  const isOutside = ({ waitsFor }: PendingCall): boolean => waitsFor === "result";
   for (const entry of entries) {
     state.apply(entry);
-    if (state.isWaiting) outside = pendingCalls(state).flatMap(resultId);
+    if (state.isWaiting)
+      outside = pendingCalls(state)
+        .filter(isOutside)
+        .map(({ callId }) => callId);
     else if (!state.transcript.hasPending) outside = [];
   }
-  return pendingCalls(state).filter(
-    ({ callId, waitsFor }) => waitsFor === "approval" || outside.includes(callId),
-  );
-}
-
-function resultId({ callId, waitsFor }: PendingCall): readonly string[] {
-  return waitsFor === "result" ? [callId] : [];
+  return pendingCalls(state).filter((call) => !isOutside(call) || outside.includes(call.callId));
 }
 
 export function overdueEnd(deadline: number): OutsideEnd {

@@ -268,7 +268,7 @@ async function runOnce(start: ProgramStart): Promise<ProgramEnd> {
   let ending: Promise<unknown> | undefined;
   const giveUp = (why: "timeout" | "aborted"): void => {
     failure ??= why;
-    ending ??= endProcesses({ mark, roots: [pid] }, { graceMs: GRACE_MS, groups: [pid] });
+    ending ??= endProcesses({ mark, roots: [pid] }, GRACE_MS, [pid]);
   };
   const timer = setTimeout(() => giveUp("timeout"), start.timeoutMs);
   const onAbort = (): void => giveUp("aborted");
@@ -282,7 +282,7 @@ async function runOnce(start: ProgramStart): Promise<ProgramEnd> {
   start.signal.removeEventListener("abort", onAbort);
   await ending;
   // Its number is still its own for as long as numbers take to come round.
-  await endProcesses({ mark, roots: [pid] }, { graceMs: GRACE_MS });
+  await endProcesses({ mark, roots: [pid] }, GRACE_MS);
   start.watcher?.remove(pid);
   await drained(closed);
   child.stdout.destroy();

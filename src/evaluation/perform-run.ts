@@ -1,7 +1,7 @@
 import type { CodingSession, CodingSessionOptions } from "../coding/session/coding-session.ts";
 import { type PreparedSession, prepareCodingSession } from "../coding/session/prepare-coding-session.ts";
 import type { ConfigFile } from "../coding/settings/config-schema.ts";
-import { parseDuration } from "../coding/settings/duration.ts";
+import { parseDuration } from "../coding/settings/setting.ts";
 import { type ErrorCode, misuse } from "../core/base/errors.ts";
 import { newUuid } from "../core/base/ids.ts";
 import { defined } from "../core/base/json.ts";

@@ -12,7 +12,7 @@ import {
   statSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { DURATION, parseDuration } from "../coding/settings/duration.ts";
+import { DURATION, parseDuration } from "../coding/settings/setting.ts";
 import { errorMessage, misuse } from "../core/base/errors.ts";
 import { defined, isRecord } from "../core/base/json.ts";
 import { didYouMean } from "../core/base/text.ts";

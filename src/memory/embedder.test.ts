@@ -65,7 +65,7 @@ describe.each(STORES)("%s with an embedder", (_name, open) => {
     );
   });
 
-  it("rejects when it is aborted while the embedder is at work", async () => {
+  it("rejects when it is aborted while the embedder is running", async () => {
     const abort = new AbortController();
     const memory = open({
       embedder: {

@@ -1,4 +1,5 @@
 import { abortError, type Clock } from "../core/base/async.ts";
+import { check, STRING } from "../core/base/check.ts";
 import type {
   LongTermMemory,
   Recollection,
@@ -7,13 +8,7 @@ import type {
   RecordOutcome,
   RetrieveOptions,
 } from "./long-term-memory.ts";
-import {
-  assertQuery,
-  recordTexts,
-  type StoreSettings,
-  storeSettings,
-  wantedRecords,
-} from "./store-options.ts";
+import { recordTexts, type StoreSettings, storeSettings, wantedRecords } from "./store-options.ts";
 import { telling } from "./term-reader.ts";
 
 /** How a {@link SimpleLongTermMemory} is made. */
@@ -65,7 +60,7 @@ export class SimpleLongTermMemory implements LongTermMemory {
 
   async retrieve(query: string, { limit, signal }: RetrieveOptions = {}): Promise<readonly Recollection[]> {
     if (signal?.aborted === true) throw abortError(signal);
-    assertQuery(query);
+    check(query, STRING, "query");
     const wanted = wantedRecords(limit);
     const { terms, loose } = this.#settings.terms.query(query);
     const strict = this.#sharing(terms);

@@ -142,7 +142,7 @@ test.each([
   expect(readFileSync(aside).subarray(0, 16)).toEqual(damaged.subarray(0, 16));
 });
 
-test("damage that shows while the memory is at work is set aside too", async () => {
+test("damage that shows while the memory is in use is set aside too", async () => {
   const path = place();
   const notices: string[] = [];
   const memory = open(path, { onNotice: (message) => notices.push(message) });

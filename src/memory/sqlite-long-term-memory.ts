@@ -2,7 +2,7 @@ import { chmodSync, closeSync, existsSync, openSync, readSync, renameSync, statS
 import { dirname, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { abortError } from "../core/base/async.ts";
-import { check, ownSchema } from "../core/base/check.ts";
+import { check, ownSchema, STRING } from "../core/base/check.ts";
 import { errorMessage, isNanoAgentError, misuse, NanoAgentError } from "../core/base/errors.ts";
 import { utf8Length } from "../core/base/text.ts";
 import { makePrivateFolders } from "../system/private-folders.ts";
@@ -16,7 +16,6 @@ import type {
   RetrieveOptions,
 } from "./long-term-memory.ts";
 import {
-  assertQuery,
   type LongTermStoreOptions,
   recordTexts,
   type StoreSettings,
@@ -413,7 +412,6 @@ async function recordIn(
   return work(signal, (database) => inTransaction(database, () => write(database)));
 }
 
-/** `facts` are the columns of a record. */
 function addRecord(
   database: DatabaseSync,
   { terms, embedder }: StoreSettings,
@@ -467,7 +465,7 @@ async function retrieveFrom(
   query: string,
   { limit, signal }: RetrieveOptions,
 ): Promise<readonly Recollection[]> {
-  assertQuery(query);
+  check(query, STRING, "query");
   const wanted = wantedRecords(limit);
   const [vector] = await vectorsOf(query.trim() === "" ? [] : [query], settings, signal);
   return work(signal, (database) => {
@@ -533,7 +531,6 @@ function candidatesFor(
   return [...found.values()];
 }
 
-/** Of two vectors of length 1; 0 when they have different dimensions. */
 function cosine(a: Float32Array, b: Float32Array): number {
   return a.length === b.length ? a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0) : 0;
 }

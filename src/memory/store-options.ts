@@ -1,6 +1,6 @@
 import { abortError, type Clock, inTime, systemClock } from "../core/base/async.ts";
 import { check, checkOptions, ownSchema, type Properties } from "../core/base/check.ts";
-import { errorMessage, misuse } from "../core/base/errors.ts";
+import { errorMessage } from "../core/base/errors.ts";
 import { defined } from "../core/base/json.ts";
 import { toCleanText, truncateMiddle } from "../core/base/text.ts";
 import { type Recordable, textsToRecord } from "./long-term-memory.ts";
@@ -46,7 +46,6 @@ export interface StoreSettings extends Required<Omit<LongTermStoreOptions, "embe
   readonly terms: TermReader;
 }
 
-/** Fills in the defaults. Throws `invalid_argument` for a limit that is none. */
 export function storeSettings(options: LongTermStoreOptions): StoreSettings {
   checkOptions(options, OPTIONS);
   return {
@@ -89,11 +88,6 @@ const LIMIT = ownSchema({ type: "number", minimum: 1 });
 export function wantedRecords(limit = 5): number {
   check(limit, LIMIT, "limit");
   return Math.floor(limit);
-}
-
-export function assertQuery(query: unknown): void {
-  if (typeof query === "string") return;
-  throw misuse(`The query is ${query === null ? "null" : typeof query}: pass a text.`);
 }
 
 /** Keys are equal for texts that differ in case, blanks, compatibility forms and a last full stop alone. */

@@ -41,10 +41,7 @@ export type ApprovalReply =
   | { readonly choice: "answered"; readonly input: ToolInput }
   | { readonly choice: "fails"; readonly error: string };
 
-/**
- * The port of whatever asks a person: a terminal, a screen, an editor. One question at a time. Rejecting, and
- * any reply that is not one of the known ones, refuses.
- */
+/** The port of whatever asks a person, one question at a time. A reply it does not know refuses. */
 export interface ApprovalPrompt {
   ask(question: ApprovalQuestion): Promise<ApprovalReply>;
   /** Tells the person what came of an answer: where a rule was written, or that it could not be. */
@@ -131,7 +128,6 @@ async function answerFor(request: ApprovalRequest, options: ApproverOptions): Pr
   }
 }
 
-/** The answer of rules and mode as they are now; `undefined` while a person is to decide. */
 async function decidedNow(
   request: ApprovalRequest,
   { recheck }: ApproverOptions,

@@ -45,10 +45,7 @@ const PATTERNS = SECRET_FILES.map((pattern) => ({ pattern, compiled: new PathPat
 
 const EXAMPLES = [...wordSet(".env .env.local id_rsa id_ed25519 .netrc .npmrc server.pem server.key")];
 
-/**
- * The secret file that a word names: as a path, behind `=`, `:`, `@` or `,`, behind the letter of an option,
- * or as a pattern that shows part of the name (a bare `*` does not).
- */
+/** The secret file that a word names: as a path, in a part of it, or as a pattern that shows some of it. */
 export function secretInWord(word: string): string | undefined {
   for (const piece of new Set([word, ...word.split(/[=:@,]/), word.replace(/^-+[A-Za-z]?/, "")])) {
     const found = secretPattern(piece) ?? secretInGlob(lastPart(piece));

@@ -18,10 +18,7 @@ const NAMED = new Set(["branch", "remote", "submodule"]);
 
 const HEADER = /^\[([a-z]+)( "[^"\\\p{Cc}]*")?\]$/u;
 
-/**
- * The lines of a `config`, each with its section, that git itself does not write there. By strict patterns,
- * not as git reads. Lines that a backslash joins count as one.
- */
+/** The lines of a `config`, each with its section, that git does not write. Joined lines count as one. */
 export function linesBeyondGit(config: string): readonly string[] {
   let section = "";
   return config.split(/(?<!\\\r?)\n/).flatMap((line) => {
@@ -83,7 +80,6 @@ function pointedAt(path: string, form: RegExp): string | undefined {
 /** Pointers are one line; a `config` of this size was not written by git alone. */
 const MAX_SIZE = 256 * 1024;
 
-/** The text of a small regular file; `undefined` for everything else. */
 export function smallText(path: string): string | undefined {
   try {
     const stats = statSync(path);

@@ -25,7 +25,6 @@ export interface JudgedPath {
   readonly given: string;
   /** Links not followed: with `..` taken out, and as it stands. */
   readonly written: readonly string[];
-  /** The place the system would open. */
   readonly resolved: string;
   readonly odd?: string | undefined;
 }
@@ -37,11 +36,9 @@ const IS_WINDOWS = sep === "\\";
 /** Resolves paths on disk and tells what is inside the workspace. Never throws. */
 export class PathSpace {
   readonly home: string;
-  /** True when the file system does not tell capitals from small letters. */
   readonly ignoreCase: boolean = IS_WINDOWS || process.platform === "darwin";
   readonly #options: PathSpaceOptions;
   readonly #workspace: readonly string[];
-  /** The folders of the workspace, resolved and as written. */
   readonly #roots: readonly string[];
   readonly #machinery: readonly string[];
 
@@ -54,7 +51,6 @@ export class PathSpace {
     this.#machinery = (options.machinery ?? []).map(resolved);
   }
 
-  /** The folder that relative paths start in, links resolved. */
   get place(): string {
     return this.path(".").resolved;
   }
@@ -79,7 +75,6 @@ export class PathSpace {
     };
   }
 
-  /** True when a resolved path lies in the workspace or among the session's temporary files. */
   isInside(resolved: string): boolean {
     return isBelow(resolved, ...this.#workspace) || this.#isTemporary(resolved);
   }
@@ -180,7 +175,6 @@ function linkAt(path: string): string | undefined {
 
 const STEERING = new Set(".git .nano-agent nano-agent.json .mcp.json .claude .vscode .idea".split(" "));
 
-/** True for a path that is, or lies below, what steers git, editors or nano-agent. */
 function steers(path: string): boolean {
   // Some file systems ignore these characters, and endings, in names.
   const parts = fold(path.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, ""))

@@ -34,7 +34,6 @@ export function isWiderMode(mode: PermissionMode, than: PermissionMode): boolean
 export type SandboxState = "none" | "works" | "only";
 
 export interface Placement {
-  /** Confined, confined with the network of the host, or not confined. */
   readonly runs: "inside" | "network" | "outside";
   /** True when a confined command can write nothing that stays. */
   readonly readOnly: boolean;

@@ -1,6 +1,17 @@
-import { defined } from "../core/base/json.ts";
+import { defined, type Fields } from "../core/base/json.ts";
 import { clipped } from "../core/base/text.ts";
-import { MAX_PATTERN, type OriginRule, type RuleAction, ruleText } from "./rule.ts";
+import { fold, PathPattern } from "./match-text.ts";
+import { type JudgedPath, type PathSpace, slashes } from "./path-space.ts";
+import type { PermissionMode, SandboxState } from "./permission-mode.ts";
+import {
+  isEditTool,
+  isReadTool,
+  MAX_PATTERN,
+  namesTool,
+  type OriginRule,
+  type RuleAction,
+  ruleText,
+} from "./rule.ts";
 
 /**
  * Why a call was decided so: by a rule, or since there is none; by a mode; a place that is never written
@@ -46,7 +57,6 @@ export function byRule(rule: OriginRule, part: string): Verdict {
   return { decision: action, part, rule: text, reason, code: `${action}_rule`, ...firm };
 }
 
-/** A question about a part that a built-in rule for files with keys speaks of. */
 export function secretVerdict(part: string, pattern: string, does: string): Verdict {
   const reason = `${shown(part)} ${does} (${pattern}).`;
   return { decision: "ask", part, rule: `built-in: ${pattern}`, reason, code: "ask_rule" };
@@ -75,4 +85,84 @@ export function notJudged(reason: string, part?: string): Verdict {
 /** A text as it stands in a sentence: in one line, and not too long. */
 export function shown(text: string): string {
   return clipped(text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").trim(), 160);
+}
+
+/** A call, and what it is judged by. */
+export interface JudgedCall {
+  readonly tool: string;
+  readonly input: Fields;
+  readonly rules: RuleSet;
+  readonly space: PathSpace;
+  readonly mode: PermissionMode;
+  readonly sandbox: SandboxState;
+  /** True when the built-in rules take part. */
+  readonly defaults: boolean;
+}
+
+export class RuleSet {
+  readonly #rules: readonly OriginRule[];
+
+  constructor(rules: readonly OriginRule[]) {
+    this.#rules = rules;
+  }
+
+  /** Rules for a tool. Deny and ask: those of `read` also for `grep`, `glob`; `edit` and `write` share. */
+  forTool(action: RuleAction, tool: string): readonly OriginRule[] {
+    const isRelated = (other: string): boolean =>
+      (other === "read" && isReadTool(tool)) || (isEditTool(other) && isEditTool(tool));
+    return this.#rules.filter(
+      (rule) =>
+        rule.action === action && (namesTool(rule, tool) || (action !== "allow" && isRelated(rule.tool))),
+    );
+  }
+
+  whole(action: RuleAction, tool: string): OriginRule | undefined {
+    return this.forTool(action, tool).find((rule) => rule.pattern === undefined && namesTool(rule, tool));
+  }
+
+  /** The deny or ask rule that a path falls under, as it was written or as it resolves. */
+  againstPath(
+    action: "deny" | "ask",
+    tool: string,
+    path: JudgedPath,
+    space: PathSpace,
+  ): OriginRule | undefined {
+    return this.forTool(action, tool).find(({ tool: name, pattern }) =>
+      pattern === undefined
+        ? namesTool({ tool: name }, tool)
+        : [...path.written, path.resolved].some((form) => describesPath(pattern, form, space, true)),
+    );
+  }
+
+  /** True when a deny or ask rule is against a path. */
+  speaksAgainst(tool: string, path: JudgedPath, space: PathSpace): boolean {
+    return (["deny", "ask"] as const).some(
+      (action) => this.againstPath(action, tool, path, space) !== undefined,
+    );
+  }
+
+  /** The allow rule that covers the place a path resolves to. */
+  forPath(tool: string, path: JudgedPath, space: PathSpace): OriginRule | undefined {
+    const isWide = tool === "grep" || tool === "glob";
+    return this.forTool("allow", tool).find(({ pattern }) =>
+      pattern === undefined
+        ? space.isInside(path.resolved)
+        : describesPath(pattern, path.resolved, space, isWide),
+    );
+  }
+}
+
+/** `isWide`: for what forbids or looks below a folder, `x/**` is also `x`, and case may not matter. */
+function describesPath(pattern: string, path: string, space: PathSpace, isWide: boolean): boolean {
+  const absolute = space.absolutePattern(pattern);
+  const wanted = absolute ?? (slashes(pattern).replace(/^(?:\.\/+)+/, "") || ".");
+  const forms = absolute === undefined ? space.insideForms(path) : [path];
+  // The workspace itself has no name in it.
+  if (wanted === "**" && forms.length > 0) return true;
+  const texts = isWide && wanted.endsWith("/**") ? [wanted, wanted.slice(0, -3)] : [wanted];
+  const spelled = isWide && space.ignoreCase ? fold : (text: string): string => text;
+  return texts.some((text) => {
+    const compiled = new PathPattern(spelled(text));
+    return forms.some((form) => compiled.matches(spelled(form)));
+  });
 }

@@ -4,7 +4,7 @@ import { isDeeperThan, MAX_JSON_DEPTH, safeParse } from "../core/base/json.ts";
 import { GrowingText } from "../core/base/text.ts";
 import type { BlockPart, StreamPart } from "../core/model/model.ts";
 import type { SentRequest } from "./model-call.ts";
-import type { HttpTimeouts, NetworkSettings } from "./network.ts";
+import type { NetworkSettings } from "./network.ts";
 import { excerpt, providerWords, redact } from "./provider-errors.ts";
 import { createSseParser } from "./server-events.ts";
 import { type AnswerHead, type AnswerSink, type Exchange, hostOf, type Transport } from "./transport.ts";
@@ -290,7 +290,7 @@ function quoted(body: string): string {
 /** The time limits of one request. Costs no timer per event: progress is a time the timer looks at. */
 export class Deadlines {
   readonly #clock: Clock;
-  readonly #timeouts: HttpTimeouts;
+  readonly #timeouts: Pick<NetworkSettings, Limit>;
   readonly #url: string;
   readonly #onTimeout: (error: NanoAgentError) => void;
   readonly #startedAt: number;
@@ -303,7 +303,12 @@ export class Deadlines {
   #stopTimer: () => void = () => undefined;
 
   /** Starts with the limits for the headers and for the whole request. `onTimeout` is called at most once. */
-  constructor(clock: Clock, timeouts: HttpTimeouts, url: string, onTimeout: (error: NanoAgentError) => void) {
+  constructor(
+    clock: Clock,
+    timeouts: Pick<NetworkSettings, Limit>,
+    url: string,
+    onTimeout: (error: NanoAgentError) => void,
+  ) {
     this.#clock = clock;
     this.#timeouts = timeouts;
     this.#url = url;
@@ -359,7 +364,7 @@ export class Deadlines {
   }
 
   /** Since when the time of a limit counts; infinity while it does not. */
-  #startOf(limit: keyof HttpTimeouts, now: number): number {
+  #startOf(limit: Limit, now: number): number {
     const isAnswered = this.#answeredAt !== Number.POSITIVE_INFINITY;
     if (limit === "requestTimeoutMs") return this.#startedAt;
     if (limit === "headerTimeoutMs") return isAnswered ? Number.POSITIVE_INFINITY : this.#startedAt;
@@ -369,8 +374,9 @@ export class Deadlines {
 }
 
 const LIMITS = ["headerTimeoutMs", "idleTimeoutMs", "firstEventTimeoutMs", "requestTimeoutMs"] as const;
+type Limit = (typeof LIMITS)[number];
 
-function timeoutError(url: string, limit: keyof HttpTimeouts, ms: number): NanoAgentError {
+function timeoutError(url: string, limit: Limit, ms: number): NanoAgentError {
   const host = hostOf(url);
   const what = {
     headerTimeoutMs: `${host} did not begin to answer within ${ms} ms`,
@@ -398,11 +404,11 @@ export class AnswerBound {
   readonly #provider: string;
   readonly #maxChars: number;
   readonly #prefix: string;
-  #chars = 0;
+  #deltas = 0;
+  /** Characters of finished blocks, most of which repeat their deltas. */
+  #blocks = 0;
   /** Characters of events that brought nothing to be seen: what they say is kept until a block is whole. */
   #silent = 0;
-  /** Characters that deltas brought, by index: a block repeats them. */
-  readonly #told = new Map<number, number>();
 
   /** `prefix` stands before the name of the limit where a person sets it. */
   constructor(provider: string, maxChars: number, prefix = "network.") {
@@ -413,7 +419,7 @@ export class AnswerBound {
 
   /** Characters of parts so far. */
   get chars(): number {
-    return this.#chars;
+    return this.#deltas + this.#blocks;
   }
 
   /** Counts a part. */
@@ -421,15 +427,10 @@ export class AnswerBound {
     if (part.type === "block") {
       if (isDeeperThan(part.block, MAX_BLOCK_DEPTH)) throw this.#tooDeep();
       const { type: _type, ...kept } = part.block;
-      const length = Object.values(kept).reduce<number>((sum, value) => sum + textLength(value), 0);
-      this.#chars += Math.max(0, length - (this.#told.get(part.index) ?? 0));
-    } else {
-      const text = "text" in part ? part.text : part.type === "tool_call_delta" ? part.json : "";
-      if (text === "" || !("index" in part)) return;
-      this.#chars += text.length;
-      this.#told.set(part.index, (this.#told.get(part.index) ?? 0) + text.length);
-    }
-    if (this.#chars > this.#maxChars) throw this.#tooLong();
+      this.#blocks += Object.values(kept).reduce<number>((sum, value) => sum + textLength(value), 0);
+    } else if ("text" in part) this.#deltas += part.text.length;
+    else if (part.type === "tool_call_delta") this.#deltas += part.json.length;
+    if (Math.max(this.#deltas, this.#blocks) > this.#maxChars) throw this.#tooLong();
   }
 
   /** Counts an event of `length` characters, `told` of which came as parts. */

@@ -23,8 +23,8 @@ export type {
   ToolCallStart,
   ToolSpec,
 } from "../core/model/model.ts";
+export type { AiSdkLanguageModel } from "./ai-sdk/call-options.ts";
 export { type FromAiSdkOptions, fromAiSdk } from "./ai-sdk/from-ai-sdk.ts";
-export type { AiSdkLanguageModel } from "./ai-sdk/language-model.ts";
 export { callsAsText } from "./calls-as-text/calls-as-text.ts";
 export { findPreset, PRESETS, type Preset } from "./catalog.ts";
 export type { FallbackOptions } from "./fallback.ts";

@@ -2,7 +2,7 @@ import { backoffDelayMs, type Clock } from "../core/base/async.ts";
 import { NanoAgentError, toNanoAgentError } from "../core/base/errors.ts";
 import { EventStream } from "../core/base/event-stream.ts";
 import type { InputEstimates } from "../core/model/estimate.ts";
-import type { ModelCallOptions, ModelInfo, ModelRequest, StreamPart } from "../core/model/model.ts";
+import type { Model, ModelCallOptions, ModelInfo, ModelRequest, StreamPart } from "../core/model/model.ts";
 import type { NetworkSettings } from "./network.ts";
 import { asTooLong, changedError, type FailureReason, limitIn } from "./provider-errors.ts";
 import type { Refusals } from "./refusals.ts";
@@ -62,6 +62,22 @@ export class LearnedModels {
 /** Nothing learned yet. */
 export function newLearnedModel(): LearnedModel {
   return { hasAnswered: false, quirks: {}, changes: 0 };
+}
+
+/** A model whose requests are made by {@link ModelCall}. */
+export function calledModel<Encoded>(
+  provider: string,
+  info: ModelInfo | undefined,
+  setup: CallSetup<Encoded>,
+): Model {
+  return {
+    provider,
+    id: setup.modelId,
+    get info() {
+      return infoWithLearned(info, setup.learned);
+    },
+    stream: (request, callOptions = {}) => new ModelCall(setup, request, callOptions).parts,
+  };
 }
 
 /** The facts of a model with what was learned: the smaller window is the one that holds. */

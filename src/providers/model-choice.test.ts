@@ -97,7 +97,7 @@ test("the name local stands for whatever local server answers, keys or no keys",
 test("with nothing at all it is said what to set", async () => {
   const error: unknown = await choose({}).catch((thrown: unknown) => thrown);
   expect(isNanoAgentError(error, "missing_credentials") && error.message).toBe(
-    "No model found. Set a key (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, DEEPSEEK_API_KEY, …), or start a local server (Ollama, LM Studio, llama.cpp) and use it with NANO_AGENT_MODEL=local or -m ollama/ID.",
+    "No model found. Set a key (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, DEEPSEEK_API_KEY, …), or start a local server (Ollama, LM Studio, llama.cpp) and use it with NANO_AGENT_MODEL=local or -m ollama/ID. For a server of your own set OPENAI_BASE_URL and OPENAI_API_KEY, and use -m openai-chat/ID.",
   );
 });
 

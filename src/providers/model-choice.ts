@@ -144,7 +144,7 @@ function nothingFound(environment: Environment): string {
     undecided === undefined
       ? ""
       : ` ${keyVariableOf(undecided, environment) ?? ""} is set, but ${undecided.name} has no default model: name one with -m ${undecided.name}/ID.`;
-  return `No model found.${named} Set a key (${keys.slice(0, 4).join(", ")}, …), or start a local server (Ollama, LM Studio, llama.cpp) and use it with NANO_AGENT_MODEL=local or -m ollama/ID.`;
+  return `No model found.${named} Set a key (${keys.slice(0, 4).join(", ")}, …), or start a local server (Ollama, LM Studio, llama.cpp) and use it with NANO_AGENT_MODEL=local or -m ollama/ID. For a server of your own set OPENAI_BASE_URL and OPENAI_API_KEY, and use -m openai-chat/ID.`;
 }
 
 function firstKeyVariable({ keyVariables: [name = ""] }: Preset): string {

@@ -39,7 +39,7 @@ interface Figure {
 
 /** The figures of {@link NetworkOptions}. */
 export const NETWORK_FIGURES: {
-  readonly [K in keyof Omit<Required<NetworkOptions>, "ca" | "proxy">]: Figure;
+  readonly [K in keyof NetworkSettings]: Figure;
 } = {
   headerTimeoutMs: { type: "number", minimum: 0, variable: "NANO_AGENT_HEADER_TIMEOUT_MS" },
   idleTimeoutMs: { type: "number", minimum: 0, variable: "NANO_AGENT_IDLE_TIMEOUT_MS" },
@@ -51,11 +51,7 @@ export const NETWORK_FIGURES: {
 };
 
 /** {@link NetworkOptions} with the defaults filled in. */
-export interface NetworkSettings extends HttpTimeouts {
-  readonly maxRetries: number;
-  readonly maxRetryAfterMs: number;
-  readonly maxAnswerChars: number;
-}
+export type NetworkSettings = Required<Omit<NetworkOptions, "ca" | "proxy">>;
 
 /** The documented defaults for servers elsewhere. */
 export const NETWORK_DEFAULTS: NetworkSettings = Object.freeze({
@@ -80,7 +76,7 @@ export function networkSettings(options: NetworkOptions = {}, baseUrl = ""): Net
   const defaults: NetworkSettings = { ...NETWORK_DEFAULTS, firstEventTimeoutMs, headerTimeoutMs };
   const names = Object.keys(NETWORK_DEFAULTS) as (keyof NetworkSettings)[];
   const figures = names.map((name) => [name, figure(name, options[name] ?? defaults[name])] as const);
-  return Object.fromEntries(figures) as { readonly [K in keyof NetworkSettings]: number };
+  return Object.fromEntries(figures) as { [K in keyof NetworkSettings]: number };
 }
 
 function figure(name: keyof NetworkSettings, value: number): number {
@@ -88,18 +84,6 @@ function figure(name: keyof NetworkSettings, value: number): number {
   throw invalidConfig(`network.${name} is ${value}. It must be a number from 0.`, {
     details: { limit: name },
   });
-}
-
-/** Milliseconds a request may take. 0 switches a limit off. */
-export interface HttpTimeouts {
-  /** Until status and headers are there, connecting included. */
-  readonly headerTimeoutMs: number;
-  /** Without a sign of life before the first event of the answer, and between two events after it. */
-  readonly idleTimeoutMs: number;
-  /** From the head of the answer to its first event, whatever signs of life there are. */
-  readonly firstEventTimeoutMs: number;
-  /** The whole request. */
-  readonly requestTimeoutMs: number;
 }
 
 /** Addresses like `http://user:password@proxy.example:3128`. Loopback hosts are always reached directly. */

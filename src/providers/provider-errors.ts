@@ -203,18 +203,26 @@ const FAILED: Kind = { code: "provider_error", what: "failed", retryable: true }
 const NOT_SUPPORTED: Kind = { ...FAILED, retryable: false };
 
 /** Vendor words that decide whatever the status is. */
-function classify(words: ProviderWords, status: number | undefined): Kind {
-  const { message = "", code = "", type = "", details = "" } = words;
+const BY_WORDS: readonly (readonly [
+  says: (words: ProviderWords, status: number | undefined) => boolean,
+  kind: Kind,
+])[] = [
   // Google answers a bad key with HTTP 400.
-  if (/"API_KEY_/.test(details) || /api[ _]key not (?:valid|found)/i.test(message)) return UNAUTHENTICATED;
-  if (saysTooLong(words, status)) return TOO_LONG;
-  if (status === 402 || USED_UP_WORDS.test(`${code} ${type}`)) return USED_UP;
-  if (saysLoading(words, status)) return LOADING;
-  if (OUTPUT_WORDS.test(`${message} ${code}`)) return UNREADABLE;
+  [({ message = "", details = "" }) => BAD_KEY.test(`${message} ${details}`), UNAUTHENTICATED],
+  [saysTooLong, TOO_LONG],
+  [({ code, type }, status) => status === 402 || USED_UP_WORDS.test(`${code} ${type}`), USED_UP],
+  [saysLoading, LOADING],
+  [({ message, code }) => OUTPUT_WORDS.test(`${message} ${code}`), UNREADABLE],
+];
+
+function classify(words: ProviderWords, status: number | undefined): Kind {
+  const [, told] = BY_WORDS.find(([says]) => says(words, status)) ?? [];
+  if (told !== undefined) return told;
   const kind = status === undefined || status < 300 ? byWord(words) : byStatus(status, words);
-  return kind === LIMITED && /PerDay/.test(details) ? DAILY : kind;
+  return kind === LIMITED && /PerDay/.test(words.details ?? "") ? DAILY : kind;
 }
 
+const BAD_KEY = /"API_KEY_|api[ _]key not (?:valid|found)/i;
 const USED_UP_WORDS =
   /insufficient_quota|insufficient_balance|billing_(?:error|hard_limit)|exceeded_current_quota/;
 

@@ -55,22 +55,21 @@ function tooLong(maxEventLength: number): NanoAgentError {
   );
 }
 
-/** The value of one event's data. Broken JSON throws `invalid_response`, retryable: streams get garbled. */
-export function parseEventData(data: string): unknown {
+/** An event as an object. Anything else throws `invalid_response`, retryable: streams get garbled. */
+export function parseEvent(data: string): Fields {
+  let value: unknown;
   try {
-    return JSON.parse(data);
+    value = JSON.parse(data);
   } catch (cause) {
-    const message = `The provider sent an event that is not JSON: ${clipped(data, 200)}`;
-    throw new NanoAgentError("invalid_response", message, { cause, retryable: true });
+    throw unusable(data, "JSON", cause);
   }
+  if (!isRecord(value)) throw unusable(data, "an object");
+  return value;
 }
 
-/** {@link parseEventData} for wires whose events are objects; anything else throws `invalid_response` too. */
-export function parseEventObject(data: string): Fields {
-  const value = parseEventData(data);
-  if (isRecord(value)) return value;
-  const message = `The provider sent an event that is not an object: ${data.slice(0, 200)}`;
-  throw new NanoAgentError("invalid_response", message, { retryable: true });
+function unusable(data: string, what: string, cause?: unknown): NanoAgentError {
+  const message = `The provider sent an event that is not ${what}: ${clipped(data, 200)}`;
+  return new NanoAgentError("invalid_response", message, { cause, retryable: true });
 }
 
 /**

@@ -5,9 +5,9 @@ import type { BlockPart, Model, ModelInfo, ModelRequest } from "../core/model/mo
 import { Attempt } from "./attempt.ts";
 import {
   type CallSetup,
+  calledModel,
   infoWithLearned,
   type LearnedModel,
-  ModelCall,
   newLearnedModel,
   RatePause,
 } from "./model-call.ts";
@@ -57,7 +57,6 @@ export function createWireModel(options: WireModelOptions): Model {
   const refusals = new Refusals(maker, options.info?.images === false);
   const estimates = new InputEstimates();
   const marked = (part: BlockPart): BlockPart => refusals.marked(part);
-  const info = (): ModelInfo | undefined => infoWithLearned(options.info, learned);
   const learnedTarget = (): WireTarget => ({ ...target, quirks: { ...target.quirks, ...learned.quirks } });
   let wire: Wire | undefined;
   // The encoder keeps the text of messages it has serialised: there is one until the model is known better.
@@ -76,7 +75,10 @@ export function createWireModel(options: WireModelOptions): Model {
       wire ??= typeof options.wire === "function" ? await options.wire() : options.wire;
       const { changes } = learned;
       if (encoder?.changes !== changes) encoder = { changes, encode: wire.createEncoder(learnedTarget()) };
-      const fitted = options.fillsWindow === true ? fittedRequest(request, info(), estimates) : request;
+      const fitted =
+        options.fillsWindow === true
+          ? fittedRequest(request, infoWithLearned(options.info, learned), estimates)
+          : request;
       const encoded = encoder.encode(fitted);
       return { wire, request: { ...encoded, body: wellFormedJson(encoded.body) } };
     },
@@ -90,14 +92,7 @@ export function createWireModel(options: WireModelOptions): Model {
       return `The request is sent again in another way; providers.${options.provider}.quirks ${JSON.stringify(shown)} in the configuration saves the refused attempt.`;
     },
   };
-  return {
-    provider: options.provider,
-    id: modelId,
-    get info() {
-      return info();
-    },
-    stream: (request, callOptions = {}) => new ModelCall(setup, request, callOptions).parts,
-  };
+  return calledModel(options.provider, options.info, setup);
 }
 
 /** Tokens an answer may take where the estimate leaves none: the server knows better, and says so. */

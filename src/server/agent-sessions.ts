@@ -1,6 +1,6 @@
 import type { Agent } from "../agent/agent.ts";
 import type { AgentOptions } from "../agent/options.ts";
-import { parseDuration } from "../coding/settings/duration.ts";
+import { parseDuration } from "../coding/settings/setting.ts";
 import type { JournalEntry } from "../core/agent/entries.ts";
 import { type Journal, MemoryJournal } from "../core/agent/journal.ts";
 import type { Clock } from "../core/base/async.ts";
@@ -67,27 +67,31 @@ class MemoryStore implements AgentStore {
   }
 }
 
-interface AgentSessionsOptions {
-  readonly agent: AgentMaker;
-  readonly store?: AgentStore | undefined;
-  readonly clock: Clock;
-  readonly redaction?: Redaction | undefined;
-  /** Hears of a session that is left out because its agent could not be made, and of runs that reject. */
-  readonly onError?: ((error: unknown) => void) | undefined;
-}
-
 /** Sessions of agents that the caller makes. */
 export class AgentSessions implements SessionHost {
-  readonly #options: AgentSessionsOptions;
+  readonly #make: AgentMaker;
   readonly #store: AgentStore;
+  readonly #clock: Clock;
+  readonly #redaction: Redaction | undefined;
+  readonly #onError: ((error: unknown) => void) | undefined;
   readonly #open = new Map<string, Promise<HostedAgent | undefined>>();
   readonly #answered = new Set<string>();
   /** Of the sessions that were opened, the first of which counts what several of them have. */
   readonly #journals: WatchedJournal[] = [];
 
-  constructor(options: AgentSessionsOptions) {
-    this.#options = options;
-    this.#store = options.store ?? new MemoryStore();
+  /** `onError` hears of a session whose agent cannot be made, and of runs that reject. */
+  constructor(
+    make: AgentMaker,
+    store: AgentStore = new MemoryStore(),
+    clock: Clock,
+    redaction?: Redaction,
+    onError?: (error: unknown) => void,
+  ) {
+    this.#make = make;
+    this.#store = store;
+    this.#clock = clock;
+    this.#redaction = redaction;
+    this.#onError = onError;
   }
 
   async list({ cwd, q, limit, before }: ListQuery): Promise<SessionPage> {
@@ -146,7 +150,7 @@ export class AgentSessions implements SessionHost {
   async *#opened(ids: Iterable<string>): AsyncIterable<HostedAgent> {
     for (const id of ids) {
       const hosted = await this.#opening(id).catch((error: unknown) => {
-        this.#options.onError?.(error);
+        this.#onError?.(error);
         return undefined;
       });
       if (hosted !== undefined) yield hosted;
@@ -175,7 +179,7 @@ export class AgentSessions implements SessionHost {
   ): Promise<HostedAgent> {
     const { cwd, model, permissionMode } = session ?? {};
     const own = { journal, ...defined({ model }), ...limitsOf(session) };
-    const agent = await this.#options.agent({ id, cwd, permissionMode, options: own });
+    const agent = await this.#make({ id, cwd, permissionMode, options: own });
     if (agent.sessionId !== journal.sessionId)
       throw misuse("The agent has a journal of its own: put the options of the session into its options.");
     await agent.ready();
@@ -184,20 +188,11 @@ export class AgentSessions implements SessionHost {
       await this.#store.create(copyId, entries);
       return copyId;
     };
-    const { clock, redaction, onError } = this.#options;
     const copied = this.#takenOver(journal.entries());
     this.#journals.push(journal);
-    return new HostedAgent({
-      id,
-      cwd: cwd ?? "",
-      agent,
-      journal,
-      copied,
-      copy,
-      clock,
-      redaction,
-      onError,
-    });
+    const [clock, redaction, onError] = [this.#clock, this.#redaction, this.#onError];
+    const of = { id, cwd: cwd ?? "", agent, journal };
+    return new HostedAgent({ ...of, copied, copy, clock, redaction, onError });
   }
 
   /** Ids of the entries that a copy has from a session that is open already, whichever of both that is. */

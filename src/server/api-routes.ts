@@ -67,6 +67,14 @@ export function post(
 const ACCEPTED = { value: {} };
 const filled: JsonSchema = { type: "string", pattern: "\\S" };
 
+/** Handles a call with its session; without a value the answer is `{}`. */
+function inSession(work: (own: HostedSession, call: ApiCall) => Promise<unknown>): ApiRoute["handle"] {
+  return async (call) => {
+    const value = await work(await session(call), call);
+    return value === undefined ? ACCEPTED : { value: call.presenter.value(value) };
+  };
+}
+
 export const SESSION_ROUTES: readonly ApiRoute[] = [
   get("/sessions", "Sessions, newest first: the one that was written last.", {
     query: exactly({
@@ -92,9 +100,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
   }),
   get("/sessions/:id/changes", "The changes of its calls to files, oldest first.", {
     answer: "Changes",
-    handle: async (call) => ({
-      value: call.presenter.value({ changes: await (await session(call)).changes() }),
-    }),
+    handle: inSession(async (own) => ({ changes: await own.changes() })),
   }),
   get("/sessions/:id/files", "The files that its calls have changed, as they were at a moment.", {
     query: exactly({
@@ -102,14 +108,13 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
       "path?": string("The text of this file instead of the list."),
     }),
     answer: "Files",
-    handle: async (call) => {
-      const { at, path } = call.query as { readonly at?: string; readonly path?: string };
-      const found = await session(call);
-      if (path === undefined) return { value: call.presenter.value({ files: await found.files(at) }) };
-      const text = await found.fileText(path, at);
+    handle: inSession(async (own, { query }) => {
+      const { at, path } = query as { readonly at?: string; readonly path?: string };
+      if (path === undefined) return { files: await own.files(at) };
+      const text = await own.fileText(path, at);
       if (text === undefined) throw notFound("text kept of this file at that moment");
-      return { value: { path, text: call.presenter.value(text) } };
-    },
+      return { path, text };
+    }),
   }),
   post("/sessions", "Begin a session and its first run.", {
     body: exactly({
@@ -141,25 +146,18 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
       },
     }),
     answer: "Accepted",
-    handle: async (call) => {
-      await (await session(call)).send(call.body as NewMessage);
-      return ACCEPTED;
-    },
+    handle: inSession((own, { body }) => own.send(body as NewMessage)),
   }),
   post("/sessions/:id/stop", "End the run, and hold the queue.", {
     answer: "Accepted",
-    handle: async (call) => {
-      await (await session(call)).stop();
-      return ACCEPTED;
-    },
+    handle: inSession((own) => own.stop()),
   }),
   post("/sessions/:id/fork", "Copy a session, up to an entry.", {
     body: exactly({ "from?": string("The last entry taken over. Default: the newest.") }),
     answer: "Id",
-    handle: async (call) => {
-      const { from } = call.body as { readonly from?: string };
-      return { value: { id: await (await session(call)).fork(from) } };
-    },
+    handle: inSession(async (own, { body }) => ({
+      id: await own.fork((body as { readonly from?: string }).from),
+    })),
   }),
   post("/sessions/:id/undo", "Put files back to how they were before a run.", {
     body: exactly({
@@ -168,13 +166,11 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
       "force?": { type: "boolean", description: "Also puts back what somebody else changed since." },
     }),
     answer: "UndoResult",
-    handle: async (call) => ({
-      value: call.presenter.value(await (await session(call)).undo(call.body as UndoRequest)),
-    }),
+    handle: inSession((own, { body }) => own.undo(body as UndoRequest)),
   }),
   post("/sessions/:id/redo", "Reverse the newest undo.", {
     answer: "UndoResult",
-    handle: async (call) => ({ value: call.presenter.value(await (await session(call)).redo()) }),
+    handle: inSession((own) => own.redo()),
   }),
   get("/approvals", "The open questions of all sessions, oldest first.", {
     answer: "Approvals",
@@ -282,10 +278,16 @@ async function bytesOf({ body, headers }: Request, maxBytes: number): Promise<Ui
   if (Number(headers.get("content-length") ?? 0) > maxBytes) throw tooLong(maxBytes);
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of chunksOf(body)) {
-    length += chunk.length;
-    if (length > maxBytes) throw tooLong(maxBytes);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of body ?? []) {
+      length += chunk.length;
+      if (length > maxBytes) throw tooLong(maxBytes);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    // The sender is gone, or took too long: the server has not failed.
+    throw badRequest("The body was broken off.", "broken_off");
   }
   const bytes = new Uint8Array(length);
   let at = 0;
@@ -294,28 +296,6 @@ async function bytesOf({ body, headers }: Request, maxBytes: number): Promise<Ui
     at += chunk.length;
   }
   return bytes;
-}
-
-/** The chunks of a body; whoever leaves them leaves the rest to whoever brought it. */
-async function* chunksOf(body: Request["body"]): AsyncGenerator<Uint8Array, void, undefined> {
-  const reader = body?.getReader();
-  if (reader === undefined) return;
-  try {
-    for (let read = await next(reader); !read.done; read = await next(reader)) yield read.value;
-  } finally {
-    void reader.cancel().catch(() => undefined);
-  }
-}
-
-async function next(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-): ReturnType<ReadableStreamDefaultReader<Uint8Array>["read"]> {
-  try {
-    return await reader.read();
-  } catch {
-    // Whoever sends it is gone, or took too long: the server has not failed.
-    throw badRequest("The body was broken off.", "broken_off");
-  }
 }
 
 function tooLong(maxBytes: number): Refusal {

@@ -60,8 +60,7 @@ class ApiServer {
     const { agent, store, sessions, redaction, onError, signal, clock = systemClock } = options;
     this.#options = options;
     this.#clock = clock;
-    this.#host =
-      sessions ?? new AgentSessions({ agent: agent as AgentMaker, store, clock, redaction, onError });
+    this.#host = sessions ?? new AgentSessions(agent as AgentMaker, store, clock, redaction, onError);
     this.#guard = new RequestGuard(options);
     this.#presenter = new Presenter(redaction);
     this.#routes = [...this.#ownRoutes(), ...SESSION_ROUTES];
@@ -112,15 +111,11 @@ class ApiServer {
     const { signal } = this.#options;
     const gone = new AbortController();
     const over = AbortSignal.any([gone.signal, request.signal, ...(signal === undefined ? [] : [signal])]);
-    const items = followEntries(answer.follow, {
-      after: answer.after,
-      signal: over,
-      turns: this.#turns,
-    });
+    const items = followEntries(answer.follow, answer.after, over, this.#turns);
     const presented = present(items, this.#presenter);
     // What cannot be read is refused, not broken off again and again.
     const first = await presented.next();
-    const body = eventBody(presented, { first, clock: this.#clock, onEnd: () => gone.abort() });
+    const body = eventBody(presented, this.#clock, () => gone.abort(), first);
     const isHead = request.method === "HEAD";
     if (isHead) await body.cancel();
     const headers = { "content-type": "text/event-stream", "x-accel-buffering": "no" };
@@ -217,19 +212,15 @@ function matchPath(form: readonly string[], parts: readonly string[]): string | 
   return id;
 }
 
-interface EventBodyOptions {
-  readonly first?: IteratorResult<readonly StreamItem[], void>;
-  readonly clock: Clock;
-  readonly onEnd: () => void;
-}
-
 /** A line at least this often tells a reader, and everything between, that the connection stands. */
 const COMMENT_MS = 15_000;
 
 /** Batches of items as the body of a `text/event-stream`, made as fast as it is read. */
 export function eventBody(
   batches: AsyncGenerator<readonly StreamItem[], void, undefined>,
-  { first, clock, onEnd }: EventBodyOptions,
+  clock: Clock,
+  onEnd: () => void,
+  first?: IteratorResult<readonly StreamItem[], void>,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let next = first && Promise.resolve(first);
@@ -371,20 +362,16 @@ const MAX_WAITING = 10_000;
 /** Characters that may wait behind others: some entries have megabytes, and subagents pass theirs on. */
 const MAX_WAITING_CHARS = 32_000_000;
 
-interface FollowEntriesOptions {
-  readonly after: string | undefined;
-  readonly signal: AbortSignal;
-  /** Each batch of stored entries, and what the session waits for, is read in a turn of its own. */
-  readonly turns: LoopTurns;
-}
-
 /**
  * The entries of a session behind `after` and what passes between them, in batches, until the signal. Ends
  * also where a reader is so slow that too much would have to wait for it. Throws for what cannot be read.
  */
 export async function* followEntries(
   source: EntrySource,
-  { after, signal, turns }: FollowEntriesOptions,
+  after: string | undefined,
+  signal: AbortSignal,
+  /** Each batch of stored entries, and what the session waits for, is read in a turn of its own. */
+  turns: LoopTurns,
 ): AsyncGenerator<readonly StreamItem[], void, undefined> {
   const tail = source.tail(after);
   const waiting = new WaitingItems(tail);

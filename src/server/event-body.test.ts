@@ -11,7 +11,7 @@ const entry = (id: string): StreamItem => ({
 
 function readerOf(batches: AsyncGenerator<readonly StreamItem[], void, undefined>, clock = new FakeClock()) {
   const ends: string[] = [];
-  const reader = eventBody(batches, { clock, onEnd: () => ends.push("end") }).getReader();
+  const reader = eventBody(batches, clock, () => ends.push("end")).getReader();
   const next = async (): Promise<string> => new TextDecoder().decode((await reader.read()).value);
   return { clock, ends, reader, next };
 }

@@ -35,6 +35,6 @@ export class FactsReader {
 
   #newFold(): FactsFold {
     const { copiedAt = Number.NEGATIVE_INFINITY } = this.#summary ?? {};
-    return new FactsFold({ redaction: this.#redaction, isOfOther: ({ time }) => time <= copiedAt });
+    return new FactsFold(this.#redaction, ({ time }) => time <= copiedAt);
   }
 }

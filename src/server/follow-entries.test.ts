@@ -30,7 +30,7 @@ function source(read: EntryTail["read"]): {
 }
 
 function follow(entries: EntrySource, turns = new LoopTurns()): ReturnType<typeof followEntries> {
-  return followEntries(entries, { after: undefined, signal: new AbortController().signal, turns });
+  return followEntries(entries, undefined, new AbortController().signal, turns);
 }
 
 test("however many read a long session, everything else gets its turn between two batches", async () => {

@@ -65,7 +65,7 @@ export class HostedAgent implements HostedSession {
     this.id = id;
     this.#options = options;
     const { redaction } = options;
-    this.#fold = new FactsFold({ redaction, isOfOther: (entry) => copied.has(entry.id) });
+    this.#fold = new FactsFold(redaction, (entry) => copied.has(entry.id));
     this.#pieces = new PieceRedaction(redaction);
     for (const entry of journal.entries()) this.#fold.apply(entry);
     journal.onEntry = (entry) => {

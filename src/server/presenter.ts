@@ -1,9 +1,9 @@
 import type { AgentEvent, ToolUpdateEvent } from "../core/agent/entries.ts";
 import type { Json } from "../core/base/errors.ts";
+import { withHiddenShown } from "../core/base/hidden-characters.ts";
 import { defined } from "../core/base/json.ts";
 import type { Redaction } from "../core/base/text.ts";
 import { redactJson } from "../core/tool/tool-output.ts";
-import { withHiddenShown } from "../permission/hidden-characters.ts";
 import type { Question } from "../view/question.ts";
 import type { QuestionAnswer, SessionDetail, StreamItem } from "./server-api.ts";
 

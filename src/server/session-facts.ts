@@ -71,13 +71,6 @@ export interface SessionFacts {
   readonly use: readonly UseOfDay[];
 }
 
-interface FactsFoldOptions {
-  /** True for an entry of a copy that is of another session: that one counts it. Default: none is. */
-  readonly isOfOther?: (entry: JournalEntry) => boolean;
-  /** Takes secrets out of the title before it is cut. Default: they stay. */
-  readonly redaction?: Redaction | undefined;
-}
-
 /** Folds entries into {@link SessionFacts}, one after the other: it keeps nothing of the conversation. */
 export class FactsFold {
   readonly #use = new Map<string, UseOfDay>();
@@ -99,12 +92,15 @@ export class FactsFold {
   readonly #linesUndone = new Map<string, SessionFacts["lines"]>();
   readonly #trace = new SessionTrace();
   #runKey: readonly [day: string, model: string] | undefined;
-  readonly #options: FactsFoldOptions;
+  readonly #redaction: Redaction | undefined;
+  readonly #isOfOther: (entry: JournalEntry) => boolean;
   /** The entry at hand was taken over from another session. */
   #isCopied = false;
 
-  constructor(options: FactsFoldOptions = {}) {
-    this.#options = options;
+  /** `isOfOther`: true for an entry of a copy that another session counts. */
+  constructor(redaction: Redaction | undefined, isOfOther: (entry: JournalEntry) => boolean) {
+    this.#redaction = redaction;
+    this.#isOfOther = isOfOther;
   }
 
   facts(cwd: string): SessionFacts {
@@ -129,7 +125,7 @@ export class FactsFold {
   apply(entry: JournalEntry): void {
     this.#createdAt ??= entry.time;
     this.#updatedAt = entry.time;
-    this.#isCopied = this.#options.isOfOther?.(entry) === true;
+    this.#isCopied = this.#isOfOther(entry);
     this.#trace.apply(entry);
     if (isSpending(entry)) this.#spend(entry);
     if (entry.type === "tool_result") this.#countLines(entry);
@@ -160,7 +156,7 @@ export class FactsFold {
       case "user_message":
         this.#messageCount++;
         if (entry.source === "input" || entry.source === "steering")
-          this.#title ??= titleOf(messageText(entry.message), this.#options.redaction);
+          this.#title ??= titleOf(messageText(entry.message), this.#redaction);
         return;
       case "assistant_message":
         this.#messageCount++;
@@ -244,7 +240,7 @@ export class FactsFold {
   }
 
   #shown(text: string): string | undefined {
-    return titleOf(text, this.#options.redaction);
+    return titleOf(text, this.#redaction);
   }
 }
 

@@ -1,13 +1,6 @@
 import { closeSync, readSync, statSync } from "node:fs";
 import type { JournalEntry } from "../core/agent/entries.ts";
-import {
-  inspectSession,
-  isJournalEntry,
-  parseRecord,
-  readEntries,
-  readLines,
-  recordPath,
-} from "./read-session.ts";
+import { inspectSession, isJournalEntry, parseRecord, readEntries, readLines } from "./read-session.ts";
 import { decodeLine } from "./record.ts";
 import { openSessionFile } from "./session-file.ts";
 
@@ -66,8 +59,7 @@ export class JournalTail {
   }
 
   *#readAll(descriptor: number): Generator<JournalEntry | "reset", void, undefined> {
-    const { scan } = inspectSession(descriptor, this.#path);
-    const path = recordPath(scan);
+    const { scan, path } = inspectSession(descriptor, this.#path);
     const known = this.#last === undefined ? -1 : path.findLastIndex(({ id }) => id === this.#last);
     if (this.#last !== undefined && known === -1) yield "reset";
     const newest = scan.records.at(-1);

@@ -8,10 +8,10 @@ import { defined } from "../core/base/json.ts";
 import { counted } from "../core/base/text.ts";
 import { systemCode } from "../system/system-error.ts";
 import {
+  type FoundRecords,
   type IndexedRecord,
   idOfPath,
   inspectSession,
-  type JournalScan,
   lockPath,
   readEntries,
   readRecords,
@@ -23,7 +23,7 @@ import {
 import { encodeRecord, type RewindEntry, type SessionEntry } from "./record.ts";
 import { type RepairReport, repairReport } from "./repair-report.ts";
 import { OR_UNKEPT, sessionError, systemReason } from "./session-error.ts";
-import { openSessionFile } from "./session-file.ts";
+import { markNewest, openSessionFile, readMark } from "./session-file.ts";
 import { type SessionLock, takeLock } from "./session-lock.ts";
 
 /** Options of opening a journal. */
@@ -44,6 +44,8 @@ export interface NewSession extends JsonlJournalOptions {
   readonly copyUpTo?: string;
   readonly importedFrom?: SessionEntry["importedFrom"];
 }
+
+const BEGINS: ReadonlySet<string> = new Set(["run_start", "run_resume"]);
 
 /** They acknowledge nothing, or {@link JsonlJournal.flush} awaits them: the next record syncs them. */
 const UNHURRIED: ReadonlySet<string> = new Set([
@@ -129,7 +131,7 @@ export class JsonlJournal implements LocalJournal {
     try {
       const descriptor = openSessionFile(path, "append");
       try {
-        const found = foundIn(inspectSession(descriptor, path).scan);
+        const found = inspectSession(descriptor, path);
         const sessionId = idOfPath(path);
         const repairs = repairReport(descriptor, found);
         return new JsonlJournal({ path, descriptor, lock, sessionId, repairs, found }, options);
@@ -185,6 +187,9 @@ export class JsonlJournal implements LocalJournal {
     }
     const base = { id: this.#ids("entry"), parent: this.#newest, time: this.#now() };
     const stored = this.#write({ ...base, ...entry });
+    // Another session may have been opened meanwhile; this one is used now.
+    if (BEGINS.has(entry.type) && readMark(dirname(this.path)) !== undefined)
+      markNewest(dirname(this.path), this.sessionId);
     return UNHURRIED.has(entry.type) ? stored : this.#sync().then(() => stored);
   }
 
@@ -261,8 +266,8 @@ export class JsonlJournal implements LocalJournal {
     }
     const descriptor = openSessionFile(copyOf, "read");
     try {
-      const { scan, header } = inspectSession(descriptor, copyOf);
-      const path = upTo(recordPath(scan), copyUpTo, copyOf);
+      const { path: records, header } = inspectSession(descriptor, copyOf);
+      const path = upTo(records, copyUpTo, copyOf);
       const origin = header?.sessionId ?? idOfPath(copyOf);
       this.#write({
         ...base,
@@ -282,7 +287,9 @@ export class JsonlJournal implements LocalJournal {
   }
 
   #recordsIn(descriptor: number): FoundRecords {
-    return this.#found ?? foundIn(scanJournal(descriptor));
+    if (this.#found !== undefined) return this.#found;
+    const scan = scanJournal(descriptor);
+    return { scan, path: recordPath(scan) };
   }
 
   #write<E extends EntryBase & { readonly type: string }>(entry: E): E {
@@ -372,7 +379,6 @@ export class JsonlJournal implements LocalJournal {
   }
 }
 
-/** The records up to the one of an id; all of them without one. */
 function upTo(
   path: readonly IndexedRecord[],
   id: string | undefined,
@@ -390,15 +396,6 @@ function notInSession(id: string, file: string): NanoAgentError {
   );
 }
 
-interface FoundRecords {
-  readonly scan: JournalScan;
-  readonly path: readonly IndexedRecord[];
-}
-
-function foundIn(scan: JournalScan): FoundRecords {
-  return { scan, path: recordPath(scan) };
-}
-
 interface OpenedFile {
   readonly path: string;
   readonly descriptor: number;
@@ -412,9 +409,7 @@ interface OpenedFile {
 const NOTHING = { repairs: { damaged: [], droppedResults: [], interrupted: [] } } as const;
 
 export interface AppendCalls {
-  /** Writes some of `bytes` at the end of the file; returns how many. */
   readonly write: (descriptor: number, bytes: Uint8Array) => number;
-  /** Resolves when what was written so far is on the disk. */
   readonly sync: (descriptor: number) => Promise<void>;
 }
 
@@ -456,7 +451,6 @@ export class UnkeptJournal implements LocalJournal {
   #setAside: readonly JournalEntry[] = [];
   #entries: JournalEntry[];
 
-  /** `entries`: the conversation so far. */
   constructor(sessionId: string, entries: readonly JournalEntry[] = []) {
     this.sessionId = sessionId;
     this.#entries = [...entries];

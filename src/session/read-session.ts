@@ -10,7 +10,6 @@ import {
   decodeLine,
   MAX_RECORD_BYTES,
   RECORD_VERSION,
-  type RecordPlace,
   type SessionEntry,
   type StoredEntry,
 } from "./record.ts";
@@ -38,10 +37,9 @@ export interface SessionContent {
 export function readSession(path: string): SessionContent {
   const descriptor = openSessionFile(path, "read");
   try {
-    const { scan, header } = inspectSession(descriptor, path);
+    const { scan, header, path: kept } = inspectSession(descriptor, path);
     const entries: JournalEntry[] = [];
     const otherTypes: { [type: string]: number } = {};
-    const kept = recordPath(scan);
     for (const record of readRecords(descriptor, kept)) {
       if (isJournalEntry(record)) entries.push(record);
       else if (!isStoredEntry(record)) otherTypes[record.type] = (otherTypes[record.type] ?? 0) + 1;
@@ -124,7 +122,6 @@ export function recordBeforeStep(path: string, step: number): string {
 /** A line of a file, without its newline. `bytes` stand until the next line is asked for. */
 interface Line {
   readonly number: number;
-  /** Place of its first byte in the file. */
   readonly offset: number;
   readonly bytes: Uint8Array;
   /** False for the last line of a file that does not end in a newline. */
@@ -210,7 +207,6 @@ export interface JournalScan {
   readonly newer?: { readonly line: number; readonly version: number };
 }
 
-/** Looks at every line of an open session file. Throws what the file system throws. */
 export function scanJournal(descriptor: number): JournalScan {
   const records: IndexedRecord[] = [];
   const damaged: DamagedLine[] = [];
@@ -234,7 +230,9 @@ export function scanJournal(descriptor: number): JournalScan {
         continue;
       }
       lineOfId.set(place.id, line.number);
-      records.push(indexed(place, line));
+      const { id, parent, time, type, start, end } = place;
+      const at = { line: line.number, offset: line.offset + start, length: end - start };
+      records.push({ id, parent, time, type, ...at });
     }
   }
   return {
@@ -242,14 +240,6 @@ export function scanJournal(descriptor: number): JournalScan {
     damaged: [...damaged, ...gaps(records, damaged, lineOfId)].sort((left, right) => left.line - right.line),
     ghosts,
   };
-}
-
-function indexed(
-  place: RecordPlace,
-  line: { readonly number: number; readonly offset: number },
-): IndexedRecord {
-  const { id, parent, time, type, start, end } = place;
-  return { id, parent, time, type, line: line.number, offset: line.offset + start, length: end - start };
 }
 
 /** Records whose parent is missing without a trace: a line in front of them was taken out. */
@@ -313,26 +303,28 @@ function positionBefore(
   return -1;
 }
 
-/** The lock beside a session file. */
 export function lockPath(path: string): string {
   return path.replace(/(\.jsonl)?$/, ".lock");
 }
 
-interface InspectedFile {
+/** The records of a file, and those of them that its conversation goes on from. */
+export interface FoundRecords {
   readonly scan: JournalScan;
-  readonly header: SessionEntry | undefined;
+  readonly path: readonly IndexedRecord[];
 }
 
 /** Scans an open session file. Throws `journal` for one of a newer version. */
-export function inspectSession(descriptor: number, path: string): InspectedFile {
+export function inspectSession(
+  descriptor: number,
+  path: string,
+): FoundRecords & { readonly header: SessionEntry | undefined } {
   const scan = scanJournal(descriptor);
   if (scan.newer !== undefined) {
     throw sessionError(
       `The session file ${path} is of version ${scan.newer.version}; this nano-agent reads up to ${RECORD_VERSION}. Use a newer nano-agent. The file was not touched.`,
     );
   }
-  const header = sessionHeader(descriptor, scan.records);
-  return { scan, header };
+  return { scan, path: recordPath(scan), header: sessionHeader(descriptor, scan.records) };
 }
 
 function sessionHeader(descriptor: number, records: readonly IndexedRecord[]): SessionEntry | undefined {
@@ -347,7 +339,6 @@ export function idOfPath(path: string): string {
   return basename(path, ".jsonl");
 }
 
-/** A record of any type, parsed: also one of a type this version does not know. */
 type AnyRecord = { readonly id: string; readonly type: string; readonly [field: string]: unknown };
 
 const PIECE_BYTES = 256 * 1024;
@@ -390,12 +381,10 @@ export function* readEntries(
   for (const record of readRecords(descriptor, records)) if (isJournalEntry(record)) yield record;
 }
 
-/** True when a record is an entry of the conversation's journal, and none about the file itself. */
 export function isJournalEntry(record: AnyRecord): record is JournalEntry & AnyRecord {
   return isStoredEntry(record) && record.type !== "session" && record.type !== "rewind";
 }
 
-/** The fields of a record from its JSON text; undefined for broken JSON. */
 export function parseRecord(text: string): AnyRecord | undefined {
   try {
     const { v: _version, sum: _sum, ...fields } = JSON.parse(text) as AnyRecord;
@@ -458,7 +447,6 @@ const FIELDS: ReadonlyMap<string, readonly (readonly [string, ValueCheck])[]> = 
   ),
 );
 
-/** Tags what was spent on a part of the conversation that a rewind set aside. */
 const SET_ASIDE = "set aside";
 
 /**
@@ -481,7 +469,6 @@ export function* setAsideSpending(
   }
 }
 
-/** The cost of an entry that was set aside; `undefined` for one that cost nothing. */
 export function spendingSetAside(entry: JournalEntry): ModelUsageEntry | undefined {
   if (!isSpending(entry) || isUnpaid(entry)) return undefined;
   const { id, parent, time, model, usage, costUsd, durationMs } = entry;

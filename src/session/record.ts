@@ -15,7 +15,6 @@ export const checksum: Checksum = (bytes) => {
 /** Bytes from which it pays to load Node's own. */
 const MANY_BYTES = 1024 * 1024;
 
-/** The faster way to sum up `size` bytes in all. */
 export function checksumFor(size: number): Checksum {
   if (size < MANY_BYTES) return checksum;
   const { crc32 } = process.getBuiltinModule("node:zlib");
@@ -61,7 +60,6 @@ export interface RewindEntry extends EntryBase {
 export type StoredEntry = JournalEntry | SessionEntry | RewindEntry;
 
 interface EncodedRecord<E extends EntryBase> {
-  /** One line, its newline included. */
   readonly bytes: Uint8Array;
   /** The entry as a reader of the line gets it, with characters replaced that JSON or UTF-8 cannot hold. */
   readonly entry: E;

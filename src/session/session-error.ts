@@ -12,7 +12,6 @@ export function sessionError(
 
 export const OR_UNKEPT = ", or run with --no-session";
 
-/** A message for whoever cannot do without one. */
 export function withoutUnkept(message: string): string {
   return message.replaceAll(OR_UNKEPT, "");
 }

@@ -7,11 +7,13 @@ import {
   lstatSync,
   openSync,
   readdirSync,
+  readFileSync,
   type Stats,
 } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { misuse, type NanoAgentError } from "../core/base/errors.ts";
 import { makePrivateFolders } from "../system/private-folders.ts";
+import { replaceFile } from "../system/replace-file.ts";
 import { systemCode } from "../system/system-error.ts";
 import { OR_UNKEPT, SESSION_REASONS, sessionError, systemReason } from "./session-error.ts";
 
@@ -147,13 +149,11 @@ export function isFolder(path: string): boolean {
   return true;
 }
 
-/** The names in a folder of sessions, folders among them or not. Throws `journal`. */
 export function namesIn(path: string, which: "all" | "folders" = "all"): readonly string[] {
   const entries = looked(path, () => readdirSync(path, { withFileTypes: true }));
   return entries.filter((entry) => which === "all" || entry.isDirectory()).map(({ name }) => name);
 }
 
-/** The result of looking at a folder of sessions. */
 function looked<T>(path: string, look: () => T): T {
   try {
     return look();
@@ -162,5 +162,29 @@ function looked<T>(path: string, look: () => T): T {
       `The session folder ${path} cannot be read: ${systemReason(error)}. Put that right${OR_UNKEPT}.`,
       { cause: error, details: { reason: SESSION_REASONS.unreadable } },
     );
+  }
+}
+
+/** Names the session of a folder that was used last: file times alone would hide it when a clock was set back. */
+const MARK = "newest";
+
+/** Marks a session as the one used last in its folder, where marks are kept. */
+export function markNewest(folder: string, sessionId: string): void {
+  try {
+    if (readMark(folder) !== sessionId) replaceFile(join(folder, MARK), `${sessionId}\n`);
+  } catch (error) {
+    // The mark only decides between sessions whose times mislead: what matters is refused elsewhere.
+    if (systemCode(error) === undefined) throw error;
+  }
+}
+
+export function readMark(folder: string): string | undefined {
+  const path = join(folder, MARK);
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
+  const descriptor = openSessionFile(path, "read");
+  try {
+    return readFileSync(descriptor, "utf8").trim();
+  } finally {
+    closeSync(descriptor);
   }
 }

@@ -94,6 +94,16 @@ describe("SessionStore", () => {
     expect(store.newest("/one").sessionId).toBe("a");
   });
 
+  it("names the session in which a run began last, however early it was opened", async () => {
+    const store = new SessionStore(join(tempFolder(), "sessions"));
+    const journal = await store.start("/one", { sessionId: "a" });
+    await kept(await store.start("/one", { sessionId: "b" }));
+    const before = store.newest("/one").sessionId;
+    await journal.append({ type: "run_start", sessionId: "a", model: "x/y", tools: [] });
+    await journal.close();
+    expect([before, store.newest("/one").sessionId]).toEqual(["b", "a"]);
+  });
+
   it("finds the sessions of the folder first, then those of others, by id or its only beginning", async () => {
     const store = new SessionStore(join(tempFolder(), "sessions"));
     await kept(await store.start("/one", { sessionId: "abc" }));
@@ -130,7 +140,7 @@ describe("SessionStore", () => {
     expect(idsOf(store.list("/one"))).toEqual(["a"]);
   });
 
-  it("removes a session, but not one at work", async () => {
+  it("removes a session, but not one in use", async () => {
     const store = new SessionStore(join(tempFolder(), "sessions"));
     const journal = await store.start("/one", { sessionId: "a" });
     await journal.append(HELLO);

@@ -2,7 +2,6 @@ import {
   closeSync,
   fsyncSync,
   lstatSync,
-  readFileSync,
   renameSync,
   rmSync,
   type Stats,
@@ -15,7 +14,6 @@ import { check, STRING } from "../core/base/check.ts";
 import { errorMessage } from "../core/base/errors.ts";
 import { createIds, newUuid } from "../core/base/ids.ts";
 import { defined } from "../core/base/json.ts";
-import { replaceFile } from "../system/replace-file.ts";
 import { systemCode } from "../system/system-error.ts";
 import { JsonlJournal, type JsonlJournalOptions } from "./jsonl-journal.ts";
 import { lockPath, parseRecord } from "./read-session.ts";
@@ -26,8 +24,10 @@ import {
   isFolder,
   isSessionId,
   makeSessionFolder,
+  markNewest,
   namesIn,
   openSessionFile,
+  readMark,
 } from "./session-file.ts";
 import { type SessionLock, takeLock } from "./session-lock.ts";
 
@@ -209,7 +209,6 @@ export class SessionStore {
     }
   }
 
-  /** The folders with sessions of a working folder, or of all. */
   #folders(cwd: string | undefined): readonly string[] {
     if (!isFolder(this.root)) return [];
     const folders =
@@ -251,7 +250,6 @@ export function workspaceSlug(cwd: string): string {
   return `${shown === "" ? "root" : shown}-${checksum(Buffer.from(cwd))}`;
 }
 
-/** The entry with the name of a session's file, if anything; `wants` says which kinds count. */
 function sessionFile(
   folder: string,
   sessionId: string,
@@ -263,7 +261,6 @@ function sessionFile(
   return { sessionId, path, bytes: stats.size, changedAt: stats.mtimeMs };
 }
 
-/** The sessions in a folder, links and what is not named like a session left out. */
 function sessionsIn(folder: string): SessionFile[] {
   const sessions: SessionFile[] = [];
   for (const name of namesIn(folder)) {
@@ -276,29 +273,6 @@ function sessionsIn(folder: string): SessionFile[] {
   const rank = ({ sessionId, changedAt }: SessionFile): number =>
     sessionId === marked ? Number.POSITIVE_INFINITY : changedAt;
   return sessions.sort((left, right) => rank(right) - rank(left));
-}
-
-/** Names a folder's session opened last: file times alone would hide it when a clock was set back. */
-const MARK = "newest";
-
-function markNewest(folder: string, sessionId: string): void {
-  try {
-    replaceFile(join(folder, MARK), `${sessionId}\n`);
-  } catch (error) {
-    // The mark only decides between sessions whose times mislead: what matters is refused elsewhere.
-    if (systemCode(error) === undefined) throw error;
-  }
-}
-
-function readMark(folder: string): string | undefined {
-  const path = join(folder, MARK);
-  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
-  const descriptor = openSessionFile(path, "read");
-  try {
-    return readFileSync(descriptor, "utf8").trim();
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 /** Writes a session file, which must not be there yet: all of it or none. Throws `journal`. */

@@ -76,7 +76,9 @@ async function runBatch({ calls }: BatchInput, context: ToolContext): Promise<To
 
 async function runCall({ tool, input }: BatchCall, context: ToolContext): Promise<BatchAnswer> {
   const startedAt = performance.now();
-  const result = await resultOf(tool, input, context);
+  const result = await resultOf(tool, input, context).catch((error: unknown) =>
+    errorResult(errorMessage(error)),
+  );
   return { result, durationMs: Math.round(performance.now() - startedAt) };
 }
 
@@ -84,11 +86,7 @@ async function resultOf(tool: string, input: unknown, context: ToolContext): Pro
   if (tool === NAME) return errorResult("A batch cannot hold a batch; put its calls into this one.");
   if (!isRecord(input)) return errorResult(`input of ${tool} is not an object; pass its arguments as one.`);
   if (context.signal.aborted) return errorResult("Not run: the run was aborted.");
-  try {
-    return await context.callTool(tool, input);
-  } catch (error) {
-    return errorResult(errorMessage(error));
-  }
+  return context.callTool(tool, input);
 }
 
 function report(calls: readonly BatchCall[], done: readonly BatchAnswer[]): ToolResult {

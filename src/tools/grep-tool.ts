@@ -78,17 +78,12 @@ async function grep(
   context.signal.throwIfAborted();
   if (end.problem !== undefined && list.size === 0) throw new FileRefusal(unusable(end.problem));
   const text = await list.text();
-  const notes = [
-    ...(timeout.aborted ? [`Stopped after ${timeoutMs / 1000} s: there may be more.`] : []),
-    ...(end.unread > 0
-      ? [`${counted(end.unread, "file or folder", "files or folders")} could not be read.`]
-      : []),
-  ];
+  const notes = notesOf(end.unread, timeout.aborted ? timeoutMs : undefined);
   const found = text === "" ? nothingFound(input, cwd) : text;
   return {
     content: [found, ...notes.map((note) => `[${note}]`)].join("\n"),
     title: counted(list.size, asked.mode === "content" ? "line" : "file"),
-    metadata: { path: path, mode: asked.mode, results: list.size },
+    metadata: { path, mode: asked.mode, results: list.size },
   };
 }
 
@@ -105,6 +100,14 @@ function wantedOf(input: GrepInput, folder: string): Omit<TextSearch, "signal" |
     isMultiline: input.multiline ?? /\n|\\n/u.test(pattern),
     withNodeModules: `${glob}/${folder}`.includes("node_modules"),
   };
+}
+
+function notesOf(unread: number, stoppedAfterMs: number | undefined): readonly string[] {
+  const notes: string[] = [];
+  if (stoppedAfterMs !== undefined)
+    notes.push(`Stopped after ${stoppedAfterMs / 1000} s: there may be more.`);
+  if (unread > 0) notes.push(`${counted(unread, "file or folder", "files or folders")} could not be read.`);
+  return notes;
 }
 
 function unusable(problem: string): string {

@@ -14,7 +14,7 @@ import {
 } from "./files/file-state.ts";
 import { describeForm, imageTypeOf } from "./files/file-text.ts";
 import { type OpenFile, openRegularFile, pinFolder } from "./files/open-file.ts";
-import { type FolderPage, listFolder, type Page, readPage } from "./files/read-page.ts";
+import { listFolder, type Page, readPage } from "./files/read-page.ts";
 import { permittedPath, resolvePath } from "./resolve-path.ts";
 
 /**
@@ -86,12 +86,13 @@ async function readTarget(request: ReadRequest): Promise<ToolResult> {
 }
 
 async function readFolder(request: ReadRequest): Promise<ToolResult> {
-  const { shown, firstLine: first } = request;
+  const { target, shown, firstLine: first, context } = request;
   const limit = Math.min(request.maxLines, MAX_FOLDER_ENTRIES);
-  const { signal } = request.context;
-  const { entries, total, isPartial } = await listPinned(request.target, shown, { first, limit, signal });
+  const folder = pinFolder(target, shown);
+  const listing = listFolder(folder.self, { first, limit, signal: context.signal });
+  const { entries, total, isPartial } = await listing.finally(() => folder.close());
   const more = isPartial ? "more than " : "";
-  const metadata = { path: request.target, entries: total };
+  const metadata = { path: target, entries: total };
   if (total === 0) return { content: `(${shown} is an empty folder)`, title: "empty folder", metadata };
   if (entries.length === 0)
     return errorResult(
@@ -106,19 +107,6 @@ async function readFolder(request: ReadRequest): Promise<ToolResult> {
     title: `${more}${counted(total, "entry", "entries")}`,
     metadata,
   };
-}
-
-async function listPinned(
-  path: string,
-  shown: string,
-  options: Parameters<typeof listFolder>[1],
-): Promise<FolderPage> {
-  const folder = pinFolder(path, shown);
-  try {
-    return await listFolder(folder.self, options);
-  } finally {
-    folder.close();
-  }
 }
 
 async function readFile(file: OpenFile, request: ReadRequest): Promise<ToolResult> {

@@ -165,6 +165,6 @@ test("compaction, a repeated circle, phases and a retry have their words", () =>
     "warning: The model is repeating itself and has been warned. The last 3 calls of read had the same arguments and the same result.",
     "info: Reflection 2",
     "info: Step 1 of 2: look",
-    "over loaded, try 2 in 5 s",
+    "attempt 2 in 5 s: over loaded",
   ]);
 });

@@ -62,6 +62,19 @@ function line(...events: readonly (readonly AgentEvent[])[]): string {
   return evidenceText(fold.evidence);
 }
 
+test("a script that is named as a test or a check is one, whatever runs it", () => {
+  const found = [
+    "node test.js",
+    "python3 ./tests/test_api.py",
+    "bash scripts/check.sh",
+    "tsx src/a.spec.ts",
+    "./run-tests --all",
+  ];
+  expect(found.filter((command) => checkLine(command) === undefined)).toEqual([]);
+  const others = ["node server.js", "sh -c 'test -f a'", "test -f a", "cat test.js", "python contest.py"];
+  expect(others.filter((command) => checkLine(command) !== undefined)).toEqual([]);
+});
+
 test("one line tells a run that only says done from one that was checked before, and one after its last change", () => {
   const tests = bash("npm test");
   expect({
@@ -140,14 +153,7 @@ test("a check is known by the table, wherever it stands in its line", () => {
     "make -j4 check",
     "node --test",
   ];
-  const unknown = [
-    "npm install",
-    "vim test",
-    "git commit -m 'npm test'",
-    "go run .",
-    "node test.js",
-    "tsc --watch",
-  ];
+  const unknown = ["npm install", "vim test", "git commit -m 'npm test'", "go run .", "tsc --watch"];
   expect({
     known: known.filter((each) => checkLine(each) === undefined),
     unknown: unknown.filter((each) => checkLine(each) !== undefined),

@@ -4,7 +4,7 @@ import type { ToolInput } from "../core/message/message.ts";
 import { oneLine } from "./call-text.ts";
 import { parseUntilNote, type UntilNote } from "./session-notes.ts";
 
-/** Commands that test, build, lint or check types. `*` at the end of a word is any ending of it. */
+/** Commands that test, build, lint or check types. `*`: any characters; a folder in front does not count. */
 const TABLE = `
 npm|pnpm|yarn|bun test|t
 npm|pnpm|yarn|bun run test*|build*|lint*|check*|type*
@@ -31,12 +31,24 @@ dotnet|swift|zig|bazel test|build
 ctest|rspec|phpunit|phpstan|shellcheck|actionlint
 cmake --build
 composer|mix test
+node|tsx|bun|python|python3|ruby|php|bash|sh test*|check*|*.test.*|*_test.*|*.spec.*
+test.*|check.*|run-tests*
 `;
 
 /** The table as it is published: one command, or a few of one kind, a line. */
 export const CHECK_COMMANDS: readonly string[] = TABLE.trim().split("\n");
 
-const PATTERNS = CHECK_COMMANDS.map((row) => row.split(" ").map((word) => word.split("|")));
+const PATTERNS = CHECK_COMMANDS.map((row) => row.split(" ").map((word) => word.split("|").map(wordPattern)));
+
+interface WordPattern {
+  readonly isOption: boolean;
+  readonly pattern: RegExp;
+}
+
+function wordPattern(word: string): WordPattern {
+  const parts = word.split("*").map((part) => part.replaceAll(".", "\\."));
+  return { isOption: word.startsWith("-"), pattern: new RegExp(`^(?:.*/)?${parts.join("[^/\\s]*")}$`) };
+}
 
 /** Programs in front of one that is run by them, with the words of their own. */
 const WRAPPERS =
@@ -78,21 +90,19 @@ function isCheck(all: readonly string[]): boolean {
   for (let rest = text.replace(WRAPPERS, ""); rest !== text; rest = text.replace(WRAPPERS, "")) text = rest;
   const [program = "", ...rest] = text.split(" ");
   if (rest.some((word) => NO_CHECK.test(word))) return false;
-  const words = [program.replace(/^.*\//, ""), ...rest];
+  const words = [program, ...rest];
   return PATTERNS.some((pattern) => {
     // Options between a program and what it is to do, such as `npm --silent test`.
-    const meant = pattern[1]?.some((word) => word.startsWith("-")) === true ? words : withoutOptions(words);
-    return pattern.every((choices, at) => choices.some((choice) => fits(choice, meant[at])));
+    const meant = pattern[1]?.some(({ isOption }) => isOption) === true ? words : withoutOptions(words);
+    return pattern.every((choices, at) => choices.some(({ pattern: own }) => own.test(meant[at] ?? "")));
   });
 }
 
+/** Program and operands. What follows `-c` or `-e` is code. */
 function withoutOptions(words: readonly string[]): readonly string[] {
-  return words.filter((word, at) => at === 0 || !word.startsWith("-"));
-}
-
-function fits(choice: string, word: string | undefined): boolean {
-  if (word === undefined) return false;
-  return choice.endsWith("*") ? word.startsWith(choice.slice(0, -1)) : word === choice;
+  const code = words.findIndex((word) => word === "-c" || word === "-e");
+  const before = code < 0 ? words : words.slice(0, code);
+  return before.filter((word, at) => at === 0 || !word.startsWith("-"));
 }
 
 interface SimpleCommand {

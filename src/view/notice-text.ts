@@ -1,4 +1,4 @@
-import { withHiddenShown } from "../permission/hidden-characters.ts";
+import { withHiddenShown } from "../core/base/hidden-characters.ts";
 import type { ModelReason } from "../providers/model-choice.ts";
 import type { RepairReport } from "../session/repair-report.ts";
 import type { LeftOut, Notice } from "./notice.ts";

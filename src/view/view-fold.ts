@@ -65,6 +65,8 @@ export class ViewFold {
   #host: HostView;
   #run: RunView | undefined;
   #lastRun: RunView | undefined;
+  /** True while the command that a run must satisfy keeps it from being over. */
+  #isHeld = false;
   /** The steps of the run, and the place of its first item. */
   #trace = new SessionTrace();
   #firstItem = 0;
@@ -110,7 +112,14 @@ export class ViewFold {
       this.#context = contextOf(this.#context.usedTokens, host.windowTokens);
     const open = new Set(host.questions.map(({ callId }) => callId));
     const closed = this.#host.questions.filter(({ callId }) => !open.has(callId));
+    const wasStopping = this.#host.state === "stopping";
     this.#host = host;
+    if (this.#isHeld && host.state === "idle") {
+      this.#isHeld = false;
+      // Its run has an end already, which came before the command.
+      if (wasStopping) this.fail({ stopReason: "aborted" });
+      this.#run = undefined;
+    }
     for (const { callId } of host.questions) if (callId !== undefined) this.#main.asks(callId);
     // A run that has ended to wait for an answer leaves its calls as they are.
     if (this.#run !== undefined)
@@ -203,6 +212,7 @@ export class ViewFold {
     const before = type === "run_resume" ? (this.#run ?? this.#lastRun) : undefined;
     const workedMs = before === undefined ? 0 : Math.max(0, this.#lastTime - before.startedAt);
     const { turn = 0, outputTokens = 0 } = before ?? {};
+    this.#isHeld = false;
     this.#run = { startedAt: time - workedMs, turn, outputTokens, phase: "waiting" };
     this.#answeredTokens = outputTokens;
     if (before === undefined) {
@@ -253,6 +263,16 @@ export class ViewFold {
   }
 
   #progress(event: AgentEvent): void {
+    const { until, state } = this.#host;
+    if (
+      event.type === "tool_intent" &&
+      this.#run === undefined &&
+      until !== undefined &&
+      state === "running"
+    ) {
+      this.#isHeld = this.#lastRun !== undefined;
+      this.#run = this.#lastRun;
+    }
     const run = this.#run;
     if (run === undefined) return;
     switch (event.type) {

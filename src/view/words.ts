@@ -118,5 +118,5 @@ export function retryText(
   now: number,
 ): string {
   const seconds = Math.max(0, Math.ceil((until - now) / 1_000));
-  return `${oneLine(reason, 300)}, try ${attempt} in ${seconds} s`;
+  return `attempt ${attempt} in ${seconds} s: ${oneLine(reason, 300)}`;
 }

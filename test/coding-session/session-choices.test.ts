@@ -196,7 +196,7 @@ test("misuse is refused with what to do instead", async () => {
   const run = session.send("first");
   expect(() => session.send("second")).toThrow(expect.objectContaining({ code: "invalid_argument" }));
   await expect(session.undo()).rejects.toMatchObject({
-    message: expect.stringContaining("while a run is at work"),
+    message: expect.stringContaining("while a run is in progress"),
   });
   await expect(session.setMode("free" as "plan")).rejects.toMatchObject({ code: "invalid_argument" });
   await session.close();

@@ -67,6 +67,15 @@ test("a command that is sent during a run waits for its end, and is never sent a
   expect([still, users]).toEqual([["/greet Ada"], ["first", "Greet Ada kindly.", "Greet Bob kindly."]]);
 });
 
+test("a queue that was held and emptied sends again from the next run on", async () => {
+  const { open } = place();
+  await using session = await open([says("One.")]);
+  session.queue.hold();
+  session.queue.remove(session.queue.add("dropped"));
+  await session.send("first");
+  expect(session.queue.held).toBe(false);
+});
+
 test("a command that was stopped before its prompt was stored waits again", async () => {
   const { open, home } = place();
   const commands = join(home, ".config/nano-agent/commands");

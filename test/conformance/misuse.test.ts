@@ -150,7 +150,7 @@ test("a subagent tool without depth, and a memory without time or with half an e
   ]);
   const store = new InMemoryLongTermMemory();
   await expect(store.record("a text" as never)).rejects.toThrow("pass a list of texts or of messages");
-  await expect(store.retrieve(5 as never)).rejects.toThrow("The query is number: pass a text.");
+  await expect(store.retrieve(5 as never)).rejects.toThrow("query is 5; it must be a string.");
 });
 
 test("a conversation as other programs keep it is taken as it is, seen at once, and gone after reset", async () => {

@@ -164,6 +164,14 @@ test("doctor names variables that look like settings and are none", async () => 
   expect(stdout).not.toContain("NANO_AGENT_PLAIN has no effect");
 });
 
+test("doctor names an MCP server whose program is not there", async () => {
+  const server = await modelServer([]);
+  const env = userConfig({ mcpServers: { lost: { command: "no-such-program" } } });
+  const { stdout } = await runCommand(["doctor"], { env: { ...serverEnv(server), ...env } });
+  expect(stdout).toContain("MCP servers: lost cannot start: no-such-program is not on PATH.");
+  expect(stdout).toContain("Missing: MCP servers");
+});
+
 test("doctor says where sessions cannot be kept", async () => {
   const server = await modelServer([]);
   const XDG_STATE_HOME = join(tempFolder({ file: "" }), "file/below");

@@ -52,17 +52,6 @@ test.each(["zsh", "fish"])("the script for %s names every command", async (shell
   for (const { name } of COMMANDS) expect(stdout).toContain(name);
 });
 
-test("the script for zsh offers options of a run where they stand, and the values of an option", async () => {
-  const { stdout } = await runCommand(["completion", "zsh"], {});
-  const linesOf = (place: string): string[] =>
-    stdout.split("\n").filter((line) => line.startsWith(`    '${place}')`));
-  expect([
-    linesOf("sessions export --format"),
-    linesOf("serve --output-format"),
-    linesOf("serve").map((line) => line.includes(" --max-turns ")),
-  ]).toEqual([["    'sessions export --format') compadd -- markdown json html; return ;;"], [], [true]]);
-});
-
 test.each(["serve", "acp", "eval", "mcp; and __fish_seen_subcommand_from serve"])(
   "the script for fish offers options of a run behind %j",
   async (place) => {

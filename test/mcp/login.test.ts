@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { loginStore } from "../../src/coding/mcp/login-store.ts";
+import { loginStore } from "../../src/coding/settings/saved-keys.ts";
 import { systemClock } from "../../src/core/base/async.ts";
 import { authorizationOf, logIn } from "../../src/extensions/mcp/login.ts";
 import { McpServer } from "../../src/extensions/mcp/mcp-server.ts";

@@ -120,7 +120,7 @@ for (const place of [{}, { databaseUrl: "postgres://nowhere/x" }])
     expect(runModule(text).trim().split("\n")).toEqual(
       Array.from({ length: 7 }, () =>
         expect.stringMatching(
-          /^invalid_argument This engine is too old for nano-agent: .* Use Node 22\.19 or newer/,
+          /^invalid_argument This engine is too old for nano-agent: .* Use Node 22\.21 or newer/,
         ),
       ),
     );
@@ -202,7 +202,7 @@ describe("the installed executable", () => {
       },
     );
     expect({ code: run.status, stdout: run.stdout }).toEqual({ code: 2, stdout: "" });
-    expect(run.stderr).toMatch(/needs Node 22\.19 or newer, this is Node 20\.11\.0/);
+    expect(run.stderr).toMatch(/needs Node 22\.21 or newer, this is Node 20\.11\.0/);
     expect(run.stderr).toContain("npm ci && npm run demo");
   });
 

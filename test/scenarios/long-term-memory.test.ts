@@ -249,8 +249,8 @@ test("a store that is none, and options that cannot work, are refused before any
   const store = told({});
   for (const [wrong, message] of [
     [{ store: {} as never }, /longTermMemory.store is an object; it must be a store/],
-    [{ store, mode: "always" as never }, /mode is "always": use static, agent, both/],
-    [{ store, language: "de" as never }, /language is "de": use en or zh/],
+    [{ store, mode: "always" as never }, /mode is "always"; it must be "static", "agent" or "both"/],
+    [{ store, language: "de" as never }, /language is "de"; it must be en or zh/],
     [{ store, limit: 0 }, /longTermMemory.limit is 0/],
     [{ store, timeoutMs: -1 }, /longTermMemory.timeoutMs is -1/],
   ] as const)

@@ -2,7 +2,7 @@ import { ReadableStream, TextEncoderStream } from "node:stream/web";
 import { DefaultChatTransport, readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
 import { expect, expectTypeOf, test } from "vitest";
 import { toServerSentEvents } from "../../src/adapters/frames.ts";
-import type { UiMessageChunk } from "../../src/adapters/ui-message-chunk.ts";
+import type { UiMessageChunk } from "../../src/adapters/ui-message-stream.ts";
 import { toUiMessageChunks, UI_MESSAGE_STREAM_HEADERS } from "../../src/adapters/ui-message-stream.ts";
 import { Agent } from "../../src/agent/agent.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";

@@ -274,3 +274,15 @@ test("/until holds runs to a command, and the screen says after each round how i
   expect(screen).not.toContain("nothing was run");
   expect(await leave(program)).toBe(0);
 });
+
+test("Esc stops a run that /until keeps checking, and its words to the model are no place to go back to", async () => {
+  const { program } = await openScreen([says("First."), says("Second.")], { columns: 100 });
+  const command = "test -e told && sleep 60 || { touch told; false; }";
+  await program.typeUntil(`/until ${command}\r`, "A run ends when this passes");
+  program.type("go\r");
+  await program.shows((screen) => screen.includes("Second.") && screen.includes("esc stops"));
+  await program.typeUntil("\u001b", "Stopped");
+  program.type("\u001b\u001b");
+  await program.shows((screen) => screen.includes("go") && screen.includes("Rewind to before"));
+  expect(rowsOf(program).join("\n")).not.toContain("This run is done when");
+});

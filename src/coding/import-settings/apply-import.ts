@@ -8,7 +8,6 @@ import { configPath } from "../settings/paths.ts";
 import { changePrivateFile } from "../settings/private-file.ts";
 import type { ImportItem, ImportPlan } from "./import-plan.ts";
 
-/** The imported items, and the others with the reason. */
 export interface ImportReport {
   readonly taken: readonly ImportItem[];
   readonly skipped: readonly { readonly item: ImportItem; readonly why: string }[];

@@ -11,7 +11,6 @@ interface CodexRule {
 
 interface CodexRules {
   readonly rules: readonly CodexRule[];
-  /** Lines of what cannot be read. */
   readonly unread: readonly number[];
 }
 
@@ -72,12 +71,10 @@ export function commandsOf({ words }: CodexRule): readonly string[] | undefined 
 
 const MAX_COMMANDS = 50;
 
-/** The meaning of a permission of opencode here: rules, or why there are none. */
 type OpenCodeRule =
   | { readonly action: RuleAction; readonly rules: readonly string[] }
   | { readonly what: string; readonly why: string };
 
-/** The permissions of a settings file of opencode, the tools that it switches off among them. */
 export function readOpenCodeRules({ permission, tools, mcp }: Fields): readonly OpenCodeRule[] {
   const servers = Object.keys(isRecord(mcp) ? mcp : {});
   if (typeof permission === "string") return [openCodeRule("*", undefined, permission, servers)];
@@ -105,10 +102,10 @@ function openCodeRule(
   const tool = toolOf(given, servers);
   if (tool === undefined) return { what, why: `there is no tool ${given} here` };
   if (pattern === undefined || pattern === "*") return { action, rules: [tool] };
-  if (patternKind(tool) !== "path" || action === "allow") return { action, rules: [`${tool}(${pattern})`] };
-  const paths = acrossFolders(pattern);
-  if (paths === undefined) return { what, why: `write it as ${tool}(…) under permissions` };
-  return { action, rules: paths.map((path) => `${tool}(${path})`) };
+  // Its `*` crosses folders, ours does not; one that allows stays the narrower one.
+  const isWider = patternKind(tool) === "path" && action !== "allow";
+  if (isWider && /[[\]{}!\\]/.test(pattern)) return { what, why: `write it as ${tool}(…) under permissions` };
+  return { action, rules: [`${tool}(${isWider ? pattern.replaceAll(/\*+/g, "**") : pattern})`] };
 }
 
 function isAction(action: unknown): action is RuleAction {
@@ -143,27 +140,4 @@ function toolOf(given: string, servers: readonly string[]): string | undefined {
   return server === undefined || part === undefined
     ? undefined
     : `mcp__${part}__${given.slice(server.length + 1)}`;
-}
-
-/** Ways to write a pattern whose stars can be written in two ways each. */
-const MAX_STARS = 5;
-
-/** A pattern whose `*` crosses folders, in ours, where it does not; `undefined` where none is the same. */
-function acrossFolders(pattern: string): readonly string[] | undefined {
-  const parts = pattern.split(/\*+/);
-  if (/[[\]{}!\\]/.test(pattern) || parts.length - 1 > MAX_STARS) return undefined;
-  return parts.slice(1).reduce<readonly string[]>(
-    (forms, part, index) => {
-      const before = parts[index] ?? "";
-      const begins = before.endsWith("/") || (before === "" && index === 0);
-      const ends = part.startsWith("/") || (part === "" && index === parts.length - 2);
-      return forms.flatMap((form) => starsBetween(begins, ends).map((stars) => `${form}${stars}${part}`));
-    },
-    [parts[0] ?? ""],
-  );
-}
-
-function starsBetween(begins: boolean, ends: boolean): readonly string[] {
-  if (begins) return [ends ? "**" : "**/*"];
-  return ends ? ["*", "*/**"] : ["*", "*/**/*"];
 }

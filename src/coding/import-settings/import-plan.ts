@@ -8,7 +8,6 @@ export type ImportSource = (typeof IMPORT_SOURCES)[number];
 
 export type ImportItem = {
   readonly from: string;
-  /** Its purpose, in one line for people. */
   readonly does: string;
 } & (
   | { readonly kind: "rule"; readonly action: RuleAction; readonly rule: string }

@@ -60,7 +60,7 @@ test("rules of opencode allow no more here than there", async () => {
       "deny: mcp__git_hub__drop",
       "allow: edit",
       "deny: edit(secrets/**)",
-      "ask: read(**/*.pass)",
+      "ask: read(**.pass)",
       "allow: bash(git *)",
       "deny: mcp__git_hub__*",
       "starts c",

@@ -36,7 +36,6 @@ const READERS: { readonly [S in ImportSource]: Reader } = {
   opencode: readOpenCode,
 };
 
-/** Why something is left that the other agent does not use either. */
 const HOOKS_OFF = "they are switched off there";
 const ONLY_SOME = "here a server has all its tools; name those it must not have under permissions, deny";
 const SAY_THE_MODE = "say it for each run with --permission-mode, or set permissionMode";
@@ -333,7 +332,6 @@ function readOpenCodeConfig(config: Fields, file: ForeignFile): void {
 const MAX_BYTES = 5_000_000;
 const MAX_FILES = 500;
 
-/** Advice about a model that cannot be taken over. */
 const OTHER_MODEL = 'choose one with --model or "model" in your settings: names are provider/id here';
 
 /** A file of another agent, and what of it goes into a plan. */
@@ -346,7 +344,6 @@ class ForeignFile {
     this.#plan = plan;
   }
 
-  /** Something of it is not taken over. */
   leave(what: string, why: string): void {
     this.#plan.left.push({ from: this.path, what, why });
   }
@@ -451,7 +448,6 @@ class ForeignFile {
     this.add({ kind: "mcp_server", name, definition, does });
   }
 
-  /** Adds servers in the shape that most agents share. */
   addServers(servers: unknown): void {
     for (const [name, server] of Object.entries(isRecord(servers) ? servers : {}))
       if (isRecord(server)) this.addServer(name, server);
@@ -482,7 +478,6 @@ function isModelName(value: string): boolean {
   return PRESETS.some(({ name }) => name === provider) && /^[a-z][\w.:/-]*\d[\w.:/-]*$/i.test(id);
 }
 
-/** Adds the Markdown files of a folder, folders in it included. */
 function addMarkdown(folder: string, kind: "command" | "agent", plan: PlanBuilder): void {
   for (const path of filesOf(folder, ".md")) {
     const name = path.slice(0, -3).replaceAll(/[\\/]/g, ":");
@@ -499,7 +494,6 @@ function addSkills(folder: string, plan: PlanBuilder): void {
   }
 }
 
-/** Paths of the files below a folder, relative to it, whose names end so. */
 function filesOf(folder: string, end = ""): readonly string[] {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -510,7 +504,6 @@ function filesOf(folder: string, end = ""): readonly string[] {
     .filter((path) => path.endsWith(end));
 }
 
-/** The entries of an object that are objects themselves. */
 function recordsIn(value: unknown): readonly (readonly [name: string, value: Fields])[] {
   return Object.entries(isRecord(value) ? value : {}).filter((entry): entry is [string, Fields] =>
     isRecord(entry[1]),

@@ -8,7 +8,6 @@ import { readPrivateFile } from "../settings/private-file.ts";
 import { keyVariables } from "../settings/project-rules.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** A definition that cannot be used. */
 export interface ServerFault {
   readonly name: string;
   readonly source: string;

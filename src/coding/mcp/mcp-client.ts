@@ -7,7 +7,7 @@ import type { ProxyOptions } from "../../providers/network.ts";
 
 export { authorizationOf, logIn } from "../../extensions/mcp/login.ts";
 export { connectionOpener } from "../../extensions/mcp/open-connection.ts";
-export { loginStore } from "./login-store.ts";
+export { loginStore } from "../settings/saved-keys.ts";
 
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 

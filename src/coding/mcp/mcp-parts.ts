@@ -21,7 +21,7 @@ import { replaceFile } from "../../system/replace-file.ts";
 import type { SessionCommand } from "../session/session-command.ts";
 import type { UserPaths } from "../settings/paths.ts";
 import type { Settings } from "../settings/settings.ts";
-import { commandVariables } from "../setup/secrets.ts";
+import { commandVariables } from "../setup/confine.ts";
 
 const VERSION = 1;
 const MAX_BYTES = 5_000_000;

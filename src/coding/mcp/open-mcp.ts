@@ -46,7 +46,6 @@ function besideFirstRequest(
   };
 }
 
-/** The needs of {@link loadMcp} besides the settings. */
 interface OpenMcpOptions {
   readonly found: FoundServers;
   /** Folders of the run, the working folder first. */
@@ -71,13 +70,11 @@ export async function loadMcp(
   return (forbids) => new OpenMcp(settings, options, parts, forbids);
 }
 
-/** The MCP servers of a run. */
 export class OpenMcp {
   readonly #parts: McpParts;
   readonly #faults: readonly ServerFault[];
   #sampled: Model | undefined;
   #cancel = (): void => undefined;
-  /** Undefined when there is no usable server. */
   readonly hub: McpHub | undefined;
 
   /** `forbids`: true for a tool whose every call is refused. */
@@ -107,7 +104,6 @@ export class OpenMcp {
     return this.hub && this.#parts?.findPromptCommand(name, this.hub, signal);
   }
 
-  /** Every server with its status, unusable ones included. */
   statuses(): readonly McpServerView[] {
     const unusable = this.#faults.filter(({ name }) => name !== "*");
     return [

@@ -13,9 +13,7 @@ import { EXTRA_TOOLS } from "../settings/config-schema.ts";
 import type { Settings } from "../settings/settings.ts";
 import { MEMORY_TOOLS } from "../setup/open-memory.ts";
 
-/** The plugins that commands of files and extensions bring to a session. */
 export interface Plugins {
-  /** The settings, with the providers of extensions. */
   readonly settings: Settings;
   readonly tools: readonly Tool[];
   readonly commands: readonly CommandSource[];
@@ -137,7 +135,6 @@ function withProviders(settings: Settings, extensions: readonly LoadedExtension[
   return { ...settings, config: { ...config, values: { ...config.values, providers } } };
 }
 
-/** The extensions that are to be loaded, in order, and what stands in the way of others. */
 interface FoundExtensions {
   readonly files: readonly ExtensionFile[];
   readonly findings: readonly Finding[];
@@ -191,7 +188,6 @@ function packageEntry(name: string, configFolder: string): string | undefined {
   }
 }
 
-/** The file that conditions of `exports` lead to. */
 function target(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (!isRecord(value)) return undefined;

@@ -24,6 +24,7 @@ import type { PermissionGate } from "../setup/permission-gate.ts";
 interface SessionHooksOptions {
   readonly hooks: EventHooks;
   readonly cwd: string;
+  /** The permission mode, as hooks are told it before there is a gate. */
   readonly mode: PermissionMode;
   /** Told what went wrong with a hook, and what one has to say to the person. */
   readonly onNotice: (message: string) => void;
@@ -33,7 +34,6 @@ interface SessionHooksOptions {
 /** The occasions a `Notification` hook tells a person of: matchers look at it. */
 type NotificationType = "permission_prompt" | "elicitation_dialog" | "idle_prompt";
 
-/** The state of a call between the hooks before it and those after it. */
 interface CallState {
   readonly name: string;
   readonly verdict: HookVerdict;
@@ -92,17 +92,14 @@ export class SessionHooks {
     );
   }
 
-  /** Tells hooks that the person is wanted. */
   async notify(type: NotificationType, message: string): Promise<void> {
     await this.#fire("Notification", { name: type, fields: { message, notification_type: type } });
   }
 
-  /** Ends every hook at once, for the moment before the process ends. */
   killNow(): void {
     this.#closing.abort(new Error("the session was closed"));
   }
 
-  /** The hooks around the calls of the agent. */
   get agentHooks(): HookOptions {
     return {
       pre_acting: (agent, call) => this.#beforeCall(agent, call),
@@ -116,7 +113,6 @@ export class SessionHooks {
     return { ...gate, check: async (request) => this.#decided(request, await gate.check(request)) };
   }
 
-  /** Who is asked, once hooks have had their say. */
   approver(approve: Approver): Approver {
     return async (request) => {
       const { callId, name, input, decision } = request;
@@ -132,7 +128,6 @@ export class SessionHooks {
     };
   }
 
-  /** A compactor whose work hooks hear of before. */
   compactor(compactor: Compactor): Compactor {
     return {
       isNeeded: (context) => compactor.isNeeded(context),
@@ -155,7 +150,6 @@ export class SessionHooks {
     this.#started = this.#fire("SessionStart", { name: source, fields: { source } });
   }
 
-  /** The verdict of hooks about a message that is about to be sent. */
   async submit(prompt: string, signal: AbortSignal): Promise<SubmitVerdict> {
     const before = (await this.#started)?.context ?? [];
     const said = await this.#fire("UserPromptSubmit", { fields: { prompt }, signal });
@@ -173,12 +167,10 @@ export class SessionHooks {
     return said.decision === "deny" && said.stop === undefined ? refusal(said) : undefined;
   }
 
-  /** True when anything judges messages. */
   get hasSubmit(): boolean {
     return this.#options.hooks.has("UserPromptSubmit");
   }
 
-  /** True when anything waits for the end of a run. */
   get hasStop(): boolean {
     return this.#options.hooks.has("Stop");
   }
@@ -277,7 +269,6 @@ function remarks(verdict: HookVerdict): readonly string[] {
   return [...blocked, ...verdict.context];
 }
 
-/** The result with what hooks add; `undefined`: as it is. */
 function withTexts(result: ToolResult, texts: readonly string[]): ToolResult | undefined {
   if (texts.length === 0) return undefined;
   const { content } = result;
@@ -331,7 +322,6 @@ export function openSessionHooks(options: OpenHooksOptions): SessionHooks {
   return session;
 }
 
-/** A call, and the folder its paths refer to. */
 interface HookedCall {
   readonly name: string;
   readonly input: ToolInput;
@@ -346,7 +336,6 @@ export function peerInput({ name, input, cwd }: HookedCall): JsonObject {
   return { ...(input as JsonObject), ...defined({ file_path: path }), ...editTexts(name, input) };
 }
 
-/** The response to a call, as hooks are told. */
 export function peerResponse(call: HookedCall, { content, isError = false }: ToolResult): Json {
   const text = textOf(content);
   const path = filePath(call);

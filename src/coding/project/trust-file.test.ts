@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { isNanoAgentError } from "../../core/base/errors.ts";
 import type { LeftOut } from "../../view/notice.ts";
-import { changeTrust, contentHash, openTrustedProject, readTrust } from "./trust-file.ts";
+import { changeTrust, contentHash, openTrustedProject, readTrust } from "./acting-files.ts";
 
 const item = (path: string, content: string, kind: LeftOut["kind"] = "mcp_server"): LeftOut => ({
   kind,

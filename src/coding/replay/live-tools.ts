@@ -14,7 +14,6 @@ import { createCodingSession } from "../session/prepare-coding-session.ts";
 import type { Settings } from "../settings/settings.ts";
 import { describedTools } from "../setup/builtin-tools.ts";
 
-/** The tools of the terminal agent, working in a copy of a workspace. */
 export interface LiveTools {
   readonly run: ToolRunner;
   /** Why calls did not run, by reason. */
@@ -37,7 +36,7 @@ interface LiveToolsOptions {
 export async function openLiveTools(options: LiveToolsOptions): Promise<LiveTools> {
   const { settings, mode = "acceptEdits", allowed = [], onNotice } = options;
   const { permissions, disallowedTools, allowedTools = [], sandbox, environment } = settings.config.values;
-  const scratch = new ScratchWorkspace(options.workspace);
+  const scratch = copyOf(options.workspace);
   try {
     const session = await createCodingSession({
       cwd: scratch.folder,
@@ -68,7 +67,7 @@ export async function openLiveTools(options: LiveToolsOptions): Promise<LiveTool
   }
 }
 
-function liveTools(session: CodingSession, scratch: ScratchWorkspace, known: ReadonlySet<string>): LiveTools {
+function liveTools(session: CodingSession, scratch: WorkspaceCopy, known: ReadonlySet<string>): LiveTools {
   const kept = new Map<string, number>();
   const keep = (reason: string): undefined => {
     kept.set(reason, (kept.get(reason) ?? 0) + 1);
@@ -83,9 +82,11 @@ function liveTools(session: CodingSession, scratch: ScratchWorkspace, known: Rea
     signal: AbortSignal,
   ): Promise<ToolResult | undefined> => {
     refusals = [];
-    const result = await session.callTool(name, scratch.inCopy(given) as ToolInput, { signal });
+    const { origin, folder } = scratch;
+    const result = await session.callTool(name, withPath(given, origin, folder) as ToolInput, { signal });
     const [refusal] = refusals;
-    return refusal === undefined ? (scratch.inOrigin(result) as ToolResult) : keep(`${name}: ${refusal}`);
+    if (refusal !== undefined) return keep(`${name}: ${refusal}`);
+    return withPath(result, folder, origin) as ToolResult;
   };
   // One after the other, so that a refusal is that of its call.
   let last: Promise<unknown> = Promise.resolve();
@@ -107,50 +108,28 @@ function liveTools(session: CodingSession, scratch: ScratchWorkspace, known: Rea
 const MAX_FILES = 100_000;
 const MAX_BYTES = 2 * 1024 * 1024 * 1024;
 
-/** A copy of a workspace in a temporary folder of the user's alone. */
-class ScratchWorkspace {
+interface WorkspaceCopy {
   /** The workspace it is a copy of, links resolved. */
   readonly origin: string;
   readonly folder: string;
-  /** For temporary files of what runs in the copy. */
   readonly temporary: string;
-  readonly #root: string;
+  readonly remove: () => void;
+}
 
-  /** Copies the folder. Throws `invalid_argument` for one that is too large or cannot be copied. */
-  constructor(origin: string) {
-    this.origin = origin;
-    assertSmallEnough(origin);
-    this.#root = realpathSync(mkdtempSync(join(tmpdir(), "nano-agent-replay-")));
-    this.folder = join(this.#root, "workspace");
-    this.temporary = join(this.#root, "tmp");
-    try {
-      mkdirSync(this.temporary, { mode: 0o700 });
-      // Links stay links: what they lead to is not copied, and tools may not follow them out of the copy.
-      cpSync(origin, this.folder, {
-        recursive: true,
-        verbatimSymlinks: true,
-        filter: (source) => isCopied(source),
-      });
-    } catch (error) {
-      this.remove();
-      throw misuse(`${origin} cannot be copied: ${errorMessage(error)}.`, {
-        cause: error,
-      });
-    }
-  }
-
-  /** A value with the workspace's path replaced by that of the copy, in every text. */
-  inCopy(value: unknown): unknown {
-    return withPath(value, this.origin, this.folder);
-  }
-
-  /** The reverse of {@link inCopy}. */
-  inOrigin(value: unknown): unknown {
-    return withPath(value, this.folder, this.origin);
-  }
-
-  remove(): void {
-    rmSync(this.#root, { recursive: true, force: true, maxRetries: 3 });
+/** Copies a workspace for the user alone. Throws `invalid_argument`: it is too large or cannot be copied. */
+function copyOf(origin: string): WorkspaceCopy {
+  assertSmallEnough(origin);
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "nano-agent-replay-")));
+  const remove = (): void => rmSync(root, { recursive: true, force: true, maxRetries: 3 });
+  const [folder, temporary] = [join(root, "workspace"), join(root, "tmp")];
+  try {
+    mkdirSync(temporary, { mode: 0o700 });
+    // Links stay links: what they lead to is not copied, and tools may not follow them out of the copy.
+    cpSync(origin, folder, { recursive: true, verbatimSymlinks: true, filter: (path) => isCopied(path) });
+    return { origin, folder, temporary, remove };
+  } catch (error) {
+    remove();
+    throw misuse(`${origin} cannot be copied: ${errorMessage(error)}.`, { cause: error });
   }
 }
 

@@ -7,7 +7,6 @@ import { textOf } from "../../core/message/message.ts";
 import { oneLine } from "../../view/call-text.ts";
 import { LOST, UNTIL_NOTE, type UntilNote } from "../../view/session-notes.ts";
 
-/** The command that a run must satisfy. */
 export interface UntilOptions {
   readonly command: string;
   /** Failed rounds after which the run gives up. */
@@ -19,11 +18,9 @@ export interface UntilOptions {
   readonly onEvent: NonNullable<RunOptions["onEvent"]>;
   /** Resumes the model; `undefined` when its turns are used up. */
   readonly goOn: (reason: string, signal: AbortSignal) => Promise<RunResult | undefined>;
-  /** True for the end of a run that has answered. */
   readonly hasAnswered: (result: RunResult) => boolean;
 }
 
-/** How a run that must satisfy a command ended. */
 export interface HeldRun {
   readonly result: RunResult;
   /** A sentence on what still fails; absent where it holds, or where the run ended otherwise. */
@@ -33,6 +30,8 @@ export interface HeldRun {
 /** Characters from the end of the output that are sent to the model. */
 const MAX_TOLD = 4_000;
 const MAX_COMMAND_MS = 600_000;
+/** Longer timers fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Runs the command as a call of `bash` after an answer, and resumes the model until it exits with 0. Giving
@@ -44,9 +43,9 @@ export async function holdUntil(first: RunResult, options: UntilOptions): Promis
   for (let round = 1; hasAnswered(result); round++) {
     const left = deadline - performance.now();
     if (left < 1) return { result: outOfTime(result) };
-    using limit = endingAfter(left, options.signal);
-    const ran = await runOnce(options, Math.min(left, MAX_COMMAND_MS), limit.signal);
-    if (limit.signal.aborted) return { result: stoppedBy(options.signal, result) };
+    const limit = withinTime(left, options.signal);
+    const ran = await runOnce(options, Math.min(left, MAX_COMMAND_MS), limit);
+    if (limit.aborted) return { result: stoppedBy(options.signal, result) };
     // It was refused; the outcome lists refusals.
     if (ran === undefined || ran.status === "denied") return { result };
     const { ended, exitCode, output, ms, changes } = ran;
@@ -57,21 +56,11 @@ export async function holdUntil(first: RunResult, options: UntilOptions): Promis
     options.onEvent(entry);
     if (exitCode === 0) return { result };
     if (told === undefined) return { result, wrong: stillWrong(note, output) };
-    const next = await options.goOn(told, limit.signal);
+    const next = await options.goOn(told, limit);
     if (next === undefined) return { result: endedBy(result, "max_iterations") };
-    result = limit.signal.aborted && !options.signal.aborted ? outOfTime(next) : next;
+    result = limit.aborted && !options.signal.aborted ? outOfTime(next) : next;
   }
   return { result };
-}
-
-/** True for the exit codes of Bash that say that there was nothing to run. */
-function hasNotRun(exitCode: number | null): boolean {
-  return exitCode !== null && LOST[exitCode] !== undefined;
-}
-
-/** The result of a run that was stopped, or whose time is over. */
-function stoppedBy(signal: AbortSignal, result: RunResult): RunResult {
-  return signal.aborted ? endedBy(result, "aborted") : outOfTime(result);
 }
 
 interface Ran {
@@ -81,7 +70,6 @@ interface Ran {
   readonly exitCode: number | null;
   readonly output: string;
   readonly ms: number;
-  /** Files that it changed itself. */
   readonly changes: number;
 }
 
@@ -137,7 +125,6 @@ function stillWrong({ command, ended, exitCode, round }: UntilNote, output: stri
   return `${name} still fails${rounds}: ${ended}.${says}${held}`;
 }
 
-/** The result of a run that was ended after its answer. */
 function endedBy(
   { error: _error, ...result }: RunResult,
   stopReason: "aborted" | "max_iterations" | "budget",
@@ -145,20 +132,19 @@ function endedBy(
   return { ...result, stopReason };
 }
 
+function hasNotRun(exitCode: number | null): boolean {
+  return LOST[exitCode ?? 0] !== undefined;
+}
+
+function stoppedBy({ aborted }: AbortSignal, result: RunResult): RunResult {
+  return aborted ? endedBy(result, "aborted") : outOfTime(result);
+}
+
 function outOfTime(result: RunResult): RunResult {
   return { ...endedBy(result, "budget"), limit: "wall_time" };
 }
 
-/** A signal that follows another one, and aborts after a time. */
-function endingAfter(ms: number, signal: AbortSignal): Disposable & { readonly signal: AbortSignal } {
-  if (!Number.isFinite(ms)) return { signal, [Symbol.dispose]: () => undefined };
-  const time = new AbortController();
-  const timer = setTimeout(
-    () => time.abort(new Error("the time limit of the run was reached")),
-    Math.min(ms, 2 ** 31 - 1),
-  );
-  return {
-    signal: AbortSignal.any([signal, time.signal]),
-    [Symbol.dispose]: () => clearTimeout(timer),
-  };
+function withinTime(ms: number, signal: AbortSignal): AbortSignal {
+  if (!Number.isFinite(ms)) return signal;
+  return AbortSignal.any([signal, AbortSignal.timeout(Math.min(Math.ceil(ms), MAX_TIMER_MS))]);
 }

@@ -10,8 +10,8 @@ import { parseCommandCall } from "../../extensions/commands/expand-command.ts";
 import type { McpHub } from "../../extensions/mcp/mcp-hub.ts";
 import { MCP_PREFIX } from "../../extensions/mcp/tool-name.ts";
 import { about } from "../../view/notice.ts";
+import type { SessionParts } from "./session-agent.ts";
 import type { CommandUse, SessionCommand } from "./session-command.ts";
-import type { SessionParts } from "./session-parts.ts";
 
 /** A message that is ready to be sent, or why it is not sent. */
 export type PreparedMessage =
@@ -63,7 +63,6 @@ export function commandIn(
   return call && command && { command, args: call.args };
 }
 
-/** The text of a message that is nothing but text: only that can hold a command. */
 function textOfMessage(input: Input): string | undefined {
   if (typeof input === "string") return input;
   const messages = toMessages(input);
@@ -115,31 +114,30 @@ async function run(command: SessionCommand, args: string, options: MessageRun): 
   const { parts, onEnd } = options;
   for (const rule of command.allowedTools ?? []) lendRule(rule, command, options);
   if (command.model !== undefined) onEnd(await parts.current.setModelForNow(command.model));
-  const calls = new CommandCalls(options);
+  const { state, call, read } = commandCalls(options);
   try {
     const prompt = await command.expand(args, {
       sessionId: parts.current.agent.sessionId,
       signal: options.signal,
       notify: (message) => parts.notices.add({ level: "info", code: "extension", message }),
-      run: (command) => calls.call("bash", { command }),
-      read: (path) => calls.read(path),
+      run: (command) => call("bash", { command }),
+      read,
     } satisfies CommandUse);
     if (prompt === undefined) return { done: true };
     if (command.agent === undefined || typeof prompt !== "string") return { input: prompt };
-    return { input: await reportOf(command, command.agent, prompt, parts, calls) };
+    return { input: await reportOf(command, command.agent, prompt, parts, call) };
   } catch (error) {
-    if (calls.refusal !== undefined) return { refused: calls.refusal };
+    if (state.refusal !== undefined) return { refused: state.refusal };
     throw error;
   }
 }
 
-/** The report of the subagent of a command; without one of that name the conversation gets the prompt. */
 async function reportOf(
   { name }: SessionCommand,
   agent: string,
   prompt: string,
   { composed, notices }: SessionParts,
-  calls: CommandCalls,
+  call: (name: string, input: ToolInput) => Promise<string>,
 ): Promise<string> {
   if (!composed.extensions.agents.includes(agent)) {
     const known =
@@ -148,7 +146,7 @@ async function reportOf(
     notices.add({ level: "warning", code: "extension", message });
     return prompt;
   }
-  const report = await calls.call("task", { agent, prompt });
+  const report = await call("task", { agent, prompt });
   return `/${name} was handed to the subagent ${agent}. Answer with what it reports, and add nothing it does not say:\n\n${report}`;
 }
 
@@ -163,38 +161,29 @@ function lendRule(rule: string, { name }: SessionCommand, { parts, onEnd }: Mess
 }
 
 /** The calls that the text of a command makes: judged like those of the model. */
-class CommandCalls {
-  readonly #options: MessageRun;
-  refusal: string | undefined;
-
-  constructor(options: MessageRun) {
-    this.#options = options;
-  }
-
-  async read(path: string): Promise<string | undefined> {
-    const { cwd } = this.#options.parts.settings;
-    if (statSync(resolve(cwd, path), { throwIfNoEntry: false }) === undefined) return undefined;
-    return `${path}:\n${await this.call("read", { path })}\n`;
-  }
-
-  async call(name: string, input: ToolInput): Promise<string> {
-    const { parts, signal, approver, onEvent } = this.#options;
+function commandCalls({ parts, signal, approver, onEvent }: MessageRun) {
+  const state: { refusal?: string } = {};
+  const call = async (name: string, input: ToolInput): Promise<string> => {
     const { content } = await parts.current.agent.callTool(name, input, {
       ...approver,
       signal,
       onEvent: (event) => {
         if (event.type === "permission_decision" && event.action === "deny")
-          this.refusal ??= `${name}: ${event.reason}`;
+          state.refusal ??= `${name}: ${event.reason}`;
         onEvent(event);
       },
     });
     signal.throwIfAborted();
-    if (this.refusal !== undefined) throw misuse(this.refusal);
+    if (state.refusal !== undefined) throw misuse(state.refusal);
     return textOf(content);
-  }
+  };
+  const read = async (path: string): Promise<string | undefined> => {
+    const isThere = statSync(resolve(parts.settings.cwd, path), { throwIfNoEntry: false }) !== undefined;
+    return isThere ? `${path}:\n${await call("read", { path })}\n` : undefined;
+  };
+  return { state, call, read };
 }
 
-/** A server and a whole address with its scheme; punctuation behind it ends the sentence. */
 const MENTION = /(?<=^|[\s("'`])@([\w.-]+:[a-z][a-z\d+.-]*:[^\s"'`<>]*[^\s"'`<>.,;:!?)\]}])/giu;
 const MAX_MENTIONS = 8;
 

@@ -13,8 +13,8 @@ import type { CodingSession, SessionInfo, SessionRun } from "./coding-session.ts
 import { Listeners, listenerFailed } from "./notice-board.ts";
 import { createPlanTool } from "./plan-tool.ts";
 import { Runs } from "./runs.ts";
+import type { SessionParts } from "./session-agent.ts";
 import { rewindPoints, sessionInfo, sessionStats } from "./session-info.ts";
-import type { SessionParts } from "./session-parts.ts";
 import type { SessionQueue } from "./session-queue.ts";
 
 const loadRewind = () => import("./rewind-session.ts");
@@ -36,9 +36,7 @@ export class LiveSession implements CodingSession {
   /** Background commands that were started before ended with the process that started them. */
   readonly #since = Date.now();
   readonly #endedJobs: HostView["endedJobs"];
-  /** Made when it is first read. */
   #fold: ViewFold | undefined;
-  /** Other work that no run may overlap with. */
   #aside: string | undefined;
   #tidied: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
@@ -162,6 +160,8 @@ export class LiveSession implements CodingSession {
   readonly send: CodingSession["send"] = (input, options = {}): SessionRun => {
     this.#assertIdle("send()");
     assertUntil(options.until);
+    // A hold was for messages that are gone.
+    if (this.queue.items.length === 0) this.queue.release();
     return this.#runs.start({ input, options }).handle;
   };
 
@@ -200,7 +200,6 @@ export class LiveSession implements CodingSession {
     return this.close();
   }
 
-  /** Something besides events changed. */
   changed(): void {
     this.#viewChanged((fold) => fold.host(this.#hostView()));
   }
@@ -324,10 +323,11 @@ export class LiveSession implements CodingSession {
 
   #assertIdle(what: string): void {
     const { isRunning } = this.#open.#runs;
-    if (this.#aside !== undefined) throw misuse(`${what} while ${this.#aside} is at work: wait for it.`);
+    if (this.#aside !== undefined)
+      throw misuse(`${what} while ${this.#aside} is still running: wait for it.`);
     if (!isRunning) return;
     throw misuse(
-      `${what} while a run is at work: steer() it, put the message into the queue, or stop() it first.`,
+      `${what} while a run is in progress: steer() it, put the message into the queue, or stop() it first.`,
     );
   }
 

@@ -3,7 +3,6 @@ import { errorMessage } from "../../core/base/errors.ts";
 import type { Redaction } from "../../core/base/text.ts";
 import type { Notice, OnNotice } from "../../view/notice.ts";
 
-/** The notices of a session, secrets taken out. */
 export class NoticeBoard {
   readonly #redact: Redaction | undefined;
   readonly list: Notice[] = [];

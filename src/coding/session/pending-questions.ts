@@ -12,6 +12,7 @@ import type { JsonSchema } from "../../core/base/schema.ts";
 import type { ToolInput, ToolUseBlock } from "../../core/message/message.ts";
 import type { Elicit, Elicitation } from "../../extensions/mcp/connection.ts";
 import type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "../../permission/approver.ts";
+import { isFileTool } from "../../permission/rule.ts";
 import type { SessionContent } from "../../session/read-session.ts";
 import { ASK_TOOL, type AskedQuestion, askForm } from "../../tools/ask-tool.ts";
 import type { AgreedChanges, FileContent, FilePort, FileState } from "../../tools/files/file-state.ts";
@@ -33,7 +34,6 @@ import type { NoticeBoard } from "./notice-board.ts";
 import type { PlanDecision } from "./plan-tool.ts";
 import type { QuestionedCall, ShownChange } from "./question-diff.ts";
 
-/** A question about a call that takes more than a yes or no. */
 interface AskedValue {
   readonly question: Pick<Question, "type" | "reason" | "choices" | "schema" | "options">;
   /** The input the call runs with after a reply; `undefined`: it is refused, and the run ends. */
@@ -76,17 +76,14 @@ function askedPlan(plan: string): AskedValue {
   };
 }
 
-/** The parts of a session that its questions are about. */
 interface QuestionHost {
   readonly settings: Settings;
   readonly files: FilePort | undefined;
-  /** The files that the session has read. */
   readonly read: FileState;
   /** Stores a question, so that another process finds it; undefined until it is open. */
   readonly session: () => OpenSession | undefined;
   readonly notices: NoticeBoard;
   readonly onChange: () => void;
-  /** Called when a restored question was answered. */
   readonly onAnswer: () => void;
 }
 
@@ -101,7 +98,6 @@ type CallAnswer = Extract<ApprovalAnswer, object>;
 
 /** The file that a person saw when they agreed to change it. */
 interface ShownFile {
-  /** The digest of its content. */
   readonly content: string;
   /** Another process asked, and had read it. */
   readonly isCarried: boolean;
@@ -128,7 +124,6 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     return this.#listeners.size > 0;
   }
 
-  /** True when a listener can answer with more than yes or no. */
   get takesValues(): boolean {
     return [...this.#listeners.values()].includes(true);
   }
@@ -259,16 +254,11 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     if (transcriptId === undefined || parentCallId !== undefined) return undefined;
     const newest = session()?.newestOf("assistant_message");
     const calls = newest?.message.content.filter((block) => block.type === "tool_use") ?? [];
-    const earlier = calls.slice(
-      0,
-      Math.max(
-        0,
-        calls.findIndex(({ id }) => id === callId),
-      ),
-    );
+    const at = calls.findIndex(({ id }) => id === callId);
+    const earlier = calls.slice(0, Math.max(0, at));
     const base = { cwd: settings.cwd, home: settings.paths.home };
     const isElsewhere = ({ name, input: { path } }: ToolUseBlock): boolean =>
-      FILE_TOOLS.has(name) && typeof path === "string" && resolvePath(path, base) !== place;
+      isFileTool(name) && typeof path === "string" && resolvePath(path, base) !== place;
     return earlier.every(isElsewhere) ? { state: read, transcriptId } : undefined;
   }
 
@@ -357,8 +347,6 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
   }
 }
 
-const FILE_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit", "glob", "grep"]);
-
 function isRestored({ fail }: OpenQuestion): boolean {
   return fail === undefined;
 }
@@ -397,7 +385,6 @@ function assertOffered({ type, choices, options }: Question, reply: QuestionRepl
     throw misuse(`The question offers ${offered.rule ?? "no rule"} for ${choice}, not ${rule}.`);
 }
 
-/** The value as its schema takes it. */
 function fittingValue({ schema }: Question, value: Json): Json {
   const fitted = schema === undefined ? { value } : fittedTo(schema, value);
   if ("fault" in fitted) throw misuse(`The value does not fit what was asked for: ${fitted.fault}.`);
@@ -446,7 +433,6 @@ function answerOf({ name, input }: ApprovalRequestEntry, reply: QuestionReply): 
   };
 }
 
-/** The questions that a session on disk holds open. */
 export async function openQuestions(
   { entries, header }: Pick<SessionContent, "entries" | "header">,
   paths: UserPaths,
@@ -509,7 +495,7 @@ function linkOf(
   { cwd, paths }: Pick<Settings, "cwd" | "paths">,
 ): string | undefined {
   const { path } = input;
-  if (!FILE_TOOLS.has(tool) || typeof path !== "string" || place === undefined) return undefined;
+  if (!isFileTool(tool) || typeof path !== "string" || place === undefined) return undefined;
   const written = resolve(cwd, path.replace(/^~(?=\/|$)/, paths.home));
   return written === place ? undefined : `${path} leads to ${place}.`;
 }
@@ -523,10 +509,8 @@ function contentOf(change: ShownChange | undefined): string | undefined {
   return change?.file && digestOf(change.file.content);
 }
 
-/** The digest of a file that is not there. */
 const NO_FILE = "none";
 
-/** The digest of a file. */
 function digestOf(content: FileContent): string {
   if (content === undefined || content === "too large") return content ?? NO_FILE;
   return createHash("sha256").update(content).digest("hex");

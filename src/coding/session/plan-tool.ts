@@ -10,7 +10,6 @@ const MAX_PLAN_CHARS = 20_000;
 /** The person's decision, added to the input of the call. `keep`: keep planning. */
 export interface PlanDecision {
   readonly decision?: "auto" | "default" | "keep";
-  /** The changes they want first. */
   readonly changes?: string;
 }
 
@@ -52,7 +51,6 @@ export function createPlanTool(
   });
 }
 
-/** The problem with a plan that is not shown to the person. */
 function faultOf(plan: string): string | undefined {
   if (plan.trim() === "") return "The plan is empty.";
   if (plan.length <= MAX_PLAN_CHARS) return undefined;

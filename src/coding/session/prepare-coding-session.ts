@@ -14,15 +14,13 @@ import { SETTINGS_SCHEMA } from "../settings/setting-table.ts";
 import { loadSettings, type Settings } from "../settings/settings.ts";
 import { isAroundHome } from "../setup/checkpoints.ts";
 import { type Composition, compose } from "../setup/compose.ts";
+import { redactionFor } from "../setup/confine.ts";
 import { findSession, type OpenSession } from "../setup/open-session.ts";
-import type { Telemetry } from "../setup/open-telemetry.ts";
-import { redactionFor } from "../setup/secrets.ts";
 import type { CodingSession, CodingSessionOptions } from "./coding-session.ts";
 import { LiveSession } from "./live-session.ts";
 import { NoticeBoard } from "./notice-board.ts";
 import { elicitAt, PendingQuestions } from "./pending-questions.ts";
-import { SessionAgent } from "./session-agent.ts";
-import type { CopyOptions } from "./session-parts.ts";
+import { type CopyOptions, SessionAgent } from "./session-agent.ts";
 
 /** A coding session whose settings are read and which is not open yet. */
 export interface PreparedSession {
@@ -95,7 +93,7 @@ async function openSession(
   const { keep = true, remembers = keep, ports, model, elicit } = options;
   const { paths, cwd } = settings;
   const onNotice: OnNotice = (notice) => notices.add(notice);
-  assertResumable(options);
+  if (!keep && options.resume !== undefined) throw misuse(NOT_KEPT);
   const found = findSession(options, paths, cwd, opened.sessionId);
   opened.sessionId = found.sessionId;
   const state = new FileState();
@@ -125,7 +123,12 @@ async function openSession(
   });
   opened.composed = composed;
   const { session } = composed;
-  const telemetry = await telemetryOf(settings, onNotice);
+  const { openTelemetry } = settings.config.values;
+  const telemetry =
+    openTelemetry &&
+    (await (
+      await import("../setup/open-telemetry.ts")
+    ).loadTelemetry(openTelemetry, about("setting", onNotice)));
   const current = new SessionAgent(composed);
   const parts = { options, settings, composed, current, session, questions, notices, telemetry };
   opened.live = new LiveSession({ ...parts, reopen: createCodingSession });
@@ -134,12 +137,7 @@ async function openSession(
   return opened.live;
 }
 
-async function telemetryOf({ config }: Settings, onNotice: OnNotice): Promise<Telemetry | undefined> {
-  const { openTelemetry } = config.values;
-  if (openTelemetry === undefined) return undefined;
-  const { loadTelemetry } = await import("../setup/open-telemetry.ts");
-  return loadTelemetry(openTelemetry, about("setting", onNotice));
-}
+const NOT_KEPT = "A session that is not kept cannot go on with one that is. Leave out keep: false or resume.";
 
 function tellFindings({ trust }: Settings, { kept }: OpenSession, onNotice: OnNotice): void {
   const { folder, leftOut: items } = trust;
@@ -147,11 +145,6 @@ function tellFindings({ trust }: Settings, { kept }: OpenSession, onNotice: OnNo
   if (kept === undefined || !hasRepairs(kept.repairs)) return;
   const { path, repairs } = kept;
   onNotice({ level: "warning", code: "repaired", path, repairs });
-}
-
-function assertResumable({ keep, resume }: CopyOptions): void {
-  if (keep !== false || resume === undefined) return;
-  throw misuse("A session that is not kept cannot go on with one that is. Leave out keep: false or resume.");
 }
 
 /**

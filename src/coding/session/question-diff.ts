@@ -11,7 +11,6 @@ import { planWrite } from "../../tools/write-tool.ts";
 import { type FileDiff, parseUnifiedDiff } from "../../view/file-diff.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** The call that a person is asked about. */
 export interface QuestionedCall {
   readonly tool: string;
   readonly input: ToolInput;
@@ -21,11 +20,9 @@ export interface QuestionedCall {
   readonly files?: FilePort | undefined;
   /** The files that the conversation has read, if known: a call that cannot succeed then fails unasked. */
   readonly known?: { readonly state: FileState; readonly transcriptId: string } | undefined;
-  /** Aborted when the question is withdrawn. */
   readonly signal: AbortSignal;
 }
 
-/** The change that a person is shown. */
 export interface ShownChange {
   /** Absent where the file is large or no text, where the edits do not fit it, and where it took too long. */
   readonly diff?: FileDiff | undefined;
@@ -75,7 +72,6 @@ export async function questionDiff(call: QuestionedCall): Promise<ShownChange | 
   }
 }
 
-/** The file before the call, and its text after it. */
 function plan({ tool, input }: Pick<QuestionedCall, "tool" | "input">, target: ChangeTarget) {
   if (tool === "edit") return planEdit(target, input["edits"] as readonly Edit[]);
   return planWrite(target, input["content"] as string);

@@ -12,8 +12,8 @@ import type {
   UndoOptions,
   UndoReport,
 } from "./coding-session.ts";
+import type { SessionParts } from "./session-agent.ts";
 import { rewindPoints } from "./session-info.ts";
-import type { SessionParts } from "./session-parts.ts";
 
 /** Goes back to before a message: files first, for only they can stand in the way. */
 export async function rewindSession(
@@ -37,7 +37,6 @@ export async function rewindSession(
   return { status: "done", text, ...defined({ files: report }) };
 }
 
-/** Puts files back. Throws `invalid_argument` where nothing is kept for it. */
 export async function undoFiles(
   parts: SessionParts,
   { paths = [], to, force = false }: UndoOptions,
@@ -74,7 +73,6 @@ async function placeOf({ settings, composed, session }: SessionParts): Promise<R
   });
 }
 
-/** Opens a copy of a session, or of what is before the message `entryId` in it. */
 export async function forkSession(
   { current, options, session, reopen }: SessionParts,
   entryId: string | undefined,

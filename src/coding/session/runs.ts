@@ -20,12 +20,12 @@ import {
   refusedOutcome,
   unheldOutcome,
 } from "../../view/outcome.ts";
-import { parseDuration } from "../settings/duration.ts";
 import { withGoneFolder } from "../settings/paths.ts";
+import { parseDuration } from "../settings/setting.ts";
 import type { Composition } from "../setup/compose.ts";
 import type { SendOptions, SessionRun } from "./coding-session.ts";
 import { commandIn, type PreparedMessage, prepareMessage } from "./intake.ts";
-import type { SessionParts } from "./session-parts.ts";
+import type { SessionParts } from "./session-agent.ts";
 import { SessionQueue } from "./session-queue.ts";
 
 type HostFacts = Pick<OutcomeFacts, "goOn" | "wantsOutput" | "hasSandbox" | "evidence">;
@@ -126,7 +126,6 @@ function endingSignal({ aborted, reason }: AbortSignal): EndingSignal | undefine
     : undefined;
 }
 
-/** The work of a session around its runs. */
 interface RunHost {
   readonly beforeRun: () => Promise<void>;
   readonly onEvent: (event: AgentEvent) => void;
@@ -153,7 +152,6 @@ const MAX_STOP_BLOCKS = 3;
 /** Failed rounds of the command after which a run gives up. */
 const DEFAULT_ROUNDS = 10;
 
-/** True for a run that has come to an answer of its own. */
 function hasAnswered({ stopReason }: RunResult): boolean {
   return stopReason === "completed" || stopReason === "finish_tool" || stopReason === "structured_output";
 }
@@ -174,13 +172,11 @@ export class Runs {
   #run: LiveRun | undefined;
   lastOutcome: Outcome | undefined;
   isStopping = false;
-  /** The command that each run must satisfy. */
   until: string | undefined;
   /** The changes and checks of the newest run. */
   readonly #evidence: EvidenceFold;
   #isFirst = true;
   readonly #closing = new AbortController();
-  /** Calls outside of a run. */
   readonly #calls = new Set<Promise<unknown>>();
 
   constructor(parts: SessionParts, host: RunHost) {
@@ -208,7 +204,6 @@ export class Runs {
     return this.#run !== undefined;
   }
 
-  /** Asks a person, if anyone listens. */
   get #approver(): Partial<Pick<Composition, "approve">> {
     const { composed, questions } = this.#parts;
     return questions.isAttended ? { approve: composed.approve } : {};
@@ -330,7 +325,6 @@ export class Runs {
     await this.#afterRun(run, begun, isStored);
   }
 
-  /** Continues with what waits for the end of a run. */
   async #afterRun(run: LiveRun, { input, isQueued }: RunStart, isStored: boolean): Promise<void> {
     const { stopReason, exitCode } = await run.outcome;
     if (this.#run !== undefined || this.resumeAnswered()) return;
@@ -399,7 +393,6 @@ export class Runs {
     return (facts) => (wrong === undefined ? outcomeOf(result, facts) : unheldOutcome(result, wrong, facts));
   }
 
-  /** The result once hooks let it stand. */
   async #throughHooks(
     first: RunResult,
     { signal }: { readonly signal: AbortSignal },

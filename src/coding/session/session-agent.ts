@@ -1,4 +1,5 @@
 import type { Agent } from "../../agent/agent.ts";
+import type { JournalEntry } from "../../core/agent/entries.ts";
 import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { defined } from "../../core/base/json.ts";
 import { EFFORTS, type Effort, type Model } from "../../core/model/model.ts";
@@ -7,9 +8,13 @@ import { assertPermissionMode, type PermissionMode } from "../../permission/perm
 import { LOCAL_MODEL } from "../../providers/model-choice.ts";
 import { parseModelName } from "../../providers/model-info.ts";
 import type { Notice } from "../../view/notice.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { ChosenModel, Composition } from "../setup/compose.ts";
-import type { ModelView } from "./coding-session.ts";
+import type { OpenSession } from "../setup/open-session.ts";
+import type { Telemetry } from "../setup/open-telemetry.ts";
+import type { CodingSession, CodingSessionOptions, ModelView } from "./coding-session.ts";
 import type { NoticeBoard } from "./notice-board.ts";
+import type { PendingQuestions } from "./pending-questions.ts";
 
 interface SessionModel extends Omit<ChosenModel, "source"> {
   readonly source?: string;
@@ -55,7 +60,6 @@ export class SessionAgent {
     return { level: "info", code: "model_chosen", model: this.name, why, ...defined({ source }) };
   }
 
-  /** The model and effort an agent is made with. */
   get #choice(): { readonly model: Model; readonly effort: Effort | undefined } {
     const { model, effort, isNamed } = this.#chosen;
     return { model, effort: isNamed ? undefined : effort };
@@ -135,4 +139,20 @@ export class SessionAgent {
     await this.agent.setModel(model, { effort });
     this.#chosen = { ...this.#chosen, model, effort, isNamed: false };
   }
+}
+
+export interface SessionParts {
+  readonly options: CodingSessionOptions;
+  readonly settings: Settings;
+  readonly composed: Composition;
+  readonly current: SessionAgent;
+  readonly session: OpenSession;
+  readonly questions: PendingQuestions;
+  readonly notices: NoticeBoard;
+  readonly telemetry: Telemetry | undefined;
+  readonly reopen: (options: CopyOptions) => Promise<CodingSession>;
+}
+
+export interface CopyOptions extends CodingSessionOptions {
+  readonly entries?: readonly JournalEntry[];
 }

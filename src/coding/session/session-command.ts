@@ -5,11 +5,9 @@ import type { CommandView } from "./coding-session.ts";
 export interface SessionCommand extends CommandView {
   /** Permission rules that hold while it runs. */
   readonly allowedTools?: readonly string[];
-  /** The model for its message. */
   readonly model?: string;
   /** The subagent that is to work on it. */
   readonly agent?: string;
-  /** The prompt it makes; `undefined`: its work is done. Rejects where it cannot be made. */
   readonly expand: (args: string, use: CommandUse) => Promise<Input | undefined>;
 }
 

@@ -5,8 +5,9 @@ import { estimateTokens, InputEstimates } from "../../core/model/estimate.ts";
 import { isOffered } from "../../core/tool/tool.ts";
 import { sessionUsage } from "../../journal/session-usage.ts";
 import { checkpointHistory, stepsFrom, type TurnPlace } from "../../session/undo/checkpoint-history.ts";
+import { parseUntilNote } from "../../view/session-notes.ts";
 import type { RewindPoint, SessionInfo, SessionStats } from "./coding-session.ts";
-import type { SessionParts } from "./session-parts.ts";
+import type { SessionParts } from "./session-agent.ts";
 
 export function sessionInfo({ composed, current, session, settings }: SessionParts): SessionInfo {
   const { agent, effort, mode, view: model } = current;
@@ -74,10 +75,15 @@ export function sessionStats({ session, composed, current }: SessionParts): Sess
   };
 }
 
-/** The messages of the user in a session, oldest first, and the turn that followed each. */
+/** The messages of the user, oldest first, each with the turn that followed; not those of `until`. */
 export function rewindPoints(journal: Iterable<JournalEntry>): readonly (RewindPoint & TurnPlace)[] {
-  const history = checkpointHistory(journal);
-  return history.messages.map(({ run, turn, entry: { id, time, message } }) => {
+  const entries = [...journal];
+  const told = new Set(
+    entries.flatMap((entry) => (entry.type === "note" && parseUntilNote(entry)?.told) || []),
+  );
+  const history = checkpointHistory(entries);
+  const messages = history.messages.filter(({ entry }) => !told.has(textOf(entry.message.content)));
+  return messages.map(({ run, turn, entry: { id, time, message } }) => {
     const paths = stepsFrom(history, { run, turn }).flatMap(({ entry }) =>
       entry.changes.filter(isOfFile).map(({ path }) => path),
     );

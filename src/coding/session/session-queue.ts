@@ -13,7 +13,6 @@ import type { OpenSession } from "../setup/open-session.ts";
 export interface QueueHost {
   readonly agent: () => Pick<Agent, "note" | "sessionId" | "steer" | "unsteer" | "pendingSteering">;
   readonly hooks: Pick<SessionHooks, "hasSubmit" | "submit"> | undefined;
-  /** False when the session is not kept on disk. */
   readonly isKept: boolean;
   readonly isCommand: (text: string) => boolean;
   /** The signal of the running run; undefined between runs. */
@@ -32,11 +31,9 @@ const QUEUE_NOTE = "queue";
 /** `waiting` for the end of the run, `judging` by hooks, or `steering`: the agent has it. */
 interface QueueItem extends QueuedMessage {
   readonly state: "waiting" | "judging" | "steering";
-  /** Id of the agent's message, which hooks may have added to. */
   readonly sentId?: string;
 }
 
-/** The messages of a session that the model has not got yet, in one list. */
 export class SessionQueue implements MessageQueue {
   readonly #host: QueueHost;
   readonly #ids = createIds();
@@ -132,7 +129,7 @@ export class SessionQueue implements MessageQueue {
     this.#set([
       ...this.#sent,
       ...this.#waiting,
-      { ...messageOf(id, text, images), state: "steering", sentId: id },
+      { ...shown({ id, text, images }), state: "steering", sentId: id },
     ]);
     return id;
   }
@@ -186,7 +183,6 @@ export class SessionQueue implements MessageQueue {
     return this.#items.filter(({ state }) => state !== "steering");
   }
 
-  /** Steering messages that the agent still has. */
   get #sent(): readonly QueueItem[] {
     const pending = new Set(this.#host.agent().pendingSteering.map(({ id }) => id));
     return this.#items.filter(({ sentId }) => sentId !== undefined && pending.has(sentId));
@@ -201,7 +197,7 @@ export class SessionQueue implements MessageQueue {
   #add(text: string, images: readonly ImageBlock[], state: QueueItem["state"]): string {
     if (images.length === 0) assertText(text);
     const id = this.#ids("message");
-    this.#set([...this.#items, { ...messageOf(id, text, images), state }]);
+    this.#set([...this.#items, { ...shown({ id, text, images }), state }]);
     this.#host.onReady();
     return id;
   }
@@ -275,11 +271,7 @@ export function storedMessages(entry: JournalEntry, sessionId: string): readonly
   }));
 }
 
-function shown({ id, text, images }: QueueItem): QueuedMessage {
-  return { id, text, ...defined({ images }) };
-}
-
-function messageOf(id: string, text: string, images: readonly ImageBlock[]): QueuedMessage {
+function shown({ id, text, images = [] }: QueuedMessage): QueuedMessage {
   return { id, text, ...(images.length === 0 ? {} : { images }) };
 }
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ownSchema } from "../../core/base/check.ts";
-import { DURATION, parseDuration } from "./duration.ts";
+import { DURATION, parseDuration } from "./setting.ts";
 
 test.each([
   ["500ms", 500],

@@ -10,7 +10,6 @@ const MAX_BYTES = 1_000_000;
 /** Deepest nesting a config file may have; the schema needs six levels. */
 const MAX_DEPTH = 32;
 
-/** A config file that was found, and what it says. */
 export interface LoadedConfig {
   readonly path: string;
   readonly config: ConfigFile;
@@ -62,7 +61,6 @@ export async function checkConfigText(text: string, path: string): Promise<Confi
   return config;
 }
 
-/** The first permission rule of a config that cannot be read: why, and where it is. */
 function findRuleFault(
   config: ConfigFile,
 ): { readonly path: readonly (string | number)[]; readonly message: string } | undefined {

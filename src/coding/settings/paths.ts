@@ -31,7 +31,6 @@ export function userPaths(environment: Environment): UserPaths {
   };
 }
 
-/** The user's own settings file. */
 export function configPath({ configFolder }: Pick<UserPaths, "configFolder">): string {
   return join(configFolder, "config.json");
 }

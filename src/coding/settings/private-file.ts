@@ -35,7 +35,6 @@ export async function changePrivateFile(
   }
 }
 
-/** The text of a user's file; `undefined` when there is none. Throws as {@link readSettingsFile}. */
 export function readPrivateFile(path: string): string | undefined {
   return readSettingsFile(path, MAX_BYTES)?.toString("utf8");
 }

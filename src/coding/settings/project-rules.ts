@@ -18,7 +18,6 @@ export type ProjectRule<V> =
   | { readonly waits: (value: V) => string }
   | { readonly parts: (value: V, user: ConfigFile) => readonly Part[]; readonly words: string };
 
-/** The outcome for a setting, or for a part of it. */
 export type Part =
   | { readonly tightens: ConfigFile }
   | {
@@ -26,7 +25,6 @@ export type Part =
       readonly value: unknown;
       readonly does: string;
       readonly config: ConfigFile;
-      /** Default: a setting. */
       readonly kind?: LeftOut["kind"];
     }
   | { readonly never: string };
@@ -36,13 +34,11 @@ const MAX_CALLS = 128;
 /** Characters of a text that are shown of what it tells the model. */
 const MAX_SHOWN = 160;
 
-/** A value as a question shows it. */
 export function shown(value: unknown): string {
   const text = canonicalJson(value);
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)`;
 }
 
-/** The effect of rules that allow. */
 export function allows(rules: readonly string[]): string {
   return `lets run without a question: ${rules.join(", ")}`;
 }
@@ -79,7 +75,6 @@ export function networkParts({ proxy, ...network }: NetworkConfig): readonly Par
   return [...never, { waits: "network", value: network, does, config: { network } }];
 }
 
-/** MCP servers, one by one. */
 export function serverParts(servers: { readonly [name: string]: unknown }): readonly Part[] {
   return Object.entries(servers).map(([name, server]) => serverPart(name, server));
 }
@@ -90,7 +85,6 @@ function serverPart(name: string, server: unknown): Part {
   return { waits: key, value: server, does, config: { mcpServers: { [name]: server } }, kind };
 }
 
-/** Providers, one by one. */
 export function providerParts(
   providers: { readonly [name: string]: ProviderConfig },
   user: ConfigFile,
@@ -126,7 +120,6 @@ function providerDoes(name: string, { baseUrl, apiKeyEnv }: ProviderConfig): str
   return `sends prompts for ${name}/… to ${baseUrl ?? "an address of your environment"}, with the key in ${key} where it is set`;
 }
 
-/** Hooks, event by event. */
 export function hookParts(hooks: { readonly [event: string]: unknown }): readonly Part[] {
   return Object.entries(hooks).map(([event, groups]) => ({
     kind: "hook",

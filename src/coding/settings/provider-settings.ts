@@ -3,7 +3,6 @@ import type { NetworkConfig } from "../../providers/network-options.ts";
 import type { ProviderConfig } from "./config-schema.ts";
 import type { Setting } from "./setting.ts";
 
-/** The form of names of environment variables. */
 export const VARIABLE_NAME = "^[A-Za-z_][A-Za-z0-9_]*$";
 
 const CLOSED = { type: "object", additionalProperties: false } as const;
@@ -50,7 +49,6 @@ const QUIRKS = {
   },
 } as const;
 
-/** The settings of a provider in a config file. */
 export const PROVIDER: Setting<ProviderConfig> = {
   ...CLOSED,
   help: "A provider the package does not know, or one at another address.",
@@ -112,7 +110,6 @@ export const PROVIDER: Setting<ProviderConfig> = {
   },
 };
 
-/** How model requests use the network. */
 export const NETWORK: Setting<NetworkConfig> = {
   ...CLOSED,
   help: "Network settings of model requests, in milliseconds; 0 turns a timeout off.",

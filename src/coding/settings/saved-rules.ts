@@ -6,10 +6,8 @@ import { checkConfigText } from "./load-config.ts";
 import { configPath } from "./paths.ts";
 import { changePrivateFile } from "./private-file.ts";
 
-/** The working folder that an answer holds for. */
 export interface SavedAnswerPlace {
   readonly configFolder: string;
-  /** Links resolved. */
   readonly cwd: string;
 }
 

@@ -8,7 +8,6 @@ import {
   SANDBOX_MODES,
   SCREEN_THEMES,
 } from "./config-schema.ts";
-import { DURATION } from "./duration.ts";
 import {
   allows,
   callParts,
@@ -22,9 +21,8 @@ import {
   shown,
 } from "./project-rules.ts";
 import { NETWORK, PROVIDER, VARIABLE_NAME } from "./provider-settings.ts";
-import { jsonSchema, type PlacedSetting, placedSettings, type Setting } from "./setting.ts";
+import { DURATION, jsonSchema, type PlacedSetting, placedSettings, type Setting } from "./setting.ts";
 
-/** A setting at the top of a config file. */
 export type TopSetting<T> = Setting<T> & {
   /** The effect a project's file may have on it. */
   readonly project: ProjectRule<Exclude<T, undefined>>;
@@ -436,8 +434,6 @@ export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<
   },
 };
 
-/** The schema of a config file. */
 export const SETTINGS_SCHEMA: OwnSchema = ownSchema(jsonSchema({ ...CLOSED, properties: SETTINGS }));
 
-/** Every setting, those inside others behind them. */
 export const PLACED_SETTINGS: readonly PlacedSetting[] = placedSettings(SETTINGS);

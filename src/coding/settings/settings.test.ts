@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isWiderMode, PERMISSION_MODES } from "../../permission/permission-mode.ts";
-import { itemKey, TrustedProject } from "../project/trust-file.ts";
+import { itemKey, TrustedProject } from "../project/acting-files.ts";
 import type { ConfigFile } from "./config-schema.ts";
 import { mergeConfig, splitProjectConfig } from "./settings.ts";
 

@@ -1,15 +1,19 @@
 import { canonicalJson } from "../../core/base/json.ts";
 import type { Environment } from "../../system/env.ts";
 import type { LeftOut } from "../../view/notice.ts";
-import { findActingFiles, projectPath } from "../project/acting-files.ts";
-import { contentHash, openTrustedProject, TrustedProject } from "../project/trust-file.ts";
+import {
+  contentHash,
+  findActingFiles,
+  openTrustedProject,
+  projectPath,
+  TrustedProject,
+} from "../project/acting-files.ts";
 import type { ConfigFile } from "./config-schema.ts";
-import { parseDuration } from "./duration.ts";
 import { type LoadedConfig, loadConfigFile, loadProjectConfig } from "./load-config.ts";
 import { configPath, projectFolders, type UserPaths, userPaths } from "./paths.ts";
 import type { Part, ProjectRule } from "./project-rules.ts";
 import { withSavedKeys } from "./saved-keys.ts";
-import { readVariables, withSetting } from "./setting.ts";
+import { parseDuration, readVariables, withSetting } from "./setting.ts";
 import { PLACED_SETTINGS, SETTINGS } from "./setting-table.ts";
 
 /** The words of the command line about MCP servers. */
@@ -22,7 +26,6 @@ export interface McpSources {
   readonly strict: boolean;
 }
 
-/** Everything that is settled before a model is chosen. */
 export interface Settings {
   /** With the keys that were saved by then. */
   readonly environment: Environment;
@@ -33,7 +36,6 @@ export interface Settings {
   /** Folders whose files speak for the project, root first. */
   readonly folders: readonly string[];
   readonly config: EffectiveConfig;
-  /** The parts of the project that may act. */
   readonly trust: TrustedProject;
   readonly mcp?: McpSources | undefined;
 }
@@ -41,7 +43,6 @@ export interface Settings {
 /** Where to look for settings, and what was said on the command line. */
 export interface SettingsOptions {
   readonly environment: Environment;
-  /** An existing folder, links resolved. */
   readonly cwd: string;
   readonly flags?: ConfigFile;
   readonly mcp?: McpSources | undefined;
@@ -76,7 +77,6 @@ interface ConfigLayers {
   readonly projectTrust?: TrustedProject;
 }
 
-/** The settings in force. */
 interface EffectiveConfig {
   readonly values: ConfigFile;
   /** Where each value comes from, by dotted key: a flag, a variable or a file. Unset keys are absent. */
@@ -158,7 +158,6 @@ function notice(path: string, dropped: readonly string[]): string {
   return `${path}: left out ${dropped.join(", ")}. No project may set ${them}; put ${them} in your own config file or on the command line.`;
 }
 
-/** A config file of a project, by what its settings may do. */
 interface ProjectConfig {
   /** Can only tighten: counts always. */
   readonly plain: ConfigFile;
@@ -167,7 +166,6 @@ interface ProjectConfig {
   readonly never: readonly string[];
 }
 
-/** A setting that can act, and what trusting it adds. */
 interface ActingSetting {
   readonly item: LeftOut;
   readonly config: ConfigFile;
@@ -205,7 +203,6 @@ function partsOf(key: keyof ConfigFile, config: ConfigFile, user: ConfigFile): r
   return rule.parts(value, user);
 }
 
-/** True when a limit, a figure or a time, is higher than the user's. */
 function isAbove(value: unknown, limit: unknown): boolean {
   return limit !== undefined && figure(value) > figure(limit);
 }

@@ -28,7 +28,6 @@ export interface BuiltinToolsOptions {
   /** Folders of the project: programs in them are not used for searching. */
   readonly workspace: readonly string[];
   readonly guard: FileGuard;
-  /** The folder that commands see as `/tmp`. Default: that of the machine. */
   readonly temporary?: () => string | undefined;
 }
 

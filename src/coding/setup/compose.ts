@@ -23,7 +23,7 @@ import type { OpenHooksOptions, SessionHooks } from "../plugins/session-hooks.ts
 import type { CodingSessionOptions } from "../session/coding-session.ts";
 import { commandsOf, type SessionCommand } from "../session/session-command.ts";
 import type { ConfigFile, PatternName } from "../settings/config-schema.ts";
-import { parseDuration } from "../settings/duration.ts";
+import { parseDuration } from "../settings/setting.ts";
 import type { Settings } from "../settings/settings.ts";
 import {
   type BuiltinTools,
@@ -40,7 +40,6 @@ import { createPermissionGate, FileGuard, type PermissionGate } from "./permissi
 import { type ComposedExtensions, composeExtensions } from "./subagents-and-skills.ts";
 import { type Instructions, readInstructions, systemPrompt } from "./system-prompt.ts";
 
-/** The parts an agent is composed from, besides its settings. */
 export interface ComposeOptions
   extends Pick<
     CodingSessionOptions,
@@ -52,9 +51,7 @@ export interface ComposeOptions
   readonly opened: () => OpenSession | undefined;
   /** True when this run may use the long-term memory its user has configured. */
   readonly remembers: boolean;
-  /** Used instead of the model the settings name. */
   readonly model: Model | undefined;
-  /** Asks a person what no rule decides. */
   readonly approval: ApprovalPrompt;
   /** The files the session has read, and the changes that the person was shown and agreed to. */
   readonly files: NonNullable<BuiltinToolsOptions["known"]>;
@@ -77,7 +74,6 @@ export interface Composition {
   readonly gate: PermissionGate;
   /** Asks a person: for runs that are attended. */
   readonly approve: Approver;
-  /** The rules that hold for this session. */
   readonly rules: SessionRules;
   readonly builtin: BuiltinTools;
   readonly extensions: ComposedExtensions;
@@ -89,9 +85,7 @@ export interface Composition {
   readonly confinement: Confinement;
   readonly systemPrompt: string;
   readonly instructions: readonly Instructions[];
-  /** Commands that a message may begin with. */
   readonly commands: () => readonly SessionCommand[];
-  /** Ends what was started. */
   readonly dispose: () => Promise<void>;
   /** The same at once, for the moment before the process ends. */
   readonly killNow: () => void;

@@ -1,20 +1,23 @@
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { invalidConfig } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/text.ts";
 import type { McpServerDefinition } from "../../extensions/mcp/server-definition.ts";
 import { type PermissionMode, placementOf, type SandboxState } from "../../permission/permission-mode.ts";
-import type { Sandbox } from "../../permission/sandbox/open-sandbox.ts";
+import type { OpenedSandbox, Sandbox } from "../../permission/sandbox/open-sandbox.ts";
+import { type CommandEnvironment, commandEnvironment } from "../../permission/secrets/command-environment.ts";
+import { createRedaction, secretsOf } from "../../permission/secrets/create-redaction.ts";
+import type { Environment } from "../../system/env.ts";
 import { createProcessWatcher } from "../../system/process-watcher.ts";
 import type { ShellOptions } from "../../tools/shell/shell-session.ts";
 import type { OnNotice } from "../../view/notice.ts";
-import { existingFolder } from "../settings/paths.ts";
+import type { ConfigFile, SandboxMode } from "../settings/config-schema.ts";
+import { configPath, existingFolder } from "../settings/paths.ts";
+import { keysPath, loginFolder } from "../settings/saved-keys.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { PermissionGate } from "./permission-gate.ts";
-import { redactionFor, shellEnvironment } from "./secrets.ts";
-import { openSettingsSandbox, sandboxMode } from "./settings-sandbox.ts";
 
-/** The confinement of an agent's commands to their place, and of its secrets to themselves. */
 export interface Confinement {
   /** Folders that count as the workspace, the working folder first. */
   readonly workspace: readonly string[];
@@ -26,13 +29,11 @@ export interface Confinement {
   readonly temporary: () => string | undefined;
   /** The user's wish: it is opened later, and may not work. */
   readonly sandbox: "on" | "off";
-  /** Has commands start where this gate allows them. */
   readonly follow: (gate: Pick<PermissionGate, "mode" | "modeOf" | "looks">) => void;
   /** Never rejects. */
   readonly dispose: () => Promise<void>;
 }
 
-/** Options of {@link confine}. */
 export interface ConfineOptions {
   readonly settings: Settings;
   readonly addDirs?: readonly string[];
@@ -148,4 +149,101 @@ class SessionSandbox {
     onNotice({ level: "warning", code: "sandbox", message: opened.problem });
     return undefined;
   }
+}
+
+/** The user's wish for a sandbox. Default `auto`: where it works. */
+export function sandboxMode({ config }: Pick<Settings, "config">): SandboxMode {
+  return config.values.sandbox?.mode ?? "auto";
+}
+
+/** Opens the sandbox, whatever the mode says. Never throws. Its code is loaded now, and not at the start. */
+export async function openSettingsSandbox(
+  { paths, config, environment }: Settings,
+  workspace: readonly string[],
+): Promise<OpenedSandbox> {
+  const { mode: _mode, denyRead = [], ...limits } = config.values.sandbox ?? {};
+  const { openSandbox } = await import("../../permission/sandbox/open-sandbox.ts");
+  return openSandbox({
+    workspace,
+    home: paths.home,
+    stateFolder: join(paths.stateFolder, "sandbox"),
+    environment,
+    // Node keeps compiled code of this program in the last one, and runs it at the next start.
+    protect: [
+      paths.configFolder,
+      paths.stateFolder,
+      paths.historyFolder,
+      join(tmpdir(), "node-compile-cache"),
+    ],
+    // Keys and tokens of our own.
+    denyRead: [configPath(paths), keysPath(paths), loginFolder(paths), ...denyRead],
+    ...limits,
+  });
+}
+
+/**
+ * Takes secrets out of results, errors and exports: credentials in the environment, in the config and in what
+ * MCP servers are given, and texts that look like one. `undefined` where the user's config says
+ * `redact: false`.
+ */
+export function redactionFor(
+  environment: Environment,
+  config: ConfigFile,
+  servers: readonly McpServerDefinition[] = [],
+): Redaction | undefined {
+  if (config.redact === false) return undefined;
+  // Made with the first text: a run that shows no results needs none, and making it takes time.
+  let made: Required<Redaction> | undefined;
+  const redaction = (): Required<Redaction> => {
+    const named = [environment, ...configValues(config), ...servers.map(serverValues)];
+    made ??= createRedaction({ secrets: named.flatMap((values) => secretsOf(values)) });
+    return made;
+  };
+  return {
+    text: (text) => redaction().text(text),
+    stream: () => redaction().stream(),
+    known: (text) => redaction().known(text),
+  };
+}
+
+/** The variables commands see, after the user's config. Found out when they are looked at. */
+export function shellEnvironment(
+  environment: Environment,
+  config: ConfigFile,
+): Required<Pick<ShellOptions, "env" | "withheld">> {
+  const { pass, set } = config.environment ?? {};
+  let found: CommandEnvironment | undefined;
+  const variables = (): CommandEnvironment => (found ??= commandEnvironment(environment, { pass, set }));
+  return {
+    get env() {
+      return variables().variables;
+    },
+    get withheld() {
+      return variables().withheld;
+    },
+  };
+}
+
+export function commandVariables(
+  environment: Environment,
+  config: ConfigFile,
+): { readonly [name: string]: string } {
+  const { env } = shellEnvironment(environment, config);
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+/** Values that may be secrets: headers and addresses of providers and proxies, variables of commands. */
+function configValues({ providers = {}, network, environment }: ConfigFile): readonly Environment[] {
+  const { http, https } = network?.proxy ?? {};
+  return [
+    ...Object.values(providers).flatMap(({ headers = {}, baseUrl }) => [headers, { baseUrl }]),
+    { http, https },
+    environment?.set ?? {},
+  ];
+}
+
+function serverValues(server: McpServerDefinition): Environment {
+  return server.type === "stdio" ? server.env : server.headers;
 }

@@ -20,7 +20,6 @@ export type ServerModels =
   | { readonly baseUrl: string; readonly models: readonly string[] }
   | { readonly problem: string; readonly wantsKey: boolean };
 
-/** How a server is asked. */
 export interface AskModelsOptions {
   readonly fetch?: ServerFetch;
   readonly timeoutMs?: number;
@@ -132,11 +131,8 @@ interface NamedModel {
   readonly values: Readonly<Record<string, string>>;
 }
 
-async function ofProvider({
-  provider,
-  key,
-  id,
-}: Extract<NewModel, { readonly provider: string }>): Promise<NamedModel> {
+async function ofProvider(given: Extract<NewModel, { readonly provider: string }>): Promise<NamedModel> {
+  const { provider, key, id } = given;
   const preset = findPreset(provider);
   let model = id ?? preset.defaultModel ?? knownModelIds(preset.name)[0];
   if (model === undefined) {

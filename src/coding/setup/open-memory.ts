@@ -3,7 +3,6 @@ import type { AgentOptions } from "../../agent/options.ts";
 import type { ConfigFile } from "../settings/config-schema.ts";
 import type { UserPaths } from "../settings/paths.ts";
 
-/** The long-term memory of the terminal agent, where its user wants one. */
 export interface OpenMemory {
   readonly agentOptions: Pick<AgentOptions, "longTermMemory">;
   /** Tools it gives the model. They change the user's own state alone, so they need no permission. */

@@ -16,7 +16,6 @@ import { createTransport } from "../../providers/transport.ts";
 import { type Environment, variable } from "../../system/env.ts";
 import type { ConfigFile, ProviderConfig } from "../settings/config-schema.ts";
 
-/** Options of opening models. */
 export interface OpenModelOptions {
   readonly environment: Environment;
   readonly config: ConfigFile;
@@ -70,7 +69,6 @@ export async function openModel(name: string, options: OpenModelOptions): Promis
   return others.length === 0 ? first : fallbackModel([first, ...others]);
 }
 
-/** A model that writes its calls as text, if the config asks for it. */
 async function worded(model: Model, { toolCalls }: ConfigFile): Promise<Model> {
   if (toolCalls !== "text") return model;
   const { callsAsText } = await import("../../providers/calls-as-text/calls-as-text.ts");

@@ -16,7 +16,6 @@ export interface OpenSession {
   readonly kept?: JsonlJournal;
   /** Goes back to before a message of the user. Throws `invalid_argument` for another entry. */
   readonly rewindTo: (entryId: string) => Promise<void>;
-  /** The newest entry of a type. */
   readonly newestOf: JsonlJournal["newestOf"];
   /** Options that continue it from the same folder; undefined as long as nothing is stored. */
   readonly goOn: () => string | undefined;

@@ -23,7 +23,6 @@ import { EXTRA_TOOLS } from "../settings/config-schema.ts";
 import type { Settings } from "../settings/settings.ts";
 import { MEMORY_TOOLS } from "./open-memory.ts";
 
-/** The parts of a session's permission beside its settings. */
 export interface PermissionGateOptions extends Pick<PathSpaceOptions, "workspace" | "temporary"> {
   readonly tools: readonly string[];
   /** Further tools that may run whatever the settings say. Default none. */
@@ -223,7 +222,6 @@ export class FileGuard {
     }
   }
 
-  /** Says which files a search leaves out, by absolute path. */
   hide(hides: (path: string) => boolean): void {
     this.#hides = hides;
   }

@@ -23,9 +23,7 @@ import type { CommandSource } from "../session/session-command.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type Instructions, systemPrompt } from "./system-prompt.ts";
 
-/** The parts of a terminal agent that come from subagents and skills. */
 export interface ComposedExtensions {
-  /** The built-in tools, `task`, and where there are skills `skill`. */
   readonly tools: readonly Tool[];
   readonly agents: readonly string[];
   readonly skills: readonly string[];

@@ -45,6 +45,6 @@ export async function removeSession({ paths, store }: UndoPlace, session: Sessio
   await store.remove(session);
   for (const root of roots) {
     const workspace = openWorkspace(root, { folder: checkpointsFolder(paths), sessionId: session.sessionId });
-    await forgetSession(workspace);
+    forgetSession(workspace);
   }
 }

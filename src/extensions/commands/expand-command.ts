@@ -70,26 +70,23 @@ export async function expandCommand(
   ports: CommandPorts,
 ): Promise<string> {
   const parts = commandParts(body);
-  const words = splitArguments(args);
   const texts: string[] = [];
-  for (const part of parts) texts.push(await partText(part, { mayRun, ports, args, words }));
+  for (const part of parts) texts.push(await partText(part, mayRun, ports, args));
   const takesArguments = parts.some(({ type }) => type === "argument");
   return takesArguments || args === "" ? texts.join("") : `${texts.join("")}\n\n${args}`;
 }
 
-interface Expansion {
-  readonly mayRun: boolean;
-  readonly ports: CommandPorts;
-  readonly args: string;
-  readonly words: readonly string[];
-}
-
-async function partText(part: CommandPart, { mayRun, ports, args, words }: Expansion): Promise<string> {
+async function partText(
+  part: CommandPart,
+  mayRun: boolean,
+  ports: CommandPorts,
+  args: string,
+): Promise<string> {
   switch (part.type) {
     case "text":
       return part.text;
     case "argument":
-      return part.index === 0 ? args : (words[part.index - 1] ?? "");
+      return part.index === 0 ? args : (splitArguments(args)[part.index - 1] ?? "");
     case "run":
       return mayRun ? ports.run(part.command) : part.source;
     case "file":

@@ -51,11 +51,9 @@ const MAX_LINE_CHARS = 250;
 /** One line for each thing that a tool offers; of those beyond `maxChars` the number is told. */
 export function offeredList(
   offered: readonly { readonly name: string; readonly description: string }[],
-  {
-    tool,
-    parameter,
-    maxChars,
-  }: { readonly tool: string; readonly parameter: string; readonly maxChars: number },
+  tool: string,
+  parameter: string,
+  maxChars: number,
 ): string {
   let list = "";
   for (const [index, { name, description }] of offered.entries()) {

@@ -53,7 +53,7 @@ export async function loadDefinitions<
       if (thing === undefined) continue;
       const known = things.get(thing.name);
       if (known === undefined) things.set(thing.name, thing);
-      else findings.push(replacedFinding(thing, { what: title(thing.name), by: known }));
+      else findings.push(replacedFinding(thing, title(thing.name), known));
     }
   }
   return { things: [...things.values()], findings };

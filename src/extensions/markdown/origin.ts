@@ -24,7 +24,8 @@ export interface Finding {
 /** Where a project takes the place of what is the user's own, that is a fault. */
 export function replacedFinding(
   hidden: { readonly path: string; readonly origin: Origin },
-  { what, by }: { readonly what: string; readonly by: { readonly path: string; readonly origin: Origin } },
+  what: string,
+  by: { readonly path: string; readonly origin: Origin },
 ): Finding {
   const isTaken = by.origin === "project" && hidden.origin !== "project";
   return {

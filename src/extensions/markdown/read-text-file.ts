@@ -32,26 +32,37 @@ export type TextFile =
 
 /** Reads a regular file of valid UTF-8. What would do harm in a terminal or a request is replaced. */
 export function readTextFile(path: string, { maxBytes, within, cut = false }: ReadTextOptions): TextFile {
-  let file: number | undefined;
   try {
     const real = realpathSync(path);
     if (within !== undefined && !isWithin(real, realPath(within)))
       return { fault: `is a link that leads out of ${within}, which is not followed` };
-    // Non-blocking, so that a pipe in the file's place holds nothing up.
-    file = openSync(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-    const stats = fstatSync(file);
-    if (!stats.isFile()) return { fault: "is not a regular file" };
-    if (stats.size > maxBytes && !cut) return { fault: `has ${stats.size} bytes, more than ${maxBytes}` };
-    const read = readBytes(file, maxBytes + 1);
+    const read = readRegularFile(real, maxBytes, cut);
+    if ("fault" in read) return read;
     const isLonger = read.length > maxBytes;
-    if (isLonger && !cut) return { fault: `has more than ${maxBytes} bytes` };
     const bytes = isLonger ? cutBytes(read, maxBytes) : read;
     if (!isUtf8(bytes)) return { fault: "is not UTF-8 text: save it as UTF-8" };
     return { text: toCleanText(bytes.toString("utf8")), cut: isLonger };
   } catch (error) {
     return isAbsent(error) ? undefined : { fault: `cannot be read: ${errorMessage(error)}` };
+  }
+}
+
+/** The bytes of a file that is no link; with `cut` the first `maxBytes` and one more. May throw. */
+export function readRegularFile(
+  path: string,
+  maxBytes: number,
+  cut = false,
+): Buffer | { readonly fault: string } {
+  // Non-blocking, so that a pipe in the file's place holds nothing up.
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile()) return { fault: "is not a regular file" };
+    if (stats.size > maxBytes && !cut) return { fault: `has ${stats.size} bytes, more than ${maxBytes}` };
+    const read = readBytes(file, maxBytes + 1);
+    return read.length > maxBytes && !cut ? { fault: `has more than ${maxBytes} bytes` } : read;
   } finally {
-    if (file !== undefined) closeSync(file);
+    closeSync(file);
   }
 }
 

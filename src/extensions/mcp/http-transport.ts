@@ -10,10 +10,9 @@ import {
 } from "@modelcontextprotocol/client";
 import { createParser } from "eventsource-parser";
 import { errorMessage } from "../../core/base/errors.ts";
-import { isRecord, safeParse } from "../../core/base/json.ts";
 import { shellArgument } from "../../core/base/text.ts";
 import { type Authorization, ConnectionError } from "./connection.ts";
-import { MAX_MESSAGE_BYTES, type RequestId, readMessages } from "./read-message.ts";
+import { MAX_MESSAGE_BYTES, readMessages } from "./read-message.ts";
 import type { HttpServer } from "./server-definition.ts";
 
 export interface HttpTransportOptions {
@@ -131,26 +130,19 @@ const readingFetch =
     const { body } = response;
     if (body === null) return response;
     const type = response.headers.get("content-type") ?? "";
-    const openId = response.ok ? requestIdOf(init?.body) : undefined;
     let read: ReadableStream<Uint8Array> | string = body;
-    if (type.startsWith("text/event-stream")) read = body.pipeThrough(readStream(openId));
+    if (type.startsWith("text/event-stream")) read = body.pipeThrough(readStream());
     else {
       const text = await boundedText(body);
-      read = openId !== undefined && type.includes("json") ? readText(text, openId) : text;
+      read = response.ok && text.includes('"jsonrpc"') ? readText(text) : text;
     }
     return Object.defineProperty(new Response(read, response), "url", { value: response.url });
   };
 
-function readText(text: string, openId: RequestId): string {
-  const [message, ...others] = readMessages(text, openId);
+function readText(text: string): string {
+  const [message, ...others] = readMessages(text);
   if (message === undefined) return text;
   return JSON.stringify(others.length === 0 ? message : [message, ...others]);
-}
-
-function requestIdOf(body: unknown): RequestId | undefined {
-  const parsed = safeParse(typeof body === "string" ? body : "");
-  const id = parsed.ok && isRecord(parsed.value) ? parsed.value["id"] : undefined;
-  return typeof id === "number" || typeof id === "string" ? id : undefined;
 }
 
 async function boundedText(body: ReadableStream<Uint8Array>): Promise<string> {
@@ -170,14 +162,14 @@ function tooLong(): ConnectionError {
 }
 
 /** Passes server-sent events on, each message as {@link readMessages} reads it. */
-export function readStream(openId: RequestId | undefined): TransformStream<Uint8Array, Uint8Array> {
+export function readStream(): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
   let read = "";
   const parser = createParser({
     maxBufferSize: MAX_MESSAGE_BYTES,
     onEvent: ({ event, id, data }) => {
-      const messages = readMessages(data, openId).map((message) => JSON.stringify(message));
+      const messages = readMessages(data).map((message) => JSON.stringify(message));
       const head = `${event === undefined ? "" : `event: ${event}\n`}${id === undefined ? "" : `id: ${id}\n`}`;
       for (const each of messages.length === 0 ? [data] : messages)
         read += `${head}data: ${each.replaceAll("\n", "\ndata: ")}\n\n`;

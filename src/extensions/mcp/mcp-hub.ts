@@ -84,7 +84,7 @@ export class McpHub {
       const server = this.#newServer(definition);
       const known = definition.enabled ? options.known.read(definition.hash) : undefined;
       const { tools: listed, prompts } = known ?? { tools: [], prompts: [] };
-      const made = toMcpTools(listed, { server, part, isChecked: true });
+      const made = toMcpTools(listed, server, part, true);
       const isKnown = known !== undefined;
       const entry: Entry = { server, part, dropped: made.dropped, listed, prompts, isKnown };
       this.#entries.set(definition.name, entry);
@@ -239,7 +239,7 @@ export class McpHub {
   #onTools(definition: McpServerDefinition, listed: readonly ListedTool[]): void {
     const entry = this.#entries.get(definition.name);
     if (entry === undefined || this.#isClosed) return;
-    const { tools, dropped } = toMcpTools(listed, entry);
+    const { tools, dropped } = toMcpTools(listed, entry.server, entry.part);
     const unusable = new Set(dropped.map(({ name }) => name));
     entry.listed = listed.filter(({ name }) => !unusable.has(name));
     entry.isKnown = true;

@@ -47,7 +47,9 @@ const MAX_DESCRIPTION_CHARS = 8_000;
 /** A tool that cannot be used is left out by name. `isChecked`: the list was gone through before. */
 export function toMcpTools(
   listed: readonly ListedTool[],
-  { server, part, isChecked = false }: McpToolsOptions,
+  server: McpServer,
+  part: string,
+  isChecked = false,
 ): McpTools {
   const names = mcpNames(
     part,
@@ -64,29 +66,18 @@ export function toMcpTools(
     }
     const reason = seen.has(name) ? "is listed twice" : isChecked ? undefined : faultOf(each);
     seen.add(name);
-    if (reason === undefined) tools.push(toMcpTool(each, { server, as: names.get(name) ?? name }));
+    if (reason === undefined) tools.push(toMcpTool(each, server, names.get(name) ?? name));
     else dropped.push({ name, reason });
   }
   return { tools, dropped };
 }
 
-interface McpToolsOptions {
-  readonly server: McpServer;
-  readonly part: string;
-  readonly isChecked?: boolean;
-}
-
-interface Naming {
-  readonly server: McpServer;
-  readonly as: string;
-}
-
-function toMcpTool(listed: ListedTool, naming: Naming): McpTool {
+function toMcpTool(listed: ListedTool, server: McpServer, as: string): McpTool {
   let text: string | undefined;
   let tokens: number | undefined;
   let made: Tool | undefined;
   return {
-    as: naming.as,
+    as,
     name: listed.name,
     get description() {
       return descriptionOf(listed);
@@ -94,7 +85,7 @@ function toMcpTool(listed: ListedTool, naming: Naming): McpTool {
     get text() {
       const { inputSchema, annotations } = listed;
       return (text ??= JSON.stringify({
-        name: naming.as,
+        name: as,
         description: this.description,
         inputSchema,
         annotations,
@@ -103,7 +94,7 @@ function toMcpTool(listed: ListedTool, naming: Naming): McpTool {
     get tokens() {
       return (tokens ??= estimateTokens(this.text));
     },
-    tool: () => (made ??= toTool(listed, naming)),
+    tool: () => (made ??= toTool(listed, server, as)),
   };
 }
 
@@ -121,7 +112,7 @@ function faultOf(listed: ListedTool): string | undefined {
   }
 }
 
-function toTool(listed: ListedTool, { server, as }: Naming): Tool {
+function toTool(listed: ListedTool, server: McpServer, as: string): Tool {
   const { annotations } = listed;
   const usable = usableSchema(listed["inputSchema"]);
   const onlyReads = isRecord(annotations) && annotations["readOnlyHint"] === true;
@@ -132,17 +123,11 @@ function toTool(listed: ListedTool, { server, as }: Naming): Tool {
     // The server's own limit counts, which its progress moves on.
     timeoutMs: 0,
     access: onlyReads ? "none" : "exclusive",
-    execute: (input: object, context: ToolContext) =>
-      call(server, { name: listed.name, input: originalNames({ ...input }, usable), context }),
+    execute: async (input: object, { signal, update }: ToolContext) => {
+      const options = { signal, onProgress: update };
+      return toMcpResult(await server.call(listed.name, originalNames({ ...input }, usable), options));
+    },
   });
-}
-
-async function call(
-  server: McpServer,
-  { name, input, context }: { readonly name: string; readonly input: object; readonly context: ToolContext },
-) {
-  const { signal, update } = context;
-  return toMcpResult(await server.call(name, input, { signal, onProgress: update }));
 }
 
 function descriptionOf({ name, description, title }: ListedTool): string {

@@ -35,21 +35,20 @@ export function lineReader(
   };
 }
 
-export type RequestId = string | number;
+type RequestId = string | number;
 
 /**
  * The messages in a text of a server, as the protocol's library takes them; none where it holds no message.
  * `null` counts as absent where the protocol has no such value. An answer that cannot be read becomes an
- * error for its call, which would wait for ever otherwise. `openId`: the request that the text answers,
- * where known.
+ * error for its call, which would wait for ever otherwise.
  */
-export function readMessages(text: string, openId?: RequestId): readonly object[] {
+export function readMessages(text: string): readonly object[] {
   const json = text.replace(/^\uFEFF/, "");
   let value: unknown;
   try {
     value = JSON.parse(json);
   } catch (error) {
-    const id = /^\s*\{[^]*"jsonrpc"/.test(json) ? (idAtEdge(json) ?? openId) : undefined;
+    const id = /^\s*\{[^]*"jsonrpc"/.test(json) ? idAtEdge(json) : undefined;
     return id === undefined ? [] : [unreadable(id, errorMessage(error))];
   }
   return (Array.isArray(value) ? value : [value]).flatMap(readMessage);

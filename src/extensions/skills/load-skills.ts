@@ -1,21 +1,12 @@
 import { hash } from "node:crypto";
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-} from "node:fs";
+import { lstatSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { errorMessage } from "../../core/base/errors.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
 import { field, textField } from "../markdown/fields.ts";
 import { type Definition, loadDefinitions } from "../markdown/load-definitions.ts";
 import type { Finding, IsTrusted, Origin, SourceFolder } from "../markdown/origin.ts";
-import { filesBelow, readFolder, readTextFile } from "../markdown/read-text-file.ts";
+import { filesBelow, readFolder, readRegularFile, readTextFile } from "../markdown/read-text-file.ts";
 
 /** Instructions for a kind of task, kept in a folder with a `SKILL.md` and the files it speaks of. */
 export interface Skill {
@@ -126,17 +117,15 @@ export async function skillScripts(skill: Skill, isTrusted: IsTrusted): Promise<
   if (scripts.length === 0) return { scripts, isTrusted: true };
   const file = readTextFile(skill.path, { maxBytes: MAX_SKILL_BYTES, within: skill.folder });
   if (file === undefined || "fault" in file) return { scripts, isTrusted: false };
-  return { scripts, isTrusted: await mayUseScripts(skill, { text: file.text, files, isTrusted }) };
+  return { scripts, isTrusted: await mayUseScripts(skill, file.text, files, isTrusted) };
 }
 
 /** True when the scripts of a skill may be used, by its text and its files. */
 export async function mayUseScripts(
   { name, origin, path, folder }: Skill,
-  {
-    text,
-    files,
-    isTrusted,
-  }: { readonly text: string; readonly files: SkillFiles; readonly isTrusted: IsTrusted },
+  text: string,
+  files: SkillFiles,
+  isTrusted: IsTrusted,
 ): Promise<boolean> {
   if (origin !== "project" || files.scripts.length === 0) return true;
   const contentHash = skillHash(folder, text, files);
@@ -191,15 +180,11 @@ function isScript(file: string, path: string): boolean {
 }
 
 function contentOf(path: string): Buffer | undefined {
-  let file: number | undefined;
   try {
-    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    const stats = fstatSync(file);
-    return stats.isFile() && stats.size <= MAX_HASHED_BYTES ? readFileSync(file) : undefined;
+    const read = readRegularFile(path, MAX_HASHED_BYTES);
+    return "fault" in read ? undefined : read;
   } catch {
     // A file that cannot be read cannot be vouched for.
     return undefined;
-  } finally {
-    if (file !== undefined) closeSync(file);
   }
 }

@@ -7,7 +7,7 @@ import { type IsTrusted, trustsNoProject } from "../markdown/origin.ts";
 import { readTextFile } from "../markdown/read-text-file.ts";
 import { MAX_SKILL_BYTES, mayUseScripts, type Skill, type SkillFiles, skillFiles } from "./load-skills.ts";
 
-const LIST = { tool: "skill", parameter: "name", maxChars: 6_000 };
+const MAX_LIST_CHARS = 6_000;
 const MAX_BODY_BYTES = 48_000;
 const MAX_FILES = 50;
 
@@ -35,7 +35,7 @@ export function createSkillTool(skills: readonly Skill[], options: SkillToolOpti
   const { isTrusted = trustsNoProject } = options;
   return defineTool({
     name: "skill",
-    description: `Load a skill, instructions for a kind of task, before such a task.\n${offeredList(offered, LIST)}`,
+    description: `Load a skill, instructions for a kind of task, before such a task.\n${offeredList(offered, "skill", "name", MAX_LIST_CHARS)}`,
     parameters: {
       type: "object",
       properties: { name: { type: "string" }, arguments: { type: "string" } },
@@ -64,7 +64,7 @@ export async function loadSkill(
   const body = withArguments(document.body.trim(), input.arguments ?? "");
   const text = truncateMiddle(body, { maxBytes: MAX_BODY_BYTES });
   const files = skillFiles(skill.folder);
-  const withScripts = await mayUseScripts(skill, { text: file.text, files, isTrusted });
+  const withScripts = await mayUseScripts(skill, file.text, files, isTrusted);
   return {
     content: [
       `# Skill ${skill.name}`,

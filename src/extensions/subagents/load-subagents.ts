@@ -11,8 +11,7 @@ import {
 } from "../markdown/load-definitions.ts";
 import { type Finding, type IsTrusted, type SourceFolder, trustsNoProject } from "../markdown/origin.ts";
 import { readFolder } from "../markdown/read-text-file.ts";
-import { isNamed, namedTools } from "./named-tools.ts";
-import { BUILT_IN_SUBAGENTS, type LoadedSubagent, type Subagent } from "./task-tool.ts";
+import { BUILT_IN_SUBAGENTS, isNamed, type LoadedSubagent, namedTools, type Subagent } from "./task-tool.ts";
 
 const MAX_BYTES = 65_536;
 const MAX_FILES = 200;

@@ -1,7 +1,7 @@
 import { assertCount } from "../../core/base/check.ts";
 import { misuse } from "../../core/base/errors.ts";
 import { defined } from "../../core/base/json.ts";
-import { counted, didYouMean, truncateMiddle } from "../../core/base/text.ts";
+import { counted, didYouMean, nearest, truncateMiddle } from "../../core/base/text.ts";
 import type { Effort, Model } from "../../core/model/model.ts";
 import {
   defineTool,
@@ -14,7 +14,6 @@ import {
 import { errorResult } from "../../core/tool/tool-output.ts";
 import { offeredList } from "../markdown/fields.ts";
 import type { Origin } from "../markdown/origin.ts";
-import { isNamed } from "./named-tools.ts";
 
 /** An agent for a kind of task, as data: it runs when the `task` tool is called with its name. */
 export interface Subagent {
@@ -95,7 +94,7 @@ export const BUILT_IN_SUBAGENTS: readonly LoadedSubagent[] = [
 const DEFAULT_MAX_ITERATIONS = 20;
 const DEFAULT_MAX_DEPTH = 2;
 const DEFAULT_REPORT_CHARS = 16_000;
-const LIST = { tool: "task", parameter: "agent", maxChars: 4_000 };
+const MAX_LIST_CHARS = 4_000;
 /** Longer than a tool of a subagent takes to end after an abort, so that the task can still report. */
 const ABORT_GRACE_MS = 20_000;
 
@@ -134,7 +133,7 @@ export function createTaskTool(options: TaskToolOptions = {}): Tool {
   assertCount("maxReportChars", options.maxReportChars ?? DEFAULT_REPORT_CHARS, 1);
   return defineTool({
     name: "task",
-    description: `Has a subagent do a part of the work and report. It sees only the prompt: say what to do, what you know, what to report.\n${offeredList([...agents.values()], LIST)}`,
+    description: `Has a subagent do a part of the work and report. It sees only the prompt: say what to do, what you know, what to report.\n${offeredList([...agents.values()], "task", "agent", MAX_LIST_CHARS)}`,
     parameters: {
       type: "object",
       properties: { agent: { type: "string" }, prompt: { type: "string" } },
@@ -302,4 +301,56 @@ function money(cost: number | undefined): string {
 
 function seconds(milliseconds: number): string {
   return `${(milliseconds / 1_000).toFixed(1)} s`;
+}
+
+/** Names other agents give to tools, in lower case, and the tool that does the same here. */
+const PEER_NAMES: ReadonlyMap<string, string> = new Map([
+  ["multiedit", "edit"],
+  ["ls", "read"],
+  ["webfetch", "web_fetch"],
+  ["todowrite", "todo"],
+  ["todoread", "todo"],
+  ["agent", "task"],
+  ["bashoutput", "job"],
+  ["killshell", "job"],
+  ["killbash", "job"],
+]);
+
+export interface NamedTools {
+  readonly names: readonly string[];
+  readonly unknown: readonly string[];
+}
+
+/** The tools that names mean, those of other agents too. Tools of servers are kept: they may come later. */
+export function namedTools(list: readonly string[], known: readonly Tool[]): NamedTools {
+  const all = known.map(({ name }) => name);
+  const names = new Set<string>();
+  const unknown: string[] = [];
+  for (const given of list) {
+    const lower = given.toLowerCase();
+    const wanted = PEER_NAMES.get(lower) ?? lower;
+    const name = all.find((each) => each.toLowerCase() === wanted);
+    if (name !== undefined) names.add(name);
+    else if (/^mcp__[\w-]+(?:__[\w-]*\*?)?$/.test(given)) names.add(given);
+    else unknown.push(unknownTool(given, all));
+  }
+  return { names: [...names], unknown };
+}
+
+/** True when a tool is one of those named, `mcp__server` and `mcp__server__*` meaning all of a server. */
+export function isNamed(tool: string, names: readonly string[]): boolean {
+  return names.some((name) => {
+    if (name === tool) return true;
+    if (name.endsWith("*")) return tool.startsWith(name.slice(0, -1));
+    return /^mcp__[^_]+(?:_[^_]+)*$/.test(name) && tool.startsWith(`${name}__`);
+  });
+}
+
+function unknownTool(given: string, all: readonly string[]): string {
+  const shown = JSON.stringify(given.slice(0, 80));
+  if (given.includes("("))
+    return `the tool ${shown} is left out: a subagent gets whole tools, and permission rules say what they may do`;
+  const guess = nearest(given, all);
+  const hint = guess === undefined ? "" : `, did you mean ${guess}?`;
+  return `there is no tool ${shown}${hint} (tools: ${all.join(", ")})`;
 }

@@ -13,12 +13,12 @@ import {
 } from "@agentclientprotocol/sdk";
 import type { CodingSession } from "../../coding/session/coding-session.ts";
 import { type Json, type NanoAgentError, toNanoAgentError } from "../../core/base/errors.ts";
+import { withHiddenShown } from "../../core/base/hidden-characters.ts";
 import { defined } from "../../core/base/json.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
 import { fenced } from "../../core/base/text.ts";
 import type { Input } from "../../core/message/input.ts";
 import type { UserBlock } from "../../core/message/message.ts";
-import { withHiddenShown } from "../../permission/hidden-characters.ts";
 import { withoutUnkept } from "../../session/session-error.ts";
 import { EXIT, exitCodeOfError } from "../../view/exit-code.ts";
 import type { Outcome } from "../../view/outcome.ts";

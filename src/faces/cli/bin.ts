@@ -25,8 +25,9 @@ async function start(words: readonly string[]): Promise<void> {
     process.exitCode = USAGE_ERROR;
     process.stderr.write(
       `nano-agent needs Node ${NANO_AGENT_NODE} or newer, this is Node ${process.versions.node} (${process.execPath}).\n` +
-        "Install a newer Node (https://nodejs.org). A clone brings its own:\n" +
-        "  npm ci && npm run demo\n",
+        "Install a newer Node (https://nodejs.org). A clone brings its own: in it,\n" +
+        "  npm ci && npm run demo\n" +
+        "  node_modules/.bin/node dist/bin.mjs, from any folder with its whole path\n",
     );
     return;
   }

@@ -203,11 +203,8 @@ export function isTerminal(descriptor: 0 | 1 | 2): boolean {
   return process.getBuiltinModule("node:tty").isatty(descriptor);
 }
 
-/** Characters that may wait for a slow reader before {@link Output.isFull}. */
-const MAX_HELD_CHARS = 4_000_000;
-
-/** Texts that are written together. A system takes only so much at a time. */
-const MAX_TOGETHER = 10_000;
+/** Bytes that may wait for a slow reader before {@link Output.isFull}. */
+const MAX_WAITING = 4_000_000;
 
 export class StreamOutput implements Output {
   readonly isTerminal: boolean;
@@ -215,9 +212,6 @@ export class StreamOutput implements Output {
   #stream: Writable | undefined;
   #broken: Error | undefined;
   #pending = 0;
-  /** Texts that wait until the write before them is done: a slow reader costs text and no more. */
-  #held: string[] = [];
-  #heldChars = 0;
   #waiting: (() => void)[] = [];
   readonly #listeners: ((error: Error) => void)[] = [];
 
@@ -228,26 +222,16 @@ export class StreamOutput implements Output {
 
   write(text: string): void {
     if (this.#broken !== undefined || text === "") return;
-    // On a terminal, texts of two outputs stand in the order they were written.
-    if (this.#pending === 0 || this.isTerminal) return this.#send(text);
-    this.#held.push(text);
-    this.#heldChars += text.length;
-  }
-
-  get isFull(): boolean {
-    return this.#heldChars > MAX_HELD_CHARS;
-  }
-
-  #send(text: string): void {
     this.#pending++;
     ownWrite(this.#target(), text, (error) => {
       this.#pending--;
       if (error !== undefined && error !== null) this.#break(error);
-      const held = this.#held.splice(0, MAX_TOGETHER).join("");
-      this.#heldChars -= held.length;
-      if (held !== "" && this.#broken === undefined) this.#send(held);
-      else if (this.#pending === 0) for (const resolve of this.#waiting.splice(0)) resolve();
+      if (this.#pending === 0) for (const resolve of this.#waiting.splice(0)) resolve();
     });
+  }
+
+  get isFull(): boolean {
+    return this.#broken === undefined && (this.#stream?.writableLength ?? 0) > MAX_WAITING;
   }
 
   drain(): Promise<void> {
@@ -270,8 +254,6 @@ export class StreamOutput implements Output {
   #break(error: Error): void {
     if (this.#broken !== undefined) return;
     this.#broken = error;
-    this.#held = [];
-    this.#heldChars = 0;
     for (const resolve of this.#waiting.splice(0)) resolve();
     for (const listener of this.#listeners) listener(error);
   }

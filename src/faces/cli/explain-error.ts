@@ -1,6 +1,6 @@
 import type { Settings } from "../../coding/settings/settings.ts";
 import type { NanoAgentError } from "../../core/base/errors.ts";
-import { nearest } from "../../core/base/text.ts";
+import { didYouMean } from "../../core/base/text.ts";
 import { PRESETS } from "../../providers/catalog.ts";
 import { keyVariableOf } from "../../providers/model-choice.ts";
 import { knownModelIds } from "../../providers/model-info.ts";
@@ -44,17 +44,7 @@ function keySource(error: NanoAgentError, { settings }: ErrorPlace): string {
 function knownModels({ model, settings }: ErrorPlace): string {
   const [provider = "", ...rest] = model?.split("/") ?? [];
   const custom = Object.keys(settings?.config.values.providers?.[provider]?.models ?? {});
-  const known = byLikeness(rest.join("/"), [...custom, ...knownModelIds(provider)]);
-  return known.length === 0 ? " See nano-agent models." : ` Known: ${known.slice(0, 8).join(", ")}.`;
-}
-
-/** `names` with those that look most like `wanted` first. */
-function byLikeness(wanted: string, names: readonly string[]): readonly string[] {
-  const rest = [...names];
-  const sorted: string[] = [];
-  for (let next = nearest(wanted, rest); next !== undefined; next = nearest(wanted, rest)) {
-    sorted.push(next);
-    rest.splice(rest.indexOf(next), 1);
-  }
-  return [...sorted, ...rest];
+  const known = [...custom, ...knownModelIds(provider)];
+  if (known.length === 0) return " See nano-agent models.";
+  return `${didYouMean(rest.join("/"), known)} Known: ${known.slice(0, 8).join(", ")}.`;
 }

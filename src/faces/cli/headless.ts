@@ -10,11 +10,11 @@ import { type PreparedSession, prepareCodingSession } from "../../coding/session
 import { currentFolder, existingFolder, withGoneFolder } from "../../coding/settings/paths.ts";
 import type { AgentEvent } from "../../core/agent/entries.ts";
 import { errorMessage, misuse, toNanoAgentError } from "../../core/base/errors.ts";
+import { withHiddenShown } from "../../core/base/hidden-characters.ts";
 import { newUuid } from "../../core/base/ids.ts";
 import { defined } from "../../core/base/json.ts";
 import { counted } from "../../core/base/text.ts";
 import type { Input } from "../../core/message/input.ts";
-import { withHiddenShown } from "../../permission/hidden-characters.ts";
 import { LOCAL_MODEL } from "../../providers/model-choice.ts";
 import type { LogSink } from "../../telemetry/run-log.ts";
 import { describeDuration } from "../../tools/shell/report.ts";

@@ -72,7 +72,6 @@ test.each([
 
 test.each([
   ["sessions show 3f2a91", "nano-agent sessions show 3f2a91"],
-  ["undo 2", "nano-agent undo 2"],
   ["doctor", "nano-agent doctor"],
 ])("of %j behind an option it is said that a command comes first", (words, meant) => {
   expect(() => assertNoCommand(words.split(" "), false)).toThrow(

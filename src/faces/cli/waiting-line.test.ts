@@ -70,7 +70,7 @@ test("the line is gone before anything else is written, and nothing is erased wh
   after(3_000);
   over.write("two\n");
   over.write("three\n");
-  expect(text()).toBe("\r\u001B[K… overloaded, try 2 in 0 s · 3 s\r\u001B[Ktwo\nthree\n");
+  expect(text()).toBe("\r\u001B[K… attempt 2 in 0 s: overloaded · 3 s\r\u001B[Ktwo\nthree\n");
 });
 
 test("what stays the same goes on counting", () => {

@@ -210,12 +210,10 @@ export class CodingHost implements SessionHost {
   }
 
   channel(file: SessionFile): SessionChannel {
-    const { sessionId: id, path } = file;
-    let channel = this.#channels.get(id);
-    if (channel === undefined) {
-      const state = (): SessionState => this.stateOf(file);
-      this.#channels.set(id, (channel = new SessionChannel({ path, state, clock: this.options.clock })));
-    }
+    const { sessionId: id } = file;
+    const channel =
+      this.#channels.get(id) ?? new SessionChannel(this.options.clock, () => this.stateOf(file));
+    this.#channels.set(id, channel);
     return channel;
   }
 
@@ -246,13 +244,10 @@ export class CodingHost implements SessionHost {
   async #begin(id: string, options: CodingSessionOptions): Promise<ServedSession> {
     await this.#closing.get(id);
     const session = await createCodingSession(options);
-    const served = new ServedSession({
-      session,
-      clock: this.options.clock,
-      redaction: this.options.redaction,
-      channel: () => this.#channels.get(id),
-      onQuiet: () => void this.#release(id, served),
-    });
+    const { clock, redaction } = this.options;
+    const onQuiet = (): void => void this.#release(id, served);
+    const channel = (): SessionChannel | undefined => this.#channels.get(id);
+    const served = new ServedSession(session, clock, redaction, channel, onQuiet);
     this.#ready.set(id, served);
     const { name, windowTokens } = session.info.model;
     this.#windows.set(name, windowTokens);

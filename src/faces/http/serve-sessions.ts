@@ -6,7 +6,7 @@ import { hostname } from "node:os";
 import { extname, join } from "node:path";
 import type { CodingSessionOptions } from "../../coding/session/coding-session.ts";
 import type { Settings } from "../../coding/settings/settings.ts";
-import { redactionFor } from "../../coding/setup/secrets.ts";
+import { redactionFor } from "../../coding/setup/confine.ts";
 import { systemClock } from "../../core/base/async.ts";
 import { createHandler, type WebAsset } from "../../server/create-handler.ts";
 import { fetchListener } from "../../system/fetch-listener.ts";

@@ -1,4 +1,3 @@
-import { type FSWatcher, watch } from "node:fs";
 import type { CodingSession } from "../../coding/session/coding-session.ts";
 import type { AgentEvent } from "../../core/agent/entries.ts";
 import { type Clock, startTimer } from "../../core/base/async.ts";
@@ -14,31 +13,32 @@ import type {
 } from "../../server/server-api.ts";
 import type { Question } from "../../view/question.ts";
 
-interface ServedSessionOptions {
-  readonly session: CodingSession;
-  readonly clock: Clock;
-  readonly redaction: Redaction | undefined;
-  readonly channel: () => SessionChannel | undefined;
-  readonly onQuiet: () => void;
-}
-
 /** How long a session stays open in which nothing happens. Others may write to it then. */
 const LINGER_MS = 2_000;
 
 /** A coding session that this process works on, and what its followers hear of it. */
 export class ServedSession {
   readonly session: CodingSession;
-  readonly #options: ServedSessionOptions;
+  readonly #clock: Clock;
+  readonly #channel: () => SessionChannel | undefined;
+  readonly #onQuiet: () => void;
   readonly #pieces: PieceRedaction;
   #told: readonly Question[] = [];
   #queue = "";
   #stopTimer: () => void = () => undefined;
 
-  constructor(options: ServedSessionOptions) {
-    const { session } = options;
+  constructor(
+    session: CodingSession,
+    clock: Clock,
+    redaction: Redaction | undefined,
+    channel: () => SessionChannel | undefined,
+    onQuiet: () => void,
+  ) {
     this.session = session;
-    this.#options = options;
-    this.#pieces = new PieceRedaction(options.redaction);
+    this.#clock = clock;
+    this.#channel = channel;
+    this.#onQuiet = onQuiet;
+    this.#pieces = new PieceRedaction(redaction);
     session.onEvent((event) => this.#onEvent(event));
     session.onQuestion(() => this.#onChange());
     session.onChange(() => this.#onChange());
@@ -114,16 +114,16 @@ export class ServedSession {
   }
 
   #onEvent(event: AgentEvent): void {
-    const { channel } = this.#options;
+    const channel = this.#channel();
     const shown = this.#pieces.event(event);
-    if ("parent" in event) channel()?.tell("entries");
+    if ("parent" in event) channel?.tell("entries");
     // The result holds the whole conversation once more.
-    else if (shown !== undefined && event.type !== "done") channel()?.tell({ type: "event", event: shown });
+    else if (shown !== undefined && event.type !== "done") channel?.tell({ type: "event", event: shown });
   }
 
   #onChange(): void {
     const { session } = this;
-    const channel = this.#options.channel();
+    const channel = this.#channel();
     const { questions } = session;
     for (const question of questions)
       if (!this.#told.some(({ id }) => id === question.id)) channel?.tell({ type: "question", question });
@@ -142,8 +142,7 @@ export class ServedSession {
   #linger(): void {
     this.#stopTimer();
     if (this.session.view.state === "closed" || this.#isBusy) return;
-    const { clock, onQuiet } = this.#options;
-    this.#stopTimer = startTimer(clock, LINGER_MS, onQuiet);
+    this.#stopTimer = startTimer(this.#clock, LINGER_MS, this.#onQuiet);
   }
 
   get #isBusy(): boolean {
@@ -159,37 +158,35 @@ export const FITS_IDLE: readonly string[] = ["messages", "fork", "undo", "redo"]
 
 type Listener = (passing: PassingEvent | "entries") => void;
 
-interface SessionChannelOptions {
-  readonly path: string;
-  readonly state: () => SessionState;
-  readonly clock: Clock;
-}
-
-/** How often a file is looked at where the system does not tell of changes, and who writes it. */
-const LOOK_MS = 1_000;
+/** How often it is looked whether another process has written to the file, and who writes it. */
+const LOOK_MS = 250;
 
 /**
- * All that follow one session, whether this process works on it or another one. The file is watched as long
+ * All that follow one session, whether this process works on it or another one. The file is looked at as long
  * as somebody follows.
  */
 export class SessionChannel {
-  readonly #options: SessionChannelOptions;
+  readonly #clock: Clock;
+  readonly #stateOf: () => SessionState;
   readonly #listeners = new Set<Listener>();
-  #watcher: FSWatcher | undefined;
   #stopTimer: () => void = () => undefined;
   #state: SessionState | undefined;
 
-  constructor(options: SessionChannelOptions) {
-    this.#options = options;
+  constructor(clock: Clock, stateOf: () => SessionState) {
+    this.#clock = clock;
+    this.#stateOf = stateOf;
   }
 
   listen(listener: Listener): () => void {
     const own: Listener = (passing) => listener(passing);
     this.#listeners.add(own);
-    if (this.#listeners.size === 1) this.#begin();
+    if (this.#listeners.size === 1) {
+      this.#state = this.#stateOf();
+      this.#lookLater();
+    }
     return () => {
       this.#listeners.delete(own);
-      if (this.#listeners.size === 0) this.#end();
+      if (this.#listeners.size === 0) this.#stopTimer();
     };
   }
 
@@ -200,34 +197,17 @@ export class SessionChannel {
   /** Tells the state if it is another one than was told last. */
   tellState(): void {
     if (this.#listeners.size === 0) return;
-    const state = this.#options.state();
+    const state = this.#stateOf();
     if (state === this.#state) return;
     this.#state = state;
     this.tell({ type: "state", state });
   }
 
-  #begin(): void {
-    this.#state = this.#options.state();
-    try {
-      this.#watcher = watch(this.#options.path, { persistent: false }, () => this.tell("entries"));
-      this.#watcher.on("error", () => this.#watcher?.close());
-    } catch {
-      // A system has only so many watchers; then looking has to do.
-    }
-    this.#lookLater();
-  }
-
   #lookLater(): void {
-    this.#stopTimer = startTimer(this.#options.clock, LOOK_MS, () => {
+    this.#stopTimer = startTimer(this.#clock, LOOK_MS, () => {
       this.tell("entries");
       this.tellState();
       if (this.#listeners.size > 0) this.#lookLater();
     });
-  }
-
-  #end(): void {
-    this.#stopTimer();
-    this.#watcher?.close();
-    this.#watcher = undefined;
   }
 }

@@ -61,6 +61,8 @@ export interface OpenScreenOptions {
   /** True when an error that nobody caught has been told and is no reason to end. */
   readonly takesError: (error: unknown) => boolean;
   readonly isPlain: boolean;
+  /** True if the folder is removed afterwards, so that nobody is told how to resume. */
+  readonly isScratch?: boolean;
   readonly endings: Endings;
 }
 
@@ -355,7 +357,8 @@ class ScreenProgram {
     if (session?.view.run !== undefined)
       await Promise.race([session.stop().catch(() => undefined), after(STOP_MS)]);
     const isStored = (await Promise.race([session?.queue.isStored(), after(STOP_MS)])) === true;
-    await this.#leave(goOnLines(session, { isStored, width: this.#screen.context.width }));
+    const { width } = this.#screen.context;
+    await this.#leave(this.#options.isScratch === true ? [] : goOnLines(session, { isStored, width }));
     if (session !== undefined) {
       const ended = (): true => true;
       const isClosed = await Promise.race([session.close().then(ended, ended), after(STOP_MS * 2)]);

@@ -1,5 +1,5 @@
 import type { CodingSession } from "../../coding/session/coding-session.ts";
-import { withHiddenShown } from "../../permission/hidden-characters.ts";
+import { withHiddenShown } from "../../core/base/hidden-characters.ts";
 import { isFinal } from "../../view/blocks.ts";
 import type { Question, QuestionReply } from "../../view/question.ts";
 import { questionKind } from "../../view/question-kind.ts";
@@ -8,7 +8,7 @@ import { InputLine } from "./editor/input-line.ts";
 import { plainText, TOO_SOON } from "./line-drawer.ts";
 import { type Line, line, type ViewContext } from "./paint/line.ts";
 import { type Look, marksOf } from "./paint/theme.ts";
-import { type Panel, QUIET_MS } from "./panels/panel.ts";
+import { type OpenedPanel, QUIET_MS } from "./panels/panel.ts";
 import type { ScreenFace, ScreenOptions } from "./screen.ts";
 import type { TerminalEvent } from "./tty/key.ts";
 import { numberedReply, wholeQuestion } from "./views/question-lines.ts";
@@ -48,7 +48,9 @@ export class PlainScreen implements ScreenFace {
   #settled: string | undefined;
   /** A question or a list went away by itself: the next line may have been begun for that. */
   #isStale = false;
-  #panel: Panel | undefined;
+  #panel: OpenedPanel | undefined;
+  /** Takes the next line for the panel. */
+  #takeLine: ((text: string) => void) | undefined;
   #typed = "";
   #isPaused = true;
   #isPrompting = false;
@@ -129,27 +131,17 @@ export class PlainScreen implements ScreenFace {
     this.print([line(`(${text})`)]);
   }
 
-  open(panel: Panel): void {
+  open(panel: OpenedPanel): void {
     this.#panel = panel;
-    const { choices, field } = panel;
-    if (field !== undefined) {
-      this.print([line(`${field.title} (an empty line goes back)`)]);
-      return;
-    }
-    const rows =
-      choices === undefined
-        ? (panel.page?.(this.context) ?? panel.draw(this.context, Number.MAX_SAFE_INTEGER).rows)
-        : [
-            line(choices.title),
-            ...choices.labels.map((label, index) => line(`${index + 1}. ${label}`)),
-            line("Number, or an empty line for none:"),
-          ];
+    const { rows, take } = panel.plain(this.context);
+    this.#takeLine = take;
     this.print(rows);
-    if (choices === undefined) panel.handle({ type: "key", key: "escape" });
+    if (take === undefined) panel.handle({ type: "key", key: "escape" });
   }
 
   close(): void {
     this.#panel = undefined;
+    this.#takeLine = undefined;
     // A number too many for the list is no answer to a question above it.
     this.#askedAt = this.#options.clock.elapsed();
   }
@@ -260,12 +252,10 @@ export class PlainScreen implements ScreenFace {
 
   #take(text: string): void {
     const question = this.#asked;
-    const panel = this.#panel;
     const isStale = this.#isStale;
     this.#isStale = false;
     const isCommand = this.#form === undefined ? text.startsWith("/") : SCREEN_COMMANDS.test(text);
-    if (panel?.field !== undefined) panel.field.take(text);
-    else if (panel?.choices !== undefined) choosePlain(panel, text);
+    if (this.#takeLine !== undefined) this.#takeLine(text);
     else if (isCommand || question === undefined) {
       if (!isCommand && this.#isTooSoon(isStale)) return;
       if (SCREEN_COMMANDS.test(text)) this.#settled = question?.id;
@@ -309,13 +299,6 @@ export class PlainScreen implements ScreenFace {
     this.#options.terminal.write(`${this.#isPrompting ? "\n" : ""}${text}`);
     this.#isPrompting = false;
   }
-}
-
-function choosePlain(panel: Panel, text: string): void {
-  const { labels = [], choose } = panel.choices ?? {};
-  const index = Number(text.trim()) - 1;
-  if (Number.isInteger(index) && index >= 0 && index < labels.length) choose?.(index);
-  else panel.handle({ type: "key", key: "escape" });
 }
 
 function nothing(): void {

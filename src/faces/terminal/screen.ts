@@ -9,7 +9,7 @@ import { InputLine, type InputLineOptions, placeholderOf, roleOf } from "./edito
 import type { KeyAction, Keymap } from "./editor/keymap.ts";
 import { type Line, line, span, type ViewContext, wrapLine } from "./paint/line.ts";
 import { type Look, marksOf, type Reflow, type Role } from "./paint/theme.ts";
-import type { Panel, PanelRows } from "./panels/panel.ts";
+import type { OpenedPanel, Panel, PanelRows } from "./panels/panel.ts";
 import { panelForQuestion } from "./panels/question-panel.ts";
 import type { Size, TerminalEvent } from "./tty/key.ts";
 import { type Frame, Renderer } from "./tty/renderer.ts";
@@ -55,7 +55,7 @@ export class Screen {
   readonly input: InputLine;
   readonly #options: ScreenOptions;
   readonly #renderer: Renderer;
-  readonly #panels: Panel[] = [];
+  readonly #panels: OpenedPanel[] = [];
   #reflow: Reflow;
   #look: Look;
   #scroll = new Scroll();
@@ -68,7 +68,6 @@ export class Screen {
   #ticker: NodeJS.Timeout | undefined;
   #resizing: NodeJS.Timeout | undefined;
   #drawnAt = Number.NEGATIVE_INFINITY;
-  readonly #floor = new Floor();
   #isPaused = true;
   #keymap: Keymap;
 
@@ -149,7 +148,6 @@ export class Screen {
     if (this.#isPaused) return;
     this.#isPaused = true;
     this.#stopTimers();
-    this.#floor.reset();
     this.#renderer.erase();
     this.#renderer.forget();
   }
@@ -178,13 +176,13 @@ export class Screen {
     this.#hint.clear();
   }
 
-  open(panel: Panel): void {
+  open(panel: OpenedPanel): void {
     this.#panels.push(panel);
     this.draw();
   }
 
   /** Takes a panel away; without one the newest. */
-  close(panel?: Panel): void {
+  close(panel?: OpenedPanel): void {
     const at = panel === undefined ? this.#panels.length - 1 : this.#panels.indexOf(panel);
     if (at >= 0) this.#panels.splice(at, 1);
     // What was typed for a list is no answer to the question below it.
@@ -218,7 +216,6 @@ export class Screen {
     clearTimeout(this.#resizing);
     this.#resizing = setTimeout(() => {
       this.#resizing = undefined;
-      this.#floor.reset();
       this.#renderer.resize(size);
       this.draw();
     }, REST_MS);
@@ -226,7 +223,6 @@ export class Screen {
 
   /** Draws everything anew on a cleared screen. */
   redraw(): void {
-    this.#floor.reset();
     this.#renderer.clearScreen();
     this.draw();
   }
@@ -280,7 +276,6 @@ export class Screen {
     const rows = this.#scroll.advance(session?.view.items ?? [], context);
     try {
       const lower = this.#lower(rows, session?.view, context);
-      this.#floor.settle(lower.live.length, this.hasPanel);
       return { final: rows.final, ...lower };
     } catch (error) {
       const text = `This part of the screen failed and is left out: ${errorMessage(error)}`;
@@ -289,7 +284,7 @@ export class Screen {
   }
 
   #lower(
-    { final, live }: ScrollRows,
+    { live }: ScrollRows,
     view: SessionView | undefined,
     context: ViewContext,
   ): ReturnType<typeof composeFrame> {
@@ -304,8 +299,7 @@ export class Screen {
     const notice = this.#hint.rowsAt(clock.elapsed(), width);
     // Before there is a session a list says all there is to say.
     const status = view === undefined && isPanel ? [] : [statusLine({ view, place, marks, width, extra })];
-    const least = this.#floor.after(final.length);
-    const parts = { live, least, view, shells: this.#shells, bottom, isPanel, popup, notice, status, size };
+    const parts = { live, view, shells: this.#shells, bottom, isPanel, popup, notice, status, size };
     return composeFrame(parts, context);
   }
 
@@ -401,8 +395,6 @@ const ALWAYS: ReadonlySet<string> = new Set(["suspend", "redraw"]);
 /** The parts of the lower screen, each already laid out. */
 export interface FrameParts {
   readonly live: readonly Line[];
-  /** Rows to fill at least. */
-  readonly least: number;
   readonly view: SessionView | undefined;
   readonly shells: readonly RunningShell[];
   /** Input, question or list, at most `size.rows - 1` rows. */
@@ -452,12 +444,7 @@ export function composeFrame(parts: FrameParts, context: ViewContext): Pick<Fram
   const top = side.length > 0 && live.length + 1 < room ? [...side, []] : side;
   const below = [...gap, ...top, ...rule, ...queue];
   const behind = [...popup, ...notice, ...status];
-  const used = live.length + below.length + input.length + behind.length;
-  const fill = Array.from(
-    { length: isPanel ? 0 : Math.max(0, Math.min(parts.least, rows) - used) },
-    (): Line => [],
-  );
-  const above = [...live, ...fill, ...below];
+  const above = [...live, ...below];
   return {
     live: [...above, ...input, ...behind],
     caret: {
@@ -495,25 +482,5 @@ export class Hint {
   /** Milliseconds until it has to go; 0 where nothing stands. */
   leftAt(ms: number): number {
     return this.#line === undefined ? 0 : Math.max(0, (this.#until ?? ms) - ms);
-  }
-}
-
-/** Keeps the input where a tall panel ended: what is said next fills the rows between. */
-export class Floor {
-  #rows = 0;
-
-  /** Rows that the lower part takes at least, now that so many were printed above it. */
-  after(printed: number): number {
-    this.#rows = Math.max(0, this.#rows - printed);
-    return this.#rows;
-  }
-
-  /** So many rows were drawn. */
-  settle(rows: number, isPanel: boolean): void {
-    if (isPanel || rows > this.#rows) this.#rows = isPanel ? rows : 0;
-  }
-
-  reset(): void {
-    this.#rows = 0;
   }
 }

@@ -127,7 +127,7 @@ export function compactOnRequest(
   compactor: Compactor | false | undefined,
   instructions: string | undefined,
 ): Promise<CompactionEntry | undefined> {
-  return compactConversation(run, assertCompactor(compactor), { instructions });
+  return compactConversation(run, assertCompactor(compactor), "manual", instructions);
 }
 
 /** Tells what making room now would do. Throws `invalid_argument` without a compactor. */
@@ -151,16 +151,16 @@ export async function undoNewestCompaction(recorder: Recorder): Promise<void> {
 async function compactConversation(
   run: Run,
   compactor: Compactor,
-  reasonOfIt: CompactionReason | { readonly instructions: string | undefined },
+  reason: CompactionReason,
+  instructions?: string,
 ): Promise<CompactionEntry | undefined> {
-  const why = typeof reasonOfIt === "string" ? reasonOfIt : "manual";
-  run.emit({ type: "compaction_start", reason: why });
+  run.emit({ type: "compaction_start", reason });
   try {
-    const work = compactor.compact(taskOf(run, reasonOfIt));
+    const work = compactor.compact(taskOf(run, reason, instructions));
     const compaction = await orAborted(work, run.signal, COMPACTOR_GRACE_MS);
     if (compaction === undefined || run.signal.aborted) return undefined;
     assertSendable(run.state, compaction);
-    return (await record(run, { type: "compaction", reason: why, ...compaction })) as CompactionEntry;
+    return (await record(run, { type: "compaction", reason, ...compaction })) as CompactionEntry;
   } catch (error) {
     const failure = toNanoAgentError(error);
     if (failure.code === "journal") throw failure;
@@ -203,14 +203,10 @@ function contextView(run: Run): ContextView {
   };
 }
 
-function taskOf(
-  run: Run,
-  why: CompactionReason | { readonly instructions: string | undefined },
-): CompactionTask {
-  const instructions = typeof why === "string" ? undefined : why.instructions;
+function taskOf(run: Run, reason: CompactionReason, instructions: string | undefined): CompactionTask {
   return {
     ...contextView(run),
-    reason: typeof why === "string" ? why : "manual",
+    reason,
     ...defined({ instructions }),
     signal: run.signal,
     ask: (request) => askSeparately(run, request, "compaction"),

@@ -43,7 +43,6 @@ function touchedBy({ name, input }: Pick<ToolUseBlock, "name" | "input">): reado
   });
 }
 
-/** Notes it. The file moves to the end: what was touched last matters most. */
 function touch(files: Map<string, Set<FileAction>>, path: string, action: FileAction): void {
   const actions = files.get(path) ?? new Set<FileAction>();
   files.delete(path);
@@ -53,7 +52,6 @@ function touch(files: Map<string, Set<FileAction>>, path: string, action: FileAc
 interface Note {
   readonly summary: string | undefined;
   readonly todo: string | undefined;
-  /** As the user has approved it. */
   readonly plan: string | undefined;
   readonly files: TouchedFiles;
 }

@@ -21,7 +21,6 @@ interface CompactionBudget {
 }
 
 export interface CompactionPlan {
-  /** The messages that go, oldest first; not empty. */
   readonly replaced: readonly Message[];
   readonly pinned: PinnedMessages;
   /** The user's own words of what goes, as they will stand: whole, or cut with a mark where too long. */
@@ -85,7 +84,6 @@ interface Tail {
 
 /** Characters a result of the newest messages may have, tried one after the other until they fit. */
 const RESULT_CAPS: readonly number[] = [40_000, 10_000, 2_500, 600];
-/** Characters of one message of the user, when nothing else is left to cut. */
 const OWN_CAPS: readonly number[] = [100_000, 25_000, 6_000, 1_500];
 
 /** The tail, its longest parts cut where it would not fit by itself. */

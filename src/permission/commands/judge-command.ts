@@ -1,14 +1,14 @@
 import { parse } from "unbash";
+import { hiddenCharacter } from "../../core/base/hidden-characters.ts";
 import { secretInWord } from "../built-in-rules.ts";
-import { hiddenCharacter } from "../hidden-characters.ts";
 import { fold, lastPart, matchesText, wordSet } from "../match-text.ts";
 import type { PathSpace } from "../path-space.ts";
 import { type Placement, placementOf } from "../permission-mode.ts";
 import { type OriginRule, ruleText } from "../rule.ts";
-import type { JudgedCall } from "../rule-set.ts";
 import {
   BYPASSED,
   byRule,
+  type JudgedCall,
   noRule,
   notJudged,
   planDenial,
@@ -59,7 +59,6 @@ function deniedOutside({ command, mode, sandbox }: CommandCall): Verdict | undef
   return { decision: "deny", rule: "sandbox: on", reason, code: "deny_rule" };
 }
 
-/** In plan mode, without a sandbox in which nothing can be written: what only looks. */
 function lookingOnly(call: CommandCall, question: Verdict | undefined): Verdict {
   const looking = judgeOutside(call);
   if (looking.decision !== "allow") return planDenial(looking.part ?? call.command);
@@ -109,7 +108,6 @@ function secretIn({ command, defaults }: CommandCall, found: FoundCommands | und
   return undefined;
 }
 
-/** Programs whose words are texts, and those whose first operand is a script or a pattern. */
 const PRINTING = wordSet("echo printf");
 const SCRIPTED = wordSet("awk egrep fgrep grep jq rg sed");
 
@@ -242,9 +240,7 @@ const SUB_COMMAND = /^[A-Za-z0-9@][\w@:./-]*$/;
 interface FoundCommands {
   /** Each in its words, quotes removed; what a wrapper runs stands here as a command of its own, too. */
   readonly commands: (readonly string[])[];
-  /** Files that the line reads from or writes to by redirection. */
   readonly files: string[];
-  /** Characters of all scripts read so far. */
   length: number;
 }
 
@@ -254,10 +250,7 @@ const MAX_NESTING = 50;
 /** Scripts within scripts: `bash -c "bash -c …"`. */
 const MAX_SCRIPTS = 8;
 
-/**
- * The simple commands of any line, also in substitutions, behind `sudo` and in the text of `bash -c`. A word
- * that could be a program behind a wrapper counts as one. `undefined`: too long or nested too deeply.
- */
+/** The simple commands of any line, wrapped ones too. `undefined`: too long, or nested too deeply. */
 function commandsIn(line: string): FoundCommands | undefined {
   const found: FoundCommands = { commands: [], files: [], length: 0 };
   try {

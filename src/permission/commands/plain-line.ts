@@ -2,11 +2,9 @@ export interface PlainWord {
   readonly text: string;
   /** It holds `*`, `?` or `[` outside quotes, which Bash replaces by names of files. */
   readonly isGlob: boolean;
-  /** It begins with an unquoted `~/`. */
   readonly isHome: boolean;
 }
 
-/** The operator in front of a simple command; empty for the first one. */
 export type Joiner = "" | "&&" | "||" | ";" | "|";
 
 export interface PlainCommand {
@@ -14,7 +12,6 @@ export interface PlainCommand {
   readonly words: readonly [PlainWord, ...PlainWord[]];
 }
 
-/** A plain line in its simple commands, or what in it is not plain. */
 export type PlainLine = { readonly commands: readonly PlainCommand[] } | { readonly problem: string };
 
 /**
@@ -62,9 +59,9 @@ export function commandText({ words }: Pick<PlainCommand, "words">): string {
 }
 
 const REDIRECTION = /(?:(?:\d?(?:>>?|<)|&>>?)[ \t]*\/dev\/null|\d?[<>]&\d)(?=$|[ \t;|&<>])/y;
+const BLANKS = /[ \t]*/y;
 const OPERATOR = /&&|\|\||;|\|/y;
-/** A part of a word: bare characters, the text in quotes, or a character of a pattern. */
-const PART = /([\w@%+=:,./^-]+)|'([^']*)'|"([^"$`\\!]*)"|([*?[\]])/y;
+const PART = /[\w@%+=:,./^-]+|'[^']*'|"[^"$`\\!]*"|([*?[\]])/y;
 const RESERVED = new Set(
   "if then elif else fi for in do done while until case esac select function time coproc".split(" "),
 );
@@ -75,10 +72,9 @@ function readWord(line: string, start: number): { readonly word: PlainWord; read
   let isGlob = false;
   let at = start + text.length;
   for (PART.lastIndex = at; ; at = PART.lastIndex) {
-    const [, bare, single, double, glob] = PART.exec(line) ?? [];
-    const part = bare ?? single ?? double ?? glob;
+    const [part, glob] = PART.exec(line) ?? [];
     if (part === undefined || (glob !== undefined && text === "")) break;
-    text += part;
+    text += /^['"]/.test(part) ? part.slice(1, -1) : part;
     isGlob ||= glob !== undefined;
   }
   const next = line.charAt(at);
@@ -97,9 +93,7 @@ function problemOfName({ text, isGlob }: PlainWord): string | undefined {
 }
 
 function skipBlanks(line: string, from: number): number {
-  let at = from;
-  while (line.charAt(at) === " " || line.charAt(at) === "\t") at++;
-  return at;
+  return from + (matchAt(BLANKS, line, from)?.length ?? 0);
 }
 
 function matchAt(pattern: RegExp, text: string, at: number): string | undefined {

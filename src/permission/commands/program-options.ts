@@ -1,13 +1,10 @@
 import { hasOwnGitSettings } from "../git-settings.ts";
 import { lastPart, matchesText, wordSet } from "../match-text.ts";
 import type { PathSpace } from "../path-space.ts";
-import type { RuleSet } from "../rule-set.ts";
+import type { RuleSet } from "../verdict.ts";
 import { commandText, type PlainCommand, type PlainWord } from "./plain-line.ts";
 
-/**
- * Options that run a program, or write or delete where the caller says: no `*` of a rule covers them. This is
- * a guard against surprises, not a wall.
- */
+/** Options that run a program, or write where the caller says: no `*` covers them. A guard, not a wall. */
 const HARMFUL = `
 curl: -o -O -K -D -c --output --remote-name --output-dir --config --dump-header --cookie-jar
 cargo: --config
@@ -73,10 +70,7 @@ function harmfulForGit(rest: readonly PlainWord[]): readonly PlainWord[] {
   );
 }
 
-/**
- * True when a word is, or may become, one of these options: also bundled with others (`-no`), with its value
- * attached, shortened (`--outp`), or as a pattern for names of files that look like it.
- */
+/** True when a word is or may become one of these options: bundled, shortened, with a value, by a pattern. */
 export function isOneOf({ text, isGlob }: PlainWord, options: readonly string[]): boolean {
   if (!/^-./.test(text)) return false;
   // Programs whose long options have one dash take no bundles.

@@ -90,7 +90,6 @@ function findProgram(name: string, { programs, writable }: SandboxLimits): strin
 const KERNEL_SETTING = "/proc/sys/kernel/core_pattern";
 const PATIENCE_MS = 20_000;
 
-/** Tries a sandbox with a real command. What is wrong, or undefined. */
 async function trySandbox(
   sandbox: Sandbox,
   cwd: string,
@@ -288,7 +287,6 @@ const NO_NETWORK =
 const NO_SUCH_SOCKET = /address family not supported|\bEAFNOSUPPORT\b/i;
 const ASK_FULL = 'call again with access: "full" and a reason';
 
-/** Lines that say what a command that failed lacked, and how to ask for it. */
 function blockedNotes(
   { workspace, unreadable, home }: SandboxLimits,
   command: Required<CommandToConfine>,

@@ -71,7 +71,6 @@ interface WalledStart extends Omit<ConfinedStart, "env" | "settle" | "notes"> {
   readonly ended: () => Promise<void>;
 }
 
-/** The paths that a command must leave as they are. */
 export interface SteeringPaths {
   readonly present: readonly string[];
   /** Git folders that must not be moved. */
@@ -87,9 +86,7 @@ export interface SandboxLimits {
   readonly writable: readonly string[];
   readonly protected: readonly string[];
   readonly unreadable: readonly string[];
-  /** Git folders outside of the workspace that belong to it. */
   readonly gitFolders: readonly string[];
-  /** The absolute folders of `PATH`. */
   readonly programs: readonly string[];
   readonly environment: Environment;
   readonly loopback: boolean;
@@ -134,7 +131,6 @@ export function sandboxLimits(options: SandboxOptions): SandboxLimits {
   };
 }
 
-/** Why there can be no sandbox around these folders. */
 export function unfitWorkspace({ workspace, home, unreadable }: SandboxLimits): string | undefined {
   if (workspace.length === 0) return "no workspace folder was given";
   const why = (folder: string): string | undefined => {
@@ -165,10 +161,7 @@ export function namesIn(folder: string): readonly string[] {
 
 type OuterGit = { readonly folder: string; readonly closed: readonly string[] };
 
-/**
- * The git folder outside of `workspace` that commands there need: of a linked worktree, or of a folder above.
- * Not that of the home, of another user, or in a folder that everybody may write to.
- */
+/** The git folder outside of a workspace that it needs; none of others, or that all may write to. */
 function outerGitOf(workspace: string, home: string): OuterGit | undefined {
   for (let folder = workspace; folder !== home && folder !== dirname(folder); folder = dirname(folder)) {
     const marker = join(folder, ".git");
@@ -197,7 +190,6 @@ export interface SandboxFolders {
   /** Files that the wall needs inside: no command writes there. */
   readonly own: string;
   readonly temporary: string;
-  /** Caches of tool chains, which stay with the workspace. */
   readonly cache: string;
   /** Empty and closed to everybody: put over folders that commands may not read. */
   readonly closed: string;

@@ -36,7 +36,6 @@ export function seatbeltWall(
   return { start, close: () => undefined };
 }
 
-/** The limits of a command, with the roots of its workspace. */
 export interface ProfileRequest
   extends Pick<SandboxLimits, "writable" | "protected" | "unreadable" | "loopback"> {
   readonly roots: readonly string[];
@@ -79,14 +78,14 @@ export function seatbeltProfile(request: ProfileRequest): string {
   const kept = request.protected;
   return [
     BASE,
-    rule("allow file-write*", writable.map(subpath)),
-    rule("deny file-write*", [...kept.map(subpath), ...roots.flatMap(steeringPatterns)]),
+    rule("allow file-write*", writable.map(filter("subpath"))),
+    rule("deny file-write*", [...kept.map(filter("subpath")), ...roots.flatMap(steeringPatterns)]),
     // A folder around them that is moved would take the rules' names away from them.
     rule(
       "deny file-write-unlink",
-      [...new Set(kept.flatMap((path) => foldersAround(path, writable)))].map(literal),
+      [...new Set(kept.flatMap((path) => foldersAround(path, writable)))].map(filter("literal")),
     ),
-    rule("deny file-read* file-write*", unreadable.map(subpath)),
+    rule("deny file-read* file-write*", unreadable.map(filter("subpath"))),
     ...(network ? [NETWORK] : []),
     ...(loopback && !network ? [LOOPBACK] : []),
   ]
@@ -98,7 +97,6 @@ function rule(action: string, filters: readonly string[]): string {
   return filters.length === 0 ? "" : `(${action} ${filters.join(" ")})`;
 }
 
-/** Rules for whatever steers git in repositories further down, by name. */
 function steeringPatterns(root: string): readonly string[] {
   const below = `^${root.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}/(.*/)?\\.git/(.*/)?`;
   return [`${below}(config|config\\.worktree|commondir)$`, `${below}hooks(/.*)?$`].map(
@@ -107,14 +105,6 @@ function steeringPatterns(root: string): readonly string[] {
   );
 }
 
-function subpath(path: string): string {
-  return `(subpath ${quoted(path)})`;
-}
-
-function literal(path: string): string {
-  return `(literal ${quoted(path)})`;
-}
-
-function quoted(text: string): string {
-  return `"${text.replace(/["\\]/g, "\\$&")}"`;
+function filter(kind: "subpath" | "literal"): (path: string) => string {
+  return (path) => `(${kind} "${path.replace(/["\\]/g, "\\$&")}")`;
 }

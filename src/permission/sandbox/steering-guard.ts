@@ -31,7 +31,6 @@ export class SteeringGuard {
   #repositories: readonly string[] = [];
   #before = new Map<string, SteeringState | undefined>();
   #first = 0;
-  /** The functions that end the commands that run now. */
   readonly #running = new Set<() => void>();
   readonly #watchers = new Map<string, fs.FSWatcher>();
   #isLooking = false;
@@ -85,7 +84,6 @@ export class SteeringGuard {
     this.#watchers.clear();
   }
 
-  /** Lines that say what was put back since the last call. */
   takeReports(): readonly string[] {
     return this.#reports.splice(0);
   }
@@ -148,7 +146,6 @@ export class SteeringGuard {
     });
   }
 
-  /** True when something was put back. */
   #look(): boolean {
     const count = this.#reports.length;
     this.#judge(new Set([...this.#before.keys(), ...this.#paths()]));
@@ -206,10 +203,7 @@ async function repositoriesIn(folder: string, depth: number): Promise<readonly s
 const MAX_LIST = 64 * 1024 * 1024;
 const LIST = "-c core.fsmonitor=false -c core.hooksPath=/dev/null ls-files -s -z".split(" ");
 
-/**
- * Lists the submodules that the index of a repository names, anew only when it has changed. Never rejects. A
- * repository could name a server to fetch from.
- */
+/** Lists the submodules an index names, anew when it has changed. A repository could name a server. */
 function submoduleFinder({
   environment: { PATH, HOME },
 }: SandboxLimits): (folder: string) => Promise<readonly string[]> {
@@ -277,7 +271,6 @@ function namedBySettings(
   return named.filter((path) => isWithin(path, ...writable) && !writable.includes(path));
 }
 
-/** Settings and hooks in a git folder, its worktrees and submodules. */
 export function steeringOfGit(git: string): readonly string[] {
   const hooks = namesIn(join(git, "hooks")).filter((name) => !name.endsWith(".sample"));
   return [
@@ -296,7 +289,6 @@ function gitFoldersIn(folder: string, depth: number): readonly string[] {
   return inner.flatMap((each) => (namesIn(each).includes("HEAD") ? [each] : gitFoldersIn(each, depth - 1)));
 }
 
-/** The state of a path; undefined: nothing that counts is there. Never waits for a file. */
 function stateOf(path: string): SteeringState | undefined {
   try {
     if (basename(path) === "HEAD" && !isRepository(namesIn(dirname(path)))) return undefined;
@@ -334,17 +326,20 @@ function mayChange(
   const { kind, text } = now;
   if (before?.kind === kind && before.text === text) return true;
   if (kind === "folder") return IS_NEW_FOLDER.test(path);
-  if (kind !== "file") return false;
-  switch (basename(path)) {
-    case ".git":
-      return leadsInside(path, text, guarded);
-    case "config":
-      return isWrittenByGit(text, `${before?.text ?? ""}\n${placeOfModule(path, text)}`);
-    case "commondir":
-      return path.includes("/worktrees/") && text.trim() === "../..";
-    default:
-      return basename(path) === "gitdir" && before === undefined;
-  }
+  return kind === "file" && mayWrite(path, text, before, guarded);
+}
+
+function mayWrite(
+  path: string,
+  text: string,
+  before: SteeringState | undefined,
+  guarded: readonly string[],
+): boolean {
+  const name = basename(path);
+  if (name === ".git") return leadsInside(path, text, guarded);
+  if (name === "config") return isWrittenByGit(text, `${before?.text ?? ""}\n${placeOfModule(path, text)}`);
+  if (name === "commondir") return path.includes("/worktrees/") && text.trim() === "../..";
+  return name === "gitdir" && before === undefined;
 }
 
 /** A pointer into a guarded git folder: a worktree or submodule that git made there. */

@@ -19,7 +19,7 @@ export interface CommandEnvironment {
   readonly withheld: readonly string[];
 }
 
-/** What programs in general need, most of it places and ways of showing text, and families of tool chains. */
+/** Variables that programs in general need, mostly places and ways to show text, and those of tool chains. */
 const PASSED = wordSet(`
   PATH HOME USER LOGNAME SHELL LANG LANGUAGE TERM TERM_PROGRAM COLORTERM NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLUMNS LINES
   TZ TMPDIR TMP TEMP HOSTNAME PWD OLDPWD SHLVL MAIL DISPLAY WAYLAND_DISPLAY XAUTHORITY SSH_AUTH_SOCK DBUS_SESSION_BUS_ADDRESS CI

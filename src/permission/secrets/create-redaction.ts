@@ -6,9 +6,7 @@ import { type Redaction, type RedactionStream, redactionMark } from "../../core/
 export interface RedactionOptions {
   /** Values that must not be shown, as `secretsOf` finds them. Default: none. */
   readonly secrets?: readonly Secret[];
-  /**
-   * True when private keys, tokens and passwords in addresses are taken out by their format. Default true.
-   */
+  /** True when keys, tokens and passwords in addresses are taken out by their format. Default true. */
   readonly shapes?: boolean;
 }
 
@@ -38,7 +36,6 @@ const [MAX_LINE, MAX_KEY] = [16_000, 40_000] as const;
 const MAX_SECRET = 4_096;
 const CUT_STEP = 512;
 
-/** Passes on whole lines, and private keys once they are complete. */
 function lineRedaction(redact: (text: string) => string): RedactionStream {
   let held = "";
   const pass = (end: number): string => {
@@ -94,10 +91,7 @@ const PIECE = 8;
 const MIN_PART = 16;
 const MAX_PLACES = 16;
 
-/**
- * Finds values that are known in all their forms. Of forms of 16 characters and more any part of that length
- * counts, however the text was cut or wrapped.
- */
+/** Finds known values in all their forms; of long ones any part of 16 characters, however it was cut. */
 class KnownSecrets {
   readonly #places = new Map<string, Place[]>();
   readonly #short: Secret[] = [];
@@ -274,7 +268,6 @@ const PATH = /^(?:~|\.{1,2})\/[\w./@ -]*$|^\/(?:[\w.@ -]+\/)*[\w.@ -]*\.[a-z]{1,
 const SYSTEM_PATH =
   /^\/(?:usr|home|root|etc|var|run|tmp|opt|Users|private|mnt|srv|dev|proc|s?bin|lib|nix|snap)\//;
 
-/** True when a value can be a secret: not a path, a short word or a number. */
 function isSecretValue(value: string): boolean {
   if (value.length < SHORTEST || PATH.test(value) || SYSTEM_PATH.test(value)) return false;
   if (new Set(value).size < 5) return false;
@@ -288,7 +281,6 @@ const LOGIN =
 /** A port with its path looks like a password: `localhost:8080/a@b`. A variable or a format is not one. */
 const NO_PASSWORD = /^(?:\d{1,5}[/?#,;:)\]]|[${]|%[sd]$|\*+$)|\$\{|\{\{/;
 
-/** The passwords and tokens in the addresses of a text, as written and decoded. */
 function urlPasswords(text: string): readonly string[] {
   const found: string[] = [];
   replaceUrlPasswords(text, (secret) => {
@@ -376,9 +368,7 @@ const NAME = "[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----";
 const LINE = '(?:[^\\n"]{0,80}[^A-Za-z0-9+/=\\n"])?[A-Za-z0-9+/=]{16,76}\\r?';
 /** A blank line or a header, such as `DEK-Info: …`. */
 const HEADER = '[ \\t]{0,8}(?:[A-Z][A-Za-z-]{2,20}: [^\\n"]{0,100})?\\r?';
-/**
- * No part crosses a double quote, so that JSON remains valid. The longest RSA keys have 13,000 characters.
- */
+/** No part crosses a double quote: JSON stays valid. The longest RSA keys have 13,000 characters. */
 const WHOLE = `(?:[^"-]|-(?!----)){40,32000}-----END ${NAME}`;
 const CUT_IN_ONE_LINE = "(?:\\\\[rn]|[A-Za-z0-9+/=]){40,32000}";
 const CUT_IN_LINES = `[ \\t\\r]{0,8}(?:\\n${HEADER}){0,4}(?:\\n${LINE}){1,500}`;
@@ -390,10 +380,7 @@ const KEY_LINE = new RegExp(`^${LINE}$`);
 /** Code that only mentions the first and last line of a key has no such text between them. */
 const BODY = /[A-Za-z0-9+/]{40}/;
 
-/**
- * Replaces private keys in PEM format with `mark`, with line numbers or escaped newlines too, and when the
- * text holds only the beginning or the end of the key.
- */
+/** Replaces private keys in PEM format, with line numbers or escaped newlines, whole or cut at an end. */
 function replacePrivateKeys(text: string, mark: string): string {
   if (!text.includes("PRIVATE KEY")) return text;
   return withoutKeyEnds(

@@ -3,7 +3,7 @@ import { secretsOf } from "./create-redaction.ts";
 
 test("values under names of credentials and passwords in addresses are secrets, everything else is none", () => {
   const found = secretsOf({
-    PWD: "/work/project",
+    PWD: "/data/project",
     OLDPWD: "/data/other-project",
     OPENAI_API_KEY: "sk-test-0123456789abcdef",
     DB_PASSWORD: "tr0ub4dor",

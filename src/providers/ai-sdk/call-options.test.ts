@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { assistantMessage, type Message, userMessage } from "../../core/message/message.ts";
 import type { ModelRequest } from "../../core/model/model.ts";
+import type { AiSdkVersion } from "./call-options.ts";
 import { createCallOptions } from "./call-options.ts";
-import type { AiSdkVersion } from "./language-model.ts";
 
 const provider = "anthropic.messages";
 const convert = (request: ModelRequest, version: AiSdkVersion = "v4"): unknown =>
-  createCallOptions({ version, provider })(request);
+  createCallOptions(version, provider)(request);
 const prompt = (messages: readonly Message[], version?: AiSdkVersion): unknown =>
   (convert({ messages }, version) as { readonly prompt: unknown }).prompt;
 

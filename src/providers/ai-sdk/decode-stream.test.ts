@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { StreamPart } from "../../core/model/model.ts";
-import { AiSdkDecoder } from "./decode-stream.ts";
-import type { AiSdkStreamPart } from "./language-model.ts";
+import type { AiSdkStreamPart } from "./call-options.ts";
+import { AiSdkDecoder } from "./from-ai-sdk.ts";
 
 function decode(...chunks: readonly AiSdkStreamPart[]): readonly StreamPart[] {
   const parts: StreamPart[] = [];

@@ -3,9 +3,8 @@ import type { Clock } from "../../core/base/async.ts";
 import { type Message, userMessage } from "../../core/message/message.ts";
 import type { Model, ModelCallOptions, StreamPart } from "../../core/model/model.ts";
 import { FakeClock } from "../../testing/fake-clock.ts";
-import type { AiSdkCallOptions } from "./call-options.ts";
+import type { AiSdkCallOptions, AiSdkLanguageModel, AiSdkStreamPart } from "./call-options.ts";
 import { type FromAiSdkOptions, fromAiSdk } from "./from-ai-sdk.ts";
-import type { AiSdkLanguageModel, AiSdkStreamPart } from "./language-model.ts";
 
 /**
  * One `doStream`: an error to throw before the stream, or its chunks. After `hang` it neither goes on nor

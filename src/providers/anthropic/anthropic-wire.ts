@@ -11,7 +11,7 @@ import {
 } from "../../core/message/message.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { answerError, incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
-import { createDeltaTemplate, parseEventData } from "../server-events.ts";
+import { createDeltaTemplate, parseEvent } from "../server-events.ts";
 import {
   finishPart,
   learnField,
@@ -86,11 +86,10 @@ export class AnthropicDecoder implements WireDecoder {
   readonly event = (_event: string, data: string): void => {
     const text = this.#template.match(data);
     if (text !== undefined) this.#grow(this.#templateIndex, this.#templateBlock, text);
-    else this.#event(data, parseEventData(data));
+    else this.#event(data, parseEvent(data));
   };
 
-  #event(data: string, value: unknown): void {
-    const event: AnthropicEvent = isRecord(value) ? value : {};
+  #event(data: string, event: AnthropicEvent): void {
     const index = typeof event.index === "number" ? event.index : 0;
     if (event.type === "content_block_delta") this.#delta(index, event.delta ?? {}, data);
     else if (event.type === "content_block_start") this.#start(index, event.content_block ?? {});

@@ -12,7 +12,7 @@ import {
 } from "../../core/message/message.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { answerError, incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
-import { createDeltaTemplate, parseEventObject } from "../server-events.ts";
+import { createDeltaTemplate, parseEvent } from "../server-events.ts";
 import { finishPart, type Wire, type WireDecoder, type WireTarget, wordOf } from "../wire.ts";
 import { createGoogleEncoder } from "./encode-google.ts";
 import type {
@@ -88,7 +88,7 @@ export class GoogleDecoder implements WireDecoder {
       return;
     }
     if (data === "[DONE]") return;
-    const chunk: GoogleChunk = parseEventObject(data);
+    const chunk: GoogleChunk = parseEvent(data);
     if (isRecord(chunk.error)) throw reportedError(wordsOf({ error: chunk.error }), { target: this.#target });
     this.#counts(chunk);
     this.#model ??= chunk.modelVersion;
@@ -102,7 +102,7 @@ export class GoogleDecoder implements WireDecoder {
 
   readonly end = (): void => {
     const finishReason = this.#finishReason();
-    if (this.#unparsed !== undefined) this.#counts(parseEventObject(this.#unparsed));
+    if (this.#unparsed !== undefined) this.#counts(parseEvent(this.#unparsed));
     if (Object.keys(this.#sources).length > 0) this.#emitOwn(this.#sources);
     this.#ended = true;
     const named = { model: this.#model, id: this.#responseId };

@@ -3,7 +3,7 @@ import { isRecord } from "../../core/base/json.ts";
 import { NO_USAGE, tokenCount, type Usage, usageParts } from "../../core/message/message.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { answerError, incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
-import { createDeltaTemplate, type DeltaTemplate, parseEventObject } from "../server-events.ts";
+import { createDeltaTemplate, type DeltaTemplate, parseEvent } from "../server-events.ts";
 import {
   finishPart,
   learnField,
@@ -116,7 +116,7 @@ class ChatDecoder implements WireDecoder {
     const thought = this.#isThinking ? this.#thinkingTemplate.match(data) : undefined;
     if (thought !== undefined) this.#thought(thought);
     else if (data.trim() === "[DONE]") this.#done = true;
-    else this.#chunk(parseEventObject(data), name, data);
+    else this.#chunk(parseEvent(data), name, data);
   };
 
   readonly done = (): boolean => this.#done;

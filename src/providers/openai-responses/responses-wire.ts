@@ -10,7 +10,7 @@ import {
 } from "../../core/message/message.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { answerError, incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
-import { createDeltaTemplate, type DeltaTemplate, parseEventObject } from "../server-events.ts";
+import { createDeltaTemplate, type DeltaTemplate, parseEvent } from "../server-events.ts";
 import {
   finishPart,
   learnField,
@@ -73,7 +73,7 @@ class ResponsesDecoder implements WireDecoder {
       return;
     }
     if (data.trim() === "[DONE]") return;
-    const event: ResponsesEvent = parseEventObject(data);
+    const event: ResponsesEvent = parseEvent(data);
     const type = event.type ?? name;
     if (type === "response.output_text.delta") this.#text(event, data);
     else if (type.endsWith(".delta")) this.#delta(type, event);

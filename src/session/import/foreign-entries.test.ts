@@ -142,10 +142,7 @@ test("whatever a file holds becomes a conversation that can be sent, or a clear 
       }));
       let entries: readonly NewEntry[];
       try {
-        entries = foreignEntries(parseForeign("f", records), {
-          sessionId: "s",
-          costOf: () => undefined,
-        }).entries.map(({ entry }) => entry);
+        entries = foreignEntries(parseForeign("f", records), "s").entries.map(({ entry }) => entry);
       } catch (error) {
         expect(error).toMatchObject({ code: "invalid_argument" });
         return;
@@ -196,7 +193,7 @@ const tedious: { readonly [name: string]: (at: number) => ForeignRecord["fields"
 
 test.each(Object.entries(tedious))("a long file with %s is read in one go", (_name, fieldsAt) => {
   const records = Array.from({ length: MANY }, (_, at) => ({ line: at + 1, fields: fieldsAt(at) }));
-  const { entries } = foreignEntries(parseForeign("f", records), { sessionId: "s", costOf: () => undefined });
+  const { entries } = foreignEntries(parseForeign("f", records), "s");
   const ids = entries.flatMap(({ entry }) => (entry.type === "tool_intent" ? [entry.callId] : []));
   expect(ids.length).toBeGreaterThanOrEqual(MANY / 2);
   expect(new Set(ids).size).toBe(ids.length);

@@ -113,17 +113,14 @@ export function readForeignLines(path: string): ForeignLines {
   }
 }
 
-/** A field as a list; an empty one where it is none. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A field as text of valid Unicode; undefined where it is none or empty. */
 export function textField(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value.toWellFormed() : undefined;
 }
 
-/** A time from an ISO text or milliseconds; undefined for what is neither. */
 export function timeField(value: unknown): number | undefined {
   const time = typeof value === "number" ? value : typeof value === "string" ? Date.parse(value) : Number.NaN;
   return Number.isFinite(time) && Math.abs(time) < 8.64e15 ? Math.trunc(time) : undefined;
@@ -132,7 +129,6 @@ export function timeField(value: unknown): number | undefined {
 const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** An image from its type and data; a text that says what is missing where it cannot be sent. */
 function imageFrom(mediaType: unknown, data: unknown): ImageBlock | TextBlock {
   const type = textField(mediaType) ?? "an unknown type";
   if (IMAGE_TYPES.has(type) && typeof data === "string" && data.length % 4 === 0 && BASE64.test(data))
@@ -140,7 +136,6 @@ function imageFrom(mediaType: unknown, data: unknown): ImageBlock | TextBlock {
   return { type: "text", text: `[an image of ${type.slice(0, 60)} that cannot be sent]` };
 }
 
-/** An image from its address: `data:` or `https:`. */
 function imageFromUrl(value: unknown): ImageBlock | TextBlock {
   const url = textField(typeof value === "string" ? value : fieldsOf(value)["url"]) ?? "";
   const inline = /^data:([^;,]{1,60});base64,/.exec(url);
@@ -175,13 +170,11 @@ export function contentBlocks(value: unknown, unknown: KindCount): readonly (Tex
   });
 }
 
-/** A text as a block; none for one that says nothing. */
 export function textBlocks(value: unknown): readonly TextBlock[] {
   const text = textField(value);
   return text === undefined || text.trim() === "" ? [] : [{ type: "text", text }];
 }
 
-/** A tool call, with the arguments of the field its program keeps them in. */
 export function callBlock({ id, name }: Fields, input: unknown): ToolUseBlock {
   return { type: "tool_use", id: textField(id) ?? "", name: toolName(name), input: fieldsOf(input) };
 }
@@ -211,7 +204,6 @@ export interface UsageFields {
   readonly write: string;
 }
 
-/** Usage from the fields of a program; undefined where there is no report. */
 export function usageFrom(value: unknown, names: UsageFields): Usage | undefined {
   const usage = fieldsOf(value);
   if (Object.keys(usage).length === 0) return undefined;
@@ -233,7 +225,6 @@ function resultContent(value: unknown, unknown: KindCount): string | readonly (T
   return blocks.length === 1 && only?.type === "text" ? only.text : blocks;
 }
 
-/** A tool name as all providers take it. */
 export function toolName(value: unknown): string {
   const name = (textField(value) ?? "").replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
   return name === "" ? "unknown_tool" : /^[A-Za-z_]/.test(name) ? name : `_${name.slice(0, 63)}`;

@@ -2,7 +2,7 @@ import { closeSync, rmSync } from "node:fs";
 import type { NewEntry } from "../../core/agent/entries.ts";
 import { misuse } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import { defined, type Fields, isRecord, safeParse } from "../../core/base/json.ts";
+import { defined, type Fields, fieldsOf } from "../../core/base/json.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
 import {
   type AssistantBlock,
@@ -13,7 +13,7 @@ import {
   type Usage,
 } from "../../core/message/message.ts";
 import { OUTCOME_UNKNOWN } from "../../core/message/transcript.ts";
-import { type DamagedLine, readLines } from "../read-session.ts";
+import { type DamagedLine, parseRecord, readLines } from "../read-session.ts";
 import { openSessionFile } from "../session-file.ts";
 import type { SessionStore } from "../session-store.ts";
 import {
@@ -81,10 +81,7 @@ export async function importSession(
       `${file} was imported already, as the session ${before}. Go on with it with --resume ${before}, or import it once more with --again.`,
     );
   const sessionId = options.sessionId ?? newUuid();
-  const { entries, repairs } = foreignEntries(session, {
-    sessionId,
-    costOf: options.costOf ?? (() => undefined),
-  });
+  const { entries, repairs } = foreignEntries(session, sessionId, options.costOf);
   const count = (fits: (entry: NewEntry) => boolean): number =>
     entries.filter(({ entry }) => fits(entry)).length;
   const answers = count(({ type }) => type === "assistant_message");
@@ -128,9 +125,7 @@ function originOf(path: string): Fields {
   const descriptor = openSessionFile(path, "read");
   try {
     const [first] = readLines(descriptor);
-    const header = safeParse(Buffer.from(first?.bytes ?? []).toString());
-    const origin = header.ok && isRecord(header.value) ? header.value["importedFrom"] : undefined;
-    return isRecord(origin) ? origin : {};
+    return fieldsOf(parseRecord(Buffer.from(first?.bytes ?? []).toString())?.["importedFrom"]);
   } finally {
     closeSync(descriptor);
   }
@@ -173,7 +168,6 @@ const CODEX_ITEMS: ReadonlySet<unknown> = new Set([
   "custom_tool_call",
 ]);
 
-/** The program whose records most of these are. */
 function foreignProgram(records: readonly ForeignRecord[]): ForeignProgram | undefined {
   const votes = { "claude-code": 0, codex: 0, pi: 0 };
   for (const { fields } of records) {
@@ -247,18 +241,16 @@ interface ForeignEntries {
   readonly repairs: ImportRepairs;
 }
 
-interface EntryOptions {
-  readonly sessionId: string;
-  /** USD for usage of a model; undefined for an unknown price. */
-  readonly costOf: (model: string, usage: Usage) => number | undefined;
-}
-
 type User = Extract<ForeignItem, { readonly type: "user" }>;
 type Result = Extract<ForeignItem, { readonly type: "result" }>;
 
 /** The entries of a foreign conversation: runs with input, answers, calls; every call answered once. */
-export function foreignEntries(session: ForeignSession, options: EntryOptions): ForeignEntries {
-  const writer = new EntryWriter(session, options);
+export function foreignEntries(
+  session: ForeignSession,
+  sessionId: string,
+  costOf: ImportOptions["costOf"] = () => undefined,
+): ForeignEntries {
+  const writer = new EntryWriter(session, sessionId, costOf);
   for (const item of joined(session.items)) {
     if (item.type === "user") writer.user(item);
     else if (item.type === "assistant") writer.assistant(item);
@@ -268,7 +260,6 @@ export function foreignEntries(session: ForeignSession, options: EntryOptions): 
 
 function joined(items: readonly ForeignItem[]): readonly ForeignItem[] {
   const list: ForeignItem[] = [];
-  /** The answer at the end of the list. */
   let last: GrowingAnswer | undefined;
   for (const item of items) {
     const before = last;
@@ -297,7 +288,8 @@ function joinedAnswer(first: GrowingAnswer, second: ForeignAnswer): GrowingAnswe
 }
 
 class EntryWriter {
-  readonly #options: EntryOptions;
+  readonly #sessionId: string;
+  readonly #costOf: NonNullable<ImportOptions["costOf"]>;
   readonly #tools: readonly string[];
   /** By the id of their call, the first one last. */
   readonly #results = new Map<string, Result[]>();
@@ -315,8 +307,9 @@ class EntryWriter {
   #iterations = 0;
   #last: ForeignAnswer | undefined;
 
-  constructor({ items }: ForeignSession, options: EntryOptions) {
-    this.#options = options;
+  constructor({ items }: ForeignSession, sessionId: string, costOf: NonNullable<ImportOptions["costOf"]>) {
+    this.#sessionId = sessionId;
+    this.#costOf = costOf;
     const names = items.flatMap((item) =>
       item.type === "assistant"
         ? item.content.flatMap((block) => (block.type === "tool_use" ? [block.name] : []))
@@ -353,8 +346,7 @@ class EntryWriter {
     if (this.#last !== undefined && !hasCalls(this.#last.content)) this.#endRun(item.time);
     this.#startRun(item.model, item.time);
     const { model, usage = NO_USAGE, time, finish } = item;
-    const costUsd =
-      item.costUsd ?? (item.usage === undefined ? undefined : this.#options.costOf(model, item.usage));
+    const costUsd = item.costUsd ?? (item.usage === undefined ? undefined : this.#costOf(model, item.usage));
     const isCut =
       finish === "interrupted" && !hasCalls(content) && content.every(({ type }) => type === "text");
     this.#write(
@@ -411,11 +403,8 @@ class EntryWriter {
   #startRun(model: string | undefined, time: number | undefined): void {
     if (this.#isOpen) return;
     this.#isOpen = true;
-    const { sessionId } = this.#options;
-    this.#write(
-      { type: "run_start", sessionId, model: model ?? "imported/unknown", tools: this.#tools },
-      time,
-    );
+    const facts = { sessionId: this.#sessionId, model: model ?? "imported/unknown", tools: this.#tools };
+    this.#write({ type: "run_start", ...facts }, time);
   }
 
   #endRun(time: number | undefined): void {

@@ -47,7 +47,7 @@ const ASIDE: ReadonlySet<string> = new Set([
 export const parseClaudeCode: ParseForeign = (records, counts) => {
   // A file of a subagent holds nothing else.
   const isSubagent = records.every(({ fields }) => !isSaid(fields) || fields["isSidechain"] === true);
-  const messages = records.filter(({ fields }) => isMessage(fields, { ...counts, isSubagent }));
+  const messages = records.filter(({ fields }) => isMessage(fields, counts, isSubagent));
   const way = conversation(records, messages);
   counts.leftOut.add("messages of other branches, or before a compaction", messages.length - way.length);
   const first = way[0]?.fields ?? {};
@@ -62,10 +62,7 @@ function isSaid({ type }: Fields): boolean {
   return type === "user" || type === "assistant";
 }
 
-function isMessage(
-  fields: Fields,
-  { leftOut, unknown, isSubagent }: Counts & { readonly isSubagent: boolean },
-): boolean {
+function isMessage(fields: Fields, { leftOut, unknown }: Counts, isSubagent: boolean): boolean {
   const { type } = fields;
   if (isSaid(fields)) {
     if (fields["isSidechain"] === true && !isSubagent) leftOut.add("messages of subagents");
@@ -97,8 +94,7 @@ function conversation(
     while (place >= 0 && (messages[place]?.line ?? 0) >= line) place--;
     return messages[place];
   };
-  for (let at = messages.at(-1); at !== undefined && !way.has(at); at = before(at, { byId, above }))
-    way.add(at);
+  for (let at = messages.at(-1); at !== undefined && !way.has(at); at = before(at, byId, above)) way.add(at);
   const answers = new Set<string>();
   const calls = new Set<string>();
   for (const record of way) note(record, answers, calls);
@@ -113,12 +109,11 @@ function conversation(
   });
 }
 
-interface Places {
-  readonly byId: ReadonlyMap<string, ForeignRecord>;
-  readonly above: (record: ForeignRecord) => ForeignRecord | undefined;
-}
-
-function before(record: ForeignRecord, { byId, above }: Places): ForeignRecord | undefined {
+function before(
+  record: ForeignRecord,
+  byId: ReadonlyMap<string, ForeignRecord>,
+  above: (record: ForeignRecord) => ForeignRecord | undefined,
+): ForeignRecord | undefined {
   const parent = record.fields["parentUuid"];
   if (parent === null || parent === undefined) return undefined;
   const found = typeof parent === "string" ? byId.get(parent) : undefined;
@@ -160,10 +155,10 @@ function items(way: readonly ForeignRecord[], counts: Counts): readonly ForeignI
     const time = timeField(fields["timestamp"]);
     if (fields["type"] === "user") {
       const isInput = fields["isMeta"] !== true;
-      for (const item of userItems(message, { time, isInput, unknown: counts.unknown })) items.push(item);
+      for (const item of userItems(message, time, isInput, counts.unknown)) items.push(item);
       continue;
     }
-    const answer = assistantItem(message, { time, counts });
+    const answer = assistantItem(message, time, counts);
     const id = textField(message["id"]);
     const place = id === undefined ? undefined : places.get(id);
     if (place === undefined) {
@@ -190,11 +185,9 @@ function larger(left: Usage | undefined, right: Usage | undefined): Usage | unde
 
 function userItems(
   message: Fields,
-  {
-    time,
-    isInput,
-    unknown,
-  }: { readonly time: number | undefined; readonly isInput: boolean; readonly unknown: KindCount },
+  time: number | undefined,
+  isInput: boolean,
+  unknown: KindCount,
 ): readonly ForeignItem[] {
   const content = message["content"];
   const results = listOf(content)
@@ -213,10 +206,7 @@ function userItems(
   ];
 }
 
-function assistantItem(
-  message: Fields,
-  { time, counts }: { readonly time: number | undefined; readonly counts: Counts },
-): GrowingAnswer {
+function assistantItem(message: Fields, time: number | undefined, counts: Counts): GrowingAnswer {
   return {
     type: "assistant",
     time,

@@ -76,7 +76,7 @@ function kept(way: readonly Fields[], leftOut: KindCount): readonly Fields[] {
 function itemOf(entry: Fields, counts: Counts): readonly ForeignItem[] {
   const { type } = entry;
   const time = timeField(entry["timestamp"]);
-  if (type === "message") return messageItem(fieldsOf(entry["message"]), { time, counts });
+  if (type === "message") return messageItem(fieldsOf(entry["message"]), time, counts);
   if (type === "compaction" || type === "branch_summary")
     return programText(textField(entry["summary"]), time);
   if (type === "custom_message") {
@@ -94,10 +94,7 @@ function programText(text: string | undefined, time: number | undefined): readon
     : [{ type: "user", content: [{ type: "text", text }], isInput: false, time }];
 }
 
-function messageItem(
-  message: Fields,
-  { time: recorded, counts }: { readonly time: number | undefined; readonly counts: Counts },
-): readonly ForeignItem[] {
+function messageItem(message: Fields, recorded: number | undefined, counts: Counts): readonly ForeignItem[] {
   const time = timeField(message["timestamp"]) ?? recorded;
   switch (message["role"]) {
     case "user":
@@ -109,7 +106,7 @@ function messageItem(
         : [{ type: "user", content, isInput: message["role"] === "user", time }];
     }
     case "assistant":
-      return [assistantItem(message, { time, counts })];
+      return [assistantItem(message, time, counts)];
     case "toolResult":
       return [resultItem({ ...message, callId: message["toolCallId"] }, time, counts.unknown)];
     case "bashExecution":
@@ -126,16 +123,13 @@ function messageItem(
   }
 }
 
-function assistantItem(
-  message: Fields,
-  { time, counts }: { readonly time: number | undefined; readonly counts: Counts },
-): ForeignItem {
+function assistantItem(message: Fields, time: number | undefined, counts: Counts): ForeignItem {
   const isAnthropic = message["api"] === "anthropic-messages";
   return {
     type: "assistant",
     time,
     content: listOf(message["content"]).flatMap((block) =>
-      assistantBlock(fieldsOf(block), { ...counts, isAnthropic }),
+      assistantBlock(fieldsOf(block), counts, isAnthropic),
     ),
     model: `${textField(message["provider"]) ?? "unknown"}/${textField(message["model"]) ?? "unknown"}`,
     usage: usageFrom(message["usage"], USAGE),
@@ -151,10 +145,7 @@ const FINISHES: Finishes = {
   toolUse: "tool_use",
 };
 
-function assistantBlock(
-  block: Fields,
-  { unknown, isAnthropic }: Counts & { readonly isAnthropic: boolean },
-): readonly AssistantBlock[] {
+function assistantBlock(block: Fields, { unknown }: Counts, isAnthropic: boolean): readonly AssistantBlock[] {
   switch (block["type"]) {
     case "text":
       return textBlocks(block["text"]);

@@ -160,7 +160,6 @@ const FIELD_OF = {
   approval_request: "request",
 } as const;
 
-/** The calls in some entries by id, in the order in which they first appear. */
 export function recordedCalls(body: readonly JournalEntry[]): ReadonlyMap<string, RecordedCall> {
   const calls = new Map<string, RecordedCall>();
   for (const entry of body) {

@@ -67,7 +67,6 @@ const OUTSIDE: ReadonlySet<string> = new Set(["aborted", "budget", "loop_detecte
 
 /** A recorded run, run again: the real loop with the record's answers, decisions, input, interruptions. */
 export class RunReplay {
-  /** Messages of the requests, in the order of the recorded answers. */
   readonly requests: (readonly Message[])[] = [];
   readonly outcomes: Map<string, LiveOutcome> = new Map();
   /** True when the model was asked once more than the record has answers. */
@@ -171,7 +170,6 @@ export class RunReplay {
     return [...asked, ...waited.values()].at(0)?.cwd ?? "";
   }
 
-  /** Gives the recorded answers again, whole blocks at a time. */
   #model(): Model {
     const { model: name } = this.#run.start;
     const slash = name.indexOf("/");
@@ -346,7 +344,6 @@ export class RunReplay {
   }
 }
 
-/** The questions about open calls, answered or not, by call. */
 function questionsIn(state: SessionState): ReadonlyMap<string, ApprovalRequestEntry> {
   const questions = state.transcript.pending.flatMap(({ id }) => state.approvals.get(id) ?? []);
   return new Map(questions.map((question) => [question.callId, question]));

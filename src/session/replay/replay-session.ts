@@ -93,7 +93,6 @@ export interface ReplayReport {
   readonly notReplayed: { readonly [kind: string]: number };
 }
 
-/** Where something was compared; without an entry it belongs to no step. */
 interface Place {
   readonly run: number;
   readonly entry: JournalEntry | undefined;
@@ -101,7 +100,7 @@ interface Place {
   readonly call?: { readonly id: string; readonly name: string };
 }
 
-/** What differs between the runs of a session and what they were when they were run again. */
+/** The differences between the runs of a session and their replay. */
 class Comparison {
   readonly #differences: ReplayDifference[] = [];
   readonly #counts = { runs: 0, requests: 0, calls: 0, callsRun: 0 };

@@ -8,7 +8,7 @@ import type { Redaction } from "../../core/base/text.ts";
 import { textOf, toolCallsOf } from "../../core/message/message.ts";
 import { StepCounter } from "../../journal/steps.ts";
 import { inTransaction, isDamagedDatabase, loadSqlite } from "../../system/sqlite.ts";
-import { inspectSession, readEntries, recordPath } from "../read-session.ts";
+import { inspectSession, readEntries } from "../read-session.ts";
 import { isFolder, openSessionFile } from "../session-file.ts";
 import type { SessionFile, SessionStore } from "../session-store.ts";
 import { excerptOf, searchWords, wordSegmenter } from "./search-words.ts";
@@ -97,7 +97,6 @@ interface Search {
   readonly redaction: FindOptions["redaction"];
 }
 
-/** The result of work with the index beside the sessions; `undefined` where it cannot be used. */
 async function withIndex<T>(
   store: SessionStore,
   notices: string[],
@@ -166,12 +165,10 @@ const MAX_PASSAGES = 2 ** 20;
 /** Characters whose words are looked for and stored at once, more or less: nothing else is done meanwhile. */
 const CHARS_TOGETHER = 10_000;
 
-/** A passage that was found. */
 interface FoundPassage extends SessionPassage {
   readonly path: string;
 }
 
-/** Options of {@link SearchIndex.update}. */
 interface UpdateOptions {
   /** True when these are all sessions: others are forgotten. */
   readonly isComplete: boolean;
@@ -301,7 +298,6 @@ class SearchIndex {
     return { stale, gone: isComplete ? [...known.keys()].filter((path) => !present.has(path)) : [] };
   }
 
-  /** How many of the files are in the index as they are now. */
   count(sessions: readonly SessionFile[]): number {
     return sessions.length - this.#changes(sessions, false).stale.length;
   }
@@ -341,14 +337,12 @@ function* readable(path: string): Generator<SessionPassage, void, undefined> {
   }
 }
 
-/** Moves a damaged index out of the way; returns its new path. */
 function setIndexAside(path: string, now: number): string {
   const aside = `${path}.damaged-${now}`;
   renameSync(path, aside);
   return aside;
 }
 
-/** A text of a session that can be found. */
 interface SessionPassage {
   /** Step of the session it belongs to: the next one for input, its own for answers and results. */
   readonly step: number;
@@ -363,9 +357,9 @@ const MAX_RESULT = 8_000;
 function* sessionPassages(path: string): Generator<SessionPassage, void, undefined> {
   const descriptor = openSessionFile(path, "read");
   try {
-    const { scan } = inspectSession(descriptor, path);
+    const { path: records } = inspectSession(descriptor, path);
     const counter = new StepCounter();
-    for (const entry of readEntries(descriptor, recordPath(scan))) {
+    for (const entry of readEntries(descriptor, records)) {
       const step = counter.stepOf(entry);
       for (const text of textsOf(entry)) if (text.trim() !== "") yield { step, text: text.toWellFormed() };
     }

@@ -41,7 +41,6 @@ export function checkpointHistory(entries: Iterable<JournalEntry>): CheckpointHi
   return fold.history;
 }
 
-/** The changes of a session to files at a place and after it. */
 export function stepsFrom({ steps }: CheckpointHistory, { run, turn }: TurnPlace): readonly HistoryStep[] {
   const first = steps.findIndex((step) => step.run > run || (step.run === run && step.turn >= turn));
   return first === -1 ? [] : steps.slice(first);

@@ -78,9 +78,6 @@ export const BULK_FOLDERS: ReadonlySet<string> = new Set([
   "DerivedData",
 ]);
 
-// As one object, so that the entry loads where an engine lacks some of it.
-
-/** The name some bytes are kept under: their SHA-256 in lowercase hex digits. */
 function hashOf(bytes: Buffer): string {
   return hash("sha256", bytes, "hex");
 }
@@ -96,9 +93,7 @@ CREATE TABLE sessions (path TEXT PRIMARY KEY);
 PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
-/** Milliseconds to wait for another session of the workspace that writes. */
 const BUSY_MS = 5_000;
-/** Packed bytes that are held back, so that many objects are written at once. */
 const PENDING_BYTES = 8 * 1024 * 1024;
 
 /**
@@ -114,10 +109,21 @@ export class CheckpointStore {
   #sizes: Map<string, number> | undefined;
   readonly #pending = new Map<string, { readonly length: number; readonly packed: Buffer }>();
   #pendingBytes = 0;
+  readonly #limits: CheckpointLimits;
+  /** Bytes that may still be added. */
+  #room = 0;
+  /** Bytes of the files that one look has come by. */
+  #passed = 0;
+  #isFull = false;
 
   /** The folder is made when something is first kept. */
-  constructor(folder: string, onNotice: (message: string) => void = () => undefined) {
+  constructor(
+    folder: string,
+    limits: CheckpointLimits = DEFAULT_LIMITS,
+    onNotice: (message: string) => void = () => undefined,
+  ) {
     this.folder = folder;
+    this.#limits = limits;
     this.#path = join(folder, FILE);
     this.#onNotice = onNotice;
   }
@@ -138,13 +144,68 @@ export class CheckpointStore {
   }
 
   /** Keeps bytes from the next {@link commit} on. */
-  add(name: string, bytes: Buffer): void {
+  #add(name: string, bytes: Buffer): void {
     const packed = zlib.zstdCompressSync(bytes, PACKING);
     // Node 22 takes some empty buffers, such as those of an empty file, for NULL, which the table ignores.
     const stored = bytes.length === 0 ? Buffer.from("") : packed.length < bytes.length ? packed : bytes;
     this.#pending.set(name, { length: bytes.length, packed: stored });
     this.#pendingBytes += stored.length;
     if (this.#pendingBytes > PENDING_BYTES) this.commit();
+  }
+
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  beginLook(): void {
+    this.#room = this.#limits.maxStoreBytes - this.bytes;
+    this.#passed = 0;
+  }
+
+  pass(bytes: number): void {
+    this.#passed += bytes;
+  }
+
+  /** A path's state now, adding a file's bytes to the store. Undefined: it vanished. Throws `checkpoint`. */
+  stateAt(path: string | Buffer, stats: Stats, known: FileState | undefined): FileState | undefined {
+    const checkedAt = Date.now();
+    if (stats.isDirectory())
+      return fileState(stats, { type: "folder", mode: permissionBits(stats.mode) }, checkedAt);
+    if (stats.isFile()) return this.#fileAt(path, stats, known);
+    if (!stats.isSymbolicLink()) return fileState(stats, unkept(stats, "special"), checkedAt);
+    const target = linkTarget(path);
+    return target === undefined ? undefined : fileState(stats, { type: "link", target }, checkedAt);
+  }
+
+  #fileAt(path: string | Buffer, stats: Stats, known: FileState | undefined): FileState | undefined {
+    const checkedAt = Date.now();
+    const knownHash = known?.version?.type === "file" ? known.version.hash : undefined;
+    const refused = knownHash === undefined ? this.#refusal(stats.size) : undefined;
+    const read = refused ?? readKeptFile(path, this.#limits.maxFileBytes);
+    if (read === undefined) return undefined;
+    if (typeof read === "string") return fileState(stats, unkept(stats, read), checkedAt);
+    const { bytes, stats: facts } = read;
+    const hash = hashOf(bytes);
+    this.#passed += bytes.length;
+    if (hash !== knownHash && !this.has(hash)) {
+      if (bytes.length > this.#room) {
+        this.#isFull = true;
+        return fileState(facts, unkept(facts, "no_room"), checkedAt);
+      }
+      this.#add(hash, bytes);
+      this.#room -= bytes.length;
+    }
+    const mode = permissionBits(facts.mode);
+    return fileState(facts, { type: "file", hash, size: bytes.length, mode }, checkedAt);
+  }
+
+  /** Why an unkept file of this size is not read. Half of the space is for what stands, half for the past. */
+  #refusal(size: number): OmissionReason | undefined {
+    const { maxFileBytes, maxStoreBytes } = this.#limits;
+    if (size > maxFileBytes) return "too_large";
+    if (size <= this.#room && this.#passed + size <= maxStoreBytes / 2) return undefined;
+    this.#isFull = true;
+    return "no_room";
   }
 
   /** Brings what was added to the disk. On failure none of it is kept that was not already on the disk. */
@@ -348,82 +409,9 @@ export function makePrivateFolder(folder: string): void {
   if ((stats.mode & 0o777) !== 0o700) chmodSync(folder, 0o700);
 }
 
-/** An error of code `checkpoint` about a place of the store or the workspace that the system refused. */
 export function checkpointError(what: string, cause: unknown): NanoAgentError {
   const reason = isFullDatabase(cause) ? "no space left on the device" : systemReason(cause);
   return new NanoAgentError("checkpoint", `${what}: ${reason}.`, { cause });
-}
-
-/** Finds out what stands at paths and keeps the bytes of files, within the limits. */
-export class ContentKeeper {
-  readonly #store: CheckpointStore;
-  readonly #limits: CheckpointLimits;
-  /** Bytes that may still be added. */
-  #room = 0;
-  /** Bytes of the files that one look has come by. */
-  #passed = 0;
-  #isFull = false;
-
-  constructor(store: CheckpointStore, limits: CheckpointLimits) {
-    this.#store = store;
-    this.#limits = limits;
-  }
-
-  get isFull(): boolean {
-    return this.#isFull;
-  }
-
-  begin(): void {
-    this.#room = this.#limits.maxStoreBytes - this.#store.bytes;
-    this.#passed = 0;
-  }
-
-  pass(bytes: number): void {
-    this.#passed += bytes;
-  }
-
-  /** A path's state now, adding a file's bytes to the store. Undefined: it vanished. Throws `checkpoint`. */
-  stateAt(path: string | Buffer, stats: Stats, known: FileState | undefined): FileState | undefined {
-    const checkedAt = Date.now();
-    if (stats.isDirectory())
-      return fileState(stats, { type: "folder", mode: permissionBits(stats.mode) }, checkedAt);
-    if (stats.isFile()) return this.#fileAt(path, stats, known);
-    if (!stats.isSymbolicLink()) return fileState(stats, unkept(stats, "special"), checkedAt);
-    const target = linkTarget(path);
-    return target === undefined ? undefined : fileState(stats, { type: "link", target }, checkedAt);
-  }
-
-  #fileAt(path: string | Buffer, stats: Stats, known: FileState | undefined): FileState | undefined {
-    const checkedAt = Date.now();
-    const knownHash = known?.version?.type === "file" ? known.version.hash : undefined;
-    const refused = knownHash === undefined ? this.#refusal(stats.size) : undefined;
-    if (refused !== undefined) return fileState(stats, unkept(stats, refused), checkedAt);
-    const read = readKeptFile(path, this.#limits.maxFileBytes);
-    if (read.type === "gone") return undefined;
-    if (read.type === "refused") return fileState(stats, unkept(stats, read.reason), checkedAt);
-    const { bytes, stats: facts } = read;
-    const hash = hashOf(bytes);
-    this.#passed += bytes.length;
-    if (hash !== knownHash && !this.#store.has(hash)) {
-      if (bytes.length > this.#room) {
-        this.#isFull = true;
-        return fileState(facts, unkept(facts, "no_room"), checkedAt);
-      }
-      this.#store.add(hash, bytes);
-      this.#room -= bytes.length;
-    }
-    const mode = permissionBits(facts.mode);
-    return fileState(facts, { type: "file", hash, size: bytes.length, mode }, checkedAt);
-  }
-
-  /** Why an unkept file of this size is not read. Half of the space is for what stands, half for the past. */
-  #refusal(size: number): OmissionReason | undefined {
-    const { maxFileBytes, maxStoreBytes } = this.#limits;
-    if (size > maxFileBytes) return "too_large";
-    if (size <= this.#room && this.#passed + size <= maxStoreBytes / 2) return undefined;
-    this.#isFull = true;
-    return "no_room";
-  }
 }
 
 function linkTarget(path: string | Buffer): string | undefined {
@@ -436,48 +424,38 @@ function linkTarget(path: string | Buffer): string | undefined {
   }
 }
 
-/** A regular file as it was read: `stats` are those from before the first byte. */
-type ReadFile =
-  | { readonly type: "read"; readonly stats: Stats; readonly bytes: Buffer }
-  | { readonly type: "refused"; readonly reason: OmissionReason }
-  /** It vanished, or something else took its place. */
-  | { readonly type: "gone" };
-
-/** Times a file is read again that is being written meanwhile. */
 const MAX_TRIES = 3;
 
-/** Reads a whole regular file: follows no link, waits for no other end. System errors never throw. */
-function readKeptFile(path: string | Buffer, maxBytes: number): ReadFile {
-  let descriptor: number;
+/**
+ * Reads a whole regular file, with its facts from before the first byte; follows no link, waits for no other
+ * end. Why it cannot be read; undefined: it vanished, or something else took its place.
+ */
+function readKeptFile(
+  path: string | Buffer,
+  maxBytes: number,
+): { readonly stats: Stats; readonly bytes: Buffer } | OmissionReason | undefined {
+  let descriptor: number | undefined;
   try {
     descriptor = openSync(
       path,
       constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0),
     );
-  } catch (error) {
-    return refusal(error);
-  }
-  try {
     for (let tries = 1; ; tries++) {
       const stats = fstatSync(descriptor);
-      if (!stats.isFile()) return { type: "gone" };
-      if (stats.size > maxBytes) return { type: "refused", reason: "too_large" };
+      if (!stats.isFile()) return undefined;
+      if (stats.size > maxBytes) return "too_large";
       const bytes = readPiece(descriptor, 0, stats.size);
       const isSteady = hasFacts(stats, fstatSync(descriptor));
       // One that never rests is kept as it was read; its times will tell that it changed since.
-      if (isSteady || tries === MAX_TRIES) return { type: "read", stats, bytes };
+      if (isSteady || tries === MAX_TRIES) return { stats, bytes };
     }
   } catch (error) {
-    return refusal(error);
+    const code = systemCode(error);
+    if (code === undefined) throw error;
+    return GONE.has(code) ? undefined : "unreadable";
   } finally {
-    closeSync(descriptor);
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
-function refusal(error: unknown): ReadFile {
-  const code = systemCode(error);
-  if (code === undefined) throw error;
-  if (code === "ENOENT" || code === "ELOOP" || code === "ENOTDIR" || code === "ENXIO")
-    return { type: "gone" };
-  return { type: "refused", reason: "unreadable" };
-}
+const GONE: ReadonlySet<string> = new Set(["ENOENT", "ELOOP", "ENOTDIR", "ENXIO"]);

@@ -73,7 +73,7 @@ test("the oldest sessions make room for the newest, which can still be undone", 
   await oldest.close();
 });
 
-test("nothing is removed while another session of the folder is at work", async () => {
+test("nothing is removed while another session of the folder is running", async () => {
   const { cwd, begin, workspace } = place();
   const other = await begin("other");
   await other.work(() => writeFileSync(join(cwd, "b"), "b"));

@@ -33,12 +33,9 @@ import {
 } from "./path-state.ts";
 import type { Observation } from "./workspace.ts";
 
-/** Where a call may change something: at known paths, or anywhere. */
 export type Reach = "anywhere" | readonly string[];
 
-/** Changes recorded in one entry; a call that made more gets several. */
 const MAX_CHANGES = 1000;
-/** Places left out that are named in one entry. */
 const MAX_OMITTED = 200;
 
 /** Where a call may change something; undefined for one that changes no file. */
@@ -107,7 +104,6 @@ export function placeMark(path: string): string {
 
 interface ApplyOptions {
   readonly root: string;
-  /** The kept bytes of a hash; undefined when they are gone. */
   readonly bytesOf: (hash: string) => Buffer | undefined;
   /** True when a path still is what the plan was made from; asked just before it is touched. */
   readonly isAsPlanned: (path: PathKey) => boolean;
@@ -168,7 +164,8 @@ class ChangeWriter {
     this.#attempt(path, (folder, name) => {
       // Removed already, when a folder or something else had to make room.
       if (!isRemoval({ path, before, after })) this.#assertAsPlanned(path);
-      else if (isThere(folder.entry(name))) throw new Error("something took its place meanwhile");
+      else if (lstatSync(folder.entry(name), { throwIfNoEntry: false }) !== undefined)
+        throw new Error("something took its place meanwhile");
       const draft = folder.entry(draftName());
       try {
         this.#write(draft, after);
@@ -245,10 +242,6 @@ function isRemoval({ before, after }: FileChange): boolean {
   return after === null || (before.type === "folder") !== (after.type === "folder");
 }
 
-function isThere(path: string | Buffer): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
 function depth(path: PathKey): number {
   return partsOf(path).length;
 }
@@ -261,7 +254,6 @@ function reasonOf(error: unknown): string {
 
 /** A folder that cannot be exchanged for a link while it is in use. */
 interface AnchoredFolder {
-  /** The path of an entry for the file system. */
   readonly entry: (name: PathKey) => Buffer;
   readonly close: () => void;
 }

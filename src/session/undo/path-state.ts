@@ -20,7 +20,6 @@ export function bytesOfKey(key: PathKey): Buffer {
   return key.startsWith(RAW) ? Buffer.from(key.slice(1), "latin1") : Buffer.from(key, "utf8");
 }
 
-/** The path for the file system of a key below `root`, an absolute path. */
 export function nativePath(root: string, key: PathKey): string | Buffer {
   if (key === "") return root;
   const folder = root === "/" ? "" : root;
@@ -35,7 +34,6 @@ export function childKey(folder: PathKey, name: PathKey): PathKey {
   return keyOfBytes(Buffer.concat([bytesOfKey(folder), Buffer.from("/"), bytesOfKey(name)]));
 }
 
-/** The key of the folder around a key; undefined for the root. */
 export function parentKey(key: PathKey): PathKey | undefined {
   if (key === "") return undefined;
   const cut = key.lastIndexOf("/");
@@ -44,7 +42,6 @@ export function parentKey(key: PathKey): PathKey | undefined {
   return parent.startsWith(RAW) ? keyOfBytes(Buffer.from(parent.slice(1), "latin1")) : parent;
 }
 
-/** The keys of all folders around a key below the root, outermost first. */
 export function foldersAbove(key: PathKey): PathKey[] {
   const above: PathKey[] = [];
   for (let folder = parentKey(key); folder !== undefined && folder !== ""; folder = parentKey(folder))
@@ -60,7 +57,6 @@ export function partsOf(key: PathKey): PathKey[] {
     .map((part) => keyOfBytes(Buffer.from(part, "latin1")));
 }
 
-/** True when `key` is `folder` or stands below it. */
 export function isWithin(key: PathKey, folder: PathKey): boolean {
   if (folder === "" || key === folder) return true;
   if (key.startsWith(RAW) === folder.startsWith(RAW)) return key.startsWith(`${folder}/`);
@@ -83,14 +79,12 @@ export function keyWithin(root: string, path: string): PathKey | undefined {
   return isSafeKey(key) ? key : undefined;
 }
 
-/** The folder of a repository's own, which is never looked into. */
 export const GIT = ".git";
 
 export function shownPath(key: PathKey): string {
   return key.startsWith(RAW) ? bytesOfKey(key).toString("utf8") : key;
 }
 
-/** The facts the file system tells of a path without reading it. */
 type FileFacts = Pick<Stats, "mode" | "size" | "mtimeMs" | "ctimeMs" | "ino">;
 
 /** The last known state of a path: the facts of the file system, and what they stand for. */
@@ -101,7 +95,6 @@ export interface FileState extends FileFacts {
   readonly version: FileVersion | null;
 }
 
-/** Facts known of a workspace: the newest state of every path that was looked at. */
 export interface FileIndex {
   readonly states: Map<PathKey, FileState>;
   /** True when all of the workspace was looked at, so that what is not in `states` was not there. */
@@ -163,12 +156,10 @@ export function unkept(stats: Stats, reason: OmissionReason): FileVersion {
   return { type: "unkept", reason, mark: markOf(stats) };
 }
 
-/** True when a file was seen and its content never read, for want of time. */
 export function isUnread(state: FileState | undefined): boolean {
   return state?.version?.type === "unkept" && state.version.reason === "no_time";
 }
 
-/** Tells one version of something that is not kept from another. */
 export function markOf({ mode, size, mtimeMs, ino }: FileFacts): string {
   return `${mode.toString(8)}:${size}:${mtimeMs}:${ino}`;
 }

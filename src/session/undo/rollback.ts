@@ -15,7 +15,7 @@ import type { Workspace } from "./workspace.ts";
 
 /** Place a rollback works on. */
 export interface RollbackPlace {
-  /** The journal of the session, open for writing; no run is at work on it. */
+  /** The journal of the session, open for writing; no run uses it. */
   readonly journal: LocalJournal;
   /** The working folder of the session, links resolved. */
   readonly cwd: string;
@@ -147,7 +147,12 @@ async function rollBack(
   if (changes.length === 0) return { ...report, status: "nothing", failed: [] };
   if (options.dryRun === true) return { ...report, status: "done", failed: [] };
   const failed: FailedPath[] = [];
-  for (const each of plans) if (each.doable.length > 0) failed.push(...(await carryOut(place, each, entry)));
+  for (const { workspace, doable } of plans) {
+    if (doable.length === 0) continue;
+    const facts = { type: "rollback", root: workspace.root, changes: doable, ...entry } as const;
+    const { id } = await place.journal.append(facts);
+    failed.push(...(await apply(place.journal, workspace, id, doable)));
+  }
   const done = changes.filter(({ path }) => !failed.some((other) => other.path === path));
   if (done.length > 0) await place.journal.append(note(rollbackNote(direction, done)));
   return { ...report, status: "done", changes: done, failed };
@@ -169,15 +174,6 @@ function plan(workspace: Workspace, stories: readonly PathStory[], force: boolea
       each.obstacle === undefined || isDone(each) ? [] : [{ path: each.change.path, reason: each.obstacle }],
     ),
   };
-}
-
-async function carryOut(
-  { journal }: RollbackPlace,
-  { workspace, doable }: RootPlan,
-  facts: RollbackFacts,
-): Promise<FailedPath[]> {
-  const entry = await journal.append({ type: "rollback", root: workspace.root, changes: doable, ...facts });
-  return apply(journal, workspace, entry.id, doable);
 }
 
 async function apply(
@@ -226,7 +222,6 @@ async function finish(place: RollbackPlace, entry: RollbackEntry): Promise<Rollb
   };
 }
 
-/** The history, once what a cut call changed was found. */
 async function settledHistory(
   { journal, cwd, openWorkspace }: RollbackPlace,
   dryRun: boolean,
@@ -242,7 +237,6 @@ async function settledHistory(
   return checkpointHistory(journal.entries());
 }
 
-/** Tools whose calls change no file, as far as a journal tells. */
 const READERS: ReadonlySet<string> = new Set(["read", "glob", "grep", "job", "batch"]);
 
 function cutRollback({ steps }: CheckpointHistory): RollbackEntry | undefined {
@@ -287,7 +281,6 @@ function note(text: string): NewEntry {
 
 const MAX_NAMED = 30;
 
-/** The remark for the model after files were put back or forth. */
 function rollbackNote(direction: "undo" | "redo", changes: readonly FileChange[]): string {
   const files = changes.filter(({ before, after }) => after?.type !== "folder" && before?.type !== "folder");
   const lines = files.slice(0, MAX_NAMED).map((change) => `- ${describeChange(change)}`);
@@ -356,7 +349,6 @@ function pathStories(steps: readonly HistoryStep[], within?: readonly PathKey[])
   return [...stories.values()];
 }
 
-/** The steps to put a path back, given its state now; undefined when nothing is to be done. */
 function planPath(
   story: PathStory,
   workspace: Workspace,
@@ -375,7 +367,6 @@ function planPath(
   return { change };
 }
 
-/** The places that the steps say were not looked at, each once. */
 function omissionsIn(steps: readonly HistoryStep[]): Omission[] {
   const found = new Map<string, Omission>();
   for (const { entry } of steps) {
@@ -388,7 +379,6 @@ function omissionsIn(steps: readonly HistoryStep[]): Omission[] {
   return [...found.values()];
 }
 
-/** True when a path is among those wanted, or a folder that one of them stood in. */
 function isWanted(path: PathKey, before: FileVersion | null, within: readonly PathKey[]): boolean {
   return within.some(
     (wanted) => isWithin(path, wanted) || (before?.type === "folder" && isWithin(wanted, path)),

@@ -8,7 +8,7 @@ import { counted } from "../../core/base/text.ts";
 import { isWithin } from "../../system/real-path.ts";
 import { lockPath, readSession } from "../read-session.ts";
 import { isFolder } from "../session-file.ts";
-import { takeLock } from "../session-lock.ts";
+import { isLocked } from "../session-lock.ts";
 import { workspaceSlug } from "../session-store.ts";
 import { type CheckpointLimits, DEFAULT_LIMITS } from "./checkpoint-store.ts";
 import { entriesOf, isWithinReach, placeMark, type Reach, reachOf } from "./file-changes.ts";
@@ -33,10 +33,8 @@ export interface SessionCheckpointsOptions {
   readonly now?: () => number;
 }
 
-/** Share of the space from which the end of a run cleans up. */
 const CLEAN_UP_FROM = 0.75;
 
-/** A call at work: what it may change, and the marks of what of that stands outside of the workspace. */
 interface ActiveCall {
   readonly call: CheckpointedCall;
   readonly reach: Reach;
@@ -47,10 +45,10 @@ interface ActiveCall {
 const IMPATIENT: Patience = { mayRead: () => false, mayOpen: () => false };
 
 /**
- * The checkpoints of one session while it is at work, kept below a folder of the user's own. Finds what tool
+ * The checkpoints of one session while it runs, kept below a folder of the user's own. Finds what tool
  * calls change by comparing files before and after each: around a call that says which paths it writes only
  * those, around any other that may change files the whole workspace. What differs before a call was changed
- * by somebody else and is no part of any checkpoint, unless another call is still at work.
+ * by somebody else and is no part of any checkpoint, unless another call is still running.
  */
 export class SessionCheckpoints implements Checkpointer {
   readonly #options: SessionCheckpointsOptions;
@@ -64,7 +62,7 @@ export class SessionCheckpoints implements Checkpointer {
   /** The call that was cut: what changed since is laid to it. */
   #interrupted: SessionCheckpointsOptions["interrupted"];
   readonly #active = new Map<string, ActiveCall>();
-  /** Entries found while a call was still at work, to be recorded with the next one that ends. */
+  /** Entries found while a call was still running, to be recorded with the next one that ends. */
   #found: NewEntry[] = [];
   #turn: Promise<unknown> = Promise.resolve();
   readonly #noticed = new Set<string>();
@@ -123,7 +121,10 @@ export class SessionCheckpoints implements Checkpointer {
         return [...this.#found.splice(0), ...entries, ...this.#outsideChanges(call)];
       } catch (error) {
         this.#onNotice(`What ${call.name} changed is not kept for undo: ${errorMessage(error)}`);
-        return [...this.#found.splice(0), ...this.#failure(call)];
+        return [
+          ...this.#found.splice(0),
+          ...this.#omission(call, [{ path: "", reason: "failed", changed: true }]),
+        ];
       } finally {
         this.#active.delete(call.callId);
         for (const workspace of this.#workspaces) workspace.save();
@@ -132,8 +133,8 @@ export class SessionCheckpoints implements Checkpointer {
   }
 
   /**
-   * Waits for the looks at work, stores what is known of the workspaces and keeps their folders within the
-   * limit. Throws `checkpoint` for what the system refuses.
+   * Waits for the looks in progress, stores what is known of the workspaces and keeps their folders within
+   * the limit. Throws `checkpoint` for what the system refuses.
    */
   async close(): Promise<void> {
     this.#isClosing = true;
@@ -143,7 +144,7 @@ export class SessionCheckpoints implements Checkpointer {
     const { maxStoreBytes } = this.#limits;
     for (const workspace of this.#workspaces) {
       if (this.#isUser && workspace.store.bytes >= maxStoreBytes * CLEAN_UP_FROM)
-        await collectUnused(workspace, this.#options.journalPath, maxStoreBytes);
+        collectUnused(workspace, this.#options.journalPath, maxStoreBytes);
       workspace.store.close();
     }
   }
@@ -161,7 +162,6 @@ export class SessionCheckpoints implements Checkpointer {
     );
   }
 
-  /** Says once that the session needs what is kept in the workspaces. */
   #becomeUser(): void {
     if (this.#isUser) return;
     for (const { store } of this.#workspaces)
@@ -183,7 +183,7 @@ export class SessionCheckpoints implements Checkpointer {
   }
 
   /**
-   * Lays what was found before a call to a call that is still at work and may have done it, or to the one
+   * Lays what was found before a call to a call that is still running and may have done it, or to the one
    * that was cut; else nobody's call did.
    */
   #attribute(observed: readonly (readonly [Workspace, Observation])[]): void {
@@ -203,9 +203,8 @@ export class SessionCheckpoints implements Checkpointer {
     }
   }
 
-  /** Says once what commands may change without its being kept. */
-  #tellGaps({ root, isFull }: Workspace, omitted: readonly Omission[]): void {
-    if (isFull)
+  #tellGaps({ root, store }: Workspace, omitted: readonly Omission[]): void {
+    if (store.isFull)
       this.#tellOnce(
         `undo: ${root}: the space for undo is used up; some files are not kept (undoLimits.maxStoreMb).`,
       );
@@ -215,7 +214,6 @@ export class SessionCheckpoints implements Checkpointer {
     for (const notice of gapNotices(root, gaps)) this.#onNotice(notice);
   }
 
-  /** Says once that commands go ahead of what could not be read in time. */
   #tellUnread({ root, unread: { files, folders } }: Workspace): void {
     if (files + folders === 0) return;
     const places = [
@@ -251,10 +249,6 @@ export class SessionCheckpoints implements Checkpointer {
     return this.#omission(call, omitted);
   }
 
-  #failure(call: CheckpointedCall): NewEntry[] {
-    return this.#omission(call, [{ path: "", reason: "failed", changed: true }]);
-  }
-
   #omission({ callId, name }: CheckpointedCall, omitted: readonly Omission[]): NewEntry[] {
     const [first] = this.#workspaces;
     if (first === undefined || omitted.length === 0) return [];
@@ -280,7 +274,7 @@ function cannotKeep(error: unknown): Error {
 export interface RollbackPlaceOptions {
   /** The folder the checkpoints of the session were kept in. */
   readonly folder: string;
-  /** The journal of the session, open for writing; no run is at work on it. */
+  /** The journal of the session, open for writing; no run uses it. */
   readonly journal: LocalJournal;
   /** The working folder of the session: absolute, links resolved. */
   readonly cwd: string;
@@ -361,18 +355,14 @@ const FILL = 0.6;
 
 /**
  * Removes what no session needs any more, and what the oldest need as far as the rest takes too much of
- * `maxBytes`; nothing of `own`, the journal of the session at work.
- * Resolves to false, nothing done, while another session of the workspace is at work. Throws `checkpoint` for
- * what the system refuses.
+ * `maxBytes`; nothing of `own`, the journal of the current session. Does nothing while another session of the
+ * workspace is running. Throws `checkpoint` for what the system refuses.
  */
-async function collectUnused(
-  workspace: Workspace,
-  own?: string,
-  maxBytes = Number.POSITIVE_INFINITY,
-): Promise<boolean> {
+function collectUnused(workspace: Workspace, own?: string, maxBytes = Number.POSITIVE_INFINITY): void {
   const { store } = workspace;
   const users = store.users();
-  for (const path of users) if (path !== own && (await isAtWork(path))) return false;
+  if (users.some((path) => path !== own && isInUse(path))) return;
+  const timeOf = (path: string): number => (path === own ? Number.POSITIVE_INFINITY : statSync(path).mtimeMs);
   const sizes = store.sizes();
   const sizeOf = (names: Iterable<string>): number =>
     [...names].reduce((all, name) => all + (sizes.get(name) ?? 0), 0);
@@ -380,7 +370,7 @@ async function collectUnused(
   const needed = new Set(workspace.hashes());
   const kept: string[] = [];
   let used = sizeOf(needed);
-  for (const path of newestFirst(users, own)) {
+  for (const path of users.toSorted((left, right) => timeOf(right) - timeOf(left))) {
     const all = new Set(hashesIn(readSession(path).entries, workspace.root));
     const more = [...all].filter((name) => !needed.has(name));
     const size = sizeOf(more);
@@ -390,23 +380,15 @@ async function collectUnused(
     for (const name of more) needed.add(name);
   }
   workspace.keepOnly(needed, kept);
-  return true;
 }
 
 /** Removes the folder of a workspace that no session needs; else what no session needs of it. */
-export async function forgetSession(workspace: Workspace): Promise<void> {
+export function forgetSession(workspace: Workspace): void {
   const { store } = workspace;
   const isNeeded = store.users().length > 0;
-  if (isNeeded) await collectUnused(workspace);
+  if (isNeeded) collectUnused(workspace);
   store.close();
   if (!isNeeded) rmSync(workspace.folder, { recursive: true, force: true });
-}
-
-function newestFirst(users: readonly string[], own: string | undefined): readonly string[] {
-  const times = new Map(
-    users.map((path) => [path, path === own ? Number.POSITIVE_INFINITY : statSync(path).mtimeMs]),
-  );
-  return [...users].sort((left, right) => (times.get(right) ?? 0) - (times.get(left) ?? 0));
 }
 
 function* hashesIn(entries: Iterable<JournalEntry>, root: string): Iterable<string> {
@@ -417,13 +399,11 @@ function* hashesIn(entries: Iterable<JournalEntry>, root: string): Iterable<stri
   }
 }
 
-async function isAtWork(path: string): Promise<boolean> {
+function isInUse(path: string): boolean {
   try {
-    const lock = await takeLock(lockPath(path), { patienceMs: 1 });
-    lock.release();
-    return false;
+    return isLocked(lockPath(path));
   } catch {
-    // Held, or not to be told: then nothing it may need is removed.
+    // Not to be told: then nothing it may need is removed.
     return true;
   }
 }

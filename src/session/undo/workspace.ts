@@ -7,7 +7,6 @@ import {
   BULK_FOLDERS,
   type CheckpointLimits,
   CheckpointStore,
-  ContentKeeper,
   checkpointError,
   makePrivateFolder,
 } from "./checkpoint-store.ts";
@@ -42,7 +41,6 @@ export interface WorkspaceOptions {
   readonly onNotice?: ((message: string) => void) | undefined;
 }
 
-/** How much a look may do for the first time. */
 export interface Patience {
   readonly mayRead: () => boolean;
   readonly mayOpen: () => boolean;
@@ -66,14 +64,13 @@ export class Workspace {
   readonly folder: string;
   readonly store: CheckpointStore;
   readonly #options: WorkspaceOptions;
-  readonly #keeper: ContentKeeper;
   readonly #index: FileIndex;
   /** Session that looked last before this one opened the workspace; undefined when nobody did. */
   readonly lastSeenBy: string | undefined;
   readonly #touched = new Set<PathKey>();
   /** True when one of them differs in more than the time at which it was looked at. */
   #isChanged = false;
-  /** The findings of the look at work: they count when the bytes behind them are on the disk. */
+  /** The findings of the look in progress: they count when the bytes behind them are on the disk. */
   readonly #draft = new Map<PathKey, FileState | undefined>();
   readonly #marks = new Map<PathKey, number>();
   /** True when the store holds the index as it was when {@link save} was called last. */
@@ -85,21 +82,15 @@ export class Workspace {
     this.root = root;
     this.folder = folder;
     this.#options = options;
-    this.store = new CheckpointStore(folder, options.onNotice);
-    this.#keeper = new ContentKeeper(this.store, options.limits);
+    this.store = new CheckpointStore(folder, options.limits, options.onNotice);
     const index = this.store.loadIndex(root);
     this.lastSeenBy = index?.sessionId;
     this.#hasStoredIndex = index !== undefined;
     this.#index = { ...(index ?? { states: new Map(), isComplete: false, omitted: [] }), sessionId };
   }
 
-  /** Places that were not looked into when all was looked at last. */
   get omitted(): readonly Omission[] {
     return this.#index.omitted;
-  }
-
-  get isFull(): boolean {
-    return this.#keeper.isFull;
   }
 
   /** True when something was never looked at, for nobody did yet or there was no time. */
@@ -135,7 +126,9 @@ export class Workspace {
     };
     const hadNoTime = leftOutBy(omittedBefore.filter(({ reason }) => reason === "no_time"));
     const mayOpen = (key: PathKey): boolean => (isComplete && !hadNoTime(key)) || patience.mayOpen();
-    const omitted = await walkFolder({ root, limits, exclude: [...exclude, this.folder], onEntry, mayOpen });
+    const walk = new Walk({ root, limits, exclude: [...exclude, this.folder], onEntry, mayOpen });
+    await walk.run();
+    const { omitted } = walk;
     const isLeftOut = leftOutBy(omitted);
     for (const [key, { version }] of states) {
       if (seen.has(key) || isLeftOut(parentKey(key) ?? "")) continue;
@@ -173,18 +166,15 @@ export class Workspace {
     return { changes, omitted: [] };
   }
 
-  /** The state of a path when it was last looked at; undefined when it never was. */
   versionOf(key: PathKey): FileVersion | null | undefined {
     return this.#index.states.get(key)?.version;
   }
 
-  /** A mark of a path's version at the last look; undefined where nothing stood. */
   markOf(key: PathKey): string | undefined {
     const state = this.#index.states.get(key);
     return state === undefined || state.version === null ? undefined : markOf(state);
   }
 
-  /** True when a path still shows the facts it had when it was last looked at. */
   isAsSeen(key: PathKey): boolean {
     const state = this.#index.states.get(key);
     const stats = this.#statsWithin(key);
@@ -225,7 +215,7 @@ export class Workspace {
     } catch (error) {
       throw checkpointError(`The folder ${this.folder} cannot be used`, error);
     }
-    this.#keeper.begin();
+    this.store.beginLook();
     this.#draft.clear();
   }
 
@@ -259,13 +249,10 @@ export class Workspace {
     const state = this.#index.states.get(key);
     if (state !== undefined && this.#isKept(state, stats)) return;
     const isFirst = state === undefined ? !isKnown(key) : isUnread(state) && hasFacts(state, stats);
-    if (isFirst && stats.isFile() && !mayRead()) this.#noteUnread(key, stats, state);
-    else this.#noteFound(key, stats, state, isFirst, changes);
-  }
-
-  /** A file that there is no time to read: its facts tell whether it changes. */
-  #noteUnread(key: PathKey, stats: Stats, state: FileState | undefined): void {
-    if (state === undefined) this.#draft.set(key, fileState(stats, unkept(stats, "no_time"), Date.now()));
+    if (!isFirst || !stats.isFile() || mayRead()) this.#noteFound(key, stats, state, isFirst, changes);
+    // There is no time to read it: its facts tell whether it changes.
+    else if (state === undefined)
+      this.#draft.set(key, fileState(stats, unkept(stats, "no_time"), Date.now()));
   }
 
   /** `isFirst`: seen for the first time, so that nothing of it is a change. */
@@ -276,7 +263,7 @@ export class Workspace {
     isFirst: boolean,
     changes: FileChange[],
   ): void {
-    const found = this.#keeper.stateAt(nativePath(this.root, key), stats, state);
+    const found = this.store.stateAt(nativePath(this.root, key), stats, state);
     if (found === undefined) {
       this.#noteAbsence(key, changes);
       return;
@@ -292,7 +279,7 @@ export class Workspace {
 
   #isKept(state: FileState, stats: Stats): boolean {
     if (!isUnchanged(state, stats) || isUnread(state)) return false;
-    if (state.version?.type === "file") this.#keeper.pass(stats.size);
+    if (state.version?.type === "file") this.store.pass(stats.size);
     return true;
   }
 
@@ -311,13 +298,11 @@ export class Workspace {
   }
 }
 
-/** True when two states of a path differ in nothing but the time at which it was looked at. */
 function differOnlyInTime(before: FileState | undefined, after: FileState | undefined): boolean {
   if (before === undefined || after === undefined) return before === after;
   return hasFacts(before, after) && isSameVersion(before.version, after.version);
 }
 
-/** Tells whether a path is one of those left out, or below one. */
 function leftOutBy(omitted: readonly Omission[]): (key: PathKey) => boolean {
   const paths = new Set(omitted.map(({ path }) => path));
   if (paths.size === 0) return () => false;
@@ -335,18 +320,6 @@ interface WalkOptions {
   readonly mayOpen: (key: PathKey) => boolean;
 }
 
-/**
- * Goes through everything below a folder, outer folders first, in slices that leave room for other work.
- * Links are entries and not followed; `.git` is passed over. Resolves to the folders that were not looked
- * into. What vanishes meanwhile is not there.
- */
-async function walkFolder(options: WalkOptions): Promise<readonly Omission[]> {
-  const walk = new Walk(options);
-  await walk.run();
-  return walk.omitted;
-}
-
-/** Longest time without letting others work, in milliseconds. */
 const SLICE_MS = 12;
 
 interface PathStats {
@@ -354,6 +327,10 @@ interface PathStats {
   readonly stats: Stats;
 }
 
+/**
+ * Goes through everything below a folder, outer folders first, in slices that leave room for other work.
+ * Links are entries and not followed; `.git` is passed over. What vanishes meanwhile is not there.
+ */
 class Walk {
   readonly omitted: Omission[] = [];
   readonly #options: WalkOptions;
@@ -386,7 +363,6 @@ class Walk {
     }
   }
 
-  /** All of a folder of dependencies, or nothing of it. */
   async #walkBulk(top: PathStats): Promise<void> {
     const limit = Math.min(this.#left, this.#options.limits.maxBulkEntries);
     const all: PathStats[] = [];

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { describeNearestLines, substringDistance } from "./plan-edits.ts";
+import { describeNearestLines } from "./plan-edits.ts";
 
 const FILE =
   "import a;\n\nfunction one() {\n\treturn 1;\n}\n\nfunction two() {\n  return compute(2, 3);\n}\n";
@@ -73,28 +73,6 @@ test("whatever the texts are, the message is bounded and well formed", () => {
     fc.property(text, text, fc.nat({ max: 300 }), (file, wanted, repeat) => {
       const message = describeNearestLines(file.repeat(repeat), wanted.repeat(repeat));
       expect([message.length < 3500, message.isWellFormed()]).toEqual([true, true]);
-    }),
-  );
-});
-
-test("the nearest part of a text is found wherever it stands", () => {
-  expect([
-    substringDistance("beta “x”", "betta"),
-    substringDistance("const total = add(1, 2);", "adds(1"),
-    substringDistance("abc", "xyz"),
-    substringDistance("", "ab"),
-    substringDistance("ab", ""),
-  ]).toEqual([1, 1, 3, 2, 0]);
-});
-
-test("it is 0 for a part of the text, never more than the distance of the whole, and grows by one with each change", () => {
-  const word = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 8 });
-  fc.assert(
-    fc.property(word, word, word, (left, middle, right) => {
-      const text = left + middle + right;
-      expect(substringDistance(text, middle)).toBe(0);
-      expect(substringDistance(left, right)).toBeLessThanOrEqual(Math.max(left.length, right.length));
-      expect(substringDistance(text, `${middle}#`)).toBe(1);
     }),
   );
 });

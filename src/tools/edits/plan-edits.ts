@@ -33,10 +33,10 @@ const MAX_WANTED_LINES = 400;
 const MAX_SHOWN_LINES = 10;
 const MAX_SHOWN_CHARS = 160;
 const MAX_COMPARED_CHARS = 300;
-/** A shorter text is like nearly every line, and of a longer one so large a share may differ. */
+/** A shorter text is like nearly every line. */
 const MIN_SIMILAR_CHARS = 3;
-const MAX_DIFFERENT_SHARE = 0.4;
-const MAX_MEASURED_LINES = 50;
+const MAX_PAIRS = 80;
+const LEAST_SHARED = 0.5;
 
 function hasLineNumbers(lines: readonly string[]): boolean {
   return lines.every((line) => /^ *\d+\t/u.test(line) || line === "") && lines.some((line) => line !== "");
@@ -71,16 +71,19 @@ function startByEqualLines(keys: readonly string[], wanted: readonly string[]): 
   return best;
 }
 
-/** The line that holds something most like the longest line wanted, which may be a part of it. */
+/** The first line that has most pairs of characters of the longest line wanted, which may be a part of it. */
 function startBySimilarLine(keys: readonly string[], wanted: readonly string[]): number | undefined {
   const anchor = indexOfLongest(wanted);
-  const part = wanted[anchor] ?? "";
+  const part = (wanted[anchor] ?? "").slice(0, MAX_PAIRS + 1);
   if (part.length < MIN_SIMILAR_CHARS) return undefined;
-  const [nearest] = likelyLines(keys, part)
-    .map((line) => ({ line, distance: substringDistance(keys[line] ?? "", part) }))
-    .filter(({ distance }) => distance <= part.length * MAX_DIFFERENT_SHARE)
-    .sort((a, b) => a.distance - b.distance);
-  return nearest === undefined ? undefined : nearest.line - anchor;
+  const pairs = [...new Set(Array.from({ length: part.length - 1 }, (_, at) => part.slice(at, at + 2)))];
+  let nearest: number | undefined;
+  let most = Math.ceil(pairs.length * LEAST_SHARED) - 1;
+  for (const [line, key] of keys.entries()) {
+    const shared = pairs.filter((pair) => key.includes(pair)).length;
+    if (shared > most) [nearest, most] = [line, shared];
+  }
+  return nearest === undefined ? undefined : nearest - anchor;
 }
 
 function indexOfLongest(lines: readonly string[]): number {
@@ -91,51 +94,8 @@ function indexOfLongest(lines: readonly string[]): number {
   return longest;
 }
 
-function likelyLines(keys: readonly string[], part: string): readonly number[] {
-  const isWanted = new Uint8Array(PAIR_SLOTS);
-  for (let index = 1; index < part.length; index++) isWanted[pairSlot(part, index)] = 1;
-  const seenIn = new Uint32Array(PAIR_SLOTS);
-  const likely: { readonly line: number; readonly pairs: number }[] = [];
-  for (const [line, key] of keys.entries()) {
-    let pairs = 0;
-    for (let index = 1; index < key.length; index++) {
-      const slot = pairSlot(key, index);
-      if (isWanted[slot] === 0 || seenIn[slot] === line + 1) continue;
-      seenIn[slot] = line + 1;
-      pairs++;
-    }
-    if (pairs > 0) likely.push({ line, pairs });
-  }
-  likely.sort((a, b) => b.pairs - a.pairs);
-  return likely.slice(0, MAX_MEASURED_LINES).map(({ line }) => line);
-}
-
-/** A hash, because collisions only blur a similarity. */
-const PAIR_SLOTS = 2 ** 14;
-
-function pairSlot(text: string, end: number): number {
-  return (text.charCodeAt(end - 1) * 127 + text.charCodeAt(end)) % PAIR_SLOTS;
-}
-
 function normalise(line: string): string {
   return line.slice(0, MAX_COMPARED_CHARS).replace(/\s+/gu, " ").trim().toLowerCase();
-}
-
-/** Fewest characters to insert, delete or replace that make `wanted` a part of `text`; cost: the product. */
-export function substringDistance(text: string, wanted: string): number {
-  // Column by column of the usual table, but a match may begin anywhere for nothing.
-  let before = Array.from({ length: wanted.length + 1 }, (_, row) => row);
-  let best = wanted.length;
-  for (const unit of text.split("")) {
-    const column = [0];
-    for (let row = 1; row <= wanted.length; row++) {
-      const replaced = (before[row - 1] ?? 0) + (wanted[row - 1] === unit ? 0 : 1);
-      column.push(Math.min(replaced, (before[row] ?? 0) + 1, (column[row - 1] ?? 0) + 1));
-    }
-    best = Math.min(best, column[wanted.length] ?? best);
-    before = column;
-  }
-  return best;
 }
 
 function firstDifference(lines: readonly string[], wanted: readonly string[], start: number): string {
@@ -227,13 +187,11 @@ class Refusal extends Error {
   }
 }
 
-/** The text under edit, and how what is wrong with one of its edits is told. */
 interface EditedText {
   readonly text: string;
   /** Length of the byte order mark: matches never reach into it. */
   readonly bodyStart: number;
   readonly ending: LineEnding | undefined;
-  /** The text folded, once for all edits. */
   readonly folded: () => FoldedText;
   readonly refusal: (kind: EditErrorKind, message: string) => Refusal;
 }
@@ -387,7 +345,6 @@ function multiple({ text, refusal }: EditedText, starts: readonly number[], hint
   return refusal("multiple", `old_string is in the file ${count} times, at lines ${lines}${more}. ${hint}`);
 }
 
-/** The numbers of the lines at offsets, which are sorted. */
 function linesAt(text: string, offsets: readonly number[]): readonly number[] {
   const lines: number[] = [];
   let line = 1;
@@ -444,7 +401,6 @@ function isBlank(code: number): boolean {
   return code === 9 || code === 32 || BLANK.test(String.fromCharCode(code));
 }
 
-/** Blanks beyond ASCII. */
 const BLANK = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/;
 
 /** Each is one unit, as is what stands for it. */

@@ -63,18 +63,15 @@ export function redactedInput(what: string, text: string): string | undefined {
 export async function describeNearestNames(path: string): Promise<string> {
   for (let missing = path, folder = dirname(path); ; missing = folder, folder = dirname(folder)) {
     const names = await namesIn(folder);
-    if (names !== undefined)
-      return describe(nearest(basename(missing), names).map((name) => join(folder, name)));
+    const near = nearest(basename(missing), names ?? []).map((name) => join(folder, name));
+    if (near.length > 0) return ` Did you mean ${near.join(", ")}?`;
+    if (names !== undefined) return "";
     if (folder === dirname(folder)) return "";
   }
 }
 
 const MAX_NAMES = 5000;
 const MAX_SUGGESTIONS = 5;
-
-function describe(paths: readonly string[]): string {
-  return paths.length === 0 ? "" : ` Did you mean ${paths.join(", ")}?`;
-}
 
 async function namesIn(folder: string): Promise<readonly string[] | undefined> {
   try {

@@ -24,14 +24,12 @@ export interface ChangeTarget {
   readonly shown: string;
   readonly transcriptId: string;
   readonly state: FileState;
-  /** It is read and written through this, where that does both. */
   readonly files?: FilePort | undefined;
   readonly signal: AbortSignal;
   readonly callId: string;
   readonly agreed?: AgreedChanges | undefined;
 }
 
-/** Runs a change of the file that a call names, after all earlier ones of it. */
 export function changeFile(
   shown: string,
   options: FileToolOptions & { readonly state: FileState },
@@ -110,10 +108,8 @@ function stampAsRead({
   );
 }
 
-/** Larger files are not changed. */
 export const MAX_BOUND_BYTES: number = 64 * 1024 * 1024;
 
-/** The text of a file whose bytes come out the same when it is encoded again. */
 function textOf(bytes: Uint8Array, shown: string): FileText {
   const text = decodeFile(bytes);
   if (text !== undefined) return text;

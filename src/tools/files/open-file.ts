@@ -122,7 +122,7 @@ export class PinnedFolder {
 
 /** Opens the folder at a canonical path. Throws {@link FileRefusal} for a swapped link, system errors. */
 export function pinFolder(path: string, shown: string): PinnedFolder {
-  return new PinnedFolder(path, openAt(path, { place: path, shown }));
+  return new PinnedFolder(path, openAt(path, path, shown));
 }
 
 /** {@link pinFolder}, making missing folders, each inside the one that was opened before it. */
@@ -138,10 +138,8 @@ export function makePinnedFolder(path: string, shown: string): PinnedFolder {
     const outer = folder;
     try {
       makeIn(outer, name);
-      folder = new PinnedFolder(
-        join(outer.path, name),
-        openAt(outer.at(name), { place: join(outer.path, name), shown }),
-      );
+      const place = join(outer.path, name);
+      folder = new PinnedFolder(place, openAt(outer.at(name), place, shown));
     } finally {
       outer.close();
     }
@@ -158,14 +156,10 @@ function makeIn(folder: PinnedFolder, name: string): void {
   }
 }
 
-function openAt(path: string, { place, shown }: { readonly place: string; readonly shown: string }): number {
+function openAt(path: string, place: string, shown: string): number {
   const flags = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
   const descriptor = openSync(path, process.platform === "linux" ? flags | O_PATH : flags);
   if (isAtPlace(descriptor, place)) return descriptor;
   closeSync(descriptor);
-  throw moved(shown);
-}
-
-function moved(shown: string): FileRefusal {
-  return new FileRefusal(`${shown}: a link took the place of one of its folders meanwhile. Try again.`);
+  throw new FileRefusal(`${shown}: a link took the place of one of its folders meanwhile. Try again.`);
 }

@@ -11,7 +11,6 @@ interface PageOptions {
   readonly signal: AbortSignal;
 }
 
-/** A part of a text file, its lines numbered, or word that the file is not text. */
 export interface Page {
   /** How it is read; `damaged`: as UTF-8, in which some bytes are wrong. */
   readonly encoding: FileEncoding | "damaged" | "binary";
@@ -19,10 +18,8 @@ export interface Page {
   readonly form: TextForm;
   /** Lines as the model sees them: the number, six wide, a tab, the text. */
   readonly lines: readonly string[];
-  /** Line to go on with when the file has more. */
   readonly nextLine: number | undefined;
   readonly lineCount: number | undefined;
-  /** Things to know about the text that its lines cannot show. */
   readonly notes: readonly string[];
   readonly content: Uint8Array | undefined;
 }

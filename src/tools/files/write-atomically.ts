@@ -13,21 +13,16 @@ import { systemCode } from "../../system/system-error.ts";
 import { FileRefusal } from "./file-error.ts";
 import { makePinnedFolder, type PinnedFolder, pinFolder } from "./open-file.ts";
 
-/** A file that keeps its place, for other links or a mount lead to it. */
-interface FileInPlace {
-  readonly folder: PinnedFolder;
-  readonly name: string;
-  readonly beforeWrite: () => Promise<void>;
-}
-
 /**
  * Overwrites a file. Until the new content is synced the old one is in a copy beside it,
  * `NAME.saved-…`, which is synced before the first byte changes: after a kill it is still there. When writing
  * fails the old content is put back; where that fails too, throws a {@link FileRefusal} that names the copy.
  */
 async function writeInPlace(
-  { folder, name, beforeWrite }: FileInPlace,
+  folder: PinnedFolder,
+  name: string,
   data: Uint8Array,
+  beforeWrite: () => Promise<void>,
 ): Promise<BigIntStats> {
   const file = await open(folder.at(name), constants.O_RDWR | (constants.O_NOFOLLOW ?? 0));
   try {
@@ -150,7 +145,7 @@ export async function writeAtomically(
   const folder =
     replaced === undefined ? makePinnedFolder(dirname(path), shown) : pinFolder(dirname(path), shown);
   try {
-    return await writeIn(folder, basename(path), { data, options });
+    return await writeIn(folder, basename(path), data, options);
   } finally {
     folder.close();
   }
@@ -159,12 +154,12 @@ export async function writeAtomically(
 async function writeIn(
   folder: PinnedFolder,
   name: string,
-  { data, options }: { readonly data: Uint8Array; readonly options: WriteAtomicallyOptions },
+  data: Uint8Array,
+  { replaced, beforeRename }: WriteAtomicallyOptions,
 ): Promise<BigIntStats> {
-  const { replaced, beforeRename } = options;
   const place = folder.at(name);
   const beforeWrite = () => beforeRename(place);
-  if (replaced !== undefined && replaced.nlink > 1) return writeInPlace({ folder, name, beforeWrite }, data);
+  if (replaced !== undefined && replaced.nlink > 1) return writeInPlace(folder, name, data, beforeWrite);
   const temporaryFile = temporaryName();
   const temporary = folder.at(temporaryFile);
   const file = await open(temporary, "wx", replaced === undefined ? 0o666 : 0o600);
@@ -186,9 +181,10 @@ async function writeIn(
     await syncFolder(folder);
     return stats;
   } catch (error) {
-    await removeQuietly(temporary);
+    // After a rename there is nothing to remove, and a failure to remove must not hide the first error.
+    await succeeds(unlink(temporary));
     if (replaced !== undefined && IS_MOUNTED.has(systemCode(error) ?? ""))
-      return writeInPlace({ folder, name, beforeWrite }, data);
+      return writeInPlace(folder, name, data, beforeWrite);
     throw error;
   }
 }
@@ -205,11 +201,6 @@ async function keepOwnerAndMode(file: FileHandle, replaced: Stats): Promise<void
   }
   // Set-user-id and set-group-id mean something else under another owner.
   await file.chmod(replaced.mode & (isOwnerKept ? 0o7777 : 0o1777));
-}
-
-/** After a rename there is nothing to remove, and a failure to remove must not hide the first error. */
-async function removeQuietly(path: string): Promise<void> {
-  await succeeds(unlink(path));
 }
 
 async function succeeds(action: Promise<void>): Promise<boolean> {
@@ -262,13 +253,7 @@ function machineTag(): string {
   return createHash("sha256").update(hostname()).digest("hex").slice(0, 6);
 }
 
-interface FoundEntries {
-  readonly count: number;
-  readonly folders: readonly string[];
-  readonly temporary: readonly string[];
-}
-
-async function entriesOf(folder: string, limit: number): Promise<FoundEntries> {
+async function entriesOf(folder: string, limit: number) {
   const folders: string[] = [];
   const temporary: string[] = [];
   let count = 0;

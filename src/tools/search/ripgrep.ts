@@ -172,7 +172,6 @@ function parseRecord(record: string, mode: TextSearch["mode"]): FoundText | unde
   return { path, line: { number: Number(number), text, isMatch: mark === ":" } };
 }
 
-/** Options that make ripgrep choose the same files everywhere. */
 function fileArgs({ folder, withNodeModules }: FileListing | TextSearch): readonly string[] {
   const skipped = [".git", `${TEMPORARY_PREFIX}*`, ...(withNodeModules ? [] : ["node_modules"])];
   return [
@@ -212,10 +211,21 @@ async function run(
   args: readonly string[],
   options: RipgrepRun,
 ): Promise<{ readonly exitCode: number | null; readonly stderr: string }> {
-  const child = start(command, args, options);
+  const { folder, descriptor, signal } = options;
+  const pinned = pinFolder(folder, folder);
+  let child: ChildProcessByStdio<null, Readable, Readable>;
+  try {
+    child = spawn(command, ["--no-config", ...args], {
+      cwd: pinned.self,
+      stdio: ["ignore", "pipe", "pipe", ...(descriptor === undefined ? [] : [descriptor])],
+      windowsHide: true,
+    }) as typeof child;
+  } finally {
+    pinned.close();
+  }
   const kill = () => child.kill("SIGKILL");
-  options.signal.addEventListener("abort", kill, { once: true });
-  if (options.signal.aborted) kill();
+  signal.addEventListener("abort", kill, { once: true });
+  if (signal.aborted) kill();
   let stderr = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     if (stderr.length < MAX_STDERR_CHARS) stderr += text;
@@ -226,24 +236,7 @@ async function run(
     return { exitCode, stderr };
   } finally {
     kill();
-    options.signal.removeEventListener("abort", kill);
-  }
-}
-
-function start(
-  command: string,
-  args: readonly string[],
-  { folder, descriptor }: RipgrepRun,
-): ChildProcessByStdio<null, Readable, Readable> {
-  const pinned = pinFolder(folder, folder);
-  try {
-    return spawn(command, ["--no-config", ...args], {
-      cwd: pinned.self,
-      stdio: ["ignore", "pipe", "pipe", ...(descriptor === undefined ? [] : [descriptor])],
-      windowsHide: true,
-    }) as ChildProcessByStdio<null, Readable, Readable>;
-  } finally {
-    pinned.close();
+    signal.removeEventListener("abort", kill);
   }
 }
 

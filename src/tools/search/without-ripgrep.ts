@@ -47,7 +47,6 @@ function isOurs(name: string): boolean {
   return name === ".git" || name.startsWith(TEMPORARY_PREFIX);
 }
 
-/** The rules of a folder, `.rgignore` and `.ignore` before `.gitignore`. */
 interface FolderRules {
   readonly folder: string;
   readonly rules: Ignore;
@@ -152,7 +151,6 @@ function toRegExp({ pattern, ignoresCase, isMultiline }: TextSearch): RegExp {
   }
 }
 
-/** The text of a file, empty for a binary one; `undefined` when it cannot be read or is too large. */
 async function textOf(path: string): Promise<string | undefined> {
   try {
     const file = openRegularFile(path, path);

@@ -12,7 +12,6 @@ export interface OutputLimits {
 export interface OutputText {
   /** The whole text, or head and tail with a line between them that names the bytes left out and the file. */
   readonly text: string;
-  /** Bytes of cleaned text since the last look. */
   readonly totalBytes: number;
   readonly omittedBytes: number;
   /** The file with the full text; only when something was left out. */

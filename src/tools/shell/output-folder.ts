@@ -8,13 +8,6 @@ import { makePrivateFolders } from "../../system/private-folders.ts";
 import { systemCode } from "../../system/system-error.ts";
 import type { OutputFile } from "./output-buffer.ts";
 
-interface OutputFolderOptions {
-  readonly path?: string | undefined;
-  /** The folder in which a new one is made, asked for then. Default: the system's temporary folder. */
-  readonly temporary?: () => string;
-  readonly maxBytes: number;
-}
-
 /**
  * The folder of one session for long outputs and pipes, private to the user (mode 0700, files 0600). It is
  * made when it is first needed. Without a given path it is a new folder for temporary files, and
@@ -28,8 +21,9 @@ export class OutputFolder {
   #made: Promise<string> | undefined;
   #count = 0;
 
-  constructor({ path, temporary = tmpdir, maxBytes }: OutputFolderOptions) {
-    this.#given = path;
+  /** `temporary`: the folder in which a new one is made, asked for then. */
+  constructor(given: string | undefined, maxBytes: number, temporary: () => string = tmpdir) {
+    this.#given = given;
     this.#temporary = temporary;
     this.#maxBytes = maxBytes;
   }

@@ -67,7 +67,6 @@ export function findProcessesNow(query: ProcessQuery): readonly ProcessInfo[] {
   return process.platform === "linux" ? findInProc(query).found : [];
 }
 
-/** True when the process still runs; a zombie does not. */
 export function isRunning(info: ProcessInfo): boolean {
   if (process.platform !== "linux") return isTaken(info.pid);
   const row = readRow(info.pid);
@@ -206,7 +205,6 @@ function runPs(): Promise<string> {
 
 const PS_LINE = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+ +\S+ +\d+ +[\d:]+ +\d+)\s(.*)$/;
 
-/** Rows of {@link runPs}; `text` is the command line and, where shown, the environment. */
 export function parsePs(output: string): readonly { readonly row: ProcessRow; readonly text: string }[] {
   return output.split("\n").flatMap((line) => {
     const match = PS_LINE.exec(line);
@@ -235,26 +233,24 @@ function shorten(command: string): string {
   return line.length <= MAX_COMMAND ? line : `${line.slice(0, MAX_COMMAND - 1)}…`;
 }
 
-interface EndOptions {
-  readonly graceMs: number;
-  /** Groups to signal as a whole, of leaders not yet reaped: their number is still theirs. */
-  readonly groups?: readonly number[];
-}
-
 const KILL_ROUNDS = 40;
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 50;
 
-/** Ends processes: TERM (and CONT), after the grace KILL. Returns those that even KILL did not end. */
+/**
+ * Ends processes: TERM (and CONT), after the grace KILL. `groups` of leaders not yet reaped get them as a
+ * whole. Returns those that even KILL did not end.
+ */
 export async function endProcesses(
   query: ProcessQuery,
-  options: EndOptions,
+  graceMs: number,
+  groups: readonly number[] = [],
 ): Promise<readonly ProcessInfo[]> {
-  const deadline = performance.now() + options.graceMs;
+  const deadline = performance.now() + graceMs;
   let found = await findProcesses(query);
-  for (const group of options.groups ?? []) signal(-group, "SIGTERM");
+  for (const group of groups) signal(-group, "SIGTERM");
   for (const { pid } of found) signal(pid, "SIGTERM");
-  for (const group of options.groups ?? []) signal(-group, "SIGCONT");
+  for (const group of groups) signal(-group, "SIGCONT");
   for (const { pid } of found) signal(pid, "SIGCONT");
   for (let pause = FIRST_PAUSE_MS; found.length > 0; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     if (found.some(isRunning)) {
@@ -262,7 +258,7 @@ export async function endProcesses(
       await systemClock.sleep(Math.min(pause, Math.max(1, deadline - performance.now())));
     } else found = await findProcesses(query);
   }
-  return killAll(query, found, options.groups ?? []);
+  return killAll(query, found, groups);
 }
 
 async function killAll(

@@ -35,7 +35,6 @@ export function outputLines(output: OutputText, empty = "(no output)"): string {
   return output.text.endsWith("\n") ? output.text : `${output.text}\n`;
 }
 
-/** One line for each process, the first ten. */
 export function listProcesses(processes: readonly ProcessInfo[]): string {
   const lines = processes.slice(0, MAX_LISTED).map(({ pid, command }) => `  ${pid} ${shorten(command)}`);
   if (processes.length > MAX_LISTED) lines.push(`  and ${processes.length - MAX_LISTED} more`);

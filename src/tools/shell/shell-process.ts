@@ -17,7 +17,6 @@ import {
 import type { Environment, SandboxedCommand } from "./shell-ports.ts";
 
 interface ShellStart {
-  /** As the caller gave it. */
   readonly command: string;
   readonly file: string;
   readonly args: readonly string[];
@@ -174,7 +173,7 @@ export class RunningCommand {
     if (process.platform === "win32") this.killNow();
     const query = { mark: this.#mark, roots: this.roots() };
     const groups = this.#exit === undefined ? [this.pid] : [];
-    this.#known = await endProcesses(query, { graceMs, groups });
+    this.#known = await endProcesses(query, graceMs, groups);
     const reaped = new AbortController();
     const patience = systemClock.sleep(REAP_MS, reaped.signal).catch(() => undefined);
     await Promise.race([this.drained(), patience]);
@@ -182,7 +181,6 @@ export class RunningCommand {
     return this.#known;
   }
 
-  /** Kills the shell's group without waiting for anything. */
   killNow(): void {
     if (this.#exit !== undefined) return;
     if (process.platform !== "win32") signal(-this.pid, "SIGKILL");

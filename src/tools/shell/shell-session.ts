@@ -60,9 +60,7 @@ interface CommandStart {
   /** Where it runs, see {@link ShellSession.placeOf}. Default: outside. */
   readonly place?: CommandPlace;
   readonly signal?: AbortSignal;
-  /** Gets new text as it comes, cleaned, in whole lines. */
   readonly onText?: (text: string) => void;
-  /** Called once when the command wrote more than it may. */
   readonly onFull?: () => void;
 }
 
@@ -83,7 +81,6 @@ const MAX_FOLDER_BYTES = 1024 * 1024 * 1024;
 const STARTS = 2;
 const HEAD_BYTES = 16_000;
 const TAIL_BYTES = 32_000;
-/** Ended jobs that can still be looked at. */
 const MAX_FINISHED = 100;
 
 /** Shared by the commands of one session. Whatever they started ends with {@link dispose}. */
@@ -121,12 +118,9 @@ export class ShellSession {
     this.graceMs = Math.min(Math.max(0, options.graceMs ?? DEFAULT_GRACE_MS), MAX_GRACE_MS);
     const fileBytes = options.maxOutputBytes ?? MAX_OUTPUT_BYTES;
     this.limits = { headBytes: HEAD_BYTES, tailBytes: TAIL_BYTES, fileBytes };
-    this.#folder = new OutputFolder({
-      path: options.outputDir,
-      // Beside what its commands leave there, and gone with it.
-      temporary: () => options.outputParent ?? (this.env["TMPDIR"] || tmpdir()),
-      maxBytes: MAX_FOLDER_BYTES,
-    });
+    // Beside what its commands leave there, and gone with it.
+    const temporary = (): string => options.outputParent ?? (this.env["TMPDIR"] || tmpdir());
+    this.#folder = new OutputFolder(options.outputDir, MAX_FOLDER_BYTES, temporary);
     this.#pipes = new OutputPipes(() => this.#folder.path());
   }
 
@@ -323,7 +317,7 @@ export class ShellSession {
       const alive = this.#all().filter((running) => running.exit === undefined);
       const groups = alive.map((running) => running.pid);
       if (process.platform === "win32") this.killNow();
-      await endProcesses({ mark: this.#mark, roots: this.#roots() }, { graceMs: this.graceMs, groups });
+      await endProcesses({ mark: this.#mark, roots: this.#roots() }, this.graceMs, groups);
     }
     this.#watcher?.remove(this.#mark);
     await Promise.all(this.#all().map((running) => running.close()));

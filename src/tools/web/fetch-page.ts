@@ -137,7 +137,7 @@ export async function fetchPage(address: URL, options: FetchPageOptions): Promis
     if (error instanceof PageError) throw error;
     if (options.signal.aborted) throw options.signal.reason;
     if (timeout.aborted) throw new PageError(`${address.href} took longer than ${options.timeoutMs} ms.`);
-    throw new PageError(`${address.href} cannot be reached: ${errorMessage(error)}`);
+    throw new PageError(`${address.href} cannot be reached: ${errorMessage(error).replace(/(\/\/)[^/@\s]+@/g, "$1***@")}`);
   }
 }
 

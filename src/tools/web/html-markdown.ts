@@ -138,7 +138,7 @@ const EMPHASIS: ReadonlyMap<string, string> = new Map([
   ["samp", "`"],
 ]);
 
-/** What stands around the text of an element: emphasis, or a link. */
+/** The markers around the text of an element: emphasis, or a link. */
 interface Mark {
   readonly before: string;
   readonly after: string;

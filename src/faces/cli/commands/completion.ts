@@ -78,24 +78,8 @@ complete -o default -F _nano_agent nano-agent
 
 function zshScript(): string {
   return `#compdef nano-agent
-_nano_agent() {
-  local -a options
-  local place='' index
-  for ((index = 2; index < CURRENT && index < 4; index++)); do
-    case "$words[index]" in -*) break ;; esac
-    place="\${place:+$place }$words[index]"
-  done
-  case "$place $words[CURRENT-1]" in
-${valueCasesOf((words) => `compadd -- ${words}; return`)}
-  esac
-  case "$place" in
-${casesOf((words) => `options=(${words})`)}
-  esac
-  compadd -- $options
-  _files
-}
-compdef _nano_agent nano-agent
-`;
+autoload -U +X bashcompinit && bashcompinit
+${bashScript()}`;
 }
 
 function fishScript(): string {

@@ -123,8 +123,7 @@ class DemoRun {
     this.#session = await prepareCodingSession({
       ...this.#source,
       cwd: this.#project.folder,
-      keep: false,
-      settings: { permissionMode: "auto", allowedTools: ["bash"], maxTurns: MAX_TURNS, undo: false },
+      settings: { permissionMode: "auto", allowedTools: ["bash"], maxTurns: MAX_TURNS },
       ...defined({ onNotice }),
     });
     this.#signals.allowGrace();
@@ -144,6 +143,7 @@ class DemoRun {
       prepare: () => this.#prepare(),
       takesError: () => false,
       isPlain: false,
+      isScratch: true,
       endings: this.#signals,
     });
   }
@@ -171,12 +171,13 @@ class DemoRun {
 
   /** The scripted demo is the same everywhere; a real model is found and paid for as settings say. */
   get #source(): Pick<CodingSessionOptions, "environment" | "model"> {
-    const { environment, stdout } = this.#call;
+    const { stdout } = this.#call;
+    // What is kept for undo goes with the scratch folder.
+    const environment = { ...this.#call.environment, XDG_STATE_HOME: this.#project.aside };
     if (this.#model !== undefined) return { environment, model: this.#model };
     const others = Object.entries(environment).filter(([name]) => !name.startsWith("NANO_AGENT_"));
-    const nowhere = this.#project.aside;
     return {
-      environment: { ...Object.fromEntries(others), XDG_CONFIG_HOME: nowhere, XDG_STATE_HOME: nowhere },
+      environment: { ...Object.fromEntries(others), XDG_CONFIG_HOME: this.#project.aside },
       model: scriptedModel(stdout.isTerminal ? DELAY_MS : 0),
     };
   }

@@ -3,8 +3,8 @@ import { basename, resolve } from "node:path";
 import type { ConfigFile } from "../../../coding/settings/config-schema.ts";
 import { currentFolder, existingFolder } from "../../../coding/settings/paths.ts";
 import { loadSettings, type McpSources, type Settings } from "../../../coding/settings/settings.ts";
+import { commandVariables } from "../../../coding/setup/confine.ts";
 import { openModel } from "../../../coding/setup/open-model.ts";
-import { commandVariables } from "../../../coding/setup/secrets.ts";
 import { errorMessage, isNanoAgentError, misuse, NanoAgentError } from "../../../core/base/errors.ts";
 import { counted, shellArgument } from "../../../core/base/text.ts";
 import {

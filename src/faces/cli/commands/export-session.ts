@@ -1,15 +1,6 @@
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  readFileSync,
-  writeFileSync,
-} from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { redactionFor } from "../../../coding/setup/secrets.ts";
+import { redactionFor } from "../../../coding/setup/confine.ts";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { SessionState } from "../../../core/agent/state.ts";
 import { errorMessage, type Json, misuse } from "../../../core/base/errors.ts";
@@ -24,6 +15,7 @@ import { redactJson } from "../../../core/tool/tool-output.ts";
 import type { EvaluationContent } from "../../../evaluation/summarize.ts";
 import { readSession, type SessionContent } from "../../../session/read-session.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
+import { replaceFile } from "../../../system/replace-file.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import { terminalText } from "../../../view/safe-text.ts";
 import type { CommandCall, SessionCall } from "../command-call.ts";
@@ -185,30 +177,15 @@ function redactEntries(
   return entries.map((entry) => redactJson(redaction, entry as unknown as Json) as unknown as JournalEntry);
 }
 
-const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
-
-/**
- * Writes a file that is the user's alone (0600), in place of one of that name. Throws `invalid_argument` for
- * a link, a file with a second name, anything else that is no regular file, and what cannot be written.
- */
+/** Writes a file that is the user's alone (0600), in place of one of that name. */
 function writePrivateFile(path: string, cwd: string, text: string): void {
   const target = resolve(cwd, path);
-  let descriptor: number;
+  if (lstatSync(target, { throwIfNoEntry: false })?.isFile() === false)
+    throw misuse(`${target} is not a regular file. Name another file.`);
   try {
-    descriptor = openSync(target, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
+    // A new file: a file that has this name and another one stays as it is there.
+    replaceFile(target, text);
   } catch (error) {
-    throw misuse(`${target} cannot be written: ${errorMessage(error)}. Links are not followed.`, {
-      cause: error,
-    });
-  }
-  try {
-    const stats = fstatSync(descriptor);
-    if (!stats.isFile() || stats.nlink > 1)
-      throw misuse(`${target} is not a plain file, or has a second name (a hard link). Name another file.`);
-    fchmodSync(descriptor, 0o600);
-    ftruncateSync(descriptor);
-    writeFileSync(descriptor, text);
-  } finally {
-    closeSync(descriptor);
+    throw misuse(`${target} cannot be written: ${errorMessage(error)}.`, { cause: error });
   }
 }

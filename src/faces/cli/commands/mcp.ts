@@ -1,10 +1,10 @@
 import { type FoundServers, faultText, findMcpServers } from "../../../coding/mcp/find-servers.ts";
-import { loginStore, removeLogin } from "../../../coding/mcp/login-store.ts";
 import { hubFor } from "../../../coding/mcp/mcp-parts.ts";
 import { projectServersFile, saveServer } from "../../../coding/mcp/saved-servers.ts";
 import { configPath } from "../../../coding/settings/paths.ts";
+import { loginStore, removeLogin } from "../../../coding/settings/saved-keys.ts";
 import type { Settings } from "../../../coding/settings/settings.ts";
-import { redactionFor } from "../../../coding/setup/secrets.ts";
+import { redactionFor } from "../../../coding/setup/confine.ts";
 import { systemClock } from "../../../core/base/async.ts";
 import { errorMessage, misuse } from "../../../core/base/errors.ts";
 import { isRecord, safeParse } from "../../../core/base/json.ts";

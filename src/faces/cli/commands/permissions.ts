@@ -3,12 +3,12 @@ import {
   openTrustedProject,
   readTrust,
   type TrustedProject,
-} from "../../../coding/project/trust-file.ts";
+} from "../../../coding/project/acting-files.ts";
 import { currentFolder, existingFolder, userPaths } from "../../../coding/settings/paths.ts";
 import { findTrustItems, type ProjectItems } from "../../../coding/settings/settings.ts";
 import { errorMessage, misuse } from "../../../core/base/errors.ts";
+import { withHiddenShown } from "../../../core/base/hidden-characters.ts";
 import { describeDefaults } from "../../../permission/built-in-rules.ts";
-import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { PolicyDecision } from "../../../permission/policy.ts";
 import { variable } from "../../../system/env.ts";
 import { EXIT } from "../../../view/exit-code.ts";

@@ -2,12 +2,14 @@ import { expect, test } from "vitest";
 import { Agent } from "../../../agent/agent.ts";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { MemoryJournal } from "../../../core/agent/journal.ts";
+import { NanoAgentError } from "../../../core/base/errors.ts";
 import { defineTool } from "../../../core/tool/tool.ts";
 import { BUILT_IN_SUBAGENTS, createTaskTool } from "../../../extensions/subagents/task-tool.ts";
 import { sessionUsage } from "../../../journal/session-usage.ts";
 import { PlanAndSolveAgent } from "../../../patterns/plan-and-solve-agent.ts";
-import { calls, type ScriptAnswer, says } from "../../../testing/script.ts";
+import { calls, fails, type ScriptAnswer, says } from "../../../testing/script.ts";
 import { ScriptedModel } from "../../../testing/scripted-model.ts";
+import { stepsJson } from "./sessions.ts";
 
 const read = defineTool({
   name: "read",
@@ -29,6 +31,41 @@ async function recorded(script: readonly ScriptAnswer[]) {
   await new Agent({ model: modelOf(script), tools, journal }).run("go");
   return [...journal.entries()].map((entry) => ({ ...entry, time: 0 }));
 }
+
+test("a step has the subagents it started: their calls, answer, tokens and cost, and whether they failed", async () => {
+  const entries = await recorded([
+    [says("Delegating."), task("general", "t1"), task("explore", "t2")],
+    [says("Looking."), calls("read", { path: "gone" }, "r1"), task("explore", "t3")],
+    says("Innermost."),
+    says("Found it."),
+    fails(new NanoAgentError("bad_request", "no such luck")),
+    says("Done."),
+  ]);
+  expect(stepsJson(entries)).toMatchObject([
+    {
+      step: 1,
+      run: 1,
+      input: ["go"],
+      text: "Delegating.",
+      tools: ["task", "task"],
+      subagents: [
+        {
+          call_id: "t1",
+          agent: "general",
+          state: "ok",
+          text: "Found it.",
+          calls: [
+            { tool: "read", title: "gone", state: "error" },
+            { tool: "task", state: "ok" },
+          ],
+          subagents: [{ call_id: "t3", text: "Innermost." }],
+        },
+        { call_id: "t2", agent: "explore", state: "error", cost_usd: 0, calls: [] },
+      ],
+    },
+    { step: 2, text: "Done.", tools: [] },
+  ]);
+});
 
 test("the time in tools is that of the calls of the conversation and of phases; that of subagents is in the call that started them", async () => {
   const journal = new MemoryJournal();

@@ -20,6 +20,8 @@ import type { SessionFile } from "../../../session/session-store.ts";
 import { describeDuration } from "../../../tools/shell/report.ts";
 import { EXIT } from "../../../view/exit-code.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
+import type { ViewItem } from "../../../view/view.ts";
+import { EMPTY_HOST, ViewFold } from "../../../view/view-fold.ts";
 import type { CommandCall, SessionCall } from "../command-call.ts";
 import { answer, linePlace, listTime, say, tableLines } from "../command-context.ts";
 import { exportSession } from "./export-session.ts";
@@ -261,9 +263,18 @@ function modelCells(used: Spending): readonly string[] {
   ];
 }
 
-function stepsJson(entries: readonly JournalEntry[]): readonly object[] {
+export function stepsJson(entries: readonly JournalEntry[]): readonly object[] {
   let from = 0;
-  return sessionSteps(entries).map(({ number: step, at, answerAt, run }) => {
+  const steps = sessionSteps(entries);
+  const items = new Map(steps.map(({ answerAt }) => [answerAt, 0]));
+  const fold = new ViewFold(EMPTY_HOST);
+  const { items: all } = fold.view;
+  for (const [at, entry] of entries.entries()) {
+    if (items.has(at)) items.set(at, all.length);
+    fold.apply(entry);
+  }
+  fold.leaveRun();
+  return steps.map(({ number: step, at, answerAt, run }, index) => {
     const input = entries.slice(from, at).flatMap(saidTo);
     from = answerAt + 1;
     const answer = entries[answerAt];
@@ -273,6 +284,9 @@ function stepsJson(entries: readonly JournalEntry[]): readonly object[] {
         : answer?.type === "history"
           ? answer.messages
           : [];
+    const subagents = subagentsIn(
+      all.slice(items.get(answerAt), items.get(steps[index + 1]?.answerAt ?? entries.length)),
+    );
     return {
       step,
       run,
@@ -280,7 +294,24 @@ function stepsJson(entries: readonly JournalEntry[]): readonly object[] {
       input,
       text: messages.map((message) => messageText(message, "\n")).join("\n"),
       tools: messages.flatMap((message) => toolCallsOf(message).map(({ name }) => name)),
+      ...(subagents.length === 0 ? {} : { subagents }),
     };
+  });
+}
+
+/** The work of subagents, by the calls that started them. */
+function subagentsIn(items: readonly ViewItem[]): readonly object[] {
+  return items.flatMap((item) => {
+    if (item.type !== "tool" || item.agent === undefined) return [];
+    const { name: agent, outputTokens, costUsd, items: inner } = item.agent;
+    const last = inner.findLast(({ type }) => type === "answer");
+    const calls = inner.flatMap((each) =>
+      each.type === "tool" ? [{ tool: each.name, title: each.title, state: each.state }] : [],
+    );
+    const spent = { output_tokens: outputTokens, cost_usd: costUsd ?? null };
+    const text = last?.type === "answer" ? last.text : "";
+    const subagents = subagentsIn(inner);
+    return [{ call_id: item.callId, agent, state: item.state, ...spent, calls, text, subagents }];
   });
 }
 

@@ -7,17 +7,17 @@ import {
   type ImportPlan,
   type ImportSource,
 } from "../../../coding/import-settings/import-plan.ts";
+import { faultText, findMcpServers } from "../../../coding/mcp/find-servers.ts";
 import { userPaths } from "../../../coding/settings/paths.ts";
 import { PLACED_SETTINGS } from "../../../coding/settings/setting-table.ts";
 import type { Settings } from "../../../coding/settings/settings.ts";
+import { openSettingsSandbox, sandboxMode, shellEnvironment } from "../../../coding/setup/confine.ts";
 import { openModel } from "../../../coding/setup/open-model.ts";
 import { sessionStore } from "../../../coding/setup/open-session.ts";
-import { shellEnvironment } from "../../../coding/setup/secrets.ts";
-import { openSettingsSandbox, sandboxMode } from "../../../coding/setup/settings-sandbox.ts";
 import { errorMessage, misuse } from "../../../core/base/errors.ts";
+import { withHiddenShown } from "../../../core/base/hidden-characters.ts";
 import { isRecord } from "../../../core/base/json.ts";
 import { counted, didYouMean } from "../../../core/base/text.ts";
-import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import { findLocalServers } from "../../../providers/local/local-servers.ts";
 import { chooseModel } from "../../../providers/model-choice.ts";
 import { type Environment, variable } from "../../../system/env.ts";
@@ -129,6 +129,7 @@ async function runChecks(context: CommandContext): Promise<readonly Check[]> {
   check("Settings", "ok", `${counted(sources.size, "value")} set; see nano-agent config`);
   check("Commands", "ok", variablesSeen(settings));
   checks.push(sessionsCheck(sessionStore(settings.paths).root), await sandboxCheck(settings));
+  checks.push(...(await serverChecks(settings)));
   for (const notice of [...notices, ...unknownVariables(environment)]) check("Settings", "warn", notice);
   for (const server of await findLocalServers({ environment, config: values })) {
     const { provider, baseUrl, models, isLoading } = server;
@@ -157,6 +158,20 @@ function sessionsCheck(root: string): Check {
     const message = `cannot be kept in ${root}: ${errorMessage(error)}. Make room for them, or run with --no-session`;
     return { name: "Sessions", state: "bad", message };
   }
+}
+
+/** Servers of tools whose definition, or program, cannot be used. None is started: `mcp test` does that. */
+async function serverChecks(settings: Settings): Promise<readonly Check[]> {
+  const name = "MCP servers";
+  const { servers, faults } = await findMcpServers(settings);
+  const missing = servers.flatMap((server): readonly Check[] => {
+    if (server.type !== "stdio" || server.command.includes("/")) return [];
+    const { state } = programCheck(server.command, server.env["PATH"] ?? settings.environment["PATH"], "");
+    if (state === "ok") return [];
+    const message = `${server.name} cannot start: ${server.command} is not on PATH. Install it, or see nano-agent mcp test ${server.name}`;
+    return [{ name, state: "warn", message }];
+  });
+  return [...faults.map((fault): Check => ({ name, state: "warn", message: faultText(fault) })), ...missing];
 }
 
 /** Tries the sandbox, also where the settings do not ask for it. */

@@ -237,7 +237,7 @@ interface Server {
 
 /** Takes the address of a server, lists its models, and keeps the one that is chosen. As {@link pasteKey}. */
 async function giveBaseUrl(control: Control, known?: Server, fault?: string): Promise<string | undefined> {
-  const baseUrl =
+  const given =
     known?.baseUrl ??
     (await control.ask({
       title: "Base URL of the server",
@@ -245,7 +245,9 @@ async function giveBaseUrl(control: Control, known?: Server, fault?: string): Pr
       fault,
       enter: "list its models",
     }));
-  if (baseUrl === undefined) return undefined;
+  if (given === undefined) return undefined;
+  const scheme = /^(?:localhost|127\.|\[::1\])/.test(given) ? "http" : "https";
+  const baseUrl = given.includes("://") ? given : `${scheme}://${given}`;
   if (!/^https?:\/\/[^\s/]/.test(baseUrl))
     return await giveBaseUrl(control, undefined, "An address begins with http:// or https://.");
   const setUp = await loadSetUp();

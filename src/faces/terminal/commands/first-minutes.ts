@@ -1,9 +1,9 @@
-import { changeTrust } from "../../../coding/project/trust-file.ts";
+import { changeTrust } from "../../../coding/project/acting-files.ts";
 import type { CodingSession } from "../../../coding/session/coding-session.ts";
 import { userPaths } from "../../../coding/settings/paths.ts";
 import { misuse } from "../../../core/base/errors.ts";
+import { withHiddenShown } from "../../../core/base/hidden-characters.ts";
 import { counted } from "../../../core/base/text.ts";
-import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { PermissionMode } from "../../../permission/permission-mode.ts";
 import type { FoundModel } from "../../../providers/catalog.ts";
 import { variable } from "../../../system/env.ts";

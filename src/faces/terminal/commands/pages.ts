@@ -265,7 +265,7 @@ export function showContext(control: Control): void {
   });
   const of =
     windowTokens === undefined
-      ? "; the window of this model is unknown"
+      ? "; the window of this model is unknown: contextWindow in the settings of its provider sets it"
       : ` of ${tokensText(windowTokens)} tokens, ${Math.round((100 * used) / windowTokens)}%`;
   const entries = shares.map(({ label, tokens, style }): Line => {
     const amount = span(tokensText(tokens).padStart(30 - columnsOf(label)), { role: "muted" });
@@ -281,7 +281,7 @@ export function showContext(control: Control): void {
         ];
   control.print([
     [span("Context", { bold: true }), span(`  ${tokensText(used)}${of}`)],
-    [...bar, span(marks.empty.repeat(left), { role: "rule" })],
+    ...(windowTokens === undefined ? [] : [[...bar, span(marks.empty.repeat(left), { role: "rule" })]]),
     ...legend,
     line("/compact frees space; it runs by itself near the end.", { role: "muted" }),
   ]);
@@ -294,7 +294,7 @@ export function showCost(control: Control): void {
   const { cost, models, runs, turns, toolCalls } = session.stats();
   const counts = [counted(runs, "run"), counted(turns, "request"), counted(toolCalls, "call")];
   control.print([
-    [span("Cost", { bold: true }), span(`  ${[costText(cost), ...counts].join(` ${dot} `)}`)],
+    [span("Cost", { bold: true }), span(`  ${[costText(cost).replace(/^cost /, ""), ...counts].join(` ${dot} `)}`)],
     ...models.map(({ model, usage: { inputTokens, cacheReadTokens = 0, outputTokens }, costUsd }) => {
       const cached = cacheReadTokens === 0 ? "" : `, ${tokensText(cacheReadTokens)} of it cached`;
       const tokens = `${tokensText(inputTokens)} in${cached}, ${tokensText(outputTokens)} out`;

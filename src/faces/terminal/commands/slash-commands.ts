@@ -115,7 +115,7 @@ const ALIASES: { readonly [name: string]: string } = {
 export function runSlashCommand(control: Control, name: string, args: string): void {
   const command = COMMANDS[name];
   if (command?.waits === true && control.screen.session?.view.run !== undefined) {
-    control.say(`A run is in progress: esc stops it, then /${name}.`);
+    control.say(`Still running: esc stops it, then /${name}.`);
     return;
   }
   const work = async (): Promise<void> => command?.run(control, args);

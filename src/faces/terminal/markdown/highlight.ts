@@ -42,7 +42,7 @@ const ROLES: { readonly [kind in NonNullable<CodePiece["kind"]>]: Role } = {
   f: "name",
 };
 
-/** What a comment or string begins with that has not ended; empty for any other piece. */
+/** The opening of a comment or string that has not ended; empty for any other piece. */
 function openIn({ text, kind }: CodePiece = { text: "" }): string {
   const [, begin = ""] = /^(\/\*|"""|'''|`)/.exec(text) ?? [];
   const end = begin === "/*" ? "*/" : begin;

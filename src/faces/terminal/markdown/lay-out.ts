@@ -15,27 +15,40 @@ export function inlineLines(text: string, base: Style = {}): readonly Line[] {
   const walk = (tokens: readonly Token[], style: Style, depth: number): void => {
     for (const given of tokens) {
       const token = given as Inline;
-      if (depth > MAX_DEPTH) add(token.raw, style);
-      else if (token.type === "br") lines.push([]);
-      else if (token.type === "strong") walk(token.tokens, { ...style, bold: true }, depth + 1);
-      else if (token.type === "em") walk(token.tokens, { ...style, italic: true }, depth + 1);
-      else if (token.type === "del") walk(token.tokens, { ...style, strike: true }, depth + 1);
+      const more = STYLES[token.type];
+      if (token.type === "br") lines.push([]);
+      else if (depth > MAX_DEPTH) add(token.raw, style);
+      else if (more !== undefined && "tokens" in token)
+        walk(token.tokens ?? [], { ...style, ...more }, depth + 1);
       else if (token.type === "codespan") add(token.text, { ...style, role: "code" });
       else if (token.type === "link" || token.type === "image") {
         const { href, text: label } = token;
         const link: Style = { ...style, role: "link", link: href };
         if (token.type === "link" && label !== "") walk(token.tokens, link, depth + 1);
         else add(label === "" ? href : label, link);
-        // Where a click does not work, or the text could name another place than the link, it is shown.
-        if (/^(?:https?|mailto):/.test(href) && !href.includes(label.trim()))
-          add(` (${href})`, { ...style, role: "muted" });
-      } else if (token.type === "text" || token.type === "escape") add(token.text, style);
-      else add(token.raw, style);
+        if (isToBeShown(href, label)) add(` (${href})`, { ...style, role: "muted" });
+      } else add(plainOf(token), style);
     }
   };
   if (text.length > MAX_CHARS) add(text, base);
   else walk(new Lexer().inlineTokens(text), base, 0);
   return lines;
+}
+
+/** The text of a piece; what the screen does not read stays as it was written. */
+function plainOf(token: Inline): string {
+  return token.type === "text" || token.type === "escape" ? token.text : token.raw;
+}
+
+const STYLES: { readonly [type: string]: Style | undefined } = {
+  strong: { bold: true },
+  em: { italic: true },
+  del: { strike: true },
+};
+
+/** True where a click may not work, or the text of a link could name another place than the link. */
+function isToBeShown(href: string, label: string): boolean {
+  return /^(?:https?|mailto):/.test(href) && !href.includes(label.trim());
 }
 
 type Inline =

@@ -65,22 +65,20 @@ export class MarkdownStream {
     const odd = this.#isCut ? 0 : (ODD_LINE.exec(this.#source.slice(0, MAX_WINDOW))?.index ?? -1);
     if (odd === 0) return this.#pieceRows(width);
     const text = odd > 0 ? this.#source.slice(0, odd) : this.#certain();
-    const [head, mark, language = ""] = FENCE.exec(text) ?? [];
-    if (head !== undefined && mark !== undefined) {
-      this.#source = this.#source.slice(head.length);
-      this.#fence = { mark, code: new CodeHighlighter(language.split(/[\s{,]/, 1)[0] ?? "") };
-      return this.#gapOnce();
-    }
+    const fence = FENCE.exec(text);
+    if (fence !== null) return this.#openFence(fence);
     const blocks = blocksOf(text);
-    // The last block may go on, unless it is long enough as it is.
-    const last = blocks.findLastIndex(({ token }) => token.type !== "space");
     const isAll = odd > 0 || (this.#isEnded && text.length === this.#source.length);
-    const isOver = isAll || (last <= 0 && text.length > MAX_PIECE);
-    const fence = blocks.findIndex(({ token }) => FENCE.test(token.raw));
-    const end = Math.min(isOver ? blocks.length : Math.max(0, last), fence < 0 ? blocks.length : fence);
+    const end = endOfCertain(blocks, isAll, text.length);
     this.#source = this.#source.slice(blocks[end]?.start ?? text.length);
     const rows = layOut(blocks.slice(0, end), width, this.#marks);
     return rows.length === 0 ? [] : [...this.#gapOnce(), ...rows];
+  }
+
+  #openFence([head, mark = "", language = ""]: RegExpExecArray): readonly Line[] {
+    this.#source = this.#source.slice(head.length);
+    this.#fence = { mark, code: new CodeHighlighter(language.split(/[\s{,]/, 1)[0] ?? "") };
+    return this.#gapOnce();
   }
 
   /** The lines that are complete; with the end all is. */
@@ -146,6 +144,16 @@ export function markdownRows(text: string, width: number, marks: Marks): readonl
   return stream.take(width);
 }
 
+/** How many blocks can be handed out: those before code, whose lines come one by one. */
+function endOfCertain(blocks: readonly PlacedBlock[], isAll: boolean, chars: number): number {
+  // The last block may go on, unless it is long enough as it is.
+  const last = blocks.findLastIndex(({ token }) => token.type !== "space");
+  const isOver = isAll || (last <= 0 && chars > MAX_PIECE);
+  const end = isOver ? blocks.length : Math.max(0, last);
+  const fence = blocks.findIndex(({ token }) => FENCE.test(token.raw));
+  return fence < 0 ? end : Math.min(end, fence);
+}
+
 /** A line that is too long, or of so many quotes and lists that it is no text to read. */
 const ODD_LINE = /^(?:[^\n]{8001}|(?:[ \t]*(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))){40})/m;
 
@@ -169,7 +177,7 @@ function blocksOf(text: string): readonly PlacedBlock[] {
   let at = 0;
   const plain = (end: number): void => {
     const raw = text.slice(at, end);
-    if (raw.trim() !== "") blocks.push({ token: { type: "html", raw } as Token, start: at });
+    if (raw.trim() !== "") blocks.push({ token: { type: "html", raw }, start: at });
   };
   for (const token of new Lexer().blockTokens(text, [])) {
     // Blanks at the end are not always those of the text.

@@ -9,10 +9,10 @@ export interface PanelRows {
   readonly caret?: { readonly row: number; readonly column: number };
 }
 
-export interface PanelChoices {
-  readonly title: string;
-  readonly labels: readonly string[];
-  readonly choose: (index: number) => void;
+/** A panel on a screen of lines: what is written, and who takes the line that is typed next, if anybody. */
+export interface PlainPanel {
+  readonly rows: readonly Line[];
+  readonly take?: (text: string) => void;
 }
 
 /** Something that stands in the place of the input for a while and takes the keys. */
@@ -20,12 +20,11 @@ export interface Panel {
   /** At most `maxRows` rows. */
   draw(context: ViewContext, maxRows: number): PanelRows;
   handle(event: TerminalEvent): void;
-  /** Its choices, where it is a list: for a screen of lines, on which they are numbered. */
-  readonly choices?: PanelChoices;
-  /** All its text, where it is only read: for a screen of lines, on which nothing scrolls. */
-  readonly page?: (context: ViewContext) => readonly Line[];
-  /** The one line it asks for, if it does: for a screen of lines. */
-  readonly field?: { readonly title: string; readonly take: (text: string) => void };
+}
+
+/** A panel that the person, or a command of theirs, has opened. */
+export interface OpenedPanel extends Panel {
+  plain(context: ViewContext): PlainPanel;
 }
 
 /** A question takes keys only after so long without one: nothing typed for something else is an answer. */
@@ -63,7 +62,7 @@ export interface PageOptions {
   readonly fromEnd?: boolean;
 }
 
-export class Pager implements Panel {
+export class Pager implements OpenedPanel {
   readonly #options: PageOptions;
   readonly #close: () => void;
   #first: number;
@@ -78,9 +77,9 @@ export class Pager implements Panel {
     this.#first = options.fromEnd === true ? Number.MAX_SAFE_INTEGER : 0;
   }
 
-  page(context: ViewContext): readonly Line[] {
+  plain(context: ViewContext): PlainPanel {
     const { title, rows } = this.#options;
-    return [[span(title, { role: "accent", bold: true })], ...rows(context)];
+    return { rows: [[span(title, { role: "accent", bold: true })], ...rows(context)] };
   }
 
   draw(context: ViewContext, maxRows: number): PanelRows {

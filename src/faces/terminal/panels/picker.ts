@@ -8,7 +8,7 @@ import type { Role } from "../paint/theme.ts";
 import type { TerminalEvent } from "../tty/key.ts";
 import { keysLine, type ListRow, listLines } from "../views/list-lines.ts";
 import { choiceRows, titleRule } from "../views/question-lines.ts";
-import { type Panel, type PanelChoices, type PanelRows, Quiet } from "./panel.ts";
+import { type OpenedPanel, type PanelRows, type PlainPanel, Quiet } from "./panel.ts";
 
 /** Something to choose. Fields may be getters: each frame reads them anew. */
 export interface PickerItem<T> extends ListRow {
@@ -73,7 +73,7 @@ const STEPS: { readonly [key: string]: number } = {
 const CANCELS: ReadonlySet<string> = new Set(["escape", "ctrl+c", "ctrl+d"]);
 
 /** A list to choose from; typing narrows it. */
-export class Picker<T> implements Panel {
+export class Picker<T> implements OpenedPanel {
   readonly #options: PickOptions<T>;
   readonly #place: PickerPlace;
   readonly #quiet: Quiet;
@@ -90,22 +90,25 @@ export class Picker<T> implements Panel {
     this.#marked = options.marked ?? (options.asks === undefined ? 0 : -1);
   }
 
-  get choices(): PanelChoices {
-    const { title, items, answers, asks } = this.#options;
+  plain(): PlainPanel {
+    const { title, items, answers, asks, onCancel } = this.#options;
     const all = items.flatMap((item) =>
       (answers?.(item.value) ?? [""]).map((answer, index) => ({ item, answer, index })),
     );
-    return {
-      title: asks === undefined ? title : `${title} ${asks.text}`,
-      labels: all.map(({ item: { label, note = "", end = "" }, answer }) => {
-        const about = typeof note === "string" ? note : note.map(({ text }) => text).join("");
-        return [label, about, end, answer].filter((text) => text !== "").join("  ");
-      }),
-      choose: (place) => {
-        const chosen = all[place];
-        if (chosen !== undefined) this.#take(chosen.item.value, chosen.index);
-      },
+    const labels = all.map(({ item: { label, note, end = "" }, answer }) =>
+      [label, textOf(note), end, answer].filter((text) => text !== "").join("  "),
+    );
+    const rows = [
+      asks === undefined ? title : `${title} ${asks.text}`,
+      ...labels.map((label, index) => `${index + 1}. ${label}`),
+      "Number, or an empty line for none:",
+    ];
+    const take = (text: string): void => {
+      const chosen = all[Number(text.trim()) - 1];
+      if (chosen === undefined) this.#close(onCancel);
+      else this.#take(chosen.item.value, chosen.index);
     };
+    return { rows: rows.map((row) => line(row)), take };
   }
 
   draw(context: ViewContext, maxRows: number): PanelRows {
@@ -309,7 +312,7 @@ export interface FieldOptions {
   readonly onCancel: () => void;
 }
 
-export class FieldPanel implements Panel {
+export class FieldPanel implements OpenedPanel {
   readonly #options: FieldOptions;
   #editor: Editor = EMPTY_EDITOR;
 
@@ -317,10 +320,11 @@ export class FieldPanel implements Panel {
     this.#options = options;
   }
 
-  get field(): { readonly title: string; readonly take: (text: string) => void } {
+  plain(): PlainPanel {
     const { title, notes, fault = "", onEnter, onCancel } = this.#options;
+    const about = [title, ...notes, fault].filter((text) => text !== "").join(" ");
     return {
-      title: [title, ...notes, fault].filter((text) => text !== "").join(" "),
+      rows: [line(`${about} (an empty line goes back)`)],
       take: (text) => (text.trim() === "" ? onCancel() : onEnter(text.trim())),
     };
   }

@@ -1,6 +1,6 @@
 import type { CodingSession } from "../../../coding/session/coding-session.ts";
 import type { Json } from "../../../core/base/errors.ts";
-import { withHiddenShown } from "../../../permission/hidden-characters.ts";
+import { withHiddenShown } from "../../../core/base/hidden-characters.ts";
 import type { Question, QuestionReply } from "../../../view/question.ts";
 import { questionKind } from "../../../view/question-kind.ts";
 import { fieldHint, type ValueField, ValueForm } from "../../../view/value-form.ts";

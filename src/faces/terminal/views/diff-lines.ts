@@ -1,4 +1,4 @@
-import { withHiddenShown } from "../../../permission/hidden-characters.ts";
+import { withHiddenShown } from "../../../core/base/hidden-characters.ts";
 import type { FileDiff } from "../../../view/file-diff.ts";
 import { CodeHighlighter } from "../markdown/highlight.ts";
 import { cutLine, type Line, type Span, span, textLines, type ViewContext } from "../paint/line.ts";

@@ -1,5 +1,5 @@
+import { hiddenCharacter, withHiddenShown } from "../../../core/base/hidden-characters.ts";
 import { defined } from "../../../core/base/json.ts";
-import { hiddenCharacter, withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { Question, QuestionReply } from "../../../view/question.ts";
 import { questionKind, questionSubject } from "../../../view/question-kind.ts";
 import { choiceText, questionHeading, questionNotes } from "../../../view/question-text.ts";

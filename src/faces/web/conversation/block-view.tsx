@@ -12,7 +12,7 @@ import { Button } from "../text/controls.tsx";
 import { DiffView, LineCounts } from "../text/diff-view.tsx";
 import { Icon, type Mark, StateMark, Trace } from "../text/icons.tsx";
 import { Markdown } from "../text/markdown.tsx";
-import { SessionContext } from "./open-session.ts";
+import { SessionContext } from "./session-scope.ts";
 
 interface ItemProps {
   readonly item: ViewItem;

@@ -8,9 +8,9 @@ import type { ToolItem, ViewItem } from "../../../view/view.ts";
 import { LanguageContext, WORDS } from "../language/language.ts";
 import { Items } from "./block-view.tsx";
 import { Conversation } from "./conversation.tsx";
-import { SessionContext } from "./open-session.ts";
 import { QuestionView } from "./question-view.tsx";
 import { SessionFeed } from "./session-feed.ts";
+import { SessionContext } from "./session-scope.ts";
 
 /** The text of what is drawn, without its marks. */
 function plain(html: string): string {

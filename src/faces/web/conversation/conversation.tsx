@@ -11,8 +11,8 @@ import { Button } from "../text/controls.tsx";
 import { Icon, StateMark } from "../text/icons.tsx";
 import { useReader, WorkLine } from "../work.tsx";
 import { Items } from "./block-view.tsx";
-import { useOpenSession } from "./open-session.ts";
 import { QuestionView } from "./question-view.tsx";
+import { useOpenSession } from "./session-scope.ts";
 import { SessionSide } from "./session-side.tsx";
 
 /** The conversation of a session, and the dock to take part in it. */
@@ -186,8 +186,9 @@ interface ComposerProps {
 function Composer({ isRunning, draft, change, mode, model, send, stop }: ComposerProps): VNode {
   const words = useWords();
   const [isSending, setSending] = useState(false);
+  const canSend = draft.trim() !== "" && !isSending;
   const submit = async (when: "now" | "after"): Promise<void> => {
-    if (draft.trim() === "" || isSending) return;
+    if (!canSend) return;
     setSending(true);
     if (await send(draft, when)) change("");
     setSending(false);
@@ -223,39 +224,18 @@ function Composer({ isRunning, draft, change, mode, model, send, stop }: Compose
         <span class="chip cut">{model}</span>
         <span class="end">
           <span class="hint">{isRunning ? words.enterSteers : words.enterSends}</span>
-          <Buttons
-            isRunning={isRunning}
-            canSend={draft.trim() !== "" && !isSending}
-            queue={() => void submit("after")}
-            stop={stop}
-          />
+          {isRunning && canSend && <Button onClick={() => void submit("after")}>{words.afterThis}</Button>}
+          {isRunning && (
+            <Button kbd="Esc" onClick={stop}>
+              {words.stop}
+            </Button>
+          )}
+          {(!isRunning || canSend) && (
+            <Button icon="send" type="submit" look="main round" name={words.send} disabled={!canSend} />
+          )}
         </span>
       </div>
     </form>
-  );
-}
-
-interface ButtonsProps {
-  readonly isRunning: boolean;
-  readonly canSend: boolean;
-  readonly queue: () => void;
-  readonly stop: () => void;
-}
-
-function Buttons({ isRunning, canSend, queue, stop }: ButtonsProps): VNode {
-  const words = useWords();
-  return (
-    <>
-      {isRunning && canSend && <Button onClick={queue}>{words.afterThis}</Button>}
-      {isRunning && (
-        <Button kbd="Esc" onClick={stop}>
-          {words.stop}
-        </Button>
-      )}
-      {(!isRunning || canSend) && (
-        <Button icon="send" type="submit" look="main round" name={words.send} disabled={!canSend} />
-      )}
-    </>
   );
 }
 

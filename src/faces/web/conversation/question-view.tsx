@@ -1,9 +1,9 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Json } from "../../../core/base/errors.ts";
+import { withHiddenShown } from "../../../core/base/hidden-characters.ts";
 import { defined, equalJson, ownValue, safeParse } from "../../../core/base/json.ts";
 import { numberOf } from "../../../core/base/text.ts";
-import { withHiddenShown } from "../../../permission/hidden-characters.ts";
 import type { QuestionAnswer } from "../../../server/server-api.ts";
 import type { Question } from "../../../view/question.ts";
 import { questionKind, questionSubject } from "../../../view/question-kind.ts";

@@ -16,8 +16,8 @@ import { toggleCalls, useKeys } from "../use-keys.ts";
 import { faultText, Skeleton, useLoaded, useReader, useWork, type Work, WorkLine } from "../work.tsx";
 import { Items } from "./block-view.tsx";
 import { Conversation } from "./conversation.tsx";
-import { type OpenSession, SessionContext, sessionActions, useOpenSession } from "./open-session.ts";
 import { useSession } from "./session-feed.ts";
+import { type OpenSession, SessionContext, sessionActions, useOpenSession } from "./session-scope.ts";
 import { SessionSide } from "./session-side.tsx";
 
 export function SessionPage({ route }: { readonly route: OpenSession["route"] }): VNode {

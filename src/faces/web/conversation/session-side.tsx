@@ -3,13 +3,13 @@ import { useMemo } from "preact/hooks";
 import { modeName } from "../../../view/mode-names.ts";
 import { terminalLine, terminalText } from "../../../view/safe-text.ts";
 import { useLanguage, useWords } from "../language/language.ts";
-import { changedFiles, LETTERS } from "../pictures/files-data.ts";
+import { changedFiles } from "../pictures/files-data.ts";
 import { hrefOf } from "../route.ts";
 import { CopyButton, Facts, Money, Part } from "../text/controls.tsx";
-import { LineCounts } from "../text/diff-view.tsx";
+import { FileLine, LineCounts } from "../text/diff-view.tsx";
 import { StateMark } from "../text/icons.tsx";
 import { Markdown } from "../text/markdown.tsx";
-import { useOpenSession } from "./open-session.ts";
+import { useOpenSession } from "./session-scope.ts";
 
 /** The column beside a conversation: what is to do, what has changed, and the figures of the session. */
 export function SessionSide(): VNode {
@@ -116,11 +116,7 @@ function FilesChanged(): VNode | null {
           class="fl"
           href={hrefOf({ type: "session", id: route.id, view: "files", entry: file.path })}
         >
-          <span class={`ab ${LETTERS[file.kind]}`}>{LETTERS[file.kind]}</span>
-          <span class="mono cut grow">{terminalLine(file.path, 200)}</span>
-          <span class="num">
-            <LineCounts lines={file} />
-          </span>
+          <FileLine path={file.path} kind={file.kind} lines={file} />
         </a>
       ))}
     </Part>

@@ -27,9 +27,6 @@ export interface ChangedFile {
   readonly removed: number;
 }
 
-/** One letter for each kind of change. */
-export const LETTERS = { created: "A", changed: "M", deleted: "D", unchanged: "·" } as const;
-
 interface Lines {
   readonly added: number;
   readonly removed: number;

@@ -6,10 +6,10 @@ import type { FileDiff } from "../../../view/file-diff.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
 import { useLanguage, useWords } from "../language/language.ts";
 import { Button, CopyButton, Segments } from "../text/controls.tsx";
-import { DiffView, LineCounts } from "../text/diff-view.tsx";
+import { DiffView, FileLine, LineCounts } from "../text/diff-view.tsx";
 import { useLoaded } from "../work.tsx";
 import { StillContext } from "./chart-kit.tsx";
-import { type ChangedFile, changedFiles, type FileMoment, LETTERS, patchOf } from "./files-data.ts";
+import { type ChangedFile, changedFiles, type FileMoment, patchOf } from "./files-data.ts";
 
 /** A place that one file can be put back to: before this request of this run. */
 export interface RestorePoint {
@@ -73,13 +73,15 @@ export function FilesView(props: FilesProps): VNode {
           </span>
         </div>
         {files.map((each) => (
-          <FileLine
+          <button
             key={each.path}
-            file={each}
-            lines={linesOf(each, stateOf(each))}
-            isHere={each === file}
-            choose={() => choose(each.path)}
-          />
+            type="button"
+            class="fl"
+            aria-current={each === file ? "true" : undefined}
+            onClick={() => choose(each.path)}
+          >
+            <FileLine {...each} lines={linesOf(each, stateOf(each))} />
+          </button>
         ))}
       </div>
       <OneFile key={file.path} file={file} state={stateOf(file)} {...props} />
@@ -102,32 +104,6 @@ function sumOf(all: readonly Lines[]): Lines {
   return all.reduce(
     (sum, { added, removed }) => ({ added: sum.added + added, removed: sum.removed + removed }),
     { added: 0, removed: 0 },
-  );
-}
-
-/** A file in a list: how it was changed, its path, its lines. */
-export function FileLine({
-  file: { path, kind },
-  lines,
-  isHere,
-  choose,
-}: {
-  readonly file: Pick<ChangedFile, "path" | "kind">;
-  readonly lines: Lines;
-  readonly isHere: boolean;
-  readonly choose: () => void;
-}): VNode {
-  const words = useWords();
-  return (
-    <button type="button" class="fl" aria-current={isHere ? "true" : undefined} onClick={choose}>
-      <span class={`ab ${LETTERS[kind]}`} role="img" aria-label={words.changeKinds[kind]}>
-        {LETTERS[kind]}
-      </span>
-      <span class="mono cut grow">{terminalLine(path, 300)}</span>
-      <span class="num">
-        <LineCounts lines={lines} />
-      </span>
-    </button>
   );
 }
 

@@ -7,12 +7,12 @@ import { ViewFold } from "../../../view/view-fold.ts";
 import { IDLE_HOST } from "../conversation/session-feed.ts";
 import { useLanguage, useWords } from "../language/language.ts";
 import { Button, Facts, Money, Part, Segments } from "../text/controls.tsx";
-import { LineCounts } from "../text/diff-view.tsx";
+import { FileLine, LineCounts } from "../text/diff-view.tsx";
 import { Strip, stripOf } from "../text/strip.tsx";
 import { isTyping } from "../use-keys.ts";
 import { place } from "./chart-kit.tsx";
 import { changedFiles } from "./files-data.ts";
-import { FileLine, WholeFile } from "./files-view.tsx";
+import { WholeFile } from "./files-view.tsx";
 
 /** Items that are shown of the conversation: the newest ones at that moment. */
 const SHOWN_ITEMS = 30;
@@ -210,13 +210,15 @@ function FilesThen({
     >
       {files.length === 0 && <p class="dim">{words.noneYet}</p>}
       {files.map((file) => (
-        <FileLine
+        <button
           key={file.path}
-          file={file}
-          lines={file}
-          isHere={file.path === path}
-          choose={() => choose(file.path === path ? undefined : file.path)}
-        />
+          type="button"
+          class="fl"
+          aria-current={file.path === path ? "true" : undefined}
+          onClick={() => choose(file.path === path ? undefined : file.path)}
+        >
+          <FileLine {...file} lines={file} />
+        </button>
       ))}
       {loadText !== undefined && path !== undefined && isThere && (
         <div class="pane" role="group" aria-label={terminalLine(path, 200)}>

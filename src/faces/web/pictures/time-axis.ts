@@ -40,32 +40,30 @@ export function timeAxis(runs: readonly Span[]): TimeAxis {
 
 /** The place of a moment on an axis; one in a pause is where the next stretch begins. */
 export function placeOf({ stretches, length }: TimeAxis, time: number): number {
-  const stretch = firstWhere(stretches, ({ to }) => to >= time);
+  const stretch = stretches[firstWhere(stretches, ({ to }) => to >= time)];
   return stretch === undefined ? length : stretch.at + Math.max(0, time - stretch.from);
 }
 
 /** The milliseconds that were worked up to a place. */
 export function workUpTo({ stretches }: TimeAxis, place: number): number {
-  const stretch = firstWhere(stretches, ({ at, from, to }) => at + to - from >= place) ?? stretches.at(-1);
+  const behind = firstWhere(stretches, ({ at, from, to }) => at + to - from >= place);
+  const stretch = stretches[behind] ?? stretches.at(-1);
   if (stretch === undefined) return 0;
   const { workedBefore, at, from, to } = stretch;
   return workedBefore + Math.min(to - from, Math.max(0, place - at));
 }
 
-/** The first stretch of which something is true that is true of all behind it. */
-function firstWhere(
-  stretches: readonly AxisStretch[],
-  isBehind: (stretch: AxisStretch) => boolean,
-): AxisStretch | undefined {
+/** The place of the first of a list of which something is true that is true of all behind it. */
+function firstWhere<T>(list: readonly T[], isBehind: (each: T) => boolean): number {
   let low = 0;
-  let high = stretches.length;
+  let high = list.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    const stretch = stretches[middle];
-    if (stretch !== undefined && !isBehind(stretch)) low = middle + 1;
+    const each = list[middle];
+    if (each !== undefined && !isBehind(each)) low = middle + 1;
     else high = middle;
   }
-  return stretches[low];
+  return low;
 }
 
 /** The part of a picture that is seen: places on the axis, and how wide it is drawn. */
@@ -99,7 +97,7 @@ export function drawnBars<B extends Span>(
 ): readonly DrawnBar<B>[] {
   const scale = pixels / Math.max(1e-6, to - from);
   const drawn: { x: number; width: number; bar: B; count: number }[] = [];
-  for (let at = firstSeen(bars, axis, from); at < bars.length; at++) {
+  for (let at = firstWhere(bars, ({ to: end }) => placeOf(axis, end) >= from); at < bars.length; at++) {
     const bar = bars[at];
     if (bar === undefined) break;
     const left = (placeOf(axis, bar.from) - from) * scale;
@@ -123,17 +121,4 @@ export function drawnBars<B extends Span>(
     if (bar.to - bar.from > last.bar.to - last.bar.from) last.bar = bar;
   }
   return drawn;
-}
-
-/** The place of the first bar that does not end before the picture begins. */
-function firstSeen(bars: readonly Span[], axis: TimeAxis, from: number): number {
-  let low = 0;
-  let high = bars.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const bar = bars[middle];
-    if (bar !== undefined && placeOf(axis, bar.to) < from) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

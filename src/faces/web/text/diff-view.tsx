@@ -1,7 +1,8 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { withHiddenShown } from "../../../permission/hidden-characters.ts";
+import { withHiddenShown } from "../../../core/base/hidden-characters.ts";
 import type { DiffHunk, FileDiff } from "../../../view/file-diff.ts";
+import { terminalLine } from "../../../view/safe-text.ts";
 import { useWords } from "../language/language.ts";
 import { Code, changedPart, languageOf } from "./code.tsx";
 import { Button } from "./controls.tsx";
@@ -78,6 +79,30 @@ export function LineCounts({
   return (
     <>
       {added > 0 && <span class="plus">+{added}</span>} {removed > 0 && <span class="minus">−{removed}</span>}
+    </>
+  );
+}
+
+const LETTERS = { created: "A", changed: "M", deleted: "D", unchanged: "·" } as const;
+
+interface FileLineProps {
+  readonly path: string;
+  readonly kind: keyof typeof LETTERS;
+  readonly lines: { readonly added: number; readonly removed: number };
+}
+
+/** A changed file in a list: how it was changed, its path, its lines. */
+export function FileLine({ path, kind, lines }: FileLineProps): VNode {
+  const words = useWords();
+  return (
+    <>
+      <span class={`ab ${LETTERS[kind]}`} role="img" aria-label={words.changeKinds[kind]}>
+        {LETTERS[kind]}
+      </span>
+      <span class="mono cut grow">{terminalLine(path, 300)}</span>
+      <span class="num">
+        <LineCounts lines={lines} />
+      </span>
     </>
   );
 }
