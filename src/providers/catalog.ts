@@ -181,7 +181,7 @@ export interface ModelSearch {
   readonly baseUrl?: string;
 }
 
-/** Address of an API, parsed from one that users paste. */
+/** Address of an API, parsed from a pasted one. */
 export interface ApiAddress {
   /** Without a trailing slash or endpoint path. */
   readonly baseUrl: string;

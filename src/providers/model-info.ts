@@ -10,12 +10,12 @@ import {
 } from "../core/model/model.ts";
 
 /**
- * Facts known about well-known models without asking anybody: context window, largest answer, list price.
- * `undefined` for all others. Matches the id itself, dated ids (`claude-sonnet-4-5-20250929`) and `-latest`;
- * a gateway's prices are its own, so only the makers' providers are looked up.
+ * Built-in facts about well-known models: context window, maximum answer, list price. `undefined` for all
+ * others. Matches the id itself, dated ids (`claude-sonnet-4-5-20250929`) and `-latest`; gateways set their
+ * own prices, so only the makers' providers are looked up.
  *
- * Provenance: list prices and windows as in the data set of @pydantic/genai-prices 0.1.8, output limits from
- * the model pages of the makers, both of November 2026, with the higher prices of long prompts.
+ * Provenance: list prices and windows from the data set of @pydantic/genai-prices 0.1.8, output limits from
+ * the makers' model pages, both of November 2026, including the higher prices of long prompts.
  */
 export function knownModelInfo(provider: string, id: string): ModelInfo | undefined {
   const models = ownValue(MODELS, provider) ?? {};

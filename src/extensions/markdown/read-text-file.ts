@@ -74,7 +74,7 @@ function readBytes(file: number, most: number): Buffer {
   return buffer.subarray(0, length);
 }
 
-/** The first bytes of a text, cut between two characters. */
+/** The first bytes of text, cut between two characters. */
 function cutBytes(bytes: Buffer, most: number): Buffer {
   let end = most;
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;

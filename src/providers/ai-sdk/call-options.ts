@@ -147,15 +147,14 @@ type OutputPart =
   | { readonly type: "file"; readonly data: FileData; readonly mediaType: string };
 
 /**
- * Makes the conversion of requests into `doStream` options (without the signal). Each message is converted
+ * Creates the converter of requests to `doStream` options (without the signal). Each message is converted
  * once.
  *
- * - Metadata and reasoning go back only to the provider they came from.
- * - An error result that holds images is sent as `error-text`, and its images as a user message after the
- *   results: the other forms have no place for the error.
- * - `effort` is `reasoning` in v4; v3 has no such option. `parallelToolCalls` and `sessionId` have none
- *   either.
- * - `providerOptions.ai_sdk` is handed over as `providerOptions`.
+ * - Metadata and reasoning only return to the provider they came from.
+ * - An error result with images is sent as `error-text`, and its images as a user message after the results:
+ *   the other forms cannot express the error.
+ * - `effort` is `reasoning` in v4; v3 has no such option. Neither has `parallelToolCalls` or `sessionId`.
+ * - `providerOptions.ai_sdk` is passed on as `providerOptions`.
  */
 export function createCallOptions(
   version: AiSdkVersion,

@@ -18,17 +18,17 @@ import { imagesOf, sentToolName, type WireRequest, type WireTarget, wireHeaders 
 import type { GoogleMediaPart, GooglePart, GoogleProviderData } from "./google-json.ts";
 
 /**
- * Makes the encoder of one model for `POST {base}/models/{id}:streamGenerateContent?alt=sse`.
+ * Creates the encoder for one model and `POST {base}/models/{id}:streamGenerateContent?alt=sse`.
  *
- * - Consecutive messages of one role are merged; a message that has nothing to send is left out. Nothing at
- *   all to send throws `invalid_argument`.
- * - Thought signatures return on their parts. Gemini 3 and later refuse a step whose first call has none (a
- *   transcript of another provider): it gets the value Google documents for that,
+ * - Consecutive messages of one role are merged; a message with nothing to send is left out. Throws
+ *   `invalid_argument` if nothing at all is left.
+ * - Thought signatures return on their parts. Gemini 3 and later refuse a step whose first call has none (in
+ *   a transcript of another provider): it gets the value Google documents for this case,
  *   `skip_thought_signature_validator`.
  * - Thought summaries without a signature, and thinking of other wires, are not sent.
  * - Images in tool results are parts of the function response (Gemini 3 and later), else they follow all
  *   responses.
- * - `parallelToolCalls` and `sessionId` have no place in this format.
+ * - `parallelToolCalls` and `sessionId` are not supported by this format.
  * - `providerOptions.google` is merged into the body: `generationConfig` and `toolConfig` field by field,
  *   `tools` is appended.
  *

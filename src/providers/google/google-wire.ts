@@ -39,17 +39,17 @@ export const googleWire: Wire = {
 };
 
 /**
- * Turns the events of `streamGenerateContent?alt=sse` into parts.
+ * Converts the events of `streamGenerateContent?alt=sse` to parts.
  *
- * - Text and thought parts of consecutive events form one block. A part with a `thoughtSignature` is a block
- *   of its own, since the signature has to return on exactly that part; a signature on an empty text part
+ * - Text and thought parts of consecutive events form one block. A part with a `thoughtSignature` is a
+ *   separate block, since the signature must return on exactly that part; a signature on an empty text part
  *   becomes an empty thinking block, which no other wire sends.
- * - A call without an `id`, or with one that this answer used already, gets a made-up one.
+ * - A call without an `id`, or with one already used in this answer, gets a generated one.
  * - `MALFORMED_FUNCTION_CALL` and `UNEXPECTED_TOOL_CALL` become a tool call with `invalid_input`: it is
- *   answered with an error result, so the model is told and can try again. `MALFORMED_RESPONSE` throws a
- *   retryable `invalid_response`.
- * - Parts of the provider's own (generated media, code it ran) are empty text blocks that go back as they
- *   came. Sources are the provider data of an empty text block at the end.
+ *   answered with an error result, so that the model can try again. `MALFORMED_RESPONSE` throws a retryable
+ *   `invalid_response`.
+ * - The provider's own parts (generated media, code it ran) become empty text blocks that return unchanged.
+ *   Sources are the provider data of an empty text block at the end.
  *
  * The answer is complete at the end of the body, not at the first finish reason: some models repeat it in
  * every event.
