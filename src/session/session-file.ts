@@ -19,12 +19,12 @@ import { OR_UNKEPT, SESSION_REASONS, sessionError, systemReason } from "./sessio
 
 const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$/;
 
-/** True when a text can name a session: `[A-Za-z0-9][A-Za-z0-9_-]{0,127}`, safe as a file name. */
+/** True if a text can be a session id: `[A-Za-z0-9][A-Za-z0-9_-]{0,127}`, safe as a file name. */
 export function isSessionId(text: string): boolean {
   return typeof text === "string" && SESSION_ID.test(text);
 }
 
-/** Throws `invalid_argument` for a text that cannot name a session. `what` says where it came from. */
+/** Throws `invalid_argument` for a text that cannot be a session id. `what` names its source. */
 export function assertSessionId(text: string, what: string): void {
   if (isSessionId(text)) return;
   throw misuse(
@@ -32,7 +32,7 @@ export function assertSessionId(text: string, what: string): void {
   );
 }
 
-/** How a session file is opened: to read it, to go on with it, or as a new one that must not be there yet. */
+/** Mode of opening a session file: to read it, to continue it, or as a new one that must not exist yet. */
 type OpenMode = "read" | "append" | "create";
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
@@ -43,7 +43,7 @@ const FLAGS: { readonly [mode in OpenMode]: number } = {
   create: O_RDWR | O_APPEND | O_CREAT | O_EXCL,
 };
 
-/** Opens a session file, mode 0600. Throws `journal` for links, second names and what is no file. */
+/** Opens a session file, mode 0600. Throws `journal` for symbolic and hard links and anything but a file. */
 export function openSessionFile(path: string, mode: OpenMode): number {
   let descriptor: number;
   try {
@@ -68,8 +68,8 @@ export function openSessionFile(path: string, mode: OpenMode): number {
 }
 
 /**
- * Opens a file that a person has named, to read it, wherever links lead. Throws `invalid_argument` for what
- * is no file, cannot be read, or has more than `maxBytes`.
+ * Opens a file that a person has named for reading, following links. Throws `invalid_argument` if it is not a
+ * file, cannot be read, or has more than `maxBytes`.
  */
 export function openNamedFile(path: string, maxBytes: number = Number.POSITIVE_INFINITY): number {
   const unusable = (why: string, cause?: unknown): NanoAgentError =>
@@ -108,9 +108,8 @@ function advice(error: unknown, mode: OpenMode): string {
 }
 
 /**
- * Makes the folder of a session file and the one around it, mode 0700, where they are missing. Resolves to
- * the folders that got a new entry by that. Throws `journal` for a link in their place and for what the file
- * system refuses.
+ * Creates the folder of a session file and its parent, mode 0700, if missing. Resolves to the folders that
+ * got a new entry. Throws `journal` for a link at their paths and for errors of the file system.
  */
 export function makeSessionFolder(folder: string): readonly string[] {
   const root = dirname(folder);
@@ -134,7 +133,7 @@ function makePrivate(path: string): boolean {
   return isNew;
 }
 
-/** True when there is a folder; throws `journal` for anything else in its place, and where that is hidden. */
+/** True if there is a folder; throws `journal` for anything else at its path, or if it cannot be read. */
 export function isFolder(path: string): boolean {
   const stats = looked(path, () => lstatSync(path, { throwIfNoEntry: false }));
   if (stats === undefined) return false;
@@ -165,15 +164,15 @@ function looked<T>(path: string, look: () => T): T {
   }
 }
 
-/** Names the session of a folder that was used last: file times alone would hide it when a clock was set back. */
+/** Holds the last used session of a folder: file times alone would be wrong after a clock was set back. */
 const MARK = "newest";
 
-/** Marks a session as the one used last in its folder, where marks are kept. */
+/** Marks a session as the last used one of its folder. */
 export function markNewest(folder: string, sessionId: string): void {
   try {
     if (readMark(folder) !== sessionId) replaceFile(join(folder, MARK), `${sessionId}\n`);
   } catch (error) {
-    // The mark only decides between sessions whose times mislead: what matters is refused elsewhere.
+    // The mark only matters for sessions with misleading times: serious faults are reported elsewhere.
     if (systemCode(error) === undefined) throw error;
   }
 }

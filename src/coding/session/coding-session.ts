@@ -352,7 +352,7 @@ export interface CodingSession extends AsyncDisposable {
   rewind(entryId: string, options?: RewindOptions): Promise<RewindReport>;
   /** Opens a copy of the session, or of the part before a message. */
   fork(entryId?: string): Promise<CodingSession>;
-  /** Makes a call through permission, hooks, undo and journal, without a model. Failures are error results. */
+  /** Makes a call through permission, hooks, undo and journal, with no model. Failures are error results. */
   callTool(name: string, input: ToolInput, options?: { readonly signal?: AbortSignal }): Promise<ToolResult>;
   /** Runs a command a person typed: not judged, recorded; `shared` shows it to the model. Default: false. */
   shell(

@@ -117,7 +117,7 @@ async function passGate(child: ChildProcess, wrong: (table: string) => string | 
   throw new Error(problem);
 }
 
-/** The outer id of the process with which a command's others end; undefined or empty once it is over. */
+/** The outer id of the process with which all others of a command end; empty once it is over. */
 function firstProcess({ pid }: ChildProcess): string | undefined {
   return kernelText(`/proc/${pid}/task/${pid}/children`).split(" ")[0];
 }
