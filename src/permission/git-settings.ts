@@ -33,7 +33,7 @@ export function linesBeyondGit(config: string): readonly string[] {
 
 const SETTING = /^\t([A-Za-z][A-Za-z-]*) = ([^\s"'\\;#\p{Cc}](?:[^"\\;#\p{Cc}]*[^\s"\\;#\p{Cc}])?)$/u;
 
-/** An address may name a program as its transport (`ext::sh -c …`), or be taken for an option. */
+/** An address must not name a program as its transport (`ext::sh -c …`) or pass for an option. */
 function isKnownSetting(section: string, line: string): boolean {
   const [, key = "", value = ""] = SETTING.exec(line) ?? [];
   const isKnown = KEYS.get(section.split(" ")[0] ?? "")?.test(key.toLowerCase()) === true;

@@ -14,8 +14,8 @@ export interface Rule {
   /** Name of a tool, or several with `*`: `bash`, `mcp__server__*`. */
   readonly tool: string;
   /**
-   * `bash`: the text of one command, `*` any run of characters. File tools: a path, `*` within a folder, `**`
-   * across folders. `web_fetch`: `domain:HOST`. `skill` and `task`: the name of the skill or agent.
+   * `bash`: the text of one command, with `*` for any characters. File tools: a path, `*` within a folder,
+   * `**` across folders. `web_fetch`: `domain:HOST`. `skill` and `task`: the name of the skill or agent.
    */
   readonly pattern?: string;
   readonly action: RuleAction;

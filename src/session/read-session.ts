@@ -20,7 +20,7 @@ import { openNamedFile, openSessionFile } from "./session-file.ts";
 export interface SessionContent {
   readonly sessionId: string;
   readonly path: string;
-  /** The first record; undefined when it is damaged. */
+  /** The first record; undefined if it is damaged. */
   readonly header: SessionEntry | undefined;
   readonly damaged: readonly DamagedLine[];
   /** Intact records of the file, including those that a rewind set aside. */
@@ -312,7 +312,7 @@ export interface FoundRecords {
   readonly path: readonly IndexedRecord[];
 }
 
-/** Scans an open session file. Throws `journal` for one of a newer version. */
+/** Scans an open session file. Throws `journal` for a newer version. */
 export function inspectSession(
   descriptor: number,
   path: string,
@@ -485,7 +485,7 @@ export function spendingSetAside(entry: JournalEntry): ModelUsageEntry | undefin
 
 const SPENDING: ReadonlySet<string> = new Set(["assistant_message", "model_usage"]);
 
-/** The findings of a check of a session file. */
+/** The findings of a session file check. */
 export interface SessionCheck {
   readonly file: string;
   readonly ok: boolean;

@@ -143,7 +143,7 @@ export class SessionStore {
   }
 
   /**
-   * Sessions of a working folder, or of all, last used first, without links. Throws `journal` for linked
+   * Sessions of one working folder or all, last used first, without links. Throws `journal` for linked
    * folders.
    */
   list(cwd?: string): readonly SessionFile[] {

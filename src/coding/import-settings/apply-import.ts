@@ -43,7 +43,7 @@ export async function applyImport(
           taken.push(item);
         }
       }
-      // Read back before anything is written.
+      // Parsed again before anything is written.
       await checkConfigText(after, path);
       return after;
     });

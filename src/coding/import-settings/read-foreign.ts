@@ -387,7 +387,7 @@ class ForeignFile {
   addModel(name: unknown, provider?: string): void {
     if (name === undefined) return;
     const value = provider === undefined ? name : `${provider}/${String(name)}`;
-    // Short names (`opus`) and names of unknown providers are dropped.
+    // Aliases (`opus`) and names with unknown providers are dropped.
     if (typeof value === "string" && typeof name === "string" && isModelName(value))
       this.add({ kind: "setting", key: "model", value, does: `model: ${value}` });
     else this.leave(`model: ${JSON.stringify(name)}`, OTHER_MODEL);

@@ -153,7 +153,7 @@ export function extensionTrust(trust: TrustedProject): IsTrusted {
   };
 }
 
-/** The bytes of a regular file of at most `maxBytes`; `undefined` for any other. Never waits. */
+/** The bytes of a regular file of at most `maxBytes`; `undefined` for any other. Never blocks. */
 function readProjectFile(path: string, maxBytes: number): Buffer | undefined {
   try {
     return readSettingsFile(path, maxBytes);
@@ -215,7 +215,7 @@ export function itemKey({ kind, path }: Pick<LeftOut, "kind" | "path">): string 
 
 /** Only the exact content approved in this exact folder may act. Everything else is left out. */
 export class TrustedProject {
-  /** Links resolved: the root of the project's repository, else the working folder. */
+  /** The root of the project's repository, else the working folder; links resolved. */
   readonly folder: string;
   readonly #approved: TrustedContents;
   readonly #leftOut = new Map<string, LeftOut>();

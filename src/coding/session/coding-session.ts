@@ -32,7 +32,7 @@ import type { SessionView, ViewChange } from "../../view/view.ts";
 import type { ConfigFile } from "../settings/config-schema.ts";
 import type { McpSources } from "../settings/settings.ts";
 
-/** How a coding session is opened. */
+/** Options for opening a coding session. */
 export interface CodingSessionOptions {
   /** Folder the agent works in. Default: that of the process. */
   readonly cwd?: string;
@@ -108,7 +108,7 @@ export interface SessionPorts {
   readonly shell?: ShellPort;
 }
 
-/** How one message is sent. */
+/** Options for sending one message. */
 export interface SendOptions {
   /**
    * Ends the run. If its reason is an error with `details.signal` (`"SIGINT"`, `"SIGTERM"`, `"SIGHUP"`), the
@@ -130,7 +130,7 @@ export interface SendOptions {
  */
 export type SessionRun = AsyncIterable<AgentEvent> & Promise<Outcome>;
 
-/** The settings a session works with. */
+/** The effective settings of a session. */
 export interface SessionInfo {
   readonly cwd: string;
   readonly model: ModelView;
@@ -174,7 +174,7 @@ export interface CommandView {
 /** Prompts to offer as commands, resources to mention as `@server:uri`, token cost of tools by server. */
 export type McpAccess = Pick<McpHub, "statuses" | "prompts" | "expandPrompt" | "resources" | "readResource">;
 
-/** A server of tools. */
+/** A server that provides tools. */
 export interface McpServerView {
   readonly name: string;
   /** `connecting`: not started yet, or starting. */
@@ -229,7 +229,7 @@ export interface RewindReport {
   readonly files?: UndoReport;
 }
 
-/** The result of a command that a person ran. */
+/** The result of a shell command that a person ran. */
 export interface ShellOutcome {
   readonly output: string;
   /** `null`: a signal ended it. */
@@ -239,7 +239,7 @@ export interface ShellOutcome {
 /** Totals of a session so far. */
 export interface SessionStats {
   readonly usage: Usage;
-  /** USD; `undefined` when a price is unknown. */
+  /** USD; `undefined` if a price is unknown. */
   readonly cost: number | undefined;
   readonly models: readonly ModelSpending[];
   readonly runs: number;

@@ -53,7 +53,7 @@ export async function prepareMessage(
   return taken;
 }
 
-/** The command that a text calls, with the text after its name; `undefined` for any other text. */
+/** The command that `text` calls, with its arguments; `undefined` for any other text. */
 export function commandIn(
   text: string,
   commands: readonly SessionCommand[],
@@ -187,7 +187,7 @@ function commandCalls({ parts, signal, approver, onEvent }: MessageRun) {
 const MENTION = /(?<=^|[\s("'`])@([\w.-]+:[a-z][a-z\d+.-]*:[^\s"'`<>]*[^\s"'`<>.,;:!?)\]}])/giu;
 const MAX_MENTIONS = 8;
 
-/** Reads up to eight resources that a text mentions as `@server:uri`, and starts their servers. */
+/** Reads up to eight resources mentioned as `@server:uri`, and starts their servers. */
 export async function mentionedResources(
   text: string,
   hub: Pick<McpHub, "readResource">,

@@ -411,7 +411,7 @@ function questionOf({ server, message, schema, url }: Elicitation): NewQuestion 
     return {
       type: "elicitation",
       reason: `${server} asks: ${message}`,
-      // An unusable schema fails here, where the server is told.
+      // An unusable schema fails here, so that the server is told.
       schema: compileSchema((schema ?? { type: "object" }) as JsonSchema).jsonSchema,
     };
   const page = URL.parse(url);

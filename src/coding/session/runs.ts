@@ -130,7 +130,7 @@ interface RunHost {
   readonly beforeRun: () => Promise<void>;
   readonly onEvent: (event: AgentEvent) => void;
   readonly onChange: () => void;
-  /** A run ended and could not record that. */
+  /** A run has ended and could not record it. */
   readonly onFailure: (outcome: Outcome) => void;
   /** True if no run may begin: the session is closed, or other work is in progress. */
   readonly isBlocked: () => boolean;

@@ -18,7 +18,7 @@ import type { PendingQuestions } from "./pending-questions.ts";
 
 interface SessionModel extends Omit<ChosenModel, "source"> {
   readonly source?: string;
-  /** True when the effort is part of the model's name: the model itself applies it. */
+  /** True if the effort is part of the model's name: the model itself applies it. */
   readonly isNamed: boolean;
 }
 

@@ -3,7 +3,7 @@ import type { CommandPorts } from "../../extensions/commands/expand-command.ts";
 import type { CommandView } from "./coding-session.ts";
 
 export interface SessionCommand extends CommandView {
-  /** Permission rules that hold while it runs. */
+  /** Permission rules in effect while it runs. */
   readonly allowedTools?: readonly string[];
   readonly model?: string;
   /** The subagent that handles it. */

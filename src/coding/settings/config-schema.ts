@@ -26,7 +26,7 @@ export const SANDBOX_MODES = ["on", "auto", "off"] as const;
 /** `on`: commands run in the sandbox or not at all · `auto`: in the sandbox if it works · `off`: never. */
 export type SandboxMode = (typeof SANDBOX_MODES)[number];
 
-/** A model of a custom provider. Prices are USD per million tokens. */
+/** A model of a custom provider. Prices are in USD per million tokens. */
 export interface ModelConfig {
   readonly contextWindow?: number;
   readonly maxOutputTokens?: number;

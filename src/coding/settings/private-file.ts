@@ -39,7 +39,7 @@ export function readPrivateFile(path: string): string | undefined {
   return readSettingsFile(path, MAX_BYTES)?.toString("utf8");
 }
 
-/** Reads a file; `undefined` if there is none. Never waits. Throws `invalid_config`, naming the file. */
+/** Reads a file; `undefined` if there is none. Never blocks. Throws `invalid_config`, naming the file. */
 export function readSettingsFile(path: string, maxBytes: number): Buffer | undefined {
   let file: number | undefined;
   try {

@@ -31,7 +31,7 @@ export type Part =
 
 /** Default limit of calls per answer. */
 const MAX_CALLS = 128;
-/** Characters shown of a text for the model. */
+/** Characters of a value that are shown to the person. */
 const MAX_SHOWN = 160;
 
 export function shown(value: unknown): string {

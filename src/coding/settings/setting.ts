@@ -121,7 +121,7 @@ export function readVariables(
 
 const UNITS: { readonly [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-// Timers hold 31 bits, some 24 days: a longer limit would end a run at once.
+// Timers hold 31 bits, about 24 days: a longer limit would end a run at once.
 const LONGEST = String.raw`(?=\d{1,9}(?:\.\d+)?ms|\d{1,6}(?:\.\d+)?s|\d{1,4}(?:\.\d+)?m|[1-4]?\d{1,2}(?:\.\d+)?h)`;
 const FORM = String.raw`^\s*(?!0+(?:\.0+)?[a-z])${LONGEST}(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)\s*$`;
 

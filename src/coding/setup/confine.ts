@@ -168,7 +168,7 @@ export async function openSettingsSandbox(
     home: paths.home,
     stateFolder: join(paths.stateFolder, "sandbox"),
     environment,
-    // Node keeps compiled code of this program in the last one, and runs it at the next start.
+    // Node caches this program's compiled code in the last one, and runs it at the next start.
     protect: [
       paths.configFolder,
       paths.stateFolder,

@@ -102,7 +102,7 @@ async function passGate(child: ChildProcess, wrong: (table: string) => string | 
       if (table.endsWith("\n\n")) break;
     }
   } catch {
-    // It ended: the table is incomplete.
+    // It has ended: the table is incomplete.
   }
   const problem = table.endsWith("\n\n") ? wrong(table) : "it ended before the command began";
   if (problem === undefined) {

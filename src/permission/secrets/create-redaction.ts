@@ -32,7 +32,7 @@ export function createRedaction(options: RedactionOptions = {}): Required<Redact
 
 /** Characters that are held back: of an unfinished line, and of a private key until it ends. */
 const [MAX_LINE, MAX_KEY] = [16_000, 40_000] as const;
-/** No known value and no token is longer. */
+/** No known value or token is longer. */
 const MAX_SECRET = 4_096;
 const CUT_STEP = 512;
 
@@ -184,7 +184,7 @@ function jsonForm(value: string): string {
   return JSON.stringify(value).slice(1, -1);
 }
 
-/** As JavaScript, forms and other programs escape for a URL. */
+/** The forms in which JavaScript, HTML forms and other programs escape a value for a URL. */
 function urlForms(value: string): readonly string[] {
   const form = new URLSearchParams({ v: value }).toString().slice(2);
   const plain = encodeURIComponent(value.toWellFormed());

@@ -49,8 +49,8 @@ export interface FindOptions {
 }
 
 /**
- * Finds the sessions that contain all words of a text, each as a word prefix; in Chinese and other scripts
- * without blanks, anywhere. Uses an index beside the sessions, updated first. A damaged index is set aside,
+ * Finds the sessions that contain all words of `text`, each as a word prefix; in Chinese and other scripts
+ * without blanks, anywhere. Uses an index next to the sessions, updated first. A damaged index is set aside,
  * reported and rebuilt; if none can be used, the files themselves are read, newest first. Throws if Node has
  * no SQLite.
  */
@@ -302,7 +302,7 @@ class SearchIndex {
     return sessions.length - this.#changes(sessions, false).stale.length;
   }
 
-  /** Passages of the files that have all the words, those with most of them first. */
+  /** Passages of the files that contain all the words, best matches first. */
   find(text: string, limit: number): readonly FoundPassage[] {
     const words = searchWords(text).map((word) =>
       word.length === 1 ? `"${word[0]}"*` : `"${word.join(" ")}"`,

@@ -33,7 +33,7 @@ import {
   unkept,
 } from "./path-state.ts";
 
-/** Limits of what is stored for undo. */
+/** Limits of the data stored for undo. */
 export interface CheckpointLimits {
   /** Larger files are noted and not kept. Default 32 MiB. */
   readonly maxFileBytes: number;
@@ -166,9 +166,7 @@ export class CheckpointStore {
     this.#passed += bytes;
   }
 
-  /**
-   * A path's current state; adds a file's bytes to the store. Undefined: it vanished. Throws `checkpoint`.
-   */
+  /** A path's current state; stores a file's bytes. Undefined: it vanished. Throws `checkpoint`. */
   stateAt(path: string | Buffer, stats: Stats, known: FileState | undefined): FileState | undefined {
     const checkedAt = Date.now();
     if (stats.isDirectory())
@@ -201,9 +199,7 @@ export class CheckpointStore {
     return fileState(facts, { type: "file", hash, size: bytes.length, mode }, checkedAt);
   }
 
-  /**
-   * The reason not to read an unkept file of this size. Half the space is for current files, half for old.
-   */
+  /** The reason to skip an unkept file of this size. Half the space is for current files, half for old. */
   #refusal(size: number): OmissionReason | undefined {
     const { maxFileBytes, maxStoreBytes } = this.#limits;
     if (size > maxFileBytes) return "too_large";

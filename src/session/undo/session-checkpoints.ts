@@ -29,7 +29,7 @@ export interface SessionCheckpointsOptions {
   /** The call that was interrupted when the session last ended. */
   readonly interrupted?: { readonly callId: string; readonly name: string } | undefined;
   readonly onNotice?: (message: string) => void;
-  /** Milliseconds, for measuring how long a call waits. Default `performance.now`. */
+  /** Clock in milliseconds, for measuring how long a call waits. Default `performance.now`. */
   readonly now?: () => number;
 }
 
