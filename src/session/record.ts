@@ -118,9 +118,9 @@ function toLine(text: string, type: string): Uint8Array {
 }
 
 /**
- * A copy of `value` that JSON and UTF-8 can hold: lone surrogates become U+FFFD; a cycle, a BigInt, a
- * throwing getter or `toJSON` and anything deeper than {@link MAX_JSON_DEPTH} become text in brackets.
- * `above` holds the enclosing objects. Never throws.
+ * A copy of `value` that JSON and UTF-8 can hold: lone surrogates become U+FFFD, a BigInt its digits; a
+ * cycle, a throwing getter or `toJSON` and anything deeper than {@link MAX_JSON_DEPTH} become text in
+ * brackets. `above` holds the enclosing objects. Never throws.
  */
 function plain(value: unknown, above: readonly object[]): unknown {
   if (typeof value === "string") return value.toWellFormed();
