@@ -85,9 +85,8 @@ export interface CompactionPreview {
 
 /**
  * The port that keeps a conversation within the window of its model. The loop asks `isNeeded` before every
- * model request, so it must be cheap while there is room, and calls `compact` if that is true or if a
- * provider refused a request as too long. Throwing, or resolving to `undefined`, leaves the conversation
- * unchanged.
+ * model request, so it must be cheap while there is room. It calls `compact` if so, or if a provider refused
+ * a request as too long. Throwing, or resolving to `undefined`, leaves the conversation unchanged.
  */
 export interface Compactor {
   readonly isNeeded: (context: ContextView) => boolean | Promise<boolean>;
