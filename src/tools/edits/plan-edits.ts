@@ -444,10 +444,10 @@ export function editedSnippet(after: string, replacements: readonly Replacement[
 /**
  * Applies all edits, or none. Every edit refers to `before`, not to what an earlier edit made of it.
  *
- * An `old_string` is looked for exactly, then with the line ends of the text, then folded: blanks at line
- * ends, CR LF against LF, and Unicode quotes, dashes and blanks do not count. A folded match must be the only
- * one. Nothing outside a match changes: a byte order mark stays as it is, and line ends in a `new_string`
- * become those of the text (in a text with both kinds, those around the match).
+ * Searches for an `old_string` exactly, then with the line ends of the text, then folded: ignoring blanks at
+ * line ends, CR LF versus LF, and variants of Unicode quotes, dashes and blanks. A folded match must be unique.
+ * Nothing outside a match changes: a byte order mark stays as it is, and line ends in a `new_string` become
+ * those of the text (in text with both kinds, those around the match).
  */
 export function applyEdits(
   before: string,
