@@ -52,7 +52,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["ERR_INVALID_ARG_VALUE", "a path cannot hold a NUL character"],
 ]);
 
-/** The refusal of a redaction mark that stands for real text; `undefined` if there is no mark. */
+/** The refusal of text with a redaction mark, which stands for a secret; `undefined` if there is none. */
 export function redactedInput(what: string, text: string): string | undefined {
   const mark = findRedactionMark(text);
   if (mark === undefined) return undefined;

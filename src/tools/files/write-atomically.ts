@@ -185,7 +185,7 @@ async function writeIn(
   }
 }
 
-/** Nothing can be renamed onto a mount point, nor onto another device than its folder's. */
+/** Errors of a rename onto a mount point, or onto another device than that of the folder. */
 const IS_MOUNTED: ReadonlySet<string> = new Set(["EBUSY", "EXDEV"]);
 const MAX_NAME_BYTES = 255;
 
