@@ -445,7 +445,7 @@ export function editedSnippet(after: string, replacements: readonly Replacement[
  * Applies all edits, or none. Every edit refers to `before`, not to what an earlier edit made of it.
  *
  * Searches for an `old_string` exactly, then with the line ends of the text, then folded: ignoring blanks at
- * line ends, CR LF versus LF, and variants of Unicode quotes, dashes or blanks. A folded match must be unique.
+ * line ends, CR LF or LF, and variants of Unicode quotes, dashes and blanks. A folded match must be unique.
  * Nothing outside a match changes: a byte order mark stays as it is, and line ends in a `new_string` become
  * those of the text (in text with both kinds, those around the match).
  */
