@@ -25,7 +25,7 @@ const MODES: ReadonlyMap<string, (typeof TokenizerMode)[keyof typeof TokenizerMo
   ["plaintext", TokenizerMode.PLAINTEXT],
 ]);
 
-/** Elements that stand on lines of their own. */
+/** Elements that stand on their own lines. */
 const BLOCKS: ReadonlySet<string> = new Set(
   "address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr html legend main nav ol p pre section summary table ul".split(
     " ",
@@ -48,11 +48,11 @@ const ENDED_BY: ReadonlyMap<string, readonly [ends: ReadonlySet<string>, unlessI
   ]);
 const PARAGRAPH: ReadonlySet<string> = new Set(["p"]);
 const HOLDERS: ReadonlySet<string> = new Set([...BLOCKS, ...TABLE_PARTS, "li"]);
-/** An end tag in a cell ends nothing outside of its table. */
+/** An end tag in a cell ends nothing outside its table. */
 const CELL: ReadonlySet<string> = new Set([...CELLS, "caption", "table"]);
 const TABLE: ReadonlySet<string> = new Set(["table"]);
 
-/** Elements below this depth count as their text alone: nesting costs neither time nor stack. */
+/** Elements below this depth only count as text: nesting costs neither time nor stack. */
 const MAX_DEPTH = 100;
 
 interface PageElement {
@@ -61,7 +61,7 @@ interface PageElement {
   readonly children: (PageElement | string)[];
 }
 
-/** Takes time by the length of the page alone, and closes what is left open. */
+/** Takes time linear in the length of the page, and closes what is left open. */
 export function htmlToMarkdown(html: string, base: string): MarkdownPage {
   const reader = new PageReader();
   const tokenizer = new Tokenizer({}, reader);
@@ -75,7 +75,7 @@ export function htmlToMarkdown(html: string, base: string): MarkdownPage {
   return { title: writer.title, markdown: writer.end() };
 }
 
-/** Makes a tree of tokens, simpler than the one of the standard, whose time can grow with the square. */
+/** Builds a tree from tokens, simpler than the standard's algorithm, whose time can be quadratic. */
 class PageReader {
   onMode: (mode: (typeof TokenizerMode)[keyof typeof TokenizerMode], name: string) => void = () => undefined;
   readonly root: PageElement = { name: "", attributes: [], children: [] };
@@ -105,7 +105,7 @@ class PageReader {
     this.#add(chars);
   }
 
-  // None of these says anything about the text.
+  // None of these matters for the text.
   readonly onNullCharacter = nothing;
   readonly onComment = nothing;
   readonly onDoctype = nothing;
@@ -115,7 +115,7 @@ class PageReader {
     (this.#open.at(-1) ?? this.root).children.push(node);
   }
 
-  /** Ends the innermost open element of some names with all in it, unless it is outside of another. */
+  /** Ends the innermost open element with one of these names and all in it, unless it is outside another. */
   #end(names: ReadonlySet<string>, unlessIn: ReadonlySet<string>): void {
     const at = this.#open.findLastIndex(({ name }) => names.has(name) || unlessIn.has(name));
     if (names.has(this.#open[at]?.name ?? "")) this.#open.length = at;
@@ -144,7 +144,7 @@ interface Mark {
   readonly after: string;
 }
 
-/** A piece of a line, and the marks around it, outermost first. */
+/** A piece of a line and its marks, outermost first. */
 interface Run {
   readonly text: string;
   readonly marks: readonly Mark[];
@@ -158,7 +158,7 @@ class MarkdownWriter {
   #runs: Run[] = [];
   #wantsBlank = false;
   #quotes = 0;
-  /** The open lists: the number of the next item, undefined without numbers. */
+  /** The open lists: the number of the next item, undefined for bullet lists. */
   readonly #lists: (number | undefined)[] = [];
   #bullet = "";
   #heading = "";
@@ -212,7 +212,7 @@ class MarkdownWriter {
   }
 
   #block(element: PageElement, marks: readonly Mark[]): void {
-    // The first paragraph in an item of a list stays on its line.
+    // The first paragraph in a list item stays on its line.
     if (this.#bullet === "" || this.#hasText()) this.#endBlock();
     const { name } = element;
     const isQuote = name === "blockquote";
@@ -234,7 +234,7 @@ class MarkdownWriter {
     if (alt !== "" && url !== undefined) this.#runs.push({ text: `![${alt}](${url})`, marks });
   }
 
-  /** Undefined for what leads nowhere: a place in the same page, a script, inline data. */
+  /** Undefined for a link that leads nowhere: a place in the same page, a script, inline data. */
   #absolute(href: string): string | undefined {
     if (href === "" || href.startsWith("#")) return undefined;
     const url = URL.parse(href, this.#base);
@@ -262,7 +262,7 @@ class MarkdownWriter {
     this.#bullet = "";
   }
 
-  /** All of a cell stands on the line of its row. */
+  /** Keeps everything in a cell on the line of its row. */
   #row({ children }: PageElement): void {
     this.#endLine();
     const isCell = (child: PageElement | string): boolean =>
@@ -297,7 +297,7 @@ class MarkdownWriter {
     return this.#runs.some(({ text }) => text.trim() !== "");
   }
 
-  /** In a list no blank line parts the items. */
+  /** No blank line separates the items of a list. */
   #endBlock(): void {
     this.#endLine();
     this.#wantsBlank = this.#lines.length > 0 && this.#lists.length === 0;
@@ -326,7 +326,7 @@ class MarkdownWriter {
   }
 }
 
-/** The text of some runs; `depth` marks around all of them are written by the caller. */
+/** The text of some runs; the caller writes the outer `depth` marks around all of them. */
 function markedText(runs: readonly Run[], depth: number): string {
   const parts: string[] = [];
   for (let from = 0; from < runs.length; ) {
