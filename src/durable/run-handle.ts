@@ -31,6 +31,9 @@ interface Reply extends Message {
   readonly kind: "approve" | "answer";
 }
 
+/** How long an answer waits, in milliseconds, until the run waits for it. */
+const REPLY_PATIENCE_MS = 15_000;
+
 const WAITS_FOR = { approve: "approval", answer: "result" } as const;
 
 export class RunHandle implements DurableRun {
@@ -162,22 +165,40 @@ export class RunHandle implements DurableRun {
     );
   }
 
-  /** Answers a call, or refuses to: each call takes only one answer. */
-  #reply({ kind, call, data }: Reply): Promise<void> {
-    const { runs } = this.#host;
-    return this.#send({ kind, call, data }, async (sql, row) => {
+  /**
+   * Answers a call, or refuses to: each call takes only one answer. While a run is in progress it is unknown
+   * what it will wait for, so a refusal takes its time.
+   */
+  async #reply({ kind, call, data }: Reply): Promise<void> {
+    const { runs, watch } = this.#host;
+    const patience = AbortSignal.timeout(REPLY_PATIENCE_MS);
+    let isEarly: boolean;
+    const check = async (sql: Sql, row: RunRow): Promise<void> => {
       const waiting = awaitedCalls(entriesIn(await runs.records(this.id, 0, sql)));
       const sent = await runs.waitingSignals(this.id, sql);
       const isAnswered = sent.some((signal) => signal.call === call);
       const isOpen = waiting.some((each) => each.callId === call && each.waitsFor === WAITS_FOR[kind]);
       if (isOpen && !isAnswered) return;
+      isEarly = !isAnswered && isInProgress(row.state) && !patience.aborted;
       const why = isAnswered
         ? "has been answered already"
         : `does not wait for ${kind === "approve" ? "approval" : "a result"}`;
       const open = waiting.filter(({ callId }) => sent.every((signal) => signal.call !== callId));
       const called = `The call ${JSON.stringify(call)} of the run ${this.id}`;
       throw misuse(`${called} ${why}. The run is ${row.state}. Waiting: ${namesOf(open)}.`);
-    });
+    };
+    for (;;) {
+      isEarly = false;
+      try {
+        return await this.#send({ kind, call, data }, check);
+      } catch (error) {
+        if (!isEarly) throw error;
+      }
+      const isThere = ({ state }: Pick<RunRow, "state">): boolean => !isInProgress(state);
+      await watch.when(this.id, { isThere, signal: patience }).catch((error: unknown) => {
+        if (!patience.aborted) throw error;
+      });
+    }
   }
 
   /** Sends a signal, and requeues a run that waits for it. `check` throws for a forbidden one. */

@@ -23,7 +23,7 @@ import {
 import { encodeRecord, type RewindEntry, type SessionEntry } from "./record.ts";
 import { type RepairReport, repairReport } from "./repair-report.ts";
 import { OR_UNKEPT, sessionError, systemReason } from "./session-error.ts";
-import { markNewest, openSessionFile, readMark } from "./session-file.ts";
+import { markUsed, openSessionFile } from "./session-file.ts";
 import { type SessionLock, takeLock } from "./session-lock.ts";
 
 /** Options for opening a journal. */
@@ -187,9 +187,7 @@ export class JsonlJournal implements LocalJournal {
     }
     const base = { id: this.#ids("entry"), parent: this.#newest, time: this.#now() };
     const stored = this.#write({ ...base, ...entry });
-    // Another session may have been opened meanwhile; this one is used now.
-    if (BEGINS.has(entry.type) && readMark(dirname(this.path)) !== undefined)
-      markNewest(dirname(this.path), this.sessionId);
+    if (BEGINS.has(entry.type)) markUsed(dirname(this.path), this.sessionId);
     return UNHURRIED.has(entry.type) ? stored : this.#sync().then(() => stored);
   }
 

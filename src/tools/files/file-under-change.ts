@@ -1,6 +1,7 @@
 import { constants, lstatSync, type Stats, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import type { ToolContext, ToolResult } from "../../core/tool/tool.ts";
+import { systemCode } from "../../system/system-error.ts";
 import { permittedPath } from "../resolve-path.ts";
 import { answerFileErrors, FileRefusal } from "./file-error.ts";
 import {
@@ -53,10 +54,20 @@ export interface FileUnderChange {
   readonly content: FileText;
 }
 
+function statIfThere(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch (error) {
+    // With `throwIfNoEntry` a file in the place of a folder would pass as well.
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
 /** Refuses anything but a writable text file that the session has read and that is unchanged since. */
 export async function openForChange(target: ChangeTarget): Promise<FileUnderChange | undefined> {
   const { path, shown } = target;
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = statIfThere(path);
   const open = await readPort(portOf(target), path, target.signal);
   if (stats === undefined && open === undefined) {
     assertAsShown(target, undefined);
