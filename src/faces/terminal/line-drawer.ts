@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { JournalEntry } from "../../core/agent/entries.ts";
 import { sessionSteps } from "../../journal/steps.ts";
@@ -165,28 +166,81 @@ export function sessionLines(entries: readonly JournalEntry[], most: number, pla
   return writer.text(rows);
 }
 
+export interface TypedInput extends NodeJS.ReadableStream {
+  readonly setRawMode?: (isRaw: boolean) => unknown;
+}
+
 export interface QuestionPlace extends LinePlace {
-  readonly input: NodeJS.ReadableStream;
+  readonly input: TypedInput;
   readonly output: NodeJS.WritableStream;
-  /** Milliseconds from which on a line counts: what was typed before is no answer. Default 200. */
+  /** Quiet milliseconds before a line counts, so that nothing typed before is an answer. Default 200. */
   readonly quietMs?: number;
 }
 
+const CTRL_C = "\x03";
 const HELP =
   "Number and Enter (for a refusal with a reason: its number, a blank, the reason; Esc stops the run)";
 
 /**
  * A question below what a run has written: a line with the number of an answer answers it, and a reason may
  * follow that of a refusal. Resolves to `undefined` when Ctrl-C is pressed; a terminal that goes away
- * refuses. Rejects with the signal's reason when it aborts.
+ * refuses. Rejects with the signal's reason when it aborts, and when the terminal belongs to another job.
  */
 export async function askInLines(
   question: Question,
   signal: AbortSignal,
-  { input, output, quietMs = QUIET_MS, ...place }: QuestionPlace,
+  place: QuestionPlace,
 ): Promise<QuestionReply | undefined> {
   signal.throwIfAborted();
-  // It takes the keys before the question can be seen: until then Ctrl-C would end the shell around us too.
+  if (!isInForeground()) throw new Error("this process runs in the background of its terminal");
+  const writer = new LineWriter(place);
+  const { input, output } = place;
+  const { context } = writer;
+  // Before the question can be seen: until then Ctrl-C would end the shell around us too.
+  input.setRawMode?.(true);
+  try {
+    output.write(writer.text([...wholeQuestion(question, context), line(HELP, { role: "muted" })]));
+    if ((await quiet(place, signal)) === "interrupted") return undefined;
+    return await answered(question, signal, place);
+  } finally {
+    input.setRawMode?.(false);
+  }
+}
+
+/** Drops what is typed until nothing has come for a moment. */
+function quiet(
+  { input, quietMs = QUIET_MS }: QuestionPlace,
+  signal: AbortSignal,
+): Promise<"quiet" | "interrupted"> {
+  return new Promise((resolve, reject) => {
+    const end = (done: () => void): void => {
+      clearTimeout(timer);
+      input.off("data", onData);
+      input.off("end", onEnd);
+      signal.removeEventListener("abort", onAbort);
+      input.pause();
+      done();
+    };
+    const onEnd = (): void => end(() => resolve("quiet"));
+    const onAbort = (): void => end(() => reject(signal.reason));
+    const onData = (data: Buffer | string): void => {
+      clearTimeout(timer);
+      if (data.toString().includes(CTRL_C)) return end(() => resolve("interrupted"));
+      timer = setTimeout(onEnd, quietMs);
+    };
+    let timer = setTimeout(onEnd, quietMs);
+    input.on("data", onData);
+    input.once("end", onEnd);
+    signal.addEventListener("abort", onAbort, { once: true });
+    input.resume();
+  });
+}
+
+function answered(
+  question: Question,
+  signal: AbortSignal,
+  { input, output }: QuestionPlace,
+): Promise<QuestionReply | undefined> {
   const reader = createInterface({ input, output, terminal: true, prompt: "> ", historySize: 0 });
   const { promise, resolve, reject } = Promise.withResolvers<QuestionReply | undefined>();
   const onAbort = (): void => {
@@ -200,14 +254,10 @@ export async function askInLines(
   input.on("keypress", onKey);
   reader.on("SIGINT", () => resolve(undefined));
   reader.on("close", () => resolve({ choice: "no" }));
-  const writer = new LineWriter(place);
-  output.write(writer.text([...wholeQuestion(question, writer.context), line(HELP, { role: "muted" })]));
-  const askedAt = performance.now();
   reader.on("line", (text) => {
-    const isTooSoon = performance.now() - askedAt < quietMs;
-    const reply = isTooSoon ? undefined : numberedReply(question, text);
+    const reply = numberedReply(question, text);
     if (reply !== undefined) return resolve(reply);
-    output.write(`(${isTooSoon ? TOO_SOON : "type the number of one of the answers"})\n`);
+    output.write("(type the number of one of the answers)\n");
     reader.prompt();
   });
   reader.prompt();
@@ -219,4 +269,15 @@ export async function askInLines(
   });
 }
 
-export const TOO_SOON = "This came too soon to be an answer. Please enter it again.";
+/** A job in the background would be stopped by reading; when in doubt it is in front. */
+function isInForeground(): boolean {
+  try {
+    const [, , group, , , foreground] = readFileSync("/proc/self/stat", "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+    // No terminal at all has the number -1.
+    return group === foreground || foreground === "-1";
+  } catch {
+    return true;
+  }
+}

@@ -5,7 +5,7 @@ import type { Question, QuestionReply } from "../../view/question.ts";
 import { questionKind } from "../../view/question-kind.ts";
 import { fieldHint, ValueForm } from "../../view/value-form.ts";
 import { InputLine } from "./editor/input-line.ts";
-import { plainText, TOO_SOON } from "./line-drawer.ts";
+import { plainText } from "./line-drawer.ts";
 import { type Line, line, type ViewContext } from "./paint/line.ts";
 import { type Look, marksOf } from "./paint/theme.ts";
 import { type OpenedPanel, QUIET_MS } from "./panels/panel.ts";
@@ -245,7 +245,7 @@ export class PlainScreen implements ScreenFace {
       this.context,
       () => true,
     );
-    this.#write([...final, ...live, ...lines]);
+    this.#write([...final, ...live(), ...lines]);
     if (this.#isPrompting) this.#options.terminal.write("\n");
     this.pause();
   }
@@ -274,7 +274,7 @@ export class PlainScreen implements ScreenFace {
   #isTooSoon(isStale: boolean): boolean {
     const isTooSoon = this.#asked !== undefined && this.#options.clock.elapsed() - this.#askedAt < QUIET_MS;
     if (isStale) this.#write([line("(That prompt has closed. Please enter it again.)")]);
-    else if (isTooSoon) this.#write([line(`(${TOO_SOON})`)]);
+    else if (isTooSoon) this.#write([line("(This came too soon to be an answer. Please enter it again.)")]);
     return isStale || isTooSoon;
   }
 

@@ -157,7 +157,7 @@ export class Screen {
     if (this.#isPaused) return;
     const items = this.#session?.view.items ?? [];
     const { final, live } = this.#scroll.advance(items, this.context, () => true);
-    this.#renderer.draw({ final: [...final, ...live, ...lines], live: [], caret: { row: 0, column: 0 } });
+    this.#renderer.draw({ final: [...final, ...live(), ...lines], live: [], caret: { row: 0, column: 0 } });
     this.#isPaused = true;
     this.#stopTimers();
   }
@@ -299,7 +299,7 @@ export class Screen {
     const notice = this.#hint.rowsAt(clock.elapsed(), width);
     // Before there is a session a list says all there is to say.
     const status = view === undefined && isPanel ? [] : [statusLine({ view, place, marks, width, extra })];
-    const parts = { live, view, shells: this.#shells, bottom, isPanel, popup, notice, status, size };
+    const parts = { live: live(), view, shells: this.#shells, bottom, isPanel, popup, notice, status, size };
     return composeFrame(parts, context);
   }
 

@@ -1,71 +1,65 @@
-import { Lexer, type Token, type Tokens } from "marked";
-import { type Line, lineColumns, longestWord, type Span, span, wrapLine } from "../paint/line.ts";
-import type { Marks, Style } from "../paint/theme.ts";
+import { cutLine, type Line, line, lineColumns, longestWord, span, wrapLine } from "../paint/line.ts";
+import type { Marks } from "../paint/theme.ts";
+import { inlineSpans } from "./inline.ts";
 
-/** A longer text is taken as it is written: looking for its emphasis would take too long. */
-const MAX_CHARS = 4_000;
-const MAX_DEPTH = 6;
+/** The text before the rows of a block: bars of quotes, indents and bullets of lists. */
+export interface Lead {
+  readonly first: Line;
+  readonly rest: Line;
+}
 
-/** The text of a paragraph with its emphasis, code and links, in the lines that it is broken into. */
-export function inlineLines(text: string, base: Style = {}): readonly Line[] {
-  const lines: Span[][] = [[]];
-  const add = (text: string, style: Style): void => {
-    if (text !== "") lines.at(-1)?.push(span(text.replaceAll("\n", " "), style));
-  };
-  const walk = (tokens: readonly Token[], style: Style, depth: number): void => {
-    for (const given of tokens) {
-      const token = given as Inline;
-      const more = STYLES[token.type];
-      if (token.type === "br") lines.push([]);
-      else if (depth > MAX_DEPTH) add(token.raw, style);
-      else if (more !== undefined && "tokens" in token)
-        walk(token.tokens ?? [], { ...style, ...more }, depth + 1);
-      else if (token.type === "codespan") add(token.text, { ...style, role: "code" });
-      else if (token.type === "link" || token.type === "image") {
-        const { href, text: label } = token;
-        const link: Style = { ...style, role: "link", link: href };
-        if (token.type === "link" && label !== "") walk(token.tokens, link, depth + 1);
-        else add(label === "" ? href : label, link);
-        if (isToBeShown(href, label)) add(` (${href})`, { ...style, role: "muted" });
-      } else add(plainOf(token), style);
+export type Block =
+  | { readonly type: "blank" }
+  | {
+      readonly type: "paragraph";
+      readonly text: string;
+      readonly lead: Lead;
+      readonly heading: boolean;
+      readonly skip: number;
     }
-  };
-  if (text.length > MAX_CHARS) add(text, base);
-  else walk(new Lexer().inlineTokens(text), base, 0);
-  return lines;
+  | { readonly type: "code"; readonly spans: Line; readonly lead: Lead }
+  | { readonly type: "table"; readonly lines: readonly string[]; readonly lead: Lead }
+  | { readonly type: "rule"; readonly lead: Lead };
+
+export function layOutBlock(block: Block, width: number, marks: Marks): readonly Line[] {
+  switch (block.type) {
+    case "blank":
+      return [[]];
+    case "paragraph": {
+      const { lead, heading, text, skip } = block;
+      const spans = inlineSpans(text, heading ? { role: "heading", bold: true } : {});
+      return wrapLine(withoutStart(spans, skip), { width, ...lead });
+    }
+    case "code": {
+      const { first, rest } = block.lead;
+      const room = Math.max(2, width - lineColumns(first));
+      return cutLine(block.spans, room).map((row, index) => [...(index === 0 ? first : rest), ...row]);
+    }
+    case "table": {
+      const { first, rest } = block.lead;
+      const rows = tableRows(block.lines, width - lineColumns(first), marks);
+      if (rows === undefined)
+        return block.lines.flatMap((each) => wrapLine(inlineSpans(each), { width, ...block.lead }));
+      return rows.map((row, index) => [...(index === 0 ? first : rest), ...row]);
+    }
+    case "rule":
+      return [
+        [
+          ...block.lead.first,
+          ...line(marks.rule.repeat(Math.max(3, Math.min(40, width - 4))), { role: "muted" }),
+        ],
+      ];
+  }
 }
 
-/** The text of a piece; what the screen does not read stays as it was written. */
-function plainOf(token: Inline): string {
-  return token.type === "text" || token.type === "escape" ? token.text : token.raw;
-}
-
-const STYLES: { readonly [type: string]: Style | undefined } = {
-  strong: { bold: true },
-  em: { italic: true },
-  del: { strike: true },
-};
-
-/** True where a click may not work, or the text of a link could name another place than the link. */
-function isToBeShown(href: string, label: string): boolean {
-  return /^(?:https?|mailto):/.test(href) && !href.includes(label.trim());
-}
-
-type Inline =
-  | Tokens.Text
-  | Tokens.Escape
-  | Tokens.Strong
-  | Tokens.Em
-  | Tokens.Del
-  | Tokens.Codespan
-  | Tokens.Br
-  | Tokens.Link
-  | Tokens.Image
-  | Tokens.HTML;
-
-/** A text on one line, such as a cell of a table. */
-function inlineSpans(text: string, base: Style = {}): Line {
-  return inlineLines(text, base).flat();
+function withoutStart(spans: Line, chars: number): Line {
+  if (chars === 0) return spans;
+  let left = chars;
+  return spans.flatMap((each) => {
+    const rest = each.text.slice(left);
+    left = Math.max(0, left - each.text.length);
+    return rest === "" ? [] : [span(rest, each.style)];
+  });
 }
 
 const MAX_COLUMNS = 30;
@@ -74,11 +68,7 @@ const LONGEST_WORD = 16;
 const MARGIN_FROM = 8;
 
 /** The rows of a table, as lists where columns have no room; undefined when the lines are none. */
-export function tableRows(
-  lines: readonly string[],
-  width: number,
-  marks: Marks,
-): readonly Line[] | undefined {
+function tableRows(lines: readonly string[], width: number, marks: Marks): readonly Line[] | undefined {
   const [head, rule, ...body] = lines;
   if (head === undefined || rule === undefined || !/^\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/.test(rule))
     return undefined;

@@ -1,141 +1,295 @@
-import { Lexer, type Token, type Tokens } from "marked";
 import { graphemes } from "../../text/columns.ts";
-import { cutLine, type Line, line, span, textLines, wrapLine } from "../paint/line.ts";
+import { type Line, line, lineColumns, span, textLines, wrapSpans } from "../paint/line.ts";
 import type { Marks } from "../paint/theme.ts";
 import { CodeHighlighter } from "./highlight.ts";
-import { inlineLines, tableRows } from "./lay-out.ts";
+import { parseInline } from "./inline.ts";
+import { type Block, type Lead, layOutBlock } from "./lay-out.ts";
 
 /** Levels of lists and quotes that are shown; deeper ones look like the deepest. */
 const MAX_LEVELS = 6;
-/** A longer line, or block, is taken as it is written, piece by piece: a row ends where a piece does. */
-const MAX_PIECE = 8_000;
-/** Characters that are looked at together. */
-const MAX_WINDOW = 64_000;
-/** Room that is left for text, however deep it stands. */
-const LEAST_WIDTH = 4;
+/** A paragraph whose emphasis stays open for longer is taken as it is written. */
+const MAX_OPEN = 4_000;
+/** A longer line, or paragraph, is laid out piece by piece: a row ends where a piece does. */
+const MAX_PIECE = 32_000;
+
+type Leaf =
+  | { readonly type: "paragraph"; text: string; skip: number; lead: Lead; readonly heading: boolean }
+  | { readonly type: "table"; readonly lines: string[]; readonly lead: Lead }
+  | {
+      readonly type: "fence";
+      readonly mark: string;
+      readonly indent: number;
+      readonly lead: Lead;
+      readonly code: CodeHighlighter;
+    };
 
 /**
- * Markdown that comes in pieces. A block's rows are handed out once it is certain that it has ended, and the
- * lines of a block of code one by one; the rest is laid out anew as often as it is asked for.
+ * Markdown that comes in pieces. Rows that more text cannot change are handed out once, as soon as they are
+ * known; the rest is laid out anew as often as it is asked for. Work and memory depend on what is open, not
+ * on what has been handed out.
  */
 export class MarkdownStream {
   readonly #marks: Marks;
-  /** The text that was not handed out. It begins where a block does, or within one of code. */
-  #source = "";
-  #fence: Fence | undefined;
-  /** True when the line before was cut: what is left of it is text, whatever it looks like. */
-  #isCut = false;
+  #ready: Block[] = [];
+  #leaf: Leaf | undefined;
+  /** The beginning of the current line that has not been recognised. */
+  #start = "";
+  /** True when the rest of the current line goes to the open paragraph. */
+  #inText = false;
+  #levels: { readonly column: number; readonly quotes: number }[] = [];
+  #gap = false;
   #hasOutput = false;
-  #isEnded = false;
+  #ended = false;
 
   constructor(marks: Marks) {
     this.#marks = marks;
   }
 
   push(text: string): void {
-    this.#source += text.replaceAll("\r", "");
+    let rest = text.replaceAll("\r", "");
+    while (rest !== "") {
+      const end = rest.indexOf("\n");
+      const part = end < 0 ? rest : rest.slice(0, end);
+      for (let at = 0; at < part.length; at += MAX_PIECE) this.#take(part.slice(at, at + MAX_PIECE));
+      if (end >= 0) this.#endLine();
+      rest = end < 0 ? "" : rest.slice(end + 1);
+    }
   }
 
   end(): void {
-    this.#isEnded = true;
+    if (this.#start !== "" || this.#inText) this.#endLine();
+    this.#closeLeaf();
+    this.#ended = true;
   }
 
   /** Rows that will not change any more; each is handed out once. */
   take(width: number): readonly Line[] {
-    const rows: Line[] = [];
-    for (let left = -1; left !== this.#source.length; ) {
-      left = this.#source.length;
-      rows.push(...(this.#fence === undefined ? this.#blockRows(width) : this.#codeRows(this.#fence, width)));
-    }
+    const rows = this.#ready.flatMap((block) => layOutBlock(block, width, this.#marks));
+    this.#ready = [];
+    if (!this.#ended && this.#leaf?.type === "paragraph" && !this.#leaf.heading)
+      rows.push(...this.#takeOpen(this.#leaf, width));
     return rows;
   }
 
-  /** The rows of the rest, as far as it is there. */
   open(width: number): readonly Line[] {
+    const rows = [...this.#openBlocks()].flatMap((block) => layOutBlock(block, width, this.#marks));
+    return this.#start.trim() === "" || this.#inText ? rows : [...rows, ...this.#openStart(width)];
+  }
+
+  #openStart(width: number): readonly Line[] {
     // Marks of which nobody knows yet what they begin are not shown, to not flicker.
-    const text = this.#source.slice(0, MAX_WINDOW).replace(/(?<=^|\n)[\s>*+_#=`~|-]*$/, "");
-    if (text.trim() === "") return [];
-    if (this.#fence !== undefined) return codeRows([this.#fence.code.peek(text)], width);
-    const isPlain = this.#isCut || ODD_LINE.test(text);
-    const rows = isPlain ? plainRows(text, width) : layOut(blocksOf(text), width, this.#marks);
-    return [...this.#gap(), ...rows];
+    if (/^[\s>*+_#=`~-]*$/.test(this.#start) && this.#leaf?.type !== "fence") return [];
+    if (this.#leaf?.type === "fence" || this.#leaf?.type === "table") return [];
+    const lead: Lead = { first: [], rest: [] };
+    return layOutBlock(
+      { type: "paragraph", text: this.#start, lead, heading: false, skip: 0 },
+      width,
+      this.#marks,
+    );
   }
 
-  #blockRows(width: number): readonly Line[] {
-    const odd = this.#isCut ? 0 : (ODD_LINE.exec(this.#source.slice(0, MAX_WINDOW))?.index ?? -1);
-    if (odd === 0) return this.#pieceRows(width);
-    const text = odd > 0 ? this.#source.slice(0, odd) : this.#certain();
-    const fence = FENCE.exec(text);
-    if (fence !== null) return this.#openFence(fence);
-    const blocks = blocksOf(text);
-    const isAll = odd > 0 || (this.#isEnded && text.length === this.#source.length);
-    const end = endOfCertain(blocks, isAll, text.length);
-    this.#source = this.#source.slice(blocks[end]?.start ?? text.length);
-    const rows = layOut(blocks.slice(0, end), width, this.#marks);
-    return rows.length === 0 ? [] : [...this.#gapOnce(), ...rows];
+  *#openBlocks(): Generator<Block> {
+    const leaf = this.#leaf;
+    if (leaf === undefined) return;
+    if (leaf.type === "paragraph") yield { ...leaf };
+    else if (leaf.type === "table")
+      yield {
+        type: "table",
+        lines: /^\s*\|/.test(this.#start) ? [...leaf.lines, this.#start] : leaf.lines,
+        lead: leaf.lead,
+      };
+    else if (this.#start !== "" && !isFenceEnd(this.#start, leaf.mark))
+      yield { type: "code", spans: leaf.code.peek(unindent(this.#start, leaf.indent)), lead: leaf.lead };
   }
 
-  #openFence([head, mark = "", language = ""]: RegExpExecArray): readonly Line[] {
-    this.#source = this.#source.slice(head.length);
-    this.#fence = { mark, code: new CodeHighlighter(language.split(/[\s{,]/, 1)[0] ?? "") };
-    return this.#gapOnce();
-  }
-
-  /** The lines that are complete; with the end all is. */
-  #certain(): string {
-    const text = this.#source.slice(0, MAX_WINDOW);
-    const isAll = this.#isEnded && text.length === this.#source.length;
-    return isAll ? text : text.slice(0, text.lastIndexOf("\n") + 1);
-  }
-
-  /** Text that is too long to be anything else. */
-  #pieceRows(width: number): readonly Line[] {
-    const end = this.#source.indexOf("\n") + 1;
-    const isWhole = end > 0 || this.#isEnded;
-    const length = end > 0 ? end : this.#source.length;
-    if (!isWhole && length <= MAX_PIECE) return [];
-    const text = this.#source.slice(0, length <= MAX_PIECE ? length : cutAt(this.#source));
-    const gap = this.#isCut ? [] : this.#gapOnce();
-    this.#isCut = text.length < length;
-    this.#source = this.#source.slice(text.length);
-    return text === "" ? [] : [...gap, ...plainRows(text.replace(/\n$/, ""), width)];
-  }
-
-  /** The complete lines of an open block of code. */
-  #codeRows({ mark, code }: Fence, width: number): readonly Line[] {
-    const lines: Line[] = [];
-    for (;;) {
-      const end = this.#source.indexOf("\n");
-      const isCut = end < 0 && this.#source.length > MAX_PIECE;
-      if (this.#source === "" || (end < 0 && !isCut && !this.#isEnded)) break;
-      const text = this.#source.slice(0, isCut ? cutAt(this.#source) : end < 0 ? undefined : end);
-      this.#source = this.#source.slice(text.length + (end < 0 ? 0 : 1));
-      if (/^ {0,3}(`{3,}|~{3,})\s*$/.exec(text)?.[1]?.startsWith(mark) === true) {
-        this.#fence = undefined;
-        break;
-      }
-      lines.push(code.next(text));
+  #takeOpen(leaf: Extract<Leaf, { type: "paragraph" }>, width: number): readonly Line[] {
+    const indent = Math.max(lineColumns(leaf.lead.first), lineColumns(leaf.lead.rest));
+    const { parts, stableTo } = parseInline(leaf.text);
+    const isForced = leaf.text.length > MAX_OPEN;
+    const spans = parts.flatMap((part) => part.spans);
+    let stable = 0;
+    for (const part of parts) {
+      if (!isForced && part.end > stableTo && !part.isPlain) break;
+      const chars = part.spans.reduce((sum, each) => sum + each.text.length, 0);
+      stable += isForced || part.end <= stableTo ? chars : Math.max(0, chars - (part.end - stableTo));
+      if (!isForced && part.end > stableTo) break;
     }
-    return codeRows(lines, width);
+    // Where a row ends depends on the word behind it: only what is certain is broken.
+    const certain = skipChars(spans, leaf.skip, stable - lastGrapheme(spans));
+    const rows = wrapSpans(certain, Math.max(2, width - indent));
+    const taken: Line[] = [];
+    let chars = leaf.skip;
+    for (const row of rows.slice(0, -1)) {
+      taken.push([...(taken.length === 0 ? leaf.lead.first : leaf.lead.rest), ...row.spans]);
+      chars = leaf.skip + row.end;
+    }
+    if (taken.length === 0) return [];
+    leaf.lead = { first: leaf.lead.rest, rest: leaf.lead.rest };
+    // Text that was handed out is dropped, as far as it can be without cutting through a link or an emphasis.
+    let source = 0;
+    for (const part of parts) {
+      const size = part.spans.reduce((sum, each) => sum + each.text.length, 0);
+      if (size <= chars) {
+        chars -= size;
+        source = part.end;
+        continue;
+      }
+      if (part.isPlain) {
+        source += chars;
+        chars = 0;
+      }
+      break;
+    }
+    leaf.text = leaf.text.slice(source);
+    leaf.skip = chars;
+    return taken;
   }
 
-  #gap(): readonly Line[] {
-    return this.#hasOutput && !this.#isCut ? [[]] : [];
+  #take(part: string): void {
+    if (part === "") return;
+    if (this.#inText && this.#leaf?.type === "paragraph") {
+      this.#leaf.text += part;
+      this.#splitLong(this.#leaf);
+      return;
+    }
+    this.#start += part;
+    if (this.#leaf?.type === "fence" && this.#start.length > MAX_PIECE) {
+      const end = this.#start.length - lastGrapheme([{ text: this.#start, style: {} }]);
+      this.#codeLine(this.#leaf, this.#start.slice(0, end));
+      this.#start = this.#start.slice(end);
+    }
+    if (this.#leaf?.type !== "fence" && isDefinite(this.#start)) this.#startLine(this.#start, false);
   }
 
-  #gapOnce(): readonly Line[] {
-    const gap = this.#gap();
+  #splitLong(leaf: Extract<Leaf, { type: "paragraph" }>): void {
+    if (leaf.text.length <= MAX_PIECE) return;
+    const blank = leaf.text.lastIndexOf(" ");
+    const isNear = blank > MAX_PIECE / 2;
+    const end = isNear ? blank : leaf.text.length - lastGrapheme([{ text: leaf.text, style: {} }]);
+    this.#ready.push({ ...leaf, text: leaf.text.slice(0, end) });
+    leaf.text = leaf.text.slice(isNear ? end + 1 : end);
+    leaf.skip = 0;
+    leaf.lead = { first: leaf.lead.rest, rest: leaf.lead.rest };
+  }
+
+  #endLine(): void {
+    if (this.#inText) {
+      this.#inText = false;
+      if (this.#leaf?.type === "paragraph" && this.#leaf.heading) this.#closeLeaf();
+    } else this.#startLine(this.#start, true);
+    this.#start = "";
+  }
+
+  /** Takes a line in. `isWhole`: all of it is there; else it goes on, as text of its paragraph. */
+  #startLine(source: string, isWhole: boolean): void {
+    const leaf = this.#leaf;
+    if (leaf?.type === "fence") {
+      this.#codeLine(leaf, source);
+      return;
+    }
+    const { text, quotes, column } = unquote(source);
+    const line = lineKind(text, isWhole);
+    if (line.kind === "blank") {
+      this.#closeLeaf();
+      this.#gap = true;
+    } else if (line.kind === "table" && leaf?.type === "table") leaf.lines.push(line.text);
+    else if (line.kind === "text" && leaf?.type === "paragraph" && !leaf.heading) {
+      leaf.text += `${/\S( {2,}|\\)$/.test(leaf.text) ? "\n" : " "}${text}`;
+      this.#splitLong(leaf);
+      this.#continueText(isWhole);
+    } else {
+      this.#closeLeaf();
+      this.#enterLevels(column, quotes, line.kind === "item");
+      const lead = this.#lead(quotes, line.kind === "item" ? itemMark(line, this.#marks) : undefined);
+      if (line.kind !== "item" && line.kind !== "text") this.#gap = true;
+      this.#emitGap();
+      this.#openLeaf(line, { lead, column, isWhole });
+    }
+  }
+
+  #openLeaf(
+    line: Exclude<LineKind, { kind: "blank" }>,
+    { lead, column, isWhole }: { readonly lead: Lead; readonly column: number; readonly isWhole: boolean },
+  ): void {
+    switch (line.kind) {
+      case "rule":
+        this.#ready.push({ type: "rule", lead });
+        this.#gap = true;
+        return;
+      case "fence": {
+        const code = new CodeHighlighter(line.language.split(/[\s{,]/, 1)[0]?.toLowerCase() ?? "");
+        this.#leaf = { type: "fence", mark: line.mark, indent: column, lead: indented(lead), code };
+        return;
+      }
+      case "table":
+        this.#leaf = { type: "table", lines: [line.text], lead };
+        return;
+      default:
+        this.#leaf = { type: "paragraph", text: line.text, skip: 0, lead, heading: line.kind === "heading" };
+        this.#continueText(isWhole);
+        if (isWhole && line.kind === "heading") this.#closeLeaf();
+    }
+  }
+
+  #continueText(whole: boolean): void {
+    this.#inText = !whole;
+    this.#start = "";
+  }
+
+  #codeLine(leaf: Extract<Leaf, { type: "fence" }>, source: string): void {
+    if (isFenceEnd(source, leaf.mark)) {
+      this.#leaf = undefined;
+      this.#gap = true;
+      return;
+    }
+    const isQuoted = leaf.lead.first.some((each) => each.style.role === "muted");
+    const text = isQuoted ? source.replace(/^\s*(?:> ?)+/, "") : source;
+    this.#ready.push({ type: "code", spans: leaf.code.next(unindent(text, leaf.indent)), lead: leaf.lead });
+  }
+
+  #closeLeaf(): void {
+    const leaf = this.#leaf;
+    this.#leaf = undefined;
+    if (leaf === undefined) return;
+    if (leaf.type === "paragraph") {
+      if (leaf.text.trim() !== "") this.#ready.push({ ...leaf });
+      if (leaf.heading) this.#gap = true;
+    } else if (leaf.type === "table") {
+      this.#ready.push(leaf);
+      this.#gap = true;
+    }
+  }
+
+  #emitGap(): void {
+    if (this.#gap && this.#hasOutput) this.#ready.push({ type: "blank" });
+    this.#gap = false;
     this.#hasOutput = true;
-    return gap;
+  }
+
+  #enterLevels(column: number, quotes: number, isItem: boolean): void {
+    const levels = this.#levels.filter((level) => level.quotes === quotes && column >= level.column + 2);
+    const kept = isItem || column > 0 ? levels : [];
+    this.#levels = isItem ? [...kept, { column, quotes }] : kept;
+  }
+
+  #lead(quotes: number, mark: string | undefined): Lead {
+    const bars = Array.from({ length: Math.min(quotes, MAX_LEVELS) }, () => `${this.#marks.column} `).join(
+      "",
+    );
+    const quote: Line = bars === "" ? [] : [span(bars, { role: "muted" })];
+    const depth = Math.min(this.#levels.length, MAX_LEVELS);
+    const indent = "  ".repeat(mark === undefined ? depth : Math.max(0, depth - 1));
+    const rest = indent + " ".repeat(mark?.length ?? 0);
+    return {
+      first: [
+        ...quote,
+        ...(indent === "" ? [] : line(indent)),
+        ...(mark === undefined ? [] : [span(mark, { role: "accent" })]),
+      ],
+      rest: [...quote, ...(rest === "" ? [] : line(rest))],
+    };
   }
 }
-
-interface Fence {
-  readonly mark: string;
-  readonly code: CodeHighlighter;
-}
-
-const FENCE = /^ {0,3}(`{3,}(?=[^`\n]*\n)|~{3,})([^\n]*)\n/;
 
 export function markdownRows(text: string, width: number, marks: Marks): readonly Line[] {
   const stream = new MarkdownStream(marks);
@@ -144,146 +298,105 @@ export function markdownRows(text: string, width: number, marks: Marks): readonl
   return stream.take(width);
 }
 
-/** How many blocks can be handed out: those before code, whose lines come one by one. */
-function endOfCertain(blocks: readonly PlacedBlock[], isAll: boolean, chars: number): number {
-  // The last block may go on, unless it is long enough as it is.
-  const last = blocks.findLastIndex(({ token }) => token.type !== "space");
-  const isOver = isAll || (last <= 0 && chars > MAX_PIECE);
-  const end = isOver ? blocks.length : Math.max(0, last);
-  const fence = blocks.findIndex(({ token }) => FENCE.test(token.raw));
-  return fence < 0 ? end : Math.min(end, fence);
+function itemMark({ mark, box }: Extract<LineKind, { kind: "item" }>, marks: Marks): string {
+  const number = /^\d/.test(mark) ? `${mark} ` : "";
+  if (box !== undefined) return `${number}${box === "[ ]" ? marks.todo : marks.ok} `;
+  return number === "" ? `${marks.bullet} ` : number;
 }
 
-/** A line that is too long, or of so many quotes and lists that it is no text to read. */
-const ODD_LINE = /^(?:[^\n]{8001}|(?:[ \t]*(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))){40})/m;
-
-/** Where a text that is too long is cut: at a blank, else between characters. */
-function cutAt(text: string): number {
-  const start = text.slice(0, MAX_PIECE);
-  const blank = start.lastIndexOf(" ") + 1;
-  // More text could join the last character.
-  return blank > MAX_PIECE / 2 ? blank : MAX_PIECE - (graphemes(start.slice(-64)).at(-1)?.length ?? 0);
+function indented({ rest }: Lead): Lead {
+  const lead = [...rest, span("  ")];
+  return { first: lead, rest: lead };
 }
 
-interface PlacedBlock {
-  readonly token: Token;
-  /** Where it begins in the text. */
-  readonly start: number;
-}
-
-/** The blocks of a text. What is read as none of them stays as it was written. */
-function blocksOf(text: string): readonly PlacedBlock[] {
-  const blocks: PlacedBlock[] = [];
+function unindent(text: string, columns: number): string {
   let at = 0;
-  const plain = (end: number): void => {
-    const raw = text.slice(at, end);
-    if (raw.trim() !== "") blocks.push({ token: { type: "html", raw }, start: at });
-  };
-  for (const token of new Lexer().blockTokens(text, [])) {
-    // Blanks at the end are not always those of the text.
-    const raw = token.raw.trimEnd();
-    const start = text.indexOf(raw, at);
-    if (start < 0) break;
-    plain(start);
-    blocks.push({ token, start });
-    at = start + raw.length;
-  }
-  plain(text.length);
-  return blocks;
+  while (at < columns && text[at] === " ") at++;
+  return text.slice(at);
 }
 
-function layOut(blocks: readonly PlacedBlock[], width: number, marks: Marks): readonly Line[] {
-  const tokens = blocks.map(({ token }) => token);
-  return inBlocks(tokens, width, marks, 0);
+/** Characters of the last grapheme of a text, which more text could join. */
+function lastGrapheme(spans: Line): number {
+  const end = spans
+    .map(({ text }) => text)
+    .join("")
+    .slice(-MAX_GRAPHEME);
+  return graphemes(end).at(-1)?.length ?? 0;
 }
 
-function inBlocks(tokens: readonly Token[], width: number, marks: Marks, level: number): readonly Line[] {
-  const drawn = tokens.map((token) => blockRows(token, width, marks, level));
-  return drawn
-    .filter((rows) => rows.length > 0)
-    .flatMap((rows, index) => (index === 0 ? rows : [[], ...rows]));
-}
+const MAX_GRAPHEME = 64;
 
-function blockRows(given: Token, width: number, marks: Marks, level: number): readonly Line[] {
-  const token = given as Block;
-  switch (token.type) {
-    case "space":
-    case "checkbox":
-      return [];
-    case "code":
-      return codeRows(coloured(token), width);
-    case "heading":
-      return wrapped(inlineLines(token.text, { role: "heading", bold: true }), width);
-    case "paragraph":
-    case "text":
-      // Rows of what would be a table with another second line.
-      return token.text.split(/\n(?=\s*\|)/).flatMap((each) => wrapped(inlineLines(each), width));
-    case "hr":
-      return [line(marks.rule.repeat(Math.max(3, Math.min(40, width - 4))), { role: "muted" })];
-    case "blockquote": {
-      const bar = span(`${marks.column} `, { role: "muted" });
-      const isDeep = level >= MAX_LEVELS;
-      const rows = inBlocks(token.tokens, isDeep ? width : inner(width, 2), marks, level + 1);
-      return isDeep ? rows : rows.map((row) => [bar, ...row]);
-    }
-    case "list":
-      return listRows(token, width, marks, level);
-    case "table": {
-      const lines = token.raw.trimEnd().split("\n");
-      return tableRows(lines, width, marks) ?? lines.flatMap((each) => wrapped(inlineLines(each), width));
-    }
-    default:
-      return plainRows(token.raw.trimEnd(), width);
-  }
-}
-
-type Block =
-  | Tokens.Space
-  | Tokens.Code
-  | Tokens.Heading
-  | Tokens.Paragraph
-  | Tokens.Text
-  | Tokens.Hr
-  | Tokens.Blockquote
-  | Tokens.List
-  | Tokens.Table
-  | Tokens.HTML
-  | { readonly type: "checkbox"; readonly raw: string };
-
-function listRows(list: Tokens.List, width: number, marks: Marks, level: number): readonly Line[] {
-  const first = Number(list.start);
-  return list.items.flatMap((item, index) => {
-    const number = list.ordered ? `${first + index}. ` : "";
-    const box = item.task ? `${item.checked === true ? marks.ok : marks.todo} ` : "";
-    const mark = number + box || `${marks.bullet} `;
-    const size = level >= MAX_LEVELS ? 0 : mark.length;
-    const parts = item.tokens.map((token) => blockRows(token, inner(width, size), marks, level + 1));
-    const rows = parts.some((each) => each.length > 0) ? parts.flat() : [[]];
-    const rest = span(" ".repeat(size));
-    const isApart = /\n[ \t]*\n\s*$/.test(item.raw) && index < list.items.length - 1;
-    const drawn = rows.map((row, at) => [at === 0 ? span(mark, { role: "accent" }) : rest, ...row]);
-    return isApart ? [...drawn, []] : drawn;
+function skipChars(spans: Line, from: number, to: number): Line {
+  let at = 0;
+  return spans.flatMap((each) => {
+    const text = each.text.slice(Math.max(0, from - at), Math.max(0, to - at));
+    at += each.text.length;
+    return text === "" ? [] : [{ ...each, text }];
   });
 }
 
-function inner(width: number, used: number): number {
-  return Math.max(LEAST_WIDTH, width - used);
+type LineKind =
+  | { readonly kind: "blank" }
+  | { readonly kind: "fence"; readonly mark: string; readonly language: string }
+  | { readonly kind: "item"; readonly mark: string; readonly box: string | undefined; readonly text: string }
+  | { readonly kind: "heading"; readonly text: string }
+  | { readonly kind: "rule" }
+  | { readonly kind: "table"; readonly text: string }
+  | { readonly kind: "text"; readonly text: string };
+
+/**
+ * The kind of a line. `isWhole`: all of it is there; else it goes on, and is something only whole lines can
+ * be (a fence, a rule, a row of a table) in no case.
+ */
+function lineKind(text: string, isWhole: boolean): LineKind {
+  if (text === "") return { kind: "blank" };
+  if (isWhole) {
+    const fence = /^(`{3,}|~{3,})\s*([^`]*)$/.exec(text);
+    if (fence !== null) return { kind: "fence", mark: fence[1] ?? "", language: (fence[2] ?? "").trim() };
+    if (/^(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$/.test(text)) return { kind: "rule" };
+    if (text.startsWith("|")) return { kind: "table", text };
+  }
+  const item = /^([-*+]|\d{1,9}[.)])\s+(\[[ xX]\]\s+)?(?=\S)/.exec(text);
+  if (item !== null)
+    return { kind: "item", mark: item[1] ?? "-", box: item[2]?.trim(), text: text.slice(item[0].length) };
+  const heading = /^#{1,6}\s+/.exec(text);
+  if (heading !== null) return { kind: "heading", text: text.slice(heading[0].length) };
+  return { kind: "text", text };
 }
 
-function coloured({ text, lang = "" }: Tokens.Code): readonly Line[] {
-  const code = new CodeHighlighter(lang.split(/[\s{,]/, 1)[0] ?? "");
-  return text.split("\n").map((each) => code.next(each));
+/** A longer line is none that only whole ones can be: no row of a table, no rule. */
+const MAX_LINE = 16_000;
+
+/** True when it is certain how a line begins, whatever follows. */
+function isDefinite(start: string): boolean {
+  if (start.length > MAX_LINE) return true;
+  const { text } = unquote(start);
+  const [first] = text;
+  if (first === undefined) return false;
+  if (/[-*+_]/.test(first)) return /[^-*+_\s]/.test(text) && !/^[-*+]\s+\[.{0,2}$/.test(text);
+  if (/\d/.test(first)) return /^\d+(?:[^\d.)]|[.)](?:\S|\s+\S)|\d{9})/.test(text);
+  if (first === "#") return /^#{1,6}(?:\s+\S|[^#\s])|^#{7}/.test(text);
+  if (first === "`" || first === "~") return /^(?:`{1,2}[^`]|~{1,2}[^~])/.test(text);
+  return first !== "|";
 }
 
-function codeRows(lines: readonly Line[], width: number): readonly Line[] {
-  const rows = lines.flatMap((each) => cutLine(each, inner(width, 2)));
-  return rows.map((row) => [span("  "), ...row]);
+function unquote(source: string): {
+  readonly text: string;
+  readonly quotes: number;
+  readonly column: number;
+} {
+  let rest = source;
+  let quotes = 0;
+  for (let found = /^\s{0,3}> ?/.exec(rest); found !== null; found = /^\s{0,3}> ?/.exec(rest)) {
+    rest = rest.slice(found[0].length);
+    quotes++;
+  }
+  const text = rest.trimStart();
+  const column = rest.slice(0, rest.length - text.length).replaceAll("\t", "    ").length;
+  return { text, quotes, column };
 }
 
-function wrapped(lines: readonly Line[], width: number): readonly Line[] {
-  return lines.flatMap((each) => wrapLine(each, { width }));
-}
-
-function plainRows(text: string, width: number): readonly Line[] {
-  return text.split("\n").flatMap((each) => wrapLine(line(each), { width }));
+function isFenceEnd(text: string, mark: string): boolean {
+  const found = /^\s*(?:>\s?)*\s*(`{3,}|~{3,})\s*$/.exec(text)?.[1];
+  return found?.startsWith(mark) === true;
 }

@@ -342,7 +342,7 @@ const SHOWN_AGAIN = 60;
 
 export interface ScrollRows {
   readonly final: readonly Line[];
-  readonly live: readonly Line[];
+  readonly live: () => readonly Line[];
 }
 
 interface ScrollOptions {
@@ -435,9 +435,12 @@ export class Scroll {
       this.#next++;
       final.push(...this.#printed(width));
     }
-    const live = this.#live(items, context);
-    // In the middle of an answer they can be read at once, and become final behind it.
-    return { final, live: [...live, ...this.#extra.flatMap((row) => fitting(row, width))] };
+    // In the middle of an answer the others can be read at once, and become final behind it.
+    const live = (): readonly Line[] => [
+      ...this.#live(items, context),
+      ...this.#extra.flatMap((row) => fitting(row, width)),
+    ];
+    return { final, live };
   }
 
   #printed(width: number): Line[] {
