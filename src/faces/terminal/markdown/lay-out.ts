@@ -2,11 +2,11 @@ import { Lexer, type Token, type Tokens } from "marked";
 import { type Line, lineColumns, longestWord, type Span, span, wrapLine } from "../paint/line.ts";
 import type { Marks, Style } from "../paint/theme.ts";
 
-/** A longer text is taken as it is written: looking for its emphasis would take too long. */
+/** Longer text stays as written: parsing its emphasis would take too long. */
 const MAX_CHARS = 4_000;
 const MAX_DEPTH = 6;
 
-/** The text of a paragraph with its emphasis, code and links, in the lines that it is broken into. */
+/** A paragraph's text with emphasis, code and links, split into its lines. */
 export function inlineLines(text: string, base: Style = {}): readonly Line[] {
   const lines: Span[][] = [[]];
   const add = (text: string, style: Style): void => {
@@ -35,7 +35,7 @@ export function inlineLines(text: string, base: Style = {}): readonly Line[] {
   return lines;
 }
 
-/** The text of a piece; what the screen does not read stays as it was written. */
+/** The text of a piece; anything the screen does not interpret stays as written. */
 function plainOf(token: Inline): string {
   return token.type === "text" || token.type === "escape" ? token.text : token.raw;
 }
@@ -46,7 +46,7 @@ const STYLES: { readonly [type: string]: Style | undefined } = {
   del: { strike: true },
 };
 
-/** True where a click may not work, or the text of a link could name another place than the link. */
+/** True if a click may not work, or the link's text may name a different target. */
 function isToBeShown(href: string, label: string): boolean {
   return /^(?:https?|mailto):/.test(href) && !href.includes(label.trim());
 }
@@ -63,17 +63,17 @@ type Inline =
   | Tokens.Image
   | Tokens.HTML;
 
-/** A text on one line, such as a cell of a table. */
+/** Text on one line, such as a table cell. */
 function inlineSpans(text: string, base: Style = {}): Line {
   return inlineLines(text, base).flat();
 }
 
 const MAX_COLUMNS = 30;
 const LONGEST_WORD = 16;
-/** Below so many columns rows that go on have no margin. */
+/** With fewer columns continuation rows have no margin. */
 const MARGIN_FROM = 8;
 
-/** The rows of a table, as lists where columns have no room; undefined when the lines are none. */
+/** The rows of a table, as lists if the columns lack room; undefined if the lines are not a table. */
 export function tableRows(
   lines: readonly string[],
   width: number,
@@ -103,7 +103,7 @@ export function tableRows(
   return [...rows.slice(0, headRows), [line], ...rows.slice(headRows)];
 }
 
-/** A row of at most so many cells: what would be too many stays in the last one, so that nothing is lost. */
+/** A row with at most `count` cells: extra cells are joined into the last one, so nothing is lost. */
 function withoutSurplus(cells: readonly string[], count: number): readonly string[] {
   return cells.length <= count ? cells : [...cells.slice(0, count - 1), cells.slice(count - 1).join(" | ")];
 }
@@ -139,7 +139,7 @@ function records([head = [], ...body]: readonly (readonly Line[])[], width: numb
   ]);
 }
 
-/** Widths that tear no word: short columns whole, the rest shared by the others. Undefined: none fit. */
+/** Widths that break no word: short columns whole, the rest shared by the others. Undefined if none fit. */
 function columnWidths(cells: readonly (readonly Line[])[], room: number): readonly number[] | undefined {
   const most = (measure: (cell: Line) => number): readonly number[] =>
     (cells[0] ?? []).map((_, column) => Math.max(1, ...cells.map((row) => measure(row[column] ?? []))));

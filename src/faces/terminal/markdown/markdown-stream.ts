@@ -5,25 +5,25 @@ import type { Marks } from "../paint/theme.ts";
 import { CodeHighlighter } from "./highlight.ts";
 import { inlineLines, tableRows } from "./lay-out.ts";
 
-/** Levels of lists and quotes that are shown; deeper ones look like the deepest. */
+/** List and quote levels that are shown; deeper ones look like the deepest. */
 const MAX_LEVELS = 6;
-/** A longer line, or block, is taken as it is written, piece by piece: a row ends where a piece does. */
+/** A longer line or block is shown as written, piece by piece; each piece ends its row. */
 const MAX_PIECE = 8_000;
-/** Characters that are looked at together. */
+/** Characters examined at once. */
 const MAX_WINDOW = 64_000;
-/** Room that is left for text, however deep it stands. */
+/** Width left for text, however deeply nested. */
 const LEAST_WIDTH = 4;
 
 /**
- * Markdown that comes in pieces. A block's rows are handed out once it is certain that it has ended, and the
- * lines of a block of code one by one; the rest is laid out anew as often as it is asked for.
+ * Markdown that arrives in pieces. A block's rows are handed out once the block has certainly ended, and
+ * lines of code blocks one by one; the rest is laid out again each time it is requested.
  */
 export class MarkdownStream {
   readonly #marks: Marks;
-  /** The text that was not handed out. It begins where a block does, or within one of code. */
+  /** The text not handed out yet. It begins at a block, or inside a code block. */
   #source = "";
   #fence: Fence | undefined;
-  /** True when the line before was cut: what is left of it is text, whatever it looks like. */
+  /** True if the previous line was split: the rest of it is plain text, whatever it looks like. */
   #isCut = false;
   #hasOutput = false;
   #isEnded = false;
@@ -40,7 +40,7 @@ export class MarkdownStream {
     this.#isEnded = true;
   }
 
-  /** Rows that will not change any more; each is handed out once. */
+  /** Rows that will not change any more; each is returned once. */
   take(width: number): readonly Line[] {
     const rows: Line[] = [];
     for (let left = -1; left !== this.#source.length; ) {
@@ -50,9 +50,9 @@ export class MarkdownStream {
     return rows;
   }
 
-  /** The rows of the rest, as far as it is there. */
+  /** The rows of the unfinished rest. */
   open(width: number): readonly Line[] {
-    // Marks of which nobody knows yet what they begin are not shown, to not flicker.
+    // Marks whose meaning is still open are hidden to avoid flicker.
     const text = this.#source.slice(0, MAX_WINDOW).replace(/(?<=^|\n)[\s>*+_#=`~|-]*$/, "");
     if (text.trim() === "") return [];
     if (this.#fence !== undefined) return codeRows([this.#fence.code.peek(text)], width);
@@ -81,14 +81,14 @@ export class MarkdownStream {
     return this.#gapOnce();
   }
 
-  /** The lines that are complete; with the end all is. */
+  /** The complete lines; once the stream has ended, everything. */
   #certain(): string {
     const text = this.#source.slice(0, MAX_WINDOW);
     const isAll = this.#isEnded && text.length === this.#source.length;
     return isAll ? text : text.slice(0, text.lastIndexOf("\n") + 1);
   }
 
-  /** Text that is too long to be anything else. */
+  /** Rows of text too long to be anything but plain. */
   #pieceRows(width: number): readonly Line[] {
     const end = this.#source.indexOf("\n") + 1;
     const isWhole = end > 0 || this.#isEnded;
@@ -144,9 +144,9 @@ export function markdownRows(text: string, width: number, marks: Marks): readonl
   return stream.take(width);
 }
 
-/** How many blocks can be handed out: those before code, whose lines come one by one. */
+/** Number of blocks that can be handed out: those before code, whose lines come one by one. */
 function endOfCertain(blocks: readonly PlacedBlock[], isAll: boolean, chars: number): number {
-  // The last block may go on, unless it is long enough as it is.
+  // The last block may continue, unless it is long enough already.
   const last = blocks.findLastIndex(({ token }) => token.type !== "space");
   const isOver = isAll || (last <= 0 && chars > MAX_PIECE);
   const end = isOver ? blocks.length : Math.max(0, last);
@@ -154,10 +154,10 @@ function endOfCertain(blocks: readonly PlacedBlock[], isAll: boolean, chars: num
   return fence < 0 ? end : Math.min(end, fence);
 }
 
-/** A line that is too long, or of so many quotes and lists that it is no text to read. */
+/** A line that is too long, or nested in too many quotes and lists to be readable text. */
 const ODD_LINE = /^(?:[^\n]{8001}|(?:[ \t]*(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))){40})/m;
 
-/** Where a text that is too long is cut: at a blank, else between characters. */
+/** The position to split overlong text: at a blank, else between characters. */
 function cutAt(text: string): number {
   const start = text.slice(0, MAX_PIECE);
   const blank = start.lastIndexOf(" ") + 1;
@@ -171,7 +171,7 @@ interface PlacedBlock {
   readonly start: number;
 }
 
-/** The blocks of a text. What is read as none of them stays as it was written. */
+/** The blocks of a text. Anything not recognized as a block stays as written. */
 function blocksOf(text: string): readonly PlacedBlock[] {
   const blocks: PlacedBlock[] = [];
   let at = 0;
@@ -180,7 +180,7 @@ function blocksOf(text: string): readonly PlacedBlock[] {
     if (raw.trim() !== "") blocks.push({ token: { type: "html", raw }, start: at });
   };
   for (const token of new Lexer().blockTokens(text, [])) {
-    // Blanks at the end are not always those of the text.
+    // Trailing blanks of a token may differ from those of the text.
     const raw = token.raw.trimEnd();
     const start = text.indexOf(raw, at);
     if (start < 0) break;
@@ -216,7 +216,7 @@ function blockRows(given: Token, width: number, marks: Marks, level: number): re
       return wrapped(inlineLines(token.text, { role: "heading", bold: true }), width);
     case "paragraph":
     case "text":
-      // Rows of what would be a table with another second line.
+      // Rows of a would-be table whose second line does not fit.
       return token.text.split(/\n(?=\s*\|)/).flatMap((each) => wrapped(inlineLines(each), width));
     case "hr":
       return [line(marks.rule.repeat(Math.max(3, Math.min(40, width - 4))), { role: "muted" })];
