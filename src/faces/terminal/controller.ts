@@ -131,10 +131,7 @@ export class Controller extends Control {
     }
   }
 
-  /**
-   * Puts a message that could not be stored back into the input, or into the held queue if the input is
-   * taken.
-   */
+  /** Puts a message that could not be stored back into the input; if that is taken, into the held queue. */
   #giveBack({ queue }: CodingSession, text: string, images: readonly ImageBlock[]): void {
     const { input } = this.screen;
     if (input.isEmpty) input.replace(text, images);

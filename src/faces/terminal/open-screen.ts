@@ -181,8 +181,7 @@ class ScreenProgram {
       this.#screen.resume();
       await this.#begin();
       const code = await this.#ended.promise;
-      // On any other exit Node would restore the initial terminal modes while the shell already has the
-      // terminal.
+      // On any other exit Node would restore the initial terminal modes, although the shell is using it.
       if (isOrphaned) process.kill(process.pid, "SIGKILL");
       return code;
     } finally {
@@ -345,10 +344,7 @@ class ScreenProgram {
     this.#ended.resolve(FAILED);
   }
 
-  /**
-   * Leaves the screen: stops the run, prints its end and restores the terminal before waiting for anything
-   * else.
-   */
+  /** Leaves the screen: stops the run, prints its end and restores the terminal before any other wait. */
   async #end(code?: number): Promise<void> {
     if (this.#isEnding) return;
     this.#isEnding = true;

@@ -170,8 +170,7 @@ export class PlainScreen implements ScreenFace {
   }
 
   #ask(question: Question): void {
-    // The next number must not count for a list above, nor a number meant for the list count for the
-    // question.
+    // The next number must not answer a list above, nor a number meant for the list answer the question.
     if (this.#panel !== undefined) {
       this.#panel.handle({ type: "key", key: "escape" });
       this.#goAway("list");

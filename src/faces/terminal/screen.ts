@@ -237,8 +237,7 @@ export class Screen {
     if (event.type === "key" && ALWAYS.has(this.#keymap.actionOf.get(event.key) ?? "send"))
       this.#act(event.key);
     else if (panel === undefined) this.#edit(event);
-    // The next letter is not for a panel that the previous one closed. Several letters at once answer no
-    // question.
+    // The next letter is not for a panel the previous one closed. Several at once answer no question.
     else if (event.type === "text" && panel !== this.#question)
       for (const letter of graphemes(event.text)) this.#letter(letter);
     else panel.handle(event);

@@ -140,9 +140,7 @@ interface SetUp {
   readonly leave: () => void;
 }
 
-/**
- * Offers ways to a model if none was found: a key, a server, the demo. `looked`: servers that have answered.
- */
+/** Offers ways to a model if none was found: a key, a server, the demo. `looked`: replies of servers. */
 export function openSetUp(control: Control, setUp: SetUp, looked?: readonly string[]): void {
   const back = (): void => openSetUp(control, setUp, looked);
   const afterwards = (work: Promise<string | undefined>): void =>

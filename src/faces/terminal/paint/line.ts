@@ -76,9 +76,7 @@ interface WrapOptions {
   readonly rest?: Line;
 }
 
-/**
- * Wraps spans to rows of at most `width`, at blanks and between wide letters, inside words only if too long.
- */
+/** Wraps spans to rows of at most `width`, at blanks and between wide letters, in words only if too long. */
 export function wrapLine(spans: Line, { width, first = [], rest }: WrapOptions): readonly Line[] {
   const following = rest ?? (first.length === 0 ? [] : [span(" ".repeat(lineColumns(first)))]);
   const room = Math.max(2, width - Math.max(lineColumns(first), lineColumns(following)));

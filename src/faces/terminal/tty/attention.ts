@@ -18,9 +18,7 @@ type WatchedSession = Pick<CodingSession, "onChange"> & {
   readonly view: Pick<CodingSession["view"], "state">;
 };
 
-/**
- * Shows the current state in the window's title; alerts an absent person to questions and the end of a run.
- */
+/** Shows the state in the window's title; alerts an absent person to questions and the end of a run. */
 export class Attention {
   readonly #options: AttentionOptions;
   #keyAt: number;

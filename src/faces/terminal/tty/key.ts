@@ -35,9 +35,7 @@ function keyName(key: string, modifiers: number): string {
   return [...names, key].join("+");
 }
 
-/**
- * A key in the form of {@link keyName}: `Ctrl-X`, `control+x`, `^X` become `ctrl+x`. Undefined if not a key.
- */
+/** A key in the form of {@link keyName}: `Ctrl-X`, `control+x`, `^X` become `ctrl+x`. Undefined if none. */
 export function parseKeyName(written: string): string | undefined {
   const text = written
     .trim()

@@ -82,9 +82,7 @@ export class Renderer {
     this.#wipe(this.#caret.row);
   }
 
-  /**
-   * Redraws everything on a cleared screen with the next frame: the old contents scroll away and are kept.
-   */
+  /** Redraws everything on a cleared screen with the next frame: the old contents scroll away intact. */
   clearScreen(): void {
     this.#wipe(this.#caret.row);
     this.#options.write(`\u001B[${this.#rows}H${"\n".repeat(this.#rows)}\u001B[H`);
@@ -143,9 +141,7 @@ export class Renderer {
     this.#out += isDoubtful ? WRAP_OFF : WRAP_ON;
   }
 
-  /**
-   * Moves down by line feeds: at the lower edge they scroll, while a cursor movement would stay on the row.
-   */
+  /** Moves down by line feeds: at the lower edge they scroll; a cursor movement would stay on the row. */
   #moveTo(row: number, column: number): void {
     if (row < this.#row) this.#out += `\u001B[${this.#row - row}A`;
     else if (row > this.#row) {
@@ -171,9 +167,7 @@ export class Renderer {
 /** One update that the terminal shows at once (DEC 2026). */
 const BEGIN = "\u001B[?2026h";
 const END = "\u001B[?2026l";
-/**
- * Erases from the cursor's row down, but not from column one: tmux would move a first row to its scrollback.
- */
+/** Erases from the cursor's row down, but not from column one: tmux would scroll a first row away. */
 const ERASE_BELOW = "\r\u001B[K\u001B[C\u001B[J\r";
 const WRAP_OFF = "\u001B[?7l";
 const WRAP_ON = "\u001B[?7h";

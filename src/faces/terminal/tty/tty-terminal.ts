@@ -47,9 +47,7 @@ export class TtyTerminal implements ScreenTerminal {
   #listener: TerminalListener | undefined;
   #isIn = false;
   #hasKitty = false;
-  /**
-   * True while queries are unanswered; the reply to the last one, which every terminal gives, settles all.
-   */
+  /** True while queries are unanswered; the last one's reply, which every terminal gives, settles all. */
   #awaitsReply = false;
   #onReplied: (() => void) | undefined;
   #escape: NodeJS.Timeout | undefined;

@@ -234,10 +234,7 @@ interface OptionLook {
   readonly context: ViewContext;
 }
 
-/**
- * The answers, each in as many rows as needed; in a small window one row each, omitting those that would be
- * cut.
- */
+/** The answers, in as many rows as needed; in a small window one row each, without those that are cut. */
 function answerLines(
   question: Question,
   state: QuestionState,
