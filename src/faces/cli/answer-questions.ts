@@ -57,7 +57,7 @@ export async function askAboutServer(
   return ask(`${terminalLine(question, 500)} `, output);
 }
 
-/** Asks for agreement to what was shown; `{}` is replaced by its size. Without anybody to ask it is a no. */
+/** Asks for agreement to what was shown; `{}` is replaced by the count. Without anybody to ask it is a no. */
 export async function agrees(context: CommandContext, count: number, question: string): Promise<boolean> {
   const { stderr } = context;
   if (!isTerminal(0) || !stderr.isTerminal) return false;

@@ -55,7 +55,7 @@ export function untrustedIn({ notices }: CodingSession): UntrustedNotice | undef
   return notices.find((notice): notice is UntrustedNotice => notice.code === "untrusted");
 }
 
-/** Asks whether what a project brings may take effect; the list shows each item and what it would do. */
+/** Asks for approval of the parts of a project that can act; the list shows each with its effect. */
 export function offerTrust(control: Control, untrusted: UntrustedNotice): void {
   const { items } = untrusted;
   const rows = items.map(
