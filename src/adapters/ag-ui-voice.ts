@@ -5,14 +5,14 @@ import { textOf, toolCallsOf } from "../core/message/message.ts";
 
 type Stream = "text" | "thinking";
 
-/** Translates what one run, or one subagent, says and does. Remembers the message that is being streamed. */
+/** Translates the events of one run or subagent. Remembers the message being streamed. */
 export class AgUiVoice {
   /** Absent for the run itself. */
   readonly subagentRunId: string | undefined;
   readonly #newId: () => string;
   #open: { readonly kind: Stream; readonly id: string } | undefined;
   readonly #calls = new Set<string>();
-  /** The kinds of text streamed of the answer in progress. */
+  /** The kinds of text already streamed for the current answer. */
   readonly #streamed = new Set<Stream>();
 
   constructor(newId: () => string, subagentRunId?: string) {
@@ -20,12 +20,12 @@ export class AgUiVoice {
     this.subagentRunId = subagentRunId;
   }
 
-  /** Calls that were told and have no result, in the order they were made. */
+  /** Announced calls without a result, in the order they were made. */
   get unanswered(): readonly string[] {
     return [...this.#calls];
   }
 
-  /** An event in the words of the protocol; nothing for events it has no words for. */
+  /** The protocol's events for an event; empty if it has none. */
   of(event: AgentEvent): readonly AgUiVoiceEvent[] {
     const told = this.#told(event);
     const { subagentRunId } = this;
@@ -93,7 +93,7 @@ export class AgUiVoice {
     ];
   }
 
-  /** Models that do not stream say in the answer what no delta said. */
+  /** A model that does not stream has text in its answer that no delta carried. */
   #answer({ message }: AssistantEntry): readonly AgUiVoiceEvent[] {
     const whole = message.content.flatMap((block): readonly AgUiVoiceEvent[] => {
       if (block.type === "thinking" && !this.#streamed.has("thinking"))
@@ -129,12 +129,12 @@ function compaction({ reason, method, tokensBefore, tokensAfter }: CompactionEnt
   return { type: "CUSTOM", name: "compaction", value: { reason, method, tokensBefore, tokensAfter } };
 }
 
-/** Whose an event is: that of a subagent, or, without the id, the run's own. */
+/** Tells a subagent's events from the run's own, which have no id. */
 interface RunAttributes {
   readonly subagentRunId?: string;
 }
 
-/** A question a run was left with. A later run answers it: `approvals: { [id]: … }`. */
+/** A question a run ended with. A later run answers it: `approvals: { [id]: … }`. */
 export interface AgUiInterrupt {
   /** Id of the tool call. */
   readonly id: string;
@@ -145,13 +145,13 @@ export interface AgUiInterrupt {
   readonly metadata: { readonly [key: string]: Json };
 }
 
-/** How a run ended, for the protocol. */
+/** How a run ended, in AG-UI terms. */
 export type AgUiOutcome =
   | { readonly type: "success"; readonly pendingToolCallIds?: string[] }
   | { readonly type: "interrupt"; readonly interrupts: AgUiInterrupt[] }
   | { readonly type: "cancelled" };
 
-/** Events of AG-UI 1.0, as far as a run has them. Source: https://docs.ag-ui.com/concepts/events */
+/** The AG-UI 1.0 events that a run can have. Source: https://docs.ag-ui.com/concepts/events */
 export type AgUiEvent =
   | { readonly type: "RUN_STARTED"; readonly threadId: string; readonly runId: string }
   | {
@@ -184,7 +184,7 @@ export type AgUiEvent =
     }
   | AgUiVoiceEvent;
 
-/** Events that are one run's or one subagent's. */
+/** Events that belong to the run or to a subagent. */
 export type AgUiVoiceEvent = RunAttributes &
   (
     | { readonly type: "TEXT_MESSAGE_START"; readonly messageId: string; readonly role: "assistant" }

@@ -6,20 +6,20 @@ import type { StopReason } from "../core/base/stop-reason.ts";
 import { OpenSubagents } from "../journal/scopes.ts";
 import { type AgUiEvent, type AgUiInterrupt, type AgUiOutcome, AgUiVoice } from "./ag-ui-voice.ts";
 
-/** How AG-UI events are made. */
+/** Options of {@link toAgUiEvents}. */
 export interface AgUiOptions {
-  /** Default: the id of the session. */
+  /** Default: the session id. */
   readonly threadId?: string;
-  /** Default: the id of the journal entry that began the run. */
+  /** Default: the id of the journal entry that started the run. */
   readonly runId?: string;
 }
 
 /**
- * A run as AG-UI events. Text and reasoning are streamed; a tool call is told whole, once the answer stands,
- * for an attempt that failed leaves calls nobody would answer. A retry ends the message begun and is told as
- * `CUSTOM` `retry`; a phase of a pattern is a step; what a subagent says and does has its `subagentRunId`.
- * Calls inside calls (`batch`) are left out. A run that asks for approval ends with the outcome `interrupt`,
- * one left to the caller with `pendingToolCallIds`. Leaving the iteration early leaves the run.
+ * A run as AG-UI events. Text and reasoning are streamed; a tool call is sent whole once the answer is final,
+ * because a failed attempt leaves calls that never get a result. A retry ends the open message and appears as
+ * `CUSTOM` `retry`; a phase of a pattern is a step; a subagent's events carry its `subagentRunId`. Calls
+ * inside calls (`batch`) are left out. A run that asks for approval ends with the outcome `interrupt`, one
+ * that leaves calls to the caller with `pendingToolCallIds`. Leaving the iteration early stops the run.
  */
 export async function* toAgUiEvents(
   events: AsyncIterable<AgentEvent>,
@@ -137,7 +137,7 @@ class Translation {
   }
 }
 
-/** Endings of a subagent without a report. */
+/** Stop reasons with which a subagent returns no report. */
 const FAILED: ReadonlySet<StopReason> = new Set([
   "error",
   "aborted",
@@ -147,7 +147,7 @@ const FAILED: ReadonlySet<StopReason> = new Set([
   "refusal",
 ]);
 
-/** A subagent whose end nobody told of, because the run broke off around it. */
+/** Closes a subagent that never reported its end because the run ended first. */
 function cutOff(voice: AgUiVoice, done: AgentEvent): readonly AgUiEvent[] {
   const { subagentRunId } = voice;
   if (subagentRunId === undefined) return [];
@@ -157,7 +157,7 @@ function cutOff(voice: AgUiVoice, done: AgentEvent): readonly AgUiEvent[] {
   ];
 }
 
-/** An answer as `approvals` of a later run takes it. */
+/** Schema of an answer in a later run's `approvals`. */
 const APPROVAL: { readonly [key: string]: Json } = {
   type: "object",
   properties: { approved: { type: "boolean" }, reason: { type: "string" } },

@@ -1,12 +1,12 @@
 import { isNanoAgentError } from "../core/base/errors.ts";
 
-/** How events become frames. */
+/** Options of {@link toServerSentEvents}. */
 export interface ServerSentEventOptions {
-  /** False leaves the `event:` line out, for readers that look at the data only. Default true. */
+  /** False omits the `event:` line, for readers that only look at the data. Default true. */
   readonly names?: boolean;
 }
 
-/** Headers a response of server-sent events needs; the last one keeps proxies from holding frames back. */
+/** Response headers for server-sent events; the last one keeps proxies from buffering frames. */
 export const SERVER_SENT_EVENT_HEADERS: { readonly [name: string]: string } = Object.freeze({
   "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-cache, no-transform",
@@ -15,7 +15,7 @@ export const SERVER_SENT_EVENT_HEADERS: { readonly [name: string]: string } = Ob
 
 /**
  * Events as frames of a `text/event-stream`: `event:` with the type, `data:` with the event as one line of
- * JSON, a blank line. Throws what the events throw. Source: HTML Standard, 9.2.5 "Parsing an event stream".
+ * JSON, a blank line. Rethrows errors of `events`. Source: HTML Standard, 9.2.5 "Parsing an event stream".
  */
 export async function* toServerSentEvents(
   events: AsyncIterable<{ readonly type: string }>,
@@ -26,12 +26,12 @@ export async function* toServerSentEvents(
   }
 }
 
-/** Events as JSON lines, each ended by a line feed. Throws what the events throw. */
+/** Events as JSON lines, each ended by a line feed. Rethrows errors of `events`. */
 export async function* toJsonLines(events: AsyncIterable<unknown>): AsyncGenerator<string, void, undefined> {
   for await (const event of events) yield `${toJson(event)}\n`;
 }
 
-/** JSON in which an error is `{ code?, message }` and a value without JSON, a big integer say, a text. */
+/** JSON with errors as `{ code?, message }` and big integers, which JSON does not support, as strings. */
 function toJson(event: unknown): string {
   return JSON.stringify(event, (_key, value: unknown) => {
     if (value instanceof Error)

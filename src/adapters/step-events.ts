@@ -10,7 +10,7 @@ import { defined } from "../core/base/json.ts";
 import { type ToolInput, textOf } from "../core/message/message.ts";
 import { OpenSubagents } from "../journal/scopes.ts";
 
-/** The data of each of the nine step events. */
+/** The data of each step event. */
 export interface StepEventData {
   readonly agent_start: { readonly input_text: string };
   readonly step_start: { readonly step: number };
@@ -32,28 +32,28 @@ export interface StepEventData {
   readonly error: { readonly error: string; readonly error_type: string };
 }
 
-/** Names of the nine step events. */
+/** Names of the step events. */
 export type StepEventType = keyof StepEventData;
 
-/** One of the nine step events. `timestamp` is milliseconds since the epoch. */
+/** A step event. `timestamp` is milliseconds since the epoch. */
 export type StepEvent = {
   readonly [T in StepEventType]: {
     readonly type: T;
     readonly timestamp: number;
     readonly agent_name: string;
     readonly data: StepEventData[T];
-    /** Of a subagent's event: the tool call that started it. */
+    /** For a subagent's event: the tool call that started it. */
     readonly parent_call_id?: string;
   };
 }[StepEventType];
 
-/** How step events are made. */
+/** Options of {@link toStepEvents}. */
 export interface StepEventOptions {
   /** Default `agent`. */
   readonly agentName?: string;
-  /** Types to let through. Default: all. */
+  /** Event types to emit. Default: all. */
   readonly include?: readonly StepEventType[];
-  /** True tells what subagents do too, under their own names. Their `error` is only told. Default false. */
+  /** True includes subagents, under their own names. Their `error` is emitted, not thrown. Default false. */
   readonly subagents?: boolean;
   /** Default `Date.now`. */
   readonly now?: () => number;
@@ -61,8 +61,8 @@ export interface StepEventOptions {
 
 /**
  * A run as nine kinds of events: `agent_start`, then for each model request `step_start`, `llm_chunk` and
- * `thinking` as they come, `tool_call_start` and `tool_call_finish`, `step_finish`; at the end
- * `agent_finish`, or `error`, after which the error is thrown. Leaving the iteration early leaves the run.
+ * `thinking` as they arrive, `tool_call_start` and `tool_call_finish`, `step_finish`; finally `agent_finish`,
+ * or `error`, after which the error is thrown. Leaving the iteration early stops the run.
  */
 export async function* toStepEvents(
   events: AsyncIterable<AgentEvent>,
@@ -92,7 +92,7 @@ export async function* toStepEvents(
 }
 
 type Step = { [T in StepEventType]: { readonly type: T; readonly data: StepEventData[T] } }[StepEventType] & {
-  /** The subagent whose it is. */
+  /** The subagent it belongs to. */
   readonly of?: Pick<SubagentEvent, "agent" | "callId">;
 };
 
@@ -100,13 +100,13 @@ function step<T extends StepEventType>(type: T, data: StepEventData[T]): Step {
   return { type, data } as Step;
 }
 
-/** Remembers what was opened and must be closed. */
+/** Keeps track of opened steps that still have to be closed. */
 class Steps {
   readonly #subagents: OpenSubagents<Steps> | undefined;
   #scope: string | undefined;
   #inputs: string[] | undefined;
   #open = 0;
-  /** Text of the answer in progress; of a subagent, whose end does not say it. */
+  /** Text of the latest answer, kept for subagents: their end event does not include it. */
   #said = "";
 
   constructor(subagents: boolean) {
@@ -154,7 +154,7 @@ class Steps {
     }
   }
 
-  /** The input of a subagent is none of a person. */
+  /** A subagent's input does not come from a person, so its source does not matter. */
   #input({ scope, source, message }: UserEntry): void {
     if (scope === this.#scope && (source === "input" || this.#scope !== undefined))
       this.#inputs?.push(textOf(message.content));
@@ -196,7 +196,7 @@ class Steps {
   }
 }
 
-/** The error itself is told where it is thrown. */
+/** An error is emitted where it is thrown. */
 function ending({ error, text, stopReason }: RunResult): readonly Step[] {
   return error === undefined ? [step("agent_finish", { result: text, stop_reason: stopReason })] : [];
 }

@@ -14,17 +14,17 @@ import {
 } from "../core/base/errors.ts";
 import { type SessionLock, takeLock } from "../session/session-lock.ts";
 
-/** Where statements go: a database, or a transaction of it. Values are `$1`, `$2`, … */
+/** Runs statements: a database, or one of its transactions. Values are `$1`, `$2`, … */
 export interface Sql {
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
 }
 
 export interface Database extends Sql {
-  /** Commits what `work` did, or nothing of it where it rejects. */
+  /** Commits the work of `work`, or nothing if it rejects. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-  /** The same place for the queue; of a transaction, to have its statements commit together with it. */
+  /** The same for the queue; given a transaction, the queue's statements commit together with it. */
   forQueue(sql?: Sql): Db;
-  /** True when nobody else can have it open. */
+  /** True if no other process can have it open. */
   readonly isEmbedded: boolean;
   readonly Queue: typeof PgBoss;
   close(): Promise<void>;
@@ -33,18 +33,18 @@ export interface Database extends Sql {
 interface DatabasePlace {
   readonly databaseUrl?: string | undefined;
   readonly dataDir?: string | undefined;
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly connections: number;
   /**
-   * Milliseconds after which a statement counts as lost, and its connection with it: where packets are
-   * dropped, nothing else ends the wait. Default 30,000: longer than the largest journal takes to be read,
-   * and short enough for work on a run to try again while it waits for its database.
+   * Milliseconds after which a statement, and its connection with it, counts as lost: if packets are dropped,
+   * nothing else ends the wait. Default 30,000: longer than reading the largest journal takes, and short
+   * enough for work on a run to retry while it waits for its database.
    */
   readonly silenceMs?: number;
   readonly onWarning: (message: string) => void;
 }
 
-/** Opens the database. Rejects with `invalid_config` where a package is missing or it cannot be reached. */
+/** Opens the database. Rejects with `invalid_config` if a package is missing or it cannot be reached. */
 export async function openDatabase(place: DatabasePlace): Promise<Database> {
   assertEngine();
   return place.databaseUrl === undefined ? openEmbedded(place) : openServer(place, place.databaseUrl);
@@ -68,10 +68,10 @@ async function openServer(
     application_name: "nano-agent",
     keepAlive: true,
   });
-  // Without a listener a connection that breaks while nobody uses it would end the process.
+  // Without a listener, an idle connection that breaks would end the process.
   pool.on("error", (error) => onWarning(`A connection to the database broke: ${errorMessage(error)}`));
   const sql = sqlOf((text, values) => pool.query(text, values));
-  // The server ends what it hears nothing more of, too: its locks would keep everybody from the run.
+  // The server drops silent transactions too: their locks would keep everybody from the run.
   const begin = `begin; set local idle_in_transaction_session_timeout = ${silenceMs}`;
   const clients = new WeakMap<Sql, PoolClient>();
   return {
@@ -83,7 +83,7 @@ async function openServer(
       const within = sqlOf((text, values) => client.query(text, values));
       clients.set(within, client);
       let broken: Error | undefined;
-      // As long as it is out of the pool nobody else listens, and an error would end the process.
+      // While the client is out of the pool nobody else listens, and an error would end the process.
       const onError = (error: Error): void => {
         broken = error;
       };
@@ -113,24 +113,24 @@ async function openServer(
   };
 }
 
-/** The pool would read the address with each connection, which is tried again. */
+/** The pool would parse the URL for each connection, and that is retried. */
 function assertReadable(databaseUrl: string, read: (url: string) => unknown): void {
   try {
     read(databaseUrl);
   } catch {
-    // Without the cause: it has the password.
+    // Without the cause, which contains the password.
     throw misuse(
       "databaseUrl cannot be read as an address: write postgres://user:password@host:port/database, with %-escapes for what is special in a password.",
     );
   }
 }
 
-/** True for a statement that had no answer: there will be none to the next one either. */
+/** True if a statement got no answer: the next one would not either. */
 function isOfSilence(error: unknown): error is Error {
   return error instanceof Error && error.message === "Query read timeout";
 }
 
-/** A text of several statements has a list of results. */
+/** Text with several statements gives a list of results. */
 function rowsOf(result: { readonly rows: object[] } | readonly { readonly rows: object[] }[]): object[] {
   return "rows" in result ? result.rows : result.flatMap(({ rows }) => rows);
 }
@@ -169,18 +169,18 @@ async function openEmbedded({ dataDir }: DatabasePlace): Promise<Database> {
   };
 }
 
-/** The embedded database itself lets a second process in, and then both write over each other. */
+/** The embedded database itself lets a second process in, and then each overwrites the other's data. */
 async function lockFolder(dataDir: string): Promise<SessionLock> {
   const folder = resolve(dataDir);
   try {
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) throw new Error("it is a file");
     mkdirSync(folder, { recursive: true });
-    // The embedded database says no more than a number of what it cannot open.
+    // The embedded database reports only a number if it cannot open something.
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
     return await takeLock(`${folder}.lock`);
   } catch (error) {
     const pid = isNanoAgentError(error) ? error.details["pid"] : undefined;
-    // What a lock says of sessions is no advice for databases.
+    // A lock's advice about sessions does not apply to databases.
     const reason = isNanoAgentError(error) ? (error.cause ?? error) : error;
     const why = pid === undefined ? errorMessage(reason) : `process ${String(pid)} has it open`;
     throw notOpened(dataDir, why, error);
@@ -223,7 +223,7 @@ function sqlOf(run: (text: string, values: unknown[]) => Promise<{ readonly rows
 }
 
 interface Patience {
-  /** Milliseconds after which the last failure is thrown. */
+  /** Milliseconds after which the last error is thrown. */
   readonly maxMs: number;
   readonly onWarning: (message: string) => void;
   readonly clock?: Clock;
@@ -231,9 +231,9 @@ interface Patience {
 }
 
 /**
- * Does something with the database again until it succeeds: a server that restarts, a connection that broke.
- * `work` may have been done when it fails, and must do no harm when it is done twice. Rejects with `journal`
- * for what is no matter of the connection, and when the time is over.
+ * Retries work with the database until it succeeds: a server may restart, a connection may break. `work` may
+ * have succeeded even if it fails, so repeating it must do no harm. Rejects with `journal` for errors not
+ * caused by the connection, and when the time is over.
  */
 export async function patiently<T>(work: () => Promise<T>, patience: Patience): Promise<T> {
   const { maxMs, onWarning, clock = systemClock, signal } = patience;
@@ -261,11 +261,11 @@ function databaseError(error: unknown): NanoAgentError {
 }
 
 /**
- * SQLSTATE that say: not now. Classes: 08 connection · 40 rolled back · 53 resources · 57 intervention.
- * 25P03: nothing was heard of a transaction.
+ * SQLSTATE of temporary errors. Classes: 08 connection · 40 rollback · 53 resources · 57 intervention · 58
+ * system. 25P03: timeout of an idle transaction.
  */
 const PASSING = /^(?:08|40|53|57|58|25P03)/;
-/** SQLSTATE has five characters; codes of the system have names. */
+/** SQLSTATE has five characters; system error codes have names. */
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 function mayPass(error: unknown): boolean {

@@ -8,67 +8,67 @@ import type { StopReason } from "../core/base/stop-reason.ts";
 import type { UserBlock } from "../core/message/message.ts";
 import type { Budget } from "../core/model/budget.ts";
 
-/** `queued`: for a worker · `working` · `waiting`: for a person or an answer from outside · `ended`. */
+/** `queued`: for a worker · `working` · `waiting`: for a person or an outside answer · `ended`. */
 export type DurableState = "queued" | "working" | "waiting" | "ended";
 
-/** A run as the database has it at one moment. */
+/** Snapshot of a run in the database. */
 export interface RunStatus {
   readonly id: string;
   readonly agent: string;
   readonly state: DurableState;
-  /** Of the code it has begun with; absent before. */
+  /** Version of the code it began with; absent before. */
   readonly version?: string;
   readonly priority: number;
-  /** Milliseconds since the epoch, as the other times. */
+  /** Milliseconds since the epoch, like the other times. */
   readonly deadline?: number;
-  /** Entries of its journal. */
+  /** Number of entries in its journal. */
   readonly entries: number;
   /** The worker that holds it. */
   readonly worker?: string;
-  /** Workers that were lost with it since it last came further. */
+  /** Workers lost with it since its last progress. */
   readonly losses: number;
-  /** The calls it waits for, when `state` is `waiting`. */
+  /** The calls it waits for, if `state` is `waiting`. */
   readonly pending: readonly PendingCall[];
-  /** How it ended, when `state` is `ended`. */
+  /** How it ended, if `state` is `ended`. */
   readonly stopReason?: StopReason;
-  /** The message of its error, when `stopReason` is `error`. */
+  /** The message of its error, if `stopReason` is `error`. */
   readonly error?: string;
   readonly createdAt: number;
   readonly changedAt: number;
   readonly endedAt?: number;
 }
 
-/** A run on whatever machine. */
+/** A run on any machine. */
 export interface DurableRun {
   readonly id: string;
   /**
-   * The result, once it has ended; a run that waits for somebody has not. Rejects with `invalid_argument`
-   * where there is no such run, with `invalid_config` for one whose version no worker has, with `aborted`
-   * when the fleet is closed before.
+   * The result, once it has ended; waiting for somebody is not an end. Rejects with `invalid_argument` if
+   * there is no such run, with `invalid_config` if no worker has its version, with `aborted` if the fleet is
+   * closed first.
    */
   result(): Promise<RunResult>;
-  /** Where it stands. */
+  /** Its current status. */
   status(): Promise<RunStatus>;
-  /** The entries of its journal as they are stored, from the one behind `after` (an id), to its end. */
+  /** The entries of its journal as they are stored, from the one after `after` (an id) to its end. */
   events(options?: { readonly after?: string; readonly signal?: AbortSignal }): AsyncIterable<JournalEntry>;
-  /** Answers a call that waits for approval. Rejects with `invalid_argument` for one that does not. */
+  /** Answers a call that waits for approval. Rejects with `invalid_argument` if it does not. */
   approve(callId: string, choice: Exclude<ApprovalAnswer, "later">): Promise<void>;
   /**
-   * The result of a call of a tool without `execute`: a text, or anything that JSON can say. Rejects as
-   * {@link DurableRun.approve} does.
+   * Gives the result of a call to a tool without `execute`: text, or any JSON value. Rejects as {@link
+   * DurableRun.approve} does.
    */
   answer(callId: string, value: unknown): Promise<void>;
-  /** A message that reaches the model at its next request. Rejects with `invalid_argument` after the end. */
+  /** Sends a message to the model with its next request. Rejects with `invalid_argument` after the end. */
   steer(message: string | readonly UserBlock[]): Promise<void>;
-  /** Ends it with `aborted`, wherever it is. Nothing happens after its end. */
+  /** Ends it with `aborted`, wherever it is. Does nothing after its end. */
   cancel(reason?: string): Promise<void>;
-  /** Goes on with one that has failed, or that no worker of its version is there for, with today's code. */
+  /** Continues a failed run, or one without a worker of its version, with the current code. */
   retry(): Promise<void>;
-  /** Writes a session file, which must not be there yet. */
+  /** Writes a session file, which must not exist yet. */
   export(path: string): Promise<void>;
 }
 
-/** The options an agent gets from the fleet; they come last: `new Agent({ model, tools, ...host })`. */
+/** Options that the fleet gives to an agent; they come last: `new Agent({ model, tools, ...host })`. */
 export type HostOptions = Required<Pick<AgentOptions, "journal" | "openCalls" | "onAsk" | "wrapModel">> &
   Pick<AgentOptions, "budget">;
 
@@ -79,18 +79,18 @@ export interface RunInfo {
   readonly agent: string;
 }
 
-/** Makes the agent of a run, each time a worker takes the run up: from its arguments alone. */
+/** Makes the agent of a run, each time a worker takes the run up, using only its arguments. */
 export type DurableAgent = (host: HostOptions, run: RunInfo) => Agent | Promise<Agent>;
 
-/** Model requests over all workers: at most `requests` in any stretch of `perMs` milliseconds. */
+/** Model requests over all workers: at most `requests` in any period of `perMs` milliseconds. */
 export interface RateLimit {
   readonly requests: number;
   readonly perMs: number;
 }
 
-/** How a fleet is made. */
+/** Options of {@link createFleet}. */
 export interface FleetOptions {
-  /** How the agents are made, by name. Runs of others are left to other workers. Default: none. */
+  /** Functions that make agents, by name. Runs of other agents are left to other workers. Default: none. */
   readonly agents?: { readonly [name: string]: DurableAgent };
   /** `postgres://…`. Default: embedded, one process at a time; needs `@electric-sql/pglite`. */
   readonly databaseUrl?: string;
@@ -98,35 +98,35 @@ export interface FleetOptions {
   readonly dataDir?: string;
   /** PostgreSQL schema of the tables; the queue's is called the same with `_queue`. Default `nano_agent`. */
   readonly schema?: string;
-  /** Runs in progress in this process at the same time; 0: it starts and watches runs only. Default 50. */
+  /** Maximum number of runs in progress in this process; 0: it only starts and watches runs. Default 50. */
   readonly concurrency?: number;
   /** Limits by provider, e.g. `{ anthropic: { requests: 50, perMs: 60_000 } }`. Default: none. */
   readonly rateLimits?: { readonly [provider: string]: RateLimit };
-  /** Names the code. A run that has begun is ended by workers of its version alone. Default `"1"`. */
+  /** Names the code. A run that has begun is only continued by workers of its version. Default `"1"`. */
   readonly version?: string;
-  /** How long a run that has ended is kept, in milliseconds; `Infinity`: for ever. Default 30 days. */
+  /** Milliseconds that an ended run is kept; `Infinity`: forever. Default 30 days. */
   readonly retentionMs?: number;
-  /** How long `close()` waits for tool calls still running, in milliseconds. Default 10,000. */
+  /** Milliseconds that `close()` waits for tool calls still running. Default 10,000. */
   readonly closeGraceMs?: number;
-  /** Hears of what went wrong and is being tried again, such as a lost connection. Default: nobody. */
+  /** Called with problems that are being retried, such as a lost connection. Default: ignored. */
   readonly onWarning?: (message: string) => void;
 }
 
-/** How a run is started. */
+/** Options for starting a run. */
 export interface StartRunOptions {
-  /** The same id is the same run, whoever starts it and how often. Default: made up. */
+  /** The same id means the same run, no matter who starts it and how often. Default: a new id. */
   readonly id?: string;
-  /** A larger one goes first. Default 0. */
+  /** Higher ones go first. Default 0. */
   readonly priority?: number;
-  /** When it is to have ended: after that it ends with `budget`, limit `wall_time`. Default: never. */
+  /** Time limit: after it the run ends with `budget`, limit `wall_time`. Default: none. */
   readonly deadline?: Date | number;
-  /** Limits of this run, over all workers that work on it. Default: those its agent is made with. */
+  /** Limits of this run, over all workers that work on it. Default: those of its agent. */
   readonly budget?: Budget;
-  /** Times it is begun again when it failed with an error that may pass. Default 0. */
+  /** Number of automatic restarts after temporary errors. Default 0. */
   readonly retries?: number;
 }
 
-/** A run as its row has it. Times are milliseconds since the epoch. */
+/** A run as stored in its row. Times are milliseconds since the epoch. */
 export interface RunRow {
   readonly id: string;
   readonly agent: string;
@@ -138,7 +138,7 @@ export interface RunRow {
   readonly input: string;
   /** JSON of its budget. */
   readonly budget: string | null;
-  /** Counts the workers that have held it: entries of an older one are refused. */
+  /** Counts the workers that have held it: entries of an earlier one are refused. */
   readonly epoch: number;
   readonly worker: string | null;
   readonly job: string | null;
@@ -146,20 +146,20 @@ export interface RunRow {
   readonly seq: number;
   readonly newest: string | null;
   readonly losses: number;
-  /** Counts what was sent to it. */
+  /** Counts the signals sent to it. */
   readonly signals: number;
-  /** Times it may still be begun again by itself. */
+  /** Remaining automatic restarts. */
   readonly retries: number;
   /** JSON of the calls it waits for. */
   readonly pending: string | null;
-  /** JSON of how it ended. */
+  /** JSON of its ending. */
   readonly report: string | null;
   readonly created: number;
   readonly changed: number;
   readonly ended: number | null;
 }
 
-/** The ending of a run as it is kept: its result without the conversation, which stands in the journal. */
+/** The stored ending of a run: its result without the conversation, which is in the journal. */
 export interface StoredReport extends Omit<RunReport, "messages" | "pending" | "sessionId"> {
   readonly stopReason: StopReason;
   readonly output?: unknown;
@@ -213,6 +213,6 @@ export interface RunJob {
   readonly id: string;
   readonly queue: string;
   readonly run: string;
-  /** Counts the times it was handed out. */
+  /** Counts how often it was handed out. */
   readonly attempt: number;
 }

@@ -26,32 +26,32 @@ export interface NewDurableRun extends StartRunOptions {
   readonly input: Input;
 }
 
-/** The runs that {@link Fleet.list} tells of. */
+/** Selects runs for {@link Fleet.list}. */
 export interface RunQuery {
   readonly state?: DurableState;
   readonly agent?: string;
-  /** Most of them. Default 50. */
+  /** Maximum number of runs. Default 50. */
   readonly limit?: number;
-  /** Id of the last run of the page before. */
+  /** Id of the last run on the previous page. */
   readonly before?: string;
 }
 
-/** Runs in a database, and the part of the work on them that this process does. */
+/** Runs in a database, and this process's share of the work on them. */
 export interface Fleet {
   /**
-   * Starts a run; where there is one of that id, it is that one. Resolves when it is stored. Rejects with
-   * `invalid_argument` for options that do not fit and for agents that neither this process nor a worker has.
+   * Starts a run, or returns the existing one with that id. Resolves when it is stored. Rejects with
+   * `invalid_argument` for invalid options and for agents that neither this process nor a worker has.
    */
   start(agent: string, input: Input, options?: StartRunOptions): Promise<DurableRun>;
   /** Starts many at once, in one transaction. */
   startMany(agent: string, runs: readonly NewDurableRun[]): Promise<readonly DurableRun[]>;
-  /** A run by its id, which need not be there yet. */
+  /** A run by its id, which need not exist yet. */
   run(id: string): DurableRun;
-  /** Runs, the newest first. */
+  /** Runs, newest first. */
   list(query?: RunQuery): Promise<readonly RunStatus[]>;
   /**
-   * Releases the runs in progress, which go on with other workers or later, and the database. Waits for tool
-   * calls still running as long as `closeGraceMs` says.
+   * Releases the database and the runs in progress, which continue with other workers or later. Waits up to
+   * `closeGraceMs` for tool calls still running.
    */
   close(): Promise<void>;
   /** {@link Fleet.close}, for `await using`. */
@@ -59,15 +59,15 @@ export interface Fleet {
 }
 
 const DAY_MS = 86_400_000;
-/** How long work on runs, and how long a caller, waits for a database that is gone. */
+/** How long work on runs, and how long a caller, waits for an unreachable database. */
 const WORK_PATIENCE_MS = 60_000;
 const CALL_PATIENCE_MS = 15_000;
-/** Connections beside those of the runs: for the queue and for who waits. */
+/** Maximum connections, shared by runs, queue and waiting callers. */
 const CONNECTIONS = 10;
 
 /**
- * Opens the database, makes its tables where they are not there, and begins to work on runs. Rejects with
- * `invalid_argument` for options that do not fit, with `invalid_config` for a database that cannot be used.
+ * Opens the database, creates missing tables, and begins to work on runs. Rejects with `invalid_argument` for
+ * invalid options, with `invalid_config` for a database that cannot be used.
  */
 export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
   checkOptions(options, OPTIONS);
@@ -79,7 +79,7 @@ export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
     connections: CONNECTIONS,
     onWarning,
   });
-  // What is open by then, the newest first: nothing of it may be left running.
+  // Everything open so far, newest first: nothing may be left running.
   const opened: (() => Promise<unknown>)[] = [() => database.close()];
   try {
     const runs = new RunStore(database, schema);
@@ -170,7 +170,7 @@ class OpenFleet implements Fleet {
   async startMany(agent: string, given: readonly NewDurableRun[]): Promise<readonly DurableRun[]> {
     check(agent, AGENT, "agent");
     const asked = given.map((run) => newRun(agent, run));
-    // The first of one id is the run, the others are the same.
+    // The first of each id defines the run, the others are the same run.
     const fresh = [...Map.groupBy(asked, ({ id }) => id).values()].flatMap(([first]) => first ?? []);
     await this.#assertKnown(agent);
     const { runs, queue, patiently: trying, onChanged } = this.#host;
@@ -223,7 +223,7 @@ class OpenFleet implements Fleet {
     this.#watch.close();
   }
 
-  /** A run of an agent that nobody has would wait for ever. */
+  /** A run of an unknown agent would wait forever. */
   async #assertKnown(agent: string): Promise<void> {
     const own = Object.keys(this.#options.agents ?? {});
     if (own.includes(agent) || own.length === 0) return;
@@ -235,7 +235,7 @@ class OpenFleet implements Fleet {
     );
   }
 
-  /** One id for runs of two agents would give somebody the run of another. */
+  /** If two agents shared an id, one would get the run of the other. */
   async #assertSame(agent: string, fresh: readonly NewRun[]): Promise<void> {
     const others = await this.#host.patiently(() =>
       this.#host.runs.ofOtherAgents(
@@ -268,7 +268,7 @@ function newRun(agent: string, { input, ...options }: NewDurableRun): NewRun {
   };
 }
 
-/** A limit of Infinity is none, which JSON says by leaving it out. */
+/** A limit of Infinity means no limit, which JSON expresses by omission. */
 function finiteOnly(_name: string, value: unknown): unknown {
   return value === Number.POSITIVE_INFINITY ? undefined : value;
 }
@@ -278,7 +278,7 @@ function assertTogether({ databaseUrl, dataDir }: FleetOptions): void {
     throw misuse("databaseUrl and dataDir: a database is on a server or in a folder. Pass one of them.");
 }
 
-/** The date of a deadline. PostgreSQL writes later years with more than four digits. */
+/** Milliseconds of a deadline. PostgreSQL writes later years with more than four digits. */
 function deadlineOf(deadline: Date | number | undefined): number | null {
   if (deadline === undefined) return null;
   const time = Number(deadline);
@@ -289,7 +289,7 @@ function deadlineOf(deadline: Date | number | undefined): number | null {
 }
 
 const COUNT = { type: "integer", minimum: 1 } as const;
-/** Strings that a database can store: without NUL and without half a character. */
+/** Strings that a database can store: without NUL and lone surrogates. */
 const STORABLE = {
   type: "string",
   pattern: "^[^\\0\\ud800-\\udfff]*$",
@@ -326,7 +326,7 @@ const OPTIONS = objectOf<FleetOptions>({
     propertyNames: STORABLE,
     additionalProperties: {
       type: "object",
-      // Each request is a row.
+      // Each allowed request is a row.
       properties: { requests: { ...COUNT, maximum: 100_000 }, perMs: COUNT },
       required: ["requests", "perMs"],
       additionalProperties: false,

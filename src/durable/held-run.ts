@@ -37,11 +37,11 @@ export interface HeldRunHost {
   readonly agents: { readonly [name: string]: DurableAgent };
   readonly wrapModel: (model: Model) => Model;
   readonly patiently: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Told when the run has come further than before. */
+  /** Called when more of the run has been stored. */
   readonly onStored: (run: string) => void;
 }
 
-/** How work on a run came to an end. `end`: the entry about that, which is still to be stored. */
+/** How work on a run came to an end. `end`: the final entry, still to be stored. */
 export type HeldOutcome =
   | { readonly type: "ended"; readonly report: StoredReport; readonly end: EntryBatch | undefined }
   | {
@@ -56,9 +56,9 @@ export type HeldOutcome =
 export class HeldRun {
   readonly row: RunRow;
   readonly #host: HeldRunHost;
-  /** A cancel, or the end of its time. */
+  /** Aborted by a cancel or the deadline. */
   readonly #abort = new AbortController();
-  /** Nothing more of it is to be done here. */
+  /** Aborted when no more work on it may be done here. */
   readonly #letGo = new AbortController();
   readonly #delivered = new Set<string>();
   #journal: RunJournal | undefined;
@@ -74,7 +74,7 @@ export class HeldRun {
     this.#seenSignals = row.signals;
   }
 
-  /** Works on it until it ends, waits, or is released. Never rejects. */
+  /** Works on the run until it ends, waits, or is released. Never rejects. */
   async work(): Promise<HeldOutcome> {
     try {
       return await this.#work();
@@ -86,7 +86,7 @@ export class HeldRun {
     }
   }
 
-  /** Releases it: at once when no call is running, else when the calls have ended or the time is over. */
+  /** Releases it: immediately if no call is running, else when the calls have ended or the time is over. */
   leave(graceMs: number): void {
     if (this.#isLeaving) return;
     this.#isLeaving = true;
@@ -94,7 +94,7 @@ export class HeldRun {
     this.#startTimer(graceMs, () => this.#release());
   }
 
-  /** Another worker has it: what runs here is stopped, and nothing of it is recorded. */
+  /** Stops the work here, since another worker has the run. Nothing of it is recorded. */
   drop(): void {
     const error = new NanoAgentError("journal", `The run ${this.row.id} is held by another worker.`);
     this.#journal?.close(error);
@@ -102,11 +102,11 @@ export class HeldRun {
     this.#agent?.release();
   }
 
-  /** Takes in what was sent to it, when more was sent than it knows of. */
+  /** Takes in new signals, if more were sent than it knows of. */
   async hear(signals: number): Promise<void> {
     if (signals <= this.#seenSignals) return;
     const sent = await this.#host.runs.waitingSignals(this.row.id);
-    // Only now: where the database failed, or there is no agent yet, the next look has to ask again.
+    // Only now: if the database failed, or there is no agent yet, the next look must ask again.
     if (this.#agent !== undefined) this.#seenSignals = Math.max(this.#seenSignals, signals);
     this.#deliver(sent);
   }
@@ -239,14 +239,14 @@ export class HeldRun {
     return agent;
   }
 
-  /** The same, or a rejection where the run was released meanwhile. */
+  /** Settles with `asking`, or rejects if the run was released meanwhile. */
   async #unlessLost<T>(asking: Promise<T>): Promise<T> {
     const found = await asking;
     this.#letGo.signal.throwIfAborted();
     return found;
   }
 
-  /** The same, or a rejection when the run is cancelled, over or released: that may never settle. */
+  /** Settles with `making`, or rejects if the run is cancelled, over or released: it may never settle. */
   #unlessStopped<T>(making: Promise<T>): Promise<T> {
     return orAborted(making, AbortSignal.any([this.#letGo.signal, this.#abort.signal]));
   }
@@ -260,11 +260,11 @@ export class HeldRun {
     return { stopReason: "aborted", detail: message };
   }
 
-  /** Steering reaches the agent once, a cancel at once; answers wait until the run asks for them. */
+  /** Steering reaches the agent once, a cancel immediately; answers wait until the run asks for them. */
   #deliver(signals: readonly Signal[]): void {
     for (const signal of signals) {
       if (this.#delivered.has(signal.id)) continue;
-      // Not stop(): a run that is about to begin has to hear of it too.
+      // Not stop(): a run that is about to begin must notice it too.
       if (signal.kind === "cancel")
         this.#abort.abort(new NanoAgentError("aborted", JSON.parse(signal.data) as string));
       if (signal.kind !== "steer" || this.#agent === undefined) continue;
@@ -290,7 +290,7 @@ export class HeldRun {
 interface Answers {
   readonly approvals: Approvals;
   readonly messages: readonly Message[];
-  /** Numbers of those that answer nothing. */
+  /** Numbers of signals that answer nothing. */
   readonly stale: readonly number[];
   readonly isEmpty: boolean;
 }
@@ -312,7 +312,7 @@ function answersIn(signals: readonly Signal[], state: SessionState): Answers {
   }
   const content = [...results.values()];
   return {
-    // An id of a call may be the name of anything that every object has.
+    // The id of a call may be the name of a built-in object property.
     approvals: Object.fromEntries(approvals),
     messages: content.length === 0 ? [] : [{ role: "user", content }],
     stale,
@@ -320,20 +320,20 @@ function answersIn(signals: readonly Signal[], state: SessionState): Answers {
   };
 }
 
-/** True unless an answer names another question than the one that is open. */
+/** True unless an answer names a different question from the open one. */
 function isFor({ id }: ApprovalRequestEntry, data: string): boolean {
   const answer = JSON.parse(data) as ApprovalAnswer;
   return typeof answer !== "object" || (answer.question ?? id) === id;
 }
 
-/** The input of a run, as far as the journal does not have it. */
+/** The part of a run's input that is not in the journal yet. */
 function restOfInput({ input }: RunRow, known: readonly JournalEntry[]): readonly GivenMessage[] {
   if (known.some(({ type }) => type === "history" || type === "assistant_message")) return [];
   const said = known.filter((entry) => entry.type === "user_message" && entry.source === "input").length;
   return (JSON.parse(input) as readonly GivenMessage[]).slice(said);
 }
 
-/** Throws `invalid_argument` where a function gave no agent, or not that of the run. */
+/** Throws `invalid_argument` if a function returned no agent, or one of another run. */
 function assertAgentOf({ id, agent: name }: RunRow, agent: Agent | undefined): void {
   const fault = hasMethods(agent, ["ready", "run", "steer", "release"])
     ? agent?.sessionId !== id && "an agent with a journal of its own"
@@ -342,7 +342,7 @@ function assertAgentOf({ id, agent: name }: RunRow, agent: Agent | undefined): v
   throw misuse(`agents.${name} gives ${fault}: write (host) => new Agent({ …, ...host }), with host last.`);
 }
 
-/** True when it has ended and nobody has said anything since: somebody wants it to go on all the same. */
+/** True if it has ended and nothing was sent since: a retry wants it to continue all the same. */
 function isAnswered({ transcript, progress }: SessionState): boolean {
   return !progress.isOpen && !transcript.hasPending && transcript.messages.at(-1)?.role === "assistant";
 }

@@ -3,12 +3,12 @@ import type { Model } from "../core/model/model.ts";
 import type { Sql } from "./database.ts";
 import type { RateLimit } from "./durable-run.ts";
 
-/** The least that is waited for a slot that others are about to take. */
+/** Minimum wait for a slot that others are about to take. */
 const LEAST_WAIT_MS = 20;
 
 /**
- * As many slots for each provider as requests are allowed in its stretch of time: who takes one may send, and
- * it is free again a stretch later. Requests of one process wait in line; only the first asks the database.
+ * One slot per request that a provider allows in its period. Taking a slot permits one request; it is free
+ * again a period later. Requests of one process wait in line, so only the first asks the database.
  */
 export class RateSlots {
   readonly #sql: Sql;
@@ -42,8 +42,8 @@ export class RateSlots {
   }
 
   /**
-   * The model, whose requests wait for their slot, tries again included; itself where its provider has no
-   * limit. Of one made of several each waits for its own.
+   * Wraps a model so that its requests, retries included, wait for a slot. Returns the model itself if its
+   * provider has no limit. In a model made of several, each waits for its own.
    */
   around(model: Model): Model {
     if (model.withEach !== undefined) return model.withEach((each) => this.around(each));
@@ -86,9 +86,9 @@ export class RateSlots {
     }
   }
 
-  /** Takes a slot that is free; otherwise the milliseconds until one is. */
+  /** Takes a free slot, or returns the milliseconds until there is one. */
   async #takeFree(provider: string, { requests, perMs }: RateLimit): Promise<number | undefined> {
-    // Requests of one moment see the same slots: each locks another one.
+    // Concurrent requests see the same slots, so each locks a different one.
     const [found] = await this.#sql.query<{ readonly wait: number | null }>(
       `with taken as (
          update ${this.#schema}.rate_slots set free_at = now() + $2 * interval '1 millisecond'

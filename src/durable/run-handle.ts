@@ -20,16 +20,19 @@ export interface RunHandleHost {
   readonly queue: RunQueue;
   readonly watch: RunWatch;
   readonly patiently: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Told when a run was put into the queue, or something was sent to one. */
+  /** Called when a run was queued or received a signal. */
   readonly onChanged: (run: string) => void;
 }
 
-/** Something that is sent to a run. `data`: its JSON. */
+/** A signal to a run. `data`: its JSON. */
 type Message = Omit<Signal, "id" | "number">;
 
 interface Reply extends Message {
   readonly kind: "approve" | "answer";
 }
+
+/** How long an answer waits, in milliseconds, until the run waits for it. */
+const REPLY_PATIENCE_MS = 15_000;
 
 const WAITS_FOR = { approve: "approval", answer: "result" } as const;
 
@@ -47,7 +50,7 @@ export class RunHandle implements DurableRun {
     await this.#host.watch.when(this.id, { isThere, isForEnd: true });
     const [row, entries] = [await this.#row(), await this.#entries()];
     const report = reportOf(row);
-    // Somebody has had it begun again meanwhile.
+    // It was restarted meanwhile.
     return report === undefined ? this.result() : resultOfReport(this.id, report, entries);
   }
 
@@ -162,25 +165,43 @@ export class RunHandle implements DurableRun {
     );
   }
 
-  /** Answers a call, or refuses to: one answer is all that a call takes. */
-  #reply({ kind, call, data }: Reply): Promise<void> {
-    const { runs } = this.#host;
-    return this.#send({ kind, call, data }, async (sql, row) => {
+  /**
+   * Answers a call, or refuses to: each call takes only one answer. While a run is in progress it is unknown
+   * what it will wait for, so a refusal takes its time.
+   */
+  async #reply({ kind, call, data }: Reply): Promise<void> {
+    const { runs, watch } = this.#host;
+    const patience = AbortSignal.timeout(REPLY_PATIENCE_MS);
+    let isEarly: boolean;
+    const check = async (sql: Sql, row: RunRow): Promise<void> => {
       const waiting = awaitedCalls(entriesIn(await runs.records(this.id, 0, sql)));
       const sent = await runs.waitingSignals(this.id, sql);
       const isAnswered = sent.some((signal) => signal.call === call);
       const isOpen = waiting.some((each) => each.callId === call && each.waitsFor === WAITS_FOR[kind]);
       if (isOpen && !isAnswered) return;
+      isEarly = !isAnswered && isInProgress(row.state) && !patience.aborted;
       const why = isAnswered
         ? "has been answered already"
         : `does not wait for ${kind === "approve" ? "approval" : "a result"}`;
       const open = waiting.filter(({ callId }) => sent.every((signal) => signal.call !== callId));
       const called = `The call ${JSON.stringify(call)} of the run ${this.id}`;
       throw misuse(`${called} ${why}. The run is ${row.state}. Waiting: ${namesOf(open)}.`);
-    });
+    };
+    for (;;) {
+      isEarly = false;
+      try {
+        return await this.#send({ kind, call, data }, check);
+      } catch (error) {
+        if (!isEarly) throw error;
+      }
+      const isThere = ({ state }: Pick<RunRow, "state">): boolean => !isInProgress(state);
+      await watch.when(this.id, { isThere, signal: patience }).catch((error: unknown) => {
+        if (!patience.aborted) throw error;
+      });
+    }
   }
 
-  /** Sends something, and has a run that waits for it taken up again. `check` throws for what must not be. */
+  /** Sends a signal, and requeues a run that waits for it. `check` throws for a forbidden one. */
   async #send(message: Message, check?: (sql: Sql, row: RunRow) => Promise<void>): Promise<void> {
     const { runs, queue, patiently, onChanged } = this.#host;
     const found = await this.#row();
@@ -190,7 +211,7 @@ export class RunHandle implements DurableRun {
       runs.database.transaction(async (sql) => {
         const row = await runs.lock(this.id, sql);
         if (row === undefined) throw unknownRun(this.id);
-        // It was sent, and only the word of that was lost: by now the run may have heard it, and have ended.
+        // Already sent, only its confirmation was lost: the run may have received it, and may have ended.
         if (await runs.hasSignal(sql, signal.id)) return;
         if (row.state === "ended") throw hasEnded(row);
         await check?.(sql, row);
@@ -217,7 +238,7 @@ function jsonOf(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
   } catch {
-    // A circle, or a BigInt.
+    // A cycle, or a BigInt.
     return undefined;
   }
 }
@@ -228,7 +249,7 @@ function hasEnded(row: RunRow): NanoAgentError {
   );
 }
 
-/** Throws for a run that is not to be begun again. One in progress may have been left by its worker. */
+/** Throws for a run that must not be restarted. One in progress may have been left by its worker. */
 function assertFailed(row: RunRow): void {
   const { state, seq, version } = row;
   const report = reportOf(row);
@@ -257,7 +278,7 @@ const CHOICE = ownSchema({
   "x-say": "true, false, or { approved, reason?, input?, stop?, question? }",
 });
 
-/** The JSON of a choice. Throws `invalid_argument` for what is none. */
+/** The JSON of a choice. Throws `invalid_argument` for an invalid one. */
 function choiceJson(choice: unknown): string {
   if (typeof choice === "boolean") return String(choice);
   check(choice, CHOICE, "choice");
@@ -269,12 +290,12 @@ function choiceJson(choice: unknown): string {
   return json;
 }
 
-/** The part of a row that is waited for. */
+/** The part of a row that callers wait for. */
 type RunView = Pick<RunRow, "id" | "state" | "seq">;
 
 interface WatchedMoment {
   readonly isThere: (view: RunView) => boolean;
-  /** True for who waits for the end, and wants to hear that there will be none. */
+  /** True for a caller that waits for the end, and must learn that there will be none. */
   readonly isForEnd?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -285,16 +306,16 @@ interface Look {
 }
 
 const POLL_MS = 200;
-/** Looks between two at whether there are workers. */
+/** Number of looks between checks for workers. */
 const STRANDED_EVERY = 25;
 
-/** Waits for runs, all in one statement however many there are. */
+/** Waits for runs, using a single statement for any number of them. */
 export class RunWatch {
   readonly #runs: RunStore;
   readonly #clock: Clock;
   readonly #onWarning: (message: string) => void;
   readonly #closing = new AbortController();
-  /** Ids of the runs that somebody waits for, at the next look. */
+  /** Ids of the runs to include in the next look. */
   #wanted = new Set<string>();
   #next: Promise<Look | undefined> | undefined;
   #round = 0;
@@ -307,7 +328,7 @@ export class RunWatch {
     this.#clock = clock;
   }
 
-  /** Resolves when a run is as it is waited for. Rejects for one that is not there, and at the close. */
+  /** Resolves when a run is in the wanted state. Rejects if it does not exist, and on close. */
   async when(run: string, { isThere, isForEnd = false, signal }: WatchedMoment): Promise<RunView> {
     const stop = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]);
     for (let looks = 0; ; looks++) {
@@ -338,12 +359,12 @@ export class RunWatch {
     this.#wake();
   }
 
-  /** Undefined where the database cannot be asked: whoever waits goes on waiting, for it comes back. */
+  /** Undefined if the database cannot be reached: callers keep waiting, as it will come back. */
   async #lookNext(): Promise<Look | undefined> {
     const rest = new AbortController();
     this.#wake = () => rest.abort();
     if (this.#isPoked) rest.abort();
-    // Never at once: who has it begin is yet to keep it, and looks at the same one.
+    // Never synchronously: the caller has yet to store the promise, and others share the same look.
     await this.#clock.sleep(POLL_MS, rest.signal).catch(() => undefined);
     this.#isPoked = false;
     const ids = [...this.#wanted];

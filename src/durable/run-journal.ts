@@ -16,16 +16,16 @@ interface RunJournalOptions {
   readonly run: string;
   readonly epoch: number;
   readonly entries: readonly JournalEntry[];
-  /** Number of the newest record, those of unknown types counted. */
+  /** Number of the newest record, including those of unknown types. */
   readonly seq: number;
   readonly newest: string | null;
-  /** Stores entries; resolves to how much was sent to the run by now. */
+  /** Stores entries. Resolves to the number of signals sent to the run so far. */
   readonly store: (batch: EntryBatch) => Promise<number>;
-  /** Told of every stored batch, with how much was sent to the run by now. */
+  /** Called for every stored batch with the number of signals sent to the run so far. */
   readonly onStored: (signals: number) => void;
 }
 
-/** They acknowledge nothing: the next entry that does, or {@link RunJournal.flush}, stores them too. */
+/** These confirm nothing: the next entry that does, or {@link RunJournal.flush}, stores them too. */
 const UNHURRIED: ReadonlySet<string> = new Set([
   "assistant_message",
   "history",
@@ -41,10 +41,10 @@ interface PendingRecord {
 }
 
 /**
- * The journal of a run on one worker. Entries that come together are stored together: an answer and the
- * intents it leads to are one insert. The first failure ends it, with the same error for all that follows;
- * a worker whose run was taken over can store nothing more. The end of the run is held back, for
- * {@link RunJournal.end}.
+ * The journal of a run on one worker. Entries appended together are stored together: an answer and the
+ * intents it leads to are one insert. The first failure ends it, with the same error for everything later; a
+ * worker whose run was taken over can store nothing more. The end of the run is held back for {@link
+ * RunJournal.end}.
  */
 export class RunJournal implements Journal {
   readonly sessionId: string;
@@ -53,13 +53,13 @@ export class RunJournal implements Journal {
   readonly #ids = createIds();
   readonly #begun = new Set<string>();
   readonly #waiting = new Map<string, readonly Signal[]>();
-  /** Ids of steering messages that phases have heard: one that is cut begins anew, and hears them again. */
+  /** Ids of steering messages heard inside phases: an interrupted phase starts over and hears them again. */
   readonly #heardInside: string[] = [];
   #entries: readonly JournalEntry[];
   #newest: string | null;
   #stored: number;
   #unstored: PendingRecord[] = [];
-  /** The end of the run, where it is the newest entry. */
+  /** The end of the run, if it is the newest entry. */
   #end: PendingRecord | undefined;
   #storing: Promise<void> | undefined;
   #failure: { readonly error: unknown } | undefined;
@@ -80,7 +80,7 @@ export class RunJournal implements Journal {
     return this.#begun.size;
   }
 
-  /** Signals to be marked as taken with the entry of a call, or of a steering message, of this id. */
+  /** Signals to mark as taken with the entry of the call or steering message that has this id. */
   expect(id: string, signals: readonly Signal[]): void {
     this.#waiting.set(id, signals);
   }
@@ -115,21 +115,21 @@ export class RunJournal implements Journal {
   }
 
   /**
-   * Stores everything but the end of the run, which is given back to be stored together with how the run
-   * stands then: a worker that dies in between would leave a run that has ended and not ended.
+   * Stores everything but the end of the run, which is returned to be stored together with the state of the
+   * run: if a worker died in between, the run would be both ended and not ended.
    */
   async end(): Promise<EntryBatch | undefined> {
     await this.flush();
     return this.#end && this.#batchOf([this.#end]);
   }
 
-  /** Nothing more is taken: the run was released. */
+  /** Accepts nothing more, as the run was released. */
   close(error: unknown): void {
     this.#failure ??= { error };
   }
 
   async #store(): Promise<void> {
-    // Calls of one answer begin in the same turn of the event loop: their intents are one insert.
+    // Calls of one answer begin in the same turn of the event loop, so their intents become one insert.
     await new Promise<void>((resolve) => setImmediate(resolve));
     const batch = this.#batchOf(this.#unstored);
     try {
@@ -181,29 +181,29 @@ export class RunJournal implements Journal {
   }
 }
 
-/** The call or steering message that an entry says has reached the conversation. */
+/** The call or steering message that, according to an entry, has reached the conversation. */
 function addresseeOf(entry: JournalEntry): string | undefined {
   if (entry.type === "user_message") return entry.steeringId;
-  // A call that is asked about again was changed since: the answer it had was to another question.
+  // A call that is asked about again has changed since: its answer was to another question.
   if (entry.type === "approval_request") return entry.callId;
-  // A call of the caller's own does not begin: it waits for its result from here on.
+  // A call that the caller runs does not begin: it waits for its result from here on.
   if (entry.type === "permission_decision" && entry.external === true) return entry.callId;
   const isCall = entry.type === "tool_intent" || entry.type === "tool_result";
   return isCall && entry.parentCallId === undefined ? entry.callId : undefined;
 }
 
-/** The record of an entry, without the end of its line. */
+/** The record of an entry, without the line end. */
 export function lineOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length - 1).toString();
 }
 
-/** True for what does not come back when a run is begun again: a result of a call, an end. */
+/** True for anything a restarted run does not repeat: the result of a call, an end. */
 function comesFurther(entry: JournalEntry): boolean {
   if (entry.type === "run_end") return true;
   return entry.type === "tool_result" && entry.status !== "aborted";
 }
 
-/** The entries in records; a type that this version does not know is left out. */
+/** The entries in records, without types that this version does not know. */
 export function entriesIn(records: readonly StoredRecord[]): readonly JournalEntry[] {
   return records.flatMap(({ record }) => {
     const parsed = parseRecord(record);
@@ -224,7 +224,7 @@ export function foldOf(entries: readonly JournalEntry[]): SessionState {
   return state;
 }
 
-/** The calls that take an answer, also while a worker goes on with those that were answered before. */
+/** The calls that take an answer, even while a worker continues with those answered before. */
 export function awaitedCalls(entries: readonly JournalEntry[]): readonly PendingCall[] {
   const state = new SessionState();
   let outside: readonly string[] = [];
@@ -245,7 +245,7 @@ export function overdueEnd(deadline: number): OutsideEnd {
   return { stopReason: "budget", limit: "wall_time", detail };
 }
 
-/** The end of a run that was cancelled; `reason` is JSON. */
+/** The end of a cancelled run; `reason` is JSON. */
 export function cancelledEnd(reason: string): OutsideEnd {
   return { stopReason: "aborted", detail: JSON.parse(reason) as string };
 }
@@ -305,7 +305,7 @@ export function resultOfReport(
   } as RunResult;
 }
 
-/** Ends a run that no worker holds; false where one does, or it has ended. */
+/** Ends a run that no worker holds. Resolves to false if one does, or if it has ended. */
 export async function endIdle(
   runs: RunStore,
   sql: Sql,

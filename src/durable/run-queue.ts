@@ -7,20 +7,20 @@ import type { RunJob, RunRow } from "./durable-run.ts";
 import type { RunStore } from "./run-store.ts";
 import { queueSchema } from "./run-tables.ts";
 
-/** Seconds without a sign of life after which a worker counts as lost: the least that the queue takes. */
+/** Seconds without a heartbeat until a worker counts as lost: the minimum that the queue accepts. */
 const LEASE_SECONDS = 10;
-/** Milliseconds between two signs of life. */
+/** Milliseconds between two heartbeats. */
 export const TOUCH_MS = 3_000;
 
 const DAY_SECONDS = 86_400;
 const YEAR_SECONDS = 365 * DAY_SECONDS;
 
 export type QueuedRun = Pick<RunRow, "id" | "agent" | "priority"> & {
-  /** The version that may go on with it; null before it has begun, and where any may. */
+  /** The version that may continue it; null before it has begun, and if any may. */
   readonly version: string | null;
 };
 
-/** Hands runs out to workers, each to one at a time: pg-boss on the same database. */
+/** Hands out runs to workers, each to one at a time, with pg-boss on the same database. */
 export class RunQueue {
   readonly #boss: PgBoss;
   readonly #store: RunStore;
@@ -31,7 +31,7 @@ export class RunQueue {
     this.#store = store;
   }
 
-  /** `supervises`: looks after the leases of others. */
+  /** `supervises`: also watches the leases of others. */
   static async open(
     store: RunStore,
     supervises: boolean,
@@ -41,7 +41,7 @@ export class RunQueue {
     const boss = new database.Queue({
       db: database.forQueue(),
       schema: queueSchema(store.schema),
-      // Two that make it at the same moment are in each other's way; it is made with ours.
+      // Two processes creating it at once would collide, so it is created with our tables.
       createSchema: false,
       ...(database.isEmbedded && { backend: "pglite" }),
       schedule: false,
@@ -54,7 +54,7 @@ export class RunQueue {
     return new RunQueue(boss, store);
   }
 
-  /** The queues a worker takes runs from: of each agent, runs of its version and runs not begun. */
+  /** The queues a worker takes runs from: for each agent, runs of its version and runs not begun. */
   static queuesOf(agents: readonly string[], version: string): readonly string[] {
     return agents.flatMap((agent) => [queueOf(agent, version), queueOf(agent, null)]);
   }
@@ -75,7 +75,7 @@ export class RunQueue {
     return made;
   }
 
-  /** Makes the queues of runs ready, which no transaction can do. */
+  /** Creates the queues of runs, which is impossible in a transaction. */
   async prepare(runs: readonly Pick<QueuedRun, "agent" | "version">[]): Promise<void> {
     for (const { agent, version } of runs) await this.know(queueOf(agent, version));
   }
@@ -111,9 +111,9 @@ export class RunQueue {
       await this.#boss.touch(queue, group.map(attemptOf));
   }
 
-  /** Has jobs handed out again at once whose worker is known to be no more. */
+  /** Makes jobs available again whose worker is known to be dead. */
   async revoke(jobs: Awaited<ReturnType<RunStore["handedOut"]>>): Promise<void> {
-    // The job of a run that had not begun when it was handed out is in the queue of all versions.
+    // A run that had not begun when it was handed out has its job in the queue of all versions.
     const placed = jobs.flatMap(({ agent, version, job }) =>
       [...new Set([queueOf(agent, version), queueOf(agent, null)])].map((queue) => ({ queue, job })),
     );
@@ -140,7 +140,7 @@ function attemptOf({ id, attempt }: RunJob): { readonly id: string; readonly ret
   return { id, retryCount: attempt };
 }
 
-/** Names of versions may be anything, those of queues not. */
+/** Version names are arbitrary, queue names are not. */
 function queueOf(agent: string, version: string | null): string {
   return version === null ? agent : `${agent}/${hashText(version).toString(36)}`;
 }

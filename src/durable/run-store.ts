@@ -23,44 +23,44 @@ export interface NewRun {
 }
 
 export interface Claimant {
-  /** The job that says so: an older one of the same run, or a lease that ran out, counts for nothing. */
+  /** The job behind the claim: an older one of the same run, or an expired lease, does not count. */
   readonly job: RunJob;
   readonly worker: string;
   readonly version: string;
-  /** True for a worker that has nothing else to lose: it takes runs that may end it. */
+  /** True for a worker with nothing else to lose: it takes runs that may crash it. */
   readonly isAlone?: boolean;
 }
 
 export interface Signal {
   readonly id: string;
-  /** Counts up in the order in which they were sent. */
+  /** Increases in the order of sending. */
   readonly number: number;
   readonly kind: "approve" | "answer" | "steer" | "cancel";
   readonly call: string | null;
-  /** JSON of what was said. */
+  /** JSON of the content. */
   readonly data: string;
 }
 
 export interface RunFilter {
   readonly state?: DurableState | undefined;
   readonly agent?: string | undefined;
-  /** Most of them, newest first. */
+  /** Maximum number, newest first. */
   readonly limit: number;
-  /** Id of the run behind which the list begins. */
+  /** Id of the run after which the list begins. */
   readonly before?: string | undefined;
 }
 
 export interface EntryBatch {
   readonly run: string;
   readonly epoch: number;
-  /** Number of the entry before the first of them. */
+  /** Number of the entry before the first one. */
   readonly after: number;
   readonly ids: readonly string[];
   /** Their records: lines of a session file. */
   readonly records: readonly string[];
-  /** True when the run has come further with them. */
+  /** True if the run makes progress with them. */
   readonly isProgress: boolean;
-  /** Numbers of signals that have reached the conversation with them. */
+  /** Numbers of the signals that reached the conversation with them. */
   readonly took: readonly number[];
 }
 
@@ -69,16 +69,16 @@ export interface StoredRecord {
   readonly record: string;
 }
 
-/** Workers lost with a run, without it coming further, from which on it is worked on alone. */
+/** Workers lost with a run without progress, from which on it runs alone. */
 const SUSPECT_LOSSES = 2;
-/** The same, from which on it is not begun again. */
+/** The same, from which on it is not started again. */
 export const MAX_LOSSES = 5;
 
-/** The condition of a worker that is there, which says so every few seconds. */
+/** The condition for a live worker, which reports every few seconds. */
 const IS_THERE = "w.seen_at > now() - interval '20 seconds'";
 
 export interface IdleEnd extends Pick<RunRow, "id" | "epoch"> {
-  /** JSON of the reason of a cancel that nobody has heard. */
+  /** JSON of the reason of an unheard cancel. */
   readonly cancel: string | null;
 }
 
@@ -120,7 +120,7 @@ export class RunStore {
     return row;
   }
 
-  /** The row, which nobody else changes until the transaction ends. */
+  /** The row, locked until the transaction ends. */
   async lock(id: string, sql: Sql): Promise<RunRow | undefined> {
     const [row] = await sql.query<RunRow>(
       `select ${RUN_COLUMNS} from ${this.schema}.runs where id = $1 for update`,
@@ -140,9 +140,9 @@ export class RunStore {
   }
 
   /**
-   * Gives a run to a worker that has its job. One that has begun with another version, or may end a worker
-   * that is not alone, is in the queue then: its `state` tells. Undefined where the run has ended or the job
-   * is another's by now. A run that a worker still had is one that this worker was lost with.
+   * Gives a run to the worker that has its job. If it began with another version, or may crash a worker that
+   * is not alone, it is queued instead, as its `state` shows. Undefined if the run has ended or its job was
+   * reassigned. If a worker still held the run, that worker counts as lost.
    */
   async claim(id: string, { job, worker, version, isAlone = false }: Claimant): Promise<RunRow | undefined> {
     const isLost = "state = 'working'";
@@ -162,25 +162,25 @@ export class RunStore {
     return row;
   }
 
-  /** True for a job that was not handed out again since: until the transaction ends it is not. */
+  /** True if a job was not handed out again; locks it until the transaction ends. */
   async isHandedOut({ id, queue, attempt }: RunJob, sql: Sql): Promise<boolean> {
     const found = await sql.query(`${this.#handedOut("$1::uuid, $2, $3")} for update`, [id, queue, attempt]);
     return found.length > 0;
   }
 
-  /** The job of an id, a queue and an attempt, as long as it is that of whoever got it with this attempt. */
+  /** The job with an id, a queue and an attempt, as long as this attempt still holds it. */
   #handedOut(given: string): string {
     return `select from ${queueSchema(this.schema)}.job j where j.state = 'active'
       and (j.id, j.name, j.retry_count) = (${given})`;
   }
 
-  /** The condition of a run that nobody holds: also one whose worker is no more, until it is handed out. */
+  /** The condition for a run without a worker. Includes runs of dead workers that are not handed out yet. */
   get #isIdle(): string {
     return `(state in ('queued', 'waiting') or state = 'working' and not exists (
       select from ${this.schema}.workers w where w.id = worker and ${IS_THERE}))`;
   }
 
-  /** Takes a run that no worker holds away from the queue, to end it or to have it handed out anew. */
+  /** Claims a run that no worker holds, to end it or to have it handed out again. */
   async claimIdle(id: string, sql: Sql): Promise<RunRow | undefined> {
     const [row] = await sql.query<RunRow>(
       `update ${this.schema}.runs set epoch = epoch + 1, worker = null, state = 'working', changed_at = now()
@@ -210,10 +210,10 @@ export class RunStore {
     await sql.query(
       `update ${this.schema}.runs set state = 'ended', worker = null, pending = null, report = $2,
          changed_at = now(), ended_at = now() where id = $1`,
-      // The value of a tool that ends a run may be anything.
+      // The output of a tool that ends a run may be anything.
       [id, storableJson(report)],
     );
-    // Messages stay for a retry. Answers do not: the calls they are for have ended with the run.
+    // Messages stay for a retry. Answers do not: their calls have ended with the run.
     const isOver = endedByItself(report.stopReason);
     await sql.query(
       `update ${this.schema}.signals set taken = true
@@ -238,19 +238,19 @@ export class RunStore {
     await sql.query(`update ${this.schema}.runs set losses = 0 where id = $1`, [id]);
   }
 
-  /** Sends something to a run; the same id is the same signal. */
+  /** Sends a signal to a run; the same id is the same signal. */
   async signal(sql: Sql, run: string, signal: Omit<Signal, "number">): Promise<void> {
     await sql.query(
       `with sent as (
          insert into ${this.schema}.signals (id, run, kind, call, data) values ($1, $2, $3, $4, $5)
          on conflict (id) do nothing returning run
        ) update ${this.schema}.runs set signals = signals + 1 where id in (select run from sent)`,
-      // As JSON: ids of calls are the model's, and a database does not take every text.
+      // As JSON: the model chooses call ids, and a database does not accept every string.
       [signal.id, run, signal.kind, signal.call === null ? null : JSON.stringify(signal.call), signal.data],
     );
   }
 
-  /** True for a signal that was sent. */
+  /** True if a signal was sent. */
   async hasSignal(sql: Sql, id: string): Promise<boolean> {
     return (await sql.query(`select from ${this.schema}.signals where id = $1`, [id])).length > 0;
   }
@@ -268,7 +268,7 @@ export class RunStore {
     }));
   }
 
-  /** Marks signals that will never reach the conversation, unless another worker has the run by now. */
+  /** Marks signals that will never reach the conversation, unless another worker has taken the run. */
   async dropSignals({ id, epoch }: RunRow, numbers: readonly number[]): Promise<void> {
     if (numbers.length === 0) return;
     await this.database.query(
@@ -297,14 +297,14 @@ export class RunStore {
     );
   }
 
-  /** The jobs of runs that workers hold, or held when they ended. */
+  /** The jobs of runs that workers hold, or held when they died. */
   async handedOut(): Promise<readonly (Pick<RunRow, "agent" | "version"> & { readonly job: string })[]> {
     return this.database.query(
       `select agent, version, job from ${this.schema}.runs where state = 'working' and job is not null`,
     );
   }
 
-  /** Runs that nobody holds, and whose deadline is over or whose cancel was not heard. */
+  /** Runs that no worker holds, with an expired deadline or an unheard cancel. */
   async idleEnds(): Promise<readonly IdleEnd[]> {
     return this.database.query<IdleEnd>(
       `select id, epoch::float8 as epoch, null as cancel from ${this.schema}.runs
@@ -316,7 +316,7 @@ export class RunStore {
     );
   }
 
-  /** Removes runs that ended longer ago than that, and says how many. */
+  /** Removes up to 500 runs that ended longer ago than this. Resolves to the number removed. */
   async forget(retentionMs: number): Promise<number> {
     return this.database.transaction(async (sql) => {
       const rows = await sql.query<{ readonly id: string }>(
@@ -365,7 +365,7 @@ export class RunStore {
     await this.database.query(`delete from ${this.schema}.workers where id = $1`, [worker]);
   }
 
-  /** Those of the runs that began with a version no worker of their agent has. */
+  /** Selects the runs that began with a version that no worker of their agent has. */
   async stranded(ids: readonly string[]): Promise<readonly Pick<RunRow, "id" | "version" | "agent">[]> {
     return this.database.query(
       `select id, version, agent from ${this.schema}.runs r
@@ -379,8 +379,8 @@ export class RunStore {
   }
 
   /**
-   * Stores entries behind those there are, all or none, and says how much was sent to the run by now. Rejects
-   * with `journal` where another worker has taken the run over.
+   * Stores entries after the existing ones, all or none. Resolves to the number of signals sent to the run so
+   * far. Rejects with `journal` if another worker has taken the run over.
    */
   async append(batch: EntryBatch, sql: Sql = this.database): Promise<number> {
     const { run, epoch, after, ids, records, isProgress, took } = batch;
@@ -423,7 +423,7 @@ export class RunStore {
     return row?.seq;
   }
 
-  /** True when a connection broke behind the commit, and not before it. */
+  /** True if a connection broke after the commit, not before it. */
   async #isStored({ run, after, ids }: EntryBatch, sql: Sql): Promise<boolean> {
     const rows = await sql.query<{ readonly id: string }>(
       `select id from ${this.schema}.entries where run = $1 and seq > $2 order by seq limit $3`,

@@ -7,7 +7,7 @@ export const SCHEMA_NAME = {
   "x-say": "up to 41 lower-case letters, digits and _, no digit first",
 } as const;
 
-/** The steps from an empty database to the newest tables. A step that was released never changes. */
+/** The steps from an empty database to the newest tables. A released step never changes. */
 const STEPS: readonly ((schema: string) => readonly string[])[] = [
   (schema) => [
     `create table ${schema}.runs (
@@ -75,8 +75,8 @@ const STEPS: readonly ((schema: string) => readonly string[])[] = [
 ];
 
 /**
- * Makes the tables or brings them up to date, one process at a time. Rejects with `invalid_config` for tables
- * of a newer version and for a database that does not store Unicode.
+ * Creates or upgrades the tables, one process at a time. Rejects with `invalid_config` for tables of a newer
+ * version and for a database that does not store Unicode.
  */
 export async function migrate(database: Database, schema: string): Promise<void> {
   await assertUnicode(database);
@@ -102,7 +102,7 @@ export function queueSchema(schema: string): string {
   return `${schema}_queue`;
 }
 
-/** `if not exists` asks for the right to create one although there is one. */
+/** Checks first, as `if not exists` requires the right to create a schema even if it exists. */
 async function makeSchema(sql: Sql, name: string): Promise<void> {
   const found = await sql.query("select from pg_namespace where nspname = $1", [name]);
   if (found.length === 0) await sql.query(`create schema ${name}`);

@@ -14,28 +14,28 @@ export interface WorkerOptions extends HeldRunHost {
   readonly concurrency: number;
   readonly retentionMs: number;
   readonly onWarning: (message: string) => void;
-  /** Told when a run has ended, waits, or is back in the queue. */
+  /** Called when a run has ended, waits, or is back in the queue. */
   readonly onSettled: (run: string) => void;
   readonly clock?: Clock;
 }
 
 type KeptOutcome = Exclude<HeldOutcome, { readonly type: "lost" }>;
 
-/** Milliseconds between two looks into the queue: at first, and when it stays empty. */
+/** Milliseconds between two looks into the queue: initially, and while it stays empty. */
 const FIRST_POLL_MS = 250;
 const LONGEST_POLL_MS = 1_000;
-/** Milliseconds between two looks at what was sent to the running runs. */
+/** Milliseconds between checks for signals to the runs in progress. */
 const LOOK_MS = 1_000;
 const GREET_MS = 5_000;
 const IDLE_END_MS = 2_000;
 const FORGET_MS = 60_000;
-/** Seconds until a run that may end its worker is handed out again, where another such run is waited for. */
+/** Seconds until a run that may crash its worker is handed out again if another such run is waiting. */
 const AGAIN_SECONDS = 2;
-/** Seconds until a run that failed is begun again. */
+/** Seconds until a failed run is restarted. */
 const RETRY_SECONDS = 5;
-/** Milliseconds that are for ever, a hundred years: the database knows no times long before ours. */
+/** Milliseconds that count as forever, a hundred years: the database has no dates much further back. */
 const FOR_EVER_MS = 100 * 365 * 86_400_000;
-/** How long a run that may end its worker keeps the others waiting: before it begins, and once it has. */
+/** Seconds that a run that may crash its worker keeps others waiting: before it starts, and after. */
 const ALONE_SECONDS = 60;
 
 /** Takes runs from the queue and works on them, many at a time. */
@@ -46,12 +46,12 @@ export class Worker {
   readonly #held = new Map<string, HeldRun>();
   readonly #jobs = new Map<string, RunJob>();
   readonly #working = new Set<Promise<void>>();
-  /** Ends the taking of runs, and then the looking after those in progress. */
+  /** Aborted to stop taking runs; `#stop` then ends the care for those in progress. */
   readonly #closing = new AbortController();
   readonly #stop = new AbortController();
-  /** The job of a run that may end this worker: it waits until nothing else runs, or runs. */
+  /** The job of a run that may crash this worker: it waits until nothing else runs, or is running. */
   #suspect: RunJob | undefined;
-  /** Nothing is begun beside it until then. */
+  /** Nothing else is started until then. */
   #aloneUntil = 0;
   #taking: Promise<void> | undefined;
   #loops: readonly Promise<void>[] = [];
@@ -68,7 +68,7 @@ export class Worker {
   async start(): Promise<void> {
     const { queue, runs, id, version, agents } = this.#options;
     for (const name of this.#queues) await queue.know(name);
-    // Whoever held a run of an embedded database is no more, and no lease has to run out first.
+    // The process that held runs of an embedded database is dead, so no lease needs to expire first.
     if (runs.database.isEmbedded) await queue.revoke(await runs.handedOut());
     await runs.greet(id, version, Object.keys(agents));
     this.#taking = this.#takeRuns();
@@ -86,14 +86,14 @@ export class Worker {
     this.#wake();
   }
 
-  /** Takes nothing more and releases what it holds; resolves when all of it is back in the queue. */
+  /** Takes nothing more and releases its runs. Resolves when all of them are back in the queue. */
   async close(graceMs: number): Promise<void> {
     const { runs, id } = this.#options;
     this.#closing.abort();
     this.#wake();
     await this.#taking;
     for (const held of this.#held.values()) held.leave(graceMs);
-    // Their leases are kept up meanwhile.
+    // Their leases are renewed meanwhile.
     await Promise.all(this.#working);
     this.#stop.abort();
     await Promise.all(this.#loops);
@@ -109,7 +109,7 @@ export class Worker {
     this.#options.onWarning(`A worker could not reach its database: ${errorMessage(error)}`);
   };
 
-  /** Removes what is kept no longer; also at once, as not every worker lives for a minute. */
+  /** Removes expired runs. Also called at the start, as not every worker lives for a minute. */
   async #forget(): Promise<void> {
     const { runs, retentionMs } = this.#options;
     if (retentionMs < FOR_EVER_MS) while (!this.#stop.signal.aborted && (await runs.forget(retentionMs)) > 0);
@@ -123,7 +123,7 @@ export class Worker {
     }
   }
 
-  /** One trouble is told once. */
+  /** Warns once for a series of failures. */
   async #tolerate<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       const done = await work();
@@ -151,13 +151,13 @@ export class Worker {
     }
   }
 
-  /** Runs that may be begun next to those in progress. */
+  /** Number of runs that may be started in addition to those in progress. */
   get #free(): number {
     if (this.#suspect !== undefined && this.#clock.elapsed() < this.#aloneUntil) return 0;
     return this.#options.concurrency - this.#held.size;
   }
 
-  /** One look into every queue, in turns, so that no agent keeps the others waiting. */
+  /** Looks into every queue once, in turns, so that no agent keeps the others waiting. */
   async #takeRound(): Promise<number> {
     if (this.#suspect !== undefined && !this.#held.has(this.#suspect.run))
       await this.#lookAtSuspect(this.#suspect);
@@ -189,7 +189,7 @@ export class Worker {
     this.#stayAlone();
   }
 
-  /** Begins it when nothing else runs; where that does not come, others are taken first. */
+  /** Starts it when nothing else runs. If that takes too long, others are taken first. */
   async #lookAtSuspect(job: RunJob): Promise<void> {
     if (this.#held.size === 0) {
       this.#stayAlone();
@@ -204,7 +204,7 @@ export class Worker {
     this.#aloneUntil = this.#clock.elapsed() + ALONE_SECONDS * 1_000;
   }
 
-  /** Works on the run of a job where it is given to this worker; the job of one that is over is done with. */
+  /** Works on the run of a job if this worker gets it. Finishes the job if the run is over. */
   async #claim(job: RunJob, isAlone: boolean): Promise<RunRow | undefined> {
     const { runs, id: worker, version } = this.#options;
     const row = await runs.claim(job.run, { job, worker, version, isAlone });
@@ -214,8 +214,8 @@ export class Worker {
   }
 
   /**
-   * True for a job of a run that runs here: its lease ran out, while the database was gone or this
-   * process stood still, and nobody else has taken the run. The work goes on, under the new lease.
+   * True if the run of this job is in progress here: its lease expired while the database was gone or this
+   * process stood still, and no other worker took the run. The work continues under the new lease.
    */
   async #isHeld(job: RunJob): Promise<boolean> {
     const held = this.#held.get(job.run);
@@ -225,7 +225,7 @@ export class Worker {
     return isSame && row.state === "working";
   }
 
-  /** A job that could not be begun is for whoever takes it next: nobody keeps up its lease any more. */
+  /** Returns a job that could not be started, as nobody renews its lease any more. */
   async #giveUp(job: RunJob, error: unknown): Promise<void> {
     if (!this.#isTroubled) this.#warn(error);
     this.#isTroubled = true;
@@ -260,7 +260,7 @@ export class Worker {
     }
   }
 
-  /** Keeps how the work on a run came to an end, unless another worker has it by now. */
+  /** Stores how the work on a run came to an end, unless another worker has taken it. */
   async #settle(job: RunJob, { id, epoch }: RunRow, outcome: KeptOutcome): Promise<void> {
     const { runs, queue, version } = this.#options;
     await queue.prepare([{ agent: agentOf(job), version }]);
@@ -277,11 +277,11 @@ export class Worker {
     });
   }
 
-  /** Lays a run aside or ends it, or tells in how many seconds it is to be taken up again. */
+  /** Parks or ends a run, or returns the seconds until it must be taken up again. */
   async #nextOf(row: RunRow, outcome: KeptOutcome, sql: Sql): Promise<"ended" | number> {
     const { runs } = this.#options;
     if (outcome.type === "released") {
-      // That this worker released it says nothing against it.
+      // Being released by this worker is not held against the run.
       await runs.forgive(sql, row.id);
       return 0;
     }
@@ -292,7 +292,7 @@ export class Worker {
       return "ended";
     }
     const { report } = outcome;
-    // Nobody who said something in time is left without an answer, unless the run was stopped.
+    // A message sent in time always gets an answer, unless the run was stopped.
     if (endedByItself(report.stopReason) && sent.some(({ kind }) => kind === "steer")) return 0;
     if (report.error?.retryable === true && row.retries > 0) {
       await runs.countRetry(sql, row.id);
@@ -308,11 +308,11 @@ export class Worker {
     if (found !== undefined) await queue.prepare([{ ...found, version: begunVersion(found) }]);
     await runs.database.transaction(async (sql) => {
       const row = await runs.lock(job.run, sql);
-      // Whoever has it by now, and works on the run, is not to lose it.
+      // Another worker that has taken the run must not lose it.
       if (!(await runs.isHandedOut(job, sql))) return;
       await queue.finish(job, sql);
       if (row?.job !== job.id || row.state === "ended") return;
-      // Claimed by this worker, which did not hear of it: nobody was lost.
+      // Claimed by this worker, which did not learn of it: no worker was lost.
       if (row.state === "working" && row.worker === id && !this.#held.has(row.id))
         await runs.requeue(sql, row.id, row.version);
       await queue.add(sql, [{ ...row, version: begunVersion(row) }], inSeconds);

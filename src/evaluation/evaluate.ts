@@ -30,14 +30,14 @@ export interface EvaluationOptions extends Pick<SuiteTasks, "suites" | "tasks"> 
   readonly repeats: number;
   readonly jobs: number;
   readonly folder: ResultsFolder;
-  /** US dollars that all runs together may cost, those made before included. */
+  /** US dollars that all runs together may cost, including earlier ones. */
   readonly maxUsd: number | undefined;
   readonly place: Pick<RunPlace, "session" | "config" | "env" | "keepsScratch" | "onScratch">;
-  /** The options and settings that decide how runs go: all runs of a folder have the same. */
+  /** The options and settings that affect runs: they must be the same for all runs of a folder. */
   readonly conditions: { readonly [name: string]: unknown };
   readonly signal: AbortSignal;
   readonly onEvent: (event: EvaluationEvent) => void;
-  /** Gets a function that ends everything at once, for the moment before the process ends. */
+  /** Receives a function that kills everything immediately, for use right before the process exits. */
   readonly onLive: (killNow: () => void) => void;
 }
 
@@ -46,27 +46,27 @@ export type EvaluationEvent =
       readonly type: "begin";
       readonly open: number;
       readonly done: number;
-      /** Numbers of lines of earlier results that cannot be read. */
+      /** Numbers of unreadable lines in the earlier results. */
       readonly damaged: readonly number[];
-      /** Tasks that were changed since: what was found out about them does not count any more. */
+      /** Tasks that have changed since: their earlier results no longer count. */
       readonly changed: readonly string[];
     }
   | { readonly type: "run"; readonly record: RunRecord; readonly done: number; readonly total: number };
 
 export interface EvaluationEnd {
-  /** The newest of each run of the tasks, those of earlier commands included. */
+  /** The newest record of each run of the tasks, including runs of earlier commands. */
   readonly records: readonly RunRecord[];
-  /** Runs asked for that are still to be made. */
+  /** Requested runs that are still to be made. */
   readonly open: number;
-  /** True when the money was used up. */
+  /** True if the money was used up. */
   readonly isShort: boolean;
   readonly spentUsd: number | undefined;
 }
 
 /**
- * Makes every run that has no result yet, and writes each result down when it is known. Resolves when all are
- * made, the signal was aborted, or the money is used up. Throws for what would be wrong with every run, when
- * those still running have ended.
+ * Makes every run that has no result yet, and writes each result down as soon as it is known. Resolves when
+ * all are made, the signal is aborted, or the money is used up. Throws for errors that every run would have,
+ * once the running ones have ended.
  */
 export async function evaluate(options: EvaluationOptions): Promise<EvaluationEnd> {
   const { folder, tasks, onEvent } = options;
@@ -79,7 +79,7 @@ export async function evaluate(options: EvaluationOptions): Promise<EvaluationEn
     );
   });
   try {
-    // What an evaluation that was killed has left.
+    // Leftovers of a killed evaluation.
     await Promise.all([folder.judges, ...workplacesOf(folder.scratchPrefix)].map(removeFolder));
     folder.assertOptions(options.conditions);
     const { records, damaged } = folder.read();
@@ -106,7 +106,7 @@ export async function evaluate(options: EvaluationOptions): Promise<EvaluationEn
   }
 }
 
-/** Models as they were asked for, those of earlier commands behind them; then tasks, then repeats. */
+/** Models in the requested order, then those of earlier commands; then tasks, then repeats. */
 function ordered(records: readonly RunRecord[], models: readonly string[]): readonly RunRecord[] {
   const names = [...models, ...records.map(({ model }) => model).sort()];
   return records.toSorted(
@@ -116,7 +116,7 @@ function ordered(records: readonly RunRecord[], models: readonly string[]): read
   );
 }
 
-/** All runs asked for, in an order in which what is known early is about all tasks and models. */
+/** All requested runs, ordered so that early results cover all tasks and models. */
 function plan({ tasks, models, repeats }: EvaluationOptions): readonly PlannedRun[] {
   return Array.from({ length: repeats }, (_none, at) =>
     tasks.flatMap((source) =>
@@ -140,7 +140,7 @@ function sharedBudget(
   return new SharedBudget(maxUsd, { spentUsd });
 }
 
-/** Says how to go on when a run cannot be kept; one that need not be kept, as sessions say, there is not. */
+/** Adds how to continue if a run cannot be kept. Omits the session's advice to run without keeping it. */
 function withAdvice(error: unknown, { path }: ResultsFolder): unknown {
   if (!isNanoAgentError(error, "journal")) return error;
   const why = error.message.replace(OR_UNKEPT, "").replace(/ Put that right\.$/, "");
@@ -151,12 +151,12 @@ function withAdvice(error: unknown, { path }: ResultsFolder): unknown {
   );
 }
 
-/** How the names of folders begin that a person wants to look at. */
+/** Prefix of folders that a person wants to look at. */
 const KEPT = "nano-agent-kept-";
 
 /**
- * The paths that tell how tasks are solved, links resolved: the tasks, what Git keeps of them, results, and
- * the scratch folders of other evaluations that are there.
+ * The paths that reveal how tasks are solved, links resolved: the tasks, Git's copies of them, results, and
+ * the existing scratch folders of other evaluations.
  */
 function closedTo({ suites, tasks, folder }: EvaluationOptions): string[] {
   const given = [...suites, ...tasks.map((task) => task.folder)];
@@ -184,7 +184,7 @@ class Evaluation {
     const live: RunPlace["live"] = new Set();
     this.#closed = closedTo(options);
     const onScratch: RunPlace["onScratch"] = (scratch) => {
-      // Who comes later must not find there what was done before.
+      // Later agents must not find earlier work there.
       this.#closed.push(scratch.root);
       options.place.onScratch(scratch);
     };
@@ -194,16 +194,16 @@ class Evaluation {
     });
   }
 
-  /** Makes the runs. Resolves to what is left of them, and of the money. */
+  /** Makes the runs. Resolves to the number left, and whether the money ran out. */
   async perform(open: readonly PlannedRun[]): Promise<Pick<EvaluationEnd, "open" | "isShort">> {
     const waiting = [...open];
     this.#done = this.#total - open.length;
     const { folder, jobs, place } = this.#options;
     folder.makeJudges();
     const count = Math.min(jobs, open.length);
-    // What a person asked for is not removed with what a killed command has left.
+    // A folder a person asked for must not be removed with the leftovers of a killed command.
     const prefix = place.keepsScratch ? KEPT : folder.scratchPrefix;
-    // All before the first run, so that each agent can be kept from those of the others.
+    // All before the first run, so that each agent can be kept out of the others' folders.
     const workplaces = await Promise.all(Array.from({ length: count }, () => makeWorkplace(prefix)));
     const removal = { killNow: () => workplaces.forEach(removeOpened) };
     if (!place.keepsScratch) this.#place.live.add(removal);
@@ -214,7 +214,7 @@ class Evaluation {
       await Promise.all([...removed, removeFolder(folder.judges)]);
       this.#place.live.delete(removal);
     }
-    // The first: those behind it may only have been ended because of it.
+    // The first error: later ones may only be its consequence.
     if (this.#failed.signal.aborted) throw toNanoAgentError(this.#failed.signal.reason);
     return { open: this.#total - this.#done, isShort: this.#isShort };
   }
@@ -244,7 +244,7 @@ class Evaluation {
       this.#done++;
       onEvent({ type: "run", record: end.record, done: this.#done, total: this.#total });
     } catch (error) {
-      // A run that was told to end may end with an error; it is still to be made.
+      // A run told to end may end with an error; it is still to be made.
       if (!this.#options.signal.aborted) this.#failed.abort(withAdvice(error, this.#options.folder));
       throw error;
     }

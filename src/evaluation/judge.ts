@@ -9,7 +9,7 @@ import type { Task } from "./task.ts";
 import { makeWorkplace, removeFolder, TaskScratch } from "./task-scratch.ts";
 
 export interface JudgePlace {
-  /** Their environment: never credentials, for they run what agents have written. */
+  /** Environment of the programs: never credentials, as they run agent-written code. */
   readonly env: { readonly [name: string]: string };
   readonly signal: AbortSignal;
   readonly watcher: ProcessWatcher | undefined;
@@ -17,18 +17,18 @@ export interface JudgePlace {
 
 export interface Verdict {
   readonly solved: boolean;
-  /** The last line it wrote, or how it ended. */
+  /** The last line the check wrote, or how it ended. */
   readonly reason: string;
-  /** Why it says nothing about the task: it could not be run at all. */
+  /** Why the verdict does not count: the check could not be run at all. */
   readonly error?: string;
-  /** True when it took too long and was ended. */
+  /** True if it took too long and was killed. */
   readonly isTimeout: boolean;
-  /** All it wrote, or the end of it. */
+  /** Its whole output, or the end of it. */
   readonly output: string;
   readonly durationMs: number;
 }
 
-/** Runs `setup`, where there is one. Resolves to why the task cannot be worked on, in one sentence. */
+/** Runs `setup`, if there is one. Resolves to why the task cannot be worked on, in one sentence. */
 export async function setUp(
   task: Task,
   scratch: TaskScratch,
@@ -40,7 +40,7 @@ export async function setUp(
   return `setup ${howItEnded(end, task)}${lastLine(end) === "" ? "" : `: ${lastLine(end)}`}`;
 }
 
-/** Runs `check` in the scratch folder, with the answer of the agent on its standard input. */
+/** Runs `check` in the scratch folder, with the agent's answer on its standard input. */
 export async function judge(
   task: Task,
   { scratch, answer }: { readonly scratch: TaskScratch; readonly answer: string },
@@ -62,7 +62,7 @@ export async function judge(
   };
 }
 
-/** An agent that took its own working folder away has solved nothing. */
+/** An agent that removed its own working directory has solved nothing. */
 const WITHOUT_FOLDER: Verdict = {
   solved: false,
   reason: "the working folder is gone, or may not be entered",
@@ -88,14 +88,14 @@ async function program(
       return runProgram({ ...place, env, path: join(folder, name), cwd: scratch.folder, input, timeoutMs });
     });
   } catch (error) {
-    // What was changed must not judge; what the file system refuses is no word about the task either.
+    // A changed task must not judge, and a file system error does not count against it either.
     const message = error instanceof Error ? error.message : String(error);
     if (isNanoAgentError(error, "invalid_argument")) throw error;
     return { code: null, signal: null, output: "", durationMs: 0, failure: { message } };
   }
 }
 
-/** Variables with another folder for temporary files, by all names that programs know it by. */
+/** Variables with another folder for temporary files, under every name that programs use. */
 export function withTemporary<V>(
   variables: { readonly [name: string]: V },
   folder: string,
@@ -103,7 +103,7 @@ export function withTemporary<V>(
   return { ...variables, TMPDIR: folder, TMP: folder, TEMP: folder };
 }
 
-/** Codes with which a shell says that a program, or its interpreter, could not be started. */
+/** Exit codes of a shell that could not start a program or its interpreter. */
 const CANNOT_RUN: ReadonlySet<number | null> = new Set([126, 127]);
 
 function isUnable({ code, failure }: ProgramEnd): boolean {
@@ -135,15 +135,15 @@ const MAX_REASON_CHARS = 500;
 
 export interface TaskProof {
   readonly task: string;
-  /** Why it cannot tell a solution from none; empty for a good task. */
+  /** Why it cannot tell a solution from no solution; empty for a good task. */
   readonly faults: readonly string[];
-  /** True when a reference proved that it can be solved. */
+  /** True if a reference proved that it can be solved. */
   readonly isSolvable: boolean;
 }
 
 /**
- * Proves that the check of a task fails as long as nothing was done, and passes with its reference. Where
- * there is neither `reference` nor `reference.md`, only the former.
+ * Proves that the check of a task fails if nothing was done, and passes with its reference. Without
+ * `reference` and `reference.md`, proves only the former.
  */
 export async function validateTask(task: Task, place: JudgePlace): Promise<TaskProof> {
   const faults: string[] = [];
@@ -180,7 +180,7 @@ async function verdictOn(
     const answer = withReference ? (task.referenceAnswer ?? "") : "";
     return await judge(task, { scratch, answer }, place);
   } catch (error) {
-    // One that cannot be copied, or was changed meanwhile, is no reason to be silent about the others.
+    // A task that cannot be copied or has changed must not hide the results of the others.
     if (isNanoAgentError(error, "invalid_argument")) return error.message;
     throw error;
   } finally {
@@ -195,33 +195,33 @@ interface ProgramStart {
   readonly input: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Ends what it started when this process is killed. */
+  /** Kills its processes if this process is killed. */
   readonly watcher: ProcessWatcher | undefined;
 }
 
 export interface ProgramEnd {
-  /** `null`: it did not end by itself. */
+  /** `null`: it did not exit by itself. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Both outputs in the order of writing; of a long one, the end. */
+  /** Both outputs in the order of writing; only the end if they are long. */
   readonly output: string;
   readonly durationMs: number;
-  /** Why it was ended, or never began. */
+  /** Why it was killed, or never started. */
   readonly failure?: "timeout" | "aborted" | { readonly message: string };
 }
 
 const MAX_OUTPUT = 262_144;
 const GRACE_MS = 500;
-/** How long outputs are read after the end, when a process that could not be ended holds them. */
+/** Milliseconds to read outputs after the end if a process that survived KILL holds them. */
 const DRAIN_MS = 500;
 
-/** Most times a program is started that the system takes for one that is being written. */
+/** Maximum number of starts of a program that the system considers as being written. */
 const STARTS = 20;
 const BUSY_PAUSE_MS = 20;
 
 /**
- * Runs a program in a process group of its own and ends with it everything it has started. A program that
- * takes too long, or whose signal is aborted, is ended. Never rejects.
+ * Runs a program in its own process group and ends everything it started with it. A program that takes too
+ * long, or whose signal is aborted, is killed. Never rejects.
  */
 export async function runProgram(start: ProgramStart): Promise<ProgramEnd> {
   for (let starts = 1; ; starts++) {
@@ -232,8 +232,8 @@ export async function runProgram(start: ProgramStart): Promise<ProgramEnd> {
 }
 
 /**
- * True when the program did not begin since somebody has its file open for writing: a process of ours that is
- * just being started has, for a moment, everything open that was open here while the file was copied.
+ * True if the program did not start because its file is open for writing: for a moment, a process we are just
+ * spawning inherits every descriptor that was open here while the file was copied.
  */
 function isBeingWritten({ code, output }: ProgramEnd, { path }: ProgramStart): boolean {
   return code === 126 && output.trimEnd().endsWith(`${path}: Text file busy`);
@@ -243,7 +243,7 @@ async function runOnce(start: ProgramStart): Promise<ProgramEnd> {
   const startedAt = performance.now();
   const mark = newId("check");
   const output = new OutputTail(MAX_OUTPUT);
-  // Both outputs are one pipe, so that their lines stand in the order in which they were written.
+  // Both outputs share one pipe, so that their lines stay in the order of writing.
   const child = spawn("/bin/sh", ["-c", 'exec "$0" 2>&1', start.path], {
     cwd: start.cwd,
     env: markedEnvironment(start.env, mark),
@@ -252,7 +252,7 @@ async function runOnce(start: ProgramStart): Promise<ProgramEnd> {
     stdio: ["pipe", "pipe", "ignore"],
   });
   child.stdout.on("data", (bytes: Buffer) => output.add(bytes));
-  // It need not read its input.
+  // The program need not read its input.
   child.stdin.on("error", () => undefined);
   child.stdin.end(start.input);
   const { pid } = child;
@@ -281,7 +281,7 @@ async function runOnce(start: ProgramStart): Promise<ProgramEnd> {
   clearTimeout(timer);
   start.signal.removeEventListener("abort", onAbort);
   await ending;
-  // Its number is still its own for as long as numbers take to come round.
+  // Its number cannot have been reused until process ids wrap around.
   await endProcesses({ mark, roots: [pid] }, GRACE_MS);
   start.watcher?.remove(pid);
   await drained(closed);

@@ -18,7 +18,7 @@ export interface PlannedRun extends RunKey {
 }
 
 export interface RunPlace extends JudgePlace {
-  /** Options of the coding sessions, beside those that a run has of its own. */
+  /** Options of the coding sessions, besides those specific to a run. */
   readonly session: Pick<CodingSessionOptions, "addDirs" | "mcp" | "onNotice" | "adoptErrors" | "keepIn"> & {
     readonly environment: Environment;
   };
@@ -27,15 +27,15 @@ export interface RunPlace extends JudgePlace {
   readonly scratch: ScratchPlace;
   /** True to leave the scratch folder of each run. */
   readonly keepsScratch: boolean;
-  /** Is told of each scratch folder that stays, be it that this user may not remove it. */
+  /** Called with each scratch folder that stays, even if only because this user may not remove it. */
   readonly onScratch: (scratch: Pick<TaskScratch, "root" | "folder">) => void;
-  /** Absolute paths that an agent must not see: neither references nor what others do, or did before it. */
+  /** Absolute paths hidden from the agent: references, and the work of other and earlier agents. */
   readonly closed: readonly string[];
-  /** Sessions and scratch folders in use, for the moment before the process ends. */
+  /** Sessions and scratch folders in use, to be killed right before the process exits. */
   readonly live: Set<Pick<PreparedSession, "killNow">>;
 }
 
-/** A run that was made, and what its check wrote; or why it is still to be made. */
+/** A completed run with the output of its check, or why it is still to be made. */
 export type RunEnd = "interrupted" | "out_of_money" | JudgedRun;
 
 export interface JudgedRun {
@@ -44,10 +44,9 @@ export interface JudgedRun {
 }
 
 /**
- * Makes one run: a scratch copy, `setup`, the agent, `check`. A run that was interrupted, or that the money
- * of the evaluation did not pay for to its end, has no result. Throws for what would be wrong with every run:
- * settings, credentials, a model that does not exist, a session that cannot be kept; and for a task that was
- * changed.
+ * Makes one run: a scratch copy, `setup`, the agent, `check`. A run that was interrupted, or that ran out of
+ * the evaluation's money, has no result. Throws for errors that every run would have (settings, credentials,
+ * a model that does not exist, a session that cannot be kept) and for a task that was changed.
  */
 export async function performRun(run: PlannedRun, place: RunPlace): Promise<RunEnd> {
   const { source: task } = run;
@@ -89,7 +88,7 @@ async function runAgent(
     model,
     sessionId,
     settings: settingsOf(task, place),
-    // What one run has learned must not help another.
+    // Lessons from one run must not help another.
     remembers: false,
     budget: defined({ tokens: task.limits.tokens, shared }),
   });
@@ -104,7 +103,7 @@ async function runAgent(
   }
 }
 
-/** The settings of a run: of two limits the smaller, and nothing of what judges it within reach. */
+/** The settings of a run: the smaller of two limits, and no access to anything that judges it. */
 function settingsOf({ limits }: Task, { config, closed }: RunPlace): ConfigFile {
   const { maxTurns, maxWallTime, maxBudgetUsd, disallowedTools = [] } = config;
   const asked = maxWallTime === undefined ? undefined : parseDuration(maxWallTime);
@@ -126,7 +125,7 @@ function smaller(left: number | undefined, right: number | undefined): number | 
   return Math.min(left, right);
 }
 
-/** True for a run that ended for want of money, and not by the limit of its task. */
+/** True if a run ended because the evaluation's money ran out, not by the limit of its task. */
 function isOutOfMoney(
   { stopReason, limit, cost = 0 }: Outcome,
   { shared }: RunPlace,
@@ -136,7 +135,7 @@ function isOutOfMoney(
   return shared.usd - shared.spentUsd < usd - cost;
 }
 
-/** Errors of the way to a model, and of this machine: they say nothing about the model. */
+/** Errors of the connection to a model, and of this machine: they do not count against the model. */
 const PASSING: ReadonlySet<ErrorCode> = new Set([
   "rate_limit",
   "provider_error",
@@ -146,7 +145,7 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
   "checkpoint",
   "internal",
 ]);
-/** Errors that every run would have: a session that cannot be kept means a disk that is full. */
+/** Errors that every run would have: a session that cannot be kept means a full disk. */
 const LASTING: ReadonlySet<ErrorCode> = new Set([
   "invalid_config",
   "unknown_provider",
@@ -166,7 +165,7 @@ function failureOf({ stopReason, error }: Outcome, { name }: Task): string | und
 
 interface RunFacts {
   readonly sessionId: string;
-  /** Absent: it was not started. */
+  /** Absent if the run was not started. */
   readonly outcome?: Outcome;
   readonly verdict?: Verdict;
   readonly failure?: string;

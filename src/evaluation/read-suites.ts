@@ -15,8 +15,8 @@ interface WrittenFolders {
 }
 
 /**
- * Throws `invalid_argument` for folders that are in each other's way: results in a task change it, those in a
- * suite itself look like tasks, and agents cannot work within what is closed to them.
+ * Throws `invalid_argument` for overlapping folders: results in a task change it, results directly in a suite
+ * look like tasks, and agents cannot work inside a folder that is closed to them.
  */
 export function assertApart(
   { suites, tasks }: Pick<SuiteTasks, "suites" | "tasks">,
@@ -38,8 +38,8 @@ export function assertApart(
 }
 
 /**
- * The folders in which Git may keep what was ever in a folder: those of the repositories that it lies in, of
- * a worktree or submodule also that of its repository. Links resolved.
+ * The folders in which Git may keep earlier contents of a folder: those of the repositories around it and,
+ * for a worktree or submodule, of its main repository. Links resolved.
  */
 export function gitFoldersAround(folder: string): readonly string[] {
   const path = join(folder, ".git");
@@ -55,7 +55,7 @@ interface TaskFilter {
   readonly tags: readonly string[];
 }
 
-/** The tasks of some suites, in the order of suites and names, and the folders that cannot be used as one. */
+/** The tasks of some suites, ordered by suite and name, and the folders that cannot be used as tasks. */
 export interface SuiteTasks {
   readonly suites: readonly string[];
   readonly tasks: readonly Task[];
@@ -64,8 +64,8 @@ export interface SuiteTasks {
 
 /**
  * Reads suites: folders of task folders; a task folder itself stands for its one task. Throws
- * `invalid_argument` for a folder that does not exist, one without tasks, two tasks of one name, and a filter
- * that leaves none.
+ * `invalid_argument` for a missing folder, one without tasks, two tasks of the same name, and a filter that
+ * matches nothing.
  */
 export async function readSuites(paths: readonly string[], filter: TaskFilter): Promise<SuiteTasks> {
   const suites = paths.map((path) => existingFolder(path, "The suite"));
@@ -88,7 +88,7 @@ function taskFolders(suite: string): readonly string[] {
     .filter(({ name }) => !name.startsWith("."))
     .map(({ name }) => name)
     .filter((name) => isFolder(join(suite, name)))
-    // Who gives the command in the suite finds the folders of results there.
+    // A command run inside the suite creates its result folders there.
     .filter((name) => !existsSync(new ResultsFolder(join(suite, name)).results))
     .sort();
   if (names.length > 0) return names.map((name) => realpathSync(join(suite, name)));
@@ -101,7 +101,7 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    // A link that leads nowhere, or to itself.
+    // A dangling or circular link.
     return false;
   }
 }

@@ -26,17 +26,17 @@ import { isWithin, realPath } from "../system/real-path.ts";
 import { replaceFile } from "../system/replace-file.ts";
 import { isAbsent, systemCode } from "../system/system-error.ts";
 
-/** How the names of all scratch folders begin that are not kept. */
+/** Prefix of all scratch folders that are not kept. */
 export const SCRATCH = "nano-agent-eval-";
 
 interface Results {
-  /** All runs, also those that a later line of the same run has replaced, in the order of writing. */
+  /** All runs in the order of writing, including those replaced by a later line of the same run. */
   readonly records: readonly RunRecord[];
-  /** Numbers of lines that cannot be read, from 1. */
+  /** Numbers of unreadable lines, from 1. */
   readonly damaged: readonly number[];
 }
 
-/** The folder an evaluation writes to: results, the page about them, sessions, outputs of checks. */
+/** The folder an evaluation writes to: results, the report page, sessions, outputs of checks. */
 export class ResultsFolder {
   readonly path: string;
 
@@ -44,7 +44,7 @@ export class ResultsFolder {
     this.path = path;
   }
 
-  /** Makes a new one in a folder, named after the time; of two commands at once each gets its own. */
+  /** Makes a new one in a folder, named after the time; simultaneous commands each get their own. */
   static fresh(parent: string, now: Date): ResultsFolder {
     const stamp = now
       .toISOString()
@@ -64,7 +64,7 @@ export class ResultsFolder {
     return join(this.path, "report.html");
   }
 
-  /** Where sessions are kept: with `XDG_STATE_HOME` at {@link path}, every command finds them there. */
+  /** The folder of sessions: with `XDG_STATE_HOME` at {@link path}, every command finds them there. */
   get history(): string {
     return join(this.path, "nano-agent");
   }
@@ -77,19 +77,19 @@ export class ResultsFolder {
     return join(this.path, "checks");
   }
 
-  /** How the names of scratch folders begin that belong to it, in the temporary folder of the system. */
+  /** Prefix of its scratch folders in the system's temporary folder. */
   get scratchPrefix(): string {
     return `${SCRATCH}${digest(realPath(this.path))}-`;
   }
 
-  /** Where copies of what judges runs are, each for as long as it is needed. */
+  /** The folder for copies of the judging programs, each kept only as long as it is needed. */
   get judges(): string {
     return join(this.path, "judges");
   }
 
   /**
-   * The folders that tell of runs, links resolved: this one, and those beside it that hold results. Not one
-   * in which `workplace` lies: nobody could work there.
+   * The folders with records of runs, links resolved: this one, and siblings that hold results, except one
+   * that contains `workplace`, as nobody could work there.
    */
   closedAround(workplace: string): readonly string[] {
     const path = realPath(this.path);
@@ -97,7 +97,7 @@ export class ResultsFolder {
     return [...new Set([path, ...beside.map(realPath).filter((each) => !isWithin(workplace, each))])];
   }
 
-  /** Makes it. Throws `invalid_argument` where that cannot be done. */
+  /** Makes it. Throws `invalid_argument` if that fails. */
   make(): void {
     try {
       makePrivateFolders(this.checks);
@@ -110,12 +110,12 @@ export class ResultsFolder {
     }
   }
 
-  /** Makes the folder for what judges runs. Throws `journal` where that cannot be done. */
+  /** Makes the folder for the judging programs. Throws `journal` if that fails. */
   makeJudges(): void {
     this.#write(() => makePrivateFolders(this.judges));
   }
 
-  /** The results so far. Throws `invalid_argument` where there are none to be read. */
+  /** The results so far. Throws `invalid_argument` if they are missing or cannot be read. */
   read(): Results {
     let text: string;
     try {
@@ -138,8 +138,8 @@ export class ResultsFolder {
   }
 
   /**
-   * Adds a line; it is on the disk when this returns. A line that was cut before it stays apart from it.
-   * Throws `journal` where it cannot be written.
+   * Adds a line, which is on disk on return. Keeps it apart from a torn line before it. Throws `journal` if
+   * it cannot be written.
    */
   append(record: RunRecord): void {
     this.#write(() => {
@@ -153,12 +153,12 @@ export class ResultsFolder {
     });
   }
 
-  /** Keeps what a check wrote, under the name of its session. Throws `journal` where it cannot be written. */
+  /** Keeps a check's output under the id of its session. Throws `journal` if it cannot be written. */
   keepOutput({ session }: Pick<RunRecord, "session">, output: string): void {
     this.#write(() => writeFileSync(join(this.checks, `${session}.txt`), output, { mode: 0o600 }));
   }
 
-  /** Writes the page about it. Throws `journal` where that cannot be done. */
+  /** Writes the report page. Throws `journal` if that fails. */
   writePage(page: string): void {
     this.#write(() => replaceFile(this.page, page));
   }
@@ -176,9 +176,9 @@ export class ResultsFolder {
   }
 
   /**
-   * Holds the options and settings of runs against those that the folder was begun with, and notes them where
-   * it is new. Throws `invalid_argument`, naming them, when some differ: runs under other conditions do not
-   * belong together.
+   * Compares the options and settings of runs with those the folder was started with; a new folder stores
+   * them. Throws `invalid_argument`, naming the differing ones: runs under different conditions must not be
+   * mixed.
    */
   assertOptions(options: { readonly [name: string]: unknown }): void {
     const path = join(this.path, "evaluation.json");
@@ -210,7 +210,7 @@ export function newestOfEach(records: readonly RunRecord[]): readonly RunRecord[
   return [...newest.values()];
 }
 
-/** Makes a folder; false where there is one. Other faults show when it is written to. */
+/** Makes a folder; false if it already exists. Other errors show when it is written to. */
 function isNew(path: string): boolean {
   try {
     mkdirSync(path, { mode: 0o700 });
@@ -228,10 +228,10 @@ function endsTorn(file: number): boolean {
   return last[0] !== 0x0a;
 }
 
-/** Values may hold what is nobody's business: what is kept only says whether they are the same. */
+/** Values may be private, so only hashes are kept, to compare them. */
 function digest(value: unknown): string {
   const text = JSON.stringify(value, (_name, each: unknown) =>
-    // The order of names says nothing.
+    // The order of keys does not matter.
     isRecord(each) ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))) : each,
   );
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
@@ -257,7 +257,7 @@ function optionsIn(path: string): { readonly [name: string]: unknown } | undefin
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
 const ADDING = O_RDWR | O_APPEND | O_CREAT;
 
-/** Opens a regular file and nothing in its place: whoever opens a pipe waits for somebody else. */
+/** Opens a regular file and nothing else: opening a pipe would wait for its other end. */
 function openFile(path: string, flags: number): number {
   const file = openSync(path, flags | (O_NONBLOCK ?? 0), 0o600);
   if (fstatSync(file).isFile()) return file;
@@ -278,14 +278,14 @@ function foldersIn(parent: string): readonly string[] {
   try {
     return readdirSync(parent).map((name) => join(parent, name));
   } catch {
-    // What we cannot list, nobody whom we start can list either.
+    // A folder we cannot list cannot be listed by our agents either.
     return [];
   }
 }
 
 /**
- * US dollars that runs have cost which were interrupted before they had a result, after their sessions;
- * undefined when a price is unknown. `known`: the sessions of results.
+ * US dollars spent by runs that were interrupted before they had a result, according to their sessions;
+ * undefined if a price is unknown. `known`: the sessions that have results.
  */
 export function spentByInterrupted(
   { history: historyFolder }: ResultsFolder,
@@ -299,7 +299,7 @@ export function spentByInterrupted(
   return spent.total.costUsd;
 }
 
-/** Settings that decide nothing about a run, or are told with each, or may be raised to go on. */
+/** Settings that do not affect runs, are recorded with each, or may be raised to continue. */
 const ASIDE: ReadonlySet<string> = new Set<keyof ConfigFile>([
   "model",
   "maxBudgetUsd",
@@ -313,7 +313,7 @@ const ASIDE: ReadonlySet<string> = new Set<keyof ConfigFile>([
   "keys",
 ]);
 
-/** The settings that decide how runs go, wherever they come from. */
+/** The settings that affect runs, wherever they come from. */
 export function conditionsOf(values: ConfigFile): { readonly [name: string]: unknown } {
   return Object.fromEntries(Object.entries(values).filter(([name]) => !ASIDE.has(name)));
 }
@@ -324,23 +324,23 @@ export interface RunRecord {
   readonly task: string;
   /** SHA-256 of the task's folder. */
   readonly hash: string;
-  /** `provider/id[:effort]`, as it was asked for. */
+  /** `provider/id[:effort]`, as requested. */
   readonly model: string;
-  /** Which of the runs of this task and model, from 1. */
+  /** Number of the run for this task and model, from 1. */
   readonly repeat: number;
   readonly solved: boolean;
-  /** The last line of the check, or how it ended. */
+  /** The last line of the check's output, or how it ended. */
   readonly reason: string;
-  /** Present: the run says nothing about the model and counts for nothing. It is done again. */
+  /** If present, the run does not count for or against the model, and is repeated. */
   readonly error?: string;
   readonly stop: StopReason | "not_started";
-  /** Model requests of the conversation that were answered. */
+  /** Answered model requests of the conversation. */
   readonly turns: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Part of `inputTokens` that came from the provider's cache. */
+  /** Part of `inputTokens` that was served from the provider's cache. */
   readonly cachedTokens: number;
-  /** US dollars; `null` when a price is unknown. */
+  /** US dollars; `null` if a price is unknown. */
   readonly costUsd: number | null;
   /** Milliseconds the agent took. */
   readonly ms: number;
@@ -349,7 +349,7 @@ export interface RunRecord {
   /** Tool calls that were refused. */
   readonly refused: number;
   readonly session: string;
-  /** When it ended, after ISO 8601. */
+  /** Time of its end in ISO 8601. */
   readonly time: string;
 }
 
@@ -366,7 +366,7 @@ function isAmount(value: unknown): boolean {
   return typeof value === "number" && Number.isFinite(value) && value >= 0;
 }
 
-/** True for a line of results. Fields that a later version may add do no harm. */
+/** True for a line of results. Ignores fields that a later version may add. */
 function isRunRecord(value: unknown): value is RunRecord {
   if (!isRecord(value)) return false;
   const { v, repeat, solved, error = "", costUsd } = value;

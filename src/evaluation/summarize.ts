@@ -2,30 +2,30 @@ import { counted } from "../core/base/text.ts";
 import { describeDuration } from "../tools/shell/report.ts";
 import type { RunRecord } from "./results-folder.ts";
 
-/** How a model did. Runs that count for nothing are left out of all figures but `errors`. */
+/** Results of a model. Runs that do not count are excluded from all figures but `errors`. */
 export interface ModelSummary {
   readonly model: string;
   readonly tasks: number;
   readonly runs: number;
   readonly solvedRuns: number;
-  /** Runs that say nothing about the model. */
+  /** Runs that do not count for or against the model. */
   readonly errors: number;
-  /** Calls that were refused, over all runs. */
+  /** Refused calls over all runs. */
   readonly refused: number;
-  /** Undefined without a run that counts. */
+  /** Undefined if no run counts. */
   readonly solved: ShareEstimate | undefined;
   readonly turns: number | undefined;
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
   readonly cachedTokens: number | undefined;
-  /** US dollars of a run; undefined when a price is unknown. */
+  /** US dollars per run; undefined if a price is unknown. */
   readonly costUsd: number | undefined;
   readonly ms: number | undefined;
-  /** US dollars of all runs, those that count for nothing included; undefined when a price is unknown. */
+  /** US dollars of all runs, including those that do not count; undefined if a price is unknown. */
   readonly totalUsd: number | undefined;
 }
 
-/** The summaries of all models, in the order of their first runs. Figures of a run are medians. */
+/** The summaries of all models, in the order of their first runs. Figures per run are medians. */
 export function summarize(records: readonly RunRecord[]): readonly ModelSummary[] {
   return modelsOf(records).map((model) =>
     summaryOf(
@@ -80,7 +80,7 @@ interface ComparisonSide {
   readonly records: readonly RunRecord[];
 }
 
-/** A task on both sides of a comparison: the shares of its runs that solved it. */
+/** A task in a comparison, with the share of runs that solved it on each side. */
 interface TaskChange {
   readonly task: string;
   readonly a: number;
@@ -90,18 +90,18 @@ interface TaskChange {
 export interface Comparison {
   readonly a: string;
   readonly b: string;
-  /** Tasks that both sides have in the same form. */
+  /** Tasks that are identical on both sides. */
   readonly tasks: number;
   readonly missing: readonly string[];
   readonly changed: readonly string[];
   readonly shareA: number;
   readonly shareB: number;
-  /** How likely a difference as large is by chance alone. */
+  /** Probability of a difference this large by chance alone. */
   readonly chance: number;
   readonly isMoreThanChance: boolean;
   readonly better: readonly TaskChange[];
   readonly worse: readonly TaskChange[];
-  /** The mean of `b` as a multiple of that of `a`, over tasks; undefined where it is unknown or 0. */
+  /** The mean of `b` as a multiple of that of `a`, over tasks; undefined if it is unknown or 0. */
   readonly ratios: {
     readonly costUsd: number | undefined;
     readonly ms: number | undefined;
@@ -112,7 +112,7 @@ export interface Comparison {
 
 const LEVEL = 0.05;
 
-/** Compares two sides over the tasks that both have in the same form. Undefined when there are none. */
+/** Compares two sides over the tasks that are identical on both. Undefined if there are none. */
 export function compareSides(a: ComparisonSide, b: ComparisonSide): Comparison | undefined {
   const [left, right] = [byTask(a), byTask(b)];
   const names = [...new Set([...left.keys(), ...right.keys()])];
@@ -159,7 +159,7 @@ function byTask({ records }: ComparisonSide): ReadonlyMap<string, readonly RunRe
   const tasks = new Map<string, RunRecord[]>();
   for (const record of records.filter(counts)) {
     const runs = tasks.get(record.task) ?? [];
-    // Of a task that was changed in between only its newest form counts.
+    // If a task changed in between, only its newest form counts.
     tasks.set(record.task, [...runs.filter(({ hash }) => hash === record.hash), record]);
   }
   return tasks;
@@ -203,7 +203,7 @@ export function summaryCells(summary: ModelSummary): readonly string[] {
   ];
 }
 
-/** A share in whole per cent. A share that is not all, or not nothing, does not look as if it were. */
+/** A share in whole per cent. Shows 100 or 0 only if it is exactly all or nothing. */
 export function percent(share: number): string {
   const rounded = Math.round(share * 100);
   if (rounded === 100 && share < 1) return "99 %";
@@ -214,7 +214,7 @@ export function dollars(usd: number | undefined): string {
   return usd === undefined ? "unknown" : `$${usd.toFixed(4)}`;
 }
 
-/** The result of a comparison in plain words, one sentence or two. */
+/** The result of a comparison in plain words, one or two sentences. */
 export function comparisonVerdict({
   chance,
   isMoreThanChance,
@@ -234,10 +234,10 @@ export function comparisonVerdict({
   return `That may well be chance: without any difference, one as large comes about with a probability of ${percent(chance)} (${p}).${few}`;
 }
 
-/** With fewer tasks that differ no result of the test is below one in twenty. */
+/** With fewer differing tasks, the result of the test is never below one in twenty. */
 const LEAST_CHANGES = 6;
 
-/** The costs and times of the second side as multiples of the first; empty where nothing is known. */
+/** Costs and times of the second side as multiples of the first; empty if nothing is known. */
 export function ratioText({ ratios }: Comparison): string {
   const parts = [
     ["cost", ratios.costUsd],
@@ -259,7 +259,7 @@ export function changeText(changes: Comparison["better"]): string {
   return changes.map(({ task, a, b }) => `${task} (${percent(a)} → ${percent(b)})`).join(", ");
 }
 
-/** The results of an evaluation as its page shows them. */
+/** The results of an evaluation as shown on its page. */
 export interface EvaluationContent {
   readonly title: string;
   readonly records: readonly RunRecord[];
@@ -281,21 +281,21 @@ export interface ShareEstimate {
 /** The 97.5 % point of the normal distribution. */
 const Z = 1.959963984540054;
 
-/** The interval of Wilson (1927) around a share of `count` independent observations; `count` above 0. */
+/** Wilson's interval (1927) around a share of `count` independent observations; `count` above 0. */
 export function wilsonInterval(share: number, count: number): ShareEstimate {
   const spread = Z ** 2 / count;
   const middle = (share + spread / 2) / (1 + spread);
   const half = (Z / (1 + spread)) * Math.sqrt((share * (1 - share)) / count + spread / (4 * count));
-  // At the ends a bound is the end itself, whatever rounding makes of it.
+  // At either end the bound is exact, despite rounding.
   const low = share === 0 ? 0 : Math.max(0, middle - half);
   return { share, low, high: share === 1 ? 1 : Math.min(1, middle + half) };
 }
 
 /**
- * The share of tasks that are solved, each task with the share of its own runs. Runs of one task are alike,
- * so the task is the unit: the scatter between tasks says how many independent observations there are, no
- * fewer than tasks and no more than runs, and Wilson's interval is taken for that number. With one run a task
- * it is Wilson's interval itself. Undefined without tasks.
+ * The share of solved tasks, each task counting with the share of its own runs. Runs of one task are alike,
+ * so the task is the unit: the scatter between tasks gives the number of independent observations, at least
+ * the number of tasks and at most that of runs, for Wilson's interval. With one run per task it is Wilson's
+ * interval itself. Undefined without tasks.
  */
 export function solvedShare(tasks: readonly (readonly boolean[])[]): ShareEstimate | undefined {
   const shares = tasks.filter((runs) => runs.length > 0).map(shareOf);
@@ -309,7 +309,7 @@ function independentCount(shares: readonly number[], share: number, runs: number
   const tasks = shares.length;
   const squares = shares.reduce((sum, each) => sum + (each - share) ** 2, 0);
   const spread = share * (1 - share);
-  // All alike: nothing says that the runs of a task are independent of each other.
+  // All alike: there is no evidence that the runs of a task are independent of each other.
   if (spread === 0 || tasks < 2) return tasks;
   const variance = squares / (tasks * (tasks - 1));
   return variance === 0 ? runs : Math.min(runs, Math.max(tasks, spread / variance));
@@ -323,9 +323,9 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** The middle value, or the mean of the two in the middle; undefined of nothing, `NaN` with one that is. */
+/** The median, or the mean of the two middle values; undefined if empty, `NaN` if any value is. */
 export function median(values: readonly number[]): number | undefined {
-  // It cannot be sorted among others.
+  // NaN cannot be sorted.
   if (values.some(Number.isNaN)) return Number.NaN;
   const sorted = values.toSorted((left, right) => left - right);
   const upper = sorted[Math.floor(sorted.length / 2)];
@@ -333,27 +333,27 @@ export function median(values: readonly number[]): number | undefined {
   return upper === undefined || lower === undefined ? undefined : (upper + lower) / 2;
 }
 
-/** Runs of one task on the two sides of a comparison; none of them is empty. */
+/** Runs of one task on the two sides of a comparison; neither is empty. */
 export interface TaskPair {
   readonly a: readonly boolean[];
   readonly b: readonly boolean[];
 }
 
-/** Steps a difference is counted in, times the number of tasks: the work is its square at most. */
+/** Resolution of a difference times the number of tasks: the work is at most its square. */
 const MAX_STEPS = 50_000;
 
 /**
- * How likely differences as large as these are by chance alone, in either direction: the exact permutation
- * test over tasks, which swaps the two sides of each. With one run a task it is the exact test of McNemar.
- * Where numbers of runs differ so much that counting would take too long, differences are rounded and the
- * result is no smaller than the exact one.
+ * Probability of differences this large by chance alone, in either direction: the exact permutation test over
+ * tasks, which swaps the two sides of each. With one run per task it is McNemar's exact test. If the numbers
+ * of runs differ so much that counting would take too long, differences are rounded and the result is no
+ * smaller than the exact one.
  */
 export function chanceOf(pairs: readonly TaskPair[]): number {
   const denominator = pairs.flatMap(({ a, b }) => [a.length, b.length]).reduce(leastCommonMultiple, 1);
   const steps = Math.max(1, Math.min(denominator, Math.floor(MAX_STEPS / Math.max(1, pairs.length))));
   const exact = pairs.map(({ a, b }) => (shareOf(b) - shareOf(a)) * steps);
   const rounded = exact.map((each) => Math.round(each));
-  // Rounding moves each difference by half a step at most, in what was seen and in each of its swaps.
+  // Rounding moves each difference by at most half a step, both in the observed sum and in each swap.
   const slack = steps === denominator ? 0 : pairs.length;
   const seen = Math.abs(rounded.reduce((sum, each) => sum + each, 0)) - slack;
   return chanceOfSum(
@@ -384,6 +384,6 @@ function chanceOfSum(sizes: readonly number[], seen: number): number {
 function leastCommonMultiple(left: number, right: number): number {
   let [a, b] = [left, right];
   while (b !== 0) [a, b] = [b, a % b];
-  // Beyond what can be counted with anyway, one number is as good as another.
+  // Above the countable range the exact value does not matter.
   return Math.min((left / a) * right, Number.MAX_SAFE_INTEGER);
 }

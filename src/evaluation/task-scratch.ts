@@ -8,21 +8,21 @@ import { systemCodeBehind } from "../system/system-error.ts";
 import { hashFolder, type Task } from "./task.ts";
 
 export interface ScratchPlace {
-  /** Holds what agents work in. */
+  /** Holds the working directories of agents. */
   readonly workplace: string;
-  /** Holds copies of what judges them, where no agent gets. */
+  /** Holds copies of the judging programs, out of reach of agents. */
   readonly judges: string;
 }
 
-/** A place of its own for one run of a task. The working folder is a copy; the suite stays as it is. */
+/** A separate place for one run of a task. The working directory is a copy; the suite stays unchanged. */
 export class TaskScratch {
   readonly root: string;
   readonly folder: string;
-  /** The agent's folder for temporary files: what it leaves there must not reach another run. */
+  /** The agent's folder for temporary files: its leftovers must not reach another run. */
   readonly temporary: string;
   readonly #place: ScratchPlace;
   readonly #task: Task;
-  /** Folders that are there for a program of the task, as long as it runs. */
+  /** Folders that exist only while a program of the task runs. */
   readonly #passing = new Set<string>();
 
   private constructor(root: string, task: Task, place: ScratchPlace) {
@@ -34,8 +34,8 @@ export class TaskScratch {
   }
 
   /**
-   * Makes it, readable by this user alone, with `files` in it. Throws `invalid_argument` where that cannot be
-   * done, and when the task is not what it was when it was read.
+   * Makes it, readable by this user alone, with `files` in it. Throws `invalid_argument` if that fails, or if
+   * the task has changed since it was read.
    */
   static async make(task: Task, place: ScratchPlace): Promise<TaskScratch> {
     let scratch: TaskScratch | undefined;
@@ -60,7 +60,7 @@ export class TaskScratch {
     if (this.#task.has.reference) await this.#take("reference");
   }
 
-  /** False when an agent has removed the working folder, put something else there, or closed it. */
+  /** False if an agent has removed the working directory, replaced it, or made it inaccessible. */
   isUsable(): boolean {
     try {
       accessSync(this.folder, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -71,16 +71,16 @@ export class TaskScratch {
   }
 
   /**
-   * Lets work be done with a copy of what judges the task, and a folder for temporary files, which are there
-   * for that time alone: nothing that ran before has seen them. Throws `invalid_argument` when the suite is
-   * not what it was when it was read.
+   * Runs `work` with a copy of the judging programs and a folder for temporary files, which exist only
+   * meanwhile: nothing that ran before has seen them. Throws `invalid_argument` if the suite has changed
+   * since it was read.
    */
   async withJudge<T>(work: (folder: string, temporary: string) => Promise<T>): Promise<T> {
     const { folder } = this.#task;
     const left = new Set(["files", "reference"].map((part) => join(folder, part)));
     const judge = await this.#makePassing(join(this.#place.judges, "judge-"));
     try {
-      // An agent whom nothing confines may have closed the folder around its own.
+      // An unconfined agent may have made the folder around its own inaccessible.
       chmodSync(this.#place.workplace, 0o700);
       const temporary = await this.#makePassing(join(this.#place.workplace, "tmp-"));
       await cp(folder, judge, { recursive: true, verbatimSymlinks: true, filter: (path) => !left.has(path) });
@@ -98,7 +98,7 @@ export class TaskScratch {
     return path;
   }
 
-  /** Resolves to false when something stays that this user may not remove. */
+  /** Resolves to false if anything remains that this user may not remove. */
   remove(): Promise<boolean> {
     return removeFolder(this.root);
   }
@@ -113,7 +113,7 @@ export class TaskScratch {
     await cp(join(this.#task.folder, part), this.folder, options);
   }
 
-  /** After copying, so that nothing else was copied. */
+  /** Runs after copying, so that a change during the copy is noticed too. */
   #assertAsRead(): void {
     const { folder, hash, name } = this.#task;
     if (hashFolder(folder) === hash) return;
@@ -124,8 +124,8 @@ export class TaskScratch {
 }
 
 /**
- * A new folder for runs in the temporary folder of the system, of this user alone. `prefix`: how its name
- * begins. Throws `invalid_argument` where it cannot be made.
+ * Makes a new folder for runs in the system's temporary folder, for this user alone. `prefix`: start of its
+ * name. Throws `invalid_argument` if that fails.
  */
 export async function makeWorkplace(prefix: string): Promise<string> {
   try {
@@ -138,7 +138,7 @@ export async function makeWorkplace(prefix: string): Promise<string> {
   }
 }
 
-/** The folders in the temporary folder of the system whose names begin so. A link is none of them. */
+/** The folders in the system's temporary folder with this prefix. Links do not count. */
 export function workplacesOf(prefix: string): readonly string[] {
   const parent = realPath(tmpdir());
   const entries = readdirSync(parent, { withFileTypes: true });
@@ -147,14 +147,14 @@ export function workplacesOf(prefix: string): readonly string[] {
     .map(({ name }) => join(parent, name));
 }
 
-/** A new folder of this user alone, whose name nobody can guess. */
+/** A new folder for this user alone, with an unguessable name. */
 async function makeFolder(prefix: string): Promise<string> {
   return realpath(await mkdtemp(prefix));
 }
 
 const REMOVE = { recursive: true, force: true, maxRetries: 3 } as const;
 
-/** Resolves to false when something stays that this user may not remove. */
+/** Resolves to false if anything remains that this user may not remove. */
 export function removeFolder(path: string): Promise<boolean> {
   return rm(path, REMOVE).then(
     () => true,
@@ -162,7 +162,7 @@ export function removeFolder(path: string): Promise<boolean> {
   );
 }
 
-/** Resolves to false when there is something in it: then it stays. */
+/** Resolves to false if it is not empty: then it stays. */
 export function removeEmpty(path: string): Promise<boolean> {
   return rmdir(path).then(
     () => true,
@@ -171,8 +171,8 @@ export function removeEmpty(path: string): Promise<boolean> {
 }
 
 /**
- * Removes a folder without waiting, also where its owner may not change those in it (`chmod 555`), as caches
- * of packages are. False when something stays.
+ * Removes a folder synchronously, even if it contains read-only folders (`chmod 555`), such as package
+ * caches. Returns false if anything remains.
  */
 export function removeOpened(path: string): boolean {
   try {
@@ -192,7 +192,7 @@ function openFolders(path: string): void {
 
 const FULL: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
-/** True when an error, or what caused it, says that there is no room: making some is what helps then. */
+/** True if an error or one of its causes means that there is no room left: freeing some is what helps. */
 export function isFull(error: unknown): boolean {
   return FULL.has(systemCodeBehind(error));
 }

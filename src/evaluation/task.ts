@@ -65,7 +65,7 @@ async function readHead(folder: string, faults: string[]): Promise<Head | undefi
     return undefined;
   }
   const { fields, body } = read;
-  // A blank before a slash says that it begins no command.
+  // A blank before a slash means that it is not a command.
   const prompt = body.replace(/^(?:[^\S\n]*\n)+/, "").trimEnd();
   if (prompt === "") faults.push(`${TASK_FILE} holds no prompt: write it below the front matter`);
   assertKnown(fields, FIELDS, "field", faults);
@@ -75,7 +75,7 @@ async function readHead(folder: string, faults: string[]): Promise<Head | undefi
   return { title, tags: tags ?? [], prompt, limits: readLimits(fields["limits"], faults) };
 }
 
-/** A name that nobody reads would be a bound that silently does not hold. */
+/** Reports unknown names: a misspelled limit would silently not apply. */
 function assertKnown(fields: object, known: readonly string[], what: string, faults: string[]): void {
   for (const name of Object.keys(fields))
     if (!known.includes(name))
@@ -119,7 +119,7 @@ function readLimits(value: unknown, faults: string[]): TaskLimits {
   };
 }
 
-/** Empty: the program can be run. Undefined: there is none. */
+/** Why a program cannot be run. Empty: it can. Undefined: there is none. */
 function programFault(folder: string, name: "check" | "setup"): string | undefined {
   try {
     return faultOfProgram(folder, name);
@@ -145,7 +145,7 @@ function faultOfProgram(folder: string, name: "check" | "setup"): string | undef
   }
 }
 
-/** As much of a file as a system reads to find its interpreter. */
+/** The part of a file that a system reads to find its interpreter. */
 function beginning(path: string): string {
   const file = openSync(path, "r");
   try {
@@ -185,8 +185,8 @@ function readAnswer(folder: string, faults: string[]): string | undefined {
 }
 
 /**
- * SHA-256, in hexadecimal, of everything in a folder: names, contents, targets of links, and what may be
- * executed. Throws `invalid_argument` for what is neither file, folder nor link.
+ * SHA-256, in hexadecimal, of everything in a folder: names, contents, link targets, and executable bits.
+ * Throws `invalid_argument` for anything but files, folders and links.
  */
 export function hashFolder(folder: string): string {
   const hash = createHash("sha256");
@@ -211,7 +211,7 @@ function addFolder(hash: Hash, folder: string, inside: string): void {
   }
 }
 
-/** Lengths stand in front, so that no two folders give the same bytes. */
+/** Prefixes lengths, so that no two folders give the same bytes. */
 function add(hash: Hash, ...parts: readonly string[]): void {
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}:${part}`);
 }
@@ -240,11 +240,11 @@ interface TaskLimits {
   readonly tokens?: number;
   /** US dollars. */
   readonly usd?: number;
-  /** Milliseconds that `setup` and `check` may take, each. */
+  /** Milliseconds that `setup` and `check` may each take. */
   readonly checkMs: number;
 }
 
-/** A task of a suite: a prompt, the files it is about, and a program that says whether it was solved. */
+/** A task of a suite: a prompt, its files, and a program that checks whether it was solved. */
 export interface Task {
   readonly name: string;
   readonly title: string;
@@ -254,11 +254,11 @@ export interface Task {
   readonly folder: string;
   readonly hash: string;
   readonly has: { readonly files: boolean; readonly setup: boolean; readonly reference: boolean };
-  /** An answer that solves it, as `check` gets it on standard input. */
+  /** An answer that solves it, passed to `check` on standard input. */
   readonly referenceAnswer: string | undefined;
 }
 
-/** Why a folder cannot be used as a task: one sentence each, with what to do. */
+/** The faults that make a folder unusable as a task: one sentence each, with the remedy. */
 export interface TaskFault {
   readonly name: string;
   readonly folder: string;

@@ -3,18 +3,18 @@ export class CallOrder<T> {
   #open: string[] = [];
   readonly #held = new Map<string, T>();
 
-  /** The calls of a new answer, in their order. Forgets those before. */
+  /** Starts with the calls of a new answer, in order. Forgets earlier ones. */
   begin(callIds: readonly string[]): void {
     this.#open = [...callIds];
     this.#held.clear();
   }
 
-  /** True for a call of the newest answer whose result was not given out yet. */
+  /** True for a call of the newest answer whose result has not been returned yet. */
   has(callId: string): boolean {
     return this.#open.includes(callId);
   }
 
-  /** Takes the result of a call. Returns the results whose turn it is now; none for an unknown call. */
+  /** Takes the result of a call. Returns the results that are now due; none for an unknown call. */
   add(callId: string, result: T): readonly T[] {
     if (!this.has(callId)) return [];
     this.#held.set(callId, result);
@@ -29,7 +29,7 @@ export class CallOrder<T> {
     return due;
   }
 
-  /** The results that wait for a call without one, in call order. Forgets all calls. */
+  /** The results held back by a call without one, in call order. Forgets all calls. */
   rest(): readonly T[] {
     const waiting = this.#open.flatMap((callId) => {
       const result = this.#held.get(callId);

@@ -1,9 +1,9 @@
 import type { JournalEntry } from "../core/agent/entries.ts";
 
-/** The time in which runs of a session were at it: pauses between them do not count. */
+/** Measures the active time of a session's runs, without the pauses between them. */
 export class RunClock {
   readonly stretches: { readonly from: number; to: number }[] = [];
-  /** Of the newest entry; never less than before, also where a clock was set back. */
+  /** Time of the newest entry. Never decreases, even if a clock was set back. */
   time: number = Number.NEGATIVE_INFINITY;
   /** Milliseconds of all runs so far. */
   worked = 0;
@@ -16,7 +16,7 @@ export class RunClock {
     return this.stretches.at(-1)?.from ?? this.time;
   }
 
-  /** Takes an entry. Returns when the run before it ended, if the entry begins one and that one was cut. */
+  /** Takes an entry. If it begins a run and the run before was interrupted, returns when that one ended. */
   apply({ type, scope, time }: JournalEntry): number | undefined {
     this.time = Math.max(this.time, time);
     const isOuter = scope === undefined;
@@ -27,13 +27,13 @@ export class RunClock {
       this.stretches.push({ from: this.time, to: this.time });
       this.isOpen = begins;
     }
-    // What a host writes between runs, such as another model, is no work.
+    // Entries a host writes between runs, such as a change of model, are not active time.
     if (this.isOpen) this.#reach(this.time);
     if (isOuter && type === "run_end") this.isOpen = false;
     return cutAt;
   }
 
-  /** The end of the newest run; one without an end in the journal continues until now. */
+  /** The end of the newest run. Without an end in the journal, the run continues until `now`. */
   end(now: number | undefined): number {
     if (this.isOpen && now !== undefined) this.#reach(Math.max(now, this.time));
     return this.stretches.at(-1)?.to ?? this.time;

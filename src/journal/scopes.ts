@@ -1,23 +1,23 @@
 import type { AgentEvent, SubagentEvent } from "../core/agent/entries.ts";
 
-/** A subagent of a session, as its entries tell it. */
+/** A subagent of a session, as derived from its entries. */
 export interface SubagentScope {
-  /** The scope that its entries bear. */
+  /** The scope of its entries. */
   readonly scope: string;
-  /** The call that started it; its scope for a session that does not hold that call. */
+  /** The call that started it, or its scope if the session does not contain that call. */
   readonly callId: string;
   readonly agent: string;
-  /** The subagent that started it; undefined for one of the conversation or a phase of its pattern. */
+  /** The subagent that started it; undefined if the conversation or a phase of its pattern did. */
   readonly parent: SubagentScope | undefined;
 }
 
 /**
- * Finds the subagent that wrote an entry: the innermost one whose `run_start` bears the entry's scope or one
- * above it. Phases of a pattern have scopes too, without a `run_start`. Wants every entry, in order.
+ * Finds the subagent that wrote an entry: the innermost one whose `run_start` has the entry's scope or one
+ * above it. Phases of a pattern have scopes too, without a `run_start`. Needs every entry, in order.
  */
 export class Scopes {
   readonly #subagents = new Map<string, SubagentScope>();
-  /** Calls by the scope that a subagent of theirs gets. */
+  /** Calls by the scope that their subagent gets. */
   readonly #calls = new Map<string, { readonly callId: string; readonly name: string }>();
 
   /** The subagent that wrote an entry; undefined for the conversation and the phases of its pattern. */
@@ -37,7 +37,7 @@ export class Scopes {
     return this.#innermost(scope);
   }
 
-  /** An entry as a run publishes it: one of a subagent inside an event of each subagent around it. */
+  /** An entry as a run publishes it: a subagent's entry is wrapped in an event of each subagent around it. */
   published(entry: AgentEvent): AgentEvent {
     let event = entry;
     for (let from = this.of(entry); from !== undefined; from = from.parent)
@@ -58,30 +58,30 @@ function parentOf(scope: string): string {
   return scope.slice(0, Math.max(0, scope.lastIndexOf("/")));
 }
 
-/** The event that a subagent of whatever depth published. */
+/** The event inside, published by a subagent at any depth. */
 export function innermost(event: AgentEvent): AgentEvent {
   return event.type === "subagent" ? innermost(event.event) : event;
 }
 
 /**
- * State that an observer keeps for each running subagent, found by the events of a run: events of several
- * subagents come mixed, and one tool call may start more than one.
+ * State that an observer keeps for each running subagent, looked up by the events of a run: events of several
+ * subagents are interleaved, and one tool call may start more than one.
  */
 export class OpenSubagents<T> {
   readonly #open = new Map<string, T>();
 
-  /** The state for the subagent of an event; `make()` gives it at the first event. */
+  /** The state for the subagent of an event; its first event creates it with `make()`. */
   of(event: SubagentEvent, make: () => T): T | undefined {
     if (event.event.type === "run_start") this.#open.set(keyOf(event), make());
     return this.#open.get(keyOf(event));
   }
 
-  /** Forgets the subagent of an event, which was its last one. */
+  /** Forgets the subagent of an event. Call it with its last one. */
   close(event: SubagentEvent): void {
     this.#open.delete(keyOf(event));
   }
 
-  /** Forgets all of them and gives what was kept, the newest first. */
+  /** Forgets all of them and returns their state, newest first. */
   closeAll(): readonly T[] {
     const kept = [...this.#open.values()].reverse();
     this.#open.clear();

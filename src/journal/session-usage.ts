@@ -9,7 +9,7 @@ export interface ModelSpending extends Spending {
   readonly model: string;
 }
 
-/** Tokens and cost of model requests, those of subagents included. */
+/** Tokens and cost of model requests, including those of subagents. */
 export class SpendingTally {
   #total = NO_SPENDING;
   readonly #byModel = new Map<string, Spending>();
@@ -47,15 +47,15 @@ export interface SessionUsage {
   readonly models: { readonly [model: string]: Spending };
   readonly tools: { readonly [tool: string]: ToolStats };
   readonly total: Spending;
-  /** Milliseconds of all runs; of an interrupted run, to its last entry. */
+  /** Milliseconds of all runs; an interrupted run counts up to its last entry. */
   readonly runMs: number;
-  /** Milliseconds in calls of tools; calls that overlap count each. */
+  /** Milliseconds in tool calls; overlapping calls each count in full. */
   readonly toolMs: number;
-  /** Of the last run; undefined while it is running, or when it was interrupted. */
+  /** Of the last run; undefined while it is running, or if it was interrupted. */
   readonly stopReason: string | undefined;
 }
 
-/** Adds up entries. Calls made by calls count for their tool and not for the time in tools. */
+/** Adds up entries. Calls made by calls count for their tool but not for the time in tools. */
 export function sessionUsage(entries: Iterable<JournalEntry>): SessionUsage {
   const spent = new SpendingTally();
   const scopes = new Scopes();
@@ -67,12 +67,12 @@ export function sessionUsage(entries: Iterable<JournalEntry>): SessionUsage {
     const isDelegated = scopes.of(entry) !== undefined;
     clock.apply(entry);
     if (clock.isOpen) stopReason = undefined;
-    // Runs of subagents are inside a run, and their requests and calls are counted with all others.
+    // Runs of subagents are part of a run, and their requests and calls are counted with all others.
     if (entry.type === "run_end" && entry.scope === undefined) stopReason = entry.stopReason;
     spent.add(entry);
     if (entry.type === "tool_result") {
       tools[entry.name] = withResult(tools[entry.name], entry);
-      // A subagent's or inner call's time is in that of the call around it; phases of a pattern are in none.
+      // The time of a subagent's or inner call is part of the outer call; that of a pattern's phase is not.
       if (entry.parentCallId === undefined && !isDelegated) toolMs += entry.durationMs;
     }
   }

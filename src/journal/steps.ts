@@ -3,17 +3,16 @@ import { misuse } from "../core/base/errors.ts";
 import { Scopes } from "./scopes.ts";
 
 /**
- * A step of a session: one request to the model in the conversation, counted from 1 along the entries from
- * the first to the newest. An answer that was worked out in nested runs (a plan, a reflection) is one step,
- * whatever it took.
+ * A step of a session: one model request in the conversation, counted from 1 in the order of the entries. An
+ * answer that took nested runs (a plan, a reflection) is one step, however many requests it needed.
  */
 export interface SessionStep {
   readonly number: number;
-  /** Place of the entry it begins with; the request of the step was made from everything before it. */
+  /** Index of the entry it begins with; its request was made from everything before that. */
   readonly at: number;
-  /** Place of the entry with the answer. */
+  /** Index of the entry with the answer. */
   readonly answerAt: number;
-  /** Number of its run, from 1; 0 for answers that stand outside of runs. */
+  /** Number of its run, from 1; 0 for answers outside of runs. */
   readonly run: number;
 }
 
@@ -24,7 +23,7 @@ export function sessionSteps(entries: readonly JournalEntry[]): readonly Session
   return counter.steps;
 }
 
-/** The step of a number. Throws `invalid_argument` for one that the session does not have. */
+/** The step with a number. Throws `invalid_argument` if the session does not have it. */
 export function stepNumbered(entries: readonly JournalEntry[], number: number): SessionStep {
   const steps = sessionSteps(entries);
   const step = Number.isInteger(number) ? steps[number - 1] : undefined;
@@ -34,16 +33,16 @@ export function stepNumbered(entries: readonly JournalEntry[], number: number): 
   throw misuse(`Step ${number}: ${has}. nano-agent sessions show prints their numbers.`);
 }
 
-/** Tells the steps of entries that come one after the other, from the first of a session, numbered from 1. */
+/** Finds the step of each entry, counted from 1. Takes the entries in order, from the first of a session. */
 export class StepCounter {
   readonly steps: SessionStep[] = [];
   readonly #scopes = new Scopes();
   #next = 0;
   #run = 0;
-  /** Where the phases of a pattern began that have no answer yet. */
+  /** Index at which the pattern's phases without an answer began. */
   #phasesAt: number | undefined;
 
-  /** The next step for input and a pattern's phases; for what a subagent does its call's; 0 before any. */
+  /** The next step for input and pattern phases; the call's step for a subagent's entries; 0 before any. */
   stepOf(entry: JournalEntry): number {
     const { type, scope } = entry;
     const { steps } = this;
@@ -61,13 +60,13 @@ export class StepCounter {
   }
 }
 
-/** Entries that may stand between the beginning of a run and a message that is a part of its input. */
+/** Entries that may stand between the start of a run and a message of its input. */
 const BEFORE_INPUT: ReadonlySet<string> = new Set(["user_message", "permission_decision", "tool_result"]);
 
 /**
- * Id of the record in front of a message of the user: who goes on from there can say something else in its
- * place. The input of a run takes the beginning of the run along. `null`: the message is the first of all.
- * Throws `invalid_argument` for what is no such message.
+ * Id of the record before a user message: continuing from there allows replacing the message. For the input
+ * of a run, it is the record before the start of the run. `null`: the message is the first of all. Throws
+ * `invalid_argument` if there is no such message.
  */
 export function entryBefore(entries: readonly JournalEntry[], id: string): string | null {
   const at = entries.findIndex((entry) => entry.id === id);

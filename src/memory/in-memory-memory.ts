@@ -7,16 +7,16 @@ import { defined } from "../core/base/json.ts";
 import { type Input, toMessages } from "../core/message/input.ts";
 import { type Message, toolCallsOf, type UserBlock } from "../core/message/message.ts";
 
-/** A message of a conversation, with what it is known by. */
+/** A message of a conversation with its id and marks. */
 export interface MemoryItem {
-  /** The same as long as the journal lives, also when it is read again. */
+  /** Stays the same as long as the journal exists, even when it is read again. */
   readonly id: string;
   readonly message: Message;
-  /** Words put on it, e.g. `hint`, `compressed`. Never sent to a model. */
+  /** Labels put on it, e.g. `hint`, `compressed`. Never sent to a model. */
   readonly marks: readonly string[];
 }
 
-/** Which messages are meant. */
+/** Selects messages. */
 export interface MemoryFilter {
   /** Only those with this mark. */
   readonly mark?: string;
@@ -24,26 +24,26 @@ export interface MemoryFilter {
   readonly excludeMark?: string;
 }
 
-/** Messages of the memory: as {@link InMemoryMemory.getMemory} gave them, or by their ids. */
+/** Messages of the memory: as returned by {@link InMemoryMemory.getMemory}, or by their ids. */
 export type MemoryChoice = string | Message | readonly (string | Message)[];
 
-/** Where a memory keeps what it is told; what an agent passes for its own conversation. */
+/** Where a memory records its changes; an agent passes this for its own conversation. */
 export interface MemoryHost {
   readonly recorder: () => Pick<Recorder, "journal" | "state">;
-  /** Awaited before every change. Rejects when the conversation cannot be edited now. */
+  /** Awaited before every change. Rejects if the conversation cannot be edited now. */
   readonly beforeChange: () => Promise<void>;
 }
 
 /**
  * The messages of a conversation, to look at and to edit: a fold over its journal, in which every change is
- * an entry, so that whoever reads the journal again has the same messages and marks. Every tool call keeps
- * exactly one result. On its own, or {@link import("../agent/agent.ts").Agent.conversation} of an agent,
- * which takes changes between runs only (`invalid_argument`).
+ * an entry, so that reading the journal again gives the same messages and marks. Every tool call keeps
+ * exactly one result. Stands alone, or is the {@link import("../agent/agent.ts").Agent.conversation} of an
+ * agent, which accepts changes only between runs (`invalid_argument`).
  */
 export class InMemoryMemory {
   readonly #host: MemoryHost;
 
-  /** `journal`: records everything; the memory begins with what it holds. Default: in memory, empty. */
+  /** `journal`: records everything; the memory begins with its contents. Default: in memory, empty. */
   constructor({ journal, host }: { readonly journal?: LocalJournal; readonly host?: MemoryHost } = {}) {
     this.#host = host ?? standingAlone(journal ?? new MemoryJournal());
   }
@@ -54,9 +54,9 @@ export class InMemoryMemory {
   }
 
   /**
-   * Adds messages; nothing for `null` and `undefined`. Results answer the open calls of the message before
-   * them; an answer whose results are still to come may be added. Rejects with `invalid_argument` for another
-   * role than user and assistant, and for a call id that is in use.
+   * Adds messages; does nothing for `null` and `undefined`. Results answer the open calls of the message
+   * before them; an answer whose results are still to come may be added. Rejects with `invalid_argument` for
+   * a role other than user and assistant, and for a call id that is in use.
    */
   async add(
     messages: Input | null | undefined,
@@ -92,14 +92,14 @@ export class InMemoryMemory {
   }
 
   /**
-   * Leaves messages out of what is sent from here on. Tool calls and their results go together. Resolves with
-   * how many went; messages that are not there are no fault.
+   * Leaves messages out of later requests. Tool calls and their results go together. Resolves to the number
+   * removed; missing messages are not an error.
    */
   async delete(choice: MemoryChoice): Promise<number> {
     return this.#remove(this.#idsOf(choice));
   }
 
-  /** Leaves out the messages with a mark. */
+  /** Leaves out the messages with a mark, as `delete` does. */
   async deleteByMark(mark: string): Promise<number> {
     return this.#remove(this.items({ mark }).map(({ id }) => id));
   }
@@ -109,12 +109,12 @@ export class InMemoryMemory {
     await this.#edit("mark", this.#idsOf(choice), marks);
   }
 
-  /** Takes marks off messages. */
+  /** Removes marks from messages. */
   async unmark(choice: MemoryChoice, ...marks: readonly string[]): Promise<void> {
     await this.#edit("unmark", this.#idsOf(choice), marks);
   }
 
-  /** Leaves out every message. The journal keeps them. */
+  /** Removes all messages. The journal keeps them. */
   async clear(): Promise<void> {
     await this.#host.beforeChange();
     if (this.size > 0) await this.#record({ type: "memory_edit", edit: "remove" });

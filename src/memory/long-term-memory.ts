@@ -3,17 +3,17 @@ import { isRecord } from "../core/base/json.ts";
 import { LONG_TERM_MEMORY, type Message, messageText } from "../core/message/message.ts";
 
 /**
- * The things a store is given to keep: texts, each a record of its own, or messages, which are one dialogue
- * and become one record (see {@link textsToRecord}).
+ * Input for a store: texts, each its own record, or messages, which are one dialogue and become one record
+ * (see {@link textsToRecord}).
  */
 export type Recordable = readonly string[] | readonly Message[];
 
-/** The facts a store is told beside the things it keeps. */
+/** Facts that a store receives with its input. */
 export interface RecordContext {
   readonly sessionId?: string;
-  /** `dialogue`: what was said in a run. `model`: what the model chose to keep. */
+  /** `dialogue`: from the conversation of a run. `model`: chosen by the model. */
   readonly origin?: "dialogue" | "model";
-  /** A store that waits for anything gives up when it is aborted. */
+  /** When aborted, a store should stop waiting for anything. */
   readonly signal?: AbortSignal;
 }
 
@@ -21,35 +21,35 @@ export interface RecordContext {
 export interface RecordOutcome {
   /** New records. */
   readonly added: number;
-  /** Texts the store had already. */
+  /** Texts the store already had. */
   readonly known: number;
 }
 
 /** How {@link LongTermMemory.retrieve} searches. */
 export interface RetrieveOptions {
-  /** Most records wanted, from 1. Default 5. */
+  /** Maximum number of records, from 1. Default 5. */
   readonly limit?: number;
   readonly signal?: AbortSignal;
 }
 
 /** A record that was found. */
 export interface Recollection {
-  /** Names the record in its store. */
+  /** Identifies the record in its store. */
   readonly id: string;
   readonly text: string;
-  /** When it was recorded last, milliseconds since the epoch. */
+  /** Time of the last recording, milliseconds since the epoch. */
   readonly time: number;
-  /** How well it fits, above 0; only to be compared with others of the same search. */
+  /** How well it matches, above 0; comparable only with others of the same search. */
   readonly score: number;
 }
 
 /**
- * The port to what is remembered across conversations. An agent bounds every call in time and survives
- * whatever it throws; a store need not.
+ * The port to memories across conversations. An agent limits the time of every call and survives whatever it
+ * throws; a store need not care.
  */
 export interface LongTermMemory {
   record(what: Recordable, context?: RecordContext): Promise<RecordOutcome>;
-  /** Records that may help with `query`, the best first; empty when nothing fits. */
+  /** Records that may help with `query`, best first; empty if nothing matches. */
   retrieve(query: string, options?: RetrieveOptions): Promise<readonly Recollection[]>;
 }
 
@@ -66,21 +66,21 @@ export interface LongTermMemoryOptions {
   readonly mode?: LongTermMemoryMode;
   /** Records put before a question. Default 5. */
   readonly limit?: number;
-  /** Characters of all together; from the first one that does not fit on, all are left out. Default 6,000. */
+  /** Maximum characters of all records; leaves out all from the first that does not fit. Default 6,000. */
   readonly maxChars?: number;
-  /** Language of the sentence before them. Default `en`. */
+  /** Language of the lead-in sentence. Default `en`. */
   readonly language?: "en" | "zh";
-  /** That sentence itself, instead of the one in `language`. */
+  /** The lead-in sentence itself, overriding `language`. */
   readonly leadIn?: string;
   /** Milliseconds one call of the store may take. Default 5,000. */
   readonly timeoutMs?: number;
 }
 
 /**
- * The texts a store keeps of what it was given: strings as they are; of messages one text with a line `Q: …`
- * for each text of a user and `A: …` for each of the assistant. Tool calls, their results, thinking and
- * images are left out, and so is what came out of a long-term memory before. Empty texts are left out. Throws
- * `invalid_argument` for what is no list.
+ * The texts a store keeps of its input: strings as they are; messages as one text with a line `Q: …` for each
+ * text of a user and `A: …` for each of the assistant. Tool calls, their results, thinking, images and
+ * anything that came from a long-term memory are left out, as are empty texts. Throws `invalid_argument` for
+ * anything but a list.
  */
 export function textsToRecord(what: Recordable): readonly string[] {
   const texts: string[] = [];
@@ -106,7 +106,7 @@ function lineOf(message: Message): readonly string[] {
 
 const RECALLED = /^<long_term_memory>[\s\S]*<\/long_term_memory>$/;
 
-/** A record as the model is shown it: its day and its text, which cannot end the tag it stands in. */
+/** A record as shown to the model: its day and its text, which cannot end the tag around it. */
 export function recollectionLine({ text, time }: Recollection): string {
   const shown = text.replaceAll(TAG, `&lt;$1${LONG_TERM_MEMORY}`);
   const day =

@@ -16,7 +16,7 @@ import {
   recollectionLine,
 } from "./long-term-memory.ts";
 
-/** One agent's use of its long-term memory around its runs. Whatever the store does, a run goes on. */
+/** One agent's use of its long-term memory around its runs. The run continues whatever the store does. */
 export class LongTermPlugin implements RunPlugin {
   readonly #options: LongTermMemoryOptions;
   readonly #store: LongTermMemory;
@@ -45,7 +45,7 @@ export class LongTermPlugin implements RunPlugin {
     await this.#keep(run, result);
   }
 
-  /** The message that goes before the input; `undefined`: nothing fits, the store failed, calls are open. */
+  /** The message before the input; `undefined` if nothing matches, the store failed or calls are open. */
   async #recall(run: Run, messages: readonly Message[]): Promise<NewEntry | undefined> {
     if (this.#mode === "agent") return undefined;
     const texts = questions(messages);
@@ -76,7 +76,7 @@ export class LongTermPlugin implements RunPlugin {
     );
   }
 
-  /** The store's answer; `undefined` with a warning when it fails or is late, without one on abort. */
+  /** The store's answer; `undefined` with a warning if it fails or is late, without one on abort. */
   async #bounded<T>(
     run: Run,
     doing: string,

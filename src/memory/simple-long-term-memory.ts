@@ -11,16 +11,16 @@ import type {
 import { recordTexts, type StoreSettings, storeSettings, wantedRecords } from "./store-options.ts";
 import { telling } from "./term-reader.ts";
 
-/** How a {@link SimpleLongTermMemory} is made. */
+/** Options of {@link SimpleLongTermMemory}. */
 export interface SimpleLongTermMemoryOptions {
-  /** Most records; beyond that the oldest is dropped. Default 1,000. */
+  /** Maximum number of records; beyond that the oldest is dropped. Default 1,000. */
   readonly maxRecords?: number;
   readonly clock?: Clock;
 }
 
 /**
- * The plainest long-term memory: each text is filed under its keywords, and a search returns the texts that
- * share most keywords with it, the newer first. Lives as long as the program.
+ * The simplest long-term memory: each text is filed under its keywords, and a search returns the texts that
+ * share most keywords with it, newer ones first. Lives as long as the program.
  */
 export class SimpleLongTermMemory implements LongTermMemory {
   readonly #settings: StoreSettings;
@@ -28,7 +28,7 @@ export class SimpleLongTermMemory implements LongTermMemory {
   readonly #byKeyword = new Map<string, Set<KeywordRecord>>();
   #lastId = 0;
 
-  /** Throws `invalid_argument` for a limit that is none. */
+  /** Throws `invalid_argument` for an invalid limit. */
   constructor(options: SimpleLongTermMemoryOptions = {}) {
     this.#settings = storeSettings({ maxRecords: 1_000, ...options });
   }
@@ -38,7 +38,7 @@ export class SimpleLongTermMemory implements LongTermMemory {
     return this.#records.size;
   }
 
-  /** The keywords something is filed under. */
+  /** The keywords that a text is filed under. */
   keywords(): readonly string[] {
     return [...this.#byKeyword.keys()];
   }

@@ -24,7 +24,7 @@ import {
   wantedRecords,
 } from "./store-options.ts";
 
-/** Version of the tables; a file with a higher one is left alone. */
+/** Version of the tables; a file with a higher one is left untouched. */
 const SCHEMA_VERSION = 1;
 /** Marks a database as one of these stores (`nmem`): another program's is never taken for a damaged one. */
 const APPLICATION_ID = 0x6e6d656d;
@@ -47,19 +47,19 @@ PRAGMA application_id = ${APPLICATION_ID};
 PRAGMA user_version = ${SCHEMA_VERSION};
 `;
 
-/** Milliseconds SQLite waits for another writer: short, as nothing else in this process runs meanwhile. */
+/** Milliseconds SQLite waits for another writer: short, as it blocks this whole process. */
 const BUSY_MS = 25;
 
 interface OpenDatabase {
   readonly database: DatabaseSync;
-  /** Device and inode: what now lies at the path may be another file. */
+  /** Device and inode: the path may lead to another file later. */
   readonly file: string;
 }
 
 /**
- * Opens the database at `path`, or makes it, readable for its owner alone. Throws `memory` for one of a newer
- * version or of another program, which it leaves as it is, and for a place that cannot be written; what
- * SQLite throws (damage, another writer) is passed on: see {@link isDamage}.
+ * Opens the database at `path`, or creates it, readable only by its owner. Throws `memory` for a newer
+ * version's or another program's database, which it leaves untouched, and for a place that cannot be written.
+ * Other SQLite errors (damage, another writer) are passed on: see {@link isDamage}.
  */
 function openDatabase(path: string): OpenDatabase {
   assertOurs(readHeader(path), path);
@@ -68,10 +68,10 @@ function openDatabase(path: string): OpenDatabase {
   const Database = databaseClass();
   const database = new Database(path, { timeout: BUSY_MS });
   try {
-    // First, for it also sees to it that the database of another program stays as it is.
+    // First, as it also ensures that the database of another program is left untouched.
     prepareTables(database, path);
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
-    // Reads the whole file: damage in a large one is met when its pages are.
+    // This reads the whole file of a small database; damage in a large one shows when its pages are read.
     if (statSync(path).size <= MAX_CHECKED_BYTES) checkWhole(database);
     return { database, file };
   } catch (error) {
@@ -108,7 +108,7 @@ function fileAt(path: string): string {
   return stats === undefined ? "" : `${stats.dev}:${stats.ino}`;
 }
 
-/** Renames a damaged database and its files, unless another process has done so. Returns its new path. */
+/** Renames a damaged database and its files, unless another process has done so. Returns the new path. */
 function setAside(path: string, file: string, now: number): string {
   const stamp = new Date(now).toISOString().replaceAll(/[:.]/g, "-");
   let aside = `${path}.damaged-${stamp}`;
@@ -125,7 +125,7 @@ function isDamage(error: unknown): boolean {
   return error instanceof DamagedDatabase || isDamagedDatabase(error);
 }
 
-/** The fields of a database file's header that say whose it is, read before SQLite touches the file. */
+/** The fields of a database file's header that identify its owner, read before SQLite touches the file. */
 interface Header {
   readonly version: number;
   readonly applicationId: number;
@@ -133,7 +133,7 @@ interface Header {
 
 const HEADER_BYTES = 100;
 
-/** Undefined for a file that is not there, empty, or no database at all. */
+/** Undefined if the file is missing, empty, or not a database. */
 function readHeader(path: string): Header | undefined {
   if (!existsSync(path)) return undefined;
   const bytes = Buffer.alloc(HEADER_BYTES);
@@ -169,11 +169,11 @@ function foreign(path: string): NanoAgentError {
 function createFile(path: string): void {
   guarded(path, () => {
     makePrivateFolders(dirname(path));
-    // SQLite gives the files it makes beside it the same mode.
+    // SQLite gives its companion files the same mode.
     if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
     else {
       const { mode } = statSync(path);
-      // A file that its owner has made read-only stays so.
+      // A file made read-only by its owner stays read-only.
       if ((mode & 0o077) !== 0) chmodSync(path, mode & 0o700);
     }
   });
@@ -191,7 +191,7 @@ function guarded<T>(path: string, work: () => T): T {
   }
 }
 
-/** Makes the tables of an empty database; of two processes that open it at once only one does. */
+/** Creates the tables of an empty database; if two processes open it at once, only one does. */
 function prepareTables(database: DatabaseSync, path: string): void {
   const now = readPragmas(database);
   assertOurs(now, path);
@@ -212,14 +212,14 @@ function readPragmas(database: DatabaseSync): Header {
 type Work = <T>(signal: AbortSignal | undefined, work: (database: DatabaseSync) => T) => Promise<T>;
 
 /**
- * A long-term memory that lives as long as the program: for tests, and for a service that keeps its memories
+ * A long-term memory that lives as long as the program: for tests, and for services that keep their memories
  * elsewhere. Finds, ranks and forgets as {@link SqliteLongTermMemory} does, over the same tables.
  */
 export class InMemoryLongTermMemory implements LongTermMemory {
   readonly #settings: StoreSettings;
   #opened: DatabaseSync | undefined;
 
-  /** Throws `invalid_argument` for a limit that is none. */
+  /** Throws `invalid_argument` for an invalid limit. */
   constructor(options: LongTermStoreOptions = {}) {
     this.#settings = storeSettings(options);
   }
@@ -242,21 +242,21 @@ export class InMemoryLongTermMemory implements LongTermMemory {
   }
 }
 
-/** How a {@link SqliteLongTermMemory} is made. */
+/** Options of {@link SqliteLongTermMemory}. */
 export interface SqliteLongTermMemoryOptions extends LongTermStoreOptions {
-  /** The database file; it and its folder are made at the first record or search, for the owner alone. */
+  /** The database file, created with its folder at the first record or search, for the owner alone. */
   readonly path: string;
-  /** Milliseconds to wait for other processes that write. Default 4,000. */
+  /** Milliseconds to wait for other processes that are writing. Default 4,000. */
   readonly busyTimeoutMs?: number;
 }
 
-/** A record as {@link SqliteLongTermMemory.list} shows it. */
+/** A record as returned by {@link SqliteLongTermMemory.list}. */
 export interface StoredMemory {
   readonly id: string;
   readonly text: string;
-  /** When it was recorded last, milliseconds since the epoch. */
+  /** Time of the last recording, milliseconds since the epoch. */
   readonly time: number;
-  /** `dialogue`, `model`, or undefined when the program recorded it itself. */
+  /** `dialogue`, `model`, or undefined if the program recorded it itself. */
   readonly origin: string | undefined;
   readonly sessionId: string | undefined;
 }
@@ -264,10 +264,10 @@ export interface StoredMemory {
 const MILLISECONDS = ownSchema({ type: "number", minimum: 0 });
 
 /**
- * A long-term memory in one file: SQLite with full text search, in which Chinese is found like English.
- * Several processes may use the file at once. What `record` resolved for is on the disk. A damaged file is
- * renamed, named in a notice, and a new one begun; one of a newer version is refused (`memory`) and not
- * touched. Opened with the first call; rejects with `memory` for what stops it.
+ * A long-term memory in one file: SQLite with full-text search, which handles Chinese as well as English.
+ * Several processes may use the file at once. When `record` resolves, its records are on disk. A damaged file
+ * is renamed, reported in a notice, and replaced by a new one. A newer version's file is refused (`memory`)
+ * and not touched. Opened by the first call, which rejects with `memory` if that fails.
  */
 export class SqliteLongTermMemory implements LongTermMemory {
   readonly #path: string;
@@ -275,7 +275,7 @@ export class SqliteLongTermMemory implements LongTermMemory {
   readonly #settings: StoreSettings;
   #open: OpenDatabase | undefined;
 
-  /** Touches no file. Throws `invalid_argument` for a path or limit that is none. */
+  /** Touches no file. Throws `invalid_argument` for an invalid path or limit. */
   constructor({ path, busyTimeoutMs = 4_000, ...options }: SqliteLongTermMemoryOptions) {
     if (typeof path !== "string" || path.trim() === "" || path === ":memory:")
       throw misuse(`path is ${JSON.stringify(path)}: name a file, or use InMemoryLongTermMemory.`);
@@ -310,7 +310,7 @@ export class SqliteLongTermMemory implements LongTermMemory {
     );
   }
 
-  /** Removes records by their ids; how many there were. */
+  /** Removes records by their ids. Resolves to the number removed. */
   async forget(...ids: readonly string[]): Promise<number> {
     const numbers = ids.filter((id) => /^\d{1,15}$/.test(id)).map(Number);
     return this.#work(undefined, (database) =>
@@ -323,7 +323,7 @@ export class SqliteLongTermMemory implements LongTermMemory {
     return this.#work(undefined, countRecords);
   }
 
-  /** Closes the file; the next call opens it again. */
+  /** Closes the file; the next call reopens it. */
   close(): void {
     this.#open?.database.close();
     this.#open = undefined;
@@ -334,7 +334,7 @@ export class SqliteLongTermMemory implements LongTermMemory {
     this.close();
   }
 
-  /** Waits for other writers without blocking, begins anew behind damage. */
+  /** Waits for other writers without blocking, and starts a new file if this one is damaged. */
   readonly #work: Work = async (signal, work) => {
     const { clock } = this.#settings;
     const patience = clock.elapsed() + this.#busyTimeoutMs;
@@ -356,7 +356,7 @@ export class SqliteLongTermMemory implements LongTermMemory {
   };
 
   #database(): DatabaseSync {
-    // Set aside by another process, or removed: what is written there would be lost.
+    // Set aside by another process, or removed: anything written to it would be lost.
     if (this.#open !== undefined && this.#open.file !== fileAt(this.#path)) this.close();
     this.#open ??= openDatabase(this.#path);
     return this.#open.database;
@@ -383,7 +383,7 @@ export class SqliteLongTermMemory implements LongTermMemory {
   }
 }
 
-/** Keeps texts, and drops the records unused for the longest time where there are too many. */
+/** Keeps texts, and drops the least recently used records if there are too many. */
 async function recordIn(
   work: Work,
   settings: StoreSettings,
@@ -445,7 +445,7 @@ function countRecords(database: DatabaseSync): number {
   return Number(database.prepare("SELECT count(*) AS n FROM memories").get()?.["n"]);
 }
 
-/** Drops the records unused for the longest time until the limits hold. */
+/** Drops the least recently used records until the limits hold. */
 function shrink(database: DatabaseSync, { maxRecords, maxBytes }: StoreSettings): void {
   const total = database.prepare("SELECT count(*) AS n, total(bytes) AS bytes FROM memories").get();
   let [records, bytes] = [Number(total?.["n"]), Number(total?.["bytes"])];
@@ -458,7 +458,7 @@ function shrink(database: DatabaseSync, { maxRecords, maxBytes }: StoreSettings)
   }
 }
 
-/** The records that fit best, the best first; from then on they count as used. */
+/** The best matches, best first. They count as used from then on. */
 async function retrieveFrom(
   work: Work,
   settings: StoreSettings,
@@ -481,7 +481,7 @@ async function retrieveFrom(
   });
 }
 
-/** Only keeps records from being dropped: neither a writer nor the disk is waited for. */
+/** Only protects records from being dropped, so it waits neither for a writer nor for the disk. */
 function touch(database: DatabaseSync, ids: readonly number[], time: number): void {
   database.exec("PRAGMA synchronous = NORMAL");
   try {
@@ -499,14 +499,14 @@ function touch(database: DatabaseSync, ids: readonly number[], time: number): vo
 interface Candidate {
   readonly id: number;
   readonly time: number;
-  /** BM25 of its words, above 0; absent when no word matches. */
+  /** BM25 of its words, above 0; absent if no word matches. */
   readonly text?: number;
   readonly near?: number;
 }
 
 const MIN_CANDIDATES = 100;
 
-/** The records that may fit: the best by their words, and every one whose vector can be compared. */
+/** The records that may match: the best by their words, and every one with a comparable vector. */
 function candidatesFor(
   database: DatabaseSync,
   { terms: reader, embedder }: StoreSettings,
@@ -543,23 +543,23 @@ function matches(database: DatabaseSync, terms: readonly string[], most: number)
          (SELECT rowid AS id, bm25(terms, 1.0, 0.4) AS fit FROM terms WHERE terms MATCH ? ORDER BY fit LIMIT ?) AS f
        JOIN memories AS m ON m.id = f.id`,
     )
-    // In quotes operators of the search language are words like any other. Terms hold none.
+    // Quoted operators of the search language are plain words. Terms contain no quotes.
     .all(terms.map((term) => `"${term}"`).join(" OR "), most);
   return new Map(
     rows.map(({ id, time, fit }) => [Number(id), { id: Number(id), time: Number(time), text: -Number(fit) }]),
   );
 }
 
-/** Vectors further away than this say nothing about each other. */
+/** Vectors less similar than this are treated as unrelated. */
 const MIN_SIMILARITY = 0.3;
 /** Below this a record shares only words that most records have. */
 const MIN_RELEVANCE = 0.001;
 
 /**
  * The candidates, best first. `score = relevance × (1 − w + w × 2^(−age ÷ halfLife))` with the recency weight
- * `w`; `relevance` is the measure of the words divided by the best one, or, where vectors were compared, half
- * of that and half of the cosine (below 0.3 nothing). Equal scores: the newer one first. A record from the
- * future counts as new.
+ * `w`. `relevance` is the word score divided by the best one or, if vectors were compared, half of that plus
+ * half of the cosine (0 if it is below 0.3). Equal scores: the newer one first. A record from the future
+ * counts as new.
  */
 function rank(
   candidates: readonly Candidate[],

@@ -7,13 +7,13 @@ import { type Recordable, textsToRecord } from "./long-term-memory.ts";
 import { TermReader } from "./term-reader.ts";
 
 /**
- * The port to a model that turns texts into vectors, for search by meaning beside search by words. Whatever
- * it throws costs the vectors of that call and nothing else.
+ * The port to a model that turns texts into vectors, for search by meaning in addition to search by words. If
+ * it throws, only the vectors of that call are lost.
  */
 export interface Embedder {
-  /** Names the model: vectors of another name are not compared with its own. */
+  /** Identifies the model: its vectors are compared only with vectors of the same name. */
   readonly model: string;
-  /** One vector per text, in order, all of one length. Gives up when `signal` is aborted. */
+  /** One vector per text, in order, all of the same length. Should stop when `signal` is aborted. */
   embed(
     texts: readonly string[],
     options: { readonly signal: AbortSignal },
@@ -22,13 +22,13 @@ export interface Embedder {
 
 /** Options of every long-term store of this package. */
 export interface LongTermStoreOptions {
-  /** Most records; then the one not recorded or found for the longest time is dropped. Default 10,000. */
+  /** Maximum number of records; then drops the one not recorded or found for longest. Default 10,000. */
   readonly maxRecords?: number;
-  /** Bytes of all texts together in UTF-8, with the same rule. Default 16 MiB. */
+  /** Maximum bytes of all texts together in UTF-8, with the same rule. Default 16 MiB. */
   readonly maxBytes?: number;
-  /** Characters of one record; a longer text loses its middle. Default 8,000. */
+  /** Maximum characters of one record; a longer text loses its middle. Default 8,000. */
   readonly maxRecordChars?: number;
-  /** Milliseconds after which a record has lost half of what it gets for being new. Default 30 days. */
+  /** Milliseconds until a record has lost half of its bonus for being new. Default 30 days. */
   readonly recencyHalfLifeMs?: number;
   /** Share of the score that age can take away, 0 to 1. Default 0.3. */
   readonly recencyWeight?: number;
@@ -37,7 +37,7 @@ export interface LongTermStoreOptions {
   /** Milliseconds one call of the embedder may take. Default 3,000. */
   readonly embedTimeoutMs?: number;
   readonly clock?: Clock;
-  /** Told, in one sentence, what went wrong without stopping anything. */
+  /** Called with one sentence about a problem that stopped nothing. */
   readonly onNotice?: (message: string) => void;
 }
 
@@ -81,7 +81,7 @@ const PROPERTIES: Properties<LongTermStoreOptions> = {
   clock: { "x-has": ["now", "sleep"] },
   onNotice: { "x-function": true },
 };
-/** Open: each store has options of its own. */
+/** Open: each store adds its own options. */
 const OPTIONS = ownSchema({ type: "object", properties: PROPERTIES });
 const LIMIT = ownSchema({ type: "number", minimum: 1 });
 
@@ -90,7 +90,7 @@ export function wantedRecords(limit = 5): number {
   return Math.floor(limit);
 }
 
-/** Keys are equal for texts that differ in case, blanks, compatibility forms and a last full stop alone. */
+/** Keys are equal for texts that differ only in case, blanks, compatibility forms or a final full stop. */
 export function recordTexts(
   what: Recordable,
   { maxRecordChars, maxBytes }: Pick<StoreSettings, "maxRecordChars" | "maxBytes">,
@@ -111,7 +111,7 @@ function keyOf(text: string): string {
   return open === "" ? folded : open;
 }
 
-/** None, with a notice, where the embedder fails. Rejects only when `signal` is aborted. */
+/** Empty, with a notice, if the embedder fails. Rejects only if `signal` is aborted. */
 export async function vectorsOf(
   texts: readonly string[],
   { embedder, embedTimeoutMs: ms, clock, onNotice }: StoreSettings,

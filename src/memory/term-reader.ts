@@ -1,20 +1,20 @@
 interface IndexTerms {
   readonly words: readonly string[];
-  /** Other forms that find it: parts of compounds, singulars; characters and pairs in unspaced scripts. */
+  /** Other forms to find it by: parts of compounds, singulars; characters and pairs in unspaced scripts. */
   readonly parts: readonly string[];
 }
 
 export interface QueryTerms {
   readonly terms: readonly string[];
-  /** The terms to ask for when the others find nothing: Chinese characters one by one. */
+  /** Terms to use if the others find nothing: single Chinese characters. */
   readonly loose: readonly string[];
 }
 
 /**
- * Takes texts apart into the terms they are indexed and searched by. Words come from `Intl.Segmenter`, so
- * Chinese, Japanese and Thai have words too; they are folded: compatibility forms, case and diacritics of
- * Latin, Greek and Cyrillic letters make no difference. A term consists of letters, digits and marks alone,
- * at most 64 UTF-16 units.
+ * Splits text into the terms it is indexed and searched by. Words come from `Intl.Segmenter`, so Chinese,
+ * Japanese and Thai have words too. They are folded: compatibility forms, case and diacritics of Latin, Greek
+ * and Cyrillic letters make no difference. A term consists only of letters, digits and marks, at most 64
+ * UTF-16 units.
  */
 export class TermReader {
   readonly #segmenter = new Intl.Segmenter("und", { granularity: "word" });
@@ -35,7 +35,7 @@ export class TermReader {
     return { words, parts: [...parts, ...extra.filter((term) => !known.has(term))] };
   }
 
-  /** Each once, at most 96 of a kind, without words that say nothing. Of a long text both ends are read. */
+  /** Unique terms, at most 96 of a kind, without stop words. Reads both ends of a long text. */
   query(text: string): QueryTerms {
     const plain = ends(text.toWellFormed()).normalize("NFKC");
     const terms = new Set<string>();
@@ -53,7 +53,7 @@ export class TermReader {
   }
 }
 
-/** The terms without those that say nothing; all of them where there are no others. */
+/** The terms without stop words; all of them if nothing else is left. */
 export function telling(terms: readonly string[]): readonly string[] {
   const some = terms.filter((term) => !STOP_WORDS.has(term));
   return some.length > 0 ? some : terms;
@@ -69,12 +69,12 @@ const MAX_TERM = 64;
 const MAX_QUERY_TERMS = 96;
 const MAX_QUERY_END = 2000;
 
-/** Only combining marks of the alphabets that have diacritics: elsewhere a mark is part of the letter. */
+/** Only combining marks of alphabets with diacritics: elsewhere a mark is part of the letter. */
 const DIACRITICS = /[\u0300-\u036f]/g;
 const NO_TERM = /[^\p{L}\p{N}\p{M}]+/gu;
 
 function fold(raw: string): string {
-  // Upper case first, as some letters meet only there (ß and SS); twice lower, for new capitals.
+  // Upper case first, as some letters become equal only there (ß and SS); twice lower, for new capitals.
   const folded = raw
     .toUpperCase()
     .toLowerCase()
@@ -88,17 +88,17 @@ function fold(raw: string): string {
   return cut.isWellFormed() ? cut : cut.slice(0, -1);
 }
 
-/** Where a word of an identifier begins: at a capital, and behind digits and signs. */
+/** Where a word of an identifier begins: at a capital, and after digits and signs. */
 const SEAMS =
   /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})|[^\p{L}\p{N}\p{M}]+/u;
 
 function partsOf(raw: string): readonly string[] {
   const parts = raw.split(SEAMS);
-  // A single letter or digit is in so many texts that it tells nothing.
+  // A single letter or digit is too common to be useful.
   return parts.length < 2 ? [] : parts.map(fold).filter((part) => !/^[a-z0-9]?$/.test(part));
 }
 
-/** An English noun without its plural ending; what is not English loses the same letters on both sides. */
+/** An English noun without its plural ending. Other languages lose the same letters in index and query. */
 function singular(word: string): string {
   if (word.length < 4 || !/^[a-z]+s$/.test(word) || /(?:ss|us|is)$/.test(word)) return word;
   if (word.endsWith("ies")) return `${word.slice(0, -3)}y`;
@@ -107,7 +107,7 @@ function singular(word: string): string {
 
 const COMPOUND = /[\p{L}\p{N}]+(?:[-_./:\\@+#]+[\p{L}\p{N}]+)+/gu;
 
-/** `nano-agent` and `nano_agent` as one word, as whoever writes `nanoAgent` looks for it. */
+/** `nano-agent` and `nano_agent` as one word, so that a search for `nanoAgent` finds them. */
 function compounds(text: string): readonly string[] {
   return Array.from(text.matchAll(COMPOUND), ([compound]) => fold(compound));
 }
@@ -116,7 +116,7 @@ const UNSPACED =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}ー]+/gu;
 const HAN = /\p{sc=Han}/u;
 
-/** Pairs of characters, since words are a guess in these scripts; with `alone` Chinese characters too. */
+/** Pairs of characters, since words are a guess in these scripts; with `alone` single Chinese ones too. */
 function unspaced(text: string, alone: boolean): readonly string[] {
   const terms: string[] = [];
   for (const [run] of text.matchAll(UNSPACED)) {
@@ -135,7 +135,7 @@ function ends(text: string): string {
   return `${text.slice(0, MAX_QUERY_END)}\n${text.slice(-MAX_QUERY_END)}`.toWellFormed();
 }
 
-/** Words that say nothing about what a text is about, English and Chinese, folded. */
+/** Words that carry no information about the topic, English and Chinese, folded. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   [
     "a about all also am an and any are as at be been but by can could did do does for from had has have he her him his how i if in",

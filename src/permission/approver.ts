@@ -12,28 +12,28 @@ import type { ToolInput } from "../core/message/message.ts";
 import { isEditTool, isFileTool, type SessionRules } from "./rule.ts";
 
 /**
- * A question to a person about one tool call, with what its gate says of it. Nothing in it is made safe for a
+ * A question to a person about one tool call, with its gate's findings. Nothing in it is made safe for a
  * terminal. Its signal is aborted when the answer is no longer needed.
  */
 export interface ApprovalQuestion
   extends Pick<GateRequest, "callId" | "parentCallId" | "agent" | "input" | "cwd" | "signal">,
     Pick<GateDecision, "code" | "part" | "place" | "runs"> {
   readonly tool: string;
-  /** Why it is asked about, in one sentence. */
+  /** The reason for asking, in one sentence. */
   readonly reason: string;
-  /** The place, when a file tool leads outside the workspace. */
+  /** The path, if a file tool leaves the workspace. */
   readonly outside?: string;
   /** The rule that `always` would add, exactly as it would be saved. Absent: `always` is not offered. */
   readonly rule?: string;
-  /** True when `edits` is offered: a change inside the workspace that only the mode asks about. */
+  /** True if `edits` is offered: a change inside the workspace that only the mode asks about. */
   readonly offersEdits: boolean;
 }
 
 /**
  * A person's answer. `once`: this call · `edits`: it, and every edit inside the workspace until the session
- * ends · `always`: it, and the rule is saved · `no`: refused, with a reason for the model if there is one ·
- * `stop`: refused, and the run ends · `answered`: it runs with this input, which holds what they said.
- * `fails`: no one was asked, for the call can only end with this error.
+ * ends · `always`: it, and the rule is saved · `no`: refused, with an optional reason for the model · `stop`:
+ * refused, and the run ends · `answered`: it runs with this input, which holds their answer. `fails`: nobody
+ * was asked, since the call can only end with this error.
  */
 export type ApprovalReply =
   | { readonly choice: "once" | "edits" | "always" }
@@ -41,42 +41,42 @@ export type ApprovalReply =
   | { readonly choice: "answered"; readonly input: ToolInput }
   | { readonly choice: "fails"; readonly error: string };
 
-/** The port of whatever asks a person, one question at a time. A reply it does not know refuses. */
+/** The port for asking a person, one question at a time. An unknown reply refuses. */
 export interface ApprovalPrompt {
   ask(question: ApprovalQuestion): Promise<ApprovalReply>;
-  /** Tells the person what came of an answer: where a rule was written, or that it could not be. */
+  /** Tells the person the effect of an answer: where a rule was saved, or that it could not be. */
   tell(message: string): void;
 }
 
 /** Options of an approver. */
 export interface ApproverOptions {
   readonly prompt: ApprovalPrompt;
-  /** Gets what answers allow: the same object the policy looks at. */
+  /** Receives the rules from answers: the same object the policy uses. */
   readonly session: SessionRules;
-  /** Judges a call once more, as rules and mode are now. */
+  /** Judges a call again with the current rules and mode. */
   readonly recheck: (request: GateRequest) => GateDecision | Promise<GateDecision>;
-  /** True for a place inside the workspace. Default: none is, and `edits` is not offered. */
+  /** True for a path inside the workspace. Default: always false, and `edits` is not offered. */
   readonly isInside?: (place: string) => boolean;
   /** Calls back after each change of the mode, until the returned function is called. Default: never. */
   readonly onModeChange?: (listener: () => void) => () => void;
-  /** Saves a rule and resolves to where. Default: `always` is not offered. */
+  /** Saves a rule and resolves to its location. Default: `always` is not offered. */
   readonly remember?: (rule: string) => Promise<string>;
 }
 
 /**
- * Turns questions of the gate into questions to a person, one at a time. A yes is for the whole call that was
- * shown. A question goes away when another mode decides it. How long a person may take is bounded by the run
- * alone: its signal and its wall time.
+ * Turns questions of the gate into questions to a person, one at a time. A yes covers the whole call that was
+ * shown. A question is withdrawn when another mode decides it. Only the run limits how long a person may
+ * take: its signal and its wall time.
  */
 export function createApprover(options: ApproverOptions): Approver {
   let last: Promise<unknown> = Promise.resolve();
-  /** How often a person has stopped something, by session. */
+  /** Number of stops by a person, by session. */
   const stops = new Map<string, number>();
   return (request) => {
     const { sessionId } = request;
     const stopsBefore = stops.get(sessionId);
     const ask = async (): Promise<ApproverAnswer> => {
-      // Who wants the run to end is not asked what else waits.
+      // A person who wants the run to end is not asked the remaining questions.
       if (stops.get(sessionId) !== stopsBefore) return { approved: false, stop: true };
       const answer = await answerFor(request, options);
       if (typeof answer === "object" && "stop" in answer && answer.stop === true)
@@ -136,11 +136,11 @@ async function decidedNow(
   if (now.action === "deny") return { approved: false, ...defined({ reason: now.reason }) };
   // A tool's own question is for a person, whatever the rules allow.
   if (now.action === "ask" || request.decision.code === "needs_approval") return undefined;
-  // Allowed by rules: no person was asked.
+  // Allowed by rules: nobody was asked.
   return { approved: true, unasked: true };
 }
 
-/** The answer for a reply that allows nothing; one that is not known refuses too. */
+/** The answer for a reply that allows nothing; an unknown reply refuses too. */
 function refusalOf(reply: ApprovalReply): ApproverAnswer {
   if (reply.choice === "fails") return { approved: false, error: reply.error };
   if (reply.choice !== "no" && reply.choice !== "stop") return { approved: false };
@@ -155,7 +155,7 @@ function questionOf(
 ): ApprovalQuestion {
   const { part, reason, code, place, suggestion, runs } = decision;
   const outside = isFileTool(name) && place !== undefined && !isInside(place) ? place : undefined;
-  // Rules about keys and protected places ask whatever the session allows.
+  // Rules about keys and protected paths ask, whatever the session allows.
   const offersEdits = isEditTool(name) && code === "no_rule" && place !== undefined && outside === undefined;
   const rule = offersEdits || remember === undefined ? undefined : suggestion;
   return {

@@ -9,7 +9,7 @@ export const BUILT_IN_RULES: readonly OriginRule[] = ["skill", "task", "todo", "
   origin: "built-in",
 }));
 
-/** The built-in rules as a person reads them, one a line, and the options that no `*` of a rule covers. */
+/** The built-in rules in readable form, one per line, and the options that no `*` of a rule covers. */
 export function describeDefaults(): readonly string[] {
   return [
     ...BUILT_IN_RULES.map(({ tool, action }) => `${action} ${tool}`),
@@ -45,7 +45,7 @@ const PATTERNS = SECRET_FILES.map((pattern) => ({ pattern, compiled: new PathPat
 
 const EXAMPLES = [...wordSet(".env .env.local id_rsa id_ed25519 .netrc .npmrc server.pem server.key")];
 
-/** The secret file that a word names: as a path, in a part of it, or as a pattern that shows some of it. */
+/** The secret file that a word names: as a path, in a part of it, or by a pattern that reveals part of it. */
 export function secretInWord(word: string): string | undefined {
   for (const piece of new Set([word, ...word.split(/[=:@,]/), word.replace(/^-+[A-Za-z]?/, "")])) {
     const found = secretPattern(piece) ?? secretInGlob(lastPart(piece));
@@ -56,7 +56,7 @@ export function secretInWord(word: string): string | undefined {
 
 function secretInGlob(glob: string): string | undefined {
   if (!/[*?[]/.test(glob) || /^[*?]+(?:\.(?!e|p|k)\w*)?$/.test(glob)) return undefined;
-  // A choice of characters may be any of them.
+  // A character class may stand for any of its characters.
   const pattern = glob.replaceAll(/\[[^\]]*\]|\?/g, "*");
   const isHidden = /^[.[]/.test(glob);
   return EXAMPLES.find((name) => (isHidden || !name.startsWith(".")) && matchesText(pattern, name));

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
-/** Keys that git itself writes, by section: harmless wherever they come from. */
+/** Keys that git itself writes, by section: harmless whatever their origin. */
 const KEYS: ReadonlyMap<string, RegExp> = new Map([
   [
     "core",
@@ -18,7 +18,7 @@ const NAMED = new Set(["branch", "remote", "submodule"]);
 
 const HEADER = /^\[([a-z]+)( "[^"\\\p{Cc}]*")?\]$/u;
 
-/** The lines of a `config`, each with its section, that git does not write. Joined lines count as one. */
+/** The lines of a `config` that git does not write, each with its section. Continued lines count as one. */
 export function linesBeyondGit(config: string): readonly string[] {
   let section = "";
   return config.split(/(?<!\\\r?)\n/).flatMap((line) => {
@@ -33,20 +33,20 @@ export function linesBeyondGit(config: string): readonly string[] {
 
 const SETTING = /^\t([A-Za-z][A-Za-z-]*) = ([^\s"'\\;#\p{Cc}](?:[^"\\;#\p{Cc}]*[^\s"\\;#\p{Cc}])?)$/u;
 
-/** An address may name a program as its transport (`ext::sh -c …`), or be taken for an option. */
+/** An address must not name a program as its transport (`ext::sh -c …`) or pass for an option. */
 function isKnownSetting(section: string, line: string): boolean {
   const [, key = "", value = ""] = SETTING.exec(line) ?? [];
   const isKnown = KEYS.get(section.split(" ")[0] ?? "")?.test(key.toLowerCase()) === true;
   return isKnown && !value.includes("::") && !value.startsWith("-");
 }
 
-/** True when git itself writes every line of a `config`, or it stood in the same section `before`. */
+/** True if each line of a `config` is one git itself writes, or was in the same section `before`. */
 export function isWrittenByGit(config: string, before = ""): boolean {
   const known = new Set(linesBeyondGit(before));
   return linesBeyondGit(config).every((line) => known.has(line));
 }
 
-/** The folder that a `.git` file of a worktree or submodule leads to, and that of the repository. */
+/** The folder that the `.git` file of a worktree or submodule points to, and that of the repository. */
 export function pointedGit(path: string): { readonly own: string; readonly common: string } | undefined {
   const own = pointedAt(path, /^gitdir: (.+)$/m);
   return own === undefined ? undefined : { own, common: commonOf(own) };
@@ -56,11 +56,11 @@ function commonOf(own: string): string {
   return pointedAt(join(own, "commondir"), /^(.+)$/m) ?? own;
 }
 
-/** True when git would find settings it did not write, in any folder above: it passes over broken ones. */
+/** True if git would find settings it did not write, in any folder above: it skips broken repositories. */
 export function hasOwnGitSettings(folder: string): boolean {
   const git = join(folder, ".git");
   const { own, common } = pointedGit(git) ?? { own: git, common: commonOf(git) };
-  // A folder may be a bare repository itself.
+  // The folder itself may be a bare repository.
   const bare = existsSync(join(folder, "HEAD")) ? [folder] : [];
   const files = [own, common, ...bare].flatMap((each) => [
     join(each, "config"),
@@ -85,10 +85,10 @@ export function smallText(path: string): string | undefined {
     const stats = statSync(path);
     if (!stats.isFile() || stats.size > MAX_SIZE) return undefined;
     const content = readFileSync(path);
-    // Files of the kernel do not say how large they are.
+    // Kernel files do not report their size.
     return content.length === stats.size ? content.toString() : undefined;
   } catch {
-    // Nothing is there, or it cannot be read.
+    // Missing or unreadable.
     return undefined;
   }
 }

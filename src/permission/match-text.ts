@@ -1,4 +1,4 @@
-/** True when a pattern describes the whole of a text: `*` is any run of characters, all else is itself. */
+/** True if a pattern matches the whole text: `*` is any run of characters, anything else is literal. */
 export function matchesText(pattern: string, text: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   const last = rest.pop();
@@ -22,11 +22,11 @@ export function wordSet(text: string): ReadonlySet<string> {
 const MAX_STEPS = 8_000_000;
 
 /**
- * A pattern over whole paths; both are written with `/`. `*` is any run within one folder, `**` any run
- * across folders, `**` and a slash also none at all; everything else is itself.
+ * A pattern over whole paths; both use `/`. `*` is any run within one folder, `**` any run across folders,
+ * `**` and a slash also match nothing; anything else is literal.
  */
 export class PathPattern {
-  /** Every path that fits ends with this: a quick look. */
+  /** Every matching path ends with this: a quick check. */
   readonly #tail: string;
   readonly #tokens: readonly string[];
 
@@ -35,11 +35,11 @@ export class PathPattern {
     this.#tokens = pattern.match(/(?<![^/])\*{2,}\/|\*+|[^*]/gs) ?? [];
   }
 
-  /** True when it describes the whole of `path`. At most pattern × path steps; false beyond eight million. */
+  /** True if it matches the whole of `path`. At most pattern × path steps; false beyond eight million. */
   matches(path: string): boolean {
     const tokens = this.#tokens;
     if (!path.endsWith(this.#tail) || tokens.length * path.length > MAX_STEPS) return false;
-    // For each length of a beginning of the path: whether the tokens so far describe it.
+    // For each prefix length of the path: 1 if the tokens so far match that prefix.
     let fits = Uint8Array.of(1, ...new Uint8Array(path.length));
     for (const token of tokens) {
       const next = new Uint8Array(fits.length);
@@ -59,7 +59,7 @@ export class PathPattern {
   }
 }
 
-/** One spelling for all that a forgiving file system takes for the same name. */
+/** One spelling for all names that a lenient file system considers equal. */
 export function fold(text: string): string {
   return text.normalize("NFC").toLowerCase();
 }

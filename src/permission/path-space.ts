@@ -4,26 +4,26 @@ import { sessionPlace } from "../system/session-temporary.ts";
 import { spelledPath } from "../system/spelled-path.ts";
 import { fold } from "./match-text.ts";
 
-/** Where paths start and how they are spelled. */
+/** The base folders of paths and their spelling. */
 export interface PathSpaceOptions {
   /** Folder that relative paths refer to. */
   readonly cwd: string;
   /** The path that `~` stands for. */
   readonly home: string;
-  /** Folders the agent works in. The first is what relative patterns refer to most. */
+  /** Folders the agent works in. Relative patterns usually refer to the first. */
   readonly workspace: readonly string[];
   /** The folder that commands of the session see as `/tmp`: it counts as part of the workspace. */
   readonly temporary?: (() => string | undefined) | undefined;
   /** nano-agent's own folders, where writing always asks. Default: only those with the usual names. */
   readonly machinery?: readonly string[];
-  /** As in `PATH`: no built-in rule covers a program found in the workspace. Default: not looked at. */
+  /** As in `PATH`: no built-in rule covers a program found in the workspace. Default: not checked. */
   readonly searchPath?: string;
 }
 
-/** A path a call names, in the forms rules look at; all absolute, with `/` between folders. */
+/** A path a call names, in the forms that rules check; all absolute, with `/` between folders. */
 export interface JudgedPath {
   readonly given: string;
-  /** Links not followed: with `..` taken out, and as it stands. */
+  /** Links not followed: with `..` removed, and as written. */
   readonly written: readonly string[];
   readonly resolved: string;
   readonly odd?: string | undefined;
@@ -33,7 +33,7 @@ const MAX_PATH = 32_768;
 const MAX_LINKS = 40;
 const IS_WINDOWS = sep === "\\";
 
-/** Resolves paths on disk and tells what is inside the workspace. Never throws. */
+/** Resolves paths on disk and determines which are inside the workspace. Never throws. */
 export class PathSpace {
   readonly home: string;
   readonly ignoreCase: boolean = IS_WINDOWS || process.platform === "darwin";
@@ -79,7 +79,7 @@ export class PathSpace {
     return isBelow(resolved, ...this.#workspace) || this.#isTemporary(resolved);
   }
 
-  /** True when writing at a path could make something run later, or change what nano-agent may do. */
+  /** True if writing to a path could make something run later, or change nano-agent's permissions. */
   isProtected({ resolved, written }: JudgedPath): boolean {
     const isMachinery = !this.#isTemporary(resolved) && isBelow(resolved, ...this.#machinery);
     return isMachinery || [resolved, ...written].some(steers);
@@ -90,25 +90,25 @@ export class PathSpace {
     return temporary !== undefined && isBelow(resolved, temporary);
   }
 
-  /** True when a command of this name runs a program of the workspace, or of the packages around it. */
+  /** True if a command with this name runs a program from the workspace or the packages around it. */
   hasProgram(name: string): boolean {
     const { searchPath, cwd } = this.#options;
     const entry = searchPath?.split(delimiter).find((each) => existsSync(join(resolve(cwd, each), name)));
     if (entry === undefined) return false;
-    // An empty entry is the working folder.
+    // An empty entry means the working folder.
     if (!isAbsolute(entry)) return true;
     const [, packages] = /^(.*)\/node_modules\/\.bin$/s.exec(slashes(entry)) ?? [];
     const isAround = packages !== undefined && isBelow(this.place, packages);
     return isAround || isBelow(this.path(entry).resolved, ...this.#workspace);
   }
 
-  /** A path relative to each workspace folder that holds it. */
+  /** The path relative to each workspace folder that contains it. */
   insideForms(path: string): readonly string[] {
     const roots = this.#roots.filter((root) => isBelow(path, root));
     return [...new Set(roots.map((root) => path.slice(root.length).replace(/^\//, "") || "."))];
   }
 
-  /** A pattern that is absolute or starts at home, as an absolute one; `undefined` for any other. */
+  /** The absolute form of a pattern that is absolute or starts with `~`; `undefined` for any other. */
   absolutePattern(pattern: string): string | undefined {
     const text = slashes(pattern);
     if (/^~(?:\/|$)/.test(text)) return spell(this.home + text.slice(1));
@@ -135,13 +135,13 @@ function spell(path: string): string {
 function oddness(path: string): string | undefined {
   if (path.includes("\0")) return "it has a null character in it";
   if (path === "") return "it is empty";
-  // Devices, streams, short names, folders of drives, and endings that the system leaves out.
+  // Devices, streams, short names, drive-relative folders, and endings that the system ignores.
   const isOther =
     IS_WINDOWS && /^[\\/]{2}[.?]|(?<!^[A-Za-z]):|:(?![\\/])|~\d|(?<![\\/.])[. ](?:[\\/]|$)/.test(path);
   return isOther ? "it may be another name of a file" : undefined;
 }
 
-/** Follows links part by part; `..` is taken after following. What is not there yet is kept as written. */
+/** Follows links part by part; `..` applies to the resolved folder. Missing parts are kept as written. */
 function followLinks(absolute: string): string {
   const split = (path: string): readonly string[] =>
     slashes(path.slice(parse(path).root.length))
@@ -168,7 +168,7 @@ function linkAt(path: string): string | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
   } catch {
-    // The system refuses to look (no permission, a file used as a folder): it will not open it either.
+    // If the system refuses to look (no permission, a file used as a folder), it will not open it either.
     return undefined;
   }
 }
@@ -176,13 +176,13 @@ function linkAt(path: string): string | undefined {
 const STEERING = new Set(".git .nano-agent nano-agent.json .mcp.json .claude .vscode .idea".split(" "));
 
 function steers(path: string): boolean {
-  // Some file systems ignore these characters, and endings, in names.
+  // Some file systems ignore these characters and endings in names.
   const parts = fold(path.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, ""))
     .split("/")
     .map((part) => part.replace(/[. ]+$/, ""));
   return (
     parts.some((part) => STEERING.has(part) || /^git~\d$/.test(part)) ||
-    // With it git takes a folder for a repository.
+    // It makes git treat a folder as a repository.
     parts.at(-1) === fold("HEAD") ||
     /\/\.config\/nano-agent(?:\/|$)/.test(parts.join("/"))
   );

@@ -1,6 +1,6 @@
 import { misuse } from "../core/base/errors.ts";
 
-/** How freely tools may act, from the narrowest to the widest. */
+/** How freely tools may act, from most to least restrictive. */
 export const PERMISSION_MODES = [
   "plan",
   "dontAsk",
@@ -11,10 +11,10 @@ export const PERMISSION_MODES = [
 ] as const;
 
 /**
- * `plan`: nothing but reads inside the workspace, the rest is denied · `dontAsk`: as `default`, and what
- * would be asked is denied · `default`: reads inside the workspace · `acceptEdits`: edits there too ·
- * `auto`: commands in the sandbox too, and `acceptEdits` where there is no sandbox · `bypassPermissions`:
- * everything that no rule denies.
+ * `plan`: only reads inside the workspace, everything else is denied · `dontAsk`: like `default`, but denies
+ * instead of asking · `default`: reads inside the workspace · `acceptEdits`: edits there too · `auto`:
+ * commands in the sandbox too, or like `acceptEdits` without a sandbox · `bypassPermissions`: everything that
+ * no rule denies.
  */
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
@@ -25,7 +25,7 @@ export function assertPermissionMode(mode: string): asserts mode is PermissionMo
   );
 }
 
-/** True when `mode` allows something that `than` does not. */
+/** True if `mode` allows something that `than` does not. */
 export function isWiderMode(mode: PermissionMode, than: PermissionMode): boolean {
   return PERMISSION_MODES.indexOf(mode) > PERMISSION_MODES.indexOf(than);
 }
@@ -35,11 +35,11 @@ export type SandboxState = "none" | "works" | "only";
 
 export interface Placement {
   readonly runs: "inside" | "network" | "outside";
-  /** True when a confined command can write nothing that stays. */
+  /** True if a confined command cannot write anything permanent. */
   readonly readOnly: boolean;
 }
 
-/** Where a command with this `access` runs if it is allowed. What is no known access counts as none. */
+/** Where a command with this `access` runs if it is allowed. Unknown access counts as none. */
 export function placementOf(
   access: unknown,
   { mode, sandbox }: { readonly mode: PermissionMode; readonly sandbox: SandboxState },

@@ -37,15 +37,15 @@ import {
 
 /** Options of a {@link Policy}. */
 export interface PolicyOptions extends PathSpaceOptions {
-  /** Rules of the user. Default none. */
+  /** The user's rules. Default: none. */
   readonly rules?: readonly Rule[];
   /** Default `default`. */
   readonly mode?: PermissionMode;
-  /** The sandbox in which commands run, asked for with each of them. Default: none. */
+  /** The sandbox for commands, requested with each of them. Default: none. */
   readonly sandbox?: SandboxState | (() => SandboxState);
-  /** True when the built-in rules take part. Default true. */
+  /** True if the built-in rules apply. Default true. */
   readonly defaults?: boolean;
-  /** Rules from answers of this session. */
+  /** Rules from answers in this session. */
   readonly session?: SessionRules;
 }
 
@@ -55,13 +55,13 @@ export interface PolicyCall {
   readonly input: unknown;
   /** Folder that relative paths refer to. Default: that of the policy. */
   readonly cwd?: string;
-  /** A tool of others that changes nothing outside the agent: the plan and default modes let it read. */
+  /** A third-party tool that changes nothing outside the agent: the plan and default modes let it read. */
   readonly readOnly?: boolean;
-  /** The calls of a batch come here too: the batch itself passes. Default false: its calls judge it. */
+  /** True if a batch's calls come here too, so the batch itself passes. Default false: its calls judge it. */
   readonly batchedCallsFollow?: boolean;
 }
 
-/** The decision of the policy about a call. */
+/** The policy's decision about a call. */
 export interface PolicyDecision extends Omit<Verdict, "isFirm"> {
   /** Links resolved: the file or folder that a file tool would open; for others the working folder. */
   readonly place: string;
@@ -75,14 +75,14 @@ export function createPolicy(options: PolicyOptions): Policy {
 const MAX_CALLS = 100;
 const MAX_PART = 2_000;
 
-/** The path of a file tool, looked up once: what is judged is what will be opened. */
+/** The path of a file tool, resolved once: the judged path is the one that will be opened. */
 function targetOf(tool: string, input: unknown, space: PathSpace): JudgedPath | undefined {
   if (!isFileTool(tool)) return undefined;
   const { path = tool === "grep" || tool === "glob" ? "." : undefined } = fieldsOf(input);
   return typeof path === "string" ? space.path(path === "" && !isEditTool(tool) ? "." : path) : undefined;
 }
 
-/** Decides about tool calls. Every call passes here, on every path. */
+/** Decides about tool calls. Every call goes through here, whatever its path. */
 export class Policy {
   readonly #options: PolicyOptions;
   readonly #mode: PermissionMode;
@@ -90,7 +90,7 @@ export class Policy {
   readonly #defaults: boolean;
   readonly #fixed: readonly OriginRule[];
 
-  /** Made by `createPolicy`. */
+  /** Created by `createPolicy`. */
   constructor(options: PolicyOptions) {
     const { mode = "default", workspace, rules = [], defaults = true } = options;
     assertPermissionMode(mode);
@@ -107,7 +107,7 @@ export class Policy {
     return new RuleSet([...this.#fixed, ...(this.#options.session?.rules ?? [])]);
   }
 
-  /** Judges one call. Never throws: what cannot be judged asks. */
+  /** Judges one call. Never throws: a call that cannot be judged asks. */
   check(given: PolicyCall): PolicyDecision {
     const space = given.cwd === undefined ? this.#space : this.#space.from(given.cwd);
     const tool = toToolName(given.tool);
@@ -123,7 +123,7 @@ export class Policy {
     }
   }
 
-  /** True when a search hides a file (absolute, links resolved): denied or asked to read, or with keys. */
+  /** True if a search hides a file (absolute, links resolved): reads are denied or ask, or it has keys. */
   hides(path: string): boolean {
     if (this.#defaults && this.#mode !== "bypassPermissions" && secretPattern(path) !== undefined)
       return true;
@@ -156,7 +156,7 @@ export class Policy {
     return this.#mode !== "plan" || verdict.decision === "deny" ? verdict : planDenial(verdict.part ?? tool);
   }
 
-  /** A batch is as good as its worst call. */
+  /** A batch is judged by its worst call. */
   #batch({ rules, space }: JudgedCall, calls: unknown, follow: boolean): Verdict {
     const rule = rules.whole("deny", "batch") ?? rules.whole("ask", "batch");
     if (rule !== undefined) return byRule(rule, "batch");
@@ -201,16 +201,16 @@ export class Policy {
   }
 }
 
-/** Options of a {@link PolicyGate}: its policy, and whom it tells. */
+/** Options of a {@link PolicyGate}: its policy, and its callback. */
 export interface PolicyGateOptions extends PolicyOptions {
-  /** Told the place that a call of a file tool was judged by, links resolved: that is to be opened. */
+  /** Receives the path by which a file tool's call was judged, links resolved: the one to open. */
   readonly onPlace?: (request: GateRequest, place: string) => void;
 }
 
 /**
- * The policy as the gate of an agent loop. A batch passes, since each of its calls comes by itself, unless a
- * rule denies or asks about `batch`. Paths start at the folder of the request. A tool that says it is
- * read-only counts as one.
+ * The policy as the gate of an agent loop. A batch passes, since each of its calls is judged separately,
+ * unless a rule denies or asks about `batch`. Paths start at the folder of the request. A tool that says it
+ * is read-only counts as one.
  */
 export class PolicyGate implements Gate {
   readonly #options: PolicyGateOptions;
@@ -222,15 +222,15 @@ export class PolicyGate implements Gate {
     this.#policy = createPolicy(options);
   }
 
-  /** Judges by another mode from the next call on. Throws `invalid_argument` for one there is not. */
+  /** Judges by another mode from the next call on. Throws `invalid_argument` for an unknown one. */
   setMode(mode: PermissionMode): void {
     this.#policy = createPolicy({ ...this.#options, mode });
   }
 
-  /** True for arguments (the object itself) of a command allowed since it only looks: git runs nothing. */
+  /** True for the arguments object of a command allowed because it only looks: git runs nothing for it. */
   readonly looks = (input: object): boolean => this.#looking.has(input);
 
-  /** {@link Policy.hides}, for paths of the working folder. */
+  /** {@link Policy.hides}, for paths relative to the working folder. */
   hides(path: string): boolean {
     return this.#policy.hides(path);
   }
@@ -251,23 +251,23 @@ export class PolicyGate implements Gate {
   }
 }
 
-/** A call as {@link PermissionManager} takes it. */
+/** A call in the form {@link PermissionManager} takes. */
 export interface PermissionCheck {
   readonly tool: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** Paths or commands the call is about, where its arguments do not show them as `path` or `command`. */
+  /** Paths or commands of the call, if its arguments do not show them as `path` or `command`. */
   readonly patterns?: readonly string[];
 }
 
 /**
- * Options of a {@link PermissionManager}. Default: {@link DEFAULT_RULES} alone, the folder of the agent that
- * asks, else of the process, and the home of the user.
+ * Options of a {@link PermissionManager}. Default: only {@link DEFAULT_RULES}, the folder of the agent that
+ * asks or else of the process, and the user's home.
  */
 export type PermissionManagerOptions = Partial<PolicyOptions>;
 
 /**
- * Rules over one engine with a short answer: allow, deny or ask. Ask means deny where nobody can be asked. As
- * the gate of an agent it judges paths from the folder the tools open them from.
+ * Rules over one engine with a short answer: allow, deny or ask. Ask means deny if nobody can be asked. As
+ * the gate of an agent it judges paths from the folder in which the tools open them.
  */
 export class PermissionManager implements Gate {
   readonly #options: PermissionManagerOptions;
@@ -326,12 +326,12 @@ function judgePath(call: JudgedCall, target: JudgedPath | undefined): Verdict {
 
 const PASSED: Verdict = { decision: "allow", reason: "Nothing speaks against it." };
 
-/** A mode without questions reads what cannot be judged, and writes nothing of that kind. */
+/** A mode without questions allows reads that cannot be judged, but not writes. */
 function oddCall(reason: string, tool: string, part?: string): Verdict {
   return { ...notJudged(reason, part), ...(isEditTool(tool) ? { isFirm: true } : {}) };
 }
 
-/** The question that is asked whatever rules allow. */
+/** The question that is asked whatever the rules allow. */
 function questionAbout(call: JudgedCall, path: JudgedPath): Verdict | undefined {
   const { tool, rules, space, defaults, input } = call;
   const part = path.given;
@@ -369,17 +369,17 @@ function judged({ tool, rules, space, mode }: JudgedCall, path: JudgedPath): Ver
   return noRule(`${leads}No rule allows ${tool} on ${shown(part)}.`, part, suggestion);
 }
 
-/** The narrowest rule for a path; none where that would describe others, or be none. */
+/** The narrowest rule for a path; undefined if it would match other paths or be invalid. */
 function ruleFor(tool: string, { resolved }: JudgedPath, space: PathSpace): string | undefined {
   const [form = resolved] = space.insideForms(resolved);
   const plain = form.startsWith("~") ? resolved : form;
   return plain.includes("*") || plain.trim() === "" ? undefined : `${tool}(${plain})`;
 }
 
-/** The folder a file pattern starts from or climbs to: `../x/*` leads out as a path would. */
+/** The folder a file pattern starts from or climbs to: `../x/*` leads outside like a path would. */
 function globStart(pattern: string): string {
-  // Braces can spell out what a plain look would miss: every `..`, root and home inside a group counts.
-  // Three dots are none: `app/[...slug]/page.tsx`.
+  // Braces can hide `..`, root and home from a plain check: each one inside a group counts.
+  // Three dots do not: `app/[...slug]/page.tsx`.
   if (/(?<!\.)\.\.(?!\.)/.test(pattern) || /[{,(|]\s*[/\\~]/.test(pattern)) return "/";
   const [fixed = ""] = pattern.split(/[*?[{(!]/, 1);
   return /^[/~]/.test(fixed)
@@ -389,7 +389,7 @@ function globStart(pattern: string): string {
 
 const TOOL = "web_fetch";
 
-/** Judges `web_fetch` by the host of its address. Deny and ask rules also cover the hosts below one. */
+/** Judges `web_fetch` by the host in its URL. Deny and ask rules also cover subdomains. */
 function judgeUrl(url: unknown, rules: RuleSet): Verdict {
   const text = typeof url === "string" ? url : "";
   const host = hostOf(text);
@@ -402,7 +402,7 @@ function judgeUrl(url: unknown, rules: RuleSet): Verdict {
       .find(({ pattern }) => pattern === undefined || isHost(pattern, host, action !== "allow"));
     if (rule !== undefined) return byRule(rule, part);
   }
-  // A star in a rule stands for any text.
+  // A star in a rule matches any text.
   const suggestion = part.includes("*") ? undefined : `${TOOL}(domain:${part})`;
   return noRule(`No rule allows to fetch pages from ${shown(part)}.`, part, suggestion);
 }
@@ -414,7 +414,7 @@ function hostOf(url: string): string | undefined {
   return hostname.replace(/\.+$/, "");
 }
 
-/** True when `domain:HOST` describes a host, `domain:*.HOST` those below it. Wide: both describe both. */
+/** True if `domain:HOST` matches a host, or `domain:*.HOST` a subdomain. Wide: both match both. */
 function isHost(pattern: string, host: string | undefined, isWide: boolean): boolean {
   const wanted = pattern.slice("domain:".length).toLowerCase().replace(/\.+$/, "");
   if (host === undefined || wanted === "*") return host !== undefined;

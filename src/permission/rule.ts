@@ -3,32 +3,32 @@ import { invalidConfig, type NanoAgentError } from "../core/base/errors.ts";
 import { clipped } from "../core/base/text.ts";
 import { matchesText } from "./match-text.ts";
 
-/** The verdict of a rule about the calls it describes. */
+/** The verdict of a rule on the calls it matches. */
 export type RuleAction = "allow" | "ask" | "deny";
 
 /**
- * One permission rule. Of all rules that describe a call, deny wins over ask and ask over allow; order and
- * specificity do not matter. Without a `pattern` it describes every call of the tool.
+ * One permission rule. Of all matching rules, deny wins over ask and ask over allow; order and specificity do
+ * not matter. Without a `pattern` it matches every call of the tool.
  */
 export interface Rule {
   /** Name of a tool, or several with `*`: `bash`, `mcp__server__*`. */
   readonly tool: string;
   /**
-   * `bash`: the text of one command, `*` any run of characters. File tools: a path, `*` within a folder, `**`
-   * across folders. `web_fetch`: `domain:HOST`. `skill` and `task`: the name of the skill or agent.
+   * `bash`: the text of one command, with `*` for any characters. File tools: a path, `*` within a folder,
+   * `**` across folders. `web_fetch`: `domain:HOST`. `skill` and `task`: the name of the skill or agent.
    */
   readonly pattern?: string;
   readonly action: RuleAction;
 }
 
-/** Where a rule comes from: its user, nano-agent itself, or an answer given in this session. */
+/** The origin of a rule: its user, nano-agent itself, or an answer given in this session. */
 export type RuleOrigin = "user" | "built-in" | "session";
 
 export interface OriginRule extends Rule {
   readonly origin: RuleOrigin;
 }
 
-/** A rule as one writes it: `bash(git status*)`. */
+/** A rule in written form: `bash(git status*)`. */
 export function ruleText({ tool, pattern }: Pick<Rule, "tool" | "pattern">): string {
   return pattern === undefined ? tool : `${tool}(${pattern})`;
 }
@@ -37,19 +37,19 @@ function of(action: RuleAction, tools: readonly string[]): readonly Rule[] {
   return tools.map((tool) => ({ tool, action }));
 }
 
-/** Looking is allowed, changing is asked about. */
+/** Looking is allowed, changes are asked about. */
 export const DEFAULT_RULES: readonly Rule[] = [
   ...of("allow", ["read", "glob", "grep", "task", "skill"]),
   ...of("ask", ["write", "edit", "bash"]),
 ];
 
-/** Looking is allowed, everything that changes something is denied. */
+/** Looking is allowed, changes are denied. */
 export const READONLY_RULES: readonly Rule[] = [
   ...of("allow", ["read", "glob", "grep"]),
   ...of("deny", ["write", "edit", "bash", "batch", "task"]),
 ];
 
-/** Allows every tool. What no rule covers (redirections, hidden characters, keys, machinery) asks. */
+/** Allows every tool. Calls no rule covers (redirections, hidden characters, keys, machinery) ask. */
 export const TRUSTED_RULES: readonly Rule[] = of("allow", ["*"]);
 
 /** Even reading is asked about, and commands are denied. */
@@ -70,7 +70,7 @@ const PEER_NAMES: ReadonlyMap<string, string> = new Map([
   ),
 ]);
 
-/** Our name of a tool that other agents write with a capital (`Bash`, `WebFetch`); others as they are. */
+/** Our name for a tool that other agents capitalise (`Bash`, `WebFetch`); other names are unchanged. */
 export function toToolName(name: string): string {
   return PEER_NAMES.get(name) ?? name;
 }
@@ -94,12 +94,12 @@ export function isEditTool(tool: string): boolean {
   return tool === "write" || tool === "edit";
 }
 
-/** True when a tool opens the file or folder that its `path` names. */
+/** True if a tool opens the file or folder that its `path` names. */
 export function isFileTool(tool: string): boolean {
   return isReadTool(tool) || isEditTool(tool);
 }
 
-/** True when a rule is about a tool: its name, a name with `*`, or a whole MCP server (`mcp__server`). */
+/** True if a rule applies to a tool: its name, a name with `*`, or a whole MCP server (`mcp__server`). */
 export function namesTool({ tool }: Pick<Rule, "tool">, name: string): boolean {
   if (tool === name || tool === "*") return true;
   if (tool.includes("*")) return matchesText(tool, name);
@@ -111,11 +111,11 @@ export const MAX_PATTERN = 4096;
 const MAX_NAME = 200;
 
 /**
- * A rule from its text: `bash(git status*)`, `edit(src/**)`, `web_fetch(domain:x)`, `mcp__server__*`, `todo`.
- * Capitalised names of other agents are taken with their meaning: `Bash(git status:*)` is the command
- * `git status` and all that begins with `git status `; `Edit(/src/**)` starts at the workspace and
- * `Edit(//etc/**)` at the root; one that denies or asks takes in all below a folder, and a name at any depth.
- * Throws `invalid_config`.
+ * Parses a rule: `bash(git status*)`, `edit(src/**)`, `web_fetch(domain:x)`, `mcp__server__*`, `todo`.
+ * Capitalised names from other agents keep their meaning: `Bash(git status:*)` is the command `git status`
+ * and everything that begins with `git status `; `Edit(/src/**)` starts at the workspace and `Edit(//etc/**)`
+ * at the root; one that denies or asks covers everything below a folder, and a name at any depth. Throws
+ * `invalid_config`.
  */
 export function parseRule(text: string, action: RuleAction): readonly Rule[] {
   const open = text.indexOf("(");
@@ -147,9 +147,9 @@ const RULE_TEXTS = ownSchema({
 });
 
 /**
- * Rules from what a configuration holds: a list of `{ tool, pattern?, action }`, or `{ allow?, ask?, deny? }`
- * with lists of rule texts. `where` names the place for messages. Throws `invalid_config` for anything else:
- * a rule that cannot be read is never left out.
+ * Parses configured rules: a list of `{ tool, pattern?, action }`, or `{ allow?, ask?, deny? }` with lists of
+ * rule texts. `where` names the source in messages. Throws `invalid_config` for anything else: a rule that
+ * cannot be read is never ignored.
  */
 export function parseRules(value: unknown, where = "permissions"): readonly Rule[] {
   const isList = Array.isArray(value);
@@ -189,7 +189,7 @@ function fromPeer(pattern: string, tool: string, action: RuleAction): readonly s
   return action === "allow" ? [plain] : [...withAllBelow(plain)];
 }
 
-/** As in an ignore file: a name without a slash at any depth, and of folders all that is in them. */
+/** As in an ignore file: a name without a slash matches at any depth, and a folder includes its contents. */
 function withAllBelow(pattern: string): readonly string[] {
   const path = pattern.replace(/(?<=.)\/+$/, "");
   const names = /[/~]/.test(path) ? [path] : [path, `**/${path}`];
@@ -202,16 +202,16 @@ function malformed(text: string, expected: string): NanoAgentError {
   );
 }
 
-/** Rules that answers of this session brought. A policy given this sees new ones from the next call on. */
+/** Rules from answers in this session. A policy given this sees new ones from the next call on. */
 export class SessionRules {
   #rules: readonly OriginRule[] = [];
 
-  /** The rules so far, in the order they came. Another list after each change. */
+  /** The rules so far, in order of arrival. A new list after each change. */
   get rules(): readonly OriginRule[] {
     return this.#rules;
   }
 
-  /** Allows what rules describe until the returned function is called. Throws `invalid_config`: no rule. */
+  /** Allows calls matching these rules until the returned function is called. Throws `invalid_config`. */
   lend(texts: readonly string[]): () => void {
     const rules = texts.flatMap((text) => parseRule(text, "allow"));
     const lent = rules.map((rule): OriginRule => ({ ...rule, origin: "session" }));
@@ -221,12 +221,12 @@ export class SessionRules {
     };
   }
 
-  /** Allows what a rule describes until the session ends. Throws `invalid_config` for another text. */
+  /** Allows calls that match a rule until the session ends. Throws `invalid_config` if it is not a rule. */
   allow(text: string): void {
     this.lend([text]);
   }
 
-  /** Allows edits in the workspace until the session ends; protected places and key files still ask. */
+  /** Allows edits in the workspace until the session ends; protected paths and key files still ask. */
   allowEdits(): void {
     this.lend(["write(**)", "edit(**)"]);
   }

@@ -14,8 +14,8 @@ import {
 } from "./rule.ts";
 
 /**
- * Why a call was decided so: by a rule, or since there is none; by a mode; a place that is never written
- * without a question; or a call that cannot be judged.
+ * The basis of a decision: a rule, or the lack of one; a mode; a path where writing always asks; or a call
+ * that cannot be judged.
  */
 export type PolicyCode =
   | "allow_rule"
@@ -27,24 +27,24 @@ export type PolicyCode =
   | "protected_path"
   | "not_judged";
 
-/** The verdict about a call, and why. */
+/** The verdict about a call, and its reason. */
 export interface Verdict {
   readonly decision: RuleAction;
   /** The part of the call that decided: one command of a line, or a path. */
   readonly part?: string;
-  /** The rule that decided, as one writes it. */
+  /** The rule that decided, in written form. */
   readonly rule?: string;
   /** One sentence. */
   readonly reason: string;
-  /** The rule a person may be offered: with it the call is allowed. Absent where no rule can do that. */
+  /** The rule to offer a person: with it the call is allowed. Absent if no rule can do that. */
   readonly suggestion?: string;
-  /** Where a command runs when it is allowed. */
+  /** Where a command runs if it is allowed. */
   readonly runs?: "inside" | "network" | "outside";
-  /** A command that is allowed without a rule, since it only looks. */
+  /** True for a command allowed without a rule because it only looks. */
   readonly looks?: true;
-  /** The reason for programs. Absent for what is allowed without a rule. */
+  /** The reason for programs. Absent for calls allowed without a rule. */
   readonly code?: PolicyCode;
-  /** A question that no mode answers by itself. */
+  /** True for a question that no mode answers by itself. */
   readonly isFirm?: true;
 }
 
@@ -72,7 +72,7 @@ export function planDenial(part: string): Verdict {
   return { decision: "deny", part, reason, code: "plan_mode" };
 }
 
-/** The question about a part that nothing decides, with the rule that would. */
+/** The question about an undecided part, with the rule that would allow it. */
 export function noRule(reason: string, part: string, rule?: string): Verdict {
   const suggestion = rule !== undefined && rule.length <= MAX_PATTERN ? rule : undefined;
   return { decision: "ask", part, reason, code: "no_rule", ...defined({ suggestion }) };
@@ -82,12 +82,12 @@ export function notJudged(reason: string, part?: string): Verdict {
   return { decision: "ask", reason, code: "not_judged", ...defined({ part }) };
 }
 
-/** A text as it stands in a sentence: in one line, and not too long. */
+/** Shortens a text to one line for use in a sentence. */
 export function shown(text: string): string {
   return clipped(text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").trim(), 160);
 }
 
-/** A call, and what it is judged by. */
+/** A call, and the criteria to judge it by. */
 export interface JudgedCall {
   readonly tool: string;
   readonly input: Fields;
@@ -95,7 +95,7 @@ export interface JudgedCall {
   readonly space: PathSpace;
   readonly mode: PermissionMode;
   readonly sandbox: SandboxState;
-  /** True when the built-in rules take part. */
+  /** True if the built-in rules apply. */
   readonly defaults: boolean;
 }
 
@@ -106,7 +106,7 @@ export class RuleSet {
     this.#rules = rules;
   }
 
-  /** Rules for a tool. Deny and ask: those of `read` also for `grep`, `glob`; `edit` and `write` share. */
+  /** Rules for a tool. For deny and ask, `read` covers `grep` and `glob`; `edit` and `write` share theirs. */
   forTool(action: RuleAction, tool: string): readonly OriginRule[] {
     const isRelated = (other: string): boolean =>
       (other === "read" && isReadTool(tool)) || (isEditTool(other) && isEditTool(tool));
@@ -120,7 +120,7 @@ export class RuleSet {
     return this.forTool(action, tool).find((rule) => rule.pattern === undefined && namesTool(rule, tool));
   }
 
-  /** The deny or ask rule that a path falls under, as it was written or as it resolves. */
+  /** The deny or ask rule that matches a path as written or as resolved. */
   againstPath(
     action: "deny" | "ask",
     tool: string,
@@ -134,14 +134,14 @@ export class RuleSet {
     );
   }
 
-  /** True when a deny or ask rule is against a path. */
+  /** True if a deny or ask rule matches a path. */
   speaksAgainst(tool: string, path: JudgedPath, space: PathSpace): boolean {
     return (["deny", "ask"] as const).some(
       (action) => this.againstPath(action, tool, path, space) !== undefined,
     );
   }
 
-  /** The allow rule that covers the place a path resolves to. */
+  /** The allow rule that covers a path's resolved form. */
   forPath(tool: string, path: JudgedPath, space: PathSpace): OriginRule | undefined {
     const isWide = tool === "grep" || tool === "glob";
     return this.forTool("allow", tool).find(({ pattern }) =>
@@ -152,12 +152,12 @@ export class RuleSet {
   }
 }
 
-/** `isWide`: for what forbids or looks below a folder, `x/**` is also `x`, and case may not matter. */
+/** `isWide`: for rules that forbid and for searches, `x/**` also matches `x`, and case may be ignored. */
 function describesPath(pattern: string, path: string, space: PathSpace, isWide: boolean): boolean {
   const absolute = space.absolutePattern(pattern);
   const wanted = absolute ?? (slashes(pattern).replace(/^(?:\.\/+)+/, "") || ".");
   const forms = absolute === undefined ? space.insideForms(path) : [path];
-  // The workspace itself has no name in it.
+  // The workspace itself has no relative name.
   if (wanted === "**" && forms.length > 0) return true;
   const texts = isWide && wanted.endsWith("/**") ? [wanted, wanted.slice(0, -3)] : [wanted];
   const spelled = isWide && space.ignoreCase ? fold : (text: string): string => text;

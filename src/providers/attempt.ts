@@ -10,7 +10,7 @@ import { createSseParser } from "./server-events.ts";
 import { type AnswerHead, type AnswerSink, type Exchange, hostOf, type Transport } from "./transport.ts";
 import type { Wire, WireRequest, WireTarget } from "./wire.ts";
 
-/** One request, and who takes its parts. */
+/** A request and the receiver of its parts. */
 interface AttemptOptions {
   readonly wire: Wire;
   readonly target: WireTarget;
@@ -25,7 +25,7 @@ interface AttemptOptions {
 
 const MAX_ERROR_BODY = 64 * 1024;
 
-/** One request to a model and its answer, from the bytes to the parts. It does not repeat itself. */
+/** One request to a model and its answer, from bytes to parts. It never retries. */
 export class Attempt implements SentRequest, AnswerSink {
   readonly done: Promise<void>;
   readonly #settled: PromiseWithResolvers<void> = Promise.withResolvers<void>();
@@ -76,7 +76,7 @@ export class Attempt implements SentRequest, AnswerSink {
     this.#guarded((reader) => reader.end());
   }
 
-  /** The connection or the patience ended. What was read may be enough all the same. */
+  /** The connection broke or a time limit was reached. The text read so far may still be a whole answer. */
   onError(error: NanoAgentError): void {
     if (this.#isSettled) return;
     if (this.#reader === undefined) this.#fail(error);
@@ -113,13 +113,13 @@ export class Attempt implements SentRequest, AnswerSink {
 
   #readerFor(head: AnswerHead): BodyReader {
     if (!isSuccess(head)) return this.#errorReader((body) => this.#answeredError(head, body));
-    // The first words of a page say who answered.
+    // The first words of a page show who answered.
     if (head.headers["content-type"]?.toLowerCase().includes("text/html") === true)
       return this.#errorReader((body) => this.#notTheProtocol(`an HTML page${quoted(body)}`));
     return this.#answerReader(head);
   }
 
-  /** Reads an answer by how it begins, whatever its type is said to be: events, or a JSON document. */
+  /** Picks a reader by how the answer begins, whatever its content type: events, or a JSON document. */
   #answerReader(head: AnswerHead): BodyReader {
     let reader: BodyReader | undefined;
     const readerOf = (begun: string): BodyReader =>
@@ -134,7 +134,7 @@ export class Attempt implements SentRequest, AnswerSink {
     };
   }
 
-  /** Reads an answer in one piece, of a server that does not stream. */
+  /** Reads an answer in one piece, from a server that does not stream. */
   #documentReader(head: AnswerHead): BodyReader {
     const { wire, settings } = this.#options;
     const most = 2 * settings.maxAnswerChars;
@@ -167,7 +167,7 @@ export class Attempt implements SentRequest, AnswerSink {
   #streamReader(): BodyReader {
     const { bound, decoder } = this.#decoder();
     let events = 0;
-    /** Received before the first event: all there is to show when none comes. */
+    /** Text received before the first event: all there is to show if none arrives. */
     let beginning = "";
     let isFinished = false;
     const finish = (): void => {
@@ -184,13 +184,13 @@ export class Attempt implements SentRequest, AnswerSink {
       bound.event(data.length, bound.chars - before);
       if (decoder.done()) finish();
     };
-    // Escapes make an event longer than the text in it.
+    // Escapes make an event longer than its text.
     const parser = createSseParser(onEvent, 2 * this.#options.settings.maxAnswerChars);
     return {
       text: (text) => {
         const before = events;
         if (before === 0 && beginning.length < MAX_QUOTED) beginning += text.slice(0, MAX_QUOTED);
-        // Around the whole piece, so that an event needs no function of its own.
+        // Wraps the whole piece, so that an event needs no closure of its own.
         understood(() => parser.push(text));
         this.#deadlines.received(events === before ? "bytes" : "event");
       },
@@ -203,14 +203,14 @@ export class Attempt implements SentRequest, AnswerSink {
         try {
           finish();
         } catch {
-          // Incomplete, as the broken connection already says in better words.
+          // Incomplete, which the error of the broken connection explains better.
           this.#fail(error);
         }
       },
     };
   }
 
-  /** Decodes an answer within its bound. */
+  /** Creates a decoder whose answer is limited in size. */
   #decoder(): { readonly bound: AnswerBound; readonly decoder: ReturnType<Wire["createDecoder"]> } {
     const { wire, target, settings, marked, onPart } = this.#options;
     const bound = new AnswerBound(target.provider, settings.maxAnswerChars);
@@ -221,7 +221,7 @@ export class Attempt implements SentRequest, AnswerSink {
     return { bound, decoder };
   }
 
-  /** Reads a body to its end, or as far as it is of use: it is an error, whatever its status. */
+  /** Reads a body to its end, or as far as it is useful; it is an error whatever its status. */
   #errorReader(errorOf: (body: string) => NanoAgentError): BodyReader {
     let body = "";
     const settle = (): void => this.#fail(errorOf(body.slice(0, MAX_ERROR_BODY)));
@@ -253,14 +253,14 @@ export class Attempt implements SentRequest, AnswerSink {
   }
 }
 
-/** Makes sense of a body. What it throws fails the attempt. */
+/** Interprets a body. An error it throws fails the attempt. */
 interface BodyReader {
   readonly text: (text: string) => void;
   readonly end: () => void;
   readonly broke: (error: NanoAgentError) => void;
 }
 
-/** A decoder that trips over an unexpected type says something about the provider, not about us. */
+/** Runs a decoder step: one that trips over an unexpected type is the provider's fault, not ours. */
 function understood(step: () => void): void {
   try {
     step();
@@ -275,7 +275,7 @@ function isSuccess({ status }: AnswerHead): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Enough of a page to hold 200 characters that a person would see. */
+/** Enough of a page to contain 200 visible characters. */
 const MAX_QUOTED = 16 * 1024;
 
 function bodyWithoutEvents(body: string): string {
@@ -287,7 +287,7 @@ function quoted(body: string): string {
   return words === "" ? "" : ` ("${words}")`;
 }
 
-/** The time limits of one request. Costs no timer per event: progress is a time the timer looks at. */
+/** The time limits of one request. Needs no timer per event: the timer checks the time of last progress. */
 export class Deadlines {
   readonly #clock: Clock;
   readonly #timeouts: Pick<NetworkSettings, Limit>;
@@ -295,14 +295,14 @@ export class Deadlines {
   readonly #onTimeout: (error: NanoAgentError) => void;
   readonly #startedAt: number;
   #answeredAt = Number.POSITIVE_INFINITY;
-  /** Before the first event whatever was received last, then the last event. */
+  /** When anything last arrived before the first event; from then on when the last event arrived. */
   #progressAt = Number.POSITIVE_INFINITY;
   #hasEvents = false;
   #isHeld = false;
   #isStopped = false;
   #stopTimer: () => void = () => undefined;
 
-  /** Starts with the limits for the headers and for the whole request. `onTimeout` is called at most once. */
+  /** Starts the limits for the headers and the whole request. Calls `onTimeout` at most once. */
   constructor(
     clock: Clock,
     timeouts: Pick<NetworkSettings, Limit>,
@@ -317,7 +317,7 @@ export class Deadlines {
     this.#watch();
   }
 
-  /** The headers are there: from now on signs of life and events count. */
+  /** The headers have arrived: from now on signs of life and events count. */
   answered(): void {
     this.#answeredAt = this.#clock.elapsed();
     this.#progressAt = this.#answeredAt;
@@ -330,7 +330,7 @@ export class Deadlines {
     this.#progressAt = this.#clock.elapsed();
   }
 
-  /** While the reader holds the flow back, silence is not the provider's. */
+  /** While the reader holds back the flow, silence is not the provider's fault. */
   hold(isHeld: boolean): void {
     this.#isHeld = isHeld;
     if (!isHeld && this.#answeredAt !== Number.POSITIVE_INFINITY) this.#progressAt = this.#clock.elapsed();
@@ -341,7 +341,7 @@ export class Deadlines {
     this.#stopTimer();
   }
 
-  /** Ends what has reached a limit, else looks again when the next may be: one that begins later is whole. */
+  /** Fails if a limit is reached, else checks again when the next may be; later starts get the full time. */
   #watch(): void {
     const now = this.#clock.elapsed();
     let next = Number.POSITIVE_INFINITY;
@@ -358,12 +358,12 @@ export class Deadlines {
     }
     if (next === Number.POSITIVE_INFINITY) return;
     this.#stopTimer = startTimer(this.#clock, next - now, () => {
-      // It may have been stopped in the moment in which it was due.
+      // It may have been stopped at the very moment it was due.
       if (!this.#isStopped) this.#watch();
     });
   }
 
-  /** Since when the time of a limit counts; infinity while it does not. */
+  /** When a limit started to count; infinity while it does not. */
   #startOf(limit: Limit, now: number): number {
     const isAnswered = this.#answeredAt !== Number.POSITIVE_INFINITY;
     if (limit === "requestTimeoutMs") return this.#startedAt;
@@ -390,16 +390,16 @@ function timeoutError(url: string, limit: Limit, ms: number): NanoAgentError {
   });
 }
 
-/** Events that close an answer repeat it, up to four times, and escaped. */
+/** Events that end an answer repeat it, up to four times, and escaped. */
 const REPEATS = 8;
-/** Before and behind an answer some providers send the instructions and tools back. */
+/** Before and after an answer, some providers echo the instructions and tools. */
 const FRAME_CHARS = 1_000_000;
-/** The most that stands around the text of one event. */
+/** Maximum overhead around the text of one event. */
 const ENVELOPE_CHARS = 1_000;
-/** Arguments of a call as deep as they may be, within their block. Nobody could write deeper ones down. */
+/** Leaves room for a block around call arguments of maximum depth. Deeper ones could not be stored. */
 const MAX_BLOCK_DEPTH = MAX_JSON_DEPTH + 10;
 
-/** Holds one answer to its bound, whatever it consists of. All methods throw `invalid_response` beyond it. */
+/** Limits the size of one answer, whatever it consists of. All methods throw `invalid_response` beyond it. */
 export class AnswerBound {
   readonly #provider: string;
   readonly #maxChars: number;
@@ -407,17 +407,17 @@ export class AnswerBound {
   #deltas = 0;
   /** Characters of finished blocks, most of which repeat their deltas. */
   #blocks = 0;
-  /** Characters of events that brought nothing to be seen: what they say is kept until a block is whole. */
+  /** Characters of events without visible parts: their content is kept until a block is complete. */
   #silent = 0;
 
-  /** `prefix` stands before the name of the limit where a person sets it. */
+  /** `prefix` precedes the name of the limit as a person configures it. */
   constructor(provider: string, maxChars: number, prefix = "network.") {
     this.#provider = provider;
     this.#maxChars = maxChars;
     this.#prefix = prefix;
   }
 
-  /** Characters of parts so far. */
+  /** Characters of all parts so far. */
   get chars(): number {
     return this.#deltas + this.#blocks;
   }
@@ -433,7 +433,7 @@ export class AnswerBound {
     if (Math.max(this.#deltas, this.#blocks) > this.#maxChars) throw this.#tooLong();
   }
 
-  /** Counts an event of `length` characters, `told` of which came as parts. */
+  /** Counts an event of `length` characters, `told` of which were emitted as parts. */
   event(length: number, told: number): void {
     this.#silent += told === 0 ? length : Math.max(0, length - REPEATS * told - ENVELOPE_CHARS);
     if (this.#silent > REPEATS * this.#maxChars + FRAME_CHARS) throw this.#tooLong();
@@ -458,7 +458,7 @@ export class AnswerBound {
   }
 }
 
-/** Characters of the texts and names in a value. */
+/** Characters of all strings and keys in a value. */
 function textLength(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 1;

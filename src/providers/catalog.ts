@@ -4,29 +4,29 @@ import { editDistance } from "../core/base/text.ts";
 import type { WireName } from "../core/message/message.ts";
 import { type Environment, variable } from "../system/env.ts";
 
-/** How a provider is reached. */
+/** How to reach a provider. */
 export interface Preset {
   /** First part of a model name: `deepseek` in `deepseek/deepseek-v4-pro`. */
   readonly name: string;
   readonly aliases?: readonly string[];
   readonly wire: WireName;
-  /** Without a trailing slash. Empty for `custom`, which must be told. */
+  /** Without a trailing slash. Empty for `custom`, which must be configured. */
   readonly baseUrl: string;
-  /** Environment variables that may hold the key, the first that is set wins. Empty: no key is needed. */
+  /** Environment variables that may hold the key; the first one set wins. Empty: no key is needed. */
   readonly keyVariables: readonly string[];
-  /** Variables whose key is sent as a bearer token instead of the wire's own way. */
+  /** Variables whose key is sent as a bearer token instead of in the wire's own header. */
   readonly tokenVariables?: readonly string[];
-  /** Environment variables that may hold another base URL. */
+  /** Environment variables that may override the base URL. */
   readonly baseUrlVariables: readonly string[];
-  /** Runs on the user's machine or network: no key is demanded, and nothing is charged. */
+  /** Runs on the user's machine or network: no key is required, and nothing is charged. */
   readonly local?: boolean;
-  /** A model to begin with. Absent where there is none that everybody has. */
+  /** Default model. Absent if there is none that every account has. */
   readonly defaultModel?: string;
-  /** Notices for a person. */
+  /** Note for the user. */
   readonly note?: string;
 }
 
-/** Every provider that is known by name, the order in which keys are looked for included. */
+/** All providers known by name, in the order in which their keys are looked up. */
 export const PRESETS: readonly Preset[] = [
   {
     ...keyed("anthropic", "anthropic", "https://api.anthropic.com/v1"),
@@ -97,12 +97,12 @@ export const PRESETS: readonly Preset[] = [
   },
 ];
 
-/** The preset of a name or alias, written as it is. */
+/** The preset with this exact name or alias. */
 export function presetNamed(name: string, presets: readonly Preset[] = PRESETS): Preset | undefined {
   return presets.find((preset) => preset.name === name || preset.aliases?.includes(name) === true);
 }
 
-/** The preset of a name or alias, in any case. Throws `unknown_provider`, which lists the nearest first. */
+/** The preset with this name or alias, in any case. Throws `unknown_provider`, listing the nearest first. */
 export function findPreset(name: string, presets: readonly Preset[] = PRESETS): Preset {
   const wanted = name.toLowerCase();
   const found = presetNamed(wanted, presets);
@@ -149,8 +149,8 @@ export interface AddressOptions {
 }
 
 /**
- * The base URL requests to a provider go to: as configured, of its variable, or the usual one. Undefined for
- * a provider that nobody knows, and one that has none.
+ * The base URL for requests to a provider: configured, from its variable, or the default. Undefined if the
+ * provider is unknown or has none.
  */
 export function providerAddress(
   provider: string,
@@ -165,31 +165,31 @@ export function providerAddress(
   return [own?.baseUrl, given, preset?.baseUrl].find((url) => url !== undefined && url !== "");
 }
 
-/** A model of a local server that was found. */
+/** A model found on a local server. */
 export interface FoundModel {
-  /** That of the model; of the server alone while that is loading and does not say which. */
+  /** The model's name; only the server's while it loads a model without saying which. */
   readonly name: string;
   readonly baseUrl: string;
   readonly isLoading?: true;
 }
 
-/** How local servers are looked for. */
+/** How to look for local servers. */
 export interface ModelSearch {
-  /** Looks again while the server loads its model: only where somebody chose it. Default false. */
+  /** Keeps checking while the server loads its model; only for a server the user chose. Default false. */
   readonly waits?: boolean | undefined;
-  /** The only server that counts. */
+  /** Considers only this server. */
   readonly baseUrl?: string;
 }
 
-/** Where an API is, from an address as people copy it. */
+/** Address of an API, parsed from a pasted one. */
 export interface ApiAddress {
-  /** Without a trailing slash, and without the path of an endpoint. */
+  /** Without a trailing slash or endpoint path. */
   readonly baseUrl: string;
-  /** The endpoint itself, where that was given: requests go exactly there. */
+  /** The endpoint itself, if it was given: requests go exactly there. */
   readonly endpoint?: { readonly url: string; readonly wire: WireName };
 }
 
-/** Reads an address that may be that of an endpoint (`…/v1/chat/completions`) instead of the API's. */
+/** Parses an address that may be an endpoint's (`…/v1/chat/completions`) instead of the API's. */
 export function apiAddress(given: string): ApiAddress {
   const [path = "", query = ""] = given.trim().split(/(?=\?)/, 2);
   const url = path.replace(/\/+$/, "");

@@ -2,18 +2,18 @@ import { type ErrorCode, misuse, type NanoAgentError, toNanoAgentError } from ".
 import { defined } from "../core/base/json.ts";
 import type { FinishPart, Model, StreamPart } from "../core/model/model.ts";
 
-/** How {@link fallbackModel} chooses. */
+/** Options of {@link fallbackModel}. */
 export interface FallbackOptions {
-  /** True to try the next model; not asked after an abort. Default {@link isFallbackError}. */
+  /** Returns true to try the next model; not called after an abort. Default {@link isFallbackError}. */
   readonly when?: (error: NanoAgentError) => boolean;
   /**
-   * True: later requests begin with the model that answered last. False (default): every request begins with
-   * the first. Sticky is per returned model, across all its requests.
+   * True: later requests start with the model that answered last. False (default): every request starts with
+   * the first. Applies per returned model, across all its requests.
    */
   readonly sticky?: boolean;
 }
 
-/** Errors that another model may not have, beside all retryable ones. */
+/** Errors that another model may not have, besides all retryable ones. */
 const FALLBACK_CODES: readonly ErrorCode[] = [
   "missing_credentials",
   "authentication",
@@ -26,20 +26,20 @@ const FALLBACK_CODES: readonly ErrorCode[] = [
 ];
 
 /**
- * True when another model may succeed where `error` ended one for good: everything retryable, missing or
- * refused credentials, an unknown model, rate limit, provider error, network, timeout, invalid response. Not
- * an abort, a refused request or one that is too long (another model may have a larger window: ask for it
- * with `when`), nor defects.
+ * True if another model may succeed after `error` ended one for good: everything retryable, missing or
+ * refused credentials, an unknown model, rate limit, provider error, network, timeout, invalid response.
+ * False for an abort, a refused request, one that is too long (another model may have a larger window: opt in
+ * with `when`), and defects.
  */
 export function isFallbackError(error: NanoAgentError): boolean {
   return error.code !== "aborted" && (error.retryable || FALLBACK_CODES.includes(error.code));
 }
 
 /**
- * A model that tries `models` in order: when one fails for good, the next takes over. What was streamed until
- * then is void, which a `retry` part says; its `attempt` counts on over all models. The last model's error is
- * thrown. `provider`, `id` and `info` are those of the first model, the others its `alternatives`;
- * `finish.answeredBy` says which of those answered. Throws `invalid_argument` for an empty list.
+ * A model that tries `models` in order: when one fails for good, the next takes over. Parts streamed until
+ * then are void, as a `retry` part says; its `attempt` counts across all models. The last model's error is
+ * thrown. `provider`, `id` and `info` are the first model's, the others are its `alternatives`;
+ * `finish.answeredBy` names the alternative that answered. Throws `invalid_argument` for an empty list.
  */
 export function fallbackModel(models: readonly Model[], options: FallbackOptions = {}): Model {
   const [first] = models;
@@ -49,7 +49,7 @@ export function fallbackModel(models: readonly Model[], options: FallbackOptions
   return trying([first, ...models.slice(1)], options, { preferred: 0 });
 }
 
-/** `memory`: the model that later requests begin with. */
+/** `memory`: the model with which later requests start. */
 function trying(
   models: readonly [Model, ...Model[]],
   options: FallbackOptions,

@@ -3,22 +3,22 @@ import { defined } from "../core/base/json.ts";
 import { isLoopback, type ProxyOptions } from "./network.ts";
 
 /**
- * The address of the proxy for requests to `url`, as agents of Node take it in `proxyEnv`; undefined where it
- * is reached directly. Throws `invalid_config` for an address that cannot be used.
+ * The proxy address for requests to `url`, in the form of `proxyEnv` of Node's agents; undefined if it is
+ * reached directly. Throws `invalid_config` for an unusable address.
  */
 export function proxyFor(url: URL, options: ProxyOptions = {}): string | undefined {
   const { [url.protocol === "https:" ? "https" : "http"]: address = "", noProxy = "" } = options;
   if (address === "" || isLoopback(url.hostname) || readNoProxy(noProxy).covers(url)) return undefined;
   const proxy = URL.parse(address.includes("://") ? address : `http://${address}`);
   if (proxy?.protocol === "http:" || proxy?.protocol === "https:") return proxy.href;
-  // Not all of it: there may be a password.
+  // Not the whole address: it may contain a password.
   const shown = proxy === null ? "" : ` ${proxy.protocol}//${proxy.host}`;
   throw invalidConfig(
     `The proxy address${shown} is not an http or https address. Set it like http://proxy.example:3128.`,
   );
 }
 
-/** A failure of a request through `proxy`, in words that name the proxy where it is to blame. */
+/** Converts a failure of a request through `proxy` to one that names the proxy if it is to blame. */
 export function proxyError(
   error: Error & { readonly code?: unknown; readonly statusCode?: unknown; readonly syscall?: unknown },
   proxy: string,
@@ -30,24 +30,24 @@ export function proxyError(
   const what = isRefused ? `refused the connection (HTTP ${status})` : `cannot be reached (${String(code)})`;
   const hint =
     status === 407 ? "Put user and password into its address." : "Check the proxy settings and noProxy.";
-  // The message of Node may hold the password.
+  // Node's message may contain the password.
   return new NanoAgentError("network", `The proxy ${host} ${what}. ${hint}`, {
     details: { host, ...defined({ status: isRefused ? status : undefined }), cause: String(code) },
     retryable: !isRefused || status >= 500,
   });
 }
 
-/** A list of hosts to reach directly, as curl and Go read `NO_PROXY`. */
+/** Hosts to reach directly, with the syntax that curl and Go use for `NO_PROXY`. */
 interface NoProxy {
-  /** True for an address that is reached directly. */
+  /** True for an address to reach directly. */
   readonly covers: (url: URL) => boolean;
-  /** Entries that mean nothing, in their order. */
+  /** Invalid entries, in order. */
   readonly unreadable: readonly string[];
 }
 
 /**
- * Reads such a list, with commas or blanks between its entries: `*` for all · `example.com`, `.example.com`
- * or `*.example.com` for a domain with all below it · `10.0.0.1`, `fd00::1`, `[fd00::1]` · `10.0.0.0/8`,
+ * Parses a list separated by commas or whitespace: `*` for all · `example.com`, `.example.com` or
+ * `*.example.com` for a domain and its subdomains · `10.0.0.1`, `fd00::1`, `[fd00::1]` · `10.0.0.0/8`,
  * `fd00::/8` · `10.*`, `db-*.example.com`. All but ranges may end in a port: `host:8080`, `[fd00::1]:8080`.
  */
 export function readNoProxy(text: string): NoProxy {
@@ -66,14 +66,14 @@ export function readNoProxy(text: string): NoProxy {
 type Matcher = (host: string, port: string) => boolean;
 
 function matcherOf(entry: string): Matcher | undefined {
-  // Colons of an address without brackets are its own.
+  // Colons of an address without brackets are part of it.
   const [, name = entry, digits] = /^(\[[^\]]*\]|[^:[\]]*):(\d+)$/.exec(entry) ?? [];
   if (digits !== undefined && (Number(digits) < 1 || Number(digits) > 65_535)) return undefined;
   const covers = rangeMatcher(name) ?? nameMatcher(name);
   return covers && ((host, port) => (digits ?? port) === port && covers(host, port));
 }
 
-/** Addresses, and ranges of them. */
+/** Matches addresses and address ranges. */
 function rangeMatcher(entry: string): Matcher | undefined {
   const net = process.getBuiltinModule("node:net");
   const familyOf = (address: string) => (net.isIPv6(address) ? "ipv6" : "ipv4");
@@ -86,7 +86,7 @@ function rangeMatcher(entry: string): Matcher | undefined {
   return (host) => net.isIP(host) !== 0 && list.check(host, familyOf(host));
 }
 
-/** Names with all below them. With a `*` inside, digits stand for addresses, anything else for names. */
+/** Matches names and their subdomains. A pattern with `*` matches addresses if it is numeric, else names. */
 function nameMatcher(entry: string): Matcher | undefined {
   const { isIP } = process.getBuiltinModule("node:net");
   const name = entry.replace(/^\*?\./, "");
@@ -101,7 +101,7 @@ function nameMatcher(entry: string): Matcher | undefined {
   return (host) => (domain === "*" || isIP(host) !== 0) === (domain === "*" || isAddress) && form.test(host);
 }
 
-/** The name of a host, or its address without brackets. */
+/** A host name, or an address without brackets. */
 function bare(host: string): string {
   return host.replace(/^\[|\]$/g, "");
 }

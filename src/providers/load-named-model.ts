@@ -5,7 +5,7 @@ import { networkOptions, networkVariables } from "./network-options.ts";
 import { resolveModel } from "./resolve-model.ts";
 import { createTransport, type Transport } from "./transport.ts";
 
-/** The model of a name, with the environment's credentials and settings. Throws `missing_credentials`. */
+/** Resolves a model name with the environment's credentials and settings. Throws `missing_credentials`. */
 export async function loadNamedModel(name: string): Promise<Model> {
   const environment = liveEnvironment();
   const network = networkOptions(networkVariables(environment), environment);
@@ -16,12 +16,12 @@ export async function loadNamedModel(name: string): Promise<Model> {
   });
 }
 
-/** Connections kept open, by their settings: a cache, like the one behind the global `fetch`. */
+/** Open connections by their settings: a cache, like the one behind the global `fetch`. */
 const TRANSPORTS: Map<string, Transport> = new Map();
 
 /**
- * The transport all models named in this process share for the given settings, so that a new agent does not
- * begin with a new TLS handshake. Idle connections keep no process alive.
+ * The transport shared by all named models of this process with the same settings, so that a new agent does
+ * not start with a TLS handshake. Idle connections keep no process alive.
  */
 function sharedTransport(network: NetworkOptions): Transport {
   const key = JSON.stringify(network);

@@ -8,11 +8,11 @@ import { asTooLong, changedError, type FailureReason, limitIn } from "./provider
 import type { Refusals } from "./refusals.ts";
 import type { ShownQuirks } from "./wire.ts";
 
-/** Until when requests to a provider wait that refused one as too many; shared by all of one limit. */
+/** Pauses requests after a provider refused one as too many; shared by all under the same limit. */
 export class RatePause {
   #untilMs = 0;
 
-  /** No request before this moment (of the clock's `elapsed`). An earlier one than known changes nothing. */
+  /** No request before this time (of the clock's `elapsed`). A time before the known one changes nothing. */
   holdUntil(timeMs: number): void {
     this.#untilMs = Math.max(this.#untilMs, timeMs);
   }
@@ -23,11 +23,11 @@ export class RatePause {
   }
 }
 
-/** The pauses of several providers: one for each, by an address that stands for its limit. */
+/** The pauses of several providers, one per address that stands for a limit. */
 export class RatePauses {
   readonly #pauses = new Map<string, RatePause>();
 
-  /** The pause of an address; always the same one. */
+  /** The pause for an address, always the same object. */
   of(address: string): RatePause {
     const known = this.#pauses.get(address) ?? new RatePause();
     this.#pauses.set(address, known);
@@ -35,23 +35,23 @@ export class RatePauses {
   }
 }
 
-/** The facts that requests have taught about one model in this process; shared by all that ask it. */
+/** Facts learned from requests to one model in this process; shared by all its callers. */
 export interface LearnedModel {
-  /** Tokens of the largest request it takes, as it said itself. */
+  /** Tokens of the largest request it accepts, by its own account. */
   contextWindow?: number;
-  /** True once it has answered: a connection that is refused later is an interruption. */
+  /** True once it has answered: a connection refused later counts as an interruption. */
   hasAnswered: boolean;
-  /** Quirks that a refusal has shown; they win over those of the configuration. */
+  /** Quirks learned from refusals; they override configured ones. */
   quirks: ShownQuirks;
-  /** Counts the changes of `quirks`. */
+  /** Number of changes to `quirks`. */
   changes: number;
 }
 
-/** The facts of several models, by an address that stands for each. */
+/** Learned facts of several models, one per address. */
 export class LearnedModels {
   readonly #models = new Map<string, LearnedModel>();
 
-  /** The facts of an address; always the same object. */
+  /** The facts for an address, always the same object. */
   of(address: string): LearnedModel {
     const known = this.#models.get(address) ?? newLearnedModel();
     this.#models.set(address, known);
@@ -59,7 +59,7 @@ export class LearnedModels {
   }
 }
 
-/** Nothing learned yet. */
+/** Facts with nothing learned yet. */
 export function newLearnedModel(): LearnedModel {
   return { hasAnswered: false, quirks: {}, changes: 0 };
 }
@@ -80,7 +80,7 @@ export function calledModel<Encoded>(
   };
 }
 
-/** The facts of a model with what was learned: the smaller window is the one that holds. */
+/** A model's facts combined with learned ones: the smaller window applies. */
 export function infoWithLearned(
   info: ModelInfo | undefined,
   { contextWindow }: LearnedModel,
@@ -90,60 +90,60 @@ export function infoWithLearned(
   return { ...info, contextWindow };
 }
 
-/** How one model is asked, whatever its requests are sent with. */
+/** How to call a model, independent of the transport. */
 export interface CallSetup<Encoded> {
   readonly limits: Pick<NetworkSettings, "maxRetries" | "maxRetryAfterMs" | "firstEventTimeoutMs">;
-  /** Stands before the names of the limits where a person sets them. */
+  /** Precedes the names of limits as a person configures them. */
   readonly prefix: "network." | "";
   readonly modelId: string;
   readonly learned: LearnedModel;
   readonly refusals: Refusals;
   readonly estimates: InputEstimates;
   readonly clock: Clock;
-  /** Source of the jitter between retries: numbers from 0 to below 1. */
+  /** Jitter between retries: numbers from 0 up to but not including 1. */
   readonly random: () => number;
   readonly encode: (request: ModelRequest) => Encoded | Promise<Encoded>;
-  /** Sends a request and hands its answer to `emit`. */
+  /** Sends a request and passes its answer to `emit`. */
   readonly send: (request: Encoded, emit: (part: StreamPart) => void) => SentRequest;
-  /** Changes how requests are encoded, where a refusal shows how. Returns what was changed, for people. */
+  /** Adapts the encoding of requests if a refusal shows how. Returns a description of the change. */
   readonly adapt?: (error: NanoAgentError) => string | undefined;
-  /** Shared by what counts against the same limit. Default: requests do not wait for each other. */
+  /** Shared by all under the same limit. Default: requests do not wait for each other. */
   readonly pause?: RatePause;
 }
 
-/** A request under way. */
+/** A request in flight. */
 export interface SentRequest {
-  /** Resolves with the end of the answer, rejects when there is none. Of no interest after `cancel`. */
+  /** Resolves at the end of the answer, rejects if there is none. Ignored after `cancel`. */
   readonly done: Promise<void>;
   readonly cancel: () => void;
-  /** Holds the answer back (`true`) or lets it flow again. */
+  /** Holds back the answer (`true`) or resumes it. */
   readonly hold: (held: boolean) => void;
 }
 
-/** Milliseconds over which requests that waited for one limit are spread. */
+/** Milliseconds over which requests that waited for the same limit are spread. */
 const MAX_SPREAD_MS = 1_000;
 
-/** Without a reason of its own an abort makes an exception with a stack trace. */
+/** Without an explicit reason, an abort creates an exception with a stack trace. */
 const STOPPED = "stopped";
 
-/** Milliseconds in which a host that has never answered must take a connection. */
+/** Milliseconds in which a host that has never answered must accept a connection. */
 const FIRST_CONTACT_MS = 2_500;
 
-/** Codes of the system for a host that is not there. */
+/** System codes for a host that cannot be reached. */
 const ABSENT: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH"]);
 
-/** Milliseconds between two looks at a server that loads its model. */
+/** Milliseconds between two checks of a server that is loading its model. */
 const LOADING_STEP_MS = 2_000;
 
-/** Times a server may fail at what its model wrote: the next attempt most often ends the same way. */
+/** How often a server may fail to parse its model's output: the next attempt mostly fails the same way. */
 const MAX_UNREADABLE = 2;
-/** Times that a request is changed after a refusal. */
+/** How often a request may be changed after refusals. */
 const MAX_CHANGES = 20;
 
 /**
- * One request to a model with all attempts it takes. Begins when its parts are read. What is worth repeating
- * is repeated, with growing pauses or the one the provider asks for; a server that loads its model is waited
- * for. Where a refusal says what the model does not take, the request goes once more without it.
+ * One request to a model, including all attempts. Begins when its parts are read. Retryable failures are
+ * retried, with growing delays or the one the provider asks for; a server that is loading its model is waited
+ * for. If a refusal shows what the model does not accept, the request is sent again without it.
  */
 export class ModelCall<Encoded> {
   readonly parts: EventStream<StreamPart> = new EventStream<StreamPart>({
@@ -156,12 +156,12 @@ export class ModelCall<Encoded> {
   readonly #signal: AbortSignal | undefined;
   readonly #startedAt: number;
   #sent: ModelRequest;
-  /** Changes of the encoder that the request was encoded with. */
+  /** Value of `learned.changes` when the request was encoded. */
   #changes = 0;
   #attempts = 1;
   #adapted = 0;
   #unreadable = 0;
-  /** When the server first said that it loads its model. */
+  /** When the server first reported that it is loading its model. */
   #loadingSince: number | undefined;
   #underWay: SentRequest | undefined;
   #wait: AbortController | undefined;
@@ -210,7 +210,7 @@ export class ModelCall<Encoded> {
     return encode(this.#sent);
   }
 
-  /** Why the attempt failed; undefined when the answer is complete. */
+  /** Resolves to the error of a failed attempt, or to undefined if the answer is complete. */
   async #attempt(encoded: Encoded): Promise<NanoAgentError | undefined> {
     this.#underWay = this.#setup.send(encoded, (part) => this.parts.push(part));
     try {
@@ -221,16 +221,16 @@ export class ModelCall<Encoded> {
     }
   }
 
-  /** True when the request goes once more in another form, which the reader is told. */
+  /** Returns true if the request is sent again in another form, which is announced to the reader. */
   #isChangedAfter(error: NanoAgentError): boolean {
     const { learned } = this.#setup;
     if (error.details["status"] !== undefined) learned.hasAnswered = true;
-    // A server may refuse both ways to say something, one after the other.
+    // A server may refuse two forms of a field, one after the other.
     if (this.#adapted === MAX_CHANGES) return false;
     const change = this.#changeFor(error);
     if (change === undefined) return false;
     this.#adapted++;
-    // The change comes first: one line of a terminal has no room for all that a server says.
+    // The change comes first: one terminal line has no room for a server's whole message.
     const message = `${change} ${error.message}`;
     this.#announce(changedError(error, { message, retryable: true }), ++this.#attempts, 0);
     return true;
@@ -245,7 +245,7 @@ export class ModelCall<Encoded> {
     return adapt?.(error);
   }
 
-  /** Milliseconds until the next attempt, which the reader is told. Throws where there is none. */
+  /** Announces the next attempt and returns the delay in milliseconds. Throws if there is none. */
   #delayAfter(error: NanoAgentError): number {
     const { limits, clock, pause } = this.#setup;
     const tooLong = this.#tooLong(error);
@@ -265,13 +265,13 @@ export class ModelCall<Encoded> {
     return delayMs;
   }
 
-  /** Voids what was streamed until now. */
+  /** Voids the parts streamed so far. */
   #announce(error: NanoAgentError, attempt: number, delayMs: number): void {
     this.parts.discard();
     this.parts.push({ type: "retry", attempt, delayMs, error });
   }
 
-  /** Loading takes what it takes, and counts as no attempt. It is said once. */
+  /** Loading may take its time, and does not count as an attempt. It is announced once. */
   #loadingDelay(error: NanoAgentError): number {
     const { clock, limits, prefix } = this.#setup;
     const now = clock.elapsed();
@@ -283,7 +283,7 @@ export class ModelCall<Encoded> {
     throw withSentence(error, message, { limit: "firstEventTimeoutMs" });
   }
 
-  /** A refusal as too long. The limit it names is the window of the model from now on. */
+  /** Recognises a refusal as too long. The limit it names becomes the model's window. */
   #tooLong(error: NanoAgentError): NanoAgentError | undefined {
     const { estimates, modelId, learned } = this.#setup;
     const inputTokens = (): number => estimates.ofRequest(this.#sent);
@@ -294,7 +294,7 @@ export class ModelCall<Encoded> {
     return tooLong;
   }
 
-  /** Nobody has answered there yet: more likely nobody will than that somebody is restarting. */
+  /** Nobody has answered there yet: the host is more likely absent than restarting. */
   #isAbsent({ details }: NanoAgentError, delayMs: number): boolean {
     const { clock, learned } = this.#setup;
     const waitedMs = clock.elapsed() - this.#startedAt + delayMs;
@@ -313,7 +313,7 @@ export class ModelCall<Encoded> {
     return attempts === 1 ? error : withSentence(error, `Gave up after ${attempts} attempts.`, { attempts });
   }
 
-  /** How long another request's limit holds, a little longer: they shall not all come back together. */
+  /** Rest of a pause for the shared limit, plus jitter so that requests do not all return at once. */
   #pausedMs(): number {
     const { pause, clock, random } = this.#setup;
     const remainingMs = pause?.remainingMs(clock.elapsed()) ?? 0;
@@ -331,7 +331,7 @@ export class ModelCall<Encoded> {
     this.#fail(new NanoAgentError("aborted", "The model request was aborted.", { cause }));
   };
 
-  /** The reader gets the error at once, instead of what it has not read yet. */
+  /** The reader gets the error immediately, ahead of unread parts. */
   #fail(error: NanoAgentError): void {
     if (this.#hasEnded) return;
     this.#end();
@@ -347,7 +347,7 @@ export class ModelCall<Encoded> {
   }
 }
 
-/** The same failure with a further sentence; another attempt may help. */
+/** The same failure with an extra sentence; another attempt may help. */
 function withSentence(
   error: NanoAgentError,
   more: string,

@@ -13,41 +13,41 @@ import {
 import type { LocalServerOptions } from "./local/local-servers.ts";
 import { isLoopback } from "./network.ts";
 
-/** The model name that stands for whatever local server answers first. */
+/** The model name that stands for the first local server that answers. */
 export const LOCAL_MODEL = "local";
 
 /** Why a model was chosen. */
 export type ModelReason = "flag" | "environment" | "config" | "key" | "local" | "resumed";
 
-/** A model by name, and why it was chosen: the flag, variable, file or server that speaks for it. */
+/** A model by name, and why it was chosen: the flag, variable, file or server that named it. */
 export interface ModelChoice {
   readonly name: string;
   readonly why: ModelReason;
   readonly source: string;
 }
 
-/** The facts a choice depends on. */
+/** Facts a choice depends on. */
 export interface ModelChoiceOptions {
   readonly config: {
     readonly values: AddressOptions["config"] & { readonly model?: string };
     readonly sources: ReadonlyMap<string, string>;
   };
   readonly environment: Environment;
-  /** Asks a person whether to use a server that was found, not chosen. Default: it is not used. */
+  /** Asks the user whether to use a server that was found, not chosen. Default: it is not used. */
   readonly accept?: ((found: FoundModel) => Promise<boolean>) | undefined;
-  /** Looks for local servers; it is only called when nothing else speaks, or when `local` was said. */
+  /** Looks for local servers; only called if nothing else names a model, or if it is `local`. */
   readonly probe?: (how: ModelSearch) => Promise<FoundModel | undefined>;
-  /** Waits for a server that was chosen and loads its model. Default: that it loads is an error. */
+  /** Waits for a chosen server that is loading its model. Default: loading is an error. */
   readonly waits?: boolean;
   readonly onNotice?: (message: string) => void;
 }
 
 /**
- * The model of a run: what flag, `NANO_AGENT_MODEL` or config say, else a default of the first provider whose
- * key is set (its own `<NAME>_MODEL` variable, else the built-in one). A local server gets a prompt only when
- * somebody chose it: by name, with `local`, or by a yes to `accept`; nor is one waited for that nobody chose.
- * Throws `missing_credentials`, saying what to set, when there is no model, and `provider_error` with
- * `details.reason` `model_loading` where the chosen server has none yet.
+ * Chooses the model of a run: the one named by flag, `NANO_AGENT_MODEL` or config, else a default of the
+ * first provider whose key is set (its own `<NAME>_MODEL` variable, else the built-in one). A local server
+ * only gets a prompt if the user chose it: by name, with `local`, or by confirming `accept`; only a chosen
+ * one is waited for. Throws `missing_credentials`, saying what to set, if there is no model, and
+ * `provider_error` with `details.reason` `model_loading` if the chosen server has none yet.
  */
 export async function chooseModel(options: ModelChoiceOptions): Promise<ModelChoice> {
   const { config, environment } = options;
@@ -70,7 +70,7 @@ export async function chooseModel(options: ModelChoiceOptions): Promise<ModelCho
   return { name: loaded(chosen).name, why: "local", source: `your yes to the server at ${baseUrl}` };
 }
 
-/** A chosen server that has a model by now. Throws where it has none. */
+/** Returns a chosen server that has loaded its model. Throws if there is none. */
 function loaded(found: FoundModel | undefined): FoundModel {
   if (found === undefined) throw new NanoAgentError("missing_credentials", NO_SERVER);
   const { name, baseUrl, isLoading } = found;
@@ -83,8 +83,8 @@ function loaded(found: FoundModel | undefined): FoundModel {
 }
 
 /**
- * The name of a model that was said: of `local` that of the first local server that has one. Throws
- * `missing_credentials` where none answers.
+ * Resolves a model name: `local` becomes the first local server's model. Throws `missing_credentials` if no
+ * local server answers.
  */
 export async function namedModel(name: string, options: Omit<LocalServerOptions, "fetch">): Promise<string> {
   if (name !== LOCAL_MODEL) return name;
@@ -152,9 +152,8 @@ function firstKeyVariable({ keyVariables: [name = ""] }: Preset): string {
 }
 
 /**
- * The facts the server of a local model tells about it. Whoever names another model loads nothing and asks
- * nobody: asked are the local presets wherever they stand, and providers of the user's own where their
- * address is one of this machine.
+ * The facts a local model's server reports about it. For any other model, nothing is loaded or queried: only
+ * local presets at any address, and custom providers on this machine, are queried.
  */
 export async function readFacts(name: string, options: LocalServerOptions): Promise<ModelInfo | undefined> {
   const provider = name.slice(0, Math.max(0, name.indexOf("/")));

@@ -10,12 +10,12 @@ import {
 } from "../core/model/model.ts";
 
 /**
- * Facts known about well-known models without asking anybody: context window, largest answer, list price.
- * `undefined` for all others. Matches the id itself, dated ids (`claude-sonnet-4-5-20250929`) and `-latest`;
- * a gateway's prices are its own, so only the makers' providers are looked up.
+ * Built-in facts about well-known models: context window, maximum answer, list price. `undefined` for all
+ * others. Matches the id itself, dated ids (`claude-sonnet-4-5-20250929`) and `-latest`; gateways set their
+ * own prices, so only the makers' providers are looked up.
  *
- * Provenance: list prices and windows as in the data set of @pydantic/genai-prices 0.1.8, output limits from
- * the model pages of the makers, both of November 2026, with the higher prices of long prompts.
+ * Provenance: list prices and windows from the data set of @pydantic/genai-prices 0.1.8, output limits from
+ * the makers' model pages, both of November 2026, including the higher prices of long prompts.
  */
 export function knownModelInfo(provider: string, id: string): ModelInfo | undefined {
   const models = ownValue(MODELS, provider) ?? {};
@@ -29,7 +29,7 @@ export function knownModelInfo(provider: string, id: string): ModelInfo | undefi
   return { contextWindow, maxOutputTokens, price };
 }
 
-/** All makers with such a tier charge the same more: twice for input, one and a half times for output. */
+/** All makers with such a tier charge the same surcharge: twice for input, 1.5 times for output. */
 function longPromptTier(prices: TokenPrices, above: number): PriceTier {
   const { cacheRead, cacheWrite, cacheWrite1h } = prices;
   const twice = (price: number | undefined): number | undefined => (price === undefined ? price : price * 2);
@@ -41,12 +41,12 @@ function longPromptTier(prices: TokenPrices, above: number): PriceTier {
   return { above, input: prices.input * 2, output: prices.output * 1.5, ...defined(cached) };
 }
 
-/** Ids of the models of a provider that something is known about, as in {@link knownModelInfo}. */
+/** Ids of a provider's known models, as in {@link knownModelInfo}. */
 export function knownModelIds(provider: string): readonly string[] {
   return Object.keys(ownValue(MODELS, provider) ?? {});
 }
 
-/** Context window, largest answer, then USD per million tokens. */
+/** Context window, maximum answer, then USD per million tokens. */
 type Row = readonly [
   contextWindow: number,
   maxOutputTokens: number,
@@ -111,7 +111,7 @@ const GOOGLE: { readonly [id: string]: Row | undefined } = {
   "gemini-2.5-flash": [1_048_576, 65_536, 0.3, 2.5, 0.03],
 };
 
-/** Tokens of input above which the whole request costs more. */
+/** Input tokens above which the whole request costs more. */
 const LONG_PROMPTS: { readonly [id: string]: number | undefined } = {
   "claude-sonnet-4-5": 200_000,
   "gpt-6-astra": 271_999,
@@ -143,8 +143,8 @@ export interface ModelName {
 }
 
 /**
- * Takes `provider/id[:effort]` apart. Only one of the effort words after the last colon is an effort; every
- * other colon belongs to the id. Throws `invalid_argument` when a part is missing.
+ * Splits `provider/id[:effort]`. Only an effort word after the last colon is an effort; other colons belong
+ * to the id. Throws `invalid_argument` if a part is missing.
  */
 export function parseModelName(name: string): ModelName {
   const text = name.trim();
@@ -162,8 +162,8 @@ export function parseModelName(name: string): ModelName {
 }
 
 /**
- * The names of known models that an id without its provider may mean, at most three: they begin so, or hold
- * the word that is most like it.
+ * Up to three known model names that an id without its provider may mean: those that start with it, else
+ * those with the most similar word.
  */
 function didYouMean(id: string): string {
   const bare = id.replace(/^\/+|[/:].*$/g, "").toLowerCase();

@@ -3,10 +3,9 @@ import { findPreset } from "./catalog.ts";
 import { knownModelInfo, parseModelName } from "./model-info.ts";
 
 /**
- * The model of a name such as `anthropic/claude-sonnet-5`, with credentials and network settings from the
- * environment. The name is checked now (`invalid_argument`, `unknown_provider`); the code that speaks to the
- * provider is loaded, and the environment read, with the first request, which fails with
- * `missing_credentials` where there is no key.
+ * The model for a name such as `anthropic/claude-sonnet-5`, with credentials and network settings from the
+ * environment. The name is checked now (`invalid_argument`, `unknown_provider`); the first request loads the
+ * provider's code and reads the environment, and fails with `missing_credentials` if there is no key.
  */
 export function namedModel(name: string): Model {
   const { provider: said, id } = parseModelName(name);
@@ -16,12 +15,12 @@ export function namedModel(name: string): Model {
   let loading: Promise<Model> | undefined;
   const load = async (): Promise<Model> => {
     try {
-      // Reading the environment is no part of the library until a name is asked.
+      // The library does not read the environment until a named model is used.
       const { loadNamedModel } = await import("./load-named-model.ts");
       model = await loadNamedModel(name);
       return model;
     } finally {
-      // A key may be set later: the next request looks again.
+      // A key may be set later: the next request tries again.
       loading = undefined;
     }
   };
@@ -32,7 +31,7 @@ export function namedModel(name: string): Model {
   return {
     provider,
     id,
-    /** The known facts; of a local model one more once its server was asked, by the first request. */
+    /** The known facts; for a local model also its server's, once the first request has asked it. */
     get info() {
       return model?.info ?? known;
     },

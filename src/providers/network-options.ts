@@ -6,10 +6,10 @@ import { type Environment, variable } from "../system/env.ts";
 import { readNoProxy } from "./http-proxy.ts";
 import { NETWORK_FIGURES, type NetworkOptions } from "./network.ts";
 
-/** Network options that a configuration can hold. */
+/** Network options allowed in a configuration. */
 export type NetworkConfig = Omit<NetworkOptions, "ca">;
 
-/** The value of a variable, if it is set. Throws `invalid_config`, naming it, for one that does not fit. */
+/** The value of a variable, if it is set. Throws `invalid_config`, naming it, if the value is invalid. */
 export function readVariable(name: string, schema: JsonSchema, environment: Environment): unknown {
   const text = variable(environment, name);
   if (text === undefined) return undefined;
@@ -18,7 +18,7 @@ export function readVariable(name: string, schema: JsonSchema, environment: Envi
   throw invalidConfig(`${name} is ${JSON.stringify(text)}; it must be ${read.expected}.`);
 }
 
-/** The network settings of the environment. */
+/** The network settings from the environment. */
 export function networkVariables(environment: Environment): NetworkConfig {
   const read = Object.entries(NETWORK_FIGURES).map(([name, { variable: from, ...schema }]) => [
     name,
@@ -28,8 +28,8 @@ export function networkVariables(environment: Environment): NetworkConfig {
 }
 
 /**
- * How requests use the network: the config's figures, and its proxies, else those of `HTTP_PROXY`,
- * `HTTPS_PROXY` (or `ALL_PROXY`) and `NO_PROXY`, in capital or small letters.
+ * Combines the config's figures with its proxies, else with those of `HTTP_PROXY`, `HTTPS_PROXY` (or
+ * `ALL_PROXY`) and `NO_PROXY`; lower-case names take precedence.
  */
 export function networkOptions(config: NetworkConfig | undefined, environment: Environment): NetworkOptions {
   const { proxy = proxyFrom(environment), ...figures } = config ?? {};
@@ -46,7 +46,7 @@ function proxyFrom(environment: Environment): NetworkOptions["proxy"] {
   return defined({ http, https, noProxy: read("NO_PROXY") });
 }
 
-/** Entries of the list of hosts to reach directly that cannot be read. None where there is no proxy. */
+/** Invalid entries in the list of hosts to reach directly. Empty if there is no proxy. */
 export function unreadableNoProxy(
   config: NetworkConfig | undefined,
   environment: Environment,
@@ -54,5 +54,5 @@ export function unreadableNoProxy(
   return readNoProxy(networkOptions(config, environment).proxy?.noProxy ?? "").unreadable;
 }
 
-/** Examples of what such a list may hold. */
+/** Examples of valid entries. */
 export const NO_PROXY_FORMS = "example.com, host:8080, 10.0.0.0/8, 10.* or fd00::1";

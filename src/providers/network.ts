@@ -1,43 +1,43 @@
 import { invalidConfig } from "../core/base/errors.ts";
 
-/** How model requests use the network. Every figure has a default; 0 switches a timeout off. */
+/** How model requests use the network. Every number has a default; 0 disables a timeout. */
 export interface NetworkOptions {
   /**
-   * Milliseconds until the answer begins, connecting included. Default 120,000; on loopback what
-   * `firstEventTimeoutMs` is, as servers here often answer nothing before they have read the prompt.
+   * Milliseconds until the answer begins, including connecting. Default 120,000; on loopback the value of
+   * `firstEventTimeoutMs`, since local servers often send nothing until they have read the prompt.
    */
   readonly headerTimeoutMs?: number;
   /**
    * Milliseconds without a sign of life before the first event of an answer, and between two events after it;
-   * comments and single bytes are no events. Default 120,000.
+   * comments and single bytes do not count as events. Default 120,000.
    */
   readonly idleTimeoutMs?: number;
   /**
-   * Milliseconds from the head of the answer to its first event, while comments or single bytes show that the
+   * Milliseconds from the answer's headers to its first event, while comments or single bytes show that the
    * server is alive. Default 600,000, on loopback 1,800,000.
    */
   readonly firstEventTimeoutMs?: number;
-  /** Milliseconds one whole attempt may take. Default 1,800,000. */
+  /** Milliseconds for one whole attempt. Default 1,800,000. */
   readonly requestTimeoutMs?: number;
   /** Attempts after the first. Default 5. */
   readonly maxRetries?: number;
-  /** Longest wait a provider may ask for, in milliseconds; a longer one is reported. Default 60,000. */
+  /** Longest wait in milliseconds a provider may ask for; a longer one is an error. Default 60,000. */
   readonly maxRetryAfterMs?: number;
-  /** Characters in one answer, whatever is kept of it; more end the request. Default 16,000,000. */
+  /** Characters in one answer, whether kept or not; a longer one ends the request. Default 16,000,000. */
   readonly maxAnswerChars?: number;
   readonly proxy?: ProxyOptions;
-  /** Certificate authorities to trust instead of the built-in ones, in PEM. */
+  /** PEM certificate authorities to trust instead of the built-in ones. */
   readonly ca?: string;
 }
 
-/** The schema of a figure, and its environment variable. */
+/** The schema of a number, and its environment variable. */
 interface Figure {
   readonly type: "number" | "integer";
   readonly minimum: number;
   readonly variable: string;
 }
 
-/** The figures of {@link NetworkOptions}. */
+/** The numbers in {@link NetworkOptions}. */
 export const NETWORK_FIGURES: {
   readonly [K in keyof NetworkSettings]: Figure;
 } = {
@@ -53,7 +53,7 @@ export const NETWORK_FIGURES: {
 /** {@link NetworkOptions} with the defaults filled in. */
 export type NetworkSettings = Required<Omit<NetworkOptions, "ca" | "proxy">>;
 
-/** The documented defaults for servers elsewhere. */
+/** The documented defaults for remote servers. */
 export const NETWORK_DEFAULTS: NetworkSettings = Object.freeze({
   headerTimeoutMs: 120_000,
   idleTimeoutMs: 120_000,
@@ -64,10 +64,10 @@ export const NETWORK_DEFAULTS: NetworkSettings = Object.freeze({
   maxAnswerChars: 16_000_000,
 });
 
-/** A prompt that a laptop reads for minutes is no fault. */
+/** A laptop may legitimately read a prompt for minutes. */
 const LOOPBACK_FIRST_EVENT_MS = 1_800_000;
 
-/** Defaults filled in for requests to `baseUrl`. Throws `invalid_config` for anything but numbers from 0. */
+/** Fills in the defaults for requests to `baseUrl`. Throws `invalid_config` unless all are numbers from 0. */
 export function networkSettings(options: NetworkOptions = {}, baseUrl = ""): NetworkSettings {
   const near = isLoopback(URL.parse(baseUrl)?.hostname ?? "");
   const firstEventTimeoutMs =
@@ -90,13 +90,13 @@ function figure(name: keyof NetworkSettings, value: number): number {
 export interface ProxyOptions {
   /** For `http:` addresses. */
   readonly http?: string;
-  /** For `https:` addresses, by a CONNECT tunnel. */
+  /** For `https:` addresses, through a CONNECT tunnel. */
   readonly https?: string;
   /** Hosts to reach directly, as in `NO_PROXY`: `example.com`, `10.0.0.0/8`, `fd00::1`, `host:8080`. */
   readonly noProxy?: string;
 }
 
-/** True when a host name, as it stands in a parsed address, is this machine itself. */
+/** True if a host name, as in a parsed address, is this machine. */
 export function isLoopback(hostname: string): boolean {
   return (
     hostname === "localhost" ||

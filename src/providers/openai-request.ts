@@ -4,18 +4,18 @@ import type { ImageBlock } from "../core/message/message.ts";
 import type { ModelRequest, ToolSpec } from "../core/model/model.ts";
 import { type WireRequest, type WireTarget, wireHeaders, withoutOmitted } from "./wire.ts";
 
-/** The parts of a body that differ between the formats of the OpenAI family. */
+/** The parts of a body that differ between the OpenAI family's formats. */
 interface OpenAiBody {
-  /** Format and field of the messages, which `providerOptions` cannot replace. */
+  /** Format and message field, which `providerOptions` cannot replace. */
   readonly wire: "openai_chat" | "openai_responses";
   readonly list: "messages" | "input";
-  /** JSON that follows the model: a comma, then fields. */
+  /** JSON after the model: a comma, then fields. */
   readonly head: string;
   readonly tool: (spec: ToolSpec) => string;
   readonly settings: (hasTools: boolean) => object;
 }
 
-/** The body of a request. Its provider options win; a list of tools there is added to the request's own. */
+/** The body of a request. Provider options override it; their list of tools is appended to the request's. */
 export function openAiBody(request: ModelRequest, target: WireTarget, body: OpenAiBody): string {
   const { wire, list, head, tool, settings } = body;
   const { [list]: _list, tools: extra, ...options } = request.providerOptions?.[wire] ?? {};
@@ -27,19 +27,19 @@ export function openAiBody(request: ModelRequest, target: WireTarget, body: Open
   return `{"model":${JSON.stringify(target.modelId)}${head}${listed}${fields}`;
 }
 
-/** How tools are chosen; `named` is how the format names one. */
+/** Tool choice fields; `named` creates the format's choice of a named tool. */
 export function toolSettings(
   { toolChoice, parallelToolCalls }: ModelRequest,
   named: (name: string) => object,
 ): object {
   return defined({
     tool_choice: typeof toolChoice === "object" ? named(toolChoice.name) : toolChoice,
-    // Several calls are the default nearly everywhere, and some models refuse the field.
+    // Parallel calls are the default nearly everywhere, and some models refuse the field.
     parallel_tool_calls: parallelToolCalls === false ? false : undefined,
   });
 }
 
-/** Where a request of the OpenAI family is posted. A query in the base URL stays behind the path. */
+/** URL and headers of a request in the OpenAI family. A query in the base URL stays after the path. */
 export function openAiEndpoint(target: WireTarget, path: string): Pick<WireRequest, "url" | "headers"> {
   const { apiKey = "", baseUrl, endpoint } = target;
   const [base = "", ...query] = baseUrl.split(/(?=\?)/);
@@ -50,22 +50,21 @@ export function openAiEndpoint(target: WireTarget, path: string): Pick<WireReque
   };
 }
 
-/** An image as formats of the OpenAI family take it: its address, or the image itself as one. */
+/** An image for the OpenAI family: its address, or its data as a URL. */
 export function imageUrl({ source }: ImageBlock): string {
   return source.type === "url" ? source.url : `data:${source.media_type};base64,${source.data}`;
 }
 
 /**
- * The id of a tool call as a vendor accepts it: unchanged where that is possible, else a hash of it. The same
- * id gives the same text for the call and for its result. A number is the longest id accepted,
- * `alphanumeric9` means nine letters or digits.
+ * A tool call id in the form a vendor accepts: unchanged if possible, else a hash of it, so that call and
+ * result stay matched. A number is the maximum length, `alphanumeric9` means nine letters or digits.
  */
 export function toolCallId(id: string, format: number | "alphanumeric9"): string {
   if (format === "alphanumeric9") return /^[a-zA-Z0-9]{9}$/.test(id) ? id : hashed(id, 9);
   return id.length <= format ? id : `call_${hashed(id, 11)}`;
 }
 
-/** Letters and digits, at most 11 that differ. */
+/** Lower-case letters and digits; at most 11 of them vary. */
 function hashed(text: string, length: number): string {
   return hashText(text).toString(36).padStart(length, "0").slice(-length);
 }

@@ -1,13 +1,13 @@
 import { defined, type Fields, isRecord, ownValue } from "../core/base/json.ts";
 import type { ModelInfo, ModelPrice, TokenPrices } from "../core/model/model.ts";
 
-/** The port to somebody's list of prices and windows. */
+/** Provides prices and windows from an external list. */
 export interface PriceCatalog {
-  /** Facts about a model; `undefined` when it is not in the list. Unknown figures are absent, never 0. */
+  /** Facts about a model; `undefined` if it is not listed. Unknown figures are absent, never 0. */
   readonly find: (provider: string, id: string) => ModelInfo | undefined;
 }
 
-/** The prices of the package `@pydantic/genai-prices`, loaded here (20 MB of memory). No network. */
+/** Loads the prices from the package `@pydantic/genai-prices` (20 MB of memory). Uses no network. */
 export async function loadPriceCatalog(): Promise<PriceCatalog> {
   const { calcPrice, findProvider } = await import("@pydantic/genai-prices");
   return {
@@ -46,8 +46,8 @@ function toPrice(prices: Fields): ModelPrice | undefined {
 }
 
 /**
- * The prices of a request of this length. Without an input and an output price there is none: models that are
- * free for some are not free for all.
+ * The prices for a request of this length; undefined without both input and output price, since a model that
+ * is free for some is not free for all.
  */
 function pricesFor(prices: Fields, inputTokens: number): TokenPrices | undefined {
   const at = (name: string): number | undefined => figure(prices[name], inputTokens);
@@ -59,7 +59,7 @@ function pricesFor(prices: Fields, inputTokens: number): TokenPrices | undefined
   return { input, output, ...defined({ cacheRead, cacheWrite, cacheWrite1h: at("cache_write_1h_mtok") }) };
 }
 
-/** A price, or that of the highest tier which a request of this length reaches. */
+/** A price, or the price of the highest tier that a request of this length reaches. */
 function figure(value: unknown, inputTokens: number): number | undefined {
   if (typeof value === "number") return value;
   if (!isRecord(value) || typeof value["base"] !== "number") return undefined;

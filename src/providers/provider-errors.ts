@@ -11,7 +11,7 @@ interface ProviderWords {
   readonly type?: string;
   /** `error.code`, as text. */
   readonly code?: string;
-  /** The field of the request it complains about. */
+  /** The request field it complains about. */
   readonly param?: string;
   readonly requestId?: string;
   readonly retryAfterMs?: number;
@@ -20,10 +20,10 @@ interface ProviderWords {
 }
 
 /**
- * The error for an HTTP answer that is not 2xx (or is, but holds an error), for every vendor whose errors are
- * JSON documents in one of the usual shapes. `details`: `provider`, `model`, `status`, and where known
- * `type`, `code`, `param`, `requestId`, `retryAfterMs`, `reason` ({@link FailureReason}). `nowMs` is only
- * needed for a `retry-after` that is a date.
+ * The error for an HTTP answer that is not 2xx (or is, but contains an error), for every vendor whose errors
+ * are JSON documents of a common shape. `details`: `provider`, `model`, `status`, and if known `type`,
+ * `code`, `param`, `requestId`, `retryAfterMs`, `reason` ({@link FailureReason}). `nowMs` is only needed if
+ * `retry-after` is a date.
  */
 export function answerError(answer: WireErrorAnswer, nowMs: number = systemClock.now()): NanoAgentError {
   const { status, headers, body, target } = answer;
@@ -34,18 +34,18 @@ export function answerError(answer: WireErrorAnswer, nowMs: number = systemClock
   return reportedError(said, { status, target, retry: headers["x-should-retry"], body });
 }
 
-/** Where a reported failure came from. */
+/** Origin of a reported failure. */
 export interface ReportedFrom {
-  /** Default: a provider without a name. */
+  /** Default: an unnamed provider. */
   readonly target?: WireTarget | undefined;
   /** HTTP status; absent for an error inside a stream. */
   readonly status?: number;
-  /** The provider's own word on repeating the request: `true` or `false`. */
+  /** The provider's advice on retrying the request: `true` or `false`. */
   readonly retry?: string | undefined;
   readonly body?: string;
 }
 
-/** The error for a failure a provider reported, in an answer of its own or inside a stream. */
+/** The error for a failure a provider reported, in its own answer or inside a stream. */
 export function reportedError(words: ProviderWords, from: ReportedFrom): NanoAgentError {
   const { target = UNKNOWN_TARGET, status, retry, body = "" } = from;
   const { type, code, param, requestId, retryAfterMs } = words;
@@ -66,8 +66,8 @@ export function reportedError(words: ProviderWords, from: ReportedFrom): NanoAge
 }
 
 /**
- * The refusal of a request as what it is: too long, where its words name a limit for input and a number near
- * the request's own size. `undefined`: it is about something else.
+ * Recognises a refusal as too long if it names a limit for input and a number near the request's own size.
+ * `undefined` if it is about something else.
  */
 export function asTooLong(
   error: NanoAgentError,
@@ -81,7 +81,7 @@ export function asTooLong(
   return changedError(error, { code: TOO_LONG.code, message });
 }
 
-/** The same failure with something changed about it. */
+/** A copy of a failure with some properties changed. */
 export function changedError(
   { code, message, cause, details, retryable }: NanoAgentError,
   changes: Partial<Pick<NanoAgentError, "code" | "message" | "cause" | "details" | "retryable">>,
@@ -90,7 +90,7 @@ export function changedError(
   return new NanoAgentError(changed.code, changed.message, changed);
 }
 
-/** The error for an answer whose end the provider never told. */
+/** The error for an answer whose end the provider never announced. */
 export function incompleteAnswer(provider: string, modelId: string): NanoAgentError {
   return new NanoAgentError(
     "invalid_response",
@@ -101,7 +101,7 @@ export function incompleteAnswer(provider: string, modelId: string): NanoAgentEr
 
 const UNKNOWN_TARGET: WireTarget = { provider: "The provider", modelId: "", baseUrl: "" };
 
-/** Reads the error document of any vendor; an empty object where there is none. */
+/** Parses the error document of any vendor; an empty object if there is none. */
 export function providerWords(body: string): ProviderWords {
   const parsed = safeParse(body);
   if (!parsed.ok) return {};
@@ -110,7 +110,7 @@ export function providerWords(body: string): ProviderWords {
   return wordsOf(root);
 }
 
-/** The words of an error object as it stands in a document or in an event of a stream. */
+/** The words in an error object from a document or a stream event. */
 export function wordsOf(root: Fields): ProviderWords {
   const inner = isRecord(root["error"]) ? root["error"] : root;
   const whole = inner === root && root["type"] === "error" ? undefined : inner["type"];
@@ -125,7 +125,7 @@ export function wordsOf(root: Fields): ProviderWords {
   });
 }
 
-/** Takes keys and tokens out of a text: the target's own key, and whatever looks like one. */
+/** Removes keys and tokens from text: the target's own key, and anything that looks like one. */
 export function redact(message: string, target?: Pick<WireTarget, "apiKey">): string {
   const { apiKey } = target ?? {};
   const own = apiKey === undefined || apiKey.length < 4 ? message : message.replaceAll(apiKey, "[key]");
@@ -137,8 +137,8 @@ export function redact(message: string, target?: Pick<WireTarget, "apiKey">): st
 }
 
 /**
- * Why something failed, where that asks for something else than a repetition. `model_loading`: the server
- * reads its model from the disk · `unreadable_output`: the server cannot make sense of what its model wrote.
+ * Why something failed, if a plain retry is not the right reaction. `model_loading`: the server is loading
+ * its model · `unreadable_output`: the server cannot parse its model's output.
  */
 export type FailureReason = "model_loading" | "unreadable_output";
 
@@ -202,7 +202,7 @@ const REFUSED = { code: "bad_request", what: "refused the request" } satisfies K
 const FAILED: Kind = { code: "provider_error", what: "failed", retryable: true };
 const NOT_SUPPORTED: Kind = { ...FAILED, retryable: false };
 
-/** Vendor words that decide whatever the status is. */
+/** Vendor words that decide regardless of the status. */
 const BY_WORDS: readonly (readonly [
   says: (words: ProviderWords, status: number | undefined) => boolean,
   kind: Kind,
@@ -226,12 +226,12 @@ const BAD_KEY = /"API_KEY_|api[ _]key not (?:valid|found)/i;
 const USED_UP_WORDS =
   /insufficient_quota|insufficient_balance|billing_(?:error|hard_limit)|exceeded_current_quota/;
 
-/** True for the words of a server that reads its model from the disk: a 503 of others is a failure. */
+/** True if a server says that it is loading its model; a 503 without such words is a failure. */
 export function saysLoading({ message = "", code }: ProviderWords, status: number | undefined): boolean {
   return /\bloading\b/i.test(message) && (status === 503 || code === "503");
 }
 
-/** Of servers that could not read calls in a text of their model: llama.cpp, Ollama, LM Studio, Groq. */
+/** From servers that could not parse calls in their model's text: llama.cpp, Ollama, LM Studio, Groq. */
 const OUTPUT_WORDS = anyOf(
   "failed to parse (?:input at pos|(?:the )?(?:tool call|model output|generated|output))",
   "error parsing tool call",
@@ -262,7 +262,7 @@ function byStatus(status: number, { code = "", message }: ProviderWords): Kind {
   return BY_STATUS[status] ?? (status >= 500 ? FAILED : REFUSED);
 }
 
-/** Errors in a stream have no status: the vendors' documented type and code words stand in. */
+/** Errors in a stream have no status, so the vendors' documented type and code words decide. */
 function byWord(words: ProviderWords): Kind {
   const word = `${words.type ?? ""} ${words.code ?? ""}`.toLowerCase();
   const numeric = Number(words.code);
@@ -271,7 +271,7 @@ function byWord(words: ProviderWords): Kind {
   if (/authentication|permission|unauthorized|unauthenticated|invalid_api_key/.test(word))
     return byStatus(401, words);
   if (/model_not_found|not_found/.test(word)) return byStatus(404, words);
-  // Codes about what was sent: the same request would fail again.
+  // Codes about the request's content: the same request would fail again.
   if (/invalid_request|invalid_argument|bad_request|prompt|image|policy|content_filter|residency/.test(word))
     return REFUSED;
   return FAILED;
@@ -285,12 +285,12 @@ function messageOf(root: Fields, inner: Fields): string | undefined {
   if (first === undefined || (first === error && isRecord(first)))
     return text(inner["type"]) ?? text(inner["code"]);
   const said = typeof first === "string" ? first : JSON.stringify(first);
-  // A router's own words are often only "Provider returned error"; the real ones are below.
+  // A router's message is often just "Provider returned error"; the real one is nested.
   const upstream = isRecord(inner["metadata"]) ? text(inner["metadata"]["raw"]) : undefined;
   return upstream === undefined ? said : `${said} ${upstream}`;
 }
 
-/** `google.rpc.RetryInfo` among the details of a Google error: `{ retryDelay: "34s" }`. */
+/** Reads `google.rpc.RetryInfo` in the details of a Google error: `{ retryDelay: "34s" }`. */
 function retryDelay(details: unknown): number | undefined {
   if (!Array.isArray(details)) return undefined;
   for (const detail of details) {
@@ -315,7 +315,7 @@ function requestIdOf(headers: WireErrorAnswer["headers"]): string | undefined {
 
 const MAX_WORDS = 1_000;
 
-/** The first 200 characters of a text that is no error document; of a page what a person would see. */
+/** The first 200 characters of text that is no error document; for a page, of its visible text. */
 export function excerpt(body: string): string {
   const text = body
     .replace(/<(script|style)\b[\s\S]*?<\/\1>/gi, " ")
@@ -335,7 +335,7 @@ function text(value: unknown): string | undefined {
   return typeof value === "number" ? String(value) : undefined;
 }
 
-/** True for a refusal as too long in words or a code that vendors are known for, whatever was sent. */
+/** True for a refusal as too long with known vendor words or codes, whatever the request's size. */
 function saysTooLong(
   { code, type, message }: { readonly code?: string; readonly type?: string; readonly message?: string },
   status: number | undefined,
@@ -347,11 +347,11 @@ function saysTooLong(
   return OVERFLOW_WORDS.test(message ?? "");
 }
 
-/** Codes and types. `1261` is Zhipu's, `2013` in its words MiniMax's. */
+/** Codes and types. `1261` is Zhipu's; MiniMax has `2013` in its message. */
 const OVERFLOW_CODES =
   /context_length_exceeded|context_window_exceeded|request_too_large|exceed_context_size|model_context_window|model_max_prompt_tokens_exceeded|^1261\b/;
 
-/** Words of vendors that give no number, or no code; others are known by {@link namesLimitNear}. */
+/** Words of vendors that give no number or code; others are recognised by {@link namesLimitNear}. */
 const OVERFLOW_WORDS = anyOf(
   "prompt is too long",
   "input is too long",
@@ -368,7 +368,7 @@ const OVERFLOW_WORDS = anyOf(
 );
 
 /**
- * True for words that name a limit for input and a number that goes with the size of what was sent.
+ * True for a message that names a limit for input and a number plausible for the request's size.
  * `inputTokens` is an estimate.
  */
 function namesLimitNear(message: string, inputTokens: () => number): boolean {
@@ -378,8 +378,8 @@ function namesLimitNear(message: string, inputTokens: () => number): boolean {
 }
 
 /**
- * The number of tokens that a refusal as too long names as the most a request may have; `undefined` when it
- * names none that a request of this size could have exceeded.
+ * The limit in tokens that a refusal as too long names; `undefined` if it names none that a request of this
+ * size could have exceeded.
  */
 export function limitIn(message: string, inputTokens: number): number | undefined {
   for (const pattern of LIMITS) {
@@ -391,7 +391,7 @@ export function limitIn(message: string, inputTokens: number): number | undefine
   return undefined;
 }
 
-/** The length, tokens or context of what was sent. Tools and their texts have limits of their own. */
+/** Names the length, tokens or context of the request. Tools and their descriptions have separate limits. */
 function namesInputLimit(text: string): boolean {
   return (
     /\b(?:length|tokens?|context)\b/i.test(text) &&
@@ -404,7 +404,7 @@ function namesInputLimit(text: string): boolean {
   );
 }
 
-/** A limit of the answer: its field is named, and nothing that was sent. */
+/** A limit of the answer: its field is named, and nothing about the input. */
 function isAboutOutput(text: string): boolean {
   return (
     /max_(?:completion_|output_|new_)?tokens|maxOutputTokens|\b(?:completion|output) tokens/i.test(text) &&
@@ -412,12 +412,12 @@ function isAboutOutput(text: string): boolean {
   );
 }
 
-/** Where a message of ours says the status. */
+/** The status in one of our own messages. */
 const STATUS = /\bHTTP \d+/;
 
 const NUMBER = String.raw`(\d[\d,_]*\d)`;
 
-/** Where a sentence names its limit, the surest first. */
+/** Patterns for the limit in a sentence, most reliable first. */
 const LIMITS: readonly RegExp[] = [
   `>\\s*${NUMBER}`,
   `[[(]\\s*\\d+\\s*,\\s*${NUMBER}\\s*[\\])]`,
@@ -433,7 +433,7 @@ function toNumber(digits: string): number {
   return Number(digits.replaceAll(/[,_]/g, ""));
 }
 
-/** Estimates are high, and a window that was exceeded may be a small part of what was sent. */
+/** Estimates are high, and an exceeded window may be a small part of the request. */
 function isNearSize(number: number, inputTokens: number): boolean {
   return number >= inputTokens / 20 && number <= inputTokens * 1.5;
 }

@@ -11,11 +11,11 @@ import type {
 import type { BlockPart, ModelRequest, ToolSpec } from "../core/model/model.ts";
 
 /**
- * What one model does not take: images, tools whose schema it refuses, and seals of another maker
- * (signatures, encrypted reasoning, results of its own tools). Each would fail every later request of its
- * conversation, so requests go on without it. Sealed blocks are marked with their maker, and requests to
- * another endpoint, account or model go without them; blocks without a mark (of older and imported sessions)
- * are sent until they are refused.
+ * Remembers content that a model refuses: images, tools whose schema it rejects, and seals of another maker
+ * (signatures, encrypted reasoning, results of its own tools). Each would fail every later request of the
+ * conversation, so requests continue without it. Sealed blocks are marked with their maker and left out of
+ * requests to another endpoint, account or model; unmarked blocks (of older and imported sessions) are sent
+ * until they are refused.
  */
 export class Refusals {
   readonly #maker: string;
@@ -23,17 +23,17 @@ export class Refusals {
   readonly #refused = new WeakSet<ImageBlock | AssistantBlock | ToolSpec>();
   #refusesImages = false;
   #refusesTools = false;
-  /** The same objects each time: encoders keep the text of messages and tools they know. */
+  /** Keeps object identity: encoders cache the text of messages and tools they know. */
   #messages = new WeakMap<Message, Message>();
   #toolLists = new WeakMap<readonly ToolSpec[], readonly ToolSpec[]>();
 
-  /** `maker`: whatever tells endpoint, account and model apart; only a hash of it is kept. */
+  /** `maker`: values that identify endpoint, account and model; only their hash is kept. */
   constructor(maker: readonly (string | undefined)[], takesNoImages: boolean) {
     this.#maker = hashText(JSON.stringify(maker)).toString(36);
     this.#takesNoImages = takesNoImages;
   }
 
-  /** A finished block of an answer, with the mark of its maker if it is sealed. */
+  /** Marks a finished block with its maker if it is sealed. */
   marked(part: BlockPart): BlockPart {
     const data = sealsOf(part.block);
     if (data === undefined) return part;
@@ -41,7 +41,7 @@ export class Refusals {
     return { ...part, block: { ...part.block, provider_data: Object.fromEntries(entries) as ProviderData } };
   }
 
-  /** The request as it can be sent. */
+  /** The request without refused content. */
   without(request: ModelRequest): ModelRequest {
     let messages: Message[] | undefined;
     for (const [at, message] of request.messages.entries()) {
@@ -53,7 +53,7 @@ export class Refusals {
     return this.#withoutTools(messages === undefined ? request : { ...request, messages });
   }
 
-  /** Learns from a failed request what the next goes without, in words; `undefined`: it is about none. */
+  /** Learns from a failed request what to leave out, and describes it; `undefined`: nothing to learn. */
   learn(sent: ModelRequest, error: NanoAgentError): string | undefined {
     const images = refusedImages(sent, error);
     if (images.length > 0) {
@@ -125,11 +125,11 @@ export class Refusals {
 
 const NOTE: TextBlock = { type: "text", text: "[An image was left out here: this model does not take it.]" };
 
-/** Vendors have no code for this. Their words name the image, the content, or what the model lacks. */
+/** Vendors have no code for this. Their messages name the image, the content, or the missing ability. */
 const IMAGE_WORDS =
   /\bimages?\b|image_url|input_image|\bvision\b|multi-?modal|modalit|mmproj|content must be a string|unknown variant/i;
 
-/** The images an error is about: those the model has not answered yet, else all. */
+/** The images an error is about: those after the model's last answer, else all. */
 function refusedImages({ messages }: ModelRequest, { code, message }: NanoAgentError): readonly ImageBlock[] {
   const mayBe = code === "bad_request" || code === "provider_error" || code === "unknown_model";
   if (!mayBe || !IMAGE_WORDS.test(message)) return [];
@@ -145,12 +145,12 @@ function imagesIn({ content }: Pick<Message, "content">): readonly ImageBlock[] 
   });
 }
 
-/** A place in the list of tools, as the vendors write it: `tools[3].function`, `tools.3.custom`, … */
+/** A position in the list of tools, as vendors write it: `tools[3].function`, `tools.3.custom`, … */
 const PLACE = /\b(?:tools|function_?declarations)[[.](\d+)\b(?!\]?\.function_?declarations)/i;
-/** Words about what a tool takes. Without them its name may stand in a complaint about a message. */
+/** Words about a tool's schema. Without them, its name may occur in a complaint about a message. */
 const SCHEMA_WORDS = /schema|parameters|function_?declaration/i;
 
-/** The tool an error is about, by its place in the list or its name; not one that is forced. */
+/** The tool an error is about, by position or name; never a forced one. */
 function refusedTool({ tools = [], toolChoice }: ModelRequest, error: NanoAgentError): ToolSpec | undefined {
   if (error.code !== "bad_request") return undefined;
   const param = error.details["param"];
@@ -166,7 +166,7 @@ function toolIn(text: string, tools: readonly ToolSpec[]): ToolSpec | undefined 
   return tools.find(({ name }) => words.has(name));
 }
 
-/** The vendors' words for a seal that they cannot read, or that is not theirs. */
+/** The vendors' words for a seal that is unreadable or not theirs. */
 const SEAL_WORDS =
   /signature|(?:redacted_)?thinking`? block|encrypted[ _]content|reasoning item|of type 'reasoning'|\brs_\w+/i;
 
@@ -180,13 +180,13 @@ function refusedSeals(
   );
 }
 
-/** The field of `provider_data` that names the maker of a seal: a hash of endpoint, account and model. */
+/** The `provider_data` field that identifies a seal's maker: a hash of endpoint, account and model. */
 const MAKER = "made_by";
 
-/** Fields of `provider_data` that hold no seal: anybody can read them. */
+/** Fields of `provider_data` that are not sealed: anyone can read them. */
 const OPEN_FIELDS: ReadonlySet<string> = new Set([MAKER, "field", "provider", "emptyText"]);
 
-/** The data of a block that holds a seal; `undefined` where it has none. */
+/** The data of a sealed block; `undefined` if it is not sealed. */
 function sealsOf(block: AssistantBlock): ProviderData | undefined {
   const { provider_data: data } = block;
   if (block.type === "thinking" && (block.signature !== undefined || block.redacted !== undefined))
@@ -197,7 +197,7 @@ function sealsOf(block: AssistantBlock): ProviderData | undefined {
   return isSealed ? data : undefined;
 }
 
-/** The part of a block that anybody can read. */
+/** The part of a block that anyone can read. */
 function open({ provider_data: data, ...block }: AssistantBlock): AssistantBlock {
   const field = data?.["openai_chat"]?.["field"];
   const rest = field === undefined ? {} : { provider_data: { openai_chat: { field } } };

@@ -21,53 +21,53 @@ import { createTransport, type Fetch, type Transport } from "./transport.ts";
 import type { Wire } from "./wire.ts";
 import { createWireModel } from "./wire-model.ts";
 
-/** A provider somebody defined. What is absent comes from the preset of the same name. */
+/** A user-defined provider. Absent members come from the preset of the same name. */
 export interface CustomProvider {
-  /** Default: that of the preset, else `openai_chat`. */
+  /** Default: the preset's, else `openai_chat`. */
   readonly wire?: WireName;
   readonly baseUrl?: string;
-  /** The key itself. It wins over `apiKeyVariable` and the environment. */
+  /** The key itself. Overrides `apiKeyVariable` and the environment. */
   readonly apiKey?: string;
   /** Environment variable with the key. Default `<NAME>_API_KEY`. */
   readonly apiKeyVariable?: string;
   readonly headers?: { readonly [name: string]: string };
   readonly quirks?: { readonly [name: string]: boolean | string | number };
-  /** Facts about its models by id; they win over what is built in. */
+  /** Facts about its models by id; they override built-in ones. */
   readonly models?: { readonly [id: string]: ModelInfo };
 }
 
 /** Options of {@link resolveModel}. */
 export interface ResolveModelOptions {
-  /** Reads one environment variable. Default: none, for nothing here reads the environment by itself. */
+  /** Reads an environment variable. Default: none, because this code never reads the environment itself. */
   readonly env?: (name: string) => string | undefined;
   readonly network?: NetworkOptions;
   readonly providers?: { readonly [name: string]: CustomProvider };
-  /** Sends the requests instead of `node:http`. */
+  /** Sends requests instead of `node:http`. */
   readonly fetch?: Fetch;
-  /** Shared by models that count against the same limits. Default: each model knows of its own requests. */
+  /** Shared by models under the same limits. Default: each model only knows its own requests. */
   readonly pauses?: RatePauses;
-  /** The facts that requests have taught, shared by models of one process. Default: each its own. */
+  /** Facts learned from requests, shared by models of one process. Default: each learns its own. */
   readonly learned?: LearnedModels;
-  /** Shared by several models. Default: a transport of its own. */
+  /** Shared by several models. Default: its own transport. */
   readonly transport?: Transport;
-  /** Extra headers for every request; they win over all others. */
+  /** Extra headers for every request; they override all others. */
   readonly headers?: { readonly [name: string]: string };
-  /** The key itself, for this model. */
+  /** The key itself, for this model only. */
   readonly apiKey?: string;
-  /** The base URL, for this model. */
+  /** The base URL, for this model only. */
   readonly baseUrl?: string;
-  /** More prices and windows than the built-in ones, e.g. from `loadPriceCatalog()`. */
+  /** Prices and windows besides the built-in ones, e.g. from `loadPriceCatalog()`. */
   readonly prices?: PriceCatalog;
-  /** Facts from the server itself; what is configured wins over them. */
+  /** Facts from the server itself; configured ones override them. */
   readonly facts?: ModelInfo;
   readonly clock?: Clock;
 }
 
 /**
- * The model a name like `anthropic/claude-sonnet-5` or `ollama/qwen3-coder:low` stands for. Name and
- * credentials are checked now, before any request: `invalid_argument`, `unknown_provider`,
- * `missing_credentials` (naming the variable to set) or `invalid_config` are thrown here. The code for its
- * wire format is loaded with the first request.
+ * Resolves a name like `anthropic/claude-sonnet-5` or `ollama/qwen3-coder:low` to a model. Name and
+ * credentials are checked now, before any request: throws `invalid_argument`, `unknown_provider`,
+ * `missing_credentials` (naming the variable to set) or `invalid_config`. The code for its wire format is
+ * loaded with the first request.
  */
 export function resolveModel(name: string, options: ResolveModelOptions = {}): Model {
   assertEngine();
@@ -106,7 +106,7 @@ export function resolveModel(name: string, options: ResolveModelOptions = {}): M
     }),
   });
   if (effort === undefined) return model;
-  // The effort of the name holds for requests that name none.
+  // The name's effort applies to requests without one.
   return modelWith(model, (request, callOptions) =>
     model.stream(request.effort === undefined ? { ...request, effort } : request, callOptions),
   );
@@ -129,7 +129,7 @@ function providerOf(
   return { preset: presetNamed(name) ?? toPreset([name, custom]), custom };
 }
 
-/** A provider nobody knows needs a key only when its definition speaks of one. */
+/** A provider without a preset only needs a key if its definition names a variable for one. */
 function toPreset([name, custom]: readonly [string, CustomProvider]): Preset {
   const variables = standardVariables(name);
   return {
@@ -160,7 +160,7 @@ function addressOf(preset: Preset, custom: CustomProvider, options: ResolveModel
   });
 }
 
-/** `openai` speaks Responses to OpenAI alone: nearly all who copied its API copied Chat Completions. */
+/** `openai` uses Responses only with OpenAI itself: most imitators only copied Chat Completions. */
 function wireOf(preset: Preset, baseUrl: string): WireName {
   if (preset.name !== "openai") return preset.wire;
   return URL.parse(baseUrl)?.hostname === "api.openai.com" ? "openai_responses" : "openai_chat";
@@ -187,7 +187,7 @@ function credentialsOf(
 
 const CREDENTIAL_HEADER = /^(?:authorization|x-api-key|api-key|x-goog-api-key)$/i;
 
-/** The value of the first of these variables that has one. */
+/** The first of these variables that has a value. */
 function firstSet(variables: readonly string[], { env }: ResolveModelOptions): string | undefined {
   for (const variable of variables) {
     const value = env?.(variable)?.trim();

@@ -1,4 +1,4 @@
-/** `write`, once for each object: what it wrote lives as long as the object, which must not change. */
+/** Memoises `write` per object: the text lives as long as the object, which must not change. */
 export function serialiseOnce<T extends object, Text = string>(
   write: (value: T) => Text,
 ): (value: T) => Text {
@@ -12,14 +12,14 @@ export function serialiseOnce<T extends object, Text = string>(
   };
 }
 
-/** Two lists of JSON texts as one; either may be empty. */
+/** Joins two lists of JSON texts; either may be empty. */
 export function listed(left: string, right: string): string {
   return left === "" || right === "" ? left + right : `${left},${right}`;
 }
 
 /**
- * JSON with a mark in the place of every half of a character (a lone surrogate). Providers refuse the whole
- * request for one, and with it whatever the conversation is asked later. Takes what `JSON.stringify` writes.
+ * Replaces every lone surrogate in JSON. Providers refuse the whole request for one, and so every later
+ * request of the conversation. Expects the output of `JSON.stringify`.
  */
 export function wellFormedJson(json: string): string {
   return json.includes("\\ud")
@@ -27,5 +27,5 @@ export function wellFormedJson(json: string): string {
     : json;
 }
 
-/** A half as `JSON.stringify` writes it; a backslash that is escaped itself begins none. */
+/** A lone surrogate as `JSON.stringify` writes it; an escaped backslash does not start one. */
 const ESCAPE = /\\\\|\\ud[89a-f][0-9a-f]{2}/g;

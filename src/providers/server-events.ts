@@ -5,11 +5,11 @@ import { clipped } from "../core/base/text.ts";
 
 /** A parser of server-sent events that is fed text as it arrives. */
 interface SseParser {
-  /** Takes the next piece of the body, cut anywhere; hands complete events over before it returns. */
+  /** Takes the next piece of the body, split anywhere; emits complete events before it returns. */
   readonly push: (text: string) => void;
   /**
-   * The body ended as it should. An event that lacks only its closing blank line is handed over: several
-   * servers leave that out after their last one. Do not call it when the connection broke.
+   * The body ended normally. An event that lacks only its closing blank line is emitted: several servers omit
+   * that after their last one. Do not call it if the connection broke.
    */
   readonly end: () => void;
 }
@@ -19,8 +19,8 @@ const BYTE_ORDER_MARK = "\uFEFF";
 
 /**
  * Parses `text/event-stream` as the HTML standard describes it (section 9.2.6). `onEvent` gets the event's
- * name, empty when it has none, and its data lines joined by LF; comments, `id` and `retry` are skipped, and
- * an event whose data is empty is none. One longer than `maxEventLength` (UTF-16 units) throws
+ * name (empty if it has none) and its data lines joined by LF; comments, `id` and `retry` are skipped, and
+ * events with empty data are ignored. One longer than `maxEventLength` (UTF-16 units) throws
  * `invalid_response`.
  */
 export function createSseParser(
@@ -33,7 +33,7 @@ export function createSseParser(
       if (data !== "") onEvent(event, data);
     },
     onError: ({ type }) => {
-      // Fields and values it does not know are skipped.
+      // Unknown fields and values are skipped.
       if (type === "max-buffer-size-exceeded") throw tooLong(maxEventLength);
     },
   });
@@ -55,7 +55,7 @@ function tooLong(maxEventLength: number): NanoAgentError {
   );
 }
 
-/** An event as an object. Anything else throws `invalid_response`, retryable: streams get garbled. */
+/** Parses an event to an object. Anything else throws `invalid_response`, retryable: streams get garbled. */
 export function parseEvent(data: string): Fields {
   let value: unknown;
   try {
@@ -73,30 +73,30 @@ function unusable(data: string, what: string, cause?: unknown): NanoAgentError {
 }
 
 /**
- * Recognises events that differ from one seen before only in one text (and in numbers that count events), so
- * that the many small events of a stream need no `JSON.parse`. Pure speed: whatever it does not recognise has
- * to be parsed.
+ * Recognises events that differ from an earlier one only in one text (and in counters), so that the many
+ * small events of a stream need no `JSON.parse`. Purely an optimisation: events it does not recognise must be
+ * parsed.
  */
 export interface DeltaTemplate {
-  /** Takes a parsed event as the pattern from now on; ignored when the place of `key` is not certain. */
+  /** Uses a parsed event as the pattern from now on; ignored if the position of `key` is ambiguous. */
   readonly learn: (data: string, key: string) => void;
-  /** The text in an event of the learned pattern, else `undefined`. */
+  /** The text in an event that matches the learned pattern, else `undefined`. */
   readonly match: (data: string) => string | undefined;
 }
 
 /**
- * Makes a template that has learned nothing yet. `ignore`: keys whose values (whole numbers or strings) may
- * change from event to event without meaning anything.
+ * Creates a template that has learned nothing yet. `ignore`: keys whose values (integers or strings) may vary
+ * from event to event without significance.
  */
 export function createDeltaTemplate(ignore: readonly string[]): DeltaTemplate {
   let pattern: RegExp | undefined;
-  /** Events learned since one was recognised. */
+  /** Events learned since one was last recognised. */
   let misses = 0;
   return {
     learn: (data, key) => {
       if (misses === MAX_MISSES) return;
       misses++;
-      // A stream without a pattern is given up: trying on would only cost time.
+      // Gives up on a stream without a pattern: trying on would only cost time.
       pattern = misses === MAX_MISSES ? undefined : patternOf(data, key, ignore);
     },
     match: (data) => {
@@ -110,15 +110,15 @@ export function createDeltaTemplate(ignore: readonly string[]): DeltaTemplate {
 }
 
 const MAX_MISSES = 100;
-/** Longer events gain nothing, and an expression may run out of stack in them. */
+/** Longer events gain nothing, and the regular expression may overflow the stack. */
 const MAX_LENGTH = 65_536;
-/** The characters of a JSON string, none of them a control character, and what may change between events. */
+/** The content of a JSON string without raw control characters, and values that may vary between events. */
 const CHARACTERS = String.raw`[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*`;
 const VALUE = String.raw`"${CHARACTERS}"|\d+`;
 
-/** Matches events like `data`, the text of `key` as its group; undefined when its place is not certain. */
+/** Matches events like `data`, with the text of `key` as its group; undefined if its place is ambiguous. */
 function patternOf(data: string, key: string, ignore: readonly string[]): RegExp | undefined {
-  // A second place would leave open which of the two was read.
+  // A second occurrence would leave open which one was read.
   const names = [key, ...ignore].filter((name) => data.split(`"${name}":`).length === 2);
   if (names[0] !== key) return undefined;
   let source = "^";
@@ -136,7 +136,7 @@ function patternOf(data: string, key: string, ignore: readonly string[]): RegExp
   return hasText ? new RegExp(`${source}${endOf(data.slice(at))}$`, "s") : undefined;
 }
 
-/** Some pad their events with blanks before the last brackets, each by another number of them. */
+/** Some servers pad events with a varying number of spaces before the last brackets. */
 function endOf(rest: string): string {
   if (!/^[\]} ]*$/.test(rest)) return escaped(rest);
   return `${rest.replaceAll(" ", "").replaceAll(/[\]}]/g, String.raw` *\$&`)} *`;
@@ -146,7 +146,7 @@ function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
-/** The text that a literal without its quotes stands for; undefined where that is not valid. */
+/** Decodes a string literal without its quotes; undefined if it is invalid. */
 function textOf(literal: string): string | undefined {
   if (!literal.includes("\\")) return literal;
   const parsed = safeParse(`"${literal}"`);

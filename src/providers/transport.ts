@@ -14,17 +14,17 @@ import { proxyError, proxyFor } from "./http-proxy.ts";
 import type { ProxyOptions } from "./network.ts";
 
 /**
- * Sends requests and streams the answers back, over connections it keeps open. One transport may serve any
- * number of models and requests at once. Idle connections keep no process alive.
+ * Sends requests and streams the answers back over persistent connections. One transport may serve any number
+ * of models and requests at once. Idle connections keep no process alive.
  */
 export interface Transport {
   /**
-   * Starts a POST. Everything that happens is told to `sink`, never thrown: `onAnswer` at most once, then any
-   * number of `onText`, then exactly one of `onEnd` and `onError`; `onError` alone when there was no answer.
-   * After `cancel` or `release` nothing more.
+   * Starts a POST. Everything is reported to `sink`, never thrown: `onAnswer` at most once, then any number
+   * of `onText`, then exactly one of `onEnd` and `onError`; `onError` alone if there was no answer. Nothing
+   * is reported after `cancel` or `release`.
    */
   readonly send: (request: HttpRequest, sink: AnswerSink) => Exchange;
-  /** Closes the idle connections and ends the running ones. */
+  /** Closes idle connections and ends running ones. */
   readonly close: () => void;
 }
 
@@ -35,10 +35,10 @@ export interface HttpRequest {
   readonly body: string;
 }
 
-/** Who is told what happens to a request. Its functions must not throw. */
+/** Receives the events of a request. Its functions must not throw. */
 export interface AnswerSink {
   readonly onAnswer: (answer: AnswerHead) => void;
-  /** The next piece of the decoded body (decompressed, UTF-8); never cut inside a character. */
+  /** The next piece of the decoded body (decompressed, UTF-8); never split inside a character. */
   readonly onText: (text: string) => void;
   /** The body is complete. */
   readonly onEnd: () => void;
@@ -48,27 +48,27 @@ export interface AnswerSink {
 /** Status and headers of an answer. */
 export interface AnswerHead {
   readonly status: number;
-  /** Names in lower case. */
+  /** Names are lower-case. */
   readonly headers: { readonly [name: string]: string | undefined };
 }
 
-/** A request under way. */
+/** A request in flight. */
 export interface Exchange {
   /** Stops the flow of the body until `resume`. */
   readonly pause: () => void;
   readonly resume: () => void;
-  /** Ends the request at once; its connection is closed unless the body was complete. */
+  /** Ends the request immediately; its connection is closed unless the body was complete. */
   readonly cancel: () => void;
-  /** The rest of the body is of no interest. A body that ends within a second keeps its connection usable. */
+  /** Ignores the rest of the body. If it ends within a second, the connection stays usable. */
   readonly release: () => void;
 }
 
 /** Options of {@link createTransport}. */
 export interface TransportOptions {
   readonly proxy?: ProxyOptions;
-  /** Certificate authorities to trust instead of the built-in ones, in PEM. */
+  /** PEM certificate authorities to trust instead of the built-in ones. */
   readonly ca?: string;
-  /** Sends the requests instead of `node:http`. Proxy and certificates are then its business. */
+  /** Sends requests instead of `node:http`. Proxy and certificates are then its responsibility. */
   readonly fetch?: Fetch;
 }
 
@@ -84,7 +84,7 @@ export interface FetchInit {
   readonly redirect: "manual";
 }
 
-/** A transport over the given `fetch`, else `node:http` where there is one, else the global `fetch`. */
+/** Creates a transport over the given `fetch`, else `node:http` if available, else the global `fetch`. */
 export function createTransport(options: TransportOptions = {}): Transport {
   const running = new Set<OneExchange>();
   const agents = new Map<string, Agent>();
@@ -107,31 +107,31 @@ export function createTransport(options: TransportOptions = {}): Transport {
   };
 }
 
-/** Posts a request to one address, wherever its redirects lead. What cannot be sent rejects the answer. */
+/** Posts a request to one address, without following redirects. Failures to send reject the answer. */
 type Post = (url: string, request: HttpRequest) => Connection;
 
 interface Connection {
-  /** Rejects with what the system said when there is none. */
+  /** Rejects with the system's error if there is no answer. */
   readonly answer: Promise<OpenAnswer>;
-  /** Ends the request, or the answer, at once. */
+  /** Ends the request or the answer immediately. */
   readonly close: () => void;
 }
 
-/** An answer whose body is still to be read. */
+/** An answer whose body is still unread. */
 interface OpenAnswer extends AnswerHead {
-  /** Hands over the text of the body. Resolves at its end; rejects when it breaks or cannot be decoded. */
+  /** Emits the text of the body. Resolves at its end; rejects if it breaks or cannot be decoded. */
   readonly read: (onText: (text: string) => void) => Promise<void>;
   readonly pause: () => void;
   readonly resume: () => void;
-  /** The body is of no interest. */
+  /** Ignores the body. */
   readonly discard: () => void;
 }
 
 const MAX_REDIRECTS = 5;
-/** How long the rest of an answer nobody needs may take before its connection is given up. */
+/** How long the rest of an ignored answer may take before its connection is closed. */
 const DRAIN_MS = 1_000;
 
-/** One POST, its redirects included. */
+/** One POST, including its redirects. */
 class OneExchange implements Exchange {
   readonly #request: HttpRequest;
   readonly #sink: AnswerSink;
@@ -148,7 +148,7 @@ class OneExchange implements Exchange {
     this.#onSettled = onSettled;
   }
 
-  /** Never rejects: whatever happens goes to the sink. */
+  /** Never rejects: all outcomes go to the sink. */
   async run(post: Post): Promise<void> {
     let { url } = this.#request;
     try {
@@ -157,7 +157,7 @@ class OneExchange implements Exchange {
         const answer = await this.#connection.answer;
         if (this.#isSettled) return;
         const { status, headers } = answer;
-        // Browsers show a redirect that they do not follow as status 0.
+        // Browsers report a redirect that they do not follow as status 0.
         const isRedirect = status === 0 || (status >= 300 && status < 400 && status !== 304);
         if (!isRedirect) return await this.#read(url, answer);
         answer.discard();
@@ -195,7 +195,7 @@ class OneExchange implements Exchange {
     this.resume();
   }
 
-  /** The transport closes: whoever waits is told. */
+  /** The transport closes: reports an error to the waiting reader. */
   abandon(): void {
     this.#fail(new NanoAgentError("aborted", "The transport was closed while a request was running."));
   }
@@ -233,12 +233,12 @@ class OneExchange implements Exchange {
 }
 
 /**
- * Length from which a body is encoded once, for its length and for the socket, which takes half the time. A
- * shorter one is sent as text, in one piece with its head.
+ * Length above which a body is encoded once for both its length and the socket, which halves the time. A
+ * shorter one is sent as text, in one piece with its headers.
  */
 const ENCODED_FROM = 128 * 1024;
 
-/** Posts over `node:http` and `node:https`, on connections that `agents` keep. */
+/** Posts over `node:http` and `node:https`, on connections kept by `agents`. */
 function nodePost(options: TransportOptions, agents: Map<string, Agent>): Post {
   return (url, { headers, body }) => {
     let sent: ClientRequest | undefined;
@@ -254,13 +254,13 @@ function nodePost(options: TransportOptions, agents: Map<string, Agent>): Post {
           agents,
         );
         sent = begun;
-        // Destroying it later still reports errors, so a listener must stay for as long as the request lives.
+        // Destroying it later still emits errors, so the listener must stay for the request's lifetime.
         begun.on("error", (error) => {
           if (isStale(begun, error) && !isClosed) send();
           else reject(proxy === undefined ? error : proxyError(error, proxy));
         });
         begun.once("response", (response) => {
-          // From here on errors are those of the answer.
+          // From here on, errors belong to the answer.
           isClosed = true;
           resolve(nodeAnswer(response, url));
         });
@@ -296,11 +296,11 @@ function begin(
 }
 
 function modulesOf({ protocol }: URL): typeof Http | typeof Https {
-  // An import would evaluate every lazy export of the modules, a whole fetch client among them: some 40 ms.
+  // An import would evaluate every lazy export of the modules, including a whole fetch client: some 40 ms.
   return process.getBuiltinModule(protocol === "https:" ? "node:https" : "node:http");
 }
 
-/** The server closed a kept connection just as it was taken again: it has not seen the request. */
+/** The server closed a kept connection just as it was reused: it has not seen the request. */
 function isStale({ reusedSocket }: ClientRequest, error: Error): boolean {
   return reusedSocket && "code" in error && (error.code === "ECONNRESET" || error.code === "EPIPE");
 }
@@ -327,12 +327,12 @@ function nodeAnswer(response: IncomingMessage, url: string): OpenAnswer {
   };
 }
 
-/** The body without its `content-encoding`; pieces come through as soon as they can be decoded. */
+/** The body with its `content-encoding` removed; pieces arrive as soon as they can be decoded. */
 function decodedBody(response: IncomingMessage, url: string): Readable {
   const encoding = response.headers["content-encoding"]?.trim().toLowerCase() ?? "";
   if (encoding === "" || encoding === "identity") return response;
   const decoder = decoderOf(encoding);
-  // Errors reach the reader by the decoder that they destroy; the callback only takes them.
+  // Errors reach the reader through the decoder they destroy; the callback only swallows them.
   if (decoder !== undefined)
     return process.getBuiltinModule("node:stream").pipeline(response, decoder, () => undefined);
   const host = hostOf(url);
@@ -352,20 +352,20 @@ function decoderOf(encoding: string): Transform | undefined {
   return zlib.createBrotliDecompress({ flush: zlib.constants.BROTLI_OPERATION_FLUSH });
 }
 
-/** Posts with a `fetch` function: for runtimes without `node:http`, and for callers who bring their own. */
+/** Posts with a `fetch` function: for runtimes without `node:http`, and for callers who provide one. */
 function fetchPost(fetch: Fetch): Post {
   return (url, { headers, body }) => {
     const controller = new AbortController();
     const { signal } = controller;
     const init: FetchInit = { method: "POST", headers: { ...headers }, body, signal, redirect: "manual" };
-    // A function of the caller may throw at once, which is a rejection too.
+    // The caller's function may throw synchronously, which becomes a rejection too.
     const answer = (async () => fetchAnswer(await fetch(url, init)))();
     return { answer, close: () => controller.abort() };
   };
 }
 
 function fetchAnswer({ status, headers, body }: Response): OpenAnswer {
-  /** Closed while the flow is stopped. */
+  /** Closed while the flow is paused. */
   let gate: PromiseWithResolvers<void> | undefined;
   return {
     status,
@@ -392,11 +392,11 @@ function fetchAnswer({ status, headers, body }: Response): OpenAnswer {
   };
 }
 
-/** Codes of the system for headers that it does not send, however often it is asked. */
+/** System codes for headers that can never be sent, however often it is tried. */
 const BAD_HEADER = /^ERR_(?:INVALID_CHAR|INVALID_HTTP_TOKEN|HTTP_INVALID_HEADER_VALUE)$/;
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)|ERR_TLS_/;
 
-/** The error for a request without an answer: host and system code. A typed error is kept as it is. */
+/** The error for a request without an answer: host and system code. Typed errors are kept. */
 function networkError(url: string, cause: unknown): NanoAgentError {
   if (isNanoAgentError(cause)) return cause;
   const host = hostOf(url);
@@ -435,7 +435,7 @@ function cutError(url: string, cause: unknown): NanoAgentError {
   });
 }
 
-/** Where a redirect leads. Throws where it is not followed: credentials stay with their host. */
+/** The target of a redirect. Throws if it must not be followed: credentials stay with their host. */
 function redirectTarget(from: string, status: number, location: string | undefined): URL {
   const source = new URL(from);
   const target = location === undefined ? null : URL.parse(location, source.href);
@@ -454,12 +454,12 @@ function redirectTarget(from: string, status: number, location: string | undefin
   return target;
 }
 
-/** Host and port of an address, for messages; the text itself when it is no address. */
+/** Host and port of an address, for messages; the text itself if it is not an address. */
 export function hostOf(url: string): string {
   return URL.parse(url)?.host ?? url;
 }
 
-/** The `code` of a system error, also where fetch or a second address wraps it. */
+/** The `code` of a system error, even if fetch or a second address wraps it. */
 function causeCode(error: unknown): string | undefined {
   let current = error;
   for (let depth = 0; typeof current === "object" && current !== null && depth < 4; depth++) {

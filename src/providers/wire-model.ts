@@ -23,30 +23,30 @@ export interface WireModelOptions {
   readonly id: string;
   readonly info?: ModelInfo;
   /**
-   * Asks for an answer of at most what the window leaves, where a request names no limit: own servers
-   * generate until the window is full, or refuse what cannot fit. Needs `info.contextWindow`. Default false.
+   * Limits the answer to the rest of the window if a request sets no limit: self-hosted servers generate
+   * until the window is full, or refuse requests that cannot fit. Needs `info.contextWindow`. Default false.
    */
   readonly fillsWindow?: boolean;
-  /** The wire format, or how to load it with the first request. */
+  /** The wire format, or a function that loads it on the first request. */
   readonly wire: Wire | (() => Promise<Wire>);
   readonly target: WireTarget;
   readonly transport: Transport;
   readonly network?: NetworkOptions;
   readonly clock?: Clock;
-  /** Shared by all models of the same address and id. Default: what this one learns. */
+  /** Shared by all models with the same address and id. Default: only its own. */
   readonly learned?: LearnedModel;
-  /** Shared with other models that count against the same limit. Default: one for this model. */
+  /** Shared with other models under the same limit. Default: one for this model. */
   readonly pause?: RatePause;
-  /** Source of the jitter between retries: numbers from 0 to below 1. Default `Math.random`. */
+  /** Jitter between retries: numbers from 0 up to but not including 1. Default `Math.random`. */
   readonly random?: () => number;
 }
 
 /**
- * A {@link Model} that speaks one wire format over a transport. Failures worth repeating are repeated, with
- * growing pauses or the one the provider asks for; an answer that broke off is asked for again from the
- * start, and a `retry` part says so. While a request waits because there were too many, the others of the
- * same limit wait too before they are sent. A server that loads its model is waited for, and what the model
- * turns out not to take (an image, a seal of another maker, a field) is left out.
+ * A {@link Model} that speaks one wire format over a transport. Retryable failures are retried, with growing
+ * delays or the one the provider asks for; an interrupted answer is requested again from the start, as a
+ * `retry` part says. While a request waits because of a rate limit, others under the same limit wait too
+ * before they are sent. A server that is loading its model is waited for, and content the model does not
+ * accept (an image, a seal of another maker, a field) is left out.
  */
 export function createWireModel(options: WireModelOptions): Model {
   assertEngine();
@@ -59,7 +59,7 @@ export function createWireModel(options: WireModelOptions): Model {
   const marked = (part: BlockPart): BlockPart => refusals.marked(part);
   const learnedTarget = (): WireTarget => ({ ...target, quirks: { ...target.quirks, ...learned.quirks } });
   let wire: Wire | undefined;
-  // The encoder keeps the text of messages it has serialised: there is one until the model is known better.
+  // The encoder caches the text of messages, so it is only replaced when a quirk is learned.
   let encoder: { readonly changes: number; readonly encode: ReturnType<Wire["createEncoder"]> } | undefined;
   const setup: CallSetup<{ readonly wire: Wire; readonly request: WireRequest }> = {
     limits: settings,
@@ -95,7 +95,7 @@ export function createWireModel(options: WireModelOptions): Model {
   return calledModel(options.provider, options.info, setup);
 }
 
-/** Tokens an answer may take where the estimate leaves none: the server knows better, and says so. */
+/** Answer tokens to ask for if the estimate leaves none: the server knows better, and says so. */
 const LEAST_ANSWER_TOKENS = 256;
 
 function fittedRequest(

@@ -20,15 +20,15 @@ import type {
 import { pageOf, type SessionFacts } from "./session-facts.ts";
 import type { HostedSession, ListQuery, SessionHost } from "./session-host.ts";
 
-/** The session an agent is made for. */
+/** The session that an agent is made for. */
 export interface AgentSeat {
   readonly id: string;
-  /** As the request has it. */
+  /** As given in the request. */
   readonly cwd: string | undefined;
   readonly permissionMode: string | undefined;
   /**
-   * To be put into the options of the agent, behind everything else: the journal, and what the request says
-   * of model and limits.
+   * Put these into the agent's options, after everything else: the journal, and the request's model and
+   * limits.
    */
   readonly options: Pick<AgentOptions, "maxIterations" | "budget"> & {
     readonly journal: Journal;
@@ -39,13 +39,13 @@ export interface AgentSeat {
 /** Makes the agent of a session: `({ options }) => new Agent({ model, tools, ...options })`. */
 export type AgentMaker = (seat: AgentSeat) => Agent | Promise<Agent>;
 
-/** Where the journals of sessions are kept. */
+/** Stores the journals of sessions. */
 export interface AgentStore {
   /** Ids of all sessions. */
   list(): Promise<readonly string[]> | readonly string[];
-  /** The journal of a session; `undefined`: there is none of this id. */
+  /** The journal of a session; `undefined` if there is none with this id. */
   open(id: string): Promise<Journal | undefined> | Journal | undefined;
-  /** A new journal; for a copy it begins with `entries`, whose ids stay as they are. */
+  /** A new journal; for a copy it begins with `entries`, whose ids stay unchanged. */
   create(id: string, entries: readonly JournalEntry[]): Promise<Journal> | Journal;
 }
 
@@ -67,7 +67,7 @@ class MemoryStore implements AgentStore {
   }
 }
 
-/** Sessions of agents that the caller makes. */
+/** Sessions with agents made by the caller. */
 export class AgentSessions implements SessionHost {
   readonly #make: AgentMaker;
   readonly #store: AgentStore;
@@ -76,10 +76,10 @@ export class AgentSessions implements SessionHost {
   readonly #onError: ((error: unknown) => void) | undefined;
   readonly #open = new Map<string, Promise<HostedAgent | undefined>>();
   readonly #answered = new Set<string>();
-  /** Of the sessions that were opened, the first of which counts what several of them have. */
+  /** Journals of the opened sessions. Of shared entries, the first session opened counts them. */
   readonly #journals: WatchedJournal[] = [];
 
-  /** `onError` hears of a session whose agent cannot be made, and of runs that reject. */
+  /** `onError` receives errors from making a session's agent, and from runs that reject. */
   constructor(
     make: AgentMaker,
     store: AgentStore = new MemoryStore(),
@@ -114,7 +114,7 @@ export class AgentSessions implements SessionHost {
     const id = newUuid();
     const journal = WatchedJournal.begun(id, () => this.#store.create(id, []));
     const hosted = await this.#host(id, journal, session);
-    // What is refused by then leaves no session behind.
+    // A request refused before this leaves no session behind.
     await journal.keep();
     this.#open.set(id, Promise.resolve(hosted));
     await hosted.send({ text: session.prompt, when: "now" });
@@ -146,7 +146,7 @@ export class AgentSessions implements SessionHost {
     for await (const hosted of this.#opened(this.#open.keys())) await hosted.close();
   }
 
-  /** The sessions of these ids. One whose agent cannot be made is told, and costs its own part. */
+  /** The sessions with these ids. Reports and skips a session whose agent cannot be made. */
   async *#opened(ids: Iterable<string>): AsyncIterable<HostedAgent> {
     for (const id of ids) {
       const hosted = await this.#opening(id).catch((error: unknown) => {
@@ -195,7 +195,7 @@ export class AgentSessions implements SessionHost {
     return new HostedAgent({ ...of, copied, copy, clock, redaction, onError });
   }
 
-  /** Ids of the entries that a copy has from a session that is open already, whichever of both that is. */
+  /** Ids of the entries shared with a session that is already open, whichever of the two is the copy. */
   #takenOver(entries: readonly JournalEntry[]): ReadonlySet<string> {
     const count = Math.max(0, ...this.#journals.map((other) => commonLength(entries, other.entries())));
     return new Set(entries.slice(0, count).map(({ id }) => id));
@@ -221,4 +221,4 @@ function limitsOf(session: SessionRequest | undefined): Pick<AgentOptions, "maxI
   };
 }
 
-/** A journal that tells of each entry, and has all of them at hand. */
+/** A journal that reports each entry, and keeps all of them in memory. */

@@ -19,7 +19,7 @@ import type { HostedSession, SessionHost } from "./session-host.ts";
 interface ApiCall {
   readonly host: SessionHost;
   readonly presenter: Presenter;
-  /** The part of the path that a route leaves open. */
+  /** The variable part of the path, matched by the route. */
   readonly id: string;
   readonly query: { readonly [name: string]: unknown };
   readonly body: unknown;
@@ -27,22 +27,22 @@ interface ApiCall {
   readonly request: Request;
 }
 
-/** The answer to a call: a value for JSON, or the events of a session. */
+/** The answer to a call: a JSON value, or the events of a session. */
 export type ApiAnswer =
   | { readonly value: unknown; readonly headers?: { readonly [name: string]: string } }
   | { readonly follow: HostedSession; readonly after: string | undefined };
 
 export interface ApiRoute {
   readonly method: "GET" | "POST";
-  /** Below `/api`; `:id` is one part of a path. */
+  /** Below `/api`; `:id` matches one segment of a path. */
   readonly path: string;
   readonly summary: string;
   readonly query: JsonSchema;
   readonly body?: JsonSchema;
   readonly status: 200 | 201 | 202;
-  /** Name of a schema. */
+  /** Name of the schema for the answer. */
   readonly answer: string;
-  /** `open`: without a token · `read`: with one · `write`: refused where the server only reads. */
+  /** `open`: without a token · `read`: with one · `write`: refused if the server is read-only. */
   readonly access: "open" | "read" | "write";
   readonly handle: (call: ApiCall) => Promise<ApiAnswer> | ApiAnswer;
 }
@@ -67,7 +67,7 @@ export function post(
 const ACCEPTED = { value: {} };
 const filled: JsonSchema = { type: "string", pattern: "\\S" };
 
-/** Handles a call with its session; without a value the answer is `{}`. */
+/** Handles a call with its session; if `work` returns no value, the answer is `{}`. */
 function inSession(work: (own: HostedSession, call: ApiCall) => Promise<unknown>): ApiRoute["handle"] {
   return async (call) => {
     const value = await work(await session(call), call);
@@ -221,10 +221,10 @@ async function session({ host, id }: ApiCall): Promise<HostedSession> {
 }
 
 export const MAX_BODY_BYTES = 10_000_000;
-/** The same of everybody: many who send one each must not fill the memory. */
+/** The same for requests without a token: many senders at once must not fill the memory. */
 export const OPEN_BODY_BYTES = 4_000;
 
-/** The parameters of a query, as `schema` has them. Throws for unknown, doubled and wrong ones. */
+/** The parameters of a query, checked by `schema`. Throws for unknown, repeated and invalid ones. */
 export function readQuery(
   parameters: URLSearchParams,
   schema: JsonSchema,
@@ -241,8 +241,8 @@ export function readQuery(
 }
 
 /**
- * The JSON of a body, as `schema` has it; without a body it is `{}`. Throws for another media type, for more
- * than `maxBytes`, and for fields that are unknown, missing or wrong.
+ * The JSON of a body, checked by `schema`; without a body it is `{}`. Throws for another media type, for more
+ * than `maxBytes`, and for fields that are unknown, missing or invalid.
  */
 export async function readBody(request: Request, schema: JsonSchema, maxBytes: number): Promise<unknown> {
   const bytes = await bytesOf(request, maxBytes);
@@ -253,7 +253,7 @@ export async function readBody(request: Request, schema: JsonSchema, maxBytes: n
   const checked = compileSchema(schema).validate(value);
   if (checked instanceof Promise) throw badRequest("The body cannot be checked.");
   if (!checked.ok) throw badRequest(`The body does not fit: ${faultsOf(checked.issues)}.`);
-  // What a model may write for a number, a program must not.
+  // A model may write a number as text, a program must not.
   if (checked.value !== value) throw badRequest("The body has a field of a wrong type: see openapi.json.");
   return value;
 }
@@ -286,7 +286,7 @@ async function bytesOf({ body, headers }: Request, maxBytes: number): Promise<Ui
     }
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    // The sender is gone, or took too long: the server has not failed.
+    // The sender is gone, or took too long: this is not a server failure.
     throw badRequest("The body was broken off.", "broken_off");
   }
   const bytes = new Uint8Array(length);
@@ -303,7 +303,7 @@ function tooLong(maxBytes: number): Refusal {
   return new Refusal(413, "too_long", `The body has more than ${most}.`);
 }
 
-/** The description of the API, OpenAPI 3.1, made from the table that also answers. */
+/** The OpenAPI 3.1 description of the API, generated from the routing table. */
 export function openApi(routes: readonly ApiRoute[], version: string, cookie: string): object {
   const paths: { [path: string]: { [method: string]: object } } = {};
   for (const route of routes) {

@@ -14,7 +14,7 @@ interface Fields {
   readonly [name: string]: JsonSchema;
 }
 
-/** An object of given fields, to which later versions may add. Names of optional ones end in `?`. */
+/** An object with these fields, to which later versions may add. Names of optional ones end in `?`. */
 function having(fields: Fields, description?: string): JsonSchema {
   const named = Object.entries(fields).map(([name, schema]) => [name.replace(/\?$/, ""), schema] as const);
   const required = Object.keys(fields).filter((name) => !name.endsWith("?"));
@@ -22,7 +22,7 @@ function having(fields: Fields, description?: string): JsonSchema {
   return { type: "object", properties: Object.fromEntries(named), required, ...about };
 }
 
-/** An object that takes no other fields. */
+/** An object that accepts no other fields. */
 export function exactly(fields: Fields): JsonSchema {
   return { ...having(fields), additionalProperties: false };
 }
@@ -91,7 +91,7 @@ const row = having({
   "models?": listOf(having({ model: string(), runs: count, tokens: count, cost })),
 });
 
-/** The answers of the API, by the names that routes have for them. */
+/** The answers of the API, by the names that routes use for them. */
 export const COMPONENTS: Fields = {
   Problem: having({
     type: string(),

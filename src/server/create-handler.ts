@@ -26,7 +26,7 @@ import type { EntrySource, EntryTail, SessionHost } from "./session-host.ts";
 declare const NANO_AGENT_VERSION: string;
 
 /**
- * Makes the function that answers requests: the API over sessions, for every runtime that has `Request` and
+ * Makes the function that answers requests: the API over sessions, for every runtime with `Request` and
  * `Response`. Throws `invalid_argument` for options that cannot work.
  */
 export function createHandler(options: HandlerOptions): (request: Request) => Promise<Response> {
@@ -88,7 +88,7 @@ class ApiServer {
       return id === undefined ? [] : [{ route, id }];
     });
     const found = matching.find(({ route }) => route.method === method);
-    // Nobody learns without the token what there is.
+    // Without the token nobody learns which addresses exist.
     if (found?.route.access !== "open") await this.#guard.assertToken(request);
     if (matching.length === 0) throw notFound("such address; see /api/openapi.json");
     if (found === undefined) {
@@ -113,7 +113,7 @@ class ApiServer {
     const over = AbortSignal.any([gone.signal, request.signal, ...(signal === undefined ? [] : [signal])]);
     const items = followEntries(answer.follow, answer.after, over, this.#turns);
     const presented = present(items, this.#presenter);
-    // What cannot be read is refused, not broken off again and again.
+    // An unreadable session is refused here; failing midway would make readers reconnect forever.
     const first = await presented.next();
     const body = eventBody(presented, this.#clock, () => gone.abort(), first);
     const isHead = request.method === "HEAD";
@@ -194,7 +194,7 @@ function jsonResponse(value: unknown, status: number, headers: Headers = {}): Re
   });
 }
 
-/** The open part of a path that has the form of a route, empty where it has none; `undefined`: another. */
+/** The variable part of a path that matches a route, empty if there is none; `undefined`: no match. */
 function matchPath(form: readonly string[], parts: readonly string[]): string | undefined {
   if (form.length !== parts.length) return undefined;
   let id = "";
@@ -212,10 +212,10 @@ function matchPath(form: readonly string[], parts: readonly string[]): string | 
   return id;
 }
 
-/** A line at least this often tells a reader, and everything between, that the connection stands. */
+/** Maximum milliseconds without output, so that readers and proxies know that the connection is alive. */
 const COMMENT_MS = 15_000;
 
-/** Batches of items as the body of a `text/event-stream`, made as fast as it is read. */
+/** Batches of items as the body of a `text/event-stream`, produced as fast as it is read. */
 export function eventBody(
   batches: AsyncGenerator<readonly StreamItem[], void, undefined>,
   clock: Clock,
@@ -241,13 +241,13 @@ export function eventBody(
     },
     cancel: () => {
       onEnd();
-      // It may be paused between two batches, with no caller left to ask for the next one.
+      // The generator may be paused between two batches, with no caller left to resume it.
       batches.return().catch(() => undefined);
     },
   });
 }
 
-/** The value of a promise; `undefined` when it takes longer than a reader should wait for a sign. */
+/** The value of a promise; `undefined` if it takes longer than a reader should wait for a sign of life. */
 function orSilence<T>(promise: Promise<T>, clock: Clock): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const stop = startTimer(clock, COMMENT_MS, () => resolve(undefined));
@@ -255,7 +255,7 @@ function orSilence<T>(promise: Promise<T>, clock: Clock): Promise<T | undefined>
   });
 }
 
-/** An item as an event. Entries alone have an id: what passes is nothing to go on behind. */
+/** An item as an event. Only entries have an id: a stream cannot be resumed after a passing event. */
 function eventText(item: StreamItem): string {
   if (item.type === "passing") return `event: passing\ndata: ${JSON.stringify(item.passing)}\n\n`;
   const { id } = item.entry;
@@ -263,7 +263,7 @@ function eventText(item: StreamItem): string {
   return `${line}event: entry\ndata: ${JSON.stringify(item.entry)}\n\n`;
 }
 
-/** The id behind the value of `Last-Event-ID`; one that is no UTF-8 stands for itself. */
+/** Decodes the value of `Last-Event-ID`; one that is not UTF-8 is returned as it is. */
 export function idOfHeader(value: string | null): string | undefined {
   if (value === null) return undefined;
   try {
@@ -275,47 +275,46 @@ export function idOfHeader(value: string | null): string | undefined {
   }
 }
 
-/** A file of a page. */
+/** A file of the web page. */
 export interface WebAsset {
   readonly bytes: Uint8Array;
   /** Media type. */
   readonly type: string;
-  /** True when its name changes with its bytes. */
+  /** True if its name changes with its content. */
   readonly isImmutable?: boolean;
 }
 
 /** Options of {@link createHandler}. */
 export interface HandlerOptions {
-  /** Each request must carry it (`Authorization: Bearer`). At least 20 characters; take random ones. */
+  /** Every request must carry it (`Authorization: Bearer`). At least 20 characters, preferably random. */
   readonly token: string;
-  /** Makes the agent of each session. Either this or `sessions`. */
+  /** Makes the agent of each session. Pass either this or `sessions`. */
   readonly agent?: AgentMaker;
-  /** Where the journals of those sessions are kept. Default: in memory, as long as the handler lives. */
+  /** Stores the journals of those sessions. Default: in memory, as long as the handler lives. */
   readonly store?: AgentStore;
-  /** Sessions from elsewhere, in place of `agent`. */
+  /** Sessions from elsewhere, instead of `agent`. */
   readonly sessions?: SessionHost;
   /**
-   * Host names this server answers to, beside `localhost` and `127.0.0.1`, e.g. `agents.example.com`; `"ip"`:
-   * any IP address. Requests to another name are refused.
+   * Host names this server answers to, besides `localhost` and `127.0.0.1`, e.g. `agents.example.com`;
+   * `"ip"`: any IP address. Requests to other names are refused.
    */
   readonly hosts?: readonly string[];
-  /** True: clients can only look. Default false. */
+  /** True: clients can only read. Default false. */
   readonly readOnly?: boolean;
   /**
-   * Takes secrets out of all that is sent; out of questions only what its `known` does. Default: nothing is
-   * taken out.
+   * Removes secrets from all output; from questions only those known to its `known`. Default: no redaction.
    */
   readonly redaction?: Redaction | undefined;
-  /** The files of a page, by their paths, `/` for the first. They need no token. */
+  /** The files of a web page by path, `/` for the first. They need no token. */
   readonly assets?: (path: string) => Promise<WebAsset | undefined>;
   /**
-   * Gets unexpected errors; the client only sees status 500, a list without the session whose agent could not
-   * be made, or a warning of the run that failed. Default: nobody.
+   * Receives unexpected errors; the client only sees status 500, a list without the session whose agent could
+   * not be made, or a warning from the failed run. Default: ignored.
    */
   readonly onError?: (error: unknown) => void;
-  /** Ends every run and every stream when it is aborted. */
+  /** Ends every run and every stream when aborted. */
   readonly signal?: AbortSignal;
-  /** Times limits and waits. Default: the machine's clock. */
+  /** Used for timeouts and waiting. Default: the system clock. */
   readonly clock?: Clock;
 }
 
@@ -355,29 +354,29 @@ const OPTIONS = objectOf<HandlerOptions>(
   ["token"],
 );
 
-/** Items that go out together, while there are many. */
+/** Maximum items sent together when there are many. */
 const BATCH = 64;
-/** Items that may wait for a reader; one that is slower is cut, and goes on behind its last entry. */
+/** Maximum items waiting for a reader. A slower one is disconnected, and resumes after its last entry. */
 const MAX_WAITING = 10_000;
-/** Characters that may wait behind others: some entries have megabytes, and subagents pass theirs on. */
+/** Maximum characters waiting: some entries have megabytes, and subagents pass theirs on. */
 const MAX_WAITING_CHARS = 32_000_000;
 
 /**
- * The entries of a session behind `after` and what passes between them, in batches, until the signal. Ends
- * also where a reader is so slow that too much would have to wait for it. Throws for what cannot be read.
+ * The entries of a session after `after` and the events between them, in batches, until the signal. Also ends
+ * if a reader is so slow that too much would have to wait for it. Throws for unreadable sessions.
  */
 export async function* followEntries(
   source: EntrySource,
   after: string | undefined,
   signal: AbortSignal,
-  /** Each batch of stored entries, and what the session waits for, is read in a turn of its own. */
+  /** Gives each batch of stored entries, and the initial state, its own turn of the event loop. */
   turns: LoopTurns,
 ): AsyncGenerator<readonly StreamItem[], void, undefined> {
   const tail = source.tail(after);
   const waiting = new WaitingItems(tail);
   let isLive = false;
   const stop = source.listen((passing) => {
-    // What passes while older entries are sent is told by what it comes to.
+    // Events during the replay of older entries are dropped: `current()` reports their outcome.
     if (isLive && !waiting.hear(passing)) stop();
   });
   const onAbort = (): void => waiting.wake();
@@ -413,7 +412,7 @@ export async function* followEntries(
 class WaitingItems {
   readonly #tail: EntryTail;
   #items: StreamItem[] = [];
-  /** Of the items that wait, but for the first one, which nobody had to wait for. */
+  /** Characters of the waiting items except the first, which waited for no other. */
   #chars = 0;
   #end: { readonly fault?: unknown } | undefined;
   #wake = (): void => undefined;
@@ -422,7 +421,7 @@ class WaitingItems {
     this.#tail = tail;
   }
 
-  /** True when nothing more comes. Throws the fault that ended it, if there was one. */
+  /** True if nothing more comes. Throws the error that ended it, if any. */
   get isOver(): boolean {
     if (this.#end !== undefined && "fault" in this.#end) throw this.#end.fault;
     return this.#end !== undefined;
@@ -443,7 +442,7 @@ class WaitingItems {
     return items;
   }
 
-  /** Takes in what happens; false when it is over. Whoever tells has more to do: a fault is this reader's. */
+  /** Takes an event; false when over. Never throws into the caller: an error ends only this reader. */
   hear(passing: PassingEvent | "entries"): boolean {
     const before = Math.max(1, this.#items.length);
     try {
@@ -473,8 +472,8 @@ function itemOf(entry: JournalEntry | "reset"): StreamItem {
 }
 
 /**
- * Turns of the event loop, handed out one at a time in the order they were asked for. Work that is done a
- * piece in each turn lets everything else go on between two pieces, however many do such work.
+ * Turns of the event loop, given out one at a time in the order of requests. Work done in small pieces, one
+ * per turn, lets everything else run in between, however many callers do such work.
  */
 export class LoopTurns {
   #last: Promise<void> = Promise.resolve();

@@ -20,35 +20,35 @@ import type {
   UndoResult,
 } from "./server-api.ts";
 
-/** The sessions that a list is asked for. */
+/** Selects sessions for a list. */
 export interface SessionQuery {
   readonly cwd?: string;
   /** Text to search for. */
   readonly q?: string;
   readonly limit?: number;
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly before?: string;
 }
 
 /**
- * A typed client of the server. Methods reject with a `ServerProblem` for what the server refuses, and with
- * the error of `fetch` where it cannot be reached.
+ * A typed client of the server. Methods reject with a `ServerProblem` if the server refuses, and with the
+ * error of `fetch` if it cannot be reached.
  */
 export interface Reader {
-  /** Trades the token for a cookie, which the browser sends from then on. */
+  /** Exchanges the token for a cookie, which the browser sends from then on. */
   signIn(token: string): Promise<void>;
   health(): Promise<{ readonly ok: boolean; readonly version: string }>;
   sessions(query?: SessionQuery): Promise<SessionPage>;
   session(id: string): Promise<SessionDetail>;
   /**
-   * The entries of a session, and what passes between them, until `signal` ends it. A connection that breaks
-   * is made again and goes on behind the last entry. Rejects where the server refuses, as for an unknown id.
+   * The entries of a session and the events between them, until `signal` ends it. A broken connection is
+   * reopened and resumes after the last entry. Rejects if the server refuses, as for an unknown id.
    */
   follow(id: string, options?: FollowOptions): AsyncIterable<StreamItem>;
   start(session: SessionRequest): Promise<{ readonly id: string }>;
   send(id: string, message: NewMessage): Promise<void>;
   stop(id: string): Promise<void>;
-  /** `from`: the last entry taken over. Default: all of it. */
+  /** `from`: the last entry to copy. Default: all of it. */
   fork(id: string, from?: string): Promise<{ readonly id: string }>;
   undo(id: string, request?: UndoRequest): Promise<UndoResult>;
   redo(id: string): Promise<UndoResult>;
@@ -62,7 +62,7 @@ export interface Reader {
   stats(by: StatsBy, filter?: StatsFilter): Promise<ServerStats>;
 }
 
-/** A client of the server at `baseUrl`, for the browser and everything else that has `fetch`. */
+/** A client of the server at `baseUrl`, for the browser and anything else with `fetch`. */
 export function createReader(options: ReaderOptions = {}): Reader {
   const link = new ServerLink(options);
   const at = (id: string, rest = ""): string => `sessions/${encodeURIComponent(id)}${rest}`;
@@ -99,26 +99,26 @@ export function createReader(options: ReaderOptions = {}): Reader {
 
 /** Options of {@link import("./create-reader.ts").Reader.follow}. */
 export interface FollowOptions {
-  /** Id of the last entry that is known. Default: from the first. */
+  /** Id of the last known entry. Default: from the first. */
   readonly after?: string;
-  /** Ends the reading: the iteration ends then, without an error. */
+  /** Ends the iteration, without an error. */
   readonly signal?: AbortSignal;
-  /** Hears of the connection: `open` once it stands, `lost` when it broke and is made again. */
+  /** Called with changes of the connection: `open`, or `lost` when it broke and will be reopened. */
   readonly onConnection?: (state: "open" | "lost", retry?: ConnectionRetry) => void;
 }
 
 /** The next attempt after a connection was lost. */
 export interface ConnectionRetry {
   readonly inMs: number;
-  /** Makes it at once. */
+  /** Reconnects immediately. */
   readonly now: () => void;
 }
 
-/** A server says something every 30 s: one that was silent for longer is gone. */
+/** The server sends something every 15 s, so a connection that is silent for this long is dead. */
 const MAX_SILENCE_MS = 75_000;
 const MAX_WAIT_MS = 10_000;
 
-/** The stream at `path`, made again as often as it breaks, behind the last entry that came. */
+/** The stream at `path`, reopened as often as it breaks, after the last entry received. */
 async function* followStream(
   link: ServerLink,
   path: string,
@@ -177,7 +177,7 @@ async function* connection(
         if (item !== undefined) items.push(item);
       },
     });
-    // Not every browser iterates over a body.
+    // Not every browser can iterate over a body.
     const reader = body.getReader();
     const decoder = new TextDecoder();
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
@@ -187,12 +187,12 @@ async function* connection(
     }
   } finally {
     stopTimer();
-    // Whoever leaves the iteration leaves the connection.
+    // A caller that leaves the iteration closes the connection.
     silent.abort();
   }
 }
 
-/** Events of other names are those of a newer server. */
+/** Undefined for event names of a newer server. */
 function itemOf({ event, data }: EventSourceMessage): StreamItem | undefined {
   if (event === "entry") return { type: "entry", entry: JSON.parse(data) };
   if (event === "passing") return { type: "passing", passing: JSON.parse(data) as PassingEvent };
@@ -200,8 +200,8 @@ function itemOf({ event, data }: EventSourceMessage): StreamItem | undefined {
 }
 
 /**
- * The value of `Last-Event-ID` for an id. A header holds bytes, one for each character, and browsers send
- * the UTF-8 of an id.
+ * Encodes an id for `Last-Event-ID`. A header holds bytes, one per character, and browsers send the id in
+ * UTF-8.
  */
 export function headerOfId(id: string): string {
   return String.fromCharCode(...new TextEncoder().encode(id));
@@ -209,11 +209,11 @@ export function headerOfId(id: string): string {
 
 /** Options of {@link import("./create-reader.ts").createReader}. */
 export interface ReaderOptions {
-  /** Address of the server. Default: that of the page. */
+  /** URL of the server. Default: that of the page. */
   readonly baseUrl?: string;
-  /** Sent with each request. Default: none, for the page has a cookie. */
+  /** Sent with each request. Default: none, as the page has a cookie. */
   readonly token?: string;
-  /** Default: the global one. */
+  /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
   readonly clock?: Clock;
 }
@@ -230,7 +230,7 @@ class ServerLink {
     this.clock = clock;
     this.#base = baseUrl?.replace(/\/+$/, "") ?? "";
     this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    // Browsers want it called on the global object.
+    // Browsers require it to be called on the global object.
     this.#fetch = own ?? ((input, init) => globalThis.fetch(input, init));
   }
 
@@ -247,7 +247,7 @@ class ServerLink {
     return this.#json(path, { method: "POST", headers, body: JSON.stringify(body) });
   }
 
-  /** The answer to a request. Rejects with a {@link ServerProblem} for all but success. */
+  /** The answer to a request. Rejects with a {@link ServerProblem} unless it succeeds. */
   async request(path: string, init: RequestInit): Promise<Response> {
     const headers = { ...this.#headers, ...(init.headers as { readonly [name: string]: string }) };
     const response = await this.#fetch(`${this.#base}/api/${path}`, {
@@ -266,7 +266,7 @@ class ServerLink {
   }
 }
 
-/** The problem in an answer; of one that is none, as from a proxy, its status. */
+/** The problem in an answer, or one made from its status if there is none (from a proxy, say). */
 async function problemIn(response: Response): Promise<ServerProblem> {
   const { status, statusText } = response;
   const parsed = safeParse(await response.text());

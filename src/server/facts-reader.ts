@@ -3,7 +3,7 @@ import { JournalTail } from "../session/journal-tail.ts";
 import { type SessionSummary, summarizeSession } from "../session/read-session.ts";
 import { FactsFold, type SessionFacts } from "./session-facts.ts";
 
-/** The facts of a session file: what was read once is not read again. Secrets are taken out of its title. */
+/** The facts of a session file, read incrementally. Secrets are removed from its title. */
 export class FactsReader {
   readonly #path: string;
   readonly #redaction: Redaction | undefined;
@@ -19,14 +19,14 @@ export class FactsReader {
 
   read(): SessionFacts {
     try {
-      // A session has nothing in its file until its first record.
+      // The file of a session is empty until its first record.
       if (this.#summary?.cwd === undefined) this.#summary = summarizeSession(this.#path);
       this.#fold ??= this.#newFold();
       for (const entry of this.#tail.read())
         if (entry === "reset") this.#fold = this.#newFold();
         else this.#fold.apply(entry);
     } catch {
-      // A list shows the session as it is; opening it reports the problem.
+      // A list shows what is known of a session; opening it reports the problem.
       this.#tail = new JournalTail(this.#path);
       this.#fold = undefined;
     }

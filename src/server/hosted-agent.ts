@@ -33,7 +33,7 @@ export interface HostedAgentOptions {
   readonly cwd: string;
   readonly agent: Agent;
   readonly journal: WatchedJournal;
-  /** Ids of the entries that another session counts. */
+  /** Ids of the entries counted by another session. */
   readonly copied: ReadonlySet<string>;
   readonly copy: (entries: readonly JournalEntry[]) => Promise<string>;
   readonly clock: Clock;
@@ -54,7 +54,7 @@ export class HostedAgent implements HostedSession {
   readonly #listeners = new Set<(passing: PassingEvent | "entries") => void>();
   readonly #asked = new Map<string, AskedQuestion>();
   #queue: readonly WaitingMessage[] = [];
-  /** Texts that were sent and are not in the journal yet, by their ids as steering; `""`: the input. */
+  /** Texts that were sent but are not in the journal yet, by steering id; `""`: the input. */
   readonly #sent = new Map<string, string>();
   #isHeld = false;
   #running: Promise<void> | undefined;
@@ -88,7 +88,7 @@ export class HostedAgent implements HostedSession {
     return { id: this.id, state: this.#state, ...listedOf(this.facts()) };
   }
 
-  /** Pieces of the conversation around a text. Part of a secret finds nothing: guesses are not confirmed. */
+  /** Excerpts of the conversation around a text. Parts of secrets never match: guesses are not confirmed. */
   passages(wanted: string): readonly string[] {
     const { journal, redaction } = this.#options;
     const found: string[] = [];
@@ -148,7 +148,7 @@ export class HostedAgent implements HostedSession {
     if (this.#running === undefined && when === "now") this.#run(text);
     else if (when === "now") this.#sent.set(agent.steer(text), text);
     else {
-      // Where nothing runs that it could wait for, what was held goes out with it.
+      // No run is in progress to wait for, so held messages go out with this one.
       if (this.#running === undefined) this.#isHeld = false;
       this.#setQueue([...this.#queue, { id: newId("message"), text }]);
       if (this.#running === undefined) this.#sendQueue();
@@ -241,7 +241,7 @@ export class HostedAgent implements HostedSession {
     this.#changed();
   }
 
-  /** Puts what was sent and is in no journal in front of the queue: what was accepted is not lost. */
+  /** Puts accepted messages that reached no journal at the front of the queue, so that none is lost. */
   #keepUnheard(): void {
     const steering = new Set(this.#options.agent.pendingSteering.map(({ id }) => id));
     const unheard = [...this.#sent].filter(([id]) => !steering.has(id));
@@ -259,7 +259,7 @@ export class HostedAgent implements HostedSession {
   }
 
   #onEvent(event: AgentEvent): void {
-    // Entries come from the journal, the result holds the whole conversation once more.
+    // Entries come from the journal, and the result repeats the whole conversation.
     const shown = this.#pieces.event(event);
     if (shown !== undefined && !("parent" in event) && event.type !== "done")
       this.#tell({ type: "event", event: shown });
@@ -320,7 +320,7 @@ export class HostedAgent implements HostedSession {
 const MAX_PASSAGES = 5;
 const HEARD: ReadonlySet<string> = new Set(["input", "steering"]);
 
-/** The events that tell somebody who connects now what was told before. */
+/** The events that tell a newly connected reader the current state. */
 export function currentEvents(
   state: SessionState,
   questions: readonly Question[],
@@ -337,7 +337,7 @@ function holds(text: string, wanted: string): boolean {
   return text.toLowerCase().includes(wanted.toLowerCase());
 }
 
-/** A journal that tells of each entry, and has all of them at hand. */
+/** A journal that reports each entry, and keeps all of them in memory. */
 export class WatchedJournal implements LocalJournal {
   readonly sessionId: string;
   readonly #create: () => Journal | Promise<Journal>;
@@ -357,12 +357,12 @@ export class WatchedJournal implements LocalJournal {
     return watched;
   }
 
-  /** A new one, which is made with its first entry, or by {@link keep}. */
+  /** A new journal, created with its first entry or by {@link keep}. */
   static begun(sessionId: string, create: () => Journal | Promise<Journal>): WatchedJournal {
     return new WatchedJournal(sessionId, create);
   }
 
-  /** Makes it where that has not happened yet. Rejects where it cannot be made. */
+  /** Creates it unless that has happened already. Rejects if that fails. */
   async keep(): Promise<void> {
     this.#journal = await this.#kept();
   }

@@ -7,7 +7,7 @@ import { redactJson } from "../core/tool/tool-output.ts";
 import type { Question } from "../view/question.ts";
 import type { QuestionAnswer, SessionDetail, StreamItem } from "./server-api.ts";
 
-/** Makes what is sent fit to be seen: no secret in anything, no sign in a question that cannot be seen. */
+/** Makes output safe to show: no secrets anywhere, no invisible characters in questions. */
 export class Presenter {
   readonly #redaction: Redaction | undefined;
   readonly #known: Pick<Redaction, "text">;
@@ -23,8 +23,8 @@ export class Presenter {
   }
 
   /**
-   * A question as a person may decide on it: what does not show is visible, and nothing is taken out but
-   * secrets that are known. Values that are answered with stay as they are.
+   * A question as a person may decide on it: invisible characters are shown, and only known secrets are
+   * removed. Values that serve as answers stay unchanged.
    */
   question<Q extends Question>(question: Q): Q {
     const { schema, options, ...rest } = redactJson(this.#known, question as unknown as Json) as unknown as Q;
@@ -45,7 +45,7 @@ export class Presenter {
     return { type: "passing", passing: this.value(passing) };
   }
 
-  /** An answer in the words of the question itself, where it was given in those that were shown. */
+  /** Turns an answer given in the shown words back into the words of the question. */
   answerBehind(answer: QuestionAnswer, question: Question): QuestionAnswer {
     const { rule, value, ...rest } = answer;
     const offered = question.choices.map((choice) => choice.rule).filter((each) => each !== undefined);
@@ -65,11 +65,11 @@ export class Presenter {
   }
 }
 
-/** Texts as short as types, names and ids come again and again. */
+/** Short text such as types, names and ids is repeated often. */
 const SHORT = 64;
 const MAX_KNOWN = 10_000;
 
-/** A redaction that looks at a short text once. */
+/** A redaction that checks each short text only once. */
 function remembering(redaction: Redaction): Redaction {
   const known = new Map<string, string>();
   return {
@@ -96,19 +96,19 @@ function visible(value: unknown): unknown {
 }
 
 /**
- * Takes secrets out of the texts of a run that come in pieces, of which each alone holds none. A word is
- * passed on once it is whole; the last one comes with the entry that holds all of the text.
+ * Removes secrets from a run's streamed text, whose pieces may hold only parts of one. A word is passed on
+ * once it is complete; the last one comes with the entry that holds the whole text.
  */
 export class PieceRedaction {
   readonly #redaction: Redaction | undefined;
-  /** By what says them: an answer and its parts, a call. */
+  /** By the source of the text: an answer and its parts, a call. */
   readonly #texts = new Map<string, Map<number, TextInPieces>>();
 
   constructor(redaction: Redaction | undefined) {
     this.#redaction = redaction;
   }
 
-  /** The event as it may be shown; `undefined` where no part of it is certain yet. */
+  /** The event as it may be shown; `undefined` if no part of it is certain yet. */
   event(event: AgentEvent, owner = ""): AgentEvent | undefined {
     if (this.#redaction === undefined) return event;
     if (ENDS_OF_ANSWERS.has(event.type)) this.#texts.delete(owner);
@@ -149,10 +149,10 @@ export class PieceRedaction {
   }
 }
 
-/** Events that begin or end an answer; entries of others come in the middle of one too. */
+/** Events that begin or end an answer; other entries also come in the middle of one. */
 const ENDS_OF_ANSWERS: ReadonlySet<string> = new Set(["turn_start", "retry", "assistant_message", "run_end"]);
 
-/** A line is looked at again with each of its words, back to so many characters. */
+/** Characters of the line that are checked again with each new word. */
 const MAX_CONTEXT = 1_000;
 /** Longer than any secret in one word. */
 const MAX_WORD = 8_000;
@@ -161,7 +161,7 @@ const MAX_KEY = 64_000;
 
 class TextInPieces {
   readonly #redaction: Redaction;
-  /** Words that were passed on, for what they make of those behind them. */
+  /** Words already passed on, which may affect the redaction of later ones. */
   #context = "";
   #held = "";
 
@@ -183,12 +183,12 @@ class TextInPieces {
     return shown.slice(same);
   }
 
-  /** The end of the last word that is whole; of a key in several lines all is held. */
+  /** The end of the last complete word. Holds back an unfinished multi-line key entirely. */
   #certainEnd(): number {
     const key = this.#held.lastIndexOf("-----BEGIN");
     const isOpen = key >= 0 && !this.#held.includes("-----END", key) && this.#held.length < MAX_KEY;
     const text = isOpen ? this.#held.slice(0, key) : this.#held;
-    // Not all languages have blanks between words, and no secret has letters of theirs.
+    // Not all languages put blanks between words, and secrets contain none of their letters.
     const end = text.search(/[^\x21-\x7e][\x21-\x7e]*$/) + 1;
     return end === 0 && text.length > MAX_WORD ? text.length : end;
   }

@@ -20,13 +20,13 @@ const TITLES = {
 export type RefusalStatus = keyof typeof TITLES;
 
 export interface RefusalOptions {
-  /** With 409: what fits the state. */
+  /** With 409: actions that the state allows. */
   readonly fits?: readonly string[];
   readonly headers?: { readonly [name: string]: string };
   readonly cause?: unknown;
 }
 
-/** Thrown where a request is refused; becomes the answer. */
+/** Thrown to refuse a request; becomes the answer. */
 export class Refusal extends Error {
   readonly status: RefusalStatus;
   readonly code: string;
@@ -50,7 +50,7 @@ export function notFound(what: string): Refusal {
   return new Refusal(404, "not_found", `There is no ${what}.`);
 }
 
-/** It does not fit the state; `fits` says what would. */
+/** The request does not fit the state; `fits` lists what would. */
 export function conflict(detail: string, fits: readonly string[], code = "conflict"): Refusal {
   return new Refusal(409, code, detail, { fits });
 }
@@ -59,7 +59,7 @@ export function badRequest(detail: string, code = "invalid_request"): Refusal {
   return new Refusal(400, code, detail);
 }
 
-/** The refusal that an error stands for. What nobody foresaw keeps its words for itself. */
+/** The refusal for an error. Unexpected errors do not reveal their message. */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (!isNanoAgentError(error))
@@ -72,14 +72,14 @@ export function refusalOf(error: unknown): Refusal {
   return new Refusal(500, code, message, { cause: error });
 }
 
-/** A session that somebody else has can be copied; a disk that refuses refuses a copy too. */
+/** A session in use elsewhere can be copied; a disk error would hit a copy too. */
 function ofJournal(error: NanoAgentError): Refusal {
-  // A server has no sessions that are kept nowhere.
+  // A server always keeps its sessions.
   const detail = withoutUnkept(error.message);
   const told = error.details["reason"];
   if (told === SESSION_REASONS.unreadable) return new Refusal(500, "journal", detail, { cause: error });
   const reason = systemCodeBehind(error);
-  // A link in its place is as little a file of a session as a pipe is.
+  // A link is no more a session file than a pipe is.
   if (reason === undefined || reason === "ELOOP" || !/^E[A-Z0-9]+$/.test(reason)) {
     const fits = told === SESSION_REASONS.inUse ? ["fork"] : [];
     return new Refusal(409, "journal", detail, { cause: error, fits });

@@ -3,16 +3,16 @@ import { Refusal } from "./refusal.ts";
 
 export interface GuardOptions {
   readonly token: string;
-  /** Names the server may be asked by, beside those of this machine. `"ip"`: any address of digits. */
+  /** Names the server may be addressed by, besides those of this machine. `"ip"`: any IP address. */
   readonly hosts?: readonly string[];
   readonly clock?: Clock;
 }
 
 const FREE_TRIES = 20;
 const DELAY_MS = 1_000;
-/** Time after which a wrong token is forgotten, each in its turn. */
+/** Milliseconds until a wrong token is forgotten, one after the other. */
 const FORGET_MS = 60_000;
-/** Wrong tokens that may wait for their answer; more are refused without waiting. */
+/** Wrong tokens that may wait for their answer; more are refused immediately. */
 const MAX_WAITING = 50;
 const COOKIE_DAYS = 30;
 
@@ -21,7 +21,7 @@ export class RequestGuard {
   readonly #hosts: ReadonlySet<string>;
   readonly #clock: Clock;
   #wrong = 0;
-  /** Up to when wrong tokens were forgotten. */
+  /** Time up to which wrong tokens have been forgotten. */
   #forgotten: number;
   #waiting = 0;
   #line: Promise<unknown> = Promise.resolve();
@@ -34,8 +34,8 @@ export class RequestGuard {
   }
 
   /**
-   * Throws for a request by a name that this server does not have (a page may have its own name lead here),
-   * or from a page of another origin.
+   * Throws for a request to a name that is not this server's (a page may point its own name here), or from a
+   * page of another origin.
    */
   assertPlace(request: Request): void {
     const { headers } = request;
@@ -56,7 +56,7 @@ export class RequestGuard {
       throw new Refusal(403, "wrong_origin", "Pages of other origins may not ask this server.");
   }
 
-  /** Throws where a request has neither the token nor the cookie it was traded for. */
+  /** Throws if a request has neither the token nor the cookie it was exchanged for. */
   async assertToken(request: Request): Promise<void> {
     const { headers } = request;
     const [, bearer] = /^bearer +(\S+) *$/i.exec(headers.get("authorization") ?? "") ?? [];
@@ -68,18 +68,18 @@ export class RequestGuard {
     await this.#refuse();
   }
 
-  /** Throws for any text but the token; after many wrong ones, only after a while. */
+  /** Throws for any text but the token; after many wrong ones, only after a delay. */
   async assertIsToken(text: string): Promise<void> {
     if (!(await isSame(text, this.#token))) await this.#refuse();
   }
 
-  /** Cookies do not tell ports apart: each port has one of its own. */
+  /** Cookies ignore the port, so each port has its own cookie name. */
   cookieName(request: Request): string {
     const host = request.headers.get("host") ?? new URL(request.url).host;
     return `nano_agent_${URL.parse(`http://${host}/`)?.port || "80"}`;
   }
 
-  /** The header that hands the cookie out: it stands for the token and does not hold it. */
+  /** The header that sets the cookie, which is derived from the token but does not reveal it. */
   async cookie(request: Request): Promise<string> {
     const value = await this.#cookieValue();
     const isSecure =
@@ -90,7 +90,7 @@ export class RequestGuard {
 
   #isServed(name: string): boolean {
     if (this.#hosts.has(name)) return true;
-    // An address of digits cannot be made to lead elsewhere.
+    // An IP address cannot be made to lead elsewhere.
     return this.#hosts.has("ip") && (name.startsWith("[") || /^\d+\.\d+\.\d+\.\d+$/.test(name));
   }
 
@@ -116,7 +116,7 @@ export class RequestGuard {
 
   #forget(): void {
     const now = this.#clock.now();
-    // A clock that was set back forgets nothing, and does not wait for the time to come again.
+    // If the clock was set back, nothing is forgotten, and forgetting continues from the new time.
     const count = Math.max(0, Math.floor((now - this.#forgotten) / FORGET_MS));
     this.#wrong = Math.max(0, this.#wrong - count);
     this.#forgotten = this.#wrong === 0 || now < this.#forgotten ? now : this.#forgotten + count * FORGET_MS;
@@ -132,12 +132,12 @@ function missing(): Refusal {
   );
 }
 
-/** As the parser of addresses leaves it out. */
+/** The URL parser omits it too. */
 function withoutDefaultPort(host: string): string {
   return host.toLowerCase().replace(/:80$/, "");
 }
 
-/** The values of a cookie: a browser may send several of one name. */
+/** The values of a cookie: a browser may send several with the same name. */
 function cookiesNamed(name: string, header: string): readonly string[] {
   return header.split(";").flatMap((part) => {
     const [key = "", ...value] = part.split("=");
@@ -145,7 +145,7 @@ function cookiesNamed(name: string, header: string): readonly string[] {
   });
 }
 
-/** Compares in a time that tells nothing of where two texts differ. */
+/** Compares without revealing through timing where two texts differ. */
 async function isSame(given: string, wanted: string): Promise<boolean> {
   const [one, other] = await Promise.all([digest(given), digest(wanted)]);
   return one.reduce((difference, byte, at) => difference | (byte ^ (other[at] ?? 0)), 0) === 0;

@@ -5,64 +5,64 @@ import type { Message, Usage } from "../core/message/message.ts";
 import type { FileDiff } from "../view/file-diff.ts";
 import type { AnswerChoice, Question } from "../view/question.ts";
 
-/** The state of a session: nothing runs · a run is in progress · a run waits for an answer. */
+/** The state of a session: no run in progress · a run is in progress · a run waits for an answer. */
 export type SessionState = "idle" | "running" | "waiting";
 
 /** How a run ended. */
 export interface SessionEnd {
   readonly reason: StopReason;
   readonly time: number;
-  /** Which limit, for `budget`. */
+  /** The exhausted limit, for `budget`. */
   readonly limit?: string;
-  /** One sentence about what ended it, where there is more to say. */
+  /** One sentence about the reason, if there is more to say. */
   readonly detail?: string;
 }
 
-/** A session as a list shows it. Times are milliseconds since the epoch. */
+/** A session as listed. Times are milliseconds since the epoch. */
 export interface ListedSession {
   readonly id: string;
-  /** The working folder; empty where the session has none. */
+  /** The working directory; empty if the session has none. */
   readonly cwd: string;
-  /** The first text a person wrote. */
+  /** The first text written by a person. */
   readonly title?: string;
   readonly state: SessionState;
   /** `provider/id` of the newest model. */
   readonly model?: string;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Messages of the person and of the model. */
+  /** Messages of the person and the model. */
   readonly messageCount: number;
   readonly usage: Usage;
-  /** USD; `null` when a price is unknown. */
+  /** USD; `null` if a price is unknown. */
   readonly cost: number | null;
-  /** Files that calls have changed, each once. */
+  /** Files changed by calls, each once. */
   readonly files: readonly string[];
-  /** Lines that calls have added and removed. */
+  /** Lines added and removed by calls. */
   readonly lines: { readonly added: number; readonly removed: number };
   /**
    * The newest 24 steps, each a letter and a digit. A model request with its calls looked (`l`), ran a
-   * command (`b`), changed files (`e`), waited for a person (`w`) or failed (`f`), in under 2 s (1),
-   * 10 s (2), 60 s (3) or more (4).
+   * command (`b`), changed files (`e`), waited for a person (`w`) or failed (`f`), in under 2 s (1), 10 s
+   * (2), 60 s (3) or more (4).
    */
   readonly trace: string;
-  /** When the newest run began, or went on. */
+  /** When the newest run began or resumed. */
   readonly runAt?: number;
-  /** How it ended. Absent while it has no end: with `state` idle its process is gone. */
+  /** How it ended. Absent while it has no end: if `state` is idle, its process is gone. */
   readonly end?: SessionEnd;
-  /** Of a search: pieces of the session around what was found. */
+  /** In a search: excerpts of the session around the matches. */
   readonly passages?: readonly string[];
 }
 
 /** A page of sessions, newest first. */
 export interface SessionPage {
   readonly sessions: readonly ListedSession[];
-  /** Given as `before`, it brings the next page; absent on the last one. */
+  /** Pass it as `before` to get the next page; absent on the last one. */
   readonly next?: string;
-  /** Of a search while sessions are still being read for it: a later one may find more. */
+  /** In a search, while sessions are still being read: searching again later may find more. */
   readonly searched?: { readonly sessions: number; readonly of: number };
 }
 
-/** A message that goes out when the run has ended. */
+/** A message that is sent when the run has ended. */
 export interface WaitingMessage {
   readonly id: string;
   readonly text: string;
@@ -70,42 +70,42 @@ export interface WaitingMessage {
 
 /** One session, folded. */
 export interface SessionDetail extends ListedSession {
-  /** The permission mode it works with; absent where that is not known. */
+  /** The permission mode in use; absent if unknown. */
   readonly permissionMode?: string;
   /** The other process that writes to it, and since when. */
   readonly heldBy?: { readonly pid: number; readonly since: number };
-  /** The conversation, as the model would get it. */
+  /** The conversation as the model would receive it. */
   readonly messages: readonly Message[];
-  /** True when the server writes nothing to it: another process does, or the server only reads. */
+  /** True if the server does not write to it: another process does, or the server is read-only. */
   readonly readOnly: boolean;
-  /** Tokens that a request of the newest model and its answer may have; absent where nobody knows. */
+  /** Maximum tokens of a request to the newest model with its answer; absent if unknown. */
   readonly windowTokens?: number;
   readonly queue: readonly WaitingMessage[];
-  /** True: nothing of the queue goes out by itself. */
+  /** True: the queue is not sent automatically. */
   readonly queueHeld: boolean;
-  /** The open ones, oldest first. */
+  /** The open questions, oldest first. */
   readonly questions: readonly Question[];
-  /** The command that goes on with it in a terminal. */
+  /** The command that continues it in a terminal. */
   readonly goOn?: string;
-  /** Lines of its file that are damaged and left out, at most 100 of them; absent where there are none. */
+  /** Damaged lines in its file, which are left out, at most 100; absent if there are none. */
   readonly damaged?: readonly { readonly line: number; readonly reason: string }[];
 }
 
-/** An open question, with the session that asks it. */
+/** An open question with its session. */
 export interface OpenApproval extends Question {
   readonly sessionId: string;
 }
 
-/** The answer to a question: one of the choices it offers, or a `value` where a value is asked for. */
+/** The answer to a question: one of its choices, or a `value` if it asks for one. */
 export interface QuestionAnswer {
   readonly choice: AnswerChoice;
   /** Reaches the model, with `no` and `stop`. */
   readonly reason?: string;
-  /** The rule to add: the one that is offered, which is the default. */
+  /** The rule to add. Default: the one that the question offers. */
   readonly rule?: string;
-  /** For a question that is not about a call; `choice` is `once` then. */
+  /** For a question that is not about a call; `choice` is then `once`. */
   readonly value?: Json;
-  /** Whose question it is, where a copy of the session has it too: nothing else tells them apart. */
+  /** The session of the question. Needed only if a copy of the session has the same question. */
   readonly sessionId?: string;
 }
 
@@ -135,24 +135,24 @@ export interface NewMessage {
 
 /** Options of an undo. */
 export interface UndoRequest {
-  /** The run to go back to before, from 1, and its turn. Default: the newest whose changes stand. */
+  /** The run to go back to before, from 1, and its turn. Default: the newest one with changes left. */
   readonly to?: { readonly run: number; readonly turn?: number };
-  /** Files, and folders with all below them. Default: all. */
+  /** Files, and folders with everything below them. Default: all. */
   readonly paths?: readonly string[];
-  /** Also puts back what somebody else changed since. */
+  /** Also reverts what others have changed since. */
   readonly force?: boolean;
 }
 
 /** The result of an undo or a redo. */
 export interface UndoResult {
-  /** `finished`: an earlier one that was cut was brought to its end, and nothing else done. */
+  /** `finished`: an earlier interrupted one was completed, and nothing else done. */
   readonly status: "done" | "finished";
   readonly changes: readonly { readonly path: string; readonly kind: ChangeKind }[];
-  /** Paths that could not be put back. */
+  /** Paths that could not be restored. */
   readonly failed: readonly string[];
 }
 
-/** The way a file was changed. */
+/** How a file was changed. */
 export type ChangeKind = "created" | "changed" | "deleted";
 
 /** A change of one file by a tool call. */
@@ -167,28 +167,28 @@ export interface SessionChange {
   readonly time: number;
   readonly path: string;
   readonly kind: ChangeKind;
-  /** Absent where the contents are not kept, are no text, or differ in secrets alone. */
+  /** Absent if the contents are not kept, are not text, or differ only in secrets. */
   readonly diff?: FileDiff;
   readonly added: number;
   readonly removed: number;
   readonly binary?: boolean;
 }
 
-/** A file that calls of a session have changed, as it was at a moment. */
+/** A file changed by calls of a session, in its state at some moment. */
 export interface SessionFileState {
   readonly path: string;
-  /** `deleted`: it was gone then. */
+  /** `deleted`: it did not exist any more at that moment. */
   readonly kind: ChangeKind;
-  /** All changes up to then as one. Absent where the contents are not kept, or are no text. */
+  /** All changes up to then as one. Absent if the contents are not kept, or are not text. */
   readonly diff?: FileDiff;
   readonly added?: number;
   readonly removed?: number;
 }
 
-/** The groups that statistics can be made by. */
+/** The ways to group statistics. */
 export type StatsBy = "day" | "model" | "cwd";
 
-/** The part of the sessions that statistics are about. Default: all. */
+/** Selects the sessions for statistics. Default: all. */
 export interface StatsFilter {
   /** First and last day: `2026-01-31`. */
   readonly from?: string;
@@ -209,21 +209,21 @@ export interface StatsRow {
   readonly outputTokens: number;
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
-  /** Part of the input that came from the cache, 0 to 1. */
+  /** Share of the input that came from the cache, 0 to 1. */
   readonly cacheShare: number;
-  /** USD of the requests whose price is known; `null` when none is. */
+  /** USD of the requests with a known price; `null` if there are none. */
   readonly cost: number | null;
-  /** Requests without a known price: `cost` is without them. */
+  /** Requests without a known price, which `cost` excludes. */
   readonly unpriced: number;
   /** Runs that ended with an error. */
   readonly failures: number;
-  /** Lines that calls have added and removed. */
+  /** Lines added and removed by calls. */
   readonly added: number;
   readonly removed: number;
-  /** Questions that were answered, and the milliseconds that they waited. */
+  /** Answered questions, and the milliseconds that they waited. */
   readonly asked: number;
   readonly askedMs: number;
-  /** Of a day: its models, the one with most tokens first. */
+  /** For a day: its models, the one with most tokens first. */
   readonly models?: readonly {
     readonly model: string;
     readonly runs: number;
@@ -240,31 +240,31 @@ export interface ServerStats {
   readonly total: StatsRow;
 }
 
-/** An event between entries. It is not stored: whoever connects later does not get it. */
+/** An event between entries. It is not stored: a reader that connects later does not get it. */
 export type PassingEvent =
   | { readonly type: "event"; readonly event: AgentEvent }
   | { readonly type: "state"; readonly state: SessionState }
   | { readonly type: "question"; readonly question: Question }
   | { readonly type: "question_closed"; readonly id: string }
   | { readonly type: "queue"; readonly queue: readonly WaitingMessage[]; readonly held: boolean }
-  /** All entries that were there have been sent. Once a connection. */
+  /** All existing entries have been sent. Once per connection. */
   | { readonly type: "ready" }
-  /** The session was rewound, or the place to go on from is not known: its entries follow from the first. */
+  /** The session was rewound, or the entry to resume after is unknown: its entries follow from the first. */
   | { readonly type: "reset" };
 
-/** One thing that the stream of a session brings. */
+/** An item in the stream of a session. */
 export type StreamItem =
   | { readonly type: "entry"; readonly entry: JournalEntry }
   | { readonly type: "passing"; readonly passing: PassingEvent };
 
-/** An error as RFC 9457 describes it; media type `application/problem+json`. */
+/** An error as defined by RFC 9457; media type `application/problem+json`. */
 export interface Problem {
   readonly type: string;
   readonly title: string;
   readonly status: number;
   readonly detail: string;
-  /** A stable name of the fault, for programs. */
+  /** A stable error name, for programs. */
   readonly code: string;
-  /** With 409: what fits the state. */
+  /** With 409: actions that the state allows. */
   readonly fits?: readonly string[];
 }

@@ -8,11 +8,11 @@ export interface FileStep extends HistoryStep, Pick<FileChange, "before" | "afte
   readonly root: string;
   readonly path: string;
   readonly kind: ChangeKind;
-  /** True when the file could not be put back. */
+  /** True if the file could not be restored. */
   readonly isFailed: boolean;
 }
 
-/** The changes of files, oldest first. Paths are below `cwd` (default: the root) where the files are. */
+/** The changes of files, oldest first. Paths are relative if `cwd` (default: the root) is their root. */
 export function fileSteps(entries: Iterable<JournalEntry>, cwd?: string): readonly FileStep[] {
   return checkpointHistory(entries).steps.flatMap((step): readonly FileStep[] => {
     const { root, changes } = step.entry;
@@ -45,15 +45,15 @@ interface FoundFile {
   readonly root: string;
   readonly path: string;
   readonly kind: ChangeKind;
-  /** `null`: it was gone. */
+  /** `null`: it no longer existed. */
   readonly version: FileVersion | null;
-  /** As it was before the session; `null`: there was no such file. */
+  /** Its version before the session; `null`: the file did not exist. */
   readonly origin: FileVersion | null;
 }
 
 /**
- * The files that were changed by an entry, and how each stood right after it. Throws for an entry that there
- * is not.
+ * The files changed up to and including an entry, each in its state right after it. Throws for an unknown
+ * entry.
  */
 export function filesAt(
   entries: readonly JournalEntry[],
@@ -76,12 +76,12 @@ export function kindOf(before: FileVersion | null, after: FileVersion | null): C
   return before === null ? "created" : "changed";
 }
 
-/** True for a change of what has contents; folders come and go with them. */
+/** True for anything but folders, which come and go with their files. */
 export function isOfFile({ before, after }: Pick<FileChange, "before" | "after">): boolean {
   return before?.type !== "folder" && after?.type !== "folder";
 }
 
-/** A path for people: below the working folder, else whole. */
+/** A path for display: relative if the working directory is its root, else absolute. */
 export function shownPath(key: string, root: string, cwd: string): string {
   const path = key.startsWith("\0")
     ? new TextDecoder().decode(Uint8Array.from(key.slice(1), (char) => char.charCodeAt(0)))

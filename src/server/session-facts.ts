@@ -4,6 +4,7 @@ import type {
   RollbackEntry,
   RunEndEntry,
   ToolResultEntry,
+  UserEntry,
 } from "../core/agent/entries.ts";
 import {
   addSpending,
@@ -32,14 +33,14 @@ import { isOfFile, shownPath } from "./session-changes.ts";
 
 /** The use of one model on one day. */
 export interface UseOfDay {
-  /** `2026-01-31`, where the server is. */
+  /** `2026-01-31`, in the server's time zone. */
   readonly day: string;
   readonly model: string;
   readonly runs: number;
   readonly turns: number;
   readonly failures: number;
   readonly usage: Usage;
-  /** USD of the requests whose price is known. */
+  /** USD of the requests with a known price. */
   readonly cost: number;
   readonly priced: number;
   readonly unpriced: number;
@@ -49,7 +50,7 @@ export interface UseOfDay {
   readonly askedMs: number;
 }
 
-/** The facts of a session that lists and statistics show. */
+/** The facts of a session for lists and statistics. */
 export interface SessionFacts {
   readonly cwd: string;
   readonly title: string | undefined;
@@ -61,21 +62,21 @@ export interface SessionFacts {
   readonly files: readonly string[];
   /** `open`: the newest run has no end · `waiting`: it waits for answers. */
   readonly run: "none" | "open" | "waiting" | "ended";
-  /** When the newest run began, or went on. */
+  /** When the newest run began or resumed. */
   readonly runAt: number | undefined;
   /** How the newest run ended; absent while it has no end. */
   readonly end: SessionEnd | undefined;
-  /** Lines that calls have added and removed, without those of runs that were taken back. */
+  /** Lines added and removed by calls, without those of undone runs. */
   readonly lines: { readonly added: number; readonly removed: number };
   readonly trace: string;
   readonly use: readonly UseOfDay[];
 }
 
-/** Folds entries into {@link SessionFacts}, one after the other: it keeps nothing of the conversation. */
+/** Folds entries into {@link SessionFacts} one by one, without keeping the conversation. */
 export class FactsFold {
   readonly #use = new Map<string, UseOfDay>();
   readonly #files = new Map<string, readonly [path: string, root: string]>();
-  /** When each open question was asked, by its call. */
+  /** When each open question was asked, by call id. */
   readonly #asked = new Map<string, number>();
   #title: string | undefined;
   #model: string | undefined;
@@ -87,14 +88,14 @@ export class FactsFold {
   #runAt: number | undefined;
   #endOfRun: SessionEnd | undefined;
   #lines = { added: 0, removed: 0 };
-  /** The lines before each run, and before each undo, by its entry. */
+  /** The lines before each run; below, those before each undo by its entry. */
   readonly #linesBefore: SessionFacts["lines"][] = [];
   readonly #linesUndone = new Map<string, SessionFacts["lines"]>();
   readonly #trace = new SessionTrace();
   #runKey: readonly [day: string, model: string] | undefined;
   readonly #redaction: Redaction | undefined;
   readonly #isOfOther: (entry: JournalEntry) => boolean;
-  /** The entry at hand was taken over from another session. */
+  /** The current entry was copied from another session. */
   #isCopied = false;
 
   /** `isOfOther`: true for an entry of a copy that another session counts. */
@@ -155,8 +156,7 @@ export class FactsFold {
         return;
       case "user_message":
         this.#messageCount++;
-        if (entry.source === "input" || entry.source === "steering")
-          this.#title ??= titleOf(messageText(entry.message), this.#redaction);
+        this.#title ??= this.#titleIn(entry);
         return;
       case "assistant_message":
         this.#messageCount++;
@@ -182,7 +182,12 @@ export class FactsFold {
     }
   }
 
-  /** An undo of some files, or back into a run, takes an unknown part of the lines: they stay. */
+  #titleIn({ source, message }: UserEntry): string | undefined {
+    const isOfPerson = source === "input" || source === "steering";
+    return isOfPerson ? titleOf(messageText(message), this.#redaction) : undefined;
+  }
+
+  /** An undo of some files, or back into a run, affects an unknown number of lines: they stay. */
   #rollBack({ id, to, partial, redoes = "" }: RollbackEntry): void {
     this.#linesUndone.set(id, this.#lines);
     const isWhole = to !== undefined && to.turn <= 1 && partial !== true;
@@ -295,7 +300,7 @@ function plus(left: Sums, { usage = NO_USAGE, ...counts }: Partial<Sums>): Sums 
 }
 
 const MAX_TITLE = 200;
-/** Looked at for a title: what stands out of sight may show that a secret begins within it. */
+/** Characters read for a title: text beyond the title may show that a secret begins within it. */
 const MAX_READ = 100_000;
 
 function titleOf(text: string, redaction: Redaction | undefined): string | undefined {
@@ -312,7 +317,7 @@ function dayOf(time: number): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
-/** Adds sessions up to statistics: days newest first, models and folders by their cost and tokens. */
+/** Sums up sessions as statistics: days newest first, models and folders by cost and tokens. */
 export async function statsOver(
   sessions: AsyncIterable<SessionFacts> | Iterable<SessionFacts>,
   by: StatsBy,
@@ -399,7 +404,7 @@ function costOf({ cost, priced }: Sums): number | null {
   return priced === 0 ? null : cost;
 }
 
-/** The place of a session in a list: newest first, of the same moment by their ids. */
+/** The position of a session in a list: newest first, by id if they are equally new. */
 type PlaceInList = Pick<ListedSession, "id" | "updatedAt">;
 
 function newestFirst(left: PlaceInList, right: PlaceInList): number {
@@ -407,7 +412,7 @@ function newestFirst(left: PlaceInList, right: PlaceInList): number {
   return right.updatedAt - left.updatedAt || (left.id === right.id ? 0 : byId);
 }
 
-/** A page of sessions, behind the place that `before` names. Throws for what no page has given out. */
+/** A page of sessions after the position in `before`. Throws if no page can have returned it. */
 export function pageOf(
   sessions: readonly ListedSession[],
   { limit, before }: { readonly limit: number; readonly before: string | undefined },
@@ -416,7 +421,7 @@ export function pageOf(
   return { sessions: page, ...(next === undefined ? {} : { next }) };
 }
 
-/** The part of a list that is a page, and the place it ends at where more follows. */
+/** One page of a list, and the position of its end if more follows. */
 export function cut<T extends PlaceInList>(
   all: readonly T[],
   { limit, before }: { readonly limit: number; readonly before: string | undefined },

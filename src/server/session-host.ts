@@ -14,7 +14,7 @@ import type {
 } from "./server-api.ts";
 import type { SessionFacts } from "./session-facts.ts";
 
-/** The sessions that a list is asked for; all that is given was checked. */
+/** The validated query for a list of sessions. */
 export interface ListQuery {
   readonly cwd?: string;
   readonly q?: string;
@@ -23,24 +23,24 @@ export interface ListQuery {
 }
 
 /**
- * The port of the server: where its sessions are, and what runs them. What it refuses it throws as a
- * {@link import("./refusal.ts").Refusal}; nothing it gives was made safe to be shown, but for the pieces of
- * texts that it tells while they are written: a secret that comes in two pieces is in neither.
+ * The port of the server: provides its sessions and runs them. Throws a {@link
+ * import("./refusal.ts").Refusal} to refuse. Output is not redacted yet, except for pieces of text streamed
+ * while they are written: otherwise a secret split in two would be in neither.
  */
 export interface SessionHost {
-  /** Newest first: the one that was written last. */
+  /** Sessions, most recently written first. */
   list(query: ListQuery): Promise<SessionPage>;
-  /** `undefined`: there is none of this id. */
+  /** `undefined` if there is none with this id. */
   find(id: string): Promise<HostedSession | undefined>;
-  /** Begins a session and its first run, and resolves to its id once it runs. */
+  /** Begins a session and its first run. Resolves to its id once it runs. */
   start(session: SessionRequest): Promise<string>;
   /** The open questions of all sessions, oldest first. */
   approvals(): Promise<readonly OpenApproval[]>;
-  /** Throws `not_found` for a question that nobody has asked, `conflict` for one that was answered. */
+  /** Throws `not_found` for an unknown question, `conflict` for one already answered. */
   answer(questionId: string, answer: QuestionAnswer): Promise<void>;
   /** The facts of all sessions, one by one, for statistics. */
   facts(): AsyncIterable<SessionFacts> | Iterable<SessionFacts>;
-  /** Ends every run, and resolves when they have ended. */
+  /** Ends every run. Resolves when they have ended. */
   close(): Promise<void>;
 }
 
@@ -50,28 +50,28 @@ export interface HostedSession extends EntrySource {
   detail(): Promise<SessionDetail>;
   send(message: NewMessage): Promise<void>;
   stop(): Promise<void>;
-  /** Makes a copy up to an entry, all of it without one, and resolves to its id. */
+  /** Makes a copy up to an entry, or of the whole session. Resolves to its id. */
   fork(from: string | undefined): Promise<string>;
   undo(request: UndoRequest): Promise<UndoResult>;
   redo(): Promise<UndoResult>;
   changes(): Promise<readonly SessionChange[]>;
   files(at: string | undefined): Promise<readonly SessionFileState[]>;
-  /** `undefined`: calls have not changed it by then, it was gone, or is not text. */
+  /** `undefined` if calls have not changed it by then, it did not exist, or it is not text. */
   fileText(path: string, at: string | undefined): Promise<string | undefined>;
 }
 
-/** Where the entries of a session come from, and what passes between them. */
+/** The entries of a session, and the events between them. */
 export interface EntrySource {
-  /** Goes on behind an entry; from the first without one, and where there is none of that id. */
+  /** Continues after an entry; starts from the first without an id, or if it is unknown. */
   tail(after: string | undefined): EntryTail;
-  /** Hears what passes, and `"entries"` when there may be new ones. Returns what ends the listening. */
+  /** Calls `listener` with events, and with `"entries"` for possible new ones. Returns a function to stop. */
   listen(listener: (passing: PassingEvent | "entries") => void): () => void;
-  /** The events that tell whoever connects now of state, questions and queue. */
+  /** The events that tell a new reader about state, questions and queue. */
   current(): Promise<readonly PassingEvent[]>;
 }
 
-/** A place in the entries of a session. */
+/** A position in the entries of a session. */
 export interface EntryTail {
-  /** The entries behind the last one it gave; `"reset"` where those that it gave do not stand any more. */
+  /** The entries after the last one returned; `"reset"` if the returned ones are no longer valid. */
   read(): Iterable<JournalEntry | "reset">;
 }

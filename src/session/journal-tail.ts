@@ -5,27 +5,27 @@ import { decodeLine } from "./record.ts";
 import { openSessionFile } from "./session-file.ts";
 
 /**
- * A place in a session file that others write: it reads on from there, whoever writes and however the file
- * grows. What was read once is not read again, unless the session was rewound.
+ * A position in a session file that others write: reads on from there, whichever process writes and however
+ * the file grows. Nothing is read twice, unless the session was rewound.
  */
 export class JournalTail {
   readonly #path: string;
-  /** Id of the last record that was given, of whatever type. */
+  /** Id of the last record that was read, of whatever type. */
   #last: string | undefined;
-  /** Where the first line begins that was not looked at yet. */
+  /** Offset of the first line that has not been read. */
   #offset = 0;
-  /** True until the file was read from its beginning once. */
+  /** True until the file has been read from its beginning once. */
   #isNew = true;
 
-  /** Goes on behind the entry `after`, from the first without one, and where there is none of that id. */
+  /** Continues after the entry `after`; from the first without one, or if there is none with that id. */
   constructor(path: string, after?: string) {
     this.#path = path;
     this.#last = after;
   }
 
   /**
-   * The entries since the last call; `"reset"` comes first where those given before are not those the
-   * conversation goes on from, and then all. Throws `journal` for what cannot be read.
+   * The entries since the last call. If the entries given before are no longer part of the conversation,
+   * `"reset"` comes first, then all entries. Throws `journal` if the file cannot be read.
    */
   *read(): Generator<JournalEntry | "reset", void, undefined> {
     const size = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
@@ -39,7 +39,7 @@ export class JournalTail {
     }
   }
 
-  /** Reads what was appended, as long as each record follows the one before. */
+  /** Reads appended lines as long as each record follows the one before. */
   *#readOn(descriptor: number): Generator<JournalEntry | "reset", void, undefined> {
     for (const { offset, bytes, isEnded, isTooLong } of readLines(descriptor, this.#offset)) {
       if (!isEnded) return;
@@ -65,13 +65,13 @@ export class JournalTail {
     const newest = scan.records.at(-1);
     this.#isNew = false;
     this.#last = path.at(-1)?.id;
-    // A line that has no end yet is looked at again.
+    // An unfinished line is read again.
     this.#offset = newest === undefined ? 0 : newest.offset + newest.length + 1;
     yield* readEntries(descriptor, path.slice(known + 1));
   }
 }
 
-/** True where a line ends right before a place: else a record followed on the line of the last one. */
+/** True if a line ends right before an offset: else a record followed on the line of the last one. */
 function endsLine(descriptor: number, place: number): boolean {
   if (place === 0) return true;
   const byte = Buffer.alloc(1);

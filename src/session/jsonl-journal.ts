@@ -23,24 +23,24 @@ import {
 import { encodeRecord, type RewindEntry, type SessionEntry } from "./record.ts";
 import { type RepairReport, repairReport } from "./repair-report.ts";
 import { OR_UNKEPT, sessionError, systemReason } from "./session-error.ts";
-import { markNewest, openSessionFile, readMark } from "./session-file.ts";
+import { markUsed, openSessionFile } from "./session-file.ts";
 import { type SessionLock, takeLock } from "./session-lock.ts";
 
-/** Options of opening a journal. */
+/** Options for opening a journal. */
 export interface JsonlJournalOptions {
   readonly now?: () => number;
   readonly calls?: AppendCalls;
 }
 
-/** Facts a new session begins with. */
+/** Initial facts of a new session. */
 export interface NewSession extends JsonlJournalOptions {
   readonly sessionId: string;
   readonly cwd: string;
-  /** Folders that got a new entry for this session beside the file's own. */
+  /** Folders that got a new entry for this session, besides the file's own. */
   readonly newEntriesIn?: readonly string[];
-  /** Session file to begin with a copy of. */
+  /** Session file whose copy it starts with. */
   readonly copyOf?: string;
-  /** Id of the last record that is copied. Default: the newest. */
+  /** Id of the last record to copy. Default: the newest. */
   readonly copyUpTo?: string;
   readonly importedFrom?: SessionEntry["importedFrom"];
 }
@@ -57,32 +57,32 @@ const UNHURRIED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The journal of a session as a file of JSON lines, written by this one at a time. `append` resolves when the
- * record is on the disk; answers, `run_start`, `permission_decision` and `checkpoint` are only handed to the
- * system and reach the disk with the record that follows, or with `flush`. The first failure ends it: every
- * later `append` is refused with the same error, code `journal`.
+ * The journal of a session as a file of JSON lines, with one writer at a time. `append` resolves when the
+ * record is on the disk; answers, `run_start`, `run_resume`, `permission_decision` and `checkpoint` are only
+ * handed to the system and reach the disk with the next record, or with `flush`. The first failure ends it:
+ * every later `append` is refused with the same error, code `journal`.
  */
 export class JsonlJournal implements LocalJournal {
   readonly sessionId: string;
   readonly path: string;
-  /** The repairs that were due when the file was opened. */
+  /** The repairs needed when the file was opened. */
   readonly repairs: RepairReport;
   readonly #descriptor: number;
   readonly #calls: AppendCalls;
   readonly #lock: SessionLock;
   readonly #now: () => number;
   readonly #ids = createIds();
-  /** The beginning of a new file; written with the first record, so that an unused session leaves no file. */
+  /** The first record of a new file; written with the next one, so that an unused session leaves no file. */
   #header: SessionEntry | undefined;
   #newest: string | null;
-  /** The contents the file was found with, until it holds more. */
+  /** The file's initial records, until more are written. */
   #found: FoundRecords | undefined;
-  /** Records in the file, and those of them known to be on the disk. */
+  /** Number of records in the file, and of those known to be on the disk. */
   #written: number;
   #stored: number;
-  /** Folders that hold a new entry, which must reach the disk with the first bytes. */
+  /** Folders with a new entry that must reach the disk with the first bytes. */
   #newEntriesIn: readonly string[];
-  /** Size after our last write; undefined before the first. */
+  /** File size after our last write; undefined before the first. */
   #size: number | undefined;
   #next: Promise<void> | undefined;
   #begin: () => void = () => undefined;
@@ -107,7 +107,7 @@ export class JsonlJournal implements LocalJournal {
     this.#newEntriesIn = opened.newEntriesIn ?? [];
   }
 
-  /** Starts a session in a file that must not be there yet. Throws `journal`. */
+  /** Starts a session in a file that must not exist yet. Throws `journal`. */
   static async create(path: string, session: NewSession): Promise<JsonlJournal> {
     const lock = await takeLock(lockPath(path));
     try {
@@ -125,7 +125,7 @@ export class JsonlJournal implements LocalJournal {
     }
   }
 
-  /** Goes on with a session. Throws `journal`: another process has it, it is newer, or there are links. */
+  /** Continues a session. Throws `journal`: another process has it, it is newer, or there are links. */
   static async open(path: string, options: JsonlJournalOptions = {}): Promise<JsonlJournal> {
     const lock = await takeLock(lockPath(path));
     try {
@@ -149,14 +149,14 @@ export class JsonlJournal implements LocalJournal {
     return this.path;
   }
 
-  /** Records known to be on the disk. */
+  /** Number of records known to be on the disk. */
   get stored(): number {
     return this.#stored;
   }
 
-  /** The entries of the conversation, after what those cost that a rewind set aside. */
+  /** The entries of the conversation, preceded by the cost of those that a rewind set aside. */
   *entries(): Iterable<JournalEntry> {
-    // An unused session has no file any more once it is closed.
+    // An unused session no longer has a file once it is closed.
     if (this.#written === 0) return;
     const descriptor = openSessionFile(this.path, "read");
     try {
@@ -187,13 +187,11 @@ export class JsonlJournal implements LocalJournal {
     }
     const base = { id: this.#ids("entry"), parent: this.#newest, time: this.#now() };
     const stored = this.#write({ ...base, ...entry });
-    // Another session may have been opened meanwhile; this one is used now.
-    if (BEGINS.has(entry.type) && readMark(dirname(this.path)) !== undefined)
-      markNewest(dirname(this.path), this.sessionId);
+    if (BEGINS.has(entry.type)) markUsed(dirname(this.path), this.sessionId);
     return UNHURRIED.has(entry.type) ? stored : this.#sync().then(() => stored);
   }
 
-  /** Like a sync, when it has no hurry: what is written until then needs no sync of its own. */
+  /** Like a sync without urgency: records written until it starts need no sync of their own. */
   flush(): Promise<void> {
     if (this.#isSynced) return this.#running.then(() => this.#assertUsable());
     if (this.#next === undefined) {
@@ -207,9 +205,9 @@ export class JsonlJournal implements LocalJournal {
   }
 
   /**
-   * Goes back: the next entry follows the record of this id, and what came after it is set aside. Adds a
-   * record and takes none away. Resolves when it is on the disk. Throws `invalid_argument` for an id that is
-   * not on the way from the first record to the newest.
+   * Goes back: the next entry follows the record with this id, and later ones are set aside. Adds a record
+   * and removes none. Resolves when it is on the disk. Throws `invalid_argument` if the id is not on the path
+   * from the first record to the newest.
    */
   async rewind(id: string): Promise<void> {
     const descriptor = openSessionFile(this.path, "read");
@@ -224,7 +222,7 @@ export class JsonlJournal implements LocalJournal {
     await this.#sync();
   }
 
-  /** Syncs, closes the file and gives the session back. A session without a record leaves no file. */
+  /** Syncs, closes the file and releases the session. A session without a record leaves no file. */
   async close(): Promise<void> {
     if (!this.#isOpen) return;
     try {
@@ -252,7 +250,7 @@ export class JsonlJournal implements LocalJournal {
     return this.close();
   }
 
-  /** Gives the session back at once, for the moment before the process ends. */
+  /** Releases the session at once, right before the process ends. */
   release(): void {
     this.#lock.release();
   }
@@ -317,7 +315,7 @@ export class JsonlJournal implements LocalJournal {
     this.#size = (this.#size ?? 0) + bytes.length;
   }
 
-  /** Throws when writing would go unseen: the file is gone, or belongs to another process by now. */
+  /** Throws if a write would be lost: the file is gone, or another process has taken it over. */
   #needsNewline(): boolean {
     const { nlink, size } = fstatSync(this.#descriptor);
     if (nlink === 0) throw new RemovedFile("the file was removed while it was in use");
@@ -327,7 +325,7 @@ export class JsonlJournal implements LocalJournal {
     return size > 0 && lastByte(this.#descriptor, size) !== NEWLINE;
   }
 
-  /** Resolves when everything written so far is on the disk. What is asked for meanwhile becomes one. */
+  /** Resolves when everything written so far is on the disk. Requests made meanwhile share one sync. */
   #sync(): Promise<void> {
     this.#begin();
     this.#next ??= this.#startSync(this.#running);
@@ -349,7 +347,7 @@ export class JsonlJournal implements LocalJournal {
       }
       this.#stored = Math.max(this.#stored, written);
     });
-    // Whoever asked hears of a failure; the chain only keeps the order.
+    // The caller gets any failure; the chain only keeps the order.
     this.#running = sync.catch(() => undefined);
     return sync;
   }
@@ -413,7 +411,7 @@ export interface AppendCalls {
   readonly sync: (descriptor: number) => Promise<void>;
 }
 
-/** Says that the file has no name any more: what was written to it is lost. */
+/** The file no longer has a name: everything written to it is lost. */
 class RemovedFile extends Error {}
 
 export const SYSTEM_CALLS: AppendCalls = {
@@ -432,7 +430,7 @@ function lastByte(descriptor: number, size: number): number | undefined {
   return last[0];
 }
 
-/** Brings a folder's entries to the disk. File systems that cannot sync one keep them in their own way. */
+/** Syncs a folder's entries to the disk. File systems that cannot sync folders have their own guarantees. */
 function syncFolder(path: string): Promise<void> {
   const descriptor = openSync(path, "r");
   return new Promise((resolve, reject) => {
@@ -444,7 +442,7 @@ function syncFolder(path: string): Promise<void> {
   });
 }
 
-/** The journal of a session that is not kept on the disk, which can be rewound like one that is. */
+/** The journal of a session that is not kept on disk; it can be rewound like one that is. */
 export class UnkeptJournal implements LocalJournal {
   readonly sessionId: string;
   readonly #ids = createIds();
@@ -469,8 +467,8 @@ export class UnkeptJournal implements LocalJournal {
   }
 
   /**
-   * Goes back: the next entry follows the one of this id, or is the first (`null`); what came after is set
-   * aside, but for what it cost. Throws `invalid_argument` for an id that is not there.
+   * Goes back: the next entry follows the one with this id, or is the first (`null`); later ones are set
+   * aside, except for their cost. Throws `invalid_argument` for an unknown id.
    */
   rewind(id: string | null): void {
     const at = id === null ? -1 : this.#entries.findIndex((entry) => entry.id === id);

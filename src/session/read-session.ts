@@ -16,24 +16,24 @@ import {
 import { sessionError } from "./session-error.ts";
 import { openNamedFile, openSessionFile } from "./session-file.ts";
 
-/** A session, read without holding it: another process may go on writing. */
+/** A session, read without locking it: another process may continue writing. */
 export interface SessionContent {
   readonly sessionId: string;
   readonly path: string;
-  /** The first record; undefined when it is damaged. */
+  /** The first record; undefined if it is damaged. */
   readonly header: SessionEntry | undefined;
   readonly damaged: readonly DamagedLine[];
-  /** Whole records of the file, those that a rewind left aside included. */
+  /** Intact records of the file, including those that a rewind set aside. */
   readonly records: number;
   /** Entries from the first to the newest. */
   readonly entries: readonly JournalEntry[];
-  /** The spending on records that a rewind left aside. */
+  /** The spending on records that a rewind set aside. */
   readonly setAside: readonly ModelUsageEntry[];
-  /** Records between them that this version does not know, by type. */
+  /** Records among them that this version does not know, by type. */
   readonly otherTypes: { readonly [type: string]: number };
 }
 
-/** Reads a session file. Throws `journal` for a link, a newer version, and what the file system refuses. */
+/** Reads a session file. Throws `journal` for a link, a newer version, and errors of the file system. */
 export function readSession(path: string): SessionContent {
   const descriptor = openSessionFile(path, "read");
   try {
@@ -62,21 +62,21 @@ export function readSession(path: string): SessionContent {
 const TITLE_BYTES = 256 * 1024;
 
 export interface SessionSummary {
-  /** The working folder; undefined where the first record is damaged. */
+  /** The working folder; undefined if the first record is damaged. */
   readonly cwd: string | undefined;
-  /** The first text a person wrote; undefined when there is none near the beginning. */
+  /** The first text a person wrote; undefined if there is none near the beginning. */
   readonly title: string | undefined;
-  /** When it was made as a copy of another session: what is older was taken over. */
+  /** When it was copied from another session: anything older was taken over. */
   readonly copiedAt?: number;
 }
 
-/** The facts near the beginning of a session file. Of one that cannot be read, nothing. */
+/** The facts near the beginning of a session file. Empty for an unreadable one. */
 export function summarizeSession(path: string): SessionSummary {
   let descriptor: number;
   try {
     descriptor = openSessionFile(path, "read");
   } catch {
-    // A list shows what is there; whoever opens the file is told what is wrong with it.
+    // A list shows existing files; the caller that opens the file gets the error.
     return { cwd: undefined, title: undefined };
   }
   try {
@@ -107,9 +107,9 @@ function summaryIn(lines: Iterable<Line>): SessionSummary {
 }
 
 /**
- * Id of the entry in front of a step of a session: who goes on from there asks the model what was asked in
- * that step. Throws `invalid_argument` for a step that the session does not have, `journal` for a session
- * that cannot be read.
+ * Id of the entry before a step of a session: continuing from there repeats the model request of that step.
+ * Throws `invalid_argument` for a step that the session does not have, `journal` for a session that cannot be
+ * read.
  */
 export function recordBeforeStep(path: string, step: number): string {
   const { entries } = readSession(path);
@@ -119,25 +119,25 @@ export function recordBeforeStep(path: string, step: number): string {
   return before.id;
 }
 
-/** A line of a file, without its newline. `bytes` stand until the next line is asked for. */
+/** A line of a file, without its newline. `bytes` are valid until the next line is requested. */
 interface Line {
   readonly number: number;
   readonly offset: number;
   readonly bytes: Uint8Array;
   /** False for the last line of a file that does not end in a newline. */
   readonly isEnded: boolean;
-  /** True when the line is longer than a record can be; `bytes` is then empty. */
+  /** True if the line is longer than a record can be; `bytes` is then empty. */
   readonly isTooLong: boolean;
 }
 
 const CHUNK_BYTES = 1024 * 1024;
 const NEWLINE = 10;
 
-/** The lines of an open file from a place on, in little memory whatever its size; numbered from there. */
+/** Lines of an open file from an offset on, numbered from there; uses little memory for any file size. */
 export function* readLines(descriptor: number, from = 0): Generator<Line, void, undefined> {
   const { size } = fstatSync(descriptor);
   let buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(1024, size - from + 1)));
-  /** Bytes of `buffer` that are filled, and where the line at hand begins in it. */
+  /** Number of filled bytes in `buffer`, and the start of the current line in it. */
   let filled = 0;
   let start = 0;
   let base = from;
@@ -166,7 +166,7 @@ export function* readLines(descriptor: number, from = 0): Generator<Line, void, 
     return { number, offset, bytes, isEnded, isTooLong };
   }
 
-  /** Moves the line's beginning to the front; takes a larger buffer for a line that fills this one. */
+  /** Moves the start of the line to the front; enlarges the buffer for a line that fills it. */
   function makeRoom(): void {
     if (filled - start >= MAX_RECORD_BYTES) {
       skipped ??= base + start;
@@ -182,7 +182,7 @@ export function* readLines(descriptor: number, from = 0): Generator<Line, void, 
   }
 }
 
-/** A line that cannot be used as it stands, or a gap in front of it. */
+/** A line that cannot be used as it is, or a gap before it. */
 export interface DamagedLine {
   /** From 1. */
   readonly line: number;
@@ -192,18 +192,18 @@ export interface DamagedLine {
 export interface IndexedRecord extends Omit<EntryBase, "scope"> {
   readonly type: string;
   readonly line: number;
-  /** Place and length in the file, in bytes, without the newline. */
+  /** Offset and length in the file, in bytes, without the newline. */
   readonly offset: number;
   readonly length: number;
 }
 
 export interface JournalScan {
-  /** Whole records in the order of the file, each id once. */
+  /** Intact records in file order, each id once. */
   readonly records: readonly IndexedRecord[];
   readonly damaged: readonly DamagedLine[];
-  /** Parents of records that are damaged but still show their ids. */
+  /** Parents of damaged records whose ids are still readable. */
   readonly ghosts: ReadonlyMap<string, string | null>;
-  /** Set when a line is of a newer version; the rest of the file was not looked at. */
+  /** Set if a line has a newer version; the rest of the file was not read. */
   readonly newer?: { readonly line: number; readonly version: number };
 }
 
@@ -242,7 +242,7 @@ export function scanJournal(descriptor: number): JournalScan {
   };
 }
 
-/** Records whose parent is missing without a trace: a line in front of them was taken out. */
+/** Records whose parent is missing without a trace: a line before them was removed. */
 function gaps(
   records: readonly IndexedRecord[],
   damaged: readonly DamagedLine[],
@@ -260,10 +260,9 @@ function gaps(
 }
 
 /**
- * The records from the first to the newest, in order: those a conversation goes on from. The newest is the
- * last of the file; its ancestors follow the `parent` fields, which is how a rewind leaves what came after it
- * aside. Where a parent is missing or damaged the record before it in the file takes its place, so that
- * nothing whole is lost with it.
+ * The records of the conversation, from the first to the newest. The newest is the last in the file; its
+ * ancestors follow the `parent` fields, which is how a rewind sets aside later records. If a parent is
+ * missing or damaged, the preceding record in the file replaces it, so that nothing intact is lost with it.
  */
 export function recordPath({
   records,
@@ -274,7 +273,7 @@ export function recordPath({
   let at = records.length - 1;
   for (let record = records[at]; record !== undefined; record = records[at]) {
     path.push(record);
-    // As long as nothing was rewound or damaged, the parent stands right before.
+    // Unless something was rewound or damaged, the parent is right before it.
     if (record.parent !== null && record.parent === records[at - 1]?.id) at--;
     else {
       positions ??= new Map(records.map(({ id }, position) => [id, position]));
@@ -284,7 +283,7 @@ export function recordPath({
   return path.reverse();
 }
 
-/** Position of the parent of the record at `at`, always smaller than `at`; -1 at the beginning. */
+/** Position of the parent of the record at `at`, always less than `at`; -1 at the beginning. */
 function positionBefore(
   parent: string | null,
   at: number,
@@ -292,7 +291,7 @@ function positionBefore(
   ghosts: ReadonlyMap<string, string | null>,
 ): number {
   let id = parent;
-  // Ghosts could name each other in a circle; each may be passed once.
+  // Ghosts could refer to each other in a circle; each may be passed once.
   for (let steps = ghosts.size; id !== null; steps--) {
     const position = positions.get(id);
     if (position !== undefined && position < at) return position;
@@ -307,13 +306,13 @@ export function lockPath(path: string): string {
   return path.replace(/(\.jsonl)?$/, ".lock");
 }
 
-/** The records of a file, and those of them that its conversation goes on from. */
+/** The records of a file, and those that belong to its conversation. */
 export interface FoundRecords {
   readonly scan: JournalScan;
   readonly path: readonly IndexedRecord[];
 }
 
-/** Scans an open session file. Throws `journal` for one of a newer version. */
+/** Scans an open session file. Throws `journal` for a newer version. */
 export function inspectSession(
   descriptor: number,
   path: string,
@@ -343,7 +342,7 @@ type AnyRecord = { readonly id: string; readonly type: string; readonly [field: 
 
 const PIECE_BYTES = 256 * 1024;
 
-/** Reads records from an open file, one piece of the file at a time: not all of them are held in memory. */
+/** Reads records from an open file in chunks, without holding all of them in memory. */
 export function* readRecords(
   descriptor: number,
   records: Iterable<IndexedRecord>,
@@ -373,7 +372,7 @@ export function readPiece(descriptor: number, offset: number, length: number): B
   return piece.subarray(0, filled);
 }
 
-/** The entries among records, without types this version does not know and the file's first record. */
+/** The entries among records, without unknown types and the file's first record. */
 export function* readEntries(
   descriptor: number,
   records: Iterable<IndexedRecord>,
@@ -390,12 +389,12 @@ export function parseRecord(text: string): AnyRecord | undefined {
     const { v: _version, sum: _sum, ...fields } = JSON.parse(text) as AnyRecord;
     return fields;
   } catch {
-    // A right checksum over broken JSON: nothing this program wrote, and nothing to be used.
+    // Broken JSON with a valid checksum was not written by this program and cannot be used.
     return undefined;
   }
 }
 
-/** True when a record is of a known type and has the fields that whoever folds it relies on. */
+/** True if a record has a known type and the fields that its readers rely on. */
 function isStoredEntry(record: AnyRecord): record is StoredEntry & AnyRecord {
   const fields = FIELDS.get(record.type);
   return fields !== undefined && fields.every(([name, holds]) => holds(record[name]));
@@ -427,7 +426,7 @@ const FIELDS: ReadonlyMap<string, readonly (readonly [string, ValueCheck])[]> = 
     assistant_message: { message: isMessage, usage: isRecord },
     tool_intent: OF_CALL,
     permission_decision: OF_CALL,
-    // A schema may make anything of the arguments, but nobody can be asked about nothing.
+    // A schema may turn the arguments into anything, but nobody can be asked about nothing.
     approval_request: { ...OF_CALL, name: isText, input: (value) => value !== undefined && value !== null },
     tool_result: { result: (value) => isRecord(value) && isText(value["tool_use_id"]) },
     checkpoint: OF_FILES,
@@ -450,10 +449,8 @@ const FIELDS: ReadonlyMap<string, readonly (readonly [string, ValueCheck])[]> = 
 const SET_ASIDE = "set aside";
 
 /**
- * The cost of the records that a rewind set aside: money and tokens stay spent, whatever became of the
- * answers.
- * `path` is what the conversation goes on from. The entries carry a scope, so that they count for limits and
- * for nothing else.
+ * The cost of the records that a rewind set aside: money and tokens stay spent, whatever happened to the
+ * answers. `path` is the current conversation. The entries carry a scope, so that they only count for limits.
  */
 export function* setAsideSpending(
   descriptor: number,
@@ -488,14 +485,14 @@ export function spendingSetAside(entry: JournalEntry): ModelUsageEntry | undefin
 
 const SPENDING: ReadonlySet<string> = new Set(["assistant_message", "model_usage"]);
 
-/** The findings of a check of a session file. */
+/** The findings of a session file check. */
 export interface SessionCheck {
   readonly file: string;
   readonly ok: boolean;
-  /** Whole records. */
+  /** Intact records. */
   readonly records: number;
   readonly damaged: readonly DamagedLine[];
-  /** From the first record; the name of the file where that is damaged. */
+  /** From the first record; the name of the file if that is damaged. */
   readonly session_id: string;
 }
 

@@ -5,14 +5,14 @@ import { isRecord, MAX_JSON_DEPTH } from "../core/base/json.ts";
 /** The checksum of some bytes: CRC-32 (as in zlib, gzip and PNG), eight lowercase hex digits. */
 type Checksum = (bytes: Uint8Array) => string;
 
-/** Computes it here: loading Node's own costs a command more than the records of a run. */
+/** Computed here: loading Node's own costs a command more than the records of a run. */
 export const checksum: Checksum = (bytes) => {
   let crc = -1;
   for (let at = 0; at < bytes.length; at++) crc = (TABLE[(crc ^ (bytes[at] ?? 0)) & 0xff] ?? 0) ^ (crc >>> 8);
   return digits(~crc >>> 0);
 };
 
-/** Bytes from which it pays to load Node's own. */
+/** Number of bytes from which loading Node's own pays off. */
 const MANY_BYTES = 1024 * 1024;
 
 export function checksumFor(size: number): Checksum {
@@ -32,10 +32,10 @@ const TABLE: Int32Array = Int32Array.from({ length: 256 }, (_, byte) => {
   return crc;
 });
 
-/** Version of the record format this code writes. It reads this one and refuses newer ones. */
+/** Version of the record format this code writes. It reads this version and refuses newer ones. */
 export const RECORD_VERSION = 1;
 
-/** The longest record, in bytes of its line. A longer one is neither written nor read. */
+/** The longest record, in bytes of its line. Longer ones are neither written nor read. */
 export const MAX_RECORD_BYTES: number = 256 * 1024 * 1024;
 
 /** The first record of a session file. */
@@ -44,13 +44,13 @@ export interface SessionEntry extends EntryBase {
   readonly sessionId: string;
   /** Working folder of the session, links resolved. */
   readonly cwd: string;
-  /** Session this one is a copy of, and the record after which the two differ. */
+  /** Session this one is a copy of, and the record after which they differ. */
   readonly forkedFrom?: { readonly sessionId: string; readonly entry: string | null };
-  /** Where it was imported from: the program, and what its file says of id and folder. */
+  /** Origin of an import: the program, and the id and folder in its file. */
   readonly importedFrom?: { readonly program: string; readonly sessionId?: string; readonly cwd?: string };
 }
 
-/** The conversation goes on from an older record, its parent; what came after is kept, set aside. */
+/** The conversation continues from an older record, its parent; later ones are kept but set aside. */
 export interface RewindEntry extends EntryBase {
   readonly type: "rewind";
   /** The newest record until then. */
@@ -67,9 +67,8 @@ interface EncodedRecord<E extends EntryBase> {
 
 /**
  * The line of an entry: `{"v":1,"id":…,"parent":…,"time":…,"type":…, …fields…,"sum":"<8 hex digits>"}`. `sum`
- * is the {@link checksum} of the line's bytes before `,"sum":`. Lone surrogates become U+FFFD; what JSON
- * cannot hold becomes a text that says so. Throws `journal` for a record longer than
- * {@link MAX_RECORD_BYTES}.
+ * is the {@link checksum} of the line's bytes before `,"sum":`. Lone surrogates become U+FFFD; values JSON
+ * cannot hold become explanatory text. Throws `journal` for a record longer than {@link MAX_RECORD_BYTES}.
  */
 export function encodeRecord<E extends EntryBase & { readonly type: string }>(entry: E): EncodedRecord<E> {
   const { id, parent, time, type, ...fields } = entry;
@@ -84,7 +83,7 @@ export function encodeRecord<E extends EntryBase & { readonly type: string }>(en
 /** Bytes of `,"sum":"<8 hex digits>"}`, the end of every line. */
 const SUM_BYTES = 18;
 
-/** How the escape of a lone surrogate begins, which `JSON.stringify` makes of nothing else. */
+/** The prefix of an escaped lone surrogate, which `JSON.stringify` writes for nothing else. */
 const SURROGATE_ESCAPE = "\\ud";
 
 /** The JSON text of a value that survives it unchanged; undefined for any other. */
@@ -93,12 +92,12 @@ function plainJson(record: object): string | undefined {
     const text = JSON.stringify(record);
     return text.includes(SURROGATE_ESCAPE) ? undefined : text;
   } catch {
-    // A cycle, a BigInt, a throwing toJSON: the careful conversion deals with it.
+    // A cycle, a BigInt, a throwing toJSON: the careful conversion handles it.
     return undefined;
   }
 }
 
-/** The JSON text of a value, with characters and parts replaced that JSON or UTF-8 cannot hold. */
+/** The JSON text of a value, with anything replaced that JSON or UTF-8 cannot hold. */
 export function storableJson(value: object): string {
   return plainJson(value) ?? carefulJson(value);
 }
@@ -119,9 +118,9 @@ function toLine(text: string, type: string): Uint8Array {
 }
 
 /**
- * A copy of `value` that JSON and UTF-8 can hold: lone surrogates become U+FFFD, a cycle, a BigInt, a
- * throwing getter or `toJSON` and anything deeper than {@link MAX_JSON_DEPTH} become a text in brackets.
- * `above` holds the objects around it. Never throws.
+ * A copy of `value` that JSON and UTF-8 can hold: lone surrogates become U+FFFD, a BigInt its digits; a
+ * cycle, a throwing getter or `toJSON` and anything deeper than {@link MAX_JSON_DEPTH} become text in
+ * brackets. `above` holds the enclosing objects. Never throws.
  */
 function plain(value: unknown, above: readonly object[]): unknown {
   if (typeof value === "string") return value.toWellFormed();
@@ -141,7 +140,7 @@ function plain(value: unknown, above: readonly object[]): unknown {
   }
 }
 
-/** The place of a record for a reader; `start` and `end` are where it stands in its line, in bytes. */
+/** A located record; `start` and `end` are its byte offsets in the line. */
 export interface RecordPlace extends EntryBase {
   readonly type: string;
   readonly start: number;
@@ -149,19 +148,19 @@ export interface RecordPlace extends EntryBase {
 }
 
 interface DecodedLine {
-  /** Whole records with a right checksum; more than one when a newline was lost. */
+  /** Intact records with a valid checksum; more than one if a newline was lost. */
   readonly records: readonly RecordPlace[];
-  /** The fault of the line, in a few words; absent when nothing is. */
+  /** The fault of the line, in a few words; absent if there is none. */
   readonly damage?: string;
-  /** Set when the line says it is of a newer version, which is looked at before anything else. */
+  /** Set if the line claims a newer version, which is checked first. */
   readonly newerVersion?: number;
-  /** Ids a damaged line still shows at its beginning, so that the records around it can be joined. */
+  /** Ids readable at the start of a damaged line, so that the surrounding records can be joined. */
   readonly ghost?: { readonly id: string; readonly parent: string | null };
 }
 
 /**
- * Takes a line apart, without its newline. A blank line is nothing and no damage. Of a damaged line every
- * record in it whose checksum is right is used: two that were merged, or one behind a torn one.
+ * Decodes a line without its newline. A blank line is empty, not damaged. From a damaged line every record
+ * with a valid checksum is used: two merged ones, or one after a torn one.
  */
 export function decodeLine(line: Uint8Array, sumOf: Checksum = checksum): DecodedLine {
   const bytes = withoutReturn(line);
@@ -175,7 +174,7 @@ export function decodeLine(line: Uint8Array, sumOf: Checksum = checksum): Decode
 
 const RETURN = 13;
 
-/** A program that converts line ends does not damage a record. */
+/** Converted line endings do not damage a record. */
 function withoutReturn(line: Uint8Array): Uint8Array {
   return line.at(-1) === RETURN ? line.subarray(0, -1) : line;
 }
@@ -184,7 +183,7 @@ function isBlank(bytes: Uint8Array): boolean {
   return bytes.length < 80 && latin1(bytes, 0, bytes.length).trim() === "";
 }
 
-/** The version a line claims: that of its first field, else the field `v` of a line that is JSON. */
+/** The version a line claims: that of its first field, else the field `v` if the line is JSON. */
 function versionOf(bytes: Uint8Array): unknown {
   const head = /^\{"v":(\d{1,9})[,}]/.exec(latin1(bytes, 0, 16));
   if (head !== null) return Number(head[1]);
@@ -196,12 +195,12 @@ function parsed(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8"));
   } catch {
-    // Broken JSON has no version; the checksum will say that the line is damaged.
+    // Broken JSON has no version; the checksum will show that the line is damaged.
     return undefined;
   }
 }
 
-/** The record that stands between two places; undefined when its checksum is wrong or it is no record. */
+/** The record between two offsets; undefined if its checksum is wrong or it is not a record. */
 function recordAt(bytes: Uint8Array, start: number, end: number, sumOf: Checksum): RecordPlace | undefined {
   const bodyEnd = end - SUM_BYTES;
   if (bodyEnd <= start) return undefined;
@@ -242,7 +241,7 @@ function fieldsOf(value: unknown): Head | undefined {
   return { id, parent, time, type };
 }
 
-/** Most tries on one line and bytes hashed for them: damage must not cost more than reading. */
+/** Limits of tries per line and bytes hashed for them: damage must not cost more than reading. */
 const MAX_TRIES = 64;
 const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 
@@ -261,7 +260,7 @@ function salvage(bytes: Uint8Array, version: unknown, sumOf: Checksum): DecodedL
   };
 }
 
-/** JSON never holds `"}{"`, since quotes in a text are escaped: it is the seam of two merged records. */
+/** Quotes in a string are escaped, so JSON never contains `"}{"`: it is the seam of two merged records. */
 function newerBehind(text: string): number | undefined {
   for (const [, digits] of text.matchAll(/"\}\{"v":(\d{1,9})[,}]/g))
     if (Number(digits) > RECORD_VERSION) return Number(digits);

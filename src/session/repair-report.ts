@@ -3,7 +3,7 @@ import { toolCallsOf } from "../core/message/message.ts";
 import { Transcript } from "../core/message/transcript.ts";
 import { type DamagedLine, type FoundRecords, type IndexedRecord, readEntries } from "./read-session.ts";
 
-/** A tool call that was cut. */
+/** A tool call that was interrupted. */
 export interface InterruptedCall {
   readonly callId: string;
   readonly name: string;
@@ -11,21 +11,21 @@ export interface InterruptedCall {
   readonly outcome: "unknown" | "never_ran";
 }
 
-/** Repairs that were needed to go on with a session. Nothing of it changes the file. */
+/** Repairs needed to continue a session. They do not change the file. */
 export interface RepairReport {
   readonly damaged: readonly DamagedLine[];
-  /** Ids of calls whose result was left out because the call itself is gone. */
+  /** Ids of calls whose result was left out because the call itself is missing. */
   readonly droppedResults: readonly string[];
-  /** Calls of the last answer that have no result; each gets one that says so. */
+  /** Calls of the last answer without a result; each gets one that says so. */
   readonly interrupted: readonly InterruptedCall[];
 }
 
-/** True when a report has anything to tell. */
+/** True if a report has any content. */
 export function hasRepairs({ damaged, droppedResults, interrupted }: RepairReport): boolean {
   return damaged.length + droppedResults.length + interrupted.length > 0;
 }
 
-/** The repairs to go on with a scanned session. Reads the whole conversation only if it is damaged. */
+/** The repairs needed to continue a scanned session. Reads the whole conversation only if it is damaged. */
 export function repairReport(descriptor: number, { scan, path }: FoundRecords): RepairReport {
   return {
     damaged: scan.damaged,
@@ -69,7 +69,7 @@ function interruptedCalls(entries: Iterable<JournalEntry>): InterruptedCall[] {
         open.set(id, { callId: id, name, outcome: "never_ran" });
       }
     } else if (entry.type === "tool_intent") {
-      // Also a call that waited for approval through the end of a run.
+      // Includes a call that waited for approval through the end of a run.
       const { callId, name } = entry;
       if (calls.has(callId)) open.set(callId, { callId, name, outcome: "unknown" });
     } else if (entry.type === "tool_result" || entry.type === "approval_request") open.delete(entry.callId);

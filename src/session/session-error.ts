@@ -17,13 +17,13 @@ export function withoutUnkept(message: string): string {
 }
 
 export const SESSION_REASONS = {
-  /** Another process works on the session: it can be read and copied. */
+  /** Another process uses the session: it can be read and copied. */
   inUse: "in_use",
   /** The folder of sessions cannot be used at all. */
   unreadable: "unreadable",
 } as const;
 
-/** The refusal of the file system, in words: `no space left on the device (ENOSPC)`. Without a full stop. */
+/** A file system error in words: `no space left on the device (ENOSPC)`. Without a full stop. */
 export function systemReason(error: unknown): string {
   const code = systemCode(error);
   const known = ownValue(REASONS, code);

@@ -165,17 +165,28 @@ function looked<T>(path: string, look: () => T): T {
   }
 }
 
-/** Names the session of a folder that was used last: file times alone would hide it when a clock was set back. */
+/** Names the session of a folder that was used last, even if a clock was set back since. */
 const MARK = "newest";
 
-/** Marks a session as the one used last in its folder, where marks are kept. */
+/** Marks a session as the one used last in its folder. */
 export function markNewest(folder: string, sessionId: string): void {
   try {
-    if (readMark(folder) !== sessionId) replaceFile(join(folder, MARK), `${sessionId}\n`);
+    replaceFile(join(folder, MARK), `${sessionId}\n`);
   } catch (error) {
     // The mark only decides between sessions whose times mislead: what matters is refused elsewhere.
     if (systemCode(error) === undefined) throw error;
   }
+}
+
+/** Marks a session again in which a run begins, if another one was opened since. */
+export function markUsed(folder: string, sessionId: string): void {
+  let marked: string | undefined;
+  try {
+    marked = readMark(folder);
+  } catch {
+    // Whoever opens a session next replaces it.
+  }
+  if (marked !== undefined && marked !== sessionId) markNewest(folder, sessionId);
 }
 
 export function readMark(folder: string): string | undefined {

@@ -20,14 +20,14 @@ import { systemCode } from "../system/system-error.ts";
 import { OR_UNKEPT, SESSION_REASONS, sessionError, systemReason } from "./session-error.ts";
 
 export interface LockOptions {
-  /** Called between looking at a lock and taking it over; for tests. */
+  /** Called between checking a lock and taking it over; for tests. */
   readonly beforeTakeover?: () => void;
   /** Longest wait for a process that is just ending, in milliseconds. Default 300. */
   readonly patienceMs?: number;
 }
 
 export class SessionLock {
-  /** Names this holding of the lock and no other. */
+  /** Identifies this holding of the lock and no other. */
   readonly token: string;
   readonly #path: string;
 
@@ -40,16 +40,16 @@ export class SessionLock {
     return readHolder(this.#path)?.token === this.token;
   }
 
-  /** Gives the lock back; nothing happens when it is another's by now. */
+  /** Releases the lock; does nothing if another process has taken it. */
   release(): void {
     if (this.isHeld()) rmSync(this.#path, { force: true });
   }
 }
 
 /**
- * Takes the lock file at `path`. One of a process that has ended, or whose number went to another one, is
- * taken over. Throws `journal`, naming the process, when another one holds it, and for a lock that is a link
- * or cannot be written.
+ * Takes the lock file at `path`. The lock of a process that has ended, or whose process id was reused, is
+ * taken over. Throws `journal`, naming the process, if another one holds it, and for a lock that is a link or
+ * cannot be written.
  */
 export async function takeLock(path: string, options: LockOptions = {}): Promise<SessionLock> {
   const token = newUuid();
@@ -58,7 +58,7 @@ export async function takeLock(path: string, options: LockOptions = {}): Promise
   for (let round = 1; ; round++) {
     if (place(path, text)) return new SessionLock(path, token);
     const holder = readHolder(path);
-    // A file that cannot be read is not this program's, or not finished: it is given time to become whole.
+    // An unreadable file is foreign or unfinished: it is given time to become complete.
     const isFree = holder === undefined ? round === rounds : processState(holder) === "ended";
     if (isFree && takeOver(path, holder, text, options.beforeTakeover)) return new SessionLock(path, token);
     if (round === rounds) throw heldBy(path, readHolder(path) ?? holder);
@@ -66,13 +66,13 @@ export async function takeLock(path: string, options: LockOptions = {}): Promise
   }
 }
 
-/** True while a process holds the lock at `path`, as far as that can be told from here. */
+/** True while a process holds the lock at `path`, as far as can be told from this machine. */
 export function isLocked(path: string): boolean {
   const holder = readHolder(path);
   return holder !== undefined && processState(holder) !== "ended";
 }
 
-/** The process that holds the lock at `path`, and since when; undefined where none does. */
+/** The process that holds the lock at `path`, and since when; undefined if none does. */
 export function lockHolder(path: string): { readonly pid: number; readonly since: number } | undefined {
   const holder = readHolder(path);
   const since = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
@@ -84,7 +84,7 @@ const ROUND_MS = 30;
 
 type Holder = ProcessIdentity & { readonly token: string };
 
-/** Makes the file with its whole text at once; false when there is one already. */
+/** Creates the file with its whole text at once; false if it already exists. */
 function place(path: string, text: string): boolean {
   const draft = `${path}.${newUuid()}`;
   try {
@@ -102,7 +102,7 @@ function place(path: string, text: string): boolean {
   }
 }
 
-/** Undefined where the file system has no hard links. */
+/** Undefined if the file system has no hard links. */
 function linked(draft: string, path: string): boolean | undefined {
   try {
     linkSync(draft, path);
@@ -127,8 +127,8 @@ function writtenAlone(path: string, text: string): boolean {
 }
 
 /**
- * Replaces the lock of an ended process. Only who holds the guard beside it may remove one, and looks again
- * under it: of two that saw the same dead holder, the slower one would else remove the lock of the faster.
+ * Replaces the lock of an ended process. Only the holder of the guard may remove one, after another check: if
+ * two saw the same dead holder, the slower one would otherwise remove the lock of the faster.
  */
 function takeOver(path: string, holder: Holder | undefined, text: string, before?: () => void): boolean {
   before?.();
@@ -146,7 +146,7 @@ function takeOver(path: string, holder: Holder | undefined, text: string, before
   }
 }
 
-/** A guard is held for moments; an ended process's is moved away, and put back if it proves to be new. */
+/** A guard is held for moments; an ended process's is moved away, and restored if it proves to be new. */
 function dropDeadGuard(guard: string): void {
   const holder = readHolder(guard);
   if (holder === undefined || processState(holder) !== "ended") return;
@@ -154,7 +154,7 @@ function dropDeadGuard(guard: string): void {
   try {
     renameSync(guard, aside);
   } catch {
-    // Somebody else was faster.
+    // Another process was faster.
     return;
   }
   if (readHolder(aside)?.token === holder.token) unlinkSync(aside);
@@ -185,7 +185,7 @@ function isHolder(value: unknown): value is Holder {
   return ["start", "host", "boot", "token"].every((field) => typeof value[field] === "string");
 }
 
-/** The command in full: not every command that opens a session has the option. */
+/** The full command: not every command that opens a session has the option. */
 function copying(file: string): string {
   return `nano-agent --resume ${basename(file, ".jsonl")} --fork-session`;
 }

@@ -36,43 +36,42 @@ export interface SessionFile {
   readonly sessionId: string;
   readonly path: string;
   readonly bytes: number;
-  /** When it was last written, in milliseconds since the epoch, by the clock of then. */
+  /** When it was last written, in milliseconds since the epoch, by the clock at that time. */
   readonly changedAt: number;
 }
 
-/** How a session is started. */
+/** Options for starting a session. */
 export interface StartOptions extends JsonlJournalOptions {
   /** Default: a new one. */
   readonly sessionId?: string;
-  /** Session to begin with a copy of. */
+  /** Session whose copy it starts with. */
   readonly copyOf?: SessionFile;
-  /** Id of the last record of it that is copied. Default: the newest. */
+  /** Id of its last record to copy. Default: the newest. */
   readonly copyUpTo?: string;
   /** Noted in the first record. */
   readonly importedFrom?: SessionEntry["importedFrom"];
 }
 
-/** How {@link SessionStore.open} opens. */
+/** Options of {@link SessionStore.open}. */
 export interface OpenOptions extends JsonlJournalOptions {
-  /** Working folder of the session. Default: looks in all; a new one is that of the process's folder. */
+  /** Working folder of the session. Default: searches all; a new one gets the process's folder. */
   readonly cwd?: string;
 }
 
-/** The sessions of a user: one file each in one folder for each working folder. */
+/** A user's sessions: one file each, in one folder per working folder. */
 export class SessionStore {
-  /** Folder of the folders of all working folders. */
+  /** Parent of the folders of all working folders. */
   readonly root: string;
 
-  /** `root` holds the folders of all working folders; it is made when the first session is. */
+  /** `root` is the parent of the folders of all working folders; it is created with the first session. */
   constructor(root: string) {
     check(root, STRING, "The folder of the sessions");
     this.root = root;
   }
 
   /**
-   * Goes on with the session of exactly this id, or starts it where there is none.
-   * `await using journal = await store.open("orders")` closes it. Throws `invalid_argument` for what cannot
-   * be an id, `journal`.
+   * Continues the session with exactly this id, or starts it if there is none. `await using journal = await
+   * store.open("orders")` closes it. Throws `invalid_argument` if it cannot be an id, and `journal`.
    */
   async open(sessionId: string, options: OpenOptions = {}): Promise<JsonlJournal> {
     const { cwd, ...rest } = options;
@@ -83,7 +82,7 @@ export class SessionStore {
     return this.start(cwd ?? process.cwd(), { ...rest, sessionId });
   }
 
-  /** Starts a session of a working folder. Throws `journal`, also when there is one of that id. */
+  /** Starts a session of a working folder. Throws `journal`, also if that id already exists. */
   async start(cwd: string, options: StartOptions = {}): Promise<JsonlJournal> {
     const { sessionId = newUuid(), copyOf, ...rest } = options;
     assertSessionId(sessionId, "The session id");
@@ -107,7 +106,7 @@ export class SessionStore {
     return journal;
   }
 
-  /** Goes on with a session, or the one that {@link SessionStore.find} finds by its id. Throws `journal`. */
+  /** Continues a session, or the one that {@link SessionStore.find} finds by its id. Throws `journal`. */
   async resume(session: SessionFile | string, options: JsonlJournalOptions = {}): Promise<JsonlJournal> {
     const { path, sessionId } = typeof session === "string" ? this.find(session) : session;
     const folder = join(path, "..");
@@ -118,8 +117,8 @@ export class SessionStore {
   }
 
   /**
-   * Gives a session to another working folder and resolves to where it is then. Throws `journal` while a
-   * process works on it, and where that folder has one of the same id.
+   * Moves a session to another working folder and resolves to its new location. Throws `journal` while a
+   * process uses it, and if that folder has one with the same id.
    */
   async move({ path, sessionId, ...facts }: SessionFile, cwd: string): Promise<SessionFile> {
     this.#assertFolders(join(path, ".."));
@@ -144,7 +143,7 @@ export class SessionStore {
   }
 
   /**
-   * Sessions of a working folder, or of all, last used first, without links. Throws `journal` for linked
+   * Sessions of one working folder or all, last used first, without links. Throws `journal` for linked
    * folders.
    */
   list(cwd?: string): readonly SessionFile[] {
@@ -152,7 +151,7 @@ export class SessionStore {
     return cwd === undefined ? found.sort((left, right) => right.changedAt - left.changedAt) : found;
   }
 
-  /** The session of exactly this id, also a link: whoever opens it is told that it is one. */
+  /** The session with exactly this id, even if it is a link: the caller that opens it gets the error. */
   named(sessionId: string, cwd?: string): SessionFile | undefined {
     for (const folder of this.#folders(cwd)) {
       const file = sessionFile(folder, sessionId, (stats) => !stats.isDirectory());
@@ -161,7 +160,7 @@ export class SessionStore {
     return undefined;
   }
 
-  /** The session of a working folder that was worked on last. Throws `journal` when there is none. */
+  /** The session of a working folder that was used last. Throws `journal` if there is none. */
   newest(cwd: string): SessionFile {
     const [first] = this.list(cwd);
     if (first !== undefined) return first;
@@ -171,8 +170,8 @@ export class SessionStore {
   }
 
   /**
-   * The session with an id or the only one whose id begins with it; those of a named working folder come
-   * first. Throws `invalid_argument` for what is no id, `journal` when there is none or more than one.
+   * The session with this id, or the only one whose id begins with it; those of the given working folder come
+   * first. Throws `invalid_argument` if it is not an id, `journal` if there is none or more than one.
    */
   find(id: string, cwd?: string): SessionFile {
     assertSessionId(id, "The session id");
@@ -194,7 +193,7 @@ export class SessionStore {
     throw sessionError(`There is no session ${id} below ${this.root}. See nano-agent sessions list.`);
   }
 
-  /** Removes a session. Throws `journal` while a process works on it. */
+  /** Removes a session. Throws `journal` while a process uses it. */
   async remove({ path }: SessionFile): Promise<void> {
     this.#assertFolders(join(path, ".."));
     const lock = await lockToRemove(lockPath(path));
@@ -228,7 +227,7 @@ export class SessionStore {
   }
 }
 
-/** Undefined without room for a lock and with no other holder: removing something makes room. */
+/** Undefined if the disk is full and nobody holds the lock: removing something makes room. */
 async function lockToRemove(path: string): Promise<SessionLock | undefined> {
   try {
     return await takeLock(path);
@@ -241,7 +240,7 @@ async function lockToRemove(path: string): Promise<SessionLock | undefined> {
 
 const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
-/** Folder for the sessions of a working folder: its path, to be recognised, and a checksum, to be unique. */
+/** Folder for the sessions of a working folder: its path for recognition, and a checksum for uniqueness. */
 export function workspaceSlug(cwd: string): string {
   const shown = cwd
     .replaceAll(/[^A-Za-z0-9.]+/g, "-")
@@ -275,7 +274,7 @@ function sessionsIn(folder: string): SessionFile[] {
   return sessions.sort((left, right) => rank(right) - rank(left));
 }
 
-/** Writes a session file, which must not be there yet: all of it or none. Throws `journal`. */
+/** Writes a session file, which must not exist yet: all of it or nothing. Throws `journal`. */
 export function writeSessionFile(
   path: string,
   sessionId: string,
@@ -314,7 +313,7 @@ function opened(path: string): number {
   try {
     return openSessionFile(path, "create");
   } catch (error) {
-    // Whoever writes one has no run that could do without it.
+    // A caller that writes a session file has no run that could do without it.
     throw sessionError(withoutUnkept(errorMessage(error)), { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-/** Environment variables, as they were when the snapshot was taken. */
+/** Environment variables at the time of the snapshot. */
 export type Environment = { readonly [name: string]: string | undefined };
 
 /**
@@ -10,14 +10,14 @@ export function readEnvironment(): Environment {
 }
 
 /**
- * The environment as it is at each look: for library code that reads two or three variables per model, where
- * a copy of all of them would cost more than the rest.
+ * The live environment: for library code that reads two or three variables per model, where copying all of
+ * them would cost more than everything else.
  */
 export function liveEnvironment(): Environment {
   return typeof process === "object" ? process.env : {};
 }
 
-/** A variable's value, blanks around it removed; `undefined` when it is not set or empty. */
+/** A variable's value without surrounding blanks; `undefined` if it is unset or empty. */
 export function variable(environment: Environment, name: string): string | undefined {
   const value = environment[name]?.trim();
   return value === "" ? undefined : value;

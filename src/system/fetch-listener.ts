@@ -2,16 +2,16 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
-/** Answers a request of the web. */
+/** Answers a web `Request`. */
 export type FetchHandler = (request: Request) => Promise<Response>;
 
 /**
- * A listener for `node:http` that has a function of the web answer. The request is aborted when its
- * connection is gone; an answer is read as fast as it is taken. What cannot be read as a request is refused
- * with a problem: TRACE, which the web does not have, with 405, all else with 400.
+ * A listener for `node:http` that answers with a web handler. The request is aborted when its connection
+ * closes; a response is read as fast as it is sent. Invalid requests are refused with a problem: TRACE, which
+ * a web `Request` cannot have, with 405, all else with 400.
  */
 export function fetchListener(handler: FetchHandler): RequestListener {
-  // A request that nothing holds is gone before its end, and whoever listens to its signal hears nothing.
+  // Holds requests: one collected early would never abort, and listeners of its signal would hear nothing.
   const requests = new WeakMap<ServerResponse, Request>();
   return (incoming, outgoing) => {
     const gone = new AbortController();
@@ -45,7 +45,7 @@ async function respond(
       await pipeline(Readable.fromWeb(response.body as never), outgoing);
     }
   } catch {
-    // The other side is gone, or what was to be sent broke: it must not look whole.
+    // The client is gone, or the response failed: it must not look complete.
     outgoing.destroy();
   }
 }
@@ -61,7 +61,7 @@ const UNREADABLE = {
   headers: {},
 } as const;
 
-/** No request of the web can have it. */
+/** A web `Request` cannot have this method. */
 const WRONG_METHOD = {
   problem: {
     type: "about:blank",
@@ -82,7 +82,7 @@ function refuse(
   outgoing.end(JSON.stringify(problem));
 }
 
-/** The request; `undefined` for one with two hosts, or whose address names another place than its host. */
+/** The request; `undefined` if it has two hosts, or its URL names another place than its host. */
 function requestOf(incoming: IncomingMessage, body: UnreadBody, signal: AbortSignal): Request | undefined {
   const { method = "GET", url = "/", headers, headersDistinct } = incoming;
   const target = url.startsWith("/") ? URL.parse(`http://${headers.host ?? ""}${url}`) : null;
@@ -100,15 +100,15 @@ function requestOf(incoming: IncomingMessage, body: UnreadBody, signal: AbortSig
       ...(hasBody && { body: body.stream, duplex: "half" }),
     });
   } catch {
-    // A method or a header that the web does not know.
+    // A method or a header that a web `Request` cannot have.
     return undefined;
   }
 }
 
 /**
- * The body of a request, of which nothing is taken before somebody reads it, and whose rest is passed over
- * once nobody does any more: who still sends hears the answer, which a connection that is closed in the
- * middle would take along. The time a request may take bounds it.
+ * The body of a request. Reads nothing until someone reads the stream, and discards the rest once nobody
+ * does: a client that is still sending gets the answer, which closing the connection midway would lose.
+ * Bounded by the time limit for a request.
  */
 class UnreadBody {
   readonly stream: ReadableStream<Uint8Array>;
@@ -130,7 +130,7 @@ class UnreadBody {
     );
   }
 
-  /** Lets the rest come, and go. */
+  /** Reads and discards the rest. */
   passOver(): void {
     this.#isOver = true;
     this.#incoming.resume();

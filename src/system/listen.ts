@@ -4,11 +4,11 @@ import { systemCode } from "./system-error.ts";
 
 export interface ListenPlace {
   readonly host: string;
-  /** 0: a free one. */
+  /** 0: any free port. */
   readonly port: number;
 }
 
-/** Resolves once a server listens. Throws `invalid_argument` for a place that cannot be had. */
+/** Resolves once the server listens. Throws `invalid_argument` if it cannot listen there. */
 export function listen(server: Server, { host, port }: ListenPlace): Promise<void> {
   return new Promise((resolve, reject) => {
     const refused = (error: Error): void => reject(misuse(refusalText(error, { host, port })));

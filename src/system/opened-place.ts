@@ -1,21 +1,21 @@
 import { fstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 
 /**
- * True when an open file or folder is the one at the canonical `path`. On Linux the system says where a
- * descriptor really is, whatever was put in the place of a folder on the way there. Elsewhere the path is
- * looked at once more: links that are swapped to and fro between two looks can go unseen there.
+ * True if an open file or folder is the one at the canonical `path`. On Linux the system knows where a
+ * descriptor really is, whatever has replaced a folder on the way there. Elsewhere the path is checked again:
+ * links swapped back and forth between two checks can go unnoticed.
  */
 export function isAtPlace(descriptor: number, path: string | Buffer): boolean {
   const place = placeOf(descriptor);
   return place === undefined ? leadsTo(descriptor, path) : place.equals(Buffer.from(path));
 }
 
-/** A path to the very file or folder that is open, whatever takes its name, where there is one. */
+/** A path to the very file or folder that is open, whatever takes its name; `undefined` if there is none. */
 export function pathOfOpen(descriptor: number): string | undefined {
   return placeOf(descriptor) === undefined ? undefined : `/proc/self/fd/${descriptor}`;
 }
 
-/** Where a descriptor is, where the system tells. */
+/** The path of a descriptor, if the system knows it. */
 function placeOf(descriptor: number): Buffer | undefined {
   if (process.platform !== "linux") return undefined;
   try {

@@ -2,10 +2,9 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * Makes a folder with those around it, one by one, for this user alone, and returns those that were made, the
- * outermost first. Always ends: Node's own recursion does not where a folder is there and yet refuses new
- * ones with ENOENT, as /proc does. Throws what `make` throws, which makes one folder, unless somebody else
- * has made it at the same moment.
+ * Makes a folder and its missing parents, one by one, for this user alone. Returns those that were made,
+ * outermost first. Always ends, unlike Node's own recursion in an existing folder that refuses new ones with
+ * ENOENT, such as /proc. `make` makes one folder; rethrows its errors unless the folder exists by then.
  */
 export function makePrivateFolders(
   folder: string,

@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { systemCode } from "./system-error.ts";
 
-/** The marks that tell one process from every other, also after its number went to another one. */
+/** Facts that tell one process from every other, even after its number was reused. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** On Linux, ticks from the machine's start to the process's; elsewhere the second it was started in. */
+  /** On Linux, ticks from boot to the start of the process; elsewhere the second it was started in. */
   readonly start: string;
   readonly host: string;
-  /** Changes when the machine is started again, where that can be known. */
+  /** Changes when the machine reboots, if that can be known. */
   readonly boot: string;
 }
 
@@ -18,7 +18,7 @@ export function ownIdentity(): ProcessIdentity {
   return { pid, start, host: hostname(), boot: bootId() };
 }
 
-/** True when a process still runs. `unknown` for one of another machine. */
+/** True if a process is still running. `unknown` for a process on another machine. */
 export function processState(identity: ProcessIdentity): "running" | "ended" | "unknown" {
   if (identity.host !== hostname()) return "unknown";
   if (identity.boot !== bootId()) return "ended";
@@ -33,7 +33,7 @@ function bootId(): string {
   return readIfThere("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
 }
 
-/** True when the number belongs to a process; of a negative one, when its group has a member. */
+/** True if the number belongs to a process; for a negative one, if its group has a member. */
 export function isTaken(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -43,13 +43,13 @@ export function isTaken(pid: number): boolean {
   }
 }
 
-/** Place of the start time among the fields behind the name, see proc_pid_stat(5). */
+/** Index of the start time among the fields after the name, see proc_pid_stat(5). */
 const START_FIELD = 19;
 
-/** State of a process after proc_pid_stat(5): a zombie has ended and only waits for its parent. */
+/** State of a process, see proc_pid_stat(5): a zombie has ended and only waits for its parent. */
 function linuxState(pid: number): { readonly start: string; readonly isAlive: boolean } | undefined {
   const text = readIfThere(`/proc/${pid}/stat`);
-  // The name stands in parentheses and may hold blanks and parentheses itself.
+  // The name is in parentheses and may contain blanks and parentheses itself.
   const fields = text?.slice(text.lastIndexOf(")") + 2).split(" ");
   const start = fields?.[START_FIELD];
   if (fields === undefined || start === undefined) return undefined;
@@ -81,7 +81,7 @@ function isStartedAt({ pid, start }: ProcessIdentity): boolean {
     if (state.startsWith("Z")) return false;
     return Math.abs(Date.parse(started) / 1000 - Number(start)) <= START_TOLERANCE_S;
   } catch {
-    // Without ps the number is all there is to go by, and it is taken.
+    // Without ps only the number is known, and it is taken.
     return true;
   }
 }

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 
 /**
- * Ends processes that this one started when it ends without doing so itself, however that comes about. They
- * are named by the number of their group, as long as its first process was not waited for, or by a mark in
- * their environment or on their command line, which finds them outside of it too.
+ * Kills processes that this one started if it ends without doing so itself, for whatever reason. Names them
+ * by the number of their group, while its first process has not been reaped, or by a mark in their
+ * environment or command line, which also finds them outside the group.
  */
 export interface ProcessWatcher {
   readonly add: (name: number | string) => void;
@@ -11,10 +11,10 @@ export interface ProcessWatcher {
 }
 
 /**
- * Reads `+ NAME` and `- NAME` from its standard input. When that ends, whoever wrote to it is gone, and what
- * still has a name gets TERM, and KILL when it stays. It ignores the signals of a terminal, for it must
- * outlive the process it watches, and it carries no mark itself. A group that was once seen empty is let go:
- * its number may be another's by then.
+ * Reads `+ NAME` and `- NAME` from its standard input. When that ends, the writer is gone, and every
+ * remaining name gets TERM, then KILL if it survives. Ignores terminal signals, as it must outlive the
+ * process it watches, and carries no mark itself. Forgets a group once seen empty, as its number may have
+ * been reused.
  */
 const SCRIPT = `trap '' HUP INT TERM QUIT
 names=' '
@@ -55,7 +55,7 @@ while [ $count -lt 30 ] && send KILL; do
 done
 `;
 
-/** Starts with the first name it is told, ends with the last. `undefined` on Windows: no process groups. */
+/** Starts with the first name added, ends with the last removed. `undefined` on Windows (no groups). */
 export function createProcessWatcher(): ProcessWatcher | undefined {
   return process.platform === "win32" ? undefined : new ShellWatcher();
 }
@@ -80,7 +80,7 @@ class ShellWatcher implements ProcessWatcher {
   }
 
   #start(): void {
-    // Not on its command line, where everybody who looks at the processes would have to read it.
+    // Not on the command line, where it would clutter every process listing.
     const child = spawn("/bin/sh", ["-c", 'eval "$SCRIPT"', "process watcher"], {
       detached: true,
       stdio: ["pipe", "ignore", "ignore"],
@@ -89,9 +89,9 @@ class ShellWatcher implements ProcessWatcher {
     });
     this.#child = child;
     child.unref();
-    // Without a watcher processes are still ended whenever this one ends in order.
+    // Without a watcher, processes are still ended if this one ends normally.
     child.on("error", () => undefined);
-    // One that somebody killed is followed by another with the next name.
+    // If the watcher is killed, the next name starts another one.
     child.on("exit", () => {
       if (this.#child === child) this.#child = undefined;
     });
@@ -101,10 +101,10 @@ class ShellWatcher implements ProcessWatcher {
   }
 }
 
-/** Names the call a process belongs to: `a:b` inside a session that itself runs in call `a`. */
+/** Names the call that a process belongs to: `a:b` inside a session that itself runs in call `a`. */
 export const CALL_VARIABLE = "NANO_AGENT_CALL";
 
-/** `env` with a mark by which {@link ProcessWatcher} and process table find what was started with it. */
+/** `env` with a mark by which {@link ProcessWatcher} and process table find processes started with it. */
 export function markedEnvironment<V extends string | undefined>(
   env: { readonly [name: string]: V },
   mark: string,

@@ -11,7 +11,7 @@ export function realPath(path: string): string {
   }
 }
 
-/** True when a path is one of the folders or lies below one. All absolute, links resolved. */
+/** True if a path is one of the folders or lies below one. All must be absolute, with links resolved. */
 export function isWithin(path: string, ...folders: readonly string[]): boolean {
   return folders.some(
     (folder) => path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep),

@@ -1,13 +1,12 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { newUuid } from "../core/base/ids.ts";
 
-/** How the names of files begin that are written to take the place of another. Tools do not show them. */
+/** Prefix of temporary files that will replace another file. Tools hide them. */
 export const TEMPORARY_PREFIX = ".nano-agent-tmp-";
 
 /**
- * Puts a text in the place of a file in one step, readable by this user alone: whoever looks finds the old
- * one or the new one, whole. With `isSynced` it is on the disk by then. Throws what the system says, and
- * leaves nothing behind.
+ * Replaces the text of a file atomically, readable by this user alone: a reader sees the old or the new text,
+ * never a part. With `isSynced` it is on disk on return. Throws system errors and leaves nothing behind.
  */
 export function replaceFile(
   path: string,

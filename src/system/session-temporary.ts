@@ -4,8 +4,8 @@ import { join } from "node:path";
 const PLACE = /^(\/(?:var\/)?tmp)(?:\/([^/]+))?(?:\/(.*))?$/s;
 
 /**
- * The path of this machine that an absolute path stands for while commands of the session see the folder
- * `temporary` as their `/tmp`: what is not there outside is looked for in that folder. Default: the path.
+ * The real path behind an absolute path if the session's commands see the folder `temporary` as `/tmp`:
+ * anything missing outside is looked for in that folder. Without `temporary`, the path itself.
  */
 export function sessionPlace(path: string, temporary: string | undefined): string {
   const place = temporary === undefined ? null : PLACE.exec(path);

@@ -2,8 +2,8 @@ import { lstatSync, readdirSync } from "node:fs";
 import { join, parse } from "node:path";
 
 /**
- * An absolute path with its names as the disk spells them, where Unicode holds both for the same: `é` as one
- * character or as two. Only names that are not there as written are looked for. Never throws.
+ * An absolute path with its names spelled as on disk, if Unicode considers both the same: `é` as one
+ * character or as two. Only names that do not exist as written are looked for. Never throws.
  */
 export function spelledPath(path: string): string {
   if (isAscii(path) || isThere(path)) return path;

@@ -1,10 +1,10 @@
-/** As much of a connection of `node:sqlite` as a transaction needs. */
+/** The part of a `node:sqlite` connection that a transaction needs. */
 export interface TransactionHost {
   readonly isTransaction: boolean;
   exec(sql: string): void;
 }
 
-/** Works as a whole or not at all. Takes the write lock first, so that nothing read is out of date. */
+/** Runs `work` as a transaction. Takes the write lock first, so that nothing read is out of date. */
 export function inTransaction<T>(database: TransactionHost, work: () => T): T {
   database.exec("BEGIN IMMEDIATE");
   try {
@@ -12,23 +12,23 @@ export function inTransaction<T>(database: TransactionHost, work: () => T): T {
     database.exec("COMMIT");
     return result;
   } catch (error) {
-    // Some faults, a full disk for one, end the transaction by themselves.
+    // Some errors, such as a full disk, end the transaction by themselves.
     if (database.isTransaction) database.exec("ROLLBACK");
     throw error;
   }
 }
 
-/** True when an error of SQLite says that the file is damaged or no database. */
+/** True if an error of SQLite means that the file is damaged or not a database. */
 export function isDamagedDatabase(error: unknown): boolean {
   return hasCode(error, [SQLITE_CORRUPT, SQLITE_NOTADB]);
 }
 
-/** True when an error of SQLite says that another connection is writing. */
+/** True if an error of SQLite means that another connection is writing. */
 export function isBusyDatabase(error: unknown): boolean {
   return hasCode(error, [SQLITE_BUSY, SQLITE_LOCKED]);
 }
 
-/** True when an error of SQLite says that there is no room on the disk. */
+/** True if an error of SQLite means that the disk is full. */
 export function isFullDatabase(error: unknown): boolean {
   return hasCode(error, [SQLITE_FULL]);
 }
@@ -41,11 +41,11 @@ const SQLITE_NOTADB = 26;
 
 function hasCode(error: unknown, codes: readonly number[]): boolean {
   if (typeof error !== "object" || error === null || !("errcode" in error)) return false;
-  // The low byte is the kind, what stands above it the circumstances.
+  // The low byte is the kind, the bits above it give details.
   return typeof error.errcode === "number" && codes.includes(error.errcode & 0xff);
 }
 
-/** The database of Node, loaded without the warning some versions print. Throws in a runtime without it. */
+/** Node's database module, loaded without the warning that some versions print. Throws if there is none. */
 export function loadSqlite(): typeof import("node:sqlite") {
   const host: { emitWarning: unknown } = process;
   const emit = host.emitWarning;

@@ -1,6 +1,6 @@
 /**
- * The part of `@opentelemetry/api` 1.x that is used, as shapes: the package is an optional peer, and its
- * types are not needed to use this one.
+ * The part of `@opentelemetry/api` 1.x in use, as structural types: the package is an optional peer
+ * dependency, and its types are not required to use this one.
  */
 export interface OpenTelemetryApi {
   readonly trace: {
@@ -11,17 +11,17 @@ export interface OpenTelemetryApi {
   readonly context: { active(): OtelContext };
 }
 
-/** Connects spans. */
+/** Links spans to their parents. */
 export interface OtelContext {
   getValue(key: symbol): unknown;
   setValue(key: symbol, value: unknown): OtelContext;
   deleteValue(key: symbol): OtelContext;
 }
 
-/** Values of attributes. */
+/** Attribute values. */
 export type OtelAttributes = { [name: string]: string | number | boolean | string[] | undefined };
 
-/** Makes spans. */
+/** Creates spans. */
 export interface OtelTracer {
   startSpan(
     name: string,
@@ -30,7 +30,7 @@ export interface OtelTracer {
   ): OtelSpan;
 }
 
-/** A span in progress. */
+/** A started span. */
 export interface OtelSpan {
   setAttributes(attributes: OtelAttributes): unknown;
   setStatus(status: { code: number; message?: string }): unknown;
@@ -38,7 +38,7 @@ export interface OtelSpan {
   end(endTime?: number): void;
 }
 
-/** Makes instruments. */
+/** Creates instruments. */
 export interface OtelMeter {
   createHistogram(
     name: string,
@@ -46,7 +46,7 @@ export interface OtelMeter {
   ): OtelHistogram;
 }
 
-/** Counts values by size. */
+/** Records values in buckets. */
 export interface OtelHistogram {
   record(value: number, attributes: OtelAttributes, context?: OtelContext): void;
 }

@@ -26,9 +26,9 @@ import type {
 export interface OpenTelemetryOptions {
   /** `gen_ai.agent.name`. Default: none. */
   readonly agentName?: string;
-  /** Parent of the span of a run. Default: the context that is active when the run begins. */
+  /** Parent of a run's span. Default: the context active when the run starts. */
   readonly parent?: OtelContext;
-  /** True adds texts, arguments and results, whatever people wrote or tools read. Default false. */
+  /** True records messages, arguments and results, whatever people wrote or tools read. Default false. */
   readonly captureContent?: boolean;
 }
 
@@ -36,16 +36,15 @@ export interface OpenTelemetryOptions {
 const INTERNAL = 0;
 const CLIENT = 2;
 const ERROR = 2;
-/** Purposes of requests that have no answer. */
+/** Usage purposes of requests that never got an answer. */
 const BROKEN_OFF: ReadonlySet<string> = new Set(["retry", "aborted", "failed"]);
 
 /**
- * An observer for `onEvent` that makes spans and metrics of runs, by the GenAI semantic conventions 1.41:
- * `invoke_agent` around a run, `chat` for each model request, `execute_tool` for each tool call,
- * `invoke_agent` below it for each subagent; `gen_ai.client.operation.duration` and
- * `gen_ai.client.token.usage`. `api` is the module `@opentelemetry/api`; without a registered provider all of
- * it does nothing. One observer per run at a time. Source:
- * https://github.com/open-telemetry/semantic-conventions-genai
+ * An observer for `onEvent` that creates spans and metrics for runs, following the GenAI semantic conventions
+ * 1.41: `invoke_agent` for a run, `chat` for each model request, `execute_tool` for each tool call, and below
+ * it `invoke_agent` for each subagent; `gen_ai.client.operation.duration` and `gen_ai.client.token.usage`.
+ * `api` is the module `@opentelemetry/api`; without a registered provider all of this does nothing. One
+ * observer handles one run at a time. Source: https://github.com/open-telemetry/semantic-conventions-genai
  */
 export function openTelemetryObserver(
   api: OpenTelemetryApi,
@@ -64,7 +63,7 @@ interface Telemetry {
   readonly options: OpenTelemetryOptions;
 }
 
-/** How a run, or the run of a subagent, came to its end. */
+/** How a run or a subagent's run ended. */
 interface RunEnding {
   readonly stopReason: StopReason;
   readonly error?: { readonly code: string; readonly message: string };
@@ -84,11 +83,11 @@ class RunObserver {
   #run: OpenSpan | undefined;
   #model = "";
   #chat: OpenSpan | undefined;
-  /** Milliseconds since the epoch of the first delta of the current request. */
+  /** When the current request's first delta arrived, in milliseconds since the epoch. */
   #firstChunkAt: number | undefined;
   readonly #tools = new Map<string, OpenSpan>();
   readonly #subagents = new OpenSubagents<RunObserver>();
-  /** Spent and said by a subagent, whose end does not say it. */
+  /** A subagent's spending and last answer, which its end event does not include. */
   #spending = NO_SPENDING;
   #said = "";
 
@@ -121,7 +120,7 @@ class RunObserver {
     }
   }
 
-  /** Events beside requests and calls. */
+  /** Events other than those of the main requests and tool calls. */
   #seeBeside(event: AgentEvent): void {
     switch (event.type) {
       case "retry":
@@ -143,7 +142,7 @@ class RunObserver {
     }
   }
 
-  /** Events of a subagent, below the call that started it. */
+  /** Events of a subagent, nested under the call that started it. */
   #subagent(wrapped: SubagentEvent): void {
     const { callId, agent, event } = wrapped;
     const around = this.#tools.get(callId)?.context ?? this.#run?.context;
@@ -173,7 +172,7 @@ class RunObserver {
     });
   }
 
-  /** Requests beside the conversation are spans; an attempt that broke off has one already. */
+  /** Requests outside the conversation get a span here; an attempt that failed already has one. */
   #count(entry: ModelUsageEntry): void {
     const { purpose, model, usage, costUsd, durationMs, responseId, time } = entry;
     this.#spending = addSpending(this.#spending, entry);
@@ -276,7 +275,7 @@ class RunObserver {
     chat.span.end(chat.startedAt + entry.durationMs);
   }
 
-  /** A request without an answer. */
+  /** Ends the span of a request that got no answer. */
   #closeChat(errorType: string): void {
     const chat = this.#chat;
     this.#chat = undefined;
@@ -391,7 +390,7 @@ function instruments(meter: OtelMeter): Instruments {
 
 const MAX_CHARS = 20_000;
 
-/** Who was asked for which model, given as `provider/id`. */
+/** Provider and model that were asked, from `provider/id`. */
 function providerAttributes(model: string): OtelAttributes {
   const provider = model.slice(0, model.indexOf("/"));
   return {
@@ -400,7 +399,7 @@ function providerAttributes(model: string): OtelAttributes {
   };
 }
 
-/** Names the conventions have for providers, where they are not ours. */
+/** Names the conventions give to providers, if they differ from ours. */
 const PROVIDERS: ReadonlyMap<string, string> = new Map([
   ["google", "gcp.gemini"],
   ["openai-chat", "openai"],
@@ -410,7 +409,7 @@ const PROVIDERS: ReadonlyMap<string, string> = new Map([
   ["moonshot", "moonshot_ai"],
 ]);
 
-/** Tokens, with those of cache and reasoning where they are known. */
+/** Token counts; those of cache and reasoning only if known. */
 function usageAttributes(usage: Usage): OtelAttributes {
   return {
     "gen_ai.usage.input_tokens": usage.inputTokens,
@@ -423,7 +422,7 @@ function usageAttributes(usage: Usage): OtelAttributes {
   };
 }
 
-/** An answer as the conventions write messages. */
+/** An answer in the conventions' message format. */
 function outputMessage({ message, finishReason }: AssistantEntry): object {
   const parts = message.content.map((block) => {
     if (block.type === "tool_use")
@@ -439,7 +438,7 @@ function modelId(model: string): string {
   return model.slice(model.indexOf("/") + 1);
 }
 
-/** A text cut to the longest one attribute holds. */
+/** Truncates text to the longest value an attribute may have. */
 function clip(text: string): string {
   return text.length <= MAX_CHARS ? text : text.slice(0, MAX_CHARS).toWellFormed();
 }

@@ -11,25 +11,25 @@ import { textOf, toolCallsOf, type Usage } from "../core/message/message.ts";
 import { OpenSubagents } from "../journal/scopes.ts";
 import { SpendingTally } from "../journal/session-usage.ts";
 
-/** The part of the program a line of the log is about. */
+/** The part of the program that a log line is about. */
 export type LogService = "run" | "model" | "tool" | "permission" | "context";
 
-/** Takes a line of the log, without its time. */
+/** Receives a log line, without its time. */
 export type LogSink = (service: LogService, text: string) => void;
 
 /** Options of {@link runLog}. */
 export interface RunLogOptions {
-  /** Takes secrets out of a text before it is cut: no sink knows half of one. Default: they stay. */
+  /** Removes secrets before text is truncated, so that no sink sees half of one. Default: none removed. */
   readonly redact?: (text: string) => string;
 }
 
 const MAX_CHARS = 300;
-/** Looked at of a text: what stands out of sight may show that a secret begins within it. */
+/** Characters given to `redact`: text beyond the visible part can show that a secret begins within it. */
 const MAX_REDACTED = 100_000;
 
 /**
- * An observer for `onEvent` that says in lines what happens: requests and answers with time, tokens and cost,
- * tool calls with arguments and result, decisions, retries, warnings. Texts are made one line and cut to 300
+ * An observer for `onEvent` that logs a run as lines: requests and answers with time, tokens and cost, tool
+ * calls with arguments and result, decisions, retries, warnings. Text is put on one line and clipped to 300
  * characters.
  */
 export function runLog(sink: LogSink, { redact }: RunLogOptions = {}): (event: AgentEvent) => void {
@@ -46,7 +46,7 @@ interface LineContext {
   readonly subagents: OpenSubagents<SubagentUse>;
 }
 
-/** Used up by a subagent so far, its own subagents included. */
+/** Used by a subagent so far, including its own subagents. */
 interface SubagentUse {
   toolCalls: number;
   readonly spending: SpendingTally;
@@ -87,7 +87,7 @@ function lineOf(event: AgentEvent, context: LineContext): Parameters<LogSink> | 
   }
 }
 
-/** The line of what happens to a tool call. */
+/** The line for an event of a tool call. */
 function callLine(event: AgentEvent, { short }: LineContext): Parameters<LogSink> | undefined {
   switch (event.type) {
     case "permission_decision": {
@@ -111,7 +111,7 @@ function callLine(event: AgentEvent, { short }: LineContext): Parameters<LogSink
   }
 }
 
-/** The line of its own event, behind its name and the call that started it. */
+/** The line of the inner event, prefixed with the agent's name and the call that started it. */
 function withinSubagent(wrapped: SubagentEvent, context: LineContext): Parameters<LogSink> | undefined {
   const { agent, callId, event } = wrapped;
   const { subagents } = context;

@@ -114,10 +114,10 @@ const ERROR_TYPES: { readonly [status: number]: string } = {
   529: "overloaded_error",
 };
 
-/** Cache marks one request may have. */
+/** Cache marks allowed in one request. */
 const MAX_CACHE_MARKS = 4;
 
-/** Options that extended thinking excludes. */
+/** Options that cannot be combined with extended thinking. */
 function checkSampling(body: Fields, found: Violations): void {
   const { thinking, temperature, top_k, top_p, tool_choice, max_tokens } = body;
   const type = isRecord(thinking) ? thinking["type"] : undefined;
@@ -141,7 +141,7 @@ function checkBudget(budget: unknown, max_tokens: unknown, found: Violations): v
 
 function checkTools(tools: unknown, found: Violations): void {
   for (const [where, { type, name, input_schema }] of found.objects("tools", tools)) {
-    // Tools of the vendor itself have a type and no schema.
+    // The vendor's own tools have a type and no schema.
     if (type !== undefined && type !== "custom") found.vendorTool(name);
     else {
       found.tool(where, name, input_schema);
@@ -153,7 +153,7 @@ function checkTools(tools: unknown, found: Violations): void {
 function checkMessages(messages: readonly ObjectAt[], found: Violations): void {
   let open: readonly string[] = [];
   for (const [at, [where, { role, content }]] of messages.entries()) {
-    // Neighbours of one role count as one message, and either may begin.
+    // Adjacent messages of one role count as one, and either role may come first.
     if (role !== "user" && role !== "assistant")
       found.add(where, `has role ${JSON.stringify(role)}; there are user and assistant`);
     const blocks = contentBlocks(`${where}.content`, content, found);
@@ -188,7 +188,7 @@ function checkBlocks(where: string, content: unknown, found: Violations): readon
   });
 }
 
-/** Calls of tools that run at the vendor, what comes of them, and others that only the vendor looks into. */
+/** Calls of tools that run at the vendor, their results, and other blocks only the vendor can read. */
 const VENDOR_CALL = { id: "callId", name: "filled", input: "object" } as const;
 const VENDOR_RESULTS =
   "advisor bash_code_execution code_execution mcp text_editor_code_execution tool_search web_fetch web_search";

@@ -14,7 +14,7 @@ import { compileValidator } from "../core/base/validate-json.ts";
 import type { Model, ModelRequest, StreamPart } from "../core/model/model.ts";
 import { mismatch } from "./script.ts";
 
-/** A part of an answer as a cassette keeps it. */
+/** A part of an answer as recorded in a cassette. */
 export type RecordedPart =
   | Exclude<StreamPart, { readonly type: "retry" }>
   | {
@@ -24,9 +24,9 @@ export type RecordedPart =
       readonly error: RecordedError;
     };
 
-/** One request and its answer. Neither `error` nor a `finish` part: the reader left early. */
+/** One request and its answer. With neither `error` nor a `finish` part, the reader left early. */
 export interface CassetteExchange {
-  /** Hash of the request, for a quick look at which exchange changed. */
+  /** Hash of the request, to see quickly which exchange changed. */
   readonly fingerprint: string;
   /** The request without `sessionId`, which is new in every run. */
   readonly request: Json;
@@ -34,7 +34,7 @@ export interface CassetteExchange {
   readonly error?: RecordedError;
 }
 
-/** Version of the format {@link Cassette.toJSON} writes. */
+/** Format version that {@link Cassette.toJSON} writes. */
 export const CASSETTE_VERSION = 1;
 
 /** A cassette as JSON. */
@@ -45,11 +45,11 @@ export interface CassetteJson {
   readonly exchanges: readonly CassetteExchange[];
 }
 
-/** Recorded exchanges with a model, in the order in which the requests began. Saved with `JSON.stringify`. */
+/** Recorded exchanges with a model, ordered by when the requests began. Saved with `JSON.stringify`. */
 export class Cassette {
-  /** Of the model that was recorded. */
+  /** Provider of the recorded model. */
   provider = "";
-  /** Id of the model that was recorded. */
+  /** Id of the recorded model. */
   model = "";
   readonly exchanges: CassetteExchange[] = [];
 
@@ -59,7 +59,7 @@ export class Cassette {
   }
 }
 
-/** Reads a saved cassette, as text or value. Throws `invalid_argument` for anything else. */
+/** Parses a saved cassette, given as text or as a value. Throws `invalid_argument` for anything else. */
 export function parseCassette(saved: unknown): Cassette {
   const parsed = typeof saved === "string" ? safeParse(saved) : ({ ok: true, value: saved } as const);
   if (!parsed.ok) throw misuse(`The cassette is not JSON: ${parsed.error}.`);
@@ -78,7 +78,7 @@ export function parseCassette(saved: unknown): Cassette {
   return cassette;
 }
 
-/** A request as it is recorded and compared. */
+/** A request in the form that is recorded and compared. */
 function recordedRequest(request: ModelRequest): {
   readonly fingerprint: string;
   readonly request: Json;
@@ -91,13 +91,13 @@ function recordedRequest(request: ModelRequest): {
   };
 }
 
-/** A part as it is recorded: a copy, with errors as data. */
+/** A part in its recorded form: a copy, with errors as data. */
 function recordedPart(part: StreamPart): RecordedPart {
   const safe = part.type === "retry" ? { ...part, error: recordedError(part.error) } : part;
   return JSON.parse(JSON.stringify(safe)) as RecordedPart;
 }
 
-/** The failure that was recorded. */
+/** Recreates the recorded failure. */
 function replayedError({ code, message, details, retryable }: RecordedError): NanoAgentError {
   return new NanoAgentError(code, message, { details, retryable });
 }
@@ -124,12 +124,12 @@ function checkCassette(): ReturnType<typeof compileValidator> {
   );
 }
 
-/** Where a recording goes. */
+/** The cassette to record into. */
 export interface RecordModelOptions {
   readonly cassette: Cassette;
 }
 
-/** The model, with every exchange recorded: answers, failures, answers whose reader left. */
+/** Wraps a model to record every exchange: answers, failures, and answers whose reader left early. */
 export function recordModel(model: Model, { cassette }: RecordModelOptions): Model {
   cassette.provider = model.provider;
   cassette.model = model.id;
@@ -157,14 +157,14 @@ export function recordModel(model: Model, { cassette }: RecordModelOptions): Mod
 
 /** A model that answers from a cassette; made by {@link replayModel}. */
 export interface ReplayModel extends Model {
-  /** Throws `script_mismatch` when recorded exchanges are left over. */
+  /** Throws `script_mismatch` if recorded exchanges are left over. */
   assertFinished(): void;
 }
 
 /**
- * Answers the requests from the cassette, in the recorded order. Every request must equal the one recorded in
- * its place (`sessionId` apart): a changed one fails with `script_mismatch`, naming where it first differs
- * and both values; so does a request too many. No answer is ever guessed. Retries are replayed without their
+ * Answers requests from the cassette, in the recorded order. Every request must equal the recorded one
+ * (except for `sessionId`): one that differs fails with `script_mismatch`, naming the first difference and
+ * both values, and so does an extra request. No answer is ever guessed. Retries are replayed without their
  * delay.
  */
 export function replayModel(cassette: Cassette): ReplayModel {

@@ -16,10 +16,10 @@ export const VENDORS: { readonly [W in WireName]: Vendor } = {
 };
 
 /**
- * The faults a vendor would refuse a request for, judged strictly by its documentation and known refusals:
- * every tool call answered exactly once and directly, ids unique, nothing empty that may not be, roles in
- * order, well-formed text, valid tools. One sentence each, with the place; empty for a request without fault.
- * At most fifty.
+ * Lists the faults for which a vendor would refuse a request, judged strictly by its documentation and known
+ * refusals: every tool call answered exactly once and directly, unique ids, nothing empty that must not be,
+ * roles in order, well-formed text, valid tools. One sentence each, with the place, at most fifty; empty for
+ * a valid request.
  */
 export function checkRequest(wire: WireName, body: unknown): readonly string[] {
   const found = new Violations();

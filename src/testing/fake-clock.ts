@@ -2,16 +2,15 @@ import type { Clock } from "../core/base/async.ts";
 import { misuse } from "../core/base/errors.ts";
 
 /**
- * A clock that stands still until a test moves it. Sleepers wake in the order of their time when
- * {@link FakeClock.advance} passes it. An aborted sleep rejects with the signal's reason, as with the
- * machine's clock.
+ * A clock that stands still until a test advances it. Sleepers wake in order of their due time as {@link
+ * FakeClock.advance} passes it. An aborted sleep rejects with the signal's reason, like the system clock.
  */
 export class FakeClock implements Clock {
   #nowMs: number;
   #sleepers: Sleeper[] = [];
   #watchers: { readonly count: number; readonly resolve: () => void }[] = [];
 
-  /** `startMs`: milliseconds since the epoch. Default: the first moment of 2026. */
+  /** `startMs`: milliseconds since the epoch. Default: the start of 2026. */
   constructor(startMs: number = Date.UTC(2026, 0, 1)) {
     this.#nowMs = startMs;
   }
@@ -24,7 +23,7 @@ export class FakeClock implements Clock {
     return this.#nowMs;
   }
 
-  /** Sleepers at this moment. */
+  /** Number of current sleepers. */
   get sleeping(): number {
     return this.#sleepers.length;
   }
@@ -58,7 +57,7 @@ export class FakeClock implements Clock {
     });
   }
 
-  /** Resolves once `count` sleepers wait (default 1), so that a test can let time pass then. */
+  /** Resolves once `count` sleepers (default 1) are waiting, so that a test can then advance the clock. */
   untilSleeping(count = 1): Promise<void> {
     return new Promise((resolve) => {
       this.#watchers.push({ count, resolve });
@@ -67,8 +66,8 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * Moves time on by `ms` and wakes whoever is due, the earliest first, at its own time. Between two
-   * sleepers, and at the end, pending work gets to run, so that who sleeps again within `ms` is woken again.
+   * Advances the clock by `ms` and wakes due sleepers, earliest first, each at its own time. Pending work
+   * runs between two sleepers and at the end, so a sleeper that sleeps again within `ms` is woken again.
    */
   async advance(ms: number): Promise<void> {
     if (!(ms >= 0)) throw misuse(`Time cannot move by ${ms} ms; pass a number from 0.`);
@@ -95,7 +94,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** One round of the event loop: everything that waits for promises only has run when it is over. */
+/** Waits one round of the event loop, after which everything that only awaits promises has run. */
 function macrotask(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

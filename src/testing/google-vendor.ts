@@ -4,9 +4,9 @@ import type { ObjectAt, Violations } from "./request-violations.ts";
 import { deltas, speechOf, spokenCall, statusOf, type Vendor, type VendorFault } from "./speech.ts";
 
 /**
- * `streamGenerateContent?alt=sse` (https://ai.google.dev/api/generate-content). A call has an id only when
- * one is scripted, as older models send none. The signature of reasoning comes, as it does there, with the
- * part that follows. Malformed arguments cannot be sent in this format: the answer then ends with
+ * `streamGenerateContent?alt=sse` (https://ai.google.dev/api/generate-content). Calls only have an id if one
+ * is scripted, since older models send none. As with the real API, the signature of reasoning arrives with
+ * the following part. This format cannot carry malformed arguments: the answer then ends with
  * `MALFORMED_FUNCTION_CALL`.
  */
 export const googleVendor: Vendor = {
@@ -138,7 +138,7 @@ function checkAnswers(
   }
 }
 
-/** The kinds of a part, and what is read of each. */
+/** The kinds of parts, and the fields checked in each. */
 const KINDS = {
   text: {},
   inlineData: { mimeType: "filled", data: "filled" },

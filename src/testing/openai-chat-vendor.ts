@@ -4,7 +4,7 @@ import { deltas, openAiError, speechOf, spokenCall, type Vendor } from "./speech
 
 /**
  * Chat Completions (https://platform.openai.com/docs/api-reference/chat). Reasoning goes into
- * `reasoning_content`, as compatible servers send it; signatures have no place in this format.
+ * `reasoning_content`, as with compatible servers; this format cannot carry signatures.
  */
 export const openAiChatVendor: Vendor = {
   check: (body, found) => {
@@ -125,7 +125,7 @@ function checkCalls(where: string, value: unknown, found: Violations): readonly 
 
 const TEXT = { text: { text: "filled" } } as const;
 
-/** Content parts each role may have; strings are allowed everywhere. */
+/** Content parts allowed for each role; strings are allowed everywhere. */
 const PARTS: { readonly [role: string]: Shapes } = {
   system: TEXT,
   developer: TEXT,

@@ -73,7 +73,7 @@ export const openAiResponsesVendor: Vendor = {
         },
         fail: (fault) => {
           const { code, type, message } = openAiError(fault).error;
-          // An answer that fails has a code always, and nothing else to tell what is wrong.
+          // A failed answer always has a code, and no other field that explains the error.
           const known = type === "invalid_request_error" ? "invalid_prompt" : "server_error";
           const response = { ...answer("failed"), error: { code: code ?? known, message } };
           return emit("response.failed", { response });
@@ -101,9 +101,9 @@ export const openAiResponsesVendor: Vendor = {
 
 interface SpokenItem {
   readonly begun: Fields;
-  /** The finished item, as the last event and the whole response show it. */
+  /** The finished item, as in its last event and in the complete response. */
   readonly item: Fields;
-  /** Between its beginning and its end. */
+  /** Events between its start and its end. */
   readonly events: readonly (readonly [type: string, fields: Fields])[];
 }
 
@@ -158,7 +158,7 @@ function itemOf(piece: SpokenPiece, index: number, context: SpeechContext): Spok
   };
 }
 
-/** The events of the one part of an item. */
+/** The events of an item's only part. */
 function textEvents(
   text: string,
   part: (text: string) => Fields,
@@ -174,10 +174,10 @@ function textEvents(
   ];
 }
 
-/** Tokens below which the API refuses a limit. */
+/** The API refuses limits below this many tokens. */
 const MIN_OUTPUT_TOKENS = 16;
 
-/** Items that only the vendor looks into: what its own tools did, and its compaction. */
+/** Items only the vendor can read: traces of its own tools, and its compaction. */
 const VENDOR_ITEMS = [
   "item_reference compaction web_search_call file_search_call code_interpreter_call image_generation_call",
   "computer_call computer_call_output local_shell_call local_shell_call_output shell_call shell_call_output",
@@ -195,14 +195,14 @@ const ITEMS: Shapes = {
   ...Object.fromEntries(VENDOR_ITEMS.map((name) => [name, {}])),
 };
 
-/** How ids of items begin, where one is sent. */
+/** Prefixes that item ids must have, if sent. */
 const ID_PREFIX: { readonly [type: string]: string } = {
   message: "msg",
   function_call: "fc",
   reasoning: "rs",
 };
 
-/** Types of items that come from the model. */
+/** Types of items produced by the model. */
 const OF_MODEL = /_call$|^(?:reasoning|compaction|mcp_list_tools|mcp_approval_request)$/;
 
 function checkItems(items: readonly ObjectAt[], found: Violations): void {

@@ -2,36 +2,36 @@ import { type Fields, isRecord, ownValue, safeParse } from "../core/base/json.ts
 
 const MAX_VIOLATIONS = 50;
 
-/** Names every vendor takes for a tool. */
+/** Tool names that every vendor accepts. */
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /**
- * The form of a field. `filled`: text that is not empty · `words`: text that is not blank · `callId`: used
- * once in the whole request · `arguments`: JSON text of an object.
+ * The form of a field. `filled`: non-empty text · `words`: non-blank text · `callId`: used once in the whole
+ * request · `arguments`: JSON text of an object.
  */
 export type FieldKind = "text" | "filled" | "words" | "object" | "list" | "callId" | "toolName" | "arguments";
 
-/** The forms of the fields of each type of object; there are no other types. */
+/** The required fields of each object type; other types are unknown. */
 export interface Shapes {
   readonly [type: string]: { readonly [field: string]: FieldKind };
 }
 
-/** An object of a request, and where it is. */
+/** An object in a request, and its place. */
 export type ObjectAt = readonly [where: string, item: Fields];
 
-/** Collects what is wrong with a request, and holds the checks that all wires share. */
+/** Collects the faults of a request and provides the checks that all wires share. */
 export class Violations {
   readonly list: string[] = [];
   readonly #callIds = new Set<string>();
   readonly #toolNames = new Set<string>();
   #hasVendorTools = false;
 
-  /** Notes one fault: where it is, and what it is. */
+  /** Records a fault: its place and the problem. */
   add(where: string, problem: string): void {
     if (this.list.length < MAX_VIOLATIONS) this.list.push(`${where} ${problem}`);
   }
 
-  /** Every text below `value`, keys included, must be well-formed Unicode. */
+  /** All strings below `value`, including keys, must be well-formed Unicode. */
   text(where: string, value: unknown): void {
     if (typeof value === "string") {
       if (!value.isWellFormed()) this.add(where, "holds half a surrogate pair");
@@ -45,7 +45,7 @@ export class Violations {
     }
   }
 
-  /** The value as a list of objects; anything else is noted and left out. */
+  /** Returns the value as a list of objects; anything else is recorded as a fault and left out. */
   objects(where: string, value: unknown): readonly ObjectAt[] {
     if (!Array.isArray(value)) {
       this.add(where, "is not an array");
@@ -59,14 +59,14 @@ export class Violations {
     return items;
   }
 
-  /** {@link Violations.objects} of a list that must not be empty; `problem` says so. */
+  /** {@link Violations.objects} for a list that must not be empty, else `problem` is recorded. */
   someObjects(where: string, value: unknown, problem = "is empty"): readonly ObjectAt[] {
     const items = this.objects(where, value);
     if (items.length === 0) this.add(where, problem);
     return items;
   }
 
-  /** An object must have a known type, and the fields of that. */
+  /** An object must have a known type and that type's fields. */
   typed(where: string, item: Fields, shapes: Shapes, type: unknown = item["type"]): void {
     const shape = ownValue(shapes, type);
     if (shape === undefined) this.add(where, `has the unknown type ${JSON.stringify(type)}`);
@@ -82,7 +82,7 @@ export class Violations {
     }
   }
 
-  /** The declaration of a tool: a valid name that no other has, and an object schema. */
+  /** A tool declaration: a valid, unique name and an object schema. */
   tool(where: string, name: unknown, schema: unknown): void {
     this.field(`${where}.name`, name, "toolName");
     if (typeof name === "string") {
@@ -93,19 +93,19 @@ export class Violations {
     if (type !== "object" && type !== "OBJECT") this.add(where, "has no schema of type object");
   }
 
-  /** A schema as OpenAI and Anthropic take it. */
+  /** A schema that OpenAI and Anthropic accept. */
   plainSchema(where: string, schema: unknown): void {
     const choice = ["anyOf", "oneOf", "allOf"].find((key) => isRecord(schema) && key in schema);
     if (choice !== undefined) this.add(where, `has a schema with ${choice} at its top`);
   }
 
-  /** A tool that runs at the vendor, or has no schema: only its name counts, where it has one. */
+  /** A tool that runs at the vendor or has no schema: only its name is checked, if it has one. */
   vendorTool(name: unknown): void {
     this.#hasVendorTools = true;
     if (typeof name === "string") this.#toolNames.add(name);
   }
 
-  /** A choice of tools must have tools, and a named one must be declared. */
+  /** A tool choice requires tools, and a named tool must be declared. */
   toolChoice(name: unknown): void {
     const where = "tool_choice";
     if (this.#toolNames.size === 0 && !this.#hasVendorTools) this.add(where, "is given without tools");
@@ -113,7 +113,7 @@ export class Violations {
       this.add(where, `names ${name}, which is not declared`);
   }
 
-  /** The answers must be one for each call, no more and no less. */
+  /** There must be exactly one answer for each call. */
   answers(where: string, calls: readonly string[], answered: readonly unknown[]): void {
     const open = new Set(calls);
     for (const id of answered) {

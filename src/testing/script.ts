@@ -3,7 +3,7 @@ import { clipped, counted } from "../core/base/text.ts";
 import type { ToolInput, Usage } from "../core/message/message.ts";
 import type { FinishReason, ModelRequest } from "../core/model/model.ts";
 
-/** Something a scripted answer does; plain data, made by {@link says}, {@link calls} and their like. */
+/** A step of a scripted answer; plain data, made by {@link says}, {@link calls} and similar functions. */
 export type ScriptPiece =
   | { readonly type: "says"; readonly text: string }
   | { readonly type: "thinks"; readonly text: string; readonly signature?: string }
@@ -24,7 +24,7 @@ export type ScriptPiece =
 /** One answer: a piece, or several in order. */
 export type ScriptAnswer = ScriptPiece | readonly ScriptPiece[];
 
-/** An answer, or a function that makes it from the request. `index` counts requests from 0. */
+/** An answer, or a function that creates it from the request. `index` counts requests from 0. */
 export type ScriptStep =
   | ScriptAnswer
   | ((request: ModelRequest, index: number) => ScriptAnswer | Promise<ScriptAnswer>);
@@ -34,20 +34,20 @@ export function says(text: string): ScriptPiece {
   return { type: "says", text };
 }
 
-/** The model reasons; `signature` is what its provider wants back with the block. */
+/** The model reasons; `signature` is the value the provider expects back with the block. */
 export function thinks(text: string, signature?: string): ScriptPiece {
   return signature === undefined ? { type: "thinks", text } : { type: "thinks", text, signature };
 }
 
 /**
- * The model calls a tool. A string as `input` is sent as the JSON text of the arguments exactly as it is,
- * malformed or not. Without an `id` the double counts: `call_1`, `call_2`…
+ * The model calls a tool. A string as `input` is sent unchanged as the arguments' JSON text, malformed or
+ * not. Calls without an `id` are numbered: `call_1`, `call_2`…
  */
 export function calls(name: string, input: ToolInput | string = {}, id?: string): ScriptPiece {
   return id === undefined ? { type: "calls", name, input } : { type: "calls", name, input, id };
 }
 
-/** The request fails here, after what was streamed. A string is a `provider_error`. */
+/** The request fails here, after the parts already streamed. A string becomes a `provider_error`. */
 export function fails(error: Error | string): ScriptPiece {
   return {
     type: "fails",
@@ -55,25 +55,25 @@ export function fails(error: Error | string): ScriptPiece {
   };
 }
 
-/** The answer goes on when the promise settles (a rejection fails the request) or the signal is aborted. */
+/** The answer continues once the promise settles (a rejection fails the request) or the signal is aborted. */
 export function waits(until: Promise<unknown> | AbortSignal): ScriptPiece {
   return { type: "waits", until };
 }
 
-/** Why the answer ends and what it costs. Default: `tool_use` after a call, else `stop`. */
+/** Why the answer ends and how many tokens it used. Default: `tool_use` after a call, else `stop`. */
 export function finishes(reason: FinishReason["unified"] | FinishReason, usage?: Usage): ScriptPiece {
   return usage === undefined ? { type: "finishes", reason } : { type: "finishes", reason, usage };
 }
 
-/** The cost of a scripted answer unless {@link finishes} says otherwise. */
+/** Usage of a scripted answer unless {@link finishes} says otherwise. */
 export const SCRIPTED_USAGE: Usage = Object.freeze({ inputTokens: 100, outputTokens: 20 });
 
-/** The pieces of an answer. */
+/** Returns the pieces of an answer. */
 export function piecesOf(answer: ScriptAnswer): readonly ScriptPiece[] {
   return Array.isArray(answer) ? (answer as readonly ScriptPiece[]) : [answer as ScriptPiece];
 }
 
-/** How an answer ends: as its last {@link finishes} says, else as its pieces make plausible. */
+/** How an answer ends: as its last {@link finishes} says, else as its pieces suggest. */
 export function endingOf(pieces: readonly ScriptPiece[]): {
   readonly finishReason: FinishReason;
   readonly usage: Usage;
@@ -92,9 +92,8 @@ export function endingOf(pieces: readonly ScriptPiece[]): {
 }
 
 /**
- * The steps of a script and how far it has come. Every double that plays one uses it, so that they fail
- * alike: on a request too many and on a step left over. A single step that is a function instead of a list
- * answers every request.
+ * The steps of a script and its progress. Used by every double that plays one, so that all fail alike on an
+ * extra request and on a step left over. A single function instead of a list answers every request.
  */
 export class Script<Step> {
   readonly #steps: readonly Step[] | ((...args: never) => unknown);
@@ -104,12 +103,12 @@ export class Script<Step> {
     this.#steps = steps;
   }
 
-  /** Requests so far. */
+  /** Number of requests so far. */
   get taken(): number {
     return this.#taken;
   }
 
-  /** The next step. `asked` describes the request, for the `script_mismatch` when there is none. */
+  /** Returns the next step. `asked` describes the request, for the `script_mismatch` if none is left. */
   take(asked: () => string): Step {
     const steps = this.#steps;
     if (typeof steps === "function") {
@@ -127,7 +126,7 @@ export class Script<Step> {
     return step;
   }
 
-  /** Throws `script_mismatch` when steps are left over. */
+  /** Throws `script_mismatch` if steps are left over. */
   assertFinished(): void {
     if (typeof this.#steps === "function") return;
     const left = this.#steps.length - this.#taken;
@@ -139,12 +138,12 @@ export class Script<Step> {
   }
 }
 
-/** The error for requests that are not those a double was made for. */
+/** The error for a request that the double does not expect. */
 export function mismatch(message: string, details: JsonObject = {}): NanoAgentError {
   return new NanoAgentError("script_mismatch", message, { details });
 }
 
-/** The first and last ones of a long script stand for all. */
+/** Lists steps; a long script is shortened to its first and last ones. */
 function describeSteps(steps: readonly unknown[]): string {
   const shown = steps.map(describeStep);
   if (shown.length > 8) shown.splice(4, shown.length - 8, `${shown.length - 8} more`);

@@ -6,32 +6,32 @@ import { type Message, textOf } from "../core/message/message.ts";
 import type { Model, ModelCallOptions, ModelInfo, ModelRequest, StreamPart } from "../core/model/model.ts";
 import { endingOf, piecesOf, Script, type ScriptPiece, type ScriptStep } from "./script.ts";
 
-/** How a {@link ScriptedModel} presents itself and streams. */
+/** Options of {@link ScriptedModel}. */
 export interface ScriptedModelOptions {
   /** Default `scripted`. */
   readonly provider?: string;
   /** Default `scripted`. */
   readonly id?: string;
   readonly info?: ModelInfo;
-  /** Characters of one delta; surrogate pairs stay whole. Default 16. */
+  /** Characters per delta; surrogate pairs stay whole. Default 16. */
   readonly chunkSize?: number;
 }
 
 /**
- * A model that plays a script: one step a request. A request too many fails with `script_mismatch`, and
- * {@link ScriptedModel.assertFinished} fails on a step left over, so a test notices a loop that asks once
- * more or once less. A function instead of a list of steps answers every request. Calls without an id get
- * `call_1`, `call_2`… in the order in which they are played. Honours the signal: an aborted request fails
- * with `aborted` before its next part, also during a wait.
+ * A model that plays a script: one step per request. An extra request fails with `script_mismatch`, and
+ * {@link ScriptedModel.assertFinished} fails on a step left over, so a test notices a loop that asks once too
+ * often or too rarely. A function instead of a list of steps answers every request. Calls without an id get
+ * `call_1`, `call_2`… in the order they are played. Honours the signal: an aborted request fails with
+ * `aborted` before its next part, even during a wait.
  */
 export class ScriptedModel implements Model {
   readonly provider: string;
   readonly id: string;
   declare readonly info?: ModelInfo;
   /**
-   * Every request so far, in order. Each is a copy whose `messages` and `tools` are frozen lists of the very
-   * objects that were sent: those never change after they were sent ({@link ModelRequest}), a list might be
-   * one that is still growing.
+   * Every request so far, in order. Each is a copy whose `messages` and `tools` are frozen lists of the
+   * original objects: the objects never change once sent ({@link ModelRequest}), but the original list may
+   * still grow.
    */
   readonly requests: ModelRequest[] = [];
   readonly #script: Script<ScriptStep>;
@@ -77,7 +77,7 @@ export class ScriptedModel implements Model {
     yield { type: "finish", ...endingOf(pieces), model: this.id };
   }
 
-  /** Throws `script_mismatch` when steps are left over. */
+  /** Throws `script_mismatch` if steps are left over. */
   assertFinished(): void {
     this.#script.assertFinished();
   }
@@ -122,7 +122,7 @@ function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw abortError(signal, "The request was aborted.");
 }
 
-/** Pieces of `text`, each `size` characters long, one more where a surrogate pair would be cut. */
+/** Splits `text` into pieces of `size` characters, one more if a surrogate pair would be split. */
 export function* textChunks(text: string, size: number): Generator<string> {
   for (let start = 0; start < text.length; ) {
     let end = start + size;
@@ -133,7 +133,7 @@ export function* textChunks(text: string, size: number): Generator<string> {
   }
 }
 
-/** Settles as `until` does; rejects when `signal` is aborted. Leaves no listener behind. */
+/** Settles like `until`, or rejects when `signal` is aborted. Leaves no listener behind. */
 async function settled(until: Promise<unknown> | AbortSignal, signal?: AbortSignal): Promise<void> {
   const over = new AbortController();
   const aborted = (each: AbortSignal): Promise<unknown> =>

@@ -10,31 +10,31 @@ import { mismatch, piecesOf, Script } from "./script.ts";
 import type { RecordedRequest, ReplyFaults, ServerReply, ServerStep } from "./server-step.ts";
 import { type SpeechContext, statusOf, type Utterance, type VendorFault } from "./speech.ts";
 
-/** How a {@link ScriptedServer} behaves. */
+/** Options of {@link startScriptedServer}. */
 export interface ScriptedServerOptions {
-  /** Characters of one delta. Default 16. */
+  /** Characters per delta. Default 16. */
   readonly chunkSize?: number;
-  /** Refuses requests that `checkRequest` finds fault with. Default true. */
+  /** Refuses requests in which `checkRequest` finds faults. Default true. */
   readonly strict?: boolean;
 }
 
 /**
- * Starts a server on 127.0.0.1 that plays a script as four vendors: Anthropic (`…/messages`), OpenAI
- * (`…/chat/completions`, `…/responses`) and Google (`…:streamGenerateContent`), whatever stands before these
- * in the path. Steps are those of the scripted model, rendered into the true events of the wire that asks, or
- * whole HTTP answers, good or bad. A function instead of a list answers every request. A request too many is
- * refused with 400; {@link ScriptedServer.assertFinished} reports it.
+ * Starts a server on 127.0.0.1 that plays a script as any of four APIs: Anthropic (`…/messages`), OpenAI
+ * (`…/chat/completions`, `…/responses`) and Google (`…:streamGenerateContent`), with any path prefix. Steps
+ * are those of the scripted model, rendered as real events of the requested wire, or complete HTTP answers,
+ * good or bad. A function instead of a list answers every request. An extra request is refused with 400 and
+ * reported by {@link ScriptedServer.assertFinished}.
  */
 export async function startScriptedServer(
   steps: readonly ServerStep[] | Extract<ServerStep, (...args: never) => unknown>,
   options: ScriptedServerOptions = {},
 ): Promise<ScriptedServer> {
   const server = createServer();
-  // Answers that stall or drip are the point of some tests.
+  // Some tests depend on answers that stall or drip.
   server.requestTimeout = 0;
   server.headersTimeout = 0;
   server.listen(0, "127.0.0.1");
-  // Rejects with what the server reports instead.
+  // Rejects if the server reports an error instead.
   await once(server, "listening");
   return new ScriptedServer(server, steps, options);
 }
@@ -43,7 +43,7 @@ export async function startScriptedServer(
 export class ScriptedServer {
   /** `http://127.0.0.1:<port>`, without a trailing slash. */
   readonly url: string;
-  /** Every request so far, in order of arrival, refused ones included. */
+  /** Every request so far, in order of arrival, including refused ones. */
   readonly requests: RecordedRequest[] = [];
   readonly #server: Server;
   readonly #script: Script<ServerStep>;
@@ -69,7 +69,7 @@ export class ScriptedServer {
     });
   }
 
-  /** Throws `script_mismatch` when steps are left over, and for a request too many or refused. */
+  /** Throws `script_mismatch` if steps are left over or a request was refused or one too many. */
   assertFinished(): void {
     const [first] = this.#mismatches;
     if (first !== undefined) throw first;
@@ -79,7 +79,7 @@ export class ScriptedServer {
     this.#script.assertFinished();
   }
 
-  /** Ends everything that is going on and frees the port. */
+  /** Ends all requests in flight and frees the port. */
   async close(): Promise<void> {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort();
@@ -176,7 +176,7 @@ export class ScriptedServer {
   }
 }
 
-/** Where clients ask a local server what it is: no part of a conversation. */
+/** Paths where clients ask a local server about itself, outside any conversation. */
 const DISCOVERY = /^\/(?:v1\/models|props|api\/(?:tags|ps|v0\/models))(?:$|\?)/;
 
 interface Body {
@@ -197,7 +197,7 @@ function wireOf(path: string): WireName | undefined {
   return route.endsWith(":streamGenerateContent") ? "google" : undefined;
 }
 
-/** `undefined` when the client left before its request was whole. */
+/** `undefined` if the client left before its request was complete. */
 async function readRequest(message: IncomingMessage): Promise<RecordedRequest | undefined> {
   const chunks: Buffer[] = [];
   try {
@@ -223,7 +223,7 @@ async function readRequest(message: IncomingMessage): Promise<RecordedRequest | 
   return { ...request, violations };
 }
 
-/** The faults of a request: its body, the content type, and that it must ask for a stream. */
+/** The faults of a request: in its body, its content type, or because it does not ask for a stream. */
 function violationsOf({ wire, path, headers, body }: Omit<RecordedRequest, "violations">): readonly string[] {
   if (wire === undefined) return [];
   const found = [...checkRequest(wire, body)];
@@ -237,9 +237,9 @@ function violationsOf({ wire, path, headers, body }: Omit<RecordedRequest, "viol
 }
 
 /**
- * Sends the parts of a body with the faults asked for. Without faults everything up to the next pause is one
- * write. Resolves when the body has ended, was cut, or nobody is there any more (`signal`); a stall lasts
- * until then.
+ * Sends the parts of a body with the requested faults. Without faults, everything up to the next pause is one
+ * write. Resolves when the body has ended or was cut, or the client is gone (`signal`); a stall lasts until
+ * then.
  */
 async function sendBody(
   response: ServerResponse,
@@ -263,7 +263,7 @@ async function sendBody(
   if (!outlet.closed) response.end();
 }
 
-/** Resolves when `until` settles or on abort; to false when it rejects: the request fails there. */
+/** Resolves when `until` settles or on abort; to false if it rejects, which fails the request. */
 async function settled(until: Promise<unknown> | AbortSignal, signal: AbortSignal): Promise<boolean> {
   const settles: Promise<unknown> = until instanceof AbortSignal ? gone(until) : until;
   const done = settles.then(
@@ -273,7 +273,7 @@ async function settled(until: Promise<unknown> | AbortSignal, signal: AbortSigna
   return Promise.race([done, gone(signal).then(() => true)]);
 }
 
-/** Resolves when nobody is there any more. */
+/** Resolves when `signal` is aborted: the client is gone or the server closes. */
 async function gone(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");
 }
@@ -295,7 +295,7 @@ class Outlet {
     this.#gone = gone(signal);
   }
 
-  /** True when nothing more can or shall be sent. */
+  /** True if nothing more can or should be sent. */
   get closed(): boolean {
     return this.#stopped || this.#signal.aborted;
   }
@@ -328,12 +328,12 @@ class Outlet {
 
   async #write(piece: Buffer): Promise<void> {
     const { dripMs, splitBytes } = this.#faults;
-    // A drip that is aborted has nothing more to send.
+    // An aborted drip has nothing more to send.
     if (this.#pieces > 0 && dripMs !== undefined)
       await sleep(dripMs, undefined, { signal: this.#signal }).catch(() => undefined);
     this.#pieces += 1;
     await Promise.race([new Promise((resolve) => this.#response.write(piece, resolve)), this.#gone]);
-    // Lets each piece arrive on its own.
+    // Makes each piece arrive separately.
     if (splitBytes !== undefined) await new Promise((resolve) => setImmediate(resolve));
   }
 

@@ -1,49 +1,49 @@
 import type { WireName } from "../core/message/message.ts";
 import type { ScriptAnswer } from "./script.ts";
 
-/** Record of a request. */
+/** A recorded request. */
 export interface RecordedRequest {
   readonly method: string;
   /** Path and query. */
   readonly path: string;
-  /** Names in lower case. */
+  /** Names are lower-case. */
   readonly headers: { readonly [name: string]: string | undefined };
-  /** The parsed JSON, or the text where it is none. */
+  /** The parsed JSON, or the text if it is not JSON. */
   readonly body: unknown;
-  /** By its path; `undefined` for a path of no wire. */
+  /** Determined by the path; `undefined` if it belongs to no wire. */
   readonly wire: WireName | undefined;
-  /** The findings of `checkRequest`; such a request was refused with status 400 and used no step. */
+  /** Findings of `checkRequest`; a request with any is refused with status 400 and uses no step. */
   readonly violations: readonly string[];
 }
 
-/** Ways to answer badly. Byte counts are of the body. */
+/** Network faults of an answer. Byte counts refer to the body. */
 export interface ReplyFaults {
-  /** Sends the body in pieces of these many bytes, the last size again and again: 1 is byte by byte. */
+  /** Sends the body in pieces of these sizes in bytes, repeating the last size: 1 is byte by byte. */
   readonly splitBytes?: number | readonly number[];
-  /** Waits this many milliseconds between the pieces. */
+  /** Milliseconds to wait between the pieces. */
   readonly dripMs?: number;
-  /** Breaks the connection: before the headers, or after so many bytes. */
+  /** Breaks the connection: before the headers, or after this many bytes. */
   readonly cut?: "before_headers" | number;
-  /** Says nothing more, with the connection open: before the headers, or after so many bytes. */
+  /** Goes silent with the connection open: before the headers, or after this many bytes. */
   readonly stall?: "before_headers" | number;
 }
 
-/** An HTTP answer in full. */
+/** A complete HTTP answer. */
 export interface ServerReply extends ReplyFaults {
   readonly type: "replies";
   /** Default 200. */
   readonly status?: number;
-  /** They win over the headers the body brings. */
+  /** Override the headers derived from the body. */
   readonly headers?: { readonly [name: string]: string };
-  /** Sent as it is: bytes or text. */
+  /** Sent unchanged: bytes or text. */
   readonly body?: string | Uint8Array;
-  /** Rendered as events of the wire that asked; beginning with `fails`, as its HTTP error. */
+  /** Rendered as events of the requested wire, or as its HTTP error if it begins with `fails`. */
   readonly answer?: ScriptAnswer;
-  /** Rendered into the error body of the wire that asked. */
+  /** Rendered as the error body of the requested wire. */
   readonly error?: string;
 }
 
-/** One answer of the server: what the model says, in the words of a script, or an HTTP answer in full. */
+/** One answer of the server: a scripted model answer, or a complete HTTP answer. */
 export type ServerAnswer = ScriptAnswer | ServerReply;
 
 /** One step of the server's script. `index` counts the requests that reached a step, from 0. */
@@ -51,12 +51,12 @@ export type ServerStep =
   | ServerAnswer
   | ((request: RecordedRequest, index: number) => ServerAnswer | Promise<ServerAnswer>);
 
-/** An HTTP answer in full, or what the model says with faults of the network on top. */
+/** A complete HTTP answer, or a scripted model answer with network faults. */
 export function replies(reply: Omit<ServerReply, "type">): ServerReply {
   return { type: "replies", ...reply };
 }
 
-/** An error status with the error body of the wire that asked. */
+/** An error status with the error body of the requested wire. */
 export function refuses(
   status: number,
   message: string,

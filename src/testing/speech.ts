@@ -6,12 +6,12 @@ import type { Violations } from "./request-violations.ts";
 import { endingOf, type ScriptPiece } from "./script.ts";
 import { textChunks } from "./scripted-model.ts";
 
-/** A vendor as the scripted server plays it. */
+/** A vendor's API as the scripted server plays it. */
 export interface Vendor {
-  /** Notes what it would refuse a request for. */
+  /** Records faults for which it would refuse a request. */
   readonly check: (body: Fields, found: Violations) => void;
   readonly speak: Speech;
-  /** The body of an HTTP error as it writes it. */
+  /** The body of an HTTP error in the vendor's format. */
   readonly error: (fault: VendorFault) => Fields;
 }
 
@@ -22,41 +22,41 @@ export interface VendorFault {
   readonly status?: number;
 }
 
-/** The rest of what a wire's speech depends on. */
+/** The context that a wire's speech depends on. */
 export interface SpeechContext {
-  /** Model the request asked for. */
+  /** The requested model. */
   readonly model: string;
-  /** Characters of one delta. */
+  /** Characters per delta. */
   readonly chunkSize: number;
-  /** True when the request asked for usage, where a wire asks. */
+  /** True if the request asked for usage, in wires with such an option. */
   readonly wantsUsage: boolean;
-  /** Number of this answer, from 1, for ids. */
+  /** Number of this answer, from 1; used in ids. */
   readonly number: number;
-  /** Id for a call that was scripted without one. */
+  /** Creates an id for a call scripted without one. */
   readonly nextCallId: () => string;
 }
 
 /** A piece of an event stream: its text, or a pause in it. */
 export type Utterance = string | Extract<ScriptPiece, { type: "waits" }>;
 
-/** Renders an answer into one wire's events. */
+/** Renders an answer as one wire's events. */
 export type Speech = (pieces: readonly ScriptPiece[], context: SpeechContext) => Iterable<Utterance>;
 
-/** A piece that an answer consists of. */
+/** A content piece of an answer. */
 export type SpokenPiece = Extract<ScriptPiece, { type: "says" | "thinks" | "calls" }>;
 
-/** How one answer is rendered in a wire's words. */
+/** Renders one answer in a wire's format. */
 interface Voice {
   readonly begin?: () => Iterable<string>;
-  /** True: the answer cannot go on. */
+  /** Returns true if the answer cannot continue. */
   readonly say: (piece: SpokenPiece) => Generator<string, boolean | void>;
   readonly fail: (fault: VendorFault) => string;
   readonly end: (reason: string) => Iterable<string>;
 }
 
 /**
- * Makes a speech. `reasons`: the vendor's words for how an answer ends; a scripted `raw` that is not the
- * unified word wins.
+ * Creates a speech. `reasons`: the vendor's finish reasons; a scripted `raw` that differs from the unified
+ * word wins.
  */
 export function speechOf(
   reasons: { readonly [K in FinishReason["unified"]]?: string },
@@ -78,7 +78,7 @@ export function speechOf(
   };
 }
 
-/** A scripted call with its id, the JSON text of its arguments, and these where they are an object. */
+/** A scripted call with its id, its arguments as JSON text, and as a value if they are an object. */
 export function spokenCall(
   { id, name, input }: Extract<ScriptPiece, { type: "calls" }>,
   context: SpeechContext,
@@ -89,17 +89,17 @@ export function spokenCall(
   return { id: id ?? context.nextCallId(), name, json, args };
 }
 
-/** The deltas of a text. */
+/** Splits text into deltas. */
 export function deltas(text: string, context: SpeechContext): readonly string[] {
   return [...textChunks(text, context.chunkSize)];
 }
 
-/** A server-sent event with a name, as JSON. */
+/** A named server-sent event with JSON data. */
 export function namedEvent(name: string, data: Fields): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** The HTTP status a vendor reports an error with. */
+/** The HTTP status with which a vendor reports an error. */
 export function statusOf({ code, status }: VendorFault): number {
   return status ?? STATUS[code] ?? 500;
 }
@@ -117,7 +117,7 @@ const STATUS: { readonly [K in ErrorCode]?: number } = {
   timeout: 504,
 };
 
-/** An error as OpenAI writes it (https://platform.openai.com/docs/guides/error-codes). */
+/** An error in OpenAI's format (https://platform.openai.com/docs/guides/error-codes). */
 export function openAiError(fault: VendorFault): {
   readonly error: {
     readonly message: string;

@@ -5,24 +5,24 @@ import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
 
 export const ASK_TOOL = "ask_user";
 
-/** A question of the model, with the answers it offers; any other text is an answer too. */
+/** A question from the model and the answers it offers. Any other text is a valid answer too. */
 export interface AskedQuestion {
   readonly question: string;
   readonly options: readonly { readonly label: string; readonly description?: string }[];
-  /** True when several options may be chosen. Default false. */
+  /** True if several options may be chosen. Default false. */
   readonly multiple?: boolean;
 }
 
-/** The answers by question: a label, words of the person's own, or several of these. */
+/** The answers by question: a label, the person's own words, or several of either. */
 export interface AskAnswers {
   readonly [question: string]: string | readonly string[];
 }
 
 /**
- * The `ask_user` tool: the model asks a person up to four questions. Its call is asked about like one that
- * needs approval, and the answer is given as its input: `{ approved: true, input: { questions, answers } }`
- * with {@link AskAnswers}, at once or later, in another process too. A plain yes means that there is no
- * answer: the model is told to go on with its best judgment. Offer it only where somebody can answer.
+ * The `ask_user` tool: the model asks a person up to four questions. The call is put to a person like one
+ * that needs approval, and the answer is given as its input: `{ approved: true, input: { questions, answers }
+ * }` with {@link AskAnswers}, immediately or later, even in another process. A plain yes means there is no
+ * answer, and the model is told to use its best judgment. Offer this tool only if a person can answer.
  */
 export function createAskTool(): Tool {
   const tool = defineTool({
@@ -90,7 +90,7 @@ function faults(questions: readonly AskedQuestion[]): readonly SchemaIssue[] {
       seen.add(key);
     }
   };
-  // One issue is enough for too many questions.
+  // One issue is enough if there are too many questions.
   if (!checkCount(questions, "questions", 1, 4)) return issues;
   checkTexts(
     questions.map(({ question }) => question),
@@ -124,7 +124,7 @@ function answerTo(question: string, given: unknown): readonly string[] {
   return texts.flatMap((each) => (typeof each === "string" && each.trim() !== "" ? [each.trim()] : []));
 }
 
-/** The form that a person fills in: one field a question, named by it, which takes other texts too. */
+/** The form that a person fills in: one field per question, named by it, that also accepts other text. */
 export function askForm(questions: readonly AskedQuestion[]): JsonSchema {
   const field = ({ question, options, multiple = false }: AskedQuestion): JsonSchema => {
     const offered = options.map(

@@ -14,38 +14,38 @@ import { runInPort } from "./shell/run-in-port.ts";
 import type { RunningCommand } from "./shell/shell-process.ts";
 import { type CommandPlace, type ShellOptions, ShellSession } from "./shell/shell-session.ts";
 
-/** `bash` and `job` of one session, and the end of everything they started. */
+/** `bash` and `job` for one session, and the means to end everything they started. */
 export interface BashTools {
   readonly bash: Tool;
   readonly job: Tool;
   /** `[bash, job]`. */
   readonly tools: readonly Tool[];
-  /** Runs a command for a person. `exitCode` null: it was ended. Rejects when it cannot be started. */
+  /** Runs a command for a person. `exitCode` is null if it was killed. Rejects if it cannot be started. */
   run(
     command: string,
     options: { readonly cwd: string; readonly signal: AbortSignal },
   ): Promise<{ readonly output: string; readonly exitCode: number | null }>;
   /**
-   * The exit codes of the background jobs that ended (null: by a signal), kept up to date. `onEnd` is called
-   * for each, in place of the one given before.
+   * The exit codes of the background jobs that have ended (null: by a signal), kept up to date. `onEnd` is
+   * called for each and replaces any earlier `onEnd`.
    */
   watchJobs(onEnd: () => void): ReadonlyMap<string, number | null>;
-  /** Does ahead what the first command would wait for. Optional; never rejects. */
+  /** Does the setup the first command would otherwise wait for. Optional; never rejects. */
   prepare(): Promise<void>;
   /**
    * Ends jobs, running commands and whatever commands left behind (TERM, then KILL), and removes the
-   * temporary folder. Calls after that are answered with an error. Stubborn processes do not make it reject.
+   * temporary folder. Later calls return an error. Does not reject if processes refuse to die.
    */
   dispose(): Promise<void>;
   /** {@link BashTools.dispose}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
-  /** Kills all of that at once without waiting: for an exit hook, where nothing can be awaited. */
+  /** Kills all of that without waiting: for an exit hook, which cannot await anything. */
   killNow(): void;
 }
 
 /**
- * Makes the tools that run shell commands, for one session. They read nothing from this process's
- * environment: pass `env`. Call `dispose` when the session ends.
+ * Makes the shell tools for one session. They read nothing from this process's environment: pass `env`. Call
+ * `dispose` when the session ends.
  */
 export function createBashTools(options: ShellOptions = {}): BashTools {
   const session = new ShellSession(options);
@@ -66,7 +66,7 @@ export function createBashTools(options: ShellOptions = {}): BashTools {
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MAX_TIMEOUT_MS = 600_000;
-/** Longer than the longest time between TERM and KILL, so that an aborted call can say how it ended. */
+/** Longer than the maximum time between TERM and KILL, so that an aborted call can report how it ended. */
 const ABORT_GRACE_MS = 7000;
 
 type Ending = "exited" | "timed_out" | "aborted" | "too_much_output";
@@ -74,7 +74,7 @@ type Ending = "exited" | "timed_out" | "aborted" | "too_much_output";
 /**
  * The `bash` tool. A non-zero exit code is an error result that shows the output: the model decides what it
  * means. `metadata` holds `exitCode`, `signal`, `durationMs`, `outputBytes`, `outputPath`, `jobId` and the
- * `processes` left running, as far as they apply.
+ * `processes` left running, whichever apply.
  */
 function createBashTool(session: ShellSession): Tool {
   assertEngine();
@@ -148,7 +148,7 @@ async function runBash(session: ShellSession, input: BashInput, context: ToolCon
 
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Runs a person's command outside to its end, its output as it is. Rejects when it cannot be started. */
+/** Runs a person's command outside to its end, adding no notes. Rejects if it cannot be started. */
 async function runCommand(
   session: ShellSession,
   command: string,
@@ -217,7 +217,7 @@ function waitForEnd(
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
     void full.then(() => settle("too_much_output"));
-    // A shell that has ended is only drained; its time is up no more.
+    // Once the shell has exited, only its output is drained: the timeout no longer applies.
     void running.exited.then(() => clearTimeout(timer));
     void running.drained().then(() => settle("exited"));
   });
@@ -248,7 +248,7 @@ async function exitResult(session: ShellSession, running: RunningCommand): Promi
   };
 }
 
-/** Output and ending without what differs each time: how long it took, the name of a file. */
+/** Output and ending without the parts that differ each time: the duration and the file name. */
 function essence(ended: string, { text, path }: OutputText): string {
   return `${ended}\n${path === undefined ? text : text.replaceAll(path, "")}`;
 }
@@ -311,7 +311,7 @@ function facts(running: RunningCommand, output: OutputText): NonNullable<ToolRes
 const INTERVAL_MS = 100;
 const MAX_CHARS = 8000;
 
-/** Passes text on as it comes, at most ten times a second and never more than a screen or two at once. */
+/** Passes text on as it comes, at most ten times a second and at most a screen or two at once. */
 class LiveUpdate {
   readonly #publish: (text: string) => void;
   #pending = "";
@@ -341,7 +341,7 @@ class LiveUpdate {
   }
 }
 
-/** The `job` tool: commands that run in the background, and what finished commands left running. */
+/** The `job` tool: background commands, and processes that finished commands left running. */
 function createJobTool(session: ShellSession): Tool {
   return defineTool({
     name: "job",

@@ -15,7 +15,7 @@ import { errorResult } from "../core/tool/tool-output.ts";
 const NAME = "batch";
 const MAX_CALLS = 10;
 const MAX_BYTES = 48_000;
-/** Longer than any of the calls takes to end after an abort, so that the batch can report them. */
+/** Longer than any of the calls takes to end after an abort, so that the batch can report them all. */
 const ABORT_GRACE_MS = 8000;
 
 export interface BatchCall {
@@ -34,9 +34,9 @@ interface BatchAnswer {
 
 /**
  * The `batch` tool: one to ten calls in one. Each goes through `context.callTool`, so permission, hooks,
- * limits and journal apply to it as to any other call; calls that conflict run in order, the rest together
- * (see `callTool`). The batch itself touches what its calls touch. It is an error only when every call
- * failed; results that are too long together are cut to fair shares.
+ * limits and journal apply as to any other call; calls that conflict run in order, the rest together (see
+ * `callTool`). The batch itself touches what its calls touch. It is an error only if every call failed.
+ * Results that are too long together are truncated to fair shares.
  */
 export function createBatchTool(): Tool {
   return defineTool({
@@ -123,7 +123,7 @@ function imagesOf({ content }: ToolResult): readonly ImageBlock[] {
   return typeof content === "string" ? [] : content.filter((block) => block.type === "image");
 }
 
-/** One string where there is only text; else blocks, neighbouring texts joined. */
+/** One string if there is only text; otherwise blocks, with neighbouring text joined. */
 function joinTexts(blocks: readonly (TextBlock | ImageBlock)[]): ToolResult["content"] {
   const joined: (TextBlock | ImageBlock)[] = [];
   for (const block of blocks) {
@@ -147,7 +147,7 @@ function joinAccess(all: readonly ToolAccess[]): ToolAccess {
 
 const HINT = "\n[Make this call alone to see all of it.]";
 
-/** Short texts stay whole, long ones keep equal shares: head and tail, with a note. */
+/** Keeps short texts whole and gives long ones equal shares: head and tail, with a note. */
 export function shareBytes(texts: readonly string[], maxBytes: number): readonly string[] {
   const sizes = texts.map((text) => Buffer.byteLength(text));
   const share = fairShare(sizes, maxBytes);
@@ -158,7 +158,7 @@ export function shareBytes(texts: readonly string[], maxBytes: number): readonly
   );
 }
 
-/** The greatest size to which everything longer must be cut, so that the sum fits. */
+/** The largest limit for which the sum fits if everything longer is truncated to it. */
 function fairShare(sizes: readonly number[], maxBytes: number): number {
   let room = maxBytes;
   let left = sizes.length;

@@ -14,10 +14,9 @@ import {
 import { resolvePath } from "./resolve-path.ts";
 
 /**
- * The `edit` tool: replaces texts in a file that the session has read and that is unchanged since, all or
- * none, as {@link applyEdits} does. Written like the `write` tool: atomic, through links, encoding and mode
- * kept. The model sees the changed lines with numbers; the
- * unified diff is in the metadata.
+ * The `edit` tool: replaces text in a file that the session has read and that is unchanged since, all edits
+ * or none, as {@link applyEdits} does. It writes like the `write` tool: atomically, through links, keeping
+ * encoding and mode. The model sees the changed lines with numbers; the unified diff is in the metadata.
  */
 export function createEditTool(options: FileToolOptions = {}): Tool {
   const state = options.state ?? new FileState();
@@ -59,7 +58,7 @@ interface EditPlan {
   readonly replacements: readonly Replacement[];
 }
 
-/** The change that edits make of a file as it is now. Throws a {@link FileRefusal} when they do not apply. */
+/** The change the edits make to the current file. Throws a {@link FileRefusal} if they do not apply. */
 export async function planEdit(target: ChangeTarget, edits: readonly Edit[]): Promise<EditPlan> {
   const { path, shown } = target;
   for (const { old_string, new_string } of edits) {

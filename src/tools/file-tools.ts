@@ -7,12 +7,12 @@ import { createReadTool } from "./read-tool.ts";
 import { RipgrepLocator, type SearchToolOptions } from "./search/ripgrep.ts";
 import { createWriteTool } from "./write-tool.ts";
 
-/** Options of {@link fileTools}: the options of all its tools. */
+/** Options of {@link fileTools}: those of all its tools. */
 export interface FileToolsOptions extends FileToolOptions, SearchToolOptions {}
 
 /**
- * The tools `read`, `write`, `edit`, `glob` and `grep`, which share what was read in a session: `write` and
- * `edit` change only files that the session has read and that are unchanged since.
+ * The tools `read`, `write`, `edit`, `glob` and `grep`, which share a record of what the session has read:
+ * `write` and `edit` change only files that it has read and that are unchanged since.
  */
 export function fileTools(options: FileToolsOptions = {}): readonly Tool[] {
   const state = options.state ?? new FileState();

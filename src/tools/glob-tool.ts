@@ -9,7 +9,7 @@ import { exclusionBelow, newestFirst, searchRootKind, shownPath } from "./search
 
 /**
  * The `glob` tool: regular files by pattern, newest first, at most 200. `*` stays within a folder, `**`
- * crosses folders, `{a,b}` are alternatives. Files that `.gitignore`, `.ignore` or `.rgignore` name are left
+ * crosses folders, `{a,b}` are alternatives. Files ignored by `.gitignore`, `.ignore` or `.rgignore` are left
  * out, as are `.git` and, unless pattern or path name it, `node_modules`; other hidden files are found. Links
  * are not followed. The pattern cannot leave `path`.
  */
@@ -77,7 +77,7 @@ async function glob(
   };
 }
 
-/** The pattern relative to the folder; an absolute one may name the folder itself. */
+/** The pattern relative to the folder. An absolute pattern may name the folder itself. */
 function patternBelow(folder: string, pattern: string, shown: string): string {
   if (pattern.length > MAX_PATTERN_CHARS)
     throw new FileRefusal(`pattern has ${pattern.length} characters: at most ${MAX_PATTERN_CHARS}.`);

@@ -8,11 +8,11 @@ import { RipgrepLocator, type SearchToolOptions, searchText } from "./search/rip
 import { exclusionBelow, ResultList, searchRootKind, type TextSearch } from "./search/text-search.ts";
 
 /**
- * The `grep` tool: searches the text of files with a regular expression, by ripgrep or, where there is none,
- * by the engine of the language. `mode`: `files` (default; newest first), `content` (lines under the name of
- * their file, `12:` a match, `13-` a line around it), or `count` (matching lines of each file). At most
- * `limit` results (default 200), 30 KB and 500 characters a line. Ignored, binary and hidden files are
- * treated as by `glob`; a `glob` without a slash names files in any folder.
+ * The `grep` tool: searches text files with a regular expression, using ripgrep or, without it, JavaScript's
+ * engine. `mode`: `files` (default; newest first), `content` (lines under their file name, `12:` for a match,
+ * `13-` for a line of context), or `count` (matching lines per file). At most `limit` results (default 200),
+ * 30 KB and 500 characters a line. Ignored, binary and hidden files are treated as by `glob`; a `glob`
+ * without a slash matches files in any folder.
  */
 export function createGrepTool(options: SearchToolOptions = {}): Tool {
   const locator = options.locator ?? new RipgrepLocator(options.ripgrep);
@@ -68,7 +68,7 @@ async function grep(
   const asked = { ...wantedOf(input, folder), ...(kind === "file" ? { file: basename(path) } : {}) };
   const limit = Math.min(Math.max(1, input.limit ?? DEFAULT_LIMIT), MAX_LIMIT);
   const list = new ResultList(asked, limit, cwd);
-  // A file that the call names was judged with the call.
+  // A file named by the call was judged with the call.
   const isExcluded = exclusionBelow(folder, kind === "file" ? undefined : options.excludes);
   const end = await searchText(options.locator, {
     ...asked,
@@ -96,7 +96,7 @@ function wantedOf(input: GrepInput, folder: string): Omit<TextSearch, "signal" |
     mode,
     context: mode === "content" ? Math.min(Math.max(0, input.context ?? 0), MAX_CONTEXT) : 0,
     ignoresCase: input.ignore_case ?? false,
-    // A pattern with a line end in it could match nothing otherwise.
+    // Without multiline mode, a pattern containing a line end could never match.
     isMultiline: input.multiline ?? /\n|\\n/u.test(pattern),
     withNodeModules: `${glob}/${folder}`.includes("node_modules"),
   };

@@ -18,10 +18,10 @@ import { listFolder, type Page, readPage } from "./files/read-page.ts";
 import { permittedPath, resolvePath } from "./resolve-path.ts";
 
 /**
- * The `read` tool. Text comes as numbered lines (the number six wide, a tab, the line without its line end),
- * 2,000 lines or 50 KB a page with a hint how to go on; lines over 2,000 characters are cut. PNG, JPEG, GIF
- * and WebP files come as image blocks, folders as a list of entries. Only the page is read, whatever the size
- * of the file; FIFOs, sockets and devices are refused without waiting.
+ * The `read` tool. Text comes as numbered lines (a six-character number, a tab, the line without its line
+ * end), 2,000 lines or 50 KB a page with a hint how to continue; lines over 2,000 characters are truncated.
+ * PNG, JPEG, GIF and WebP files come as image blocks, folders as a list of entries. Only the page is read,
+ * whatever the size of the file. FIFOs, sockets and devices are refused without waiting.
  */
 export function createReadTool(options: FileToolOptions = {}): Tool {
   const state = options.state ?? new FileState();
@@ -53,7 +53,7 @@ const PARAMETERS = {
 const MAX_LINES = 2000;
 const MAX_PAGE_BYTES = 50 * 1024;
 const MAX_FOLDER_ENTRIES = 1000;
-/** Providers refuse an image of more than 5 MB of base64. */
+/** Providers refuse images of more than 5 MB of base64. */
 const MAX_IMAGE_BYTES = 3_750_000;
 
 interface ReadRequest {
@@ -78,7 +78,7 @@ async function readTarget(request: ReadRequest): Promise<ToolResult> {
     }
   } catch (error) {
     if (systemCode(error) !== "ENOENT") throw error;
-    // An editor may have a file open that was never saved.
+    // An editor may have an open file that was never saved.
     const open = await readPort(request.files, target, request.context.signal);
     if (open !== undefined) return readOpenText(open, request);
     throw new FileRefusal(`${shown}: there is no such file or folder.${await describeNearestNames(target)}`);
@@ -189,7 +189,7 @@ function pageResult(page: Page, request: ReadRequest, size: bigint): ToolResult 
   };
 }
 
-/** Notes on what the lines do not show. Nothing is said of UTF-8 whose lines end in LF. */
+/** Notes on what the lines do not show. UTF-8 with LF line ends needs no note. */
 function notesOf({ encoding, form }: Page): readonly string[] {
   if (encoding === "binary") return [];
   if (encoding === "damaged") return ["Bytes that are not UTF-8 are shown as \uFFFD."];

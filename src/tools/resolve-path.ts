@@ -13,11 +13,11 @@ interface PathBase {
 }
 
 /**
- * The place on disk that the system would open for `path`: every link followed, also one whose target is not
- * there yet, and `..` taken after following. A name that is not there stands for one that is there and that
- * Unicode holds for the same (`é` as one character or two). The part of a path that does not exist is kept as
- * written. Never throws: where the system would refuse (no permission, a file used as a folder, links in a
- * circle) the rest is kept as written, and opening it will be refused.
+ * The place on disk that the system would open for `path`: every link is followed, even to a missing target,
+ * and `..` is applied after following. A missing name stands for an existing one that Unicode considers the
+ * same (`é` as one character or two). The part of a path that does not exist is kept as written. Never
+ * throws: if the system would refuse (no permission, a file used as a folder, a cycle of links), the rest is
+ * kept as written, and opening it will be refused.
  */
 export function resolvePath(path: string, base: PathBase): string {
   const expanded = expandHome(path, base);
@@ -68,19 +68,19 @@ function linkTarget(path: string): string | undefined {
   }
 }
 
-/** The options that decide where a call leads. */
+/** The options that decide where the path of a call leads. */
 export interface PathOptions {
-  /** Folder that relative paths refer to. Default: the working folder of the call. */
+  /** Folder that relative paths refer to. Default: the working directory of the call. */
   readonly cwd?: string;
-  /** The folder `~` stands for in paths. Default: the home folder of the user. */
+  /** The folder `~` stands for in paths. Default: the user's home folder. */
   readonly home?: string;
-  /** The folder that commands of the session see as `/tmp`. Default: they see that of the machine. */
+  /** The folder that the session's commands see as `/tmp`. Default: they see the machine's `/tmp`. */
   readonly temporary?: (() => string | undefined) | undefined;
-  /** Where calls led when they were permitted: one that leads elsewhere is refused. Default: no check. */
+  /** Where calls led when permitted. A call that now leads elsewhere is refused. Default: no check. */
   readonly permitted?: PermittedPlaces;
 }
 
-/** The canonical path meant by `shown`. Throws {@link FileRefusal} when it is not the judged one. */
+/** The canonical path for `shown`. Throws {@link FileRefusal} if it is not the one that was judged. */
 export function permittedPath(shown: string, options: PathOptions, context: ToolContext): string {
   const { permitted } = options;
   const path = resolvePath(shown, { ...options, cwd: options.cwd ?? context.cwd });
@@ -100,5 +100,5 @@ export interface PermittedCall {
   readonly path: string;
 }
 
-/** Where the path of a call led when it was permitted; `undefined` for a call nobody judged. */
+/** Where the path of a call led when it was permitted; `undefined` for a call that was never judged. */
 export type PermittedPlaces = (call: PermittedCall) => string | undefined;

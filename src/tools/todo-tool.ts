@@ -1,7 +1,7 @@
 import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
 import { errorResult } from "../core/tool/tool-output.ts";
 
-/** State of an item of a todo list. */
+/** State of a todo item. */
 export type TodoStatus = "pending" | "in_progress" | "completed";
 
 /** An item of a todo list. */
@@ -19,10 +19,10 @@ const MARKS: { readonly [S in TodoStatus]: string } = {
 };
 
 /**
- * The `todo` tool: the model's list of what is to be done, the whole list with each call. The result says how
- * far it is; the list itself is in `metadata.todos` of the result, so the newest one in a journal is the list
- * as it stands. Refused, with the list unchanged: more than one item in progress, an item without text or
- * with more than 500 characters, more than 100 items.
+ * The `todo` tool: the model's list of tasks, passed whole with each call. The result reports progress; the
+ * list itself is in `metadata.todos` of the result, so the newest one in a journal is the current list.
+ * Refused, with the list unchanged: more than one item in progress, an item without text or with more than
+ * 500 characters, more than 100 items.
  */
 export function createTodoTool(): Tool {
   return defineTool({

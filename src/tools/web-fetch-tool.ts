@@ -8,9 +8,9 @@ import type { FetchedPage, FetchPageOptions } from "./web/fetch-page.ts";
 export interface WebFetchOptions {
   /** Milliseconds for one page. Default 20,000. */
   readonly timeoutMs?: number;
-  /** Bytes of a page read at most. Default 5,000,000. */
+  /** Maximum bytes read of a page. Default 5,000,000. */
   readonly maxBytes?: number;
-  /** Hosts that may be reached although they are of this machine or a private network. Default: none. */
+  /** Hosts that may be reached even on this machine or a private network. Default: none. */
   readonly privateHosts?: readonly string[];
   /** Variables that name proxies. Default: no proxy. */
   readonly proxyEnv?: FetchPageOptions["proxyEnv"];
@@ -19,10 +19,10 @@ export interface WebFetchOptions {
 const PAGE_CHARS = 50_000;
 
 /**
- * The `web_fetch` tool: a page as Markdown, 50,000 characters a call with a hint how to go on. HTML is
- * converted, other text comes as it is, anything else is refused. Without cookies and credentials; addresses
- * of this machine and of private networks are refused, also behind a name; a redirect to another host is
- * reported, not followed, for it is another question for permission.
+ * The `web_fetch` tool: a page as Markdown, 50,000 characters a call with a hint how to continue. HTML is
+ * converted, other text is returned as is, anything else is refused. Sends no cookies or credentials.
+ * Addresses of this machine and of private networks are refused, even behind a name. A redirect to another
+ * host is reported, not followed, as it needs its own permission.
  */
 export function createWebFetchTool(options: WebFetchOptions = {}): Tool {
   const { timeoutMs = 20_000, maxBytes = 5_000_000, privateHosts = [], proxyEnv } = options;
@@ -107,7 +107,7 @@ function looksLikeHtml(body: Buffer): boolean {
   return /^\s*<(?:!doctype html|html|head|body)\b/i.test(body.subarray(0, 500).toString("latin1"));
 }
 
-/** The encoding is that of the header, else that of a `meta` element in the first kilobyte, else UTF-8. */
+/** Takes the encoding from the header, else from a `meta` element in the first kilobyte, else UTF-8. */
 function decode(body: Buffer, contentType: string, isHtml: boolean): string {
   const head = isHtml ? body.subarray(0, 1024).toString("latin1") : "";
   const label =

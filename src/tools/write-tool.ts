@@ -15,9 +15,9 @@ import { resolvePath } from "./resolve-path.ts";
 
 /**
  * The `write` tool: creates a file with its parent folders, or replaces one that the session has read and
- * that is unchanged since. Links are followed, and the target is what is written. Replacing is atomic and
- * keeps encoding, byte order mark, line ends, mode and, where permitted, the owner; a file without a write
- * bit and anything but a regular file of text is refused. The unified diff is in the result's metadata.
+ * that is unchanged since. Links are followed: the target is written. Replacing is atomic and keeps encoding,
+ * byte order mark, line ends, mode and, if permitted, the owner. Files without a write bit and anything but
+ * regular text files are refused. The unified diff is in the result's metadata.
  */
 export function createWriteTool(options: FileToolOptions = {}): Tool {
   const state = options.state ?? new FileState();
@@ -42,7 +42,7 @@ interface WritePlan {
   readonly after: string;
 }
 
-/** The change that a content makes of a file as it is now. Throws a {@link FileRefusal} when it cannot be. */
+/** The change `content` makes to the current file. Throws a {@link FileRefusal} if it is impossible. */
 export async function planWrite(target: ChangeTarget, content: string): Promise<WritePlan> {
   const redacted = redactedInput("content", content);
   if (redacted !== undefined) throw new FileRefusal(redacted);
@@ -72,7 +72,7 @@ async function write(target: ChangeTarget, content: string): Promise<ToolResult>
   const old = before.content.text;
   const changes = diff.additions === undefined ? "" : `, +${diff.additions} -${diff.deletions}`;
   const form = describeForm({ encoding: before.content.encoding, ...formOf(text) });
-  // Only what is not as the model wrote it: as a rule nothing.
+  // Only what differs from what the model wrote: usually nothing.
   const kept = text === content && before.content.encoding === "utf-8" ? "" : ` Kept as it was: ${form}.`;
   return {
     content: `Updated ${shown} (${counted(lines, "line")}, was ${countLines(old)}${changes}).${kept}`,

@@ -80,6 +80,21 @@ test.each(["before", "while"])(
   },
 );
 
+test("an answer is taken that comes before the call waits for it", async () => {
+  const [waits] = await asked();
+  const { handle, runs, database, write, takeUp } = await room();
+  await takeUp();
+  const answering = handle.answer("a", "A");
+  // The run starts to wait while the answer does.
+  await handle.status();
+  await database.transaction(async (sql) => {
+    await write(sql, waits);
+    await runs.park(sql, ID, []);
+  });
+  await answering;
+  expect((await handle.status()).state).toBe("queued");
+});
+
 test("an answer was taken of which only that was not heard, also when its run has ended since", async () => {
   const [waits] = await asked();
   const { handle, runs, database, write, takeUp, losesAnswer } = await room();

@@ -105,11 +105,11 @@ test("a base URL that answers HTML is told apart from a model", async () => {
   expect(end.stderr.trimEnd().split("\n")).toHaveLength(1);
 });
 
-test("a model the provider does not have is refused with the known ones, nearest first", async () => {
+test("a model the provider does not have is refused with the nearest one, and others it has", async () => {
   const server = await modelServer([refuses(404, "The model `gpt-5-minni` does not exist")]);
   const end = await runCommand(["-p", "-m", "openai/gpt-5-minni", "go"], { env: serverEnv(server) });
   expect(end.code).toBe(2);
-  expect(end.stderr).toContain("Known: gpt-5-mini,");
+  expect(end.stderr).toMatch(/Did you mean gpt-5-mini\? Known: gpt-/);
 });
 
 test("a base URL that is not an address is a matter of configuration", async () => {

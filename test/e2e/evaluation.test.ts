@@ -293,7 +293,7 @@ test("what ends every run ends the evaluation with its own code and sentence", a
   expect([refused.code, refused.stderr]).toEqual([41, expect.stringContaining("OPENAI_API_KEY")]);
   const unknown = await modelServer(() => refuses(404, "The model `gpt-5-minni` does not exist"));
   const end = await place(unknown).run(twoTasks(), "-m", "openai/gpt-5-minni", "--jobs", "2");
-  expect([end.code, end.stderr]).toEqual([2, expect.stringContaining("Known: gpt-5-mini,")]);
+  expect([end.code, end.stderr]).toEqual([2, expect.stringContaining("Did you mean gpt-5-mini?")]);
   const keyless = await place().run(twoTasks());
   expect([keyless.code, keyless.stderr]).toEqual([41, expect.stringContaining("Set a key")]);
 });

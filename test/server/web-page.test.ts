@@ -84,15 +84,18 @@ describe.skipIf(chromium === undefined)("the page in a browser (skipped where th
     await page.evaluate(`location.hash = "#/sessions/${id}"`);
     const act = (name: string): string =>
       `[...document.querySelectorAll('.done .end button')].find(({ innerText }) => innerText === "${name}")`;
+    const side = "document.querySelectorAll('.side .fl').length";
     const lines = async (): Promise<unknown> =>
       (await reader.sessions()).sessions.map((session) => session.lines.added);
     await page.until(act("Undo"));
     await page.evaluate(`${act("Undo")}.click()`);
     await page.until(`${act("Redo")} && !${act("Undo")}`);
     expect(await lines()).toEqual([0]);
+    expect(await page.evaluate(side)).toBe(0);
     await page.evaluate(`${act("Redo")}.click()`);
     await page.until(act("Undo"));
     expect(await lines()).toEqual([1]);
+    expect(await page.evaluate(side)).toBe(1);
     await page.evaluate("document.querySelector('.dock textarea').focus()");
     await page.type("Go on");
     await page.press("Enter");

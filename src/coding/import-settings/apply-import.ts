@@ -16,13 +16,13 @@ export interface ImportReport {
 type Setting = Extract<ImportItem, { readonly kind: "setting" | "rule" | "hook" | "mcp_server" }>;
 type FileItem = Exclude<ImportItem, Setting>;
 
-/** A place in the settings and its value: at the end of a list (`-1`), or under a free key. */
+/** A place in the settings and its value: at the end of a list (`-1`) or under a free key. */
 interface Edit {
   readonly path: readonly (string | number)[];
   readonly value: unknown;
 }
 
-/** Applies a plan; what exists already stays. Throws `invalid_config` when the settings cannot be written. */
+/** Applies a plan; existing entries stay. Throws `invalid_config` if the settings cannot be written. */
 export async function applyImport(
   { items }: ImportPlan,
   { configFolder }: { readonly configFolder: string },
@@ -43,7 +43,7 @@ export async function applyImport(
           taken.push(item);
         }
       }
-      // Read back before anything is written.
+      // Parsed again before anything is written.
       await checkConfigText(after, path);
       return after;
     });
@@ -74,7 +74,7 @@ function editFor(item: Setting, config: ConfigFile): Edit | string {
   return isThere ? "it is there already" : { path: [...path, -1], value };
 }
 
-/** Copies a file or folder without its links. Returns why, when it does not. */
+/** Copies a file or folder, except its links. Returns the reason if that fails. */
 function copied({ from, to, text }: FileItem, configFolder: string): string | undefined {
   const target = join(configFolder, to);
   if (existsSync(target)) return `there is one already: ${target}`;

@@ -3,7 +3,7 @@ import { serverParts } from "../../extensions/mcp/tool-name.ts";
 import { patternKind, type RuleAction } from "../../permission/rule.ts";
 import { parseConfigText } from "../settings/parse-config.ts";
 
-/** A rule of a `.rules` file of Codex: the words a command begins with, with alternatives. */
+/** A rule in a Codex `.rules` file: the leading words of a command, with alternatives. */
 interface CodexRule {
   readonly words: readonly (readonly string[])[];
   readonly action: RuleAction;
@@ -20,7 +20,7 @@ const ACTIONS: { readonly [decision: string]: RuleAction | undefined } = {
   forbidden: "deny",
 };
 
-/** Reads each `prefix_rule(…)` of plain words on one line. A file with texts of several lines is not read. */
+/** Reads each `prefix_rule(…)` of plain words on one line. Files with multi-line strings are not read. */
 export function readCodexRules(text: string): CodexRules {
   const rules: CodexRule[] = [];
   const unread: number[] = [];
@@ -34,7 +34,7 @@ export function readCodexRules(text: string): CodexRules {
   return { rules, unread };
 }
 
-/** The rule of a line: its arguments, as Python writes them, are the fields of an object in JSON. */
+/** The rule on a line: its arguments in Python syntax are the fields of a JSON object. */
 function ruleOf(line: string): CodexRule | undefined {
   const [, given] = /^prefix_rule\((.*)\)\s*(?:#.*)?$/.exec(line) ?? [];
   const fields = given?.replaceAll(
@@ -51,7 +51,7 @@ function ruleOf(line: string): CodexRule | undefined {
   return parts.every(isWords) ? { words: parts, action } : undefined;
 }
 
-/** A word that stands for itself in a pattern of ours too. */
+/** A word that is literal in our patterns too. */
 function isWords(words: readonly unknown[]): words is readonly string[] {
   return (
     words.length > 0 &&
@@ -59,7 +59,7 @@ function isWords(words: readonly unknown[]): words is readonly string[] {
   );
 }
 
-/** Commands that a rule speaks of; `undefined`: too many to be written down one by one. */
+/** Commands that a rule covers; `undefined` if there are too many to write out. */
 export function commandsOf({ words }: CodexRule): readonly string[] | undefined {
   let commands: readonly string[] = [""];
   for (const alternatives of words) {
@@ -102,7 +102,7 @@ function openCodeRule(
   const tool = toolOf(given, servers);
   if (tool === undefined) return { what, why: `there is no tool ${given} here` };
   if (pattern === undefined || pattern === "*") return { action, rules: [tool] };
-  // Its `*` crosses folders, ours does not; one that allows stays the narrower one.
+  // Its `*` crosses folders, ours does not; an allow rule keeps the narrower meaning.
   const isWider = patternKind(tool) === "path" && action !== "allow";
   if (isWider && /[[\]{}!\\]/.test(pattern)) return { what, why: `write it as ${tool}(…) under permissions` };
   return { action, rules: [`${tool}(${isWider ? pattern.replaceAll(/\*+/g, "**") : pattern})`] };
@@ -130,7 +130,7 @@ const SAME_TOOLS: { readonly [name: string]: string | undefined } = {
   list: "glob",
 };
 
-/** The tool of that name here. Those of a server are called `server_tool` there. */
+/** The name of that tool here. MCP tools are called `server_tool` there. */
 function toolOf(given: string, servers: readonly string[]): string | undefined {
   if (OWN_TOOLS.has(given)) return given;
   const same = ownValue(SAME_TOOLS, given);

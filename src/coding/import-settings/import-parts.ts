@@ -1,3 +1,3 @@
-// One module for both: what is loaded on its own splits the code it shares into one more file to load.
+// One module for both: loading them separately would split their shared code into an extra file to load.
 export { applyImport } from "./apply-import.ts";
 export { readForeign } from "./read-foreign.ts";

@@ -22,7 +22,7 @@ export type ImportItem = {
       readonly name: string;
       readonly definition: { readonly [key: string]: Json };
     }
-  /** A file, or a folder with all in it; `to` is relative to the user's configuration folder. */
+  /** A file, or a folder with its contents; `to` is relative to the user's configuration folder. */
   | {
       readonly kind: "command" | "agent" | "skill";
       readonly name: string;

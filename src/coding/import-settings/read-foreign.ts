@@ -20,7 +20,7 @@ interface ForeignPlace {
   readonly environment: Environment;
 }
 
-/** Sorts another agent's settings into those that can be taken over and those that cannot. Reads only. */
+/** Sorts another agent's settings into those that can be imported and those that cannot. Reads only. */
 export async function readForeign(source: ImportSource, place: ForeignPlace): Promise<ImportPlan> {
   const plan: PlanBuilder = { items: [], left: [], notes: [] };
   await READERS[source](place, plan);
@@ -113,7 +113,7 @@ async function readCodex(place: ForeignPlace, plan: PlanBuilder): Promise<void> 
   addSkills(join(folder, "skills"), plan);
 }
 
-/** The tools of a server that are switched off there are denied here. */
+/** Tools that a server has switched off there are denied here. */
 function denyTools(server: string, tools: unknown, file: ForeignFile): void {
   const part = serverParts([server]).get(server) ?? server;
   const rules = listed(tools).map((tool) => mcpNames(part, [tool]).get(tool) ?? tool);
@@ -124,7 +124,7 @@ function listed(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-/** Its effort belongs to the name of the model here. */
+/** The effort is part of the model name here. */
 function addCodexModel(config: Fields, file: ForeignFile): void {
   const { model, model_provider: provider = "openai", model_reasoning_effort: effort } = config;
   const end = EFFORTS.some((each) => each === effort) ? `:${String(effort)}` : "";
@@ -187,7 +187,7 @@ const GEMINI_EVENTS: { readonly [event: string]: HookEvent | undefined } = {
   PreCompress: "PreCompact",
 };
 
-/** Its groups have the form of ours, with milliseconds; their tool names are known here. */
+/** Hook groups have our format, with milliseconds; their tool names are known here. */
 function addGeminiHooks({ hooks, hooksConfig }: Fields, file: ForeignFile, plan: PlanBuilder): void {
   if (!isRecord(hooks)) return;
   const { enabled, disabled } = isRecord(hooksConfig) ? hooksConfig : hooks;
@@ -236,7 +236,7 @@ function addGeminiRules(settings: Fields, file: ForeignFile): void {
   file.leaveSettings(tools, { core: "name what it leaves out under permissions, deny" });
 }
 
-/** Its names of tools, and of commands: a beginning there, a pattern here. */
+/** Gemini's tool names and commands: prefixes there, patterns here. */
 function geminiRule(given: string, action: RuleAction): { readonly rule: string } | { readonly why: string } {
   const [, name = "", pattern] = /^([\w-]+)(?:\((.*)\))?$/s.exec(given) ?? [];
   const tool = ownValue(GEMINI_TOOLS, name);
@@ -334,7 +334,7 @@ const MAX_FILES = 500;
 
 const OTHER_MODEL = 'choose one with --model or "model" in your settings: names are provider/id here';
 
-/** A file of another agent, and what of it goes into a plan. */
+/** Another agent's file, and how its settings enter a plan. */
 class ForeignFile {
   readonly path: string;
   readonly #plan: PlanBuilder;
@@ -352,7 +352,7 @@ class ForeignFile {
     this.#plan.items.push({ ...item, from: this.path });
   }
 
-  /** Its text; `undefined` when it is missing. A file that cannot be read is reported in the plan. */
+  /** The file's text; `undefined` if it is missing. A file that cannot be read is reported in the plan. */
   text(): string | undefined {
     const file = readTextFile(this.path, { maxBytes: MAX_BYTES });
     if (file === undefined) return undefined;
@@ -383,17 +383,17 @@ class ForeignFile {
     }
   }
 
-  /** Adds a model that is named here too; `provider` is whose it is where its name does not say so. */
+  /** Adds a model that has a name here too; `provider` applies if the name does not include one. */
   addModel(name: unknown, provider?: string): void {
     if (name === undefined) return;
     const value = provider === undefined ? name : `${provider}/${String(name)}`;
-    // Short names (`opus`) and names of unknown providers are dropped.
+    // Aliases (`opus`) and names with unknown providers are dropped.
     if (typeof value === "string" && typeof name === "string" && isModelName(value))
       this.add({ kind: "setting", key: "model", value, does: `model: ${value}` });
     else this.leave(`model: ${JSON.stringify(name)}`, OTHER_MODEL);
   }
 
-  /** Adds the permission mode to begin with, where it is one of ours and takes nothing away. */
+  /** Adds the initial permission mode if it is one of ours and does not bypass permissions. */
   addMode(mode: unknown): void {
     if (mode === undefined) return;
     const value = PERMISSION_MODES.find((each) => each === mode);
@@ -402,7 +402,7 @@ class ForeignFile {
     else this.add({ kind: "setting", key: "permissionMode", value, does: `permissionMode: ${value}` });
   }
 
-  /** Adds permission rules. One that could not be read, or speaks of a tool that is not here, is left. */
+  /** Adds permission rules, leaving out those that cannot be read or name a tool that does not exist here. */
   addRules(rules: unknown, action: RuleAction): void {
     for (const rule of Array.isArray(rules) ? (rules as readonly unknown[]) : []) {
       if (typeof rule !== "string") continue;
@@ -418,7 +418,7 @@ class ForeignFile {
     }
   }
 
-  /** Adds hooks that are commands and leaves others. `isPeers` knows the tool names their scripts get. */
+  /** Adds command hooks and leaves out others. `isPeers` knows the tool names their scripts get. */
   addHooks(hooks: unknown, isPeers: (name: string) => boolean = isPeerName): void {
     if (hooks === undefined) return;
     const { hooks: commands, problems } = readHooks(hooks, "hooks");
@@ -434,10 +434,10 @@ class ForeignFile {
     for (const problem of problems) this.leave("hooks", problem.replace(/^hooks: /, ""));
   }
 
-  /** Adds an MCP server, unless it is switched off or could not be used. */
+  /** Adds an MCP server unless it is switched off or unusable. */
   addServer(name: string, given: Fields, { enabled }: Fields = {}): void {
     const definition = defined(given) as { readonly [key: string]: Json };
-    // Variables may be set later, or elsewhere: only the form of a definition is looked at.
+    // Variables may be set later or elsewhere, so only the form of the definition is checked.
     const parsed = parseServer(name, definition, { source: this.path, variables: {} });
     if (enabled === false) return this.leave(`MCP server ${name}`, "it is switched off there");
     if (!parsed.ok && !/variable/.test(parsed.fault))
@@ -454,12 +454,12 @@ class ForeignFile {
       else this.leave(`MCP server ${name}`, "it is not an object");
   }
 
-  /** Tells settings that mean something this agent sets otherwise. */
+  /** Reports settings that this agent expresses differently. */
   leaveSettings(fields: Fields, reasons: { readonly [key: string]: string }): void {
     for (const [key, why] of Object.entries(reasons)) if (fields[key] !== undefined) this.leave(key, why);
   }
 
-  /** The same for all settings of a file: those neither in `read` nor with a reason are named too. */
+  /** The same for all settings of a file; also names those neither in `read` nor in `reasons`. */
   leaveOthers(fields: Fields, reasons: { readonly [key: string]: string }, read: readonly string[]): void {
     this.leaveSettings(fields, reasons);
     const others = Object.keys(fields).filter(

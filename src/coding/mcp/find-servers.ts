@@ -27,8 +27,8 @@ interface Definition {
 }
 
 /**
- * The MCP servers of `--mcp-config`, the trusted `.mcp.json` and the settings; the first of a name counts.
- * Throws `invalid_argument` or `invalid_config` for an argument of the command line that cannot be read.
+ * The MCP servers of `--mcp-config`, the trusted `.mcp.json` and the settings; the first of a name wins.
+ * Throws `invalid_argument` or `invalid_config` if a command-line argument cannot be read.
  */
 export async function findMcpServers(settings: Settings): Promise<FoundServers> {
   const { config, environment, mcp } = settings;
@@ -95,13 +95,13 @@ async function given(text: string, cwd: string): Promise<readonly [string, Defin
   return Object.entries(servers).map(([name, value]) => [name, { source, value }]);
 }
 
-/** The value of `--mcp-config` as JSON, for use elsewhere or later. Throws as {@link findMcpServers}. */
+/** The value of `--mcp-config` as JSON, for use elsewhere or later. Throws like {@link findMcpServers}. */
 export async function readGivenServers(text: string, cwd: string): Promise<string> {
   const servers = (await given(text, cwd)).map(([name, { value }]) => [name, value] as const);
   return JSON.stringify({ mcpServers: Object.fromEntries(servers) });
 }
 
-/** Comments and trailing commas are taken too; the parser that knows them is loaded where there are some. */
+/** Accepts comments and trailing commas; the parser for them is loaded only if needed. */
 async function valueOf(text: string, wrong: (what: string) => NanoAgentError): Promise<unknown> {
   const plain = safeParse(text);
   if (plain.ok) return plain.value;

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { proxyError, proxyFor } from "../../providers/http-proxy.ts";
 import type { ProxyOptions } from "../../providers/network.ts";
 
-// One module for what speaks to servers, so that it is one file to load.
+// One module for everything that talks to servers, so that there is one file to load.
 
 export { authorizationOf, logIn } from "../../extensions/mcp/login.ts";
 export { connectionOpener } from "../../extensions/mcp/open-connection.ts";
@@ -11,7 +11,7 @@ export { loginStore } from "../settings/saved-keys.ts";
 
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** `fetch` through the proxies of the model requests. Redirects through a proxy are not followed. */
+/** `fetch` through the proxies used for model requests. Redirects through a proxy are not followed. */
 export function proxiedFetch(proxies: ProxyOptions | undefined): typeof fetch {
   if (proxies === undefined) return fetch;
   return async (input, init) => {
@@ -35,7 +35,7 @@ async function answerTo(request: Request, proxy: string): Promise<IncomingMessag
   const body = Buffer.from(await request.arrayBuffer());
   return new Promise((resolve, reject) => {
     const sent = http.request(url, { method, headers: Object.fromEntries(headers), signal, agent }, resolve);
-    // As the global `fetch` does: what did not reach the server is a TypeError with its cause.
+    // Like the global `fetch`: a request that did not reach the server is a TypeError with its cause.
     sent.on("error", (error) => {
       const cause = proxyError(error, proxy);
       reject(signal.aborted ? signal.reason : new TypeError("fetch failed", { cause }));

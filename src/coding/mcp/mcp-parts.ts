@@ -26,7 +26,7 @@ import { commandVariables } from "../setup/confine.ts";
 const VERSION = 1;
 const MAX_BYTES = 5_000_000;
 
-/** Remembers servers in the user's state, a file each. What cannot be read or written is forgotten. */
+/** Remembers servers in the user's state, one file each. Unreadable or unwritable entries are dropped. */
 function knownServerFiles({ stateFolder }: Pick<UserPaths, "stateFolder">): KnownServers {
   const folder = join(stateFolder, "mcp", "tools");
   const pathOf = (hash: string): string => join(folder, `${hash}.json`);
@@ -37,7 +37,7 @@ function knownServerFiles({ stateFolder }: Pick<UserPaths, "stateFolder">): Know
         if (statSync(path).size > MAX_BYTES) return undefined;
         return serverIn(readFileSync(path, "utf8"));
       } catch {
-        // Not there, or nothing we may read: then the server is asked.
+        // Missing or not readable: the server is asked instead.
         return undefined;
       }
     },
@@ -49,7 +49,7 @@ function knownServerFiles({ stateFolder }: Pick<UserPaths, "stateFolder">): Know
         mkdirSync(folder, { recursive: true, mode: 0o700 });
         replaceFile(path, text);
       } catch {
-        // Costs the next run a moment, and nothing else.
+        // A failure only costs the next run a moment.
       }
     },
   };
@@ -75,15 +75,15 @@ declare const NANO_AGENT_VERSION: string;
 
 interface HubParts {
   readonly servers: readonly McpServerDefinition[];
-  /** Requests that servers may make. Default: the folder of the settings, and nothing else. */
+  /** Requests that servers may make. Default: only for the folder of the settings. */
   readonly host?: Omit<McpHost, "environment">;
-  /** Ends their processes when this one is killed. Default: one of their own. */
+  /** Ends the server processes when this one is killed. Default: a watcher of its own. */
   readonly watcher?: ProcessWatcher | undefined;
   readonly onNotice: McpHubOptions["onNotice"];
   readonly forbids?: McpHubOptions["forbids"];
 }
 
-/** MCP servers over the user's files. None is started yet, and the client loads with the first. Close it. */
+/** MCP servers over the user's files. None is started yet; the client loads with the first one. Close it. */
 export function hubFor(settings: Settings, parts: HubParts): McpHub {
   const { servers, host, watcher, onNotice, forbids } = parts;
   const { environment, config, paths, cwd } = settings;
@@ -113,7 +113,7 @@ async function loadOpener(
   };
 }
 
-/** Lets MCP servers that may do so ask the run's model, outside of the conversation. */
+/** Lets permitted MCP servers query the run's model outside the conversation. */
 export function samplingWith(model: Model): Sample {
   return async ({ system, messages, maxOutputTokens }, signal) => {
     const request = {
@@ -126,7 +126,7 @@ export function samplingWith(model: Model): Sample {
   };
 }
 
-/** The prompt of an MCP server as a command. Words are its arguments in order. */
+/** A prompt of an MCP server as a command. Its words become the arguments in order. */
 export function promptCommand(
   { name, description, arguments: named }: McpPrompt,
   hub: Pick<McpHub, "expandPrompt">,
@@ -166,7 +166,7 @@ function promptError(name: string, error: unknown, signal: AbortSignal): unknown
   return misuse(`/${name} did not work: ${errorMessage(error)}`);
 }
 
-/** Each word is an argument; the last one gets what is left. */
+/** Each word is an argument; the last argument gets the rest. */
 function valuesOf(
   words: readonly string[],
   names: McpPrompt["arguments"],

@@ -10,10 +10,10 @@ import type { SessionCommand } from "../session/session-command.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type FoundServers, faultText, type ServerFault } from "./find-servers.ts";
 
-/** Milliseconds after which a first request is on its way, however slow the connection is. */
+/** Milliseconds after which a first request has been sent, however slow the connection is. */
 const ON_ITS_WAY_MS = 200;
 
-/** The same model; calls `start` once its first request is being answered or has surely been sent. */
+/** The same model; calls `start` once its first request is being answered or has certainly been sent. */
 function besideFirstRequest(
   model: Model,
   start: () => void,
@@ -48,18 +48,18 @@ function besideFirstRequest(
 
 interface OpenMcpOptions {
   readonly found: FoundServers;
-  /** Folders of the run, the working folder first. */
+  /** Folders of the run, working folder first. */
   readonly roots: readonly string[];
-  /** Asks a person what a server wants to know. Absent: it is refused. */
+  /** Asks a person for what a server wants to know. Absent: the request is refused. */
   readonly elicit?: Elicit | undefined;
-  /** Ends the processes of servers when this one is killed. */
+  /** Ends server processes when this one is killed. */
   readonly watcher: ProcessWatcher | undefined;
   readonly onNotice: (message: string) => void;
 }
 
 type McpParts = typeof import("./mcp-parts.ts") | undefined;
 
-/** Prepares the MCP servers of a run. Loads the client only when there are some. */
+/** Prepares the MCP servers of a run. Loads the client only if there are any. */
 export async function loadMcp(
   settings: Settings,
   options: OpenMcpOptions,
@@ -77,7 +77,7 @@ export class OpenMcp {
   #cancel = (): void => undefined;
   readonly hub: McpHub | undefined;
 
-  /** `forbids`: true for a tool whose every call is refused. */
+  /** `forbids`: true for a tool whose calls are all refused. */
   constructor(
     settings: Settings,
     { found, roots, elicit, watcher, onNotice }: OpenMcpOptions,
@@ -99,7 +99,7 @@ export class OpenMcp {
     return hub?.knownPrompts().flatMap((prompt) => this.#parts?.promptCommand(prompt, hub) ?? []) ?? [];
   }
 
-  /** The prompt of that name as a command; starts its server if needed. Rejects when that fails. */
+  /** The prompt with that name as a command; starts its server if needed. Rejects if that fails. */
   async findCommand(name: string, signal: AbortSignal): Promise<SessionCommand | undefined> {
     return this.hub && this.#parts?.findPromptCommand(name, this.hub, signal);
   }
@@ -116,7 +116,7 @@ export class OpenMcp {
     ];
   }
 
-  /** The model; the servers start during its first request. */
+  /** Wraps the model so that the servers start during its first request. */
   modelFor(model: Model): Model {
     const { hub } = this;
     if (hub === undefined) return model;
@@ -126,7 +126,7 @@ export class OpenMcp {
     return started.model;
   }
 
-  /** Gives the agent's registry what comes later; `used`: tools that its conversation has used. */
+  /** Connects the agent's registry to the servers' tools; `used`: tools that its conversation has used. */
   attach(registry: ToolRegistry, used: () => ReadonlySet<string>): void {
     this.hub?.attach(registry);
     this.hub?.revealUsed(used());

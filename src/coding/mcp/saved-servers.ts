@@ -5,12 +5,12 @@ import { checkConfigText } from "../settings/load-config.ts";
 import { parseConfigText } from "../settings/parse-config.ts";
 import { editPrivateFile } from "../settings/saved-rules.ts";
 
-/** The file of a folder, in which servers are kept for everybody who works on it. */
+/** The file in a folder that holds the servers for everybody who works on it. */
 export function projectServersFile(folder: string): string {
   return join(folder, ".mcp.json");
 }
 
-/** Saves a server in a file of settings, or removes it (`undefined`). Resolves to the definition before. */
+/** Saves a server in a settings file, or removes it (`undefined`). Resolves to the previous definition. */
 export async function saveServer(
   path: string,
   name: string,

@@ -22,12 +22,12 @@ export interface Plugins {
 }
 
 interface OpenPluginsOptions extends Pick<LoadExtensionsOptions, "adoptErrors" | "until"> {
-  /** Tools whose names are not to be had. */
+  /** Tools whose names are already taken. */
   readonly taken: readonly Tool[];
   readonly onNotice: OnNotice;
 }
 
-/** Reads command files and loads extensions. Reports what cannot be used. Never rejects. */
+/** Reads command files and loads extensions. Reports unusable ones. Never rejects. */
 export async function openPlugins(
   settings: Settings,
   { taken, adoptErrors, until, onNotice }: OpenPluginsOptions,
@@ -86,7 +86,7 @@ async function fileCommands(
   return [() => list];
 }
 
-/** Those of extensions; a name is that of the file or the extension which has it first. */
+/** The commands of extensions; a name belongs to the file or extension that claims it first. */
 async function extensionCommands(
   { cwd }: Settings,
   extensions: readonly LoadedExtension[],
@@ -108,10 +108,10 @@ async function extensionCommands(
   return [() => list];
 }
 
-/** Faults told whole at every start. */
+/** Faults shown in full at each start. */
 const MAX_FAULTS = 3;
 
-/** Tells the first of what cannot be used, of the rest the names; `lists`: the commands that show more. */
+/** Reports the first faults in full and names the rest; `lists`: the commands that show more. */
 export function tellFaults(
   findings: readonly Finding[],
   { warn, lists }: { readonly warn: (message: string) => void; readonly lists?: string },
@@ -125,7 +125,7 @@ export function tellFaults(
     );
 }
 
-/** The settings with the providers of extensions; those that users wrote down themselves win. */
+/** The settings with the providers of extensions; those the user configured win. */
 function withProviders(settings: Settings, extensions: readonly LoadedExtension[]): Settings {
   const added = extensions.flatMap(({ providers }) => providers);
   if (added.length === 0) return settings;
@@ -173,7 +173,7 @@ function fileOf(
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true ? path : undefined;
 }
 
-/** The module a package is imported as, from the user's configuration folder. */
+/** The module that a package resolves to from the user's configuration folder. */
 function packageEntry(name: string, configFolder: string): string | undefined {
   const folder = join(configFolder, "node_modules", name);
   try {
@@ -183,7 +183,7 @@ function packageEntry(name: string, configFolder: string): string | undefined {
     const entry = join(folder, target(root) ?? (typeof main === "string" ? main : "index.js"));
     return existsSync(entry) ? entry : undefined;
   } catch {
-    // It is not there, or is no package: told by the caller.
+    // Missing or not a package: the caller reports it.
     return undefined;
   }
 }

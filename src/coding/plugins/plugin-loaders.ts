@@ -9,7 +9,7 @@ import type { Skill } from "../../extensions/skills/load-skills.ts";
 import { loadSkill } from "../../extensions/skills/skill-tool.ts";
 import type { SessionCommand } from "../session/session-command.ts";
 
-// One lazy module for all of these: each module loaded on its own adds a shared chunk to load.
+// One lazy module for all of these: each separately loaded module adds a shared chunk.
 export { loadCommands } from "../../extensions/commands/load-commands.ts";
 export { loadExtensions } from "../../extensions/modules/load-extensions.ts";
 export { loadSkills, skillScripts } from "../../extensions/skills/load-skills.ts";
@@ -23,10 +23,10 @@ export function fileCommand(file: CommandFile): SessionCommand {
   return { name, description, allowedTools, expand, ...defined({ hint, model, agent }) };
 }
 
-/** Time a command of an extension gets: long enough for what a person waits for. */
+/** Time limit for an extension command: as long as a person would wait. */
 const MAX_COMMAND_MS = 600_000;
 
-/** A command of an extension. One that throws or never answers costs its message, not the session. */
+/** An extension command. If it throws or never answers, that costs its message, not the session. */
 export function extensionCommand(
   { name, description, argumentHint, run }: ExtensionCommand,
   {
@@ -63,7 +63,7 @@ export function extensionCommand(
   }
 }
 
-/** A skill, called by a person: also one that is not offered to the model. */
+/** A skill called by a person, including skills that are not offered to the model. */
 export function skillCommand(skill: Skill, isTrusted: IsTrusted): SessionCommand {
   return {
     name: `skill:${skill.name}`,

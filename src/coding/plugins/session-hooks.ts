@@ -24,14 +24,14 @@ import type { PermissionGate } from "../setup/permission-gate.ts";
 interface SessionHooksOptions {
   readonly hooks: EventHooks;
   readonly cwd: string;
-  /** The permission mode, as hooks are told it before there is a gate. */
+  /** The permission mode that hooks are given before there is a gate. */
   readonly mode: PermissionMode;
-  /** Told what went wrong with a hook, and what one has to say to the person. */
+  /** Receives hook failures and hooks' messages to the person. */
   readonly onNotice: (message: string) => void;
   readonly clock: Clock;
 }
 
-/** The occasions a `Notification` hook tells a person of: matchers look at it. */
+/** The occasion of a `Notification` hook, which matchers look at. */
 type NotificationType = "permission_prompt" | "elicitation_dialog" | "idle_prompt";
 
 interface CallState {
@@ -48,20 +48,20 @@ const NOTHING_TO_BLOCK: ReadonlySet<HookEvent> = new Set(["SessionStart", "Sessi
 
 type Call = Pick<ActingArguments, "callId" | "name"> & { readonly parentCallId?: string };
 
-/** Milliseconds the end of a session waits for its hooks. */
+/** Milliseconds that closing a session waits for its hooks. */
 const MAX_END_MS = 10_000;
-/** Milliseconds after which a person is told that they are waited for. */
+/** Milliseconds after which a person is reminded that the agent is waiting. */
 const IDLE_MS = 60_000;
 
 /**
- * Hooks at the events of a session. An allow of a hook answers only calls that no rule speaks of. No method
- * rejects: a hook that fails is reported and changes nothing.
+ * Hooks at the events of a session. A hook's allow only answers calls that no rule covers. No method rejects:
+ * a hook that fails is reported and changes nothing.
  */
 export class SessionHooks {
   readonly #options: SessionHooksOptions;
   readonly #calls = new Map<string, CallState>();
   readonly #closing = new AbortController();
-  /** The permission mode, as hooks are told it. */
+  /** The permission mode that hooks are given. */
   mode: () => PermissionMode;
   #started: Promise<HookVerdict> | undefined;
   #signal: AbortSignal = this.#closing.signal;
@@ -72,13 +72,13 @@ export class SessionHooks {
     this.mode = () => options.mode;
   }
 
-  /** Ends hooks together with what `signal` stands for, from now on. */
+  /** From now on, also ends hooks when `signal` aborts. */
   during(signal: AbortSignal): void {
     this.#idle.abort();
     this.#signal = AbortSignal.any([signal, this.#closing.signal]);
   }
 
-  /** The run is over and a person is there: tells them when they have not gone on for a minute. */
+  /** The run is over and a person is present: notifies them if they have not continued after a minute. */
   waiting(): void {
     const { hooks, clock } = this.#options;
     if (!hooks.has("Notification")) return;
@@ -107,7 +107,7 @@ export class SessionHooks {
     };
   }
 
-  /** The gate, once hooks have had their say: ask tightens an allow, allow answers what no rule speaks of. */
+  /** The gate after hooks: ask tightens an allow, allow answers calls that no rule covers. */
   gate(gate: PermissionGate): PermissionGate {
     this.mode = gate.mode;
     return { ...gate, check: async (request) => this.#decided(request, await gate.check(request)) };
@@ -145,7 +145,7 @@ export class SessionHooks {
     };
   }
 
-  /** Tells hooks that the session is open. What they add goes with the first message. */
+  /** Tells hooks that the session is open. Text they add is sent with the first message. */
   start(source: "startup" | "resume"): void {
     this.#started = this.#fire("SessionStart", { name: source, fields: { source } });
   }
@@ -161,7 +161,7 @@ export class SessionHooks {
     return decision === "deny" ? { blocked: refusal(said), context } : { context };
   }
 
-  /** Why the run must continue after its answer; `isActive`: it already continues for such a reason. */
+  /** The reason to continue the run after its answer; `isActive`: it already continues for such a reason. */
   async stop(isActive: boolean, signal: AbortSignal): Promise<string | undefined> {
     const said = await this.#fire("Stop", { fields: { stop_hook_active: isActive }, signal });
     return said.decision === "deny" && said.stop === undefined ? refusal(said) : undefined;
@@ -201,7 +201,7 @@ export class SessionHooks {
     const state = this.#calls.get(keyOf(call));
     this.#calls.delete(keyOf(call));
     const before = state?.verdict.context ?? [];
-    // A call that did not run has nothing to look at.
+    // A call that did not run has no result for hooks.
     if (call.hasRun !== true) return withTexts(result, before);
     const { name, callId, input } = call;
     const { cwd } = this.#options;
@@ -230,7 +230,7 @@ export class SessionHooks {
     const asks = reason ?? `the hook ${by} wants it to be asked about`;
     if (said === "ask" && decision.action === "allow")
       return { action: "ask", code: "hook_asks", reason: asks, ...defined({ place: decision.place }) };
-    // A hook that allowed other arguments than those there are now has not allowed the call.
+    // A hook that allowed different arguments has not allowed this call.
     const isMeant = updatedInput === undefined || updatedBy === by;
     if (said === "allow" && isMeant && isOpen(decision))
       return { action: "allow", code: "hook_allows", reason: reason ?? `the hook ${by} allows it` };
@@ -255,7 +255,7 @@ function keyOf({ callId, parentCallId = "" }: Pick<Call, "callId" | "parentCallI
   return `${parentCallId}\0${callId}`;
 }
 
-/** A question that nothing but the absence of a rule asks. */
+/** True for a question asked only because no rule applies. */
 function isOpen({ action, code }: GateDecision): boolean {
   return action === "ask" && code === "no_rule";
 }
@@ -282,13 +282,13 @@ function withTexts(result: ToolResult, texts: readonly string[]): ToolResult | u
 export interface OpenHooksOptions {
   readonly settings: Settings;
   readonly handlers: readonly HookHandler[];
-  /** The variables that commands see, never credentials, and the mark that finds a killed agent's. */
+  /** The variables commands see, never credentials, and the mark that finds a killed agent's processes. */
   readonly shell: Pick<ShellOptions, "env" | "mark" | "watcher">;
   readonly opened: () => OpenSession | undefined;
   readonly onNotice: (message: string) => void;
 }
 
-/** The hooks of a session; those of the settings that cannot be used are told. */
+/** The hooks of a session; unusable ones in the settings are reported. */
 export function openSessionHooks(options: OpenHooksOptions): SessionHooks {
   const { settings, handlers, shell, opened, onNotice } = options;
   const { config, cwd, folders } = settings;
@@ -330,7 +330,7 @@ interface HookedCall {
 
 const FILE_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit"]);
 
-/** A call's arguments, with `file_path`, `old_string` and `new_string` as published scripts read them. */
+/** A call's arguments, with `file_path`, `old_string` and `new_string` as published scripts expect them. */
 export function peerInput({ name, input, cwd }: HookedCall): JsonObject {
   const path = filePath({ name, input, cwd });
   return { ...(input as JsonObject), ...defined({ file_path: path }), ...editTexts(name, input) };
@@ -348,7 +348,7 @@ export function peerResponse(call: HookedCall, { content, isError = false }: Too
   };
 }
 
-/** The arguments that a hook returned, as the tool takes them; its schema refuses unknown fields. */
+/** A hook's returned arguments in the tool's format; its schema refuses unknown fields. */
 export function ownInput(call: HookedCall, wanted: NonNullable<HookVerdict["updatedInput"]>): ToolInput {
   const { name, input } = call;
   if (!FILE_TOOLS.has(name)) return wanted;
@@ -359,7 +359,7 @@ export function ownInput(call: HookedCall, wanted: NonNullable<HookVerdict["upda
   return { ...rest, path: newPath === told["file_path"] ? input["path"] : newPath };
 }
 
-/** Texts of a single edit are put where the tool looks for them; of several they cannot be told apart. */
+/** Puts the texts of a single edit where the tool expects them; several edits are ambiguous. */
 function withOwnEdits(told: JsonObject, wanted: JsonObject): JsonObject {
   const { old_string: before, new_string: after, ...rest } = wanted;
   if (told["new_string"] === undefined) return wanted;

@@ -24,7 +24,7 @@ const SKILL_FOLDERS = [".agents/skills", ".claude/skills", ".nano-agent/skills"]
 const COMMAND_FOLDERS = [".nano-agent/commands", ".claude/commands"];
 export const EXTENSION_FOLDER = ".nano-agent/extensions";
 
-/** Finds the files of a project that can act. Reads only, and follows no link inside a skill. */
+/** Finds the files of a project that can act. Reads only, and follows no links inside a skill. */
 export async function findActingFiles(root: string, folders: readonly string[]): Promise<readonly LeftOut[]> {
   const items: (LeftOut | undefined)[] = [];
   for (const folder of folders) {
@@ -35,7 +35,7 @@ export async function findActingFiles(root: string, folders: readonly string[]):
     for (const agents of AGENT_FOLDERS.map(below))
       for (const name of namesIn(agents, MAX_ENTRIES))
         items.push(await textItem(root, join(agents, name), "agent"));
-    // Commands may lie in subfolders.
+    // Commands may be in subfolders.
     for (const commands of COMMAND_FOLDERS.map(below))
       for (const { path } of filesBelow(commands, MAX_ENTRIES) ?? [])
         items.push(await textItem(root, join(commands, path), "command"));
@@ -44,12 +44,12 @@ export async function findActingFiles(root: string, folders: readonly string[]):
   return items.filter((item) => item !== undefined);
 }
 
-/** A server of a project's `.mcp.json`, or a problem of that file. `path` is relative to the project. */
+/** A server in a project's `.mcp.json`, or a problem with that file. `path` is relative to the project. */
 export type ProjectServer =
   | { readonly path: string; readonly name: string; readonly server: unknown; readonly item: LeftOut }
   | { readonly path: string; readonly fault: string };
 
-/** Servers of the `.mcp.json` in a folder of a project. A changed definition is another server. */
+/** Servers in the `.mcp.json` of a project folder. A changed definition counts as another server. */
 export function findProjectServers(root: string, folder: string): readonly ProjectServer[] {
   const path = projectPath(root, join(folder, ".mcp.json"));
   try {
@@ -65,7 +65,7 @@ export function findProjectServers(root: string, folder: string): readonly Proje
   }
 }
 
-/** The item of an MCP server; `path` is the file's, `#` and its name. `server`: its raw definition. */
+/** The item for an MCP server; `path` is that of the file, `#` and its name. `server`: its raw definition. */
 export function mcpServerItem(path: string, server: unknown): LeftOut {
   return { kind: "mcp_server", path, hash: contentHash(canonicalJson(server)), does: serverDoes(server) };
 }
@@ -79,7 +79,7 @@ function serverDoes(server: unknown): string {
   return `starts ${[command, ...words].join(" ")}${more}`;
 }
 
-/** The item of a skill's folder; `undefined` for one that is text alone, and for one without `SKILL.md`. */
+/** The item for a skill folder; `undefined` if it is only text or has no `SKILL.md`. */
 function skillItem(root: string, folder: string): LeftOut | undefined {
   const files = filesBelow(folder, MAX_FOLDER_FILES);
   if (files?.some(({ path }) => path === "SKILL.md") === false) return undefined;
@@ -91,7 +91,7 @@ function skillItem(root: string, folder: string): LeftOut | undefined {
   return folderItem({ kind: "skill", path: projectPath(root, folder), does }, folder, files);
 }
 
-/** The item of a folder of extensions, as one: its files may change each other. None without any. */
+/** One item for a folder of extensions, since its files can affect each other. Empty if there are none. */
 export function extensionItems(root: string, folder: string): readonly LeftOut[] {
   const names = extensionFiles([{ path: folder, origin: "project" }]).map(({ name }) => name);
   if (names.length === 0) return [];
@@ -122,7 +122,7 @@ function folderItem(
   return { ...item, hash: contentHash(parts.join("\n")) };
 }
 
-/** The item of a subagent or command file; none for a command that is text alone. */
+/** The item for a subagent or command file; `undefined` for a command that is only text. */
 async function textItem(root: string, file: string, kind: "agent" | "command"): Promise<LeftOut | undefined> {
   const text = file.endsWith(".md") ? readProjectFile(file, MAX_TEXT_BYTES)?.toString("utf8") : undefined;
   const document = text === undefined ? undefined : await parseMarkdown(text);
@@ -131,7 +131,7 @@ async function textItem(root: string, file: string, kind: "agent" | "command"): 
   const does = Object.entries(fields)
     .filter(([name, value]) => ACTING_FIELD.test(name) && value !== null)
     .map(([name, value]) => `${name}: ${typeof value === "string" ? value : canonicalJson(value)}`);
-  // A subagent that names no tools has all of them.
+  // A subagent that names no tools gets all of them.
   if (kind === "agent" && field(fields, "tools") === undefined) does.push("has every tool");
   const commands = commandParts(body).flatMap((part) => (part.type === "run" ? [part.command] : []));
   if (kind === "command" && commands.length > 0) does.push(`runs ${commands.join("; ")}`);
@@ -142,7 +142,7 @@ async function textItem(root: string, file: string, kind: "agent" | "command"): 
 const ACTING_FIELD =
   /^(?:tools|model|allowed-?tools|permission-?mode|permissions|hooks|mcp-?servers|sandbox|env|base-?url|headers)$/i;
 
-/** Trusts subagents, skills and commands of a project whose content is still the one the user approved. */
+/** Trusts a project's subagents, skills and commands whose content is still what the user approved. */
 export function extensionTrust(trust: TrustedProject): IsTrusted {
   return async ({ kind, path, contentHash: read }) => {
     const item =
@@ -153,7 +153,7 @@ export function extensionTrust(trust: TrustedProject): IsTrusted {
   };
 }
 
-/** The bytes of a regular file of at most `maxBytes`; `undefined` for any other. Never waits. */
+/** The bytes of a regular file of at most `maxBytes`; `undefined` for any other. Never blocks. */
 function readProjectFile(path: string, maxBytes: number): Buffer | undefined {
   try {
     return readSettingsFile(path, maxBytes);
@@ -163,12 +163,12 @@ function readProjectFile(path: string, maxBytes: number): Buffer | undefined {
   }
 }
 
-/** The path to show and approve: relative to the folder of the project, with `/`. */
+/** The path to show and approve: relative to the project folder, with `/`. */
 export function projectPath(folder: string, path: string): string {
   return relative(folder, path).split(sep).join("/");
 }
 
-/** The names in a folder in their order, at most `max`; none when there is no folder. */
+/** At most `max` sorted names in a folder; none if there is no folder. */
 function namesIn(folder: string, max: number): readonly string[] {
   try {
     return readdirSync(folder).sort().slice(0, max);
@@ -186,7 +186,7 @@ interface FoundFile {
   readonly isExecutable: boolean;
 }
 
-/** The files below a folder in the order of their paths; `undefined` when there are more than `max`. */
+/** The files below a folder, sorted by path; `undefined` if there are more than `max`. */
 function filesBelow(folder: string, max: number): readonly FoundFile[] | undefined {
   const found: FoundFile[] = [];
   const pending = [""];
@@ -203,19 +203,19 @@ function filesBelow(folder: string, max: number): readonly FoundFile[] | undefin
   return found.sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-/** The hash a content is approved by. Equal contents have equal hashes, whatever the file is called. */
+/** The hash by which content is approved. Equal content has equal hashes, whatever the file name. */
 export function contentHash(content: string | Uint8Array): string {
   return createHash("sha256").update(content).digest("hex");
 }
 
-/** The key of an item in a record, without its content. */
+/** The key of an item in a trust record, independent of its content. */
 export function itemKey({ kind, path }: Pick<LeftOut, "kind" | "path">): string {
   return `${kind} ${path}`;
 }
 
-/** Exactly this content, approved in exactly this folder, may act. Everything else is left out. */
+/** Only the exact content approved in this exact folder may act. Everything else is left out. */
 export class TrustedProject {
-  /** Links resolved: the root of the project's repository, else the working folder. */
+  /** The root of the project's repository, else the working folder; links resolved. */
   readonly folder: string;
   readonly #approved: TrustedContents;
   readonly #leftOut = new Map<string, LeftOut>();
@@ -234,7 +234,7 @@ export class TrustedProject {
     return item.blocked === undefined && this.#approved.get(itemKey(item)) === item.hash;
   }
 
-  /** {@link isTrusted}; an item that may not act is noted in {@link leftOut}. */
+  /** Like {@link isTrusted}, but records a refused item in {@link leftOut}. */
   admits(item: LeftOut): boolean {
     const isTrusted = this.isTrusted(item);
     if (!isTrusted) this.#leftOut.set(itemKey(item), item);
@@ -244,10 +244,10 @@ export class TrustedProject {
 
 /** Hash by item. */
 type TrustedContents = ReadonlyMap<string, string>;
-/** The approvals of a user, by the real path of the folder. */
+/** A user's approvals, by the real path of the folder. */
 type TrustRecord = ReadonlyMap<string, TrustedContents>;
 
-/** The user's approvals: none without a readable file. Throws `invalid_config` when it is damaged. */
+/** The user's approvals; empty without a readable file. Throws `invalid_config` if it is damaged. */
 export function readTrust(paths: Pick<UserPaths, "stateFolder">): TrustRecord {
   const path = fileIn(paths);
   try {
@@ -259,8 +259,8 @@ export function readTrust(paths: Pick<UserPaths, "stateFolder">): TrustRecord {
 }
 
 /**
- * Approves items of a folder in addition to what `keeps` of those before; blocked ones never. Throws
- * `invalid_config` when the file cannot be read or written.
+ * Approves items of a folder in addition to the earlier ones that `keeps` accepts; blocked ones never. Throws
+ * `invalid_config` if the file cannot be read or written.
  */
 export async function changeTrust(
   paths: Pick<UserPaths, "stateFolder">,
@@ -282,7 +282,7 @@ export async function changeTrust(
   });
 }
 
-/** The parts that may act of the project in `folder` (links resolved). */
+/** The parts of the project in `folder` (links resolved) that may act. */
 export function openTrustedProject(folder: string, paths: Pick<UserPaths, "stateFolder">): TrustedProject {
   return new TrustedProject(folder, readTrust(paths).get(folder));
 }

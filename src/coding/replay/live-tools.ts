@@ -16,9 +16,9 @@ import { describedTools } from "../setup/builtin-tools.ts";
 
 export interface LiveTools {
   readonly run: ToolRunner;
-  /** Why calls did not run, by reason. */
+  /** Reasons why calls did not run, with counts. */
   readonly kept: ReadonlyMap<string, number>;
-  /** Ends what the tools started and removes the copy. */
+  /** Ends everything the tools started and removes the copy. */
   readonly dispose: () => Promise<void>;
 }
 
@@ -26,13 +26,13 @@ interface LiveToolsOptions {
   readonly settings: Settings;
   /** Folder to copy, links resolved. */
   readonly workspace: string;
-  /** Default `acceptEdits`: reads and edits in the copy, commands that read, and what settings allow. */
+  /** Default `acceptEdits`: reads and edits in the copy, read-only commands, and what the settings allow. */
   readonly mode?: PermissionMode;
   readonly allowed?: readonly string[];
   readonly onNotice: OnNotice;
 }
 
-/** Copies the workspace and opens a session in the copy that makes the calls, under the permission rules. */
+/** Copies the workspace and opens a session in the copy that makes the calls under the permission rules. */
 export async function openLiveTools(options: LiveToolsOptions): Promise<LiveTools> {
   const { settings, mode = "acceptEdits", allowed = [], onNotice } = options;
   const { permissions, disallowedTools, allowedTools = [], sandbox, environment } = settings.config.values;
@@ -44,7 +44,7 @@ export async function openLiveTools(options: LiveToolsOptions): Promise<LiveTool
         ...settings.environment,
         TMPDIR: scratch.temporary,
         PWD: scratch.folder,
-        // Without the user's hooks and extensions; what limits calls is handed on below.
+        // Without the user's hooks and extensions; the limits on calls are passed on below.
         XDG_CONFIG_HOME: join(scratch.temporary, "config"),
       },
       model: RECORDED,
@@ -88,7 +88,7 @@ function liveTools(session: CodingSession, scratch: WorkspaceCopy, known: Readon
     if (refusal !== undefined) return keep(`${name}: ${refusal}`);
     return withPath(result, folder, origin) as ToolResult;
   };
-  // One after the other, so that a refusal is that of its call.
+  // One after the other, so that each refusal belongs to its call.
   let last: Promise<unknown> = Promise.resolve();
   const run: ToolRunner = async ({ name, input }, { signal }) => {
     if (!known.has(name)) return keep(`${name} is not a tool of this program`);
@@ -109,14 +109,14 @@ const MAX_FILES = 100_000;
 const MAX_BYTES = 2 * 1024 * 1024 * 1024;
 
 interface WorkspaceCopy {
-  /** The workspace it is a copy of, links resolved. */
+  /** The original workspace, links resolved. */
   readonly origin: string;
   readonly folder: string;
   readonly temporary: string;
   readonly remove: () => void;
 }
 
-/** Copies a workspace for the user alone. Throws `invalid_argument`: it is too large or cannot be copied. */
+/** Copies a workspace for the user alone. Throws `invalid_argument` if it is too large or not copyable. */
 function copyOf(origin: string): WorkspaceCopy {
   assertSmallEnough(origin);
   const root = realpathSync(mkdtempSync(join(tmpdir(), "nano-agent-replay-")));
@@ -124,7 +124,7 @@ function copyOf(origin: string): WorkspaceCopy {
   const [folder, temporary] = [join(root, "workspace"), join(root, "tmp")];
   try {
     mkdirSync(temporary, { mode: 0o700 });
-    // Links stay links: what they lead to is not copied, and tools may not follow them out of the copy.
+    // Links stay links: their targets are not copied, and tools may not follow them out of the copy.
     cpSync(origin, folder, { recursive: true, verbatimSymlinks: true, filter: (path) => isCopied(path) });
     return { origin, folder, temporary, remove };
   } catch (error) {

@@ -32,106 +32,105 @@ import type { SessionView, ViewChange } from "../../view/view.ts";
 import type { ConfigFile } from "../settings/config-schema.ts";
 import type { McpSources } from "../settings/settings.ts";
 
-/** How a coding session is opened. */
+/** Options for opening a coding session. */
 export interface CodingSessionOptions {
   /** Folder the agent works in. Default: that of the process. */
   readonly cwd?: string;
   /** Further folders that count as the workspace. Default: none. */
   readonly addDirs?: readonly string[];
-  /** Variables for keys, settings and commands. Default: those of the process, as they are now. */
+  /** Variables for keys, settings and commands. Default: those of the process at this moment. */
   readonly environment?: Environment;
-  /** Settings that win over those of files, as options of the command do. Default: none. */
+  /** Settings that override those in files, like command-line options. Default: none. */
   readonly settings?: Partial<ConfigFile>;
-  /** A model, or its name: `provider/id[:effort]`. Default: what settings and keys say. */
+  /** A model, or its name: `provider/id[:effort]`. Default: from settings and keys. */
   readonly model?: string | Model;
   /**
    * How freely tools may act: `plan`, `dontAsk`, `default`, `acceptEdits` or `bypassPermissions`. Default:
-   * what settings say, else `default`.
+   * from the settings, else `default`.
    */
   readonly permissionMode?: PermissionMode;
   /** The session to continue. Default: a new one. */
   readonly resume?: "last" | ResumeOptions;
-  /** Id of the new session or copy. Default: made up. */
+  /** Id of the new session or copy. Default: generated. */
   readonly sessionId?: string;
   /** False: nothing is kept on disk. Default true. */
   readonly keep?: boolean;
-  /** Folder that the session, and what its undo needs, are kept in. Default: that of the user's sessions. */
+  /** Folder for the session and its undo data. Default: that of the user's sessions. */
   readonly keepIn?: string;
   /** Limits in addition to those of the settings. Default: none. */
   readonly budget?: Pick<Budget, "tokens" | "shared"> | undefined;
-  /** True when the long-term memory that the user has configured is used. Default: what `keep` is. */
+  /** True to use the long-term memory the user has configured. Default: the value of `keep`. */
   readonly remembers?: boolean;
   /** Tools in addition to the built-in ones. Default: none. */
   readonly tools?: readonly Tool[];
-  /** Stand-ins for files and commands: the buffers and the terminal of an editor. Default: the system. */
+  /** Replacements for files and commands: an editor's buffers and terminal. Default: the system. */
   readonly ports?: SessionPorts;
   /** MCP servers in addition to those of the settings and the project, or instead of them. */
   readonly mcp?: McpSources | undefined;
-  /** Asks a person what an MCP server wants to know. Default: that is refused. */
+  /** Asks a person for what an MCP server wants to know. Default: the request is refused. */
   readonly elicit?: Elicit | undefined;
   /** Asks a person whether to use a local server that was found, not chosen. Default: it is not used. */
   readonly acceptServer?: ((found: FoundModel) => Promise<boolean>) | undefined;
-  /** Gets every notice, also those from before the session is open. */
+  /** Gets every notice, including those from before the session is open. */
   readonly onNotice?: OnNotice;
-  /** Replaces a text before it is sent, e.g. to add the files it names with `@`. Default: sent as it is. */
+  /** Rewrites the text before it is sent, e.g. to add the files it names with `@`. Default: sent as is. */
   readonly expandInput?: (text: string, context: { readonly signal: AbortSignal }) => Promise<Input>;
   /**
-   * For hosts that listen to `uncaughtException`: gets, for each extension file that is loaded, a function
-   * that tells an error as a notice, once, if code of that file threw it, and says whether that is so.
-   * Default: such errors end the process.
+   * For hosts that listen to `uncaughtException`: gets a function for each loaded extension file. It reports
+   * an error as a notice, once, if that file's code threw it, and returns whether it did. Default: such
+   * errors end the process.
    */
   readonly adoptErrors?: AdoptErrors | undefined;
   /**
-   * Asked after each part of an answer: the next one is read when the promise is settled. For whoever passes
-   * answers on to a reader that may be slower than the model. Default: nothing is waited for.
+   * Called after each part of an answer; the next part is read when the promise settles. For callers that
+   * pass answers to a reader that may be slower than the model. Default: no waiting.
    */
   readonly pace?: (() => Promise<void> | undefined) | undefined;
-  /** The command that continues a session, made from its options. Default: `nano-agent -p OPTIONS "…"`. */
+  /** Builds the command that continues a session from its options. Default: `nano-agent -p OPTIONS "…"`. */
   readonly goOnCommand?: (options: string) => string;
 }
 
 /** The session to continue. */
 export interface ResumeOptions {
-  /** Id of a session, or the beginning of one; `"last"`: the newest of the folder. */
+  /** Id of a session, or its beginning; `"last"`: the one last used in the folder. */
   readonly id: string;
   /** Continues in a copy; the session is unchanged. */
   readonly fork?: boolean;
-  /** Id of an entry to go back to before. */
+  /** Goes back to before the entry with this id. */
   readonly at?: string;
-  /** Number of a model request to go back to before, from 1. */
+  /** Goes back to before this model request, counted from 1. */
   readonly step?: number;
 }
 
-/** Stand-ins for the system's files and commands. */
+/** Replacements for the system's files and commands. */
 export interface SessionPorts {
   readonly files?: FilePort;
   readonly shell?: ShellPort;
 }
 
-/** How one message is sent. */
+/** Options for sending one message. */
 export interface SendOptions {
   /**
-   * Ends the run. Where its reason is an error with `details.signal` (`"SIGINT"`, `"SIGTERM"`, `"SIGHUP"`),
-   * the outcome has the exit code of that signal.
+   * Ends the run. If its reason is an error with `details.signal` (`"SIGINT"`, `"SIGTERM"`, `"SIGHUP"`), the
+   * outcome has that signal's exit code.
    */
   readonly signal?: AbortSignal;
-  /** Schema of a value wanted as `outcome.output`. */
+  /** Schema of the value wanted as `outcome.output`. */
   readonly schema?: JsonSchema;
   /**
-   * A shell command that the answer must hold to: it runs in the sandbox when the run has answered, and what
-   * is not exit code 0 goes back to the model, as often as `untilMax` of the settings says. Default: that of
-   * {@link CodingSession.setUntil}.
+   * A shell command that must succeed after the answer: it runs in the sandbox, and any exit code but 0 goes
+   * back to the model, up to `untilMax` times. Default: the one set with {@link CodingSession.setUntil}.
    */
   readonly until?: string;
 }
 
 /**
- * A run: its events to iterate over, once and from the beginning, and its outcome to await, which never
- * rejects. It works whether or not anybody does either; leaving the iteration early stops it.
+ * A run: iterate it once, from the beginning, for its events, or await its outcome, which never rejects. It
+ * proceeds even if nobody does either; leaving the iteration early stops it.
  */
 export type SessionRun = AsyncIterable<AgentEvent> & Promise<Outcome>;
 
-/** The settings a session works with. */
+/** The effective settings of a session. */
 export interface SessionInfo {
   readonly cwd: string;
   readonly model: ModelView;
@@ -140,17 +139,17 @@ export interface SessionInfo {
   readonly tools: readonly string[];
   readonly agents: readonly string[];
   readonly skills: readonly string[];
-  /** Paths of the instruction files that are read, the nearest last. */
+  /** Paths of the instruction files that are read, nearest last. */
   readonly instructions: readonly string[];
   readonly commands: readonly CommandView[];
   readonly mcpServers: readonly McpServerView[];
-  /** Prompts and resources of those servers; absent where there are none. */
+  /** Prompts and resources of those servers; absent if there are none. */
   readonly mcp?: McpAccess;
   /** The state of the sandbox around commands. */
   readonly sandbox: "on" | "off";
-  /** Where the session is kept; absent when it is not. */
+  /** The file of the session; absent if it is not kept. */
   readonly path?: string;
-  /** Options of the command that continue the session; absent as long as nothing is stored. */
+  /** Command-line options that continue the session; absent while nothing is stored. */
   readonly goOn?: string;
 }
 
@@ -159,23 +158,23 @@ export interface ModelView {
   /** `provider/id`. */
   readonly name: string;
   readonly why: ModelReason;
-  /** The flag, variable, file or server that speaks for it. */
+  /** The flag, variable, file or server that selected it. */
   readonly source?: string;
   readonly windowTokens?: number;
 }
 
-/** A command that a message can begin with, without its `/`. */
+/** A command that can start a message, without its `/`. */
 export interface CommandView {
   readonly name: string;
   readonly description?: string;
-  /** Placeholder for the text to write behind it. */
+  /** Placeholder for the text after it. */
   readonly hint?: string;
 }
 
-/** Prompts to offer as commands, resources to mention as `@server:uri`, what tools cost by server. */
+/** Prompts to offer as commands, resources to mention as `@server:uri`, token cost of tools by server. */
 export type McpAccess = Pick<McpHub, "statuses" | "prompts" | "expandPrompt" | "resources" | "readResource">;
 
-/** A server of tools. */
+/** A server that provides tools. */
 export interface McpServerView {
   readonly name: string;
   /** `connecting`: not started yet, or starting. */
@@ -183,23 +182,23 @@ export interface McpServerView {
   readonly error?: string;
 }
 
-/** The result of a compaction; `undefined`: the conversation stays as it is, a notice says why. */
+/** The result of a compaction; `undefined`: the conversation is unchanged, and a notice says why. */
 export type CompactionResult = Pick<CompactionEntry, "method" | "tokensBefore" | "tokensAfter"> | undefined;
 
-/** Options of an undo: how far back it goes. */
+/** Options of an undo: how far it goes back. */
 export interface UndoOptions {
-  /** Files, and folders with all below them. Default: all. */
+  /** Files, and folders with everything below them. Default: all. */
   readonly paths?: readonly string[];
-  /** The run to go back to before, from 1, and its turn. Default: the newest whose changes stand. */
+  /** The run, from 1, and its turn to go back to before. Default: the newest with changes not taken back. */
   readonly to?: { readonly run: number; readonly turn?: number };
-  /** Also puts back what somebody else changed since. */
+  /** Also reverts later changes by others. */
   readonly force?: boolean;
 }
 
 /** The result of an undo. */
 export type UndoReport = RollbackReport;
 
-/** A message of the user that the session can go back to before. */
+/** A user message that the session can go back to before. */
 export interface RewindPoint {
   readonly entryId: string;
   readonly text: string;
@@ -207,11 +206,11 @@ export interface RewindPoint {
   readonly time: number;
   /** Number of its run, from 1. */
   readonly run: number;
-  /** Files that calls have changed since, each once. */
+  /** Files that calls have changed since then, without duplicates. */
   readonly files: readonly string[];
 }
 
-/** Options of a rewind: how far back it goes. */
+/** Options of a rewind: how far it goes back. */
 export interface RewindOptions {
   /** Default true. */
   readonly conversation?: boolean;
@@ -223,24 +222,24 @@ export interface RewindOptions {
 
 /** The result of a rewind. */
 export interface RewindReport {
-  /** `refused`: nothing was done, for files stood in the way (`files.left`). */
+  /** `refused`: nothing was done because files are in the way (`files.left`). */
   readonly status: "done" | "refused";
-  /** Text of the message that was gone back to before, for the input. */
+  /** Text of the message that was gone back to, for the input. */
   readonly text: string;
   readonly files?: UndoReport;
 }
 
-/** The result of a command that a person ran. */
+/** The result of a shell command that a person ran. */
 export interface ShellOutcome {
   readonly output: string;
-  /** `null`: it was ended by a signal. */
+  /** `null`: a signal ended it. */
   readonly exitCode: number | null;
 }
 
 /** Totals of a session so far. */
 export interface SessionStats {
   readonly usage: Usage;
-  /** USD; `undefined` when a price is unknown. */
+  /** USD; `undefined` if a price is unknown. */
   readonly cost: number | undefined;
   readonly models: readonly ModelSpending[];
   readonly runs: number;
@@ -253,7 +252,7 @@ export interface SessionStats {
 export interface ContextStats {
   readonly usedTokens: number;
   readonly windowTokens?: number;
-  /** Estimates; `results` of tools and `answers` of the model are parts of `messages`. */
+  /** Estimates; tool `results` and model `answers` are parts of `messages`. */
   readonly parts: {
     readonly system: number;
     readonly tools: number;
@@ -264,108 +263,108 @@ export interface ContextStats {
 }
 
 /**
- * A coding conversation: model, tools, permission, undo and the file it is kept in. Every face is a client of
- * it. It prints nothing, installs no signal handler and changes nothing of the process; any number of them
- * live side by side, each the one writer of its file.
+ * A coding conversation: model, tools, permission, undo and its session file. Every face is a client of it.
+ * It prints nothing, installs no signal handlers and changes nothing in the process; any number of them can
+ * live side by side, each the only writer of its file.
  */
 export interface CodingSession extends AsyncDisposable {
-  /** Id of the session, to resume it by. */
+  /** Id for resuming the session. */
   readonly id: string;
-  /** The folder, model, mode, tools, servers and file it works with now. */
+  /** The current folder, model, mode, tools, servers and file. */
   readonly info: SessionInfo;
-  /** Notices about its opening. Later ones come by {@link onNotice}. */
+  /** Notices from opening it. Later ones come through {@link onNotice}. */
   readonly notices: readonly Notice[];
   /**
-   * Hears every later notice. Returns the function that ends the listening, as the others here do; what a
-   * listener throws becomes a notice.
+   * Hears every later notice. Returns an unsubscribe function, as the other listeners here do; errors the
+   * listener throws become notices.
    */
   onNotice(listener: OnNotice): () => void;
-  /** Everything a screen shows now, as one object. */
+  /** Everything a screen currently shows, as one object. */
   readonly view: SessionView;
-  /** Hears which items of {@link view} changed. Returns the function that ends the listening. */
+  /** Hears which items of {@link view} changed. Returns an unsubscribe function. */
   onChange(listener: (change: ViewChange) => void): () => void;
-  /** Hears every event of every run, in order, without secrets. */
+  /** Hears every event of every run, in order, with secrets removed. */
   onEvent(listener: (event: AgentEvent) => void): () => void;
 
   /**
-   * Runs until an answer. Without input it continues a conversation that waits for the model. Iterate it
-   * for events, or await it for the outcome. Throws `invalid_argument` during a run: use `steer` or
-   * `queue`.
+   * Runs until there is an answer. Without input it continues a conversation that waits for the model.
+   * Iterate it for events, or await it for the outcome. Throws `invalid_argument` during a run: use `steer`
+   * or `queue`.
    */
   send(input?: Input, options?: SendOptions): SessionRun;
   /**
-   * Reaches the model with its next request; between runs it starts a run. A command waits in the queue for
-   * the end of the run, and other messages there until a `UserPromptSubmit` hook has judged them, where there
-   * is one. Returns the id of the message.
+   * Reaches the model with its next request; between runs it starts a run. A command is queued until the run
+   * ends; other messages are queued until a `UserPromptSubmit` hook, if any, has judged them. Returns the id
+   * of the message.
    */
   steer(input: Input): string;
-  /** Takes back a steering message the model has not got yet; returns its text, `undefined` when too late. */
+  /** Withdraws a steering message the model has not received; returns its text, `undefined` if too late. */
   unsteer(id: string): string | undefined;
   /** Messages that wait for the end of the run. */
   readonly queue: MessageQueue;
-  /** How the newest run ended, whoever began it: `send`, `steer` or the queue. */
+  /** How the newest run ended, however it began: `send`, `steer` or the queue. */
   readonly lastOutcome: Outcome | undefined;
-  /** Ends the run, keeps the answer so far and holds the queue. Resolves when the run has ended. */
+  /** Ends the run, keeps the partial answer and holds the queue. Resolves when the run has ended. */
   stop(reason?: string): Promise<void>;
 
   /** Questions that wait for an answer, oldest first. */
   readonly questions: readonly Question[];
   /**
-   * Hears each question. Without a listener when a run begins, every question of that run is answered with
-   * no. When a listener throws or rejects, the call is refused. With `values: false` it hears of questions
-   * about calls alone, and the model is offered no tool that asks for more.
+   * Hears each question. If a run begins without a listener, each of its questions is answered with no. If a
+   * listener throws or rejects, the call is refused. With `values: false` it only hears questions about
+   * calls, and the model gets no tool that asks for more.
    */
   onQuestion(listener: QuestionListener, scope?: QuestionScope): () => void;
-  /** Answers a question. Throws `invalid_argument` when it is not open or does not offer that answer. */
+  /** Answers a question. Throws `invalid_argument` if it is not open or does not offer that answer. */
   answer(id: string, reply: QuestionReply): void;
   /**
-   * Asks for a value that fits `schema`, or for one of `options`, on behalf of a tool or a server. Resolves
-   * to the value; `undefined`: declined, also without a listener. Rejects when it is aborted.
+   * Asks for a value that fits `schema`, or one of `options`, on behalf of a tool or server. Resolves to the
+   * value, or `undefined` if declined or without a listener. Rejects if aborted.
    */
   ask(question: NewQuestion, signal: AbortSignal): Promise<Json | undefined>;
 
-  /** Another model, from the next request on. It is recorded, as the mode and the effort are. */
+  /** Changes the model from the next request on. Recorded, like the mode and the effort. */
   setModel(name: string): Promise<void>;
-  /** Another permission mode, from the next call on. */
+  /** Changes the permission mode from the next call on. */
   setMode(mode: PermissionMode): Promise<void>;
-  /** The command that runs are held to; see {@link SendOptions.until}. Default: `until` of the settings. */
+  /** The command that runs must satisfy; see {@link SendOptions.until}. Default: `until` of the settings. */
   readonly until: string | undefined;
-  /** Another one, from the next run on; `undefined`: none. Throws `invalid_argument` for an empty one. */
+  /** Sets it from the next run on; `undefined`: none. Throws `invalid_argument` if it is empty. */
   setUntil(command: string | undefined): void;
-  /** Another effort, from the next request on; `undefined`: the provider's default. */
+  /** Changes the effort from the next request on; `undefined`: the provider's default. */
   setEffort(effort: Effort | undefined): Promise<void>;
-  /** Adds tools, from the next model request on. */
+  /** Adds tools from the next model request on. */
   addTools(tools: readonly Tool[]): void;
-  /** Takes tools away, from the next model request on. */
+  /** Removes tools from the next model request on. */
   removeTools(names: readonly string[]): void;
 
-  /** Makes room in the conversation. Throws `invalid_argument` during a run. */
+  /** Compacts the conversation. Throws `invalid_argument` during a run. */
   compact(instructions?: string): Promise<CompactionResult>;
-  /** Tells what {@link compact} would do now; asks no model. */
+  /** Previews {@link compact} without asking a model. */
   previewCompaction(): Promise<CompactionPreview>;
-  /** Puts files back to how they were before a run. */
+  /** Restores files to their state before a run. */
   undo(options?: UndoOptions): Promise<UndoReport>;
-  /** Takes the newest undo back. */
+  /** Takes back the newest undo. */
   redo(options?: { readonly force?: boolean }): Promise<UndoReport>;
-  /** Messages of the user that {@link rewind} can go back to, oldest first. */
+  /** User messages that {@link rewind} can go back to, oldest first. */
   rewindPoints(): readonly RewindPoint[];
-  /** Goes back to before a message of the user: the conversation, the files, or both. */
+  /** Goes back to before a user message: the conversation, the files, or both. */
   rewind(entryId: string, options?: RewindOptions): Promise<RewindReport>;
-  /** Opens a copy of the session, or of what stands before a message of it. */
+  /** Opens a copy of the session, or of the part before a message. */
   fork(entryId?: string): Promise<CodingSession>;
-  /** One call through permission, hooks, undo and journal, without a model. Failures are error results. */
+  /** Makes a call through permission, hooks, undo and journal, with no model. Failures are error results. */
   callTool(name: string, input: ToolInput, options?: { readonly signal?: AbortSignal }): Promise<ToolResult>;
-  /** Runs what a person typed: not judged, recorded; `shared` shows it to the model. Default: false. */
+  /** Runs a command a person typed: not judged, recorded; `shared` shows it to the model. Default: false. */
   shell(
     command: string,
     options?: { readonly shared?: boolean; readonly signal?: AbortSignal },
   ): Promise<ShellOutcome>;
-  /** Tokens, cost and time so far, and what the next request is made of. */
+  /** Tokens, cost and time so far, and the parts of the next request. */
   stats(): SessionStats;
-  /** Texts that extensions have for the status line now. */
+  /** Current status line texts of extensions. */
   status(): readonly string[];
 
-  /** Ends whatever tools have started and releases the session file, right before the process ends. */
+  /** Ends everything tools have started and releases the session file, right before the process ends. */
   killNow(): void;
   /** Ends the run and everything the session has started, and releases its file. */
   close(): Promise<void>;

@@ -11,7 +11,7 @@ export interface UntilOptions {
   readonly command: string;
   /** Failed rounds after which the run gives up. */
   readonly most: number;
-  /** When the time of the run is over, of `performance.now`; `Infinity`: it has no limit. */
+  /** Deadline of the run in `performance.now` time; `Infinity`: no limit. */
   readonly deadline: number;
   readonly agent: Agent;
   readonly signal: AbortSignal;
@@ -23,7 +23,7 @@ export interface UntilOptions {
 
 export interface HeldRun {
   readonly result: RunResult;
-  /** A sentence on what still fails; absent where it holds, or where the run ended otherwise. */
+  /** A sentence on what still fails; absent if the command succeeded or the run ended otherwise. */
   readonly wrong?: string;
 }
 
@@ -34,8 +34,8 @@ const MAX_COMMAND_MS = 600_000;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Runs the command as a call of `bash` after an answer, and resumes the model until it exits with 0. Giving
- * the command approves it: ask rules are skipped, deny rules hold.
+ * Runs the command as a `bash` call after an answer, and resumes the model until it exits with 0. Giving the
+ * command approves it: ask rules are skipped, deny rules hold.
  */
 export async function holdUntil(first: RunResult, options: UntilOptions): Promise<HeldRun> {
   const { command, most, deadline, agent, hasAnswered } = options;
@@ -46,7 +46,7 @@ export async function holdUntil(first: RunResult, options: UntilOptions): Promis
     const limit = withinTime(left, options.signal);
     const ran = await runOnce(options, Math.min(left, MAX_COMMAND_MS), limit);
     if (limit.aborted) return { result: stoppedBy(options.signal, result) };
-    // It was refused; the outcome lists refusals.
+    // The call was refused; the outcome lists refusals.
     if (ran === undefined || ran.status === "denied") return { result };
     const { ended, exitCode, output, ms, changes } = ran;
     const isOver = exitCode === 0 || hasNotRun(exitCode) || round > most;
@@ -105,7 +105,7 @@ function wordsFor(command: string, ended: string, output: string): string {
   return `This run is done when the command below exits with code 0. It did not: ${ended}. Fix the cause and continue; do not weaken what it checks.\n$ ${command}\n${tailOf(output)}`;
 }
 
-/** The end of a text, from the beginning of a line where there is one. */
+/** The end of the text, starting at a line if possible. */
 function tailOf(text: string): string {
   if (text.length <= MAX_TOLD) return text;
   const tail = text.slice(-MAX_TOLD);

@@ -13,11 +13,11 @@ import { about } from "../../view/notice.ts";
 import type { SessionParts } from "./session-agent.ts";
 import type { CommandUse, SessionCommand } from "./session-command.ts";
 
-/** A message that is ready to be sent, or why it is not sent. */
+/** A message that is ready to be sent, or the reason it is not sent. */
 export type PreparedMessage =
   | { readonly input: Input | undefined }
   | { readonly refused: string }
-  /** A command did its work without the model. */
+  /** A command finished without the model. */
   | { readonly done: true };
 
 interface MessageRun {
@@ -25,13 +25,13 @@ interface MessageRun {
   readonly signal: AbortSignal;
   readonly approver: Parameters<Agent["callTool"]>[2];
   readonly onEvent: (event: AgentEvent) => void;
-  /** Gets what is to be undone when the run is over. */
+  /** Receives cleanup to do when the run is over. */
   readonly onEnd: (release: () => void | Promise<void>) => void;
 }
 
 /**
  * Prepares a message: hooks may refuse or extend it, a command becomes its prompt, and mentioned resources
- * are put before it. Throws `invalid_argument` for an unknown command.
+ * are prepended. Throws `invalid_argument` for an unknown command.
  */
 export async function prepareMessage(
   input: Input | undefined,
@@ -53,7 +53,7 @@ export async function prepareMessage(
   return taken;
 }
 
-/** The command that a text calls, and what stands behind its name; `undefined` for any other text. */
+/** The command that `text` calls, with its arguments; `undefined` for any other text. */
 export function commandIn(
   text: string,
   commands: readonly SessionCommand[],
@@ -85,7 +85,7 @@ async function expanded(
     const prompt = await parts.composed.mcp.findCommand(call.name, signal);
     if (prompt !== undefined) return run(prompt, call.args, options);
   }
-  // `/tmp` is a place as long as there is one.
+  // `/tmp` is a path, not a command, as long as it exists.
   if (call !== undefined && statSync(`/${call.name}`, { throwIfNoEntry: false }) === undefined)
     throw unknownCommand(call.name, commands);
   const { expandInput } = parts.options;
@@ -160,7 +160,7 @@ function lendRule(rule: string, { name }: SessionCommand, { parts, onEnd }: Mess
   }
 }
 
-/** The calls that the text of a command makes: judged like those of the model. */
+/** The calls that a command's text makes; they are judged like those of the model. */
 function commandCalls({ parts, signal, approver, onEvent }: MessageRun) {
   const state: { refusal?: string } = {};
   const call = async (name: string, input: ToolInput): Promise<string> => {
@@ -187,7 +187,7 @@ function commandCalls({ parts, signal, approver, onEvent }: MessageRun) {
 const MENTION = /(?<=^|[\s("'`])@([\w.-]+:[a-z][a-z\d+.-]*:[^\s"'`<>]*[^\s"'`<>.,;:!?)\]}])/giu;
 const MAX_MENTIONS = 8;
 
-/** Reads the resources that a text mentions as `@server:uri`, at most eight, and starts their servers. */
+/** Reads up to eight resources mentioned as `@server:uri`, and starts their servers. */
 export async function mentionedResources(
   text: string,
   hub: Pick<McpHub, "readResource">,

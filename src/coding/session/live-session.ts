@@ -33,7 +33,7 @@ export class LiveSession implements CodingSession {
   );
   readonly #runs: Runs;
   readonly #changes = new Listeners<[change: ViewChange]>(this.#onFault);
-  /** Background commands that were started before ended with the process that started them. */
+  /** Background commands from earlier ended with the process that started them. */
   readonly #since = Date.now();
   readonly #endedJobs: HostView["endedJobs"];
   #fold: ViewFold | undefined;
@@ -62,7 +62,7 @@ export class LiveSession implements CodingSession {
     if (telemetry !== undefined) this.#events.add(telemetry.observe);
   }
 
-  /** Restores what the session was left with: its model, its queue and the questions that are open. */
+  /** Restores the session's model, queue and open questions. */
   async begin(): Promise<void> {
     const { composed, current, session, notices, questions } = this.#parts;
     await current.resume(notices);
@@ -160,14 +160,14 @@ export class LiveSession implements CodingSession {
   readonly send: CodingSession["send"] = (input, options = {}): SessionRun => {
     this.#assertIdle("send()");
     assertUntil(options.until);
-    // A hold was for messages that are gone.
+    // The hold was for messages that are gone.
     if (this.queue.items.length === 0) this.queue.release();
     return this.#runs.start({ input, options }).handle;
   };
 
   readonly onQuestion: CodingSession["onQuestion"] = (listener, scope) => {
     const end = this.#parts.questions.onQuestion(listener, scope);
-    // The tools of a run stay as they are.
+    // A run keeps the tools it started with.
     if (!this.#runs.isRunning) this.#offerQuestions();
     return end;
   };
@@ -178,7 +178,7 @@ export class LiveSession implements CodingSession {
     const outcome = await composed.builtin.shell.run(command, { cwd: settings.cwd, signal });
     const note = { command, ...outcome, shared };
     const entry = await current.agent.note(SHELL_NOTE, note);
-    // A run publishes what is noted outside of it.
+    // During a run, the run itself publishes such notes.
     if (!this.#runs.isRunning) this.#onEvent(entry);
     if (shared) await current.agent.observe(sharedText(note));
     return outcome;
@@ -209,13 +209,13 @@ export class LiveSession implements CodingSession {
     this.#runs.resumeAnswered();
   }
 
-  /** This session; throws once it is closed. */
+  /** Returns this session; throws once it is closed. */
   get #open(): this {
     if (this.#closing !== undefined) throw misuse("The session is closed: open it again.");
     return this;
   }
 
-  /** Offers the tools that ask a person, if one can answer; plans also where they are the run's answer. */
+  /** Offers the tools that ask a person if one can answer, and plans also if a plan is the run's answer. */
   #offerQuestions(): void {
     const { composed, current, questions } = this.#parts;
     const { tools } = current.agent;
@@ -232,15 +232,15 @@ export class LiveSession implements CodingSession {
 
   #onEvent(event: AgentEvent): void {
     const { composed, settings } = this.#parts;
-    // While the model still writes the command, what it needs can be made ready.
+    // Prepare for the command while the model is still writing it.
     if (event.type === "tool_call_start" && event.name === "bash")
       void Promise.all([composed.builtin.shell.prepare(), composed.checkpoints?.prepare()]);
-    // With the first turn, while the request is under way: a start need not wait for it.
+    // During the first request, so that the start does not wait for it.
     if (event.type === "turn_start") this.#tidied ??= tidy(settings.cwd);
     this.#events.call(event);
     this.#viewChanged((fold) => {
       fold.apply(event);
-      // It may have been a message that waited until now.
+      // It may have been a waiting message.
       if (event.type === "user_message") fold.host(this.#hostView());
     });
   }
@@ -343,7 +343,7 @@ export class LiveSession implements CodingSession {
   }
 }
 
-/** Removes what killed runs left half written. Bounded, for a workspace may be a whole disk. */
+/** Removes files that killed runs left half written. Bounded, since a workspace may be a whole disk. */
 async function tidy(cwd: string): Promise<void> {
   await removeStaleTemporaryFiles(cwd, { recursive: true, maxEntries: 20_000 }).catch(() => []);
 }

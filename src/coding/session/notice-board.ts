@@ -6,7 +6,7 @@ import type { Notice, OnNotice } from "../../view/notice.ts";
 export class NoticeBoard {
   readonly #redact: Redaction | undefined;
   readonly list: Notice[] = [];
-  // A listener of notices that fails is listed only: telling it again would fail again.
+  // If a listener of notices fails, its error is only listed: telling it again would fail again.
   readonly #listeners = new Listeners<[notice: Notice]>((error) => this.list.push(listenerFailed(error)));
 
   constructor(redact: Redaction | undefined, listener: OnNotice | undefined) {
@@ -32,7 +32,7 @@ export function listenerFailed(error: unknown): Notice {
   return { level: "error", code: "plugin", message: `A listener failed: ${errorMessage(error)}` };
 }
 
-/** Listeners. The first error of each goes to `onFault`; the others still hear. */
+/** Listeners. Each one's first error goes to `onFault`; the others still hear. */
 export class Listeners<A extends readonly unknown[]> {
   #listeners: readonly ((...args: A) => void)[] = [];
   readonly #onFault: (error: unknown) => void;
@@ -41,10 +41,10 @@ export class Listeners<A extends readonly unknown[]> {
     this.#onFault = onFault;
   }
 
-  /** Returns the function that ends the listening. Throws `invalid_argument` for what is no function. */
+  /** Returns an unsubscribe function. Throws `invalid_argument` if the listener is not a function. */
   add(listener: (...args: A) => void): () => void {
     check(listener, FUNCTION, "The listener");
-    // An entry of its own, so that a function that listens twice stops once.
+    // A separate entry, so that unsubscribing a function that was added twice removes one.
     let hasFailed = false;
     const entry = (...args: A): void => {
       try {

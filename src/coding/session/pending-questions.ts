@@ -42,7 +42,7 @@ interface AskedValue {
 
 const CHOICES: readonly OfferedChoice[] = [{ choice: "no" }, { choice: "stop" }];
 
-/** The value that a call asks a person for; `undefined` for one that may only be allowed or refused. */
+/** The value that a call asks a person for; `undefined` if the call can only be allowed or refused. */
 function askedValue(tool: string, input: ToolInput): AskedValue | undefined {
   if (tool === ASK_TOOL && Array.isArray(input["questions"]))
     return askedAnswers(input["questions"] as readonly AskedQuestion[]);
@@ -80,7 +80,7 @@ interface QuestionHost {
   readonly settings: Settings;
   readonly files: FilePort | undefined;
   readonly read: FileState;
-  /** Stores a question, so that another process finds it; undefined until it is open. */
+  /** Stores a question so that another process finds it; undefined until the session is open. */
   readonly session: () => OpenSession | undefined;
   readonly notices: NoticeBoard;
   readonly onChange: () => void;
@@ -90,24 +90,24 @@ interface QuestionHost {
 interface OpenQuestion {
   readonly question: Question;
   readonly reply: (reply: QuestionReply) => void;
-  /** Fails the caller that waits for the answer; absent for a restored question, for which none waits. */
+  /** Fails the caller that waits for the answer; absent for a restored question, which has no caller. */
   readonly fail?: (reason: unknown) => void;
 }
 
 type CallAnswer = Extract<ApprovalAnswer, object>;
 
-/** The file that a person saw when they agreed to change it. */
+/** The file content that a person saw when they agreed to change it. */
 interface ShownFile {
   readonly content: string;
-  /** Another process asked, and had read it. */
+  /** Another process had read the file and asked the question. */
   readonly isCarried: boolean;
 }
 
-/** The open questions of a session, also of earlier processes. A listener that fails refuses its question. */
+/** A session's open questions, also of earlier processes. A listener that fails refuses its question. */
 export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
   readonly #host: QuestionHost;
   readonly #ids = createIds();
-  /** Each with whether it can also answer with a value. */
+  /** Each listener, with whether it can also answer with a value. */
   readonly #listeners = new Map<QuestionListener, boolean>();
   /** The files that people saw and agreed to change, by call. */
   readonly #shown = new Map<string, ShownFile>();
@@ -151,7 +151,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     open.reply(given);
   }
 
-  /** Restores the questions that the session holds open, and removes those whose calls have ended. */
+  /** Restores the session's open questions and removes those whose calls have ended. */
   async restore(): Promise<void> {
     const session = this.#host.session();
     const isAsked = session?.newestOf("approval_request") !== undefined;
@@ -183,7 +183,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     this.#host.onAnswer();
   }
 
-  /** Takes the answers to restored questions, once all are there or one is a no; undefined before. */
+  /** Takes the answers to restored questions once all are there or one is a no; undefined before. */
   takeAnswers(): Approvals | undefined {
     const answers = [...this.#answers.values()];
     const isDecided = !this.#open.some(isRestored) || answers.some(({ approved }) => !approved);
@@ -193,7 +193,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     return approvals;
   }
 
-  /** A call has ended: its restored question needs no answer any more. */
+  /** A call has ended: its restored question no longer needs an answer. */
   endCall(callId: string): void {
     this.#answers.delete(callId);
     const isOver = (open: OpenQuestion): boolean => isRestored(open) && open.question.callId === callId;
@@ -245,8 +245,8 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
   }
 
   /**
-   * What the conversation has read. Undefined for a nested call, and when an earlier call of the answer may
-   * still read or change the file: all calls are asked about before one runs.
+   * The files the conversation has read. Undefined for a nested call, and if an earlier call of the answer
+   * may still read or change the file: all calls are asked about before one runs.
    */
   #knownFor({ callId, parentCallId, place }: ApprovalQuestion): QuestionedCall["known"] {
     const { settings, read, session } = this.#host;
@@ -282,7 +282,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     return questionDiff({ signal: new AbortController().signal, ...how, tool, input, settings, files });
   }
 
-  /** Asks for a value or a choice. `undefined`: declined, or without a listener. */
+  /** Asks for a value or a choice. `undefined`: declined, or no listener. */
   async askValue(asked: NewQuestion, signal: AbortSignal): Promise<Json | undefined> {
     if (!this.takesValues) return undefined;
     const reply = await this.#wait(
@@ -297,8 +297,8 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
   }
 
   /**
-   * Records a question before it is asked, so that another process can answer it. Resolves to its id. A
-   * nested call cannot wait that long, and is not recorded.
+   * Records a question before asking it, so that another process can answer it. Resolves to its id. A nested
+   * call cannot wait that long and is not recorded.
    */
   async #record(asked: ApprovalQuestion, shown: string | undefined): Promise<string> {
     const { callId, parentCallId, tool: name, input, reason, code, part, rule, cwd, place } = asked;
@@ -321,7 +321,7 @@ export class PendingQuestions implements ApprovalPrompt, AgreedChanges {
     signal.addEventListener("abort", onAbort, { once: true });
     this.#add({ question, reply: answered.resolve, fail: answered.reject });
     try {
-      // An error that a listener throws at once is a rejection too.
+      // An error that a listener throws synchronously is a rejection too.
       const hear = async (listener: QuestionListener): Promise<void> => listener(question, over.signal);
       for (const listener of this.#listeners.keys()) hear(listener).catch(answered.reject);
       return await answered.promise;
@@ -391,7 +391,7 @@ function fittingValue({ schema }: Question, value: Json): Json {
   return fitted.value;
 }
 
-/** Asks the person for an MCP server. Declines without a listener, and for an address that is not http(s). */
+/** Asks the person for an MCP server. Declines without a listener, and for URLs that are not http(s). */
 export function elicitAt(
   questions: Pick<PendingQuestions, "takesValues" | "askValue">,
   onAsk: (message: string) => Promise<void>,
@@ -411,12 +411,12 @@ function questionOf({ server, message, schema, url }: Elicitation): NewQuestion 
     return {
       type: "elicitation",
       reason: `${server} asks: ${message}`,
-      // A schema that cannot be used fails here, where the server hears of it.
+      // An unusable schema fails here, so that the server is told.
       schema: compileSchema((schema ?? { type: "object" }) as JsonSchema).jsonSchema,
     };
   const page = URL.parse(url);
   if (page === null || !/^https?:$/.test(page.protocol)) return undefined;
-  // Written as a browser reads it: letters of other scripts, and a name before an @, cannot mislead.
+  // Written as a browser reads it, so that foreign scripts and a name before an @ cannot mislead.
   const reason = `${server} asks you to open a page of ${page.host}, ${page.href}: ${message}`;
   return { type: "choice", reason, options: [{ value: "opened", label: "I have opened it" }] };
 }
@@ -457,7 +457,7 @@ function openApprovals(entries: Iterable<JournalEntry>): readonly ApprovalReques
   return [...state.approvals.values()].filter(({ callId }) => waiting.has(callId));
 }
 
-/** The question of an earlier process: the rules it offered ended with that. */
+/** The question of an earlier process: the rules it offered ended with that process. */
 function restoredQuestion(
   asked: ApprovalRequestEntry,
   change: ShownChange | undefined,
@@ -484,12 +484,12 @@ function restoredQuestion(
 
 const CHANGED = "The file has changed since: a yes to this leaves it alone, and the model has to ask again.";
 
-/** Why a call is asked about; nothing when the mode asks about every call of its kind. */
+/** The reason a call is asked about; undefined if the mode asks about every call of its kind. */
 function whyAsked({ code, reason }: Pick<ApprovalRequestEntry, "code" | "reason">): string | undefined {
   return code === "no_rule" ? undefined : reason;
 }
 
-/** Where a path leads that is a link, or goes through one. */
+/** The target of a path that is a link or goes through one. */
 function linkOf(
   { tool, input, place }: Pick<ApprovalQuestion, "tool" | "input"> & { readonly place?: string | undefined },
   { cwd, paths }: Pick<Settings, "cwd" | "paths">,
@@ -504,7 +504,7 @@ function sentences(...parts: readonly (string | undefined)[]): string {
   return parts.filter((each) => each !== undefined).join(" ");
 }
 
-/** The digest of the file a change was made from; `undefined` when it cannot be read. */
+/** The digest of the file a change was based on; `undefined` if it cannot be read. */
 function contentOf(change: ShownChange | undefined): string | undefined {
   return change?.file && digestOf(change.file.content);
 }

@@ -13,7 +13,7 @@ export interface PlanDecision {
   readonly changes?: string;
 }
 
-/** The `present_plan` tool. Without anyone to ask, the plan is the answer of the run. */
+/** The `present_plan` tool. With nobody to ask, the plan is the answer of the run. */
 export function createPlanTool(
   mode: () => PermissionMode,
   isAttended: () => boolean,

@@ -22,19 +22,19 @@ import { NoticeBoard } from "./notice-board.ts";
 import { elicitAt, PendingQuestions } from "./pending-questions.ts";
 import { type CopyOptions, SessionAgent } from "./session-agent.ts";
 
-/** A coding session whose settings are read and which is not open yet. */
+/** A coding session whose settings are read but which is not open yet. */
 export interface PreparedSession {
   readonly settings: Settings;
   readonly redact: Redaction | undefined;
-  /** Id of the session, as far as it is known by now. */
+  /** Id of the session, if already known. */
   readonly sessionId: string;
-  /** Opens it. Throws for a missing session, model, tool or folder, credentials, or a broken sandbox. */
+  /** Opens it. Throws if session, model, tool, folder or credentials are missing or the sandbox is broken. */
   readonly open: () => Promise<CodingSession>;
-  /** Ends at once whatever was started by now, for the moment before the process ends. */
+  /** Immediately ends everything started so far, right before the process ends. */
   readonly killNow: () => void;
 }
 
-/** Reads the settings. Throws `invalid_argument` for unusable options, else `invalid_config`. */
+/** Reads the settings. Throws `invalid_argument` for unusable options, otherwise `invalid_config`. */
 export async function prepareCodingSession(options: CopyOptions): Promise<PreparedSession> {
   assertSessionOptions(options);
   const { environment = readEnvironment(), model, permissionMode } = options;
@@ -64,7 +64,7 @@ export async function prepareCodingSession(options: CopyOptions): Promise<Prepar
       try {
         return await openSession(options, settings, notices, opened);
       } catch (error) {
-        // Why it could not be opened is what matters, not what giving it back says.
+        // The reason it could not be opened matters, not an error while releasing it.
         await opened.session?.kept?.close().catch(() => undefined);
         throw error;
       }
@@ -76,7 +76,7 @@ export async function prepareCodingSession(options: CopyOptions): Promise<Prepar
   };
 }
 
-/** A session as far as it is open. */
+/** A session while it is being opened. */
 interface OpeningState {
   sessionId: string;
   session?: OpenSession;
@@ -148,15 +148,15 @@ function tellFindings({ trust }: Settings, { kept }: OpenSession, onNotice: OnNo
 }
 
 /**
- * Opens a coding session in a folder: settings, model, built-in tools, permission, undo, subagents and skills
- * as the command has them. Throws for settings that cannot be used, a session, model or folder that does not
- * exist, missing credentials, and a sandbox that does not work. Close it, or declare it with `await using`.
+ * Opens a coding session in a folder with the same settings, model, built-in tools, permission, undo,
+ * subagents and skills as the command. Throws for unusable settings, a missing session, model or folder,
+ * missing credentials, and a sandbox that does not work. Close it, or declare it with `await using`.
  */
 export async function createCodingSession(options: CodingSessionOptions = {}): Promise<CodingSession> {
   return (await prepareCodingSession(options)).open();
 }
 
-/** Throws `invalid_argument` for options that cannot work, `invalid_config` for settings that do not fit. */
+/** Throws `invalid_argument` for unusable options, `invalid_config` for settings that do not fit. */
 function assertSessionOptions(options: CopyOptions): void {
   checkOptions(options, OPTIONS);
   const { keepIn, permissionMode, tools = [] } = options;
@@ -177,7 +177,7 @@ const OPTIONS = objectOf<CopyOptions>({
   environment: OBJECT,
   settings: OBJECT,
   model: { anyOf: [{ type: "string" }, { "x-has": ["stream"] }], "x-say": "the name of a model, or a Model" },
-  // One of the settings.
+  // Checked as a setting.
   permissionMode: {},
   resume: {
     anyOf: [{ const: "last" }, { type: "object", properties: { id: { type: "string" } }, required: ["id"] }],

@@ -14,33 +14,33 @@ import type { Settings } from "../settings/settings.ts";
 export interface QuestionedCall {
   readonly tool: string;
   readonly input: ToolInput;
-  /** The judged place of its file, links resolved. Default: its path, resolved now. */
+  /** The judged path of its file, links resolved. Default: its path, resolved now. */
   readonly place?: string | undefined;
   readonly settings: Pick<Settings, "cwd" | "paths">;
   readonly files?: FilePort | undefined;
-  /** The files that the conversation has read, if known: a call that cannot succeed then fails unasked. */
+  /** The files the conversation has read, if known: a call that cannot succeed then fails without asking. */
   readonly known?: { readonly state: FileState; readonly transcriptId: string } | undefined;
   readonly signal: AbortSignal;
 }
 
 export interface ShownChange {
-  /** Absent where the file is large or no text, where the edits do not fit it, and where it took too long. */
+  /** Absent if the file is large or not text, the edits do not fit it, or it took too long. */
   readonly diff?: FileDiff | undefined;
-  /** The current file, to which an approval is bound; absent when it cannot be read. */
+  /** The current file, to which an approval is bound; absent if it cannot be read. */
   readonly file?: { readonly content: Uint8Array | undefined };
-  /** A sentence about what no diff says: that something is there which would go. */
+  /** A sentence on what a diff cannot show: something would be replaced. */
   readonly replaces?: string;
-  /** The error the call is certain to end with. */
+  /** The error with which the call is certain to fail. */
   readonly fails?: string;
 }
 
-/** How long an editor has to say what it has of a file, in milliseconds. */
+/** Milliseconds an editor has to report its version of a file. */
 const PATIENCE_MS = 2_000;
 
 /** Another process may have read the file for the session. */
 const TAKEN_FOR_READ: AgreedChanges = { isAsShown: () => true, isCarried: () => true };
 
-/** The change that a call of `write` or `edit` would make; `undefined` for other calls. Never rejects. */
+/** The change that a `write` or `edit` call would make; `undefined` for other calls. Never rejects. */
 export async function questionDiff(call: QuestionedCall): Promise<ShownChange | undefined> {
   const { tool, input, place, settings, files, known, signal } = call;
   const { path: shown } = input;

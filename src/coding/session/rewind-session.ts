@@ -15,7 +15,7 @@ import type {
 import type { SessionParts } from "./session-agent.ts";
 import { rewindPoints } from "./session-info.ts";
 
-/** Goes back to before a message: files first, for only they can stand in the way. */
+/** Goes back to before a message: files first, since only they can prevent it. */
 export async function rewindSession(
   parts: SessionParts,
   entryId: string,
@@ -50,7 +50,7 @@ export async function undoFiles(
   });
 }
 
-/** Puts files forth again that the newest undo has put back. */
+/** Reapplies the file changes that the newest undo reverted. */
 export async function redoFiles(
   parts: SessionParts,
   { force = false }: { readonly force?: boolean },
@@ -63,7 +63,7 @@ async function placeOf({ settings, composed, session }: SessionParts): Promise<R
   const { checkpoints } = composed;
   if (checkpoints === undefined)
     throw misuse("Nothing is kept for undo: it is switched off, or the session is not kept on the disk.");
-  // One of both looks after the workspace at a time.
+  // Only one of the two may track the workspace at a time.
   await checkpoints.close();
   return rollbackPlace({
     folder: checkpointsFolder(settings.paths),

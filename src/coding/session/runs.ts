@@ -30,7 +30,7 @@ import { SessionQueue } from "./session-queue.ts";
 
 type HostFacts = Pick<OutcomeFacts, "goOn" | "wantsOutput" | "hasSandbox" | "evidence">;
 
-/** A run in progress: what comes of it, and how it is ended. */
+/** A run in progress: its events and outcome, and the means to end it. */
 class LiveRun {
   readonly #outcome = Promise.withResolvers<Outcome>();
   readonly #abort = new AbortController();
@@ -45,7 +45,7 @@ class LiveRun {
   hasEnd = false;
   readonly handle: SessionRun;
 
-  /** `onOutcome` is called before anyone who awaits the outcome, or reads the events, hears of it. */
+  /** `onOutcome` is called before any caller gets the outcome or the end of the events. */
   constructor(
     signal: AbortSignal | undefined,
     facts: () => HostFacts,
@@ -117,7 +117,7 @@ class LiveRun {
   }
 }
 
-/** The signal of the system that a run was ended by, where its abort says so. */
+/** The system signal that ended a run, if its abort reason names one. */
 function endingSignal({ aborted, reason }: AbortSignal): EndingSignal | undefined {
   if (!aborted || !(reason instanceof NanoAgentError)) return undefined;
   const { signal } = reason.details;
@@ -130,13 +130,13 @@ interface RunHost {
   readonly beforeRun: () => Promise<void>;
   readonly onEvent: (event: AgentEvent) => void;
   readonly onChange: () => void;
-  /** A run ended and could not record that. */
+  /** A run has ended and could not record it. */
   readonly onFailure: (outcome: Outcome) => void;
-  /** True when no run may begin: the session is closed, or other work is in progress. */
+  /** True if no run may begin: the session is closed, or other work is in progress. */
   readonly isBlocked: () => boolean;
 }
 
-/** Endings after which the messages that wait are sent automatically. */
+/** Stop reasons after which waiting messages are sent automatically. */
 const GOES_ON: ReadonlySet<Outcome["stopReason"]> = new Set([
   "completed",
   "finish_tool",
@@ -160,7 +160,7 @@ interface RunStart {
   readonly input?: Input | undefined;
   readonly options?: SendOptions;
   readonly approvals?: Approvals;
-  /** It waited in the queue, and goes back there when it could not be stored. */
+  /** It waited in the queue, and returns there if it could not be stored. */
   readonly isQueued?: boolean;
 }
 
@@ -209,7 +209,7 @@ export class Runs {
     return questions.isAttended ? { approve: composed.approve } : {};
   }
 
-  /** Makes a call outside of a run; it ends with the session. */
+  /** Makes a call outside a run; it ends with the session. */
   callTool(name: string, input: ToolInput, signal?: AbortSignal): Promise<ToolResult> {
     const either = AbortSignal.any([...(signal === undefined ? [] : [signal]), this.#closing.signal]);
     const { onEvent } = this.#host;
@@ -222,7 +222,7 @@ export class Runs {
     return call.finally(() => this.#calls.delete(call));
   }
 
-  /** Stops the run and all calls, and resolves when what waits is stored. */
+  /** Stops the run and all calls; resolves when waiting messages are stored. */
   async close(reason: string): Promise<void> {
     await this.stop(reason);
     this.#closing.abort(new NanoAgentError("aborted", reason));
@@ -257,7 +257,7 @@ export class Runs {
     await run.outcome;
   }
 
-  /** Sends the messages that came too late for the run that has ended, then the queue. */
+  /** Sends the messages that arrived too late for the run that has ended, then the queue. */
   sendWaiting(): void {
     if (this.resumeAnswered() || this.#run !== undefined || this.#host.isBlocked()) return;
     const isSteered = this.#parts.current.agent.pendingSteering.length > 0;
@@ -265,7 +265,7 @@ export class Runs {
     if (input !== undefined || isSteered) this.start({ input, isQueued: true });
   }
 
-  /** Resumes with the answers to restored questions, once they are there. True when it does. */
+  /** Resumes with the answers to restored questions once they are there. Returns true if it does. */
   resumeAnswered(): boolean {
     if (this.#run !== undefined || this.#host.isBlocked()) return false;
     const approvals = this.#parts.questions.takeAnswers();
@@ -338,7 +338,7 @@ export class Runs {
     if (!this.isRunning && questions.isAttended) composed.hooks?.waiting();
   }
 
-  /** The run is over before its outcome is known: the caller that awaits it may send the next message. */
+  /** Ends the run before delivering its outcome, so that a caller awaiting it can send the next message. */
   #end(run: LiveRun, settle: () => void): void {
     if (this.#run === run) this.#run = undefined;
     this.isStopping = false;
@@ -346,7 +346,7 @@ export class Runs {
     this.#host.onChange();
   }
 
-  /** Runs until hooks and the command accept the answer. Resolves to what makes the outcome of it. */
+  /** Runs until hooks and the command accept the answer. Resolves to a function that builds the outcome. */
   async #answered(
     prepared: PreparedMessage,
     options: RunOptions & { readonly signal: AbortSignal; readonly onEvent: (event: AgentEvent) => void },
@@ -369,7 +369,7 @@ export class Runs {
       if (left < 1) return undefined;
       const id = agent.steer(reason);
       const next = counts(await agent.run(undefined, { ...again, signal, maxIterations: left }));
-      // It belongs to this run alone, should that have ended before it was taken.
+      // It belongs to this run alone, even if the run ended before delivering it.
       agent.unsteer(id);
       return next;
     };
@@ -411,7 +411,7 @@ export class Runs {
     return result;
   }
 
-  /** The command that continues the session, if anything of it is stored. */
+  /** The command that continues the session, if any of it is stored. */
   #goOn(): string | undefined {
     const { options, session } = this.#parts;
     const { goOnCommand = (words: string) => `nano-agent -p ${words} "…"` } = options;

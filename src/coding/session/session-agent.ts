@@ -18,11 +18,11 @@ import type { PendingQuestions } from "./pending-questions.ts";
 
 interface SessionModel extends Omit<ChosenModel, "source"> {
   readonly source?: string;
-  /** True when the effort is part of the model's name: the model itself applies it. */
+  /** True if the effort is part of the model's name: the model itself applies it. */
   readonly isNamed: boolean;
 }
 
-/** The agent of a session, with the model, mode and tools that survive when it is recreated. */
+/** The agent of a session, with the model, mode and tools that survive its recreation. */
 export class SessionAgent {
   readonly #composed: Composition;
   readonly #lateTools = new Map<string, Tool>();
@@ -65,7 +65,7 @@ export class SessionAgent {
     return { model, effort: isNamed ? undefined : effort };
   }
 
-  /** Restores the model that the session was changed to, unless another one is asked for. */
+  /** Restores the session's last chosen model, unless another one is requested. */
   async resume(notices: NoticeBoard): Promise<void> {
     const { session, openModel } = this.#composed;
     const change = this.#chosen.why === "flag" ? undefined : session.newestOf("model_change");
@@ -120,7 +120,7 @@ export class SessionAgent {
     this.#chosen = { model, effort, why: "flag", isNamed: false };
   }
 
-  /** Another model for one message; resolves to the function that restores the one before. */
+  /** Changes the model for one message; resolves to a function that restores the previous one. */
   async setModelForNow(name: string): Promise<() => Promise<void>> {
     const [before, { model, effort }] = [this.#chosen, this.#choice];
     await this.setModel(name);

@@ -3,10 +3,10 @@ import type { CommandPorts } from "../../extensions/commands/expand-command.ts";
 import type { CommandView } from "./coding-session.ts";
 
 export interface SessionCommand extends CommandView {
-  /** Permission rules that hold while it runs. */
+  /** Permission rules in effect while it runs. */
   readonly allowedTools?: readonly string[];
   readonly model?: string;
-  /** The subagent that is to work on it. */
+  /** The subagent that handles it. */
   readonly agent?: string;
   readonly expand: (args: string, use: CommandUse) => Promise<Input | undefined>;
 }
@@ -17,10 +17,10 @@ export interface CommandUse extends CommandPorts {
   readonly notify: (text: string) => void;
 }
 
-/** Where commands come from, asked whenever the list is needed. */
+/** The source of commands, called whenever the list is needed. */
 export type CommandSource = () => readonly SessionCommand[];
 
-/** The commands of several sources; of those with one name the first counts. */
+/** The commands of several sources; the first of a name wins. */
 export function commandsOf(sources: readonly CommandSource[]): readonly SessionCommand[] {
   const commands = new Map<string, SessionCommand>();
   for (const command of sources.flatMap((source) => source()))

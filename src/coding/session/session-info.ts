@@ -31,7 +31,7 @@ export function sessionInfo({ composed, current, session, settings }: SessionPar
   };
 }
 
-/** The totals of a session, from its entries, and the parts of the next request of its agent. */
+/** The totals of a session, from its entries, and the parts of its agent's next request. */
 export function sessionStats({ session, composed, current }: SessionParts): SessionStats {
   const { agent, view } = current;
   const entries = [...session.journal.entries()];
@@ -75,7 +75,7 @@ export function sessionStats({ session, composed, current }: SessionParts): Sess
   };
 }
 
-/** The messages of the user, oldest first, each with the turn that followed; not those of `until`. */
+/** User messages, oldest first, each with the turn that followed; excludes those of `until`. */
 export function rewindPoints(journal: Iterable<JournalEntry>): readonly (RewindPoint & TurnPlace)[] {
   const entries = [...journal];
   const told = new Set(
@@ -91,7 +91,7 @@ export function rewindPoints(journal: Iterable<JournalEntry>): readonly (RewindP
   });
 }
 
-/** A folder that a file needed is nothing a person would count. */
+/** True for anything but a folder created for a file: a person would not count that. */
 function isOfFile({ before, after }: FileChange): boolean {
   return [before, after].some((version) => version !== null && version.type !== "folder");
 }

@@ -17,9 +17,9 @@ export interface QueueHost {
   readonly isCommand: (text: string) => boolean;
   /** The signal of the running run; undefined between runs. */
   readonly runSignal: () => AbortSignal | undefined;
-  /** Starts a run with a message. False when no run may begin now. */
+  /** Starts a run with a message. False if no run may begin now. */
   readonly start: (input: Input) => boolean;
-  /** Called when messages may go out, should nothing run. */
+  /** Called when messages may be sent, if nothing is running. */
   readonly onReady: () => void;
   readonly onChange: () => void;
   readonly onNotice: (notice: Notice) => void;
@@ -52,7 +52,7 @@ export class SessionQueue implements MessageQueue {
     return this.#waiting.map(shown);
   }
 
-  /** The messages that the running run gets with its next request, as they were written. */
+  /** Messages that the running run gets with its next request, in the order they were written. */
   get steering(): readonly QueuedMessage[] {
     return this.#sent.map(shown);
   }
@@ -100,7 +100,7 @@ export class SessionQueue implements MessageQueue {
     return this.#host.isKept && (await this.#writing);
   }
 
-  /** Resolves when everything is stored that can be. */
+  /** Resolves when everything that can be stored is stored. */
   get settled(): Promise<unknown> {
     return this.#writing;
   }
@@ -112,7 +112,7 @@ export class SessionQueue implements MessageQueue {
     if (this.#waiting.some((each) => each.id === steered)) this.move(steered, 0);
   }
 
-  /** Sends a message to the running run, else as the input of one. A command waits for a run of its own. */
+  /** Sends a message to the running run, or starts one with it. A command waits for its own run. */
   steer(input: Input): string {
     const { agent, hooks, isCommand, runSignal, start } = this.#host;
     const content = steeringOf(input);
@@ -134,7 +134,7 @@ export class SessionQueue implements MessageQueue {
     return id;
   }
 
-  /** Removes a message and returns its text; `undefined` when the model has it. */
+  /** Removes a message and returns its text; `undefined` if the model has it. */
   unsteer(id: string): string | undefined {
     const item = this.#items.find((each) => each.id === id);
     if (item?.sentId !== undefined && !this.#host.agent().unsteer(item.sentId)) return undefined;
@@ -142,7 +142,7 @@ export class SessionQueue implements MessageQueue {
     return item?.text;
   }
 
-  /** Takes out what goes next: the messages up to the first command as one, or that command. */
+  /** Takes what is sent next: the messages before the first command, joined, or that command. */
   next(): Input | undefined {
     const waiting = this.#waiting;
     if (this.#held || waiting.length === 0) return undefined;
@@ -152,7 +152,7 @@ export class SessionQueue implements MessageQueue {
     return joined(waiting.slice(0, count));
   }
 
-  /** Holds everything after an interrupted run; what was meant for that run waits first. */
+  /** Holds everything after an interrupted run; messages meant for that run come first. */
   holdAll(): void {
     const { agent } = this.#host;
     const late = this.#sent.filter(({ sentId = "" }) => agent().unsteer(sentId));
@@ -162,7 +162,7 @@ export class SessionQueue implements MessageQueue {
     this.#set([...late.map((each): QueueItem => ({ ...shown(each), state: "waiting" })), ...waiting]);
   }
 
-  /** Holds a message that could not be stored, as the first. */
+  /** Puts a message that could not be stored at the front, and holds the queue. */
   putBack(input: Input): void {
     this.hold();
     this.move(this.add(...partsOf(steeringOf(input))), 0);
@@ -204,7 +204,7 @@ export class SessionQueue implements MessageQueue {
 
   async #judge(id: string, content: Content, signal: AbortSignal): Promise<void> {
     const { agent, hooks, runSignal, onNotice } = this.#host;
-    // Edited, removed or too late: it is judged when it goes out.
+    // Edited, removed or too late: it is judged when it is sent.
     const judged = (): QueueItem | undefined =>
       runSignal() === signal
         ? this.#items.find((each) => each.id === id && each.state === "judging")
@@ -234,7 +234,7 @@ export class SessionQueue implements MessageQueue {
   }
 
   #changed(): void {
-    // Once it has settled: a message that goes out at once has never waited.
+    // After the queue has settled: a message that is sent at once never waited.
     this.#writing = this.#writing
       .then(() => this.#write())
       .then(
@@ -260,7 +260,7 @@ export class SessionQueue implements MessageQueue {
 
 export type StoredMessage = Omit<QueuedMessage, "id">;
 
-/** The messages that an entry holds; `undefined` for one that is no note of this queue. */
+/** The messages that an entry holds; `undefined` if it is not a note of this queue. */
 export function storedMessages(entry: JournalEntry, sessionId: string): readonly StoredMessage[] | undefined {
   if (entry.type !== "note" || entry.kind !== QUEUE_NOTE || !isRecord(entry.data)) return undefined;
   const { session, messages } = entry.data;

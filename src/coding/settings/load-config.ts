@@ -15,13 +15,13 @@ export interface LoadedConfig {
   readonly config: ConfigFile;
 }
 
-/** The files a project may keep its config in; the second wins where both speak. */
+/** The files a project may keep its config in; the second wins on conflicts. */
 export const PROJECT_CONFIG_FILES: readonly string[] = [
   "nano-agent.json",
   join(".nano-agent", "config.json"),
 ];
 
-/** Reads the config files of the nearest of `folders` (root first) that has one; the later one overrides. */
+/** Reads the config files of the nearest of `folders` (root first) that has any; later files override. */
 export async function loadProjectConfig(folders: readonly string[]): Promise<readonly LoadedConfig[]> {
   for (const folder of folders.toReversed()) {
     const found: LoadedConfig[] = [];
@@ -34,7 +34,7 @@ export async function loadProjectConfig(folders: readonly string[]): Promise<rea
   return [];
 }
 
-/** Reads a config file; `undefined` when there is none. Throws `invalid_config` with the file and line. */
+/** Reads a config file; `undefined` if there is none. Throws `invalid_config` with the file and line. */
 export async function loadConfigFile(path: string): Promise<LoadedConfig | undefined> {
   const bytes = readSettingsFile(path, MAX_BYTES);
   if (bytes === undefined) return undefined;
@@ -42,7 +42,7 @@ export async function loadConfigFile(path: string): Promise<LoadedConfig | undef
   return { path, config: await checkConfigText(bytes.toString("utf8"), path) };
 }
 
-/** The config a text holds; `path` names it in errors. Throws `invalid_config` with file and line. */
+/** Parses a config text; `path` names it in errors. Throws `invalid_config` with file and line. */
 export async function checkConfigText(text: string, path: string): Promise<ConfigFile> {
   const depth = nestingOf(text);
   if (depth > MAX_DEPTH)
@@ -78,7 +78,7 @@ function findRuleFault(
   return undefined;
 }
 
-/** Deepest nesting of brackets, those in texts and comments included: an upper bound without a parser. */
+/** Deepest nesting of brackets, including those in strings and comments: an upper bound without a parser. */
 function nestingOf(text: string): number {
   let depth = 0;
   let deepest = 0;

@@ -12,12 +12,12 @@ import {
 /** A byte order mark, as some editors write it. */
 const MARK = /^\uFEFF/;
 
-/** A config text as data, with the line (from 1) of each key or list item; or its fault and line. */
+/** A parsed config text with the line (from 1) of each key or list item; or a fault and its line. */
 export type ParsedConfig =
   | { readonly value: unknown; readonly lineOf: (path: readonly (string | number)[]) => number }
   | { readonly fault: string; readonly line: number };
 
-/** Parses JSON with comments. A key that stands twice is a problem: readers disagree on which one counts. */
+/** Parses JSON with comments. A duplicate key is a fault: readers disagree on which one counts. */
 export function parseConfigText(given: string): ParsedConfig {
   const errors: ParseError[] = [];
   const text = given.replace(MARK, "");
@@ -69,7 +69,7 @@ function badKeyReason(key: Node): string {
 /** Sets a value (-1: at the end of a list; `undefined`: removed). Comments and layout stay. */
 export function editConfigText(text: string, path: readonly (string | number)[], value: unknown): string {
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
-  // `trim` takes a byte order mark away too.
+  // `trim` removes a byte order mark too.
   const source = text.trim() === "" ? `{}${eol}` : text.replace(MARK, "");
   const formattingOptions = { insertSpaces: true, tabSize: 2, eol };
   const isArrayInsertion = path.at(-1) === -1;

@@ -5,16 +5,16 @@ import { misuse, type NanoAgentError } from "../../core/base/errors.ts";
 import { systemReason } from "../../session/session-error.ts";
 import { type Environment, variable } from "../../system/env.ts";
 
-/** Places on this machine that belong to the user, after the XDG Base Directory specification. */
+/** The user's folders on this machine, following the XDG Base Directory specification. */
 export interface UserPaths {
   readonly home: string;
   readonly configFolder: string;
   readonly stateFolder: string;
-  /** Where sessions, and what their undo needs, are kept: the state, unless another folder was asked for. */
+  /** The folder of sessions and their undo data: the state folder, unless another was requested. */
   readonly historyFolder: string;
 }
 
-/** The user's folders. Relative paths in `XDG_*` variables are ignored, as their specification says. */
+/** The user's folders. Relative paths in `XDG_*` variables are ignored, as the specification requires. */
 export function userPaths(environment: Environment): UserPaths {
   const home = variable(environment, "HOME") ?? homedir();
   const folder = (name: string, fallback: string): string => {
@@ -35,7 +35,7 @@ export function configPath({ configFolder }: Pick<UserPaths, "configFolder">): s
   return join(configFolder, "config.json");
 }
 
-/** The folder the program was started in. Throws `invalid_argument` when it was removed since. */
+/** The folder the program was started in. Throws `invalid_argument` if it has been removed. */
 export function currentFolder(): string {
   try {
     return process.cwd();
@@ -44,7 +44,7 @@ export function currentFolder(): string {
   }
 }
 
-/** Replaces what Node throws for a working folder that was removed by an error that says so. */
+/** Replaces Node's error for a removed working folder with a clear one. */
 export function withGoneFolder(error: unknown): unknown {
   const isGone = error instanceof Error && "syscall" in error && error.syscall === "uv_cwd";
   return isGone ? goneFolder(error) : error;
@@ -56,7 +56,7 @@ function goneFolder(cause: unknown): NanoAgentError {
   });
 }
 
-/** The folder `path` names, links resolved. Throws `invalid_argument` when it cannot be entered. */
+/** Resolves the folder `path`, links included. Throws `invalid_argument` if it cannot be entered. */
 export function existingFolder(path: string, option: string, base?: string): string {
   const absolute = isAbsolute(path) ? resolve(path) : resolve(base ?? currentFolder(), path);
   try {
@@ -71,8 +71,8 @@ export function existingFolder(path: string, option: string, base?: string): str
 }
 
 /**
- * The folders whose files speak for a project, from the root of its repository down to `cwd`. Only `cwd` when
- * somebody else owns the repository: anyone may make a `.git` in a folder that all can write to.
+ * The folders whose files apply to a project, from the root of its repository down to `cwd`. Only `cwd` if
+ * somebody else owns the repository: anyone may make a `.git` in a world-writable folder.
  */
 export function projectFolders(cwd: string): readonly string[] {
   const folders: string[] = [];
@@ -85,7 +85,7 @@ export function projectFolders(cwd: string): readonly string[] {
   }
 }
 
-/** True when a path belongs to the user, the owner of the working folder, or the system. */
+/** True if a path belongs to the user, the owner of the working folder, or the system. */
 function isOfNobodyElse(path: string, cwd: string): boolean {
   const { uid: owner } = lstatSync(path);
   const user = process.getuid?.();

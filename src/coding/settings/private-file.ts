@@ -11,14 +11,14 @@ import { makePrivateFolders } from "../../system/private-folders.ts";
 import { replaceFile } from "../../system/replace-file.ts";
 import { isAbsent, systemCode } from "../../system/system-error.ts";
 
-/** Largest file of the user's that is read and written again. */
+/** Largest user file that is read and rewritten. */
 const MAX_BYTES = 10_000_000;
 /** Others hold the lock for milliseconds. */
 const PATIENCE_MS = 5_000;
 
 /**
- * Replaces the text of one of the user's files (`undefined`: no file) atomically; processes take turns. A
- * link is followed. Throws `invalid_config`, and whatever `change` throws; the file is then as it was.
+ * Atomically replaces the text of a user's file (`undefined`: no file); processes take turns. A link is
+ * followed. Throws `invalid_config`, and anything `change` throws; the file is then unchanged.
  */
 export async function changePrivateFile(
   path: string,
@@ -39,11 +39,11 @@ export function readPrivateFile(path: string): string | undefined {
   return readSettingsFile(path, MAX_BYTES)?.toString("utf8");
 }
 
-/** Reads a file; `undefined` when there is none. Never waits. Throws `invalid_config`, naming the file. */
+/** Reads a file; `undefined` if there is none. Never blocks. Throws `invalid_config`, naming the file. */
 export function readSettingsFile(path: string, maxBytes: number): Buffer | undefined {
   let file: number | undefined;
   try {
-    // Non-blocking, so that a pipe put in the file's place cannot hold up the start.
+    // Non-blocking, so that a pipe at this path cannot hold up the start.
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stats = fstatSync(file);
     if (!stats.isFile())

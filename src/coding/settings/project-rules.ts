@@ -8,8 +8,8 @@ import { mcpServerItem } from "../project/acting-files.ts";
 import type { ConfigFile, PermissionConfig, ProviderConfig } from "./config-schema.ts";
 
 /**
- * What a project's file may do with a setting. `up to yours`: counts unless the user's limit is lower.
- * `waits`: counts once the user has trusted it. `parts`: decided part by part; `words` says how.
+ * The effect of a setting in a project's file. `up to yours`: counts unless the user's limit is lower.
+ * `waits`: counts once the user has trusted it. `parts`: decided part by part; `words` explains how.
  */
 export type ProjectRule<V> =
   | "counts"
@@ -29,9 +29,9 @@ export type Part =
     }
   | { readonly never: string };
 
-/** Calls of one answer that are run by default. */
+/** Default limit of calls per answer. */
 const MAX_CALLS = 128;
-/** Characters of a text that are shown of what it tells the model. */
+/** Characters of a value that are shown to the person. */
 const MAX_SHOWN = 160;
 
 export function shown(value: unknown): string {
@@ -43,7 +43,7 @@ export function allows(rules: readonly string[]): string {
   return `lets run without a question: ${rules.join(", ")}`;
 }
 
-/** A mode that is narrower than the user's counts; a wider one waits. */
+/** A mode narrower than the user's counts; a wider one waits. */
 export function modeParts(permissionMode: PermissionMode, user: ConfigFile): readonly Part[] {
   const config = { permissionMode };
   if (!isWiderMode(permissionMode, user.permissionMode ?? "default")) return [{ tightens: config }];
@@ -52,7 +52,7 @@ export function modeParts(permissionMode: PermissionMode, user: ConfigFile): rea
   return [{ waits: "permissionMode", value: permissionMode, does, config }];
 }
 
-/** Rules that ask or deny count; those that allow wait. */
+/** Ask and deny rules count; allow rules wait. */
 export function permissionParts({ allow, ...permissions }: PermissionConfig): readonly Part[] {
   const tightens = Object.keys(permissions).length === 0 ? [] : [{ tightens: { permissions } }];
   if (allow === undefined) return tightens;
@@ -60,14 +60,14 @@ export function permissionParts({ allow, ...permissions }: PermissionConfig): re
   return [...tightens, { waits: "permissions.allow", value: allow, does: allows(allow), config }];
 }
 
-/** Up to the user's figure, else 128, it counts; above it waits. */
+/** A value up to the user's, else 128, counts; a higher one waits. */
 export function callParts(value: number, user: ConfigFile): readonly Part[] {
   const config = { maxCallsPerAnswer: value };
   if (value <= (user.maxCallsPerAnswer ?? MAX_CALLS)) return [{ tightens: config }];
   return [{ waits: "maxCallsPerAnswer", value, does: `lets one answer make ${value} calls`, config }];
 }
 
-/** Waits and repeated requests wait; proxies are the user's own. */
+/** Delays and retries wait for trust; proxies are the user's own. */
 export function networkParts({ proxy, ...network }: NetworkConfig): readonly Part[] {
   const never = proxy === undefined ? [] : [{ never: "network.proxy" }];
   if (Object.keys(network).length === 0) return never;
@@ -99,14 +99,14 @@ function providerPart(name: string, provider: ProviderConfig, user: ConfigFile):
   return { waits: key, value: provider, does: providerDoes(name, provider), config };
 }
 
-/** True when a provider of a project could send what is the user's to an address of the project. */
+/** True if a project's provider could send the user's data to an address of the project. */
 function providerFault(name: string, { apiKeyEnv }: ProviderConfig, user: ConfigFile): boolean {
   if (presetNamed(name) !== undefined || Object.hasOwn(user.providers ?? {}, name)) return true;
   const own = standardVariables(name).key;
   return (apiKeyEnv ?? own) !== own || keyVariables(user).has(own);
 }
 
-/** The variables that hold keys of models: those of providers that the package or some settings know. */
+/** The variables that hold model keys: those of known providers and of providers in some settings. */
 export function keyVariables({ providers = {} }: Pick<ConfigFile, "providers">): ReadonlySet<string> {
   const known = PRESETS.flatMap((preset) => [...preset.keyVariables, ...(preset.tokenVariables ?? [])]);
   const users = Object.entries(providers).map(
@@ -130,7 +130,7 @@ export function hookParts(hooks: { readonly [event: string]: unknown }): readonl
   }));
 }
 
-/** The commands the hooks of an event would run, malformed ones as they stand. */
+/** The commands the hooks of an event would run; malformed ones as written. */
 function hooksDo(event: string, groups: unknown): string {
   const { hooks } = readHooks({ [event]: groups }, "");
   const runs = hooks.map(({ matcher, command }) =>

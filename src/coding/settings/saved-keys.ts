@@ -14,12 +14,12 @@ type Place = Pick<UserPaths, "configFolder">;
 /** Keys and addresses of providers are the only variables that are saved. */
 const NAME = /^[A-Z][A-Z0-9_]*_(?:API_KEY|BASE_URL)$/;
 
-/** The user's file of keys and addresses that were given on the screen, by variable. */
+/** The user's file of keys and addresses entered on the screen, by variable. */
 export function keysPath({ configFolder }: Place): string {
   return join(configFolder, "keys.json");
 }
 
-/** Variables with the saved keys; a variable that is set wins. Throws `invalid_config` for a broken file. */
+/** Variables plus the saved keys; a variable that is set wins. Throws `invalid_config` for a broken file. */
 export function withSavedKeys(environment: Environment, place: Place): Environment {
   const path = keysPath(place);
   const saved = Object.entries(keysIn(readPrivateFile(path), path)).filter(
@@ -28,7 +28,7 @@ export function withSavedKeys(environment: Environment, place: Place): Environme
   return saved.length === 0 ? environment : { ...environment, ...Object.fromEntries(saved) };
 }
 
-/** Saves keys and addresses, readable by the user alone. Throws as {@link withSavedKeys}. */
+/** Saves keys and addresses, readable by the user alone. Throws like {@link withSavedKeys}. */
 export function saveKeys(values: Readonly<Record<string, string>>, place: Place): Promise<void> {
   const path = keysPath(place);
   return changePrivateFile(

@@ -11,15 +11,15 @@ export interface SavedAnswerPlace {
   readonly cwd: string;
 }
 
-/** A place in a file, -1 for the end of a list, and its new value; `undefined` removes it. */
+/** A path in a file, -1 for the end of a list, and its new value; `undefined` removes it. */
 interface FileEdit {
   readonly path: readonly (string | number)[];
   readonly value: unknown;
 }
 
 /**
- * Edits a private file of JSON with comments, which stay. Resolves to what `read` made of the text before.
- * Throws `invalid_config` when the file cannot be read or written; it is then as it was.
+ * Edits a private file of JSON with comments, keeping them. Resolves to the result of `read` on the previous
+ * text. Throws `invalid_config` if the file cannot be read or written; it is then unchanged.
  */
 export async function editPrivateFile<T>(
   path: string,
@@ -33,7 +33,7 @@ export async function editPrivateFile<T>(
     if (edit === undefined) return text;
     const { editConfigText } = await import("./parse-config.ts");
     const after = editConfigText(text, edit.path, edit.value);
-    // Read back before anything is written: nothing else may come out of an edit.
+    // Parsed again before anything is written: the edit must change nothing else.
     if (equalJson(valueAt(await read(after), edit.path) ?? null, edit.value ?? null)) return after;
     throw invalidConfig(`${path} could not be changed. Change it by hand.`);
   });
@@ -75,7 +75,7 @@ export function saveMode(mode: PermissionMode, { configFolder, cwd }: SavedAnswe
   );
 }
 
-/** Sets `model` of the user's config file, the default of the next start. Resolves to its path. */
+/** Sets `model` of the user's config file, the default for the next start. Resolves to its path. */
 export function saveModel(
   name: string,
   { configFolder }: Pick<SavedAnswerPlace, "configFolder">,

@@ -24,9 +24,9 @@ import { NETWORK, PROVIDER, VARIABLE_NAME } from "./provider-settings.ts";
 import { DURATION, jsonSchema, type PlacedSetting, placedSettings, type Setting } from "./setting.ts";
 
 export type TopSetting<T> = Setting<T> & {
-  /** The effect a project's file may have on it. */
+  /** The effect of this setting in a project's file. */
   readonly project: ProjectRule<Exclude<T, undefined>>;
-  /** How layers combine, so that none permits what another denies. Default: the nearer one counts. */
+  /** How layers combine, so that none permits what another denies. Default: the nearer one wins. */
   readonly layers?: "adds" | "by entry";
 };
 
@@ -48,8 +48,8 @@ const PERMISSIONS: Setting<PermissionConfig> = {
 };
 
 /**
- * Every setting: its values, option, variable, help, and what a project may do with it. Checks, help,
- * completions and the reference are made from this table.
+ * Every setting: its values, option, variable, help, and its effect in a project's file. Checks, help,
+ * completions and the reference are generated from this table.
  */
 export const SETTINGS: { readonly [K in keyof Required<ConfigFile>]: TopSetting<ConfigFile[K]> } = {
   $schema: { ...TEXT, project: "counts", help: "For editors; has no effect." },

@@ -6,25 +6,25 @@ import type { Environment } from "../../system/env.ts";
 export interface SettingFlag {
   readonly name: string;
   readonly short?: string;
-  /** Placeholder of the value in the help; absent for an option that stands alone. */
+  /** Placeholder of the value in the help; absent for an option without a value. */
   readonly value?: string;
   readonly group: "Run" | "Session" | "Permission" | "Limits";
-  /** Where the option needs other words than the setting. */
+  /** The option's help if it differs from the setting's. */
   readonly help?: string;
-  /** True: the option, which stands alone, means `false`. */
+  /** True: the option has no value and means `false`. */
   readonly negates?: true;
 }
 
 export interface SettingWords {
-  /** For people who write a config file, in one sentence. */
+  /** One sentence for people who write a config file. */
   readonly help: string;
   readonly default?: string;
   readonly flag?: SettingFlag;
-  /** The environment variable that sets it too, which wins over files. */
+  /** The environment variable that also sets it and overrides files. */
   readonly variable?: string;
 }
 
-/** The schema of a value in a config file: JSON Schema, in the keywords that the table uses. */
+/** The schema of a value in a config file: the JSON Schema keywords that the table uses. */
 export interface SettingSchema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly string[];
@@ -41,10 +41,10 @@ export interface SettingSchema {
   readonly "x-say"?: string;
 }
 
-/** A schema, with what is said about it when it is that of a setting. */
+/** A schema, with its descriptions if it is that of a setting. */
 export type DescribedSchema = SettingSchema & Partial<SettingWords>;
 
-/** A setting of type `T`: its schema, which the compiler holds against the type, and its words. */
+/** A setting of type `T`: its schema, which the compiler checks against the type, and its descriptions. */
 export type Setting<T> = SchemaOf<Exclude<T, undefined>> & SettingWords;
 
 type SchemaOf<T> = SettingSchema &
@@ -71,13 +71,13 @@ type ObjectSchema<T> = string extends keyof T
       readonly additionalProperties: false;
     };
 
-/** A setting and its place in a config: `["network", "maxRetries"]`; an entry of a map is `"NAME"`. */
+/** A setting and its path in a config: `["network", "maxRetries"]`; an entry of a map is `"NAME"`. */
 export interface PlacedSetting {
   readonly path: readonly string[];
   readonly setting: DescribedSchema;
 }
 
-/** Every setting of a table, those inside others behind them. */
+/** Every setting of a table, each followed by its nested ones. */
 export function placedSettings(
   fields: { readonly [name: string]: DescribedSchema },
   above: readonly string[] = [],
@@ -90,7 +90,7 @@ export function placedSettings(
   });
 }
 
-/** `value` at a place in an object, as {@link placedSettings} has it, over what is in `config`. */
+/** Returns `config` with `value` set at a path, as in {@link placedSettings}. */
 export function withSetting<C extends object>(
   config: C,
   [name, ...rest]: readonly string[],
@@ -102,12 +102,12 @@ export function withSetting<C extends object>(
   return { ...config, [name]: inner };
 }
 
-/** A schema of the table as the checker takes it, which reads past the words. */
+/** A schema of the table for the checker, which ignores the descriptions. */
 export function jsonSchema(schema: DescribedSchema): JsonSchema {
   return schema as JsonSchema;
 }
 
-/** The values variables give. Throws `invalid_config`, naming the variable, for one that does not fit. */
+/** The values set by variables. Throws `invalid_config`, naming the variable, if one does not fit. */
 export function readVariables(
   settings: readonly PlacedSetting[],
   environment: Environment,
@@ -121,7 +121,7 @@ export function readVariables(
 
 const UNITS: { readonly [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-// Timers hold 31 bits, some 24 days: a longer limit would end a run at once.
+// Timers hold 31 bits, about 24 days: a longer limit would end a run at once.
 const LONGEST = String.raw`(?=\d{1,9}(?:\.\d+)?ms|\d{1,6}(?:\.\d+)?s|\d{1,4}(?:\.\d+)?m|[1-4]?\d{1,2}(?:\.\d+)?h)`;
 const FORM = String.raw`^\s*(?!0+(?:\.0+)?[a-z])${LONGEST}(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)\s*$`;
 

@@ -16,41 +16,41 @@ import { withSavedKeys } from "./saved-keys.ts";
 import { parseDuration, readVariables, withSetting } from "./setting.ts";
 import { PLACED_SETTINGS, SETTINGS } from "./setting-table.ts";
 
-/** The words of the command line about MCP servers. */
+/** The command-line options for MCP servers. */
 export interface McpSources {
-  /** JSON itself, or names of files, in the order they were given. */
+  /** JSON or file names, in the given order. */
   readonly configs: readonly string[];
-  /** More of them, which come first and whose `${NAME}` is text: who wrote them has put the values in. */
+  /** More of them, which come first. `${NAME}` is literal in them: their author has filled in the values. */
   readonly literal?: readonly string[];
-  /** Only these count. */
+  /** True: only these count. */
   readonly strict: boolean;
 }
 
 export interface Settings {
-  /** With the keys that were saved by then. */
+  /** Includes the keys saved at that time. */
   readonly environment: Environment;
-  /** The same with those that have been saved since. */
+  /** The same, including keys saved since. */
   readonly freshEnvironment: () => Environment;
   readonly cwd: string;
   readonly paths: UserPaths;
-  /** Folders whose files speak for the project, root first. */
+  /** Folders whose files apply to the project, root first. */
   readonly folders: readonly string[];
   readonly config: EffectiveConfig;
   readonly trust: TrustedProject;
   readonly mcp?: McpSources | undefined;
 }
 
-/** Where to look for settings, and what was said on the command line. */
+/** Sources of settings, and the command-line values. */
 export interface SettingsOptions {
   readonly environment: Environment;
   readonly cwd: string;
   readonly flags?: ConfigFile;
   readonly mcp?: McpSources | undefined;
-  /** Where sessions are kept. Default: with the state of the user. */
+  /** Folder for sessions. Default: in the user's state. */
   readonly historyFolder?: string | undefined;
 }
 
-/** Merges the settings that hold in a folder. Throws `invalid_config` for files that cannot be used. */
+/** Merges the settings that apply in a folder. Throws `invalid_config` for unusable files. */
 export async function loadSettings(options: SettingsOptions): Promise<Settings> {
   const { cwd, flags = {} } = options;
   const own = userPaths(options.environment);
@@ -65,29 +65,29 @@ export async function loadSettings(options: SettingsOptions): Promise<Settings> 
   return { environment, freshEnvironment, cwd, paths, folders, config, trust, mcp: options.mcp };
 }
 
-/** Everything a configuration is merged from; what comes first wins. */
+/** Everything a configuration is merged from; earlier sources win. */
 interface ConfigLayers {
   readonly flags: ConfigFile;
   readonly environment: Environment;
   readonly project: readonly LoadedConfig[];
   readonly user: LoadedConfig | undefined;
-  /** The working folder, links resolved: rules that the user keeps for it count. */
+  /** The working folder, links resolved: the user's rules for it count. */
   readonly cwd?: string;
-  /** The parts of the project that may act. Default: nothing. */
+  /** The parts of the project that may act. Default: none. */
   readonly projectTrust?: TrustedProject;
 }
 
 interface EffectiveConfig {
   readonly values: ConfigFile;
-  /** Where each value comes from, by dotted key: a flag, a variable or a file. Unset keys are absent. */
+  /** The source of each value, by dotted key: a flag, a variable or a file. Unset keys are absent. */
   readonly sources: ReadonlyMap<string, string>;
-  /** Settings left out of project files, one sentence a file. */
+  /** Settings ignored in project files, one sentence per file. */
   readonly notices: readonly string[];
 }
 
 /**
- * Merges flags, environment, project files and the user's file, in this order of precedence. What can act in
- * a project's file counts only when `projectTrust` admits it.
+ * Merges flags, environment, project files and the user's file, in this order of precedence. Parts of a
+ * project's file that can act count only if `projectTrust` admits them.
  */
 export function mergeConfig(layers: ConfigLayers): EffectiveConfig {
   const user = layers.user;
@@ -125,7 +125,7 @@ class ConfigMerge {
     }
   }
 
-  /** An object over the one before: entries replace entries, and lists in them are put together. */
+  /** Merges an object over the previous one: entries replace entries, and lists in them are concatenated. */
   #joined(key: string, added: object, source: string): object {
     const before: { readonly [name: string]: unknown } = { ...(this.values[key] as object | undefined) };
     const entries = Object.entries(added).map(([name, value]: [string, unknown]) => [
@@ -135,7 +135,7 @@ class ConfigMerge {
     return { ...before, ...Object.fromEntries(entries) };
   }
 
-  /** The newer of two values, or both lists where they are to be put together; keeps where it comes from. */
+  /** The newer of two values, or both lists concatenated if they are to be joined; records the source. */
   #put(
     path: string,
     [old, value]: readonly [unknown, unknown],
@@ -159,7 +159,7 @@ function notice(path: string, dropped: readonly string[]): string {
 }
 
 interface ProjectConfig {
-  /** Can only tighten: counts always. */
+  /** Can only tighten: always counts. */
   readonly plain: ConfigFile;
   /** Counts once the user has approved exactly this content. */
   readonly acting: readonly ActingSetting[];
@@ -172,8 +172,8 @@ interface ActingSetting {
 }
 
 /**
- * Splits a project's config file by what its settings may do. Even trusted, a project cannot weaken
- * permission, raise the user's limits, or redirect keys: see the column of the project in the table.
+ * Splits a project's config file by the effect its settings may have. Even a trusted project cannot weaken
+ * permission, raise the user's limits, or redirect keys: see the project column of the table.
  */
 export function splitProjectConfig(path: string, config: ConfigFile, user: ConfigFile): ProjectConfig {
   const parts = (Object.keys(SETTINGS) as readonly (keyof ConfigFile)[]).flatMap((key) =>
@@ -193,7 +193,7 @@ export function splitProjectConfig(path: string, config: ConfigFile, user: Confi
 function partsOf(key: keyof ConfigFile, config: ConfigFile, user: ConfigFile): readonly Part[] {
   const value = config[key];
   if (value === undefined || key === "$schema") return [];
-  // Each rule is asked about the value of its own key.
+  // Each rule gets the value of its own key.
   const rule = SETTINGS[key].project as ProjectRule<unknown>;
   const own = { [key]: value };
   if (rule === "counts") return [{ tightens: own }];
@@ -225,7 +225,7 @@ export interface ProjectItems {
   readonly items: readonly LeftOut[];
 }
 
-/** Everything that can act in the project of a folder. Throws `invalid_config` for unusable config files. */
+/** Everything in a folder's project that can act. Throws `invalid_config` for unusable config files. */
 export async function findTrustItems(cwd: string, paths: UserPaths): Promise<ProjectItems> {
   const folders = projectFolders(cwd);
   const [folder = cwd] = folders;

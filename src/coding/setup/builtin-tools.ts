@@ -23,7 +23,7 @@ export interface BuiltinToolsOptions {
   /** The variables commands see, and the sandbox that confines them. */
   readonly shell: ShellOptions;
   readonly files?: FilePort | undefined;
-  /** The files read in the session, and the changes that people agreed to. Default: of the tools' own. */
+  /** The files read in the session, and the changes that people agreed to. Default: tracked by the tools. */
   readonly known?: Pick<FileToolOptions, "state" | "agreed">;
   /** Folders of the project: programs in them are not used for searching. */
   readonly workspace: readonly string[];
@@ -38,7 +38,7 @@ export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
   const shell = createBashTools(options.shell);
   const ripgrep = { path: variable(environment, "PATH") ?? "", avoid: workspace };
   const webFetch = webFetchOptions(config.values, environment);
-  // Windows spells one place in many ways: there a call and its judgement are not compared.
+  // Windows has many spellings for a path: there, calls are not compared with their judged paths.
   const guarded = {
     excludes: guard.excludes,
     ...(process.platform === "win32" ? {} : { permitted: guard.permitted }),
@@ -55,7 +55,7 @@ export function createBuiltinTools(options: BuiltinToolsOptions): BuiltinTools {
   };
 }
 
-/** The same tools to look at, their names and schemas: none of them is to be run. */
+/** The same tools for inspecting their names and schemas, not for running them. */
 export function describedTools(settings: BuiltinToolsOptions["settings"]): readonly Tool[] {
   return createBuiltinTools({ settings, shell: {}, workspace: [], guard: new FileGuard() }).tools;
 }
@@ -67,10 +67,10 @@ const EXTRA: { readonly [name in ExtraTool]: (webFetch: WebFetchOptions) => Tool
 
 /** Windows up to this size, in tokens, are small: descriptions of all tools take a quarter of it. */
 const SMALL_WINDOW = 16_384;
-/** Tools a small model does as well without. Together a third of what tools take. */
+/** Tools a small model can do without. Together they are a third of all descriptions. */
 const LARGE_WINDOW_TOOLS: readonly string[] = ["job", "batch", "task"];
 
-/** The tools that a model is shown: allowed by the rules, and few enough for its window. */
+/** The tools offered to a model: allowed by the rules, and few enough for its window. */
 export function offeredTools(
   tools: readonly Tool[],
   forbids: (name: string) => boolean,
@@ -91,7 +91,7 @@ export function offeredTools(
   };
 }
 
-/** How `web_fetch` uses the network: the hosts the user allowed, and the proxies of the models' requests. */
+/** Network use of `web_fetch`: the hosts the user allowed, and the proxies of model requests. */
 function webFetchOptions(config: ConfigFile, environment: Environment): WebFetchOptions {
   const { proxy } = networkOptions(config.network, environment);
   const proxyEnv = proxy && { HTTP_PROXY: proxy.http, HTTPS_PROXY: proxy.https, NO_PROXY: proxy.noProxy };

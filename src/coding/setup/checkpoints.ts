@@ -12,13 +12,13 @@ import type { Settings } from "../settings/settings.ts";
 import type { OpenSession } from "./open-session.ts";
 
 export interface Checkpoints extends Checkpointer {
-  /** Looks at the workspace ahead of the first command. Never rejects. */
+  /** Scans the workspace ahead of the first command. Never rejects. */
   readonly prepare: () => Promise<void>;
-  /** Stores what the next call or session can use; a call after it opens everything again. Never rejects. */
+  /** Stores what the next call or session can use; a later call reopens everything. Never rejects. */
   readonly close: () => Promise<void>;
 }
 
-/** Records changes for undo, loaded when needed; undefined when undo is off or nothing is stored. */
+/** Records changes for undo, loaded when needed; undefined if undo is off or nothing is stored. */
 export function openCheckpoints(
   settings: Settings,
   roots: readonly string[],
@@ -32,7 +32,7 @@ export function openCheckpoints(
   const load = async (): Promise<SessionCheckpoints> => {
     const { SessionCheckpoints: Loaded } = await import("../../session/undo/session-checkpoints.ts");
     const cut = interrupted;
-    // The first to look finds its changes.
+    // The first scan finds the interrupted call's changes.
     interrupted = undefined;
     return new Loaded({
       folder: checkpointsFolder(settings.paths),
@@ -72,10 +72,10 @@ export function checkpointsFolder({ historyFolder }: Pick<UserPaths, "historyFol
   return join(historyFolder, "checkpoints");
 }
 
-/** Entries looked at where the workspace is the home of the user, or all homes: outer folders only. */
+/** Entries scanned if the workspace is the user's home, or contains all homes: outer folders only. */
 const HOME_ENTRIES = 2_000;
 
-/** True when the working folder is the home of the user, or one around it such as `/`. */
+/** True if the working folder is the user's home or contains it, such as `/`. */
 export function isAroundHome({ cwd, paths }: Pick<Settings, "cwd" | "paths">): boolean {
   return isWithin(paths.home, cwd);
 }

@@ -49,11 +49,11 @@ export interface ComposeOptions
   /** Opens the session. Called last, when nothing else can fail. */
   readonly openSession: () => Promise<OpenSession>;
   readonly opened: () => OpenSession | undefined;
-  /** True when this run may use the long-term memory its user has configured. */
+  /** True if this run may use the long-term memory its user has configured. */
   readonly remembers: boolean;
   readonly model: Model | undefined;
   readonly approval: ApprovalPrompt;
-  /** The files the session has read, and the changes that the person was shown and agreed to. */
+  /** The files the session has read, and the changes the person saw and agreed to. */
   readonly files: NonNullable<BuiltinToolsOptions["known"]>;
   readonly isAttended: () => boolean;
   readonly onNotice: OnNotice;
@@ -66,19 +66,19 @@ export interface ModelAndEffort {
 
 export interface Composition {
   readonly agent: Agent;
-  /** The same agent anew from the journal, with another model if given. The old one must not be used. */
+  /** Recreates the agent from the journal, with another model if given. The old one must not be used. */
   readonly renew: (choice?: ModelAndEffort) => Promise<Agent>;
   readonly session: OpenSession;
   readonly chosen: ChosenModel;
   readonly openModel: (name: string) => Promise<Model>;
   readonly gate: PermissionGate;
-  /** Asks a person: for runs that are attended. */
+  /** Asks a person; only for attended runs. */
   readonly approve: Approver;
   readonly rules: SessionRules;
   readonly builtin: BuiltinTools;
   readonly extensions: ComposedExtensions;
   readonly plugins: Plugins;
-  /** Hooks of the settings and of extensions; absent when there are none. */
+  /** Hooks of the settings and of extensions; absent if there are none. */
   readonly hooks: SessionHooks | undefined;
   readonly mcp: OpenMcp;
   readonly checkpoints: Checkpoints | undefined;
@@ -87,15 +87,15 @@ export interface Composition {
   readonly instructions: readonly Instructions[];
   readonly commands: () => readonly SessionCommand[];
   readonly dispose: () => Promise<void>;
-  /** The same at once, for the moment before the process ends. */
+  /** Does the same synchronously, right before the process ends. */
   readonly killNow: () => void;
 }
 
 export type ChosenModel = ModelAndEffort & Pick<ModelChoice, "why" | "source">;
 
 /**
- * Composes an agent. Makes no request and starts no process. Throws for a model, tool or folder that does not
- * exist, and for missing credentials.
+ * Composes an agent. Makes no request and starts no process. Throws if a model, tool, folder or credentials
+ * are missing.
  */
 export async function compose(options: ComposeOptions): Promise<Composition> {
   const servers = await findMcpServers(options.settings);
@@ -118,7 +118,7 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
 type Findings = Awaited<ReturnType<typeof find>>;
 type Decisions = Awaited<ReturnType<typeof decide>>;
 
-/** First: the tools, commands, extensions, hooks, instructions and memory of this place. */
+/** First: the tools, commands, extensions, hooks, instructions and memory of the folder. */
 async function find(
   options: ComposeOptions,
   servers: FoundServers,
@@ -133,10 +133,10 @@ async function find(
     roots: workspace,
     elicit,
     watcher: shell.watcher,
-    // Words of servers about themselves may hold what they were given.
+    // Text from servers may contain secrets they were given.
     onNotice: (text) => about("mcp", onNotice)(redact?.text(text) ?? text),
   });
-  // Assigned and not copied: a copy would read the environment of commands, which takes time and can wait.
+  // Assigned, not copied: a copy would read the environment of commands, which takes time and can wait.
   Object.assign(shell, { port: ports?.shell });
   const guard = new FileGuard();
   const files = { files: ports?.files, known, workspace, guard, temporary };
@@ -155,7 +155,7 @@ async function find(
   return { confinement, settings, guard, openMcp, openModel, ...parts };
 }
 
-/** Second: what may run, which model answers, and which tools it is shown. Nothing is written yet. */
+/** Second: permission, the model, and the tools it is offered. Nothing is written yet. */
 async function decide(options: ComposeOptions, found: Findings) {
   const { settings, confinement, guard, hooks, memory, extensions } = found;
   const { sandboxState: sandbox, temporary, workspace } = confinement;
@@ -255,7 +255,7 @@ async function open(
   };
 }
 
-/** The hooks there are. Their code is loaded when there is one. */
+/** The hooks, if any. Their code is loaded only if there is one. */
 async function hooksOf(options: OpenHooksOptions): Promise<SessionHooks | undefined> {
   const { settings, handlers } = options;
   if (settings.config.values.hooks === undefined && handlers.length === 0) return undefined;
@@ -263,7 +263,7 @@ async function hooksOf(options: OpenHooksOptions): Promise<SessionHooks | undefi
   return openSessionHooks(options);
 }
 
-/** Tools of servers that the conversation so far has used: they are shown to the model again. */
+/** MCP tools that the conversation has already used: they are offered to the model again. */
 function usedTools({ journal }: OpenSession): ReadonlySet<string> {
   const used = new Set<string>();
   for (const entry of journal.entries())
@@ -271,7 +271,7 @@ function usedTools({ journal }: OpenSession): ReadonlySet<string> {
   return used;
 }
 
-/** Patterns are loaded when one is asked for: the plain loop starts without them. */
+/** Patterns are loaded when requested: the plain loop starts without them. */
 async function agentOf(pattern: PatternName | undefined, options: AgentOptions): Promise<Agent> {
   if (pattern === undefined) return new Agent(options);
   const { createPatternAgent } = await import("./pattern-agent.ts");

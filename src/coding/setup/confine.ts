@@ -23,11 +23,11 @@ export interface Confinement {
   readonly workspace: readonly string[];
   readonly shell: ShellOptions;
   readonly redact: Redaction | undefined;
-  /** Opens the sandbox if it is not open yet, beside the first request. Never rejects. */
+  /** Opens the sandbox if it is not open yet, during the first request. Never rejects. */
   readonly sandboxState: () => Promise<SandboxState>;
-  /** The folder that commands inside see as `/tmp`; undefined: the sandbox is not open. */
+  /** The folder that commands inside see as `/tmp`; undefined if the sandbox is not open. */
   readonly temporary: () => string | undefined;
-  /** The user's wish: it is opened later, and may not work. */
+  /** The user's setting: the sandbox is opened later, and may not work. */
   readonly sandbox: "on" | "off";
   readonly follow: (gate: Pick<PermissionGate, "mode" | "modeOf" | "looks">) => void;
   /** Never rejects. */
@@ -37,14 +37,14 @@ export interface Confinement {
 export interface ConfineOptions {
   readonly settings: Settings;
   readonly addDirs?: readonly string[];
-  /** `shell`: a terminal of an editor, see {@link isForTerminal}. */
+  /** `shell`: an editor's terminal, see {@link isForTerminal}. */
   readonly ports?: { readonly shell?: unknown } | undefined;
-  /** Whose values are secrets too. */
+  /** Servers whose values are secrets too. */
   readonly servers?: readonly McpServerDefinition[];
   readonly onNotice: OnNotice;
 }
 
-/** Confines commands as the settings say. Starts nothing. Throws for missing folders. */
+/** Confines commands as the settings say. Starts nothing. Throws if a folder is missing. */
 export async function confine(options: ConfineOptions): Promise<Confinement> {
   const { settings, addDirs = [], servers = [] } = options;
   const { cwd, environment, config, paths } = settings;
@@ -61,7 +61,7 @@ export async function confine(options: ConfineOptions): Promise<Confinement> {
       : {
           sandbox: () => session.open(),
           placement: (input: object) => session.placementOf(input),
-          // Out of the reach of commands, and at the same path inside.
+          // Out of reach of commands, and at the same path inside.
           outputParent: join(paths.stateFolder, "outputs"),
         }),
   });
@@ -73,7 +73,7 @@ export async function confine(options: ConfineOptions): Promise<Confinement> {
     temporary: () => session.temporary,
     sandbox: isOff ? "off" : "on",
     follow: ({ mode, modeOf, looks }) => {
-      // What was allowed because it could change nothing changes nothing, whatever the mode is by now.
+      // A call allowed because it could change nothing stays unable to, whatever the current mode.
       session.modeOf = (input) => (modeOf(input) === "plan" ? "plan" : mode());
       Object.assign(shell, { looks });
     },
@@ -82,20 +82,20 @@ export async function confine(options: ConfineOptions): Promise<Confinement> {
 }
 
 /**
- * True when commands run in the terminal of an editor, which nothing of ours confines: where there is one,
- * and a person or a rule allows each command. What runs without either stays in the sandbox.
+ * True if commands run in an editor's terminal, which we cannot confine: there is one, and a person or a rule
+ * allows each command. Commands that run without either stay in the sandbox.
  */
 function isForTerminal({ ports }: ConfineOptions, mode: PermissionMode): boolean {
   return ports?.shell !== undefined && mode !== "auto" && mode !== "plan";
 }
 
-/** The sandbox of a session: opened once, with the first call that needs to know. */
+/** The sandbox of a session: opened once, by the first call that needs to know. */
 class SessionSandbox {
   readonly #options: ConfineOptions;
   readonly #workspace: readonly string[];
   #opening: Promise<Sandbox | undefined> | undefined;
   #sandbox: Sandbox | undefined;
-  /** The mode of permission for a command that starts, by the arguments of its call. */
+  /** The permission mode for a command that starts, by the arguments of its call. */
   modeOf: (input: object) => PermissionMode;
 
   constructor(options: ConfineOptions, workspace: readonly string[]) {
@@ -108,7 +108,7 @@ class SessionSandbox {
     return this.#sandbox?.temporary;
   }
 
-  /** The sandbox; undefined for `auto` where there is none. Rejects for `on`: nothing runs outside then. */
+  /** The sandbox; undefined for `auto` if there is none. Rejects for `on`, since nothing may run outside. */
   open(): Promise<Sandbox | undefined> {
     this.#opening ??= this.#open();
     return this.#opening;
@@ -151,12 +151,12 @@ class SessionSandbox {
   }
 }
 
-/** The user's wish for a sandbox. Default `auto`: where it works. */
+/** The user's sandbox setting. Default `auto`: if it works. */
 export function sandboxMode({ config }: Pick<Settings, "config">): SandboxMode {
   return config.values.sandbox?.mode ?? "auto";
 }
 
-/** Opens the sandbox, whatever the mode says. Never throws. Its code is loaded now, and not at the start. */
+/** Opens the sandbox, whatever the mode. Never throws. Its code is loaded now, not at startup. */
 export async function openSettingsSandbox(
   { paths, config, environment }: Settings,
   workspace: readonly string[],
@@ -168,23 +168,22 @@ export async function openSettingsSandbox(
     home: paths.home,
     stateFolder: join(paths.stateFolder, "sandbox"),
     environment,
-    // Node keeps compiled code of this program in the last one, and runs it at the next start.
+    // Node caches this program's compiled code in the last one, and runs it at the next start.
     protect: [
       paths.configFolder,
       paths.stateFolder,
       paths.historyFolder,
       join(tmpdir(), "node-compile-cache"),
     ],
-    // Keys and tokens of our own.
+    // Our own keys and tokens.
     denyRead: [configPath(paths), keysPath(paths), loginFolder(paths), ...denyRead],
     ...limits,
   });
 }
 
 /**
- * Takes secrets out of results, errors and exports: credentials in the environment, in the config and in what
- * MCP servers are given, and texts that look like one. `undefined` where the user's config says
- * `redact: false`.
+ * Removes secrets from results, errors and exports: credentials in the environment, the config and the values
+ * given to MCP servers, and text that looks like one. `undefined` if the user's config has `redact: false`.
  */
 export function redactionFor(
   environment: Environment,
@@ -192,7 +191,7 @@ export function redactionFor(
   servers: readonly McpServerDefinition[] = [],
 ): Redaction | undefined {
   if (config.redact === false) return undefined;
-  // Made with the first text: a run that shows no results needs none, and making it takes time.
+  // Created with the first text: a run that shows no results needs none, and creating it takes time.
   let made: Required<Redaction> | undefined;
   const redaction = (): Required<Redaction> => {
     const named = [environment, ...configValues(config), ...servers.map(serverValues)];
@@ -206,7 +205,7 @@ export function redactionFor(
   };
 }
 
-/** The variables commands see, after the user's config. Found out when they are looked at. */
+/** The variables commands see, after the user's config. Computed on first access. */
 export function shellEnvironment(
   environment: Environment,
   config: ConfigFile,

@@ -11,11 +11,11 @@ import { saveModel } from "../settings/saved-rules.ts";
 import { loadSettings, type Settings, type SettingsOptions } from "../settings/settings.ts";
 import { openModel } from "./open-model.ts";
 
-/** Time a server gets to list its models, and a model to answer a word. */
+/** Time a server gets to list its models, and a model to answer one word. */
 const LIST_MS = 5_000;
 const TRY_MS = 60_000;
 
-/** The models a server lists at `baseUrl`, or why there are none. */
+/** The models a server lists at `baseUrl`, or the reason there are none. */
 export type ServerModels =
   | { readonly baseUrl: string; readonly models: readonly string[] }
   | { readonly problem: string; readonly wantsKey: boolean };
@@ -25,7 +25,7 @@ export interface AskModelsOptions {
   readonly timeoutMs?: number;
 }
 
-/** Asks a server of the OpenAI kind for its models, at the address or below its `/v1`. Never rejects. */
+/** Asks an OpenAI-compatible server for its models, at the address or below its `/v1`. Never rejects. */
 export async function modelsAt(
   given: string,
   apiKey?: string,
@@ -55,7 +55,7 @@ async function modelIds(response: Response): Promise<readonly string[] | undefin
   return idsIn(answer, "data", "id");
 }
 
-/** The providers that a key may be of, by how it begins; all that have a key where that tells nothing. */
+/** Candidate providers for a key by its prefix; all that use keys if the prefix is inconclusive. */
 export function ownersOf(key: string): readonly string[] {
   const known = KEY_BEGINNINGS.find(([shape]) => shape.test(key))?.[1];
   return (
@@ -78,7 +78,7 @@ const KEY_BEGINNINGS: readonly (readonly [RegExp, readonly string[]])[] = [
   [/^sk-/, ["openai", "deepseek", "moonshot", "qwen"]],
 ];
 
-/** One request of a few tokens to a model. Throws what its provider says against it. */
+/** Sends a model one request of a few tokens. Throws its provider's error. */
 export async function tryModel(
   name: string,
   { environment, config }: Pick<Settings, "environment" | "config">,
@@ -93,7 +93,7 @@ export async function tryModel(
   await collect(atOnce(model.stream(request, { signal: AbortSignal.timeout(TRY_MS) })));
 }
 
-/** Without the wait for a server that loads its model: without retries, nothing else is asked again. */
+/** Throws instead of waiting while a server loads its model, the only retry left when retries are off. */
 async function* atOnce(parts: AsyncIterable<StreamPart>): AsyncGenerator<StreamPart> {
   for await (const part of parts) {
     if (part.type === "retry") throw part.error;
@@ -101,14 +101,14 @@ async function* atOnce(parts: AsyncIterable<StreamPart>): AsyncGenerator<StreamP
   }
 }
 
-/** A model that a person sets up: the key of a provider, or a server with the key it may want. */
+/** A model that a person sets up: a provider and its key, or a server and its optional key. */
 export type NewModel =
   | { readonly provider: string; readonly key: string; readonly id?: string | undefined }
   | { readonly baseUrl: string; readonly key?: string | undefined; readonly id: string };
 
 /**
  * Tries a model with one request, then saves its key and makes it the default. Resolves to its name. Throws
- * the provider's error, and for a variable that is set and would win; nothing is saved then.
+ * the provider's error, and if a variable is set that would win; nothing is saved then.
  */
 export async function setUpModel(given: NewModel, options: SettingsOptions): Promise<string> {
   const settings = await loadSettings(options);
@@ -152,7 +152,7 @@ function ofServer({ baseUrl, key, id }: Extract<NewModel, { readonly baseUrl: st
   };
 }
 
-/** Each local server that is looked for, its address, and what it answers, in a line. */
+/** Each local server that is probed, with its address and response, one per line. */
 export async function localServerLines(options: SettingsOptions): Promise<readonly string[]> {
   const { environment, config } = await loadSettings(options);
   const place = { environment, config: config.values };

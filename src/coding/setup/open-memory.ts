@@ -5,19 +5,19 @@ import type { UserPaths } from "../settings/paths.ts";
 
 export interface OpenMemory {
   readonly agentOptions: Pick<AgentOptions, "longTermMemory">;
-  /** Tools it gives the model. They change the user's own state alone, so they need no permission. */
+  /** Tools it gives the model. They only change the user's own state, so they need no permission. */
   readonly toolNames: readonly string[];
   readonly close: () => void;
 }
 
-/** Names of those tools. Rules may name them also while there is no memory. */
+/** Names of those tools. Rules may name them even if there is no memory. */
 export const MEMORY_TOOLS: readonly string[] = ["record_to_memory", "retrieve_from_memory"];
 
 export function memoryPath({ stateFolder }: UserPaths): string {
   return join(stateFolder, "memory.db");
 }
 
-/** Prepares the long-term memory of `memory.longTerm`; touches no file yet, and loads nothing for none. */
+/** Prepares the long-term memory of `memory.longTerm`; touches no file yet. Loads nothing if it is unset. */
 export async function openMemory(
   config: ConfigFile,
   paths: UserPaths,

@@ -22,7 +22,7 @@ export interface OpenModelOptions {
   readonly onNotice: (message: string) => void;
   /** Shared by models that may run side by side. */
   readonly pauses?: RatePauses | undefined;
-  /** The facts that requests have taught about models; shared in the same way. */
+  /** The facts about models learned from requests; shared in the same way. */
   readonly learned?: LearnedModels | undefined;
   /** Waits while the server of a local model loads it; default: its facts stay unknown. */
   readonly waits?: boolean;
@@ -30,7 +30,7 @@ export interface OpenModelOptions {
 
 /**
  * Opens a model with its fallbacks. Asks only the server of a local model. A fallback is left out with a
- * notice when it has no credentials, its server is loading, or the budget needs a price that is unknown.
+ * notice if it has no credentials, its server is loading, or the budget needs a price that is unknown.
  */
 export async function openModel(name: string, options: OpenModelOptions): Promise<Model> {
   const { config, environment, onNotice } = options;
@@ -79,7 +79,7 @@ function noTools(name: string): string {
   return `The server of ${name} says that its chat template has no place for tools. Use one that has (llama-server: --jinja with --chat-template-file), or let calls stand in the text: "toolCalls": "text".`;
 }
 
-/** Providers as the config spells them, in the words of the provider layer. */
+/** Converts providers from the config's format to that of the provider layer. */
 export function customProviders(providers: { readonly [name: string]: ProviderConfig }): {
   readonly [name: string]: CustomProvider;
 } {
@@ -91,7 +91,7 @@ export function customProviders(providers: { readonly [name: string]: ProviderCo
   );
 }
 
-/** Models to choose from now: configured ones, then those of providers whose key is set. Makes no request. */
+/** Models available now: configured ones, then those of providers whose key is set. Makes no request. */
 export function availableModels(
   config: Pick<ConfigFile, "providers">,
   environment: Environment,

@@ -12,12 +12,12 @@ import type { UserPaths } from "../settings/paths.ts";
 
 export interface OpenSession {
   readonly journal: JsonlJournal | UnkeptJournal;
-  /** The journal as the file it is kept in; undefined when it is not. Whoever opened it closes it. */
+  /** The journal as a file; undefined if it is not kept. The caller that opened it closes it. */
   readonly kept?: JsonlJournal;
-  /** Goes back to before a message of the user. Throws `invalid_argument` for another entry. */
+  /** Goes back to before a user message. Throws `invalid_argument` for any other entry. */
   readonly rewindTo: (entryId: string) => Promise<void>;
   readonly newestOf: JsonlJournal["newestOf"];
-  /** Options that continue it from the same folder; undefined as long as nothing is stored. */
+  /** Options that continue it from the same folder; undefined while nothing is stored. */
   readonly goOn: () => string | undefined;
 }
 
@@ -27,11 +27,11 @@ export function sessionStore({ historyFolder }: Pick<UserPaths, "historyFolder">
 
 export interface FoundSession {
   readonly sessionId: string;
-  /** Opens it for writing. Throws `journal` when that cannot be. */
+  /** Opens it for writing. Throws `journal` if it cannot be opened. */
   readonly open: () => Promise<OpenSession>;
 }
 
-/** Finds the session of a choice and writes nothing yet. Throws `journal` when there is none. */
+/** Finds the chosen session without writing anything. Throws `journal` if there is none. */
 export function findSession(
   options: Pick<CodingSessionOptions, "keep" | "resume"> & { readonly entries?: readonly JournalEntry[] },
   paths: UserPaths,
@@ -58,7 +58,7 @@ export function findSession(
   };
 }
 
-/** Id of the record before a step or message; undefined without one. Throws `invalid_argument`. */
+/** Id of the record before a step or message; undefined if there is none. Throws `invalid_argument`. */
 function recordBefore(
   { path }: SessionFile,
   { step, at }: Pick<ResumeOptions, "step" | "at">,
@@ -95,7 +95,7 @@ async function resumed(
   return opened(journal, isOfFolder || isMoved ? "-c" : `-r ${origin.sessionId}`);
 }
 
-/** True for a session whose working folder was renamed or removed: it becomes one of where it is taken up. */
+/** True if the session's working folder was renamed or removed: the session moves to the current one. */
 function isFolderGone({ path }: SessionFile): boolean {
   const { cwd } = summarizeSession(path);
   return cwd !== undefined && !existsSync(cwd);

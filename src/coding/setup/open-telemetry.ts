@@ -6,11 +6,11 @@ import type { OpenTelemetryConfig } from "../settings/config-schema.ts";
 
 export interface Telemetry {
   readonly observe: (event: AgentEvent) => void;
-  /** Has the exporters send what they hold. Never rejects. */
+  /** Makes the exporters send their buffered data. Never rejects. */
   readonly flush: () => Promise<void>;
 }
 
-/** Telemetry through the installed `@opentelemetry/api`; when it cannot be loaded, a notice. */
+/** Telemetry through the installed `@opentelemetry/api`; a notice if it cannot be loaded. */
 export async function loadTelemetry(
   config: OpenTelemetryConfig,
   onNotice: (message: string) => void,
@@ -35,7 +35,7 @@ export async function loadTelemetry(
   }
 }
 
-/** Providers know how to flush; the API's own stand-in hands out the one that was registered. */
+/** Providers can flush; the API's proxy returns the registered one. */
 async function flush(provider: unknown): Promise<void> {
   const { getDelegate } = provider as { getDelegate?: () => unknown };
   const real = typeof getDelegate === "function" ? getDelegate.call(provider) : provider;

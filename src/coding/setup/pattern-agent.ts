@@ -6,7 +6,7 @@ import { ReflectionAgent } from "../../patterns/reflection-agent.ts";
 import { SimpleAgent } from "../../patterns/simple-agent.ts";
 import type { PatternName } from "../settings/config-schema.ts";
 
-/** The agent of the pattern, set up for work that nobody tunes. */
+/** The agent of the pattern, with defaults for unattended use. */
 export function createPatternAgent(pattern: PatternName, options: AgentOptions): Agent {
   switch (pattern) {
     case "simple":

@@ -25,32 +25,32 @@ import { MEMORY_TOOLS } from "./open-memory.ts";
 
 export interface PermissionGateOptions extends Pick<PathSpaceOptions, "workspace" | "temporary"> {
   readonly tools: readonly string[];
-  /** Further tools that may run whatever the settings say. Default none. */
+  /** Further tools that may run whatever the settings say. Default: none. */
   readonly allowed?: readonly string[];
   readonly session?: SessionRules;
   readonly guard?: FileGuard;
-  /** True when a person is asked: a question then needs no advice how to start. Default: nobody is. */
+  /** True if a person is asked: a question then needs no advice on starting. Default: nobody is. */
   readonly isAttended?: () => boolean;
   /** Folders outside the workspace whose files may be read. */
   readonly readable?: readonly string[];
-  /** The state of the sandbox, asked for with each command. Default: there is none. */
+  /** The state of the sandbox, requested with each command. Default: no sandbox. */
   readonly sandbox?: () => Promise<SandboxState>;
 }
 
-/** Tools that only some runs have: rules about them hold, and are no mistake, in the others. */
+/** Tools that only some runs have: rules naming them are valid in every run. */
 const AT_TIMES = [...MEMORY_TOOLS, ...EXTRA_TOOLS, FIND_TOOLS, "skill", "task", ASK_TOOL, PLAN_TOOL];
 
-/** The gate of a session, and the one owner of its mode. */
+/** The gate of a session, and the sole owner of its mode. */
 export interface PermissionGate extends Gate {
-  /** True for a tool whose every call is refused: rules that forbid win over all others. */
+  /** True for a tool whose calls are all refused: deny rules win over all others. */
   readonly forbids: (name: string) => boolean;
-  /** {@link PolicyGate.looks}: false before anything was judged. */
+  /** {@link PolicyGate.looks}: false before the first call is judged. */
   readonly looks: (input: object) => boolean;
-  /** The mode that calls are judged by now. */
+  /** The mode by which calls are judged now. */
   readonly mode: () => PermissionMode;
-  /** The mode that a call was judged by, by its arguments. Default: the one that holds now. */
+  /** The mode by which a call was judged, by its arguments. Default: the current one. */
   readonly modeOf: (input: object) => PermissionMode;
-  /** Counts from the next call on. */
+  /** Takes effect with the next call. */
   readonly setMode: (mode: PermissionMode) => void;
   /** Calls back after each change of the mode, until the returned function is called. */
   readonly onModeChange: (listener: () => void) => () => void;
@@ -58,8 +58,8 @@ export interface PermissionGate extends Gate {
 
 /**
  * The permission policy as the command uses it. Names and rules are read now (`invalid_argument`,
- * `invalid_config`); the policy with its shell parser is loaded with the first call that is judged, for a
- * start pays for everything it loads.
+ * `invalid_config`); the policy with its shell parser is loaded with the first call that is judged, to keep
+ * startup fast.
  */
 export function createPermissionGate(
   { config, cwd, paths, environment }: Pick<Settings, "config" | "cwd" | "paths" | "environment">,
@@ -124,7 +124,7 @@ function rulesOf({ values, sources }: Settings["config"], { tools, allowed = [] 
     const source = sources.get(key);
     return source?.endsWith("command line") === true ? undefined : source;
   };
-  // FIND_TOOLS only offers what is judged when it is called.
+  // FIND_TOOLS only offers tools; they are judged when called.
   const may = [...allowedTools, ...allowed, FIND_TOOLS];
   return {
     allowed: readList(may, "allow", known, fileOf("allowedTools")),
@@ -133,21 +133,21 @@ function rulesOf({ values, sources }: Settings["config"], { tools, allowed = [] 
   };
 }
 
-/** True for a rule that denies every call: one without a pattern, or with one that describes anything. */
+/** True for a rule that denies every call: one without a pattern, or with one that matches anything. */
 function isWholeDenial({ action, tool, pattern }: Rule): boolean {
   if (action !== "deny" || pattern === undefined) return action === "deny";
   const kind = patternKind(tool);
   return kind === "domain" ? pattern === "domain:*" : kind !== "path" && /^\*+$/.test(pattern);
 }
 
-/** A folder whose name would read as a pattern gets no rule: then reading in it is asked about. */
+/** A folder whose name would read as a pattern gets no rule: reading in it is then asked about. */
 function readableRules(folders: readonly string[]): readonly Rule[] {
   return folders
     .filter((folder) => !/[*?[\]{}!\\]/.test(folder))
     .map((folder): Rule => ({ tool: "read", pattern: `${folder}/**`, action: "allow" }));
 }
 
-/** The rules of a list: names of tools (`bash`) and rules (`bash(git status*)`), parted by commas. */
+/** The rules in a comma-separated list of tool names (`bash`) and rules (`bash(git status*)`). */
 function readList(
   list: readonly string[],
   action: "allow" | "deny",
@@ -157,21 +157,21 @@ function readList(
   const option = action === "allow" ? "allowed tool" : "disallowed tool";
   try {
     return list.flatMap(itemsOf).flatMap((item): readonly Rule[] => {
-      // Names of tools that servers bring are known to them alone.
+      // Only servers know the names of their tools.
       const isOfServer = item.startsWith(MCP_PREFIX);
       const tool = isOfServer ? item : knownName(item.split("(", 1)[0] ?? "", known, option);
       return isOfServer || item.includes("(") ? parseRule(item, action) : [{ tool, action }];
     });
   } catch (error) {
     if (!isNanoAgentError(error, "invalid_argument", "invalid_config")) throw error;
-    // A mistake in a file is the file's fault, one in an option is wrong use.
+    // A mistake in a file is the file's fault; one in an option is wrong use.
     if (from === undefined) throw misuse(error.message, { cause: error });
     if (error.code === "invalid_config") throw error;
     throw invalidConfig(`${from}: ${error.message}`, { cause: error });
   }
 }
 
-/** The tool that a name means, whatever its case. Throws `invalid_argument` for none of `known`. */
+/** The tool that a name means, ignoring case. Throws `invalid_argument` if it is not in `known`. */
 function knownName(name: string, known: readonly string[], option: string): string {
   const wanted = toToolName(name).toLowerCase();
   const found = known.find((tool) => tool.toLowerCase() === wanted);
@@ -181,20 +181,20 @@ function knownName(name: string, known: readonly string[], option: string): stri
   );
 }
 
-/** The items of a list in one text: parted by commas and blanks, except inside brackets. */
+/** The items of a list in one text, separated by commas or blanks except inside brackets. */
 function itemsOf(text: string): readonly string[] {
   return text.match(/[^\s,(]+\((?:[^()]|\([^()]*\))*\)|[^\s,(]*\([^,]*|[^\s,(]+/g) ?? [];
 }
 
-/** Tells how the person who started the run could have allowed the call. */
+/** Explains how the person who started the run could have allowed the call. */
 function withHint(decision: GateDecision, name: string, mode: PermissionMode): GateDecision {
   const { action, reason, suggestion } = decision;
   if (action !== "ask" || suggestion === undefined) return decision;
-  // The option takes a list, in which brackets of the call's could begin another rule.
+  // The option takes a list, in which brackets in the call's text could begin another rule.
   const [only, ...others] = itemsOf(suggestion);
   if (only !== suggestion || others.length > 0) return decision;
   const edits = (name === "write" || name === "edit") && mode !== "acceptEdits" && mode !== "auto";
-  // Meant to be pasted into a shell, where a quote of the call's would end the text.
+  // Meant to be pasted into a shell, where a quote in the call's text would end the argument.
   const flags = `${edits ? "--permission-mode acceptEdits or " : ""}--allowed-tools ${shellArgument(suggestion)}`;
   return {
     ...decision,
@@ -202,12 +202,12 @@ function withHint(decision: GateDecision, name: string, mode: PermissionMode): G
   };
 }
 
-/** Calls whose place is kept until they run; the oldest go first. One without its place is refused. */
+/** Calls whose judged path is kept until they run, oldest dropped first. A call without one is refused. */
 const MAX_PLACES = 50_000;
 
 /**
- * Tells file tools what the permission layer knows: the place each call was judged by, so that a link that is
- * swapped between judging and opening changes nothing, and the files that searching does not show.
+ * Gives file tools the permission layer's knowledge: the path by which each call was judged, so that swapping
+ * a link between judging and opening changes nothing, and the files that searches hide.
  */
 export class FileGuard {
   readonly #places = new Map<string, string>();
@@ -226,7 +226,7 @@ export class FileGuard {
     this.#hides = hides;
   }
 
-  /** The place a call was judged by, once. */
+  /** The path by which a call was judged; returned once. */
   readonly permitted: PermittedPlaces = (call) => {
     const key = keyOf(call);
     const place = this.#places.get(key);
@@ -234,7 +234,7 @@ export class FileGuard {
     return place;
   };
 
-  /** True when a file is left out of what a search shows. Before anything was judged: every file. */
+  /** True if a search hides a file. Before the first call is judged: every file. */
   readonly excludes = (path: string): boolean => this.#hides?.(path) ?? true;
 }
 

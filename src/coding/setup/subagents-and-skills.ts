@@ -27,12 +27,12 @@ export interface ComposedExtensions {
   readonly tools: readonly Tool[];
   readonly agents: readonly string[];
   readonly skills: readonly string[];
-  /** Folders of skills: what they speak of must be readable. */
+  /** Folders of skills: the files they mention must be readable. */
   readonly readable: readonly string[];
   readonly commands: CommandSource;
 }
 
-/** Finds the subagents and skills that hold in a folder, tells what cannot be used, and makes their tools. */
+/** Finds a folder's subagents and skills, reports unusable ones, and creates their tools. */
 export async function composeExtensions(
   settings: Settings,
   tools: readonly Tool[],
@@ -51,7 +51,7 @@ export async function composeExtensions(
   const task = createTaskTool({
     agents,
     models: openedOnce(openModel),
-    // A subagent that only reads needs no rules for changes: tokens are paid with each of its requests.
+    // A read-only subagent gets no instructions on changes: every request would pay for their tokens.
     surroundings: ({ readOnly }) =>
       systemPrompt({
         ...place,
@@ -69,7 +69,7 @@ export async function composeExtensions(
   };
 }
 
-/** Folders of skills that may be read; of a project only its own places, as a link may name any. */
+/** Readable skill folders; for a project only its own places, since a link may lead anywhere. */
 function readableFolders(skills: readonly Skill[], { folders, paths }: Settings): readonly string[] {
   const { home, configFolder } = paths;
   const places = sourceFolders("skills", { projectFolders: folders, home, configFolder });
@@ -86,7 +86,7 @@ async function skillCommands(skills: readonly Skill[], isTrusted: IsTrusted): Pr
   return () => commands;
 }
 
-/** Opens models by name, each once: a model keeps its connections and what it has serialised. */
+/** Opens each named model once: a model keeps its connections and serialised data. */
 function openedOnce(open: (name: string) => Promise<Model>): (name: string) => Promise<Model> {
   const opened = new Map<string, Promise<Model>>();
   return (name) => {
@@ -101,13 +101,13 @@ function openedOnce(open: (name: string) => Promise<Model>): (name: string) => P
 export interface Extensions {
   readonly agents: readonly LoadedSubagent[];
   readonly skills: readonly Skill[];
-  /** Remarks for a person about the subagents, and about the skills. */
+  /** Messages to a person about the subagents, and about the skills. */
   readonly findings: { readonly agents: readonly Finding[]; readonly skills: readonly Finding[] };
-  /** `skill`; undefined where there is none for the model. */
+  /** `skill`; undefined if there is none for the model. */
   readonly skillTool: Tool | undefined;
 }
 
-/** Finds subagents and skills of project and user. Their readers are loaded where a folder exists. */
+/** Finds subagents and skills of project and user. Their readers are loaded only if a folder exists. */
 export async function findExtensions(
   settings: Pick<Settings, "folders" | "paths">,
   tools: readonly Tool[],

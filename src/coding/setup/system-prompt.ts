@@ -9,20 +9,20 @@ interface SystemPromptParts extends Pick<ConfigFile, "systemPrompt" | "appendSys
   readonly platform: string;
 }
 
-/** The system prompt. Equal parts give equal bytes, for the caches of providers; what varies comes last. */
+/** The system prompt. Equal parts give equal bytes, for provider caches; the variable part comes last. */
 export function systemPrompt(parts: SystemPromptParts): string {
   const { systemPrompt: base = CODING_PROMPT, appendSystemPrompt: append = "" } = parts;
   const { instructions, cwd, platform, sandbox } = parts;
   const sections = [base.trim()];
   for (const { path, text } of instructions) sections.push(`# Instructions from ${path}\n\n${text}`);
   sections.push(append.trim());
-  // Whether one works is found out later: the text is the same either way.
+  // Whether a sandbox works is found out later: the text is the same either way.
   if (sandbox?.mode !== "off") sections.push(SANDBOX_PROMPT);
   sections.push(`Working folder: ${cwd}\nPlatform: ${platform}`);
   return sections.filter((section) => section !== "").join("\n\n");
 }
 
-/** The built-in text. It is paid for on every request: each sentence changes what models do. */
+/** The built-in text. Every request pays for it, and each sentence changes model behaviour. */
 export const CODING_PROMPT = `You are nano-agent, a coding agent in a terminal. You work on the files of the working folder with your tools until the task is done, then say in a few sentences what you did and what you found.
 
 - Look before you act: search and read what the task touches, and follow the style you find.
@@ -37,11 +37,11 @@ export const CODING_PROMPT = `You are nano-agent, a coding agent in a terminal. 
 const SANDBOX_PROMPT =
   "Commands run in a sandbox where the system has one: they write only in the working folder and temporary folders, and have no network. When one fails for that, call bash again with access and a short reason.";
 
-/** Bytes of instructions that are read: of one file, and of all together. */
+/** Bytes of instructions that are read: per file, and in total. */
 const MAX_FILE_BYTES = 32_768;
 const MAX_BYTES = 65_536;
 
-/** Names of the files that hold instructions. Of those in one folder the first counts. */
+/** Names of instruction files. In each folder the first one found counts. */
 export const INSTRUCTION_FILES = ["AGENTS.md", "CLAUDE.md"] as const;
 
 export interface Instructions {
@@ -50,7 +50,7 @@ export interface Instructions {
 }
 
 /**
- * The instructions of a project: the first file of {@link INSTRUCTION_FILES} in each folder, root first. When
+ * The instructions of a project: the first file of {@link INSTRUCTION_FILES} in each folder, root first. If
  * they are too long, the farthest are left out. A file that several folders link to is read once.
  */
 export function readInstructions(

@@ -19,7 +19,7 @@ export function changedRuns(session: SessionFile): readonly ChangedRun[] {
   return listTurns(checkpointHistory(readSession(session.path).entries));
 }
 
-/** Holds a session while `work` puts files back. Throws `journal` while a run uses it. */
+/** Locks a session while `work` reverts files. Throws `journal` while a run uses it. */
 export async function withRollbackPlace<T>(
   { paths, store, limits }: UndoPlace,
   session: SessionFile,
@@ -37,7 +37,7 @@ export async function withRollbackPlace<T>(
   }
 }
 
-/** Removes a session, and of the files kept for undo those that no other session needs. */
+/** Removes a session, and its undo data that no other session needs. */
 export async function removeSession({ paths, store }: UndoPlace, session: SessionFile): Promise<void> {
   const { header, entries } = readSession(session.path);
   const roots = new Set(header === undefined ? [] : [header.cwd]);

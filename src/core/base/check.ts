@@ -147,12 +147,15 @@ function listForm(items: JsonSchema): string {
     : `a list, each ${form}`;
 }
 
-function numberForm({ type, minimum, exclusiveMinimum, maximum }: JsonSchema): string {
+function numberForm({ type, minimum, exclusiveMinimum, maximum, exclusiveMaximum }: JsonSchema): string {
   const kind = type === "integer" ? "a whole number" : "a number";
   const least = minimum === undefined ? "" : ` from ${String(minimum)}`;
   const above = exclusiveMinimum === undefined ? "" : ` above ${String(exclusiveMinimum)}`;
   const most = maximum === undefined ? "" : ` ${least === "" ? "up to" : "to"} ${String(maximum)}`;
-  return kind + least + above + most;
+  const begun = least + above;
+  const below =
+    exclusiveMaximum === undefined ? "" : `${begun === "" ? "" : " and"} below ${String(exclusiveMaximum)}`;
+  return kind + begun + most + below;
 }
 
 /** The value may be a misplaced secret: repeat only short ones. */

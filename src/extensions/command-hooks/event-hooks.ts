@@ -21,7 +21,7 @@ export interface EventHooksOptions {
 }
 
 export interface HookOccasion {
-  /** Looked at by matchers: the name of a tool, or why a session began. */
+  /** The value matchers test: the name of a tool, or why a session began. */
   readonly name?: string;
   readonly fields?: { readonly [key: string]: HookInput[string] };
   readonly signal?: AbortSignal;
@@ -42,7 +42,7 @@ export class EventHooks {
     return [...commands, ...handlers].some((hook) => hook.event === event);
   }
 
-  /** Runs the hooks of an event side by side. Never rejects: a command that fails is told in `problems`. */
+  /** Runs the hooks of an event in parallel. Never rejects: failed commands are reported in `problems`. */
   async fire(event: HookEvent, { name = "", fields = {}, signal }: HookOccasion = {}): Promise<HookVerdict> {
     const { commands, handlers, place, facts } = this.#options;
     const isWanted = (hook: HookCommand | HookHandler): boolean =>
@@ -50,7 +50,7 @@ export class EventHooks {
     const [programs, functions] = [commands.filter(isWanted), handlers.filter(isWanted)];
     if (programs.length + functions.length === 0) return NO_VERDICT;
     const input: HookInput = { ...facts(), hook_event_name: event, ...fields };
-    // A script is told the name of the tool that its matcher has.
+    // A script sees the tool name that its matcher matched.
     const inputOf = (hook: HookCommand | HookHandler): HookInput =>
       "tool_name" in fields ? { ...input, tool_name: meantName(hook, name) ?? name } : input;
     const where: HookPlace = { ...place(), signal: signal ?? new AbortController().signal };
@@ -75,7 +75,7 @@ async function callHandler(hook: HookHandler, input: HookInput, signal: AbortSig
   }
 }
 
-/** The strictest decision counts, with the reason of the first that made it. */
+/** The strictest decision wins, with the reason of the first hook that made it. */
 function combine(answers: readonly HookAnswer[]): HookVerdict {
   const verdict: HookAnswer = {
     context: answers.flatMap(({ context }) => context),
@@ -95,7 +95,7 @@ type HookAnswer = { -readonly [K in keyof HookVerdict]: HookVerdict[K] };
 
 const NOTHING: HookAnswer = { context: [], problems: [] };
 
-/** Exit 0 with a JSON object decides, 2 blocks with standard error as the reason, anything else is told. */
+/** Exit 0 with a JSON object decides, 2 blocks with stderr as the reason, anything else is a problem. */
 function readAnswer(hook: HookCommand, end: HookEnd): HookAnswer {
   const { code, stdout, stderr, failure, isCut } = end;
   const name = hookName(hook);
@@ -123,7 +123,7 @@ function hookName({ command, source }: HookCommand): string {
 function blocked(hook: HookCommand, stderr: string): HookAnswer {
   const name = hookName(hook);
   const reason = stderr === "" ? `the hook ${name} blocked it` : forModel(stderr);
-  // Interpreters end with 2 as well when the script is not there: a person has to know why all is blocked.
+  // Interpreters also exit with 2 if the script is missing: a person must learn why everything is blocked.
   const isMissing = /can't open file|No such file or directory|not found/i.test(stderr);
   const problems = isMissing
     ? [
@@ -133,7 +133,7 @@ function blocked(hook: HookCommand, stderr: string): HookAnswer {
   return { decision: "deny", reason, by: name, context: [], problems };
 }
 
-/** Events whose plain output is sent to the model; elsewhere it is ignored. */
+/** For these events, plain output is sent to the model; for others it is ignored. */
 function plainText({ event }: HookCommand, stdout: string): HookAnswer {
   const counts = (event === "UserPromptSubmit" || event === "SessionStart") && stdout !== "";
   return counts ? { ...NOTHING, context: [forModel(stdout)] } : NOTHING;
@@ -155,7 +155,7 @@ function readReturned(name: string, value: unknown): HookAnswer {
 
 function decided(name: string, answer: Fields): HookAnswer {
   const specific = isRecord(answer["hookSpecificOutput"]) ? answer["hookSpecificOutput"] : {};
-  // Answers to a permission request stand one level deeper.
+  // Answers to a permission request are nested one level deeper.
   const request = isRecord(specific["decision"]) ? specific["decision"] : {};
   const said: HookAnswer = { context: [], problems: [] };
   const problems: string[] = [];
@@ -194,34 +194,34 @@ function forModel(text: string): string {
   return truncateMiddle(text, { maxBytes: MAX_TEXT_BYTES });
 }
 
-/** Bytes of each output that are looked at; a hook that writes more is heard no further. */
+/** Bytes read from each output stream; anything beyond is ignored. */
 const MAX_OUTPUT = 262_144;
 
-/** How long the pipes of a hook that has ended are read when something it started holds them open. */
+/** How long the output of an exited hook is still read if a process it started holds the pipes open. */
 const DRAIN_MS = 250;
 
-/** A shell between us and the hook: a hook that kills its parent process ends only itself. */
+/** A shell between us and the hook: a hook that kills its parent process kills only this shell. */
 const SHELL: readonly string[] = ["/bin/sh", "-c", '/bin/sh -c "$1"; exit $?', "hook"];
 
-/** How a hook ended. `code` is null where it did not end by itself. */
+/** How a hook ended. `code` is null if it did not exit by itself. */
 interface HookEnd {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
   readonly isCut: boolean;
-  /** Why it counts as failed: it did not start, took too long, got a signal, or the run was aborted. */
+  /** Why it counts as failed: it did not start, timed out, was killed by a signal, or the run was aborted. */
   readonly failure?: string | undefined;
 }
 
 interface HookPlace {
   readonly cwd: string;
-  /** Their environment: never credentials. */
+  /** Environment of the hooks: never contains credentials. */
   readonly env: { readonly [name: string]: string };
   readonly signal: AbortSignal;
   readonly watcher?: ProcessWatcher | undefined;
 }
 
-/** Runs one hook in a process group of its own, which ends with it. Never rejects. */
+/** Runs a hook in its own process group, which is killed when the hook ends. Never rejects. */
 function runHook(hook: HookCommand, input: HookInput, place: HookPlace): Promise<HookEnd> {
   return new Promise((resolve) => {
     const group = process.platform !== "win32";
@@ -263,7 +263,7 @@ function runHook(hook: HookCommand, input: HookInput, place: HookPlace): Promise
     };
     child.stdout.on("data", (bytes: Buffer) => outputs.stdout.add(bytes));
     child.stderr.on("data", (bytes: Buffer) => outputs.stderr.add(bytes));
-    // A hook need not read its input.
+    // A hook may ignore its input.
     child.stdin.on("error", () => undefined);
     child.stdin.end(`${JSON.stringify(input)}\n`);
     child.on("error", (error) => {
@@ -273,7 +273,7 @@ function runHook(hook: HookCommand, input: HookInput, place: HookPlace): Promise
     child.on("exit", (code, signal) => {
       ended = code;
       if (signal !== null) failure ??= `it was ended by ${signal}`;
-      // Once its group is gone nothing writes to the pipe, unless a process left the group.
+      // Once the group is gone nothing writes to the pipe, unless a process left the group.
       endGroup();
       if (pid !== undefined) place.watcher?.remove(pid);
       drain = setTimeout(finish, DRAIN_MS);
@@ -287,7 +287,7 @@ function kill(pid: number | undefined, group: boolean): void {
   try {
     if (pid !== undefined) process.kill(group ? -pid : pid, "SIGKILL");
   } catch {
-    // Nothing of it is left.
+    // The group is already gone.
   }
 }
 

@@ -2,7 +2,7 @@ import type { Json } from "../../core/base/errors.ts";
 import { isRecord, ownValue } from "../../core/base/json.ts";
 import { nearest } from "../../core/base/text.ts";
 
-/** The events of hooks. Names, settings and answers are those that Claude Code made common. */
+/** Hook events. Names, settings and answers follow the conventions of Claude Code. */
 export const HOOK_EVENTS = [
   "SessionStart",
   "UserPromptSubmit",
@@ -19,10 +19,10 @@ export const HOOK_EVENTS = [
 /** One of {@link HOOK_EVENTS}. */
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
-/** The standard input of every hook, one JSON object; events add fields of their own. */
+/** The standard input of every hook, one JSON object; events add their own fields. */
 export interface HookInput {
   readonly session_id: string;
-  /** The session file; `""` where the session is not kept. */
+  /** The session file; `""` if the session is not stored. */
   readonly transcript_path: string;
   readonly cwd: string;
   readonly permission_mode: string;
@@ -36,7 +36,7 @@ export interface HookInput {
 
 export interface HookCommand {
   readonly event: HookEvent;
-  /** Regular expression over the whole name of the tool, or of what happened; absent: everything. */
+  /** Regular expression for the whole tool name or other event subject; absent: matches everything. */
   readonly matcher?: string;
   readonly command: string;
   readonly timeoutMs: number;
@@ -49,7 +49,7 @@ export interface HookHandler {
   readonly source: string;
   /** Returns what a command hook would print as JSON, or nothing. */
   readonly run: (input: HookInput, signal: AbortSignal) => unknown;
-  /** Told when it throws or never answers, so that its extension can be switched off. */
+  /** Called when it throws or never answers, so that its extension can be disabled. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -57,13 +57,13 @@ export interface HookVerdict {
   readonly decision?: "allow" | "ask" | "deny";
   readonly reason?: string;
   readonly by?: string;
-  /** New arguments of the call, of the last hook that gave some. */
+  /** New arguments of the call, from the last hook that provided any. */
   readonly updatedInput?: { readonly [key: string]: Json | undefined };
   readonly updatedBy?: string;
-  /** Text for the model, of all hooks in order. */
+  /** Text for the model from all hooks, in order. */
   readonly context: readonly string[];
   readonly stop?: string;
-  /** Faults of hooks, one sentence each; nothing was blocked by it. */
+  /** Faults of hooks, one sentence each; they blocked nothing. */
   readonly problems: readonly string[];
 }
 
@@ -75,7 +75,7 @@ interface ReadHooks {
   readonly problems: readonly string[];
 }
 
-/** Reads the value of `hooks` in settings. Never throws: what is malformed is left out and told. */
+/** Parses the value of `hooks` in settings. Never throws: malformed parts are left out and reported. */
 export function readHooks(value: unknown, source: string): ReadHooks {
   const hooks: HookCommand[] = [];
   const problems: string[] = [];
@@ -137,18 +137,18 @@ function readHook(hook: unknown): Pick<HookCommand, "command" | "timeoutMs"> | {
   return { fault: `.timeout is not a number of seconds up to ${MAX_TIMEOUT_S}` };
 }
 
-/** A matcher that must fit a whole name; `undefined` for what is not a regular expression. */
+/** Compiles a matcher for whole names; `undefined` if it is not a regular expression. */
 function toMatcher(text: string): RegExp | undefined {
   if (text === "" || text === "*") return /^/;
   try {
     return new RegExp(`^(?:${text})$`);
   } catch {
-    // Told by the caller, with its place.
+    // The caller reports it, with its place.
     return undefined;
   }
 }
 
-/** Names that tools of the same meaning have in this field, in gemini last. */
+/** Names that other agents use for the same tools in this field, Gemini's last. */
 const SAME_TOOLS: { readonly [tool: string]: readonly string[] } = {
   bash: ["Bash", "run_shell_command"],
   edit: ["Edit", "MultiEdit", "replace"],
@@ -162,14 +162,14 @@ const SAME_TOOLS: { readonly [tool: string]: readonly string[] } = {
   web_fetch: ["WebFetch"],
 };
 
-/** The name that the matcher of a hook fits, which its script looks for; `undefined`: it is not meant. */
+/** Returns the name that a hook's matcher matches, which its script expects; `undefined` if none does. */
 export function meantName({ matcher }: Pick<HookCommand, "matcher">, name: string): string | undefined {
   if (matcher === undefined) return name;
   const pattern = toMatcher(matcher);
   return [name, ...(ownValue(SAME_TOOLS, name) ?? [])].find((each) => pattern?.test(each) === true);
 }
 
-/** The matcher of hooks of another agent: tools that it names otherwise go by the name `isPeers` knows. */
+/** Adapts another agent's matcher: a tool with other names there matches only by the one `isPeers` knows. */
 export function peerMatcher(
   matcher: string | undefined,
   isPeers: (name: string) => boolean,

@@ -1,11 +1,11 @@
 import type { Origin } from "../markdown/origin.ts";
 
 export interface CommandFile {
-  /** Path below its folder without the ending, `:` between folders: `git:commit`, called as `/git:commit`. */
+  /** Relative path without the extension, `:` between folders: `git:commit`, called as `/git:commit`. */
   readonly name: string;
   readonly description: string;
   readonly argumentHint?: string;
-  /** Permission rules that hold while it runs. Left out where the project is not trusted. */
+  /** Permission rules that apply while it runs. Empty if the project is not trusted. */
   readonly allowedTools: readonly string[];
   readonly model?: string;
   readonly agent?: string;
@@ -20,28 +20,28 @@ export interface CommandCall {
   readonly args: string;
 }
 
-/** Reads a prompt as a call: `/name` or `/folder:name` at its very beginning, then arguments. */
+/** Parses a prompt as a call: `/name` or `/folder:name` at the very start, then arguments. */
 export function parseCommandCall(prompt: string): CommandCall | undefined {
   const [, name, args = ""] =
     /^\/([\p{L}\p{N}_][\p{L}\p{N}_.:-]*)(?:\s+([\s\S]*))?$/u.exec(prompt.trimEnd()) ?? [];
   return name === undefined ? undefined : { name, args: args.trim() };
 }
 
-/** A piece of a command's text; `source` is how it stands in the file. */
+/** A piece of a command's text; `source` is its original text in the file. */
 export type CommandPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "argument"; readonly index: number; readonly source: string }
   | { readonly type: "run"; readonly command: string; readonly source: string }
   | { readonly type: "file"; readonly path: string; readonly source: string };
 
-/** Ports of expanding a command. Both go through permission like any call of the model. */
+/** Operations for expanding a command. Both go through permission like any call of the model. */
 export interface CommandPorts {
   readonly run: (command: string) => Promise<string>;
-  /** Reads a file; `undefined` when there is none of that name, which leaves the text as it is. */
+  /** Reads a file; `undefined` if it does not exist, which leaves the text unchanged. */
   readonly read: (path: string) => Promise<string | undefined>;
 }
 
-/** The pieces of a command's own text, in order. What is put in is never looked through again. */
+/** Splits a command's own text into pieces, in order. Inserted text is never parsed again. */
 export function commandParts(body: string): readonly CommandPart[] {
   const parts: CommandPart[] = [];
   let end = 0;
@@ -59,11 +59,11 @@ export function commandParts(body: string): readonly CommandPart[] {
   return parts;
 }
 
-/** A path ends before blanks, quotes, brackets, and punctuation at the end of a sentence. */
+/** A path ends before whitespace, quotes, brackets, and punctuation at the end of a sentence. */
 const PART =
   /!`(?<run>[^`]+)`|\$(?<argument>ARGUMENTS\b|[1-9](?!\d))|(?<=^|[\s(])@(?<file>[^\s`'"()<>[\]{}@]*[^\s`'"()<>[\]{}@.,;:!?])/gmu;
 
-/** The prompt a command makes: commands and files of its own text first, arguments last. */
+/** Expands a command to its prompt: each part of its text in order, unplaced arguments at the end. */
 export async function expandCommand(
   { body, mayRun }: Pick<CommandFile, "body" | "mayRun">,
   args: string,
@@ -94,7 +94,7 @@ async function partText(
   }
 }
 
-/** The words of an argument text, parted by blanks as in a shell; quotes keep them together. */
+/** Splits arguments at whitespace as a shell does; quotes keep words together. */
 export function splitArguments(text: string): readonly string[] {
   const words: string[] = [];
   for (const [, double, single, plain] of text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g))

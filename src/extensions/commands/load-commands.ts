@@ -14,7 +14,7 @@ export interface LoadedCommands {
   readonly findings: readonly Finding[];
 }
 
-/** The commands in some folders and below. By default a project's command runs nothing. */
+/** Loads the commands in folders and their subfolders. By default a project's command runs nothing. */
 export async function loadCommands({
   folders,
   isTrusted = trustsNoProject,
@@ -81,7 +81,7 @@ function firstLine(body: string): string {
   return (body.split("\n", 1)[0] ?? "").replace(/^#+\s*/, "").trim();
 }
 
-/** `argument-hint: [file]` is a text to people and a list to YAML. */
+/** `argument-hint: [file]` is text to people but a list to YAML. */
 function hintIn(fields: Readonly<Record<string, unknown>>): string | undefined {
   const listed = Array.isArray(fields["argument-hint"]) ? namesIn(fields["argument-hint"]) : undefined;
   return listed === undefined ? textField(fields, "argument-hint") : `[${listed.join(", ")}]`;

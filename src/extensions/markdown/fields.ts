@@ -1,6 +1,6 @@
 import { isRecord, ownValue } from "../../core/base/json.ts";
 
-/** The first of the named fields that has a value, and what it is called. */
+/** The first of the named fields that has a value, and its name. */
 export function field(
   fields: Readonly<Record<string, unknown>>,
   ...names: readonly string[]
@@ -12,7 +12,7 @@ export function field(
   return undefined;
 }
 
-/** A field as one line of text; undefined where it is absent, empty or no text. */
+/** A field as one line of text; undefined if it is absent, empty or not text. */
 export function textField(fields: Readonly<Record<string, unknown>>, name: string): string | undefined {
   const value = field(fields, name)?.value;
   if (typeof value !== "string" && typeof value !== "number") return undefined;
@@ -20,7 +20,7 @@ export function textField(fields: Readonly<Record<string, unknown>>, name: strin
   return text === "" ? undefined : text;
 }
 
-/** The model that a definition asks for; undefined for that of the run. */
+/** The model that a definition asks for; undefined for the run's model. */
 export function modelField(
   fields: Readonly<Record<string, unknown>>,
   note: (message: string) => void,
@@ -33,7 +33,7 @@ export function modelField(
   return undefined;
 }
 
-/** A field that lists names, as a text or a YAML list; a bracket that is never closed stays. */
+/** A field that lists names, as text or as a YAML list; an unclosed bracket is kept. */
 export function namesIn(value: unknown): readonly string[] | undefined {
   if (typeof value === "string")
     return (value.match(/[^\s,(]+(?:\((?:[^()]|\([^()]*\))*\)|\([^,]*)?/g) ?? []).map((name) => name.trim());
@@ -48,7 +48,7 @@ export function namesIn(value: unknown): readonly string[] | undefined {
 
 const MAX_LINE_CHARS = 250;
 
-/** One line for each thing that a tool offers; of those beyond `maxChars` the number is told. */
+/** One line for each item a tool offers; those that exceed `maxChars` are only counted. */
 export function offeredList(
   offered: readonly { readonly name: string; readonly description: string }[],
   tool: string,
@@ -67,7 +67,7 @@ export function offeredList(
   return list;
 }
 
-/** The names that a map such as `{ write: false, bash: true }` turns off; undefined for anything else. */
+/** The names that a map such as `{ write: false, bash: true }` disables; undefined for anything else. */
 export function switchedOff(value: unknown): readonly string[] | undefined {
   if (!isRecord(value)) return undefined;
   const entries = Object.entries(value);

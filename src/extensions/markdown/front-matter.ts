@@ -9,7 +9,7 @@ export interface DocumentFault {
   readonly fault: string;
 }
 
-/** Reads the YAML head of a document, plain data only. The YAML reader is loaded when it is needed. */
+/** Parses a document's YAML front matter, plain data only. The YAML parser is loaded on demand. */
 export async function parseMarkdown(text: string): Promise<MarkdownDocument | DocumentFault> {
   const split = splitFrontMatter(text);
   if ("fault" in split) return split;
@@ -24,7 +24,7 @@ export async function parseMarkdown(text: string): Promise<MarkdownDocument | Do
   return "fault" in read ? { fault: `the front matter ${read.fault}` } : { fields: read.fields, body };
 }
 
-/** Cuts a document into the text between its first two `---` lines, if any, and what follows. */
+/** Splits a document into the text between its first two `---` lines, if any, and the rest. */
 export function splitFrontMatter(
   text: string,
 ): { readonly front: string | undefined; readonly body: string } | DocumentFault {
@@ -48,7 +48,7 @@ function lineEnd(text: string, at: number): number {
   return feed === -1 ? text.length : feed + 1;
 }
 
-/** The fields of a head without anything YAML gives a meaning: that reader takes long to load. */
+/** Parses front matter that uses no YAML syntax, because the YAML parser takes long to load. */
 export function plainFields(front: string): Readonly<Record<string, unknown>> | undefined {
   const fields = new Map<string, unknown>();
   for (const line of front.split("\n")) {
@@ -63,7 +63,7 @@ export function plainFields(front: string): Readonly<Record<string, unknown>> | 
   return fields.size === 0 ? undefined : Object.fromEntries(fields);
 }
 
-/** Letters, digits, punctuation, signs and the plain blank: no control, format or separator characters. */
+/** Letters, digits, punctuation, symbols and the plain space: no control, format or separator characters. */
 const LINE = /^([A-Za-z][A-Za-z0-9_-]*): ([\p{L}\p{M}\p{N}\p{P}\p{S} ]+)$/u;
 
 function plainValue(value: string): string | number | undefined {

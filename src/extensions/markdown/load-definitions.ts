@@ -6,7 +6,7 @@ import { readTextFile } from "./read-text-file.ts";
 export interface DefinitionFile {
   readonly path: string;
   readonly name: string;
-  /** The folder that links must not lead out of. Default: the root of the source. */
+  /** Folder that links must not leave. Default: the root of the source. */
   readonly within?: string;
 }
 
@@ -19,14 +19,14 @@ export interface Definition extends MarkdownDocument, DefinitionFile {
 export interface DefinitionKind<T> {
   readonly maxBytes: number;
   readonly files: (source: SourceFolder, findings: Finding[]) => readonly DefinitionFile[];
-  /** Resolves to `undefined` for a file that cannot be used, after reporting it. */
+  /** Resolves to `undefined` for an unusable file, after reporting it. */
   readonly read: (definition: Definition) => Promise<T | undefined>;
   readonly title: (name: string) => string;
 }
 
 /**
- * Loads the things of some folders. Of several of one name the first is used. Never rejects: what cannot be
- * used is told in `findings`. Folders that are not there hold nothing.
+ * Loads the definitions in folders. If several share a name, the first is used. Never rejects: unusable files
+ * are reported in `findings`. Missing folders count as empty.
  */
 export async function loadDefinitions<
   T extends { readonly name: string; readonly origin: Origin; readonly path: string },

@@ -2,26 +2,26 @@ import { join } from "node:path";
 import { defined } from "../../core/base/json.ts";
 import { realPath } from "../../system/real-path.ts";
 
-/** Where something came from: the package, the user's folders, or a project, which anybody may write. */
+/** Where a definition came from: the package, the user's folders, or a project, which anybody may write. */
 export type Origin = "builtin" | "user" | "project";
 
-/** A folder that is searched. Of two things of one name that of the earlier folder is used. */
+/** A folder to search. Of two definitions with the same name, the one in the earlier folder is used. */
 export interface SourceFolder {
   readonly path: string;
   readonly origin: "user" | "project";
-  /** For folders of a project: the folder that links must not lead out of. */
+  /** For project folders: the folder that links must not leave. */
   readonly root?: string;
 }
 
-/** Something found on the way that a person should know. */
+/** Something a person should know about a file that was found. */
 export interface Finding {
   readonly path: string;
   readonly message: string;
-  /** `fault`: it cannot be used as it is meant. `note`: it can, with a difference. */
+  /** `fault`: it cannot be used as intended. `note`: it can, with a difference. */
   readonly level: "fault" | "note";
 }
 
-/** Where a project takes the place of what is the user's own, that is a fault. */
+/** It is a fault if a project's definition replaces one that is not a project's. */
 export function replacedFinding(
   hidden: { readonly path: string; readonly origin: Origin },
   what: string,
@@ -35,31 +35,31 @@ export function replacedFinding(
   };
 }
 
-/** The subject of a decision about trust: one file (or a skill with its scripts) and its content. */
+/** The subject of a trust decision: one file (or a skill with its scripts) and its content. */
 export interface TrustItem {
   readonly kind: "subagent" | "skill" | "command" | "extension";
   readonly name: string;
   readonly origin: Origin;
   readonly path: string;
-  /** SHA-256 of what it consists of, in hexadecimal: any change of it makes another one. */
+  /** SHA-256 of its content in hexadecimal: any change makes it a different item. */
   readonly contentHash: string;
 }
 
-/** Decides about the acting parts of things of a project; the default refuses them. */
+/** Decides whether a project's definitions may act; the default refuses. */
 export type IsTrusted = (item: TrustItem) => boolean | Promise<boolean>;
 
 export const trustsNoProject: IsTrusted = () => false;
 
 /** Where to search. */
 export interface SourcePlaces {
-  /** Folders that speak for the project, its root first. */
+  /** The project's folders, its root first. */
   readonly projectFolders: readonly string[];
   readonly home: string;
-  /** The user's configuration folder of nano-agent. */
+  /** The user's nano-agent configuration folder. */
   readonly configFolder: string;
 }
 
-/** Folders below a project folder, or below home, that hold things of one kind; the first one wins. */
+/** Folders below a project folder or home that hold definitions of one kind; the first one wins. */
 const PROJECT_PARENTS = {
   skills: [".nano-agent", ".agents", ".claude"],
   agents: [".nano-agent", ".claude"],
@@ -67,9 +67,8 @@ const PROJECT_PARENTS = {
 } as const;
 
 /**
- * The folders that may hold skills, subagents or commands, those whose things are used first: of the project
- * from the working folder up to its root, then of the user. The home folder is the user's, also where it is
- * part of a project.
+ * The folders that may hold skills, subagents or commands, by precedence: the project's from the working
+ * directory up to its root, then the user's. The home folder counts as the user's, even inside a project.
  */
 export function sourceFolders(
   kind: keyof typeof PROJECT_PARENTS,

@@ -18,19 +18,19 @@ import type { Finding } from "./origin.ts";
 
 export interface ReadTextOptions {
   readonly maxBytes: number;
-  /** Folder that the file must be in once links are followed. Default: links may lead anywhere. */
+  /** Folder that must contain the file once links are resolved. Default: links may lead anywhere. */
   readonly within?: string | undefined;
-  /** True: of a longer file the beginning is read. Default: it is a fault. */
+  /** True reads only the beginning of a longer file. Default: a longer file is a fault. */
   readonly cut?: boolean;
 }
 
-/** A text file, why it cannot be used (a sentence without its path), or undefined when there is none. */
+/** A text file, why it cannot be used (a sentence without its path), or undefined if it does not exist. */
 export type TextFile =
   | { readonly text: string; readonly cut: boolean }
   | { readonly fault: string }
   | undefined;
 
-/** Reads a regular file of valid UTF-8. What would do harm in a terminal or a request is replaced. */
+/** Reads a regular file of valid UTF-8. Characters that would harm a terminal or a request are replaced. */
 export function readTextFile(path: string, { maxBytes, within, cut = false }: ReadTextOptions): TextFile {
   try {
     const real = realpathSync(path);
@@ -47,13 +47,13 @@ export function readTextFile(path: string, { maxBytes, within, cut = false }: Re
   }
 }
 
-/** The bytes of a file that is no link; with `cut` the first `maxBytes` and one more. May throw. */
+/** The bytes of a file, links not followed; with `cut` the first `maxBytes` and one more. May throw. */
 export function readRegularFile(
   path: string,
   maxBytes: number,
   cut = false,
 ): Buffer | { readonly fault: string } {
-  // Non-blocking, so that a pipe in the file's place holds nothing up.
+  // Non-blocking, so that a pipe in the file's place does not hang.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   try {
     const stats = fstatSync(file);
@@ -74,14 +74,14 @@ function readBytes(file: number, most: number): Buffer {
   return buffer.subarray(0, length);
 }
 
-/** The first bytes of a text, cut between two characters. */
+/** The first bytes of text, cut between two characters. */
 function cutBytes(bytes: Buffer, most: number): Buffer {
   let end = most;
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
   return bytes.subarray(0, end);
 }
 
-/** The entries of a folder by name, hidden ones left out. None for a folder that is not there. */
+/** The entries of a folder by name, without hidden ones. Empty if the folder does not exist. */
 export function readFolder(path: string, findings: Finding[]): readonly Dirent[] {
   try {
     const entries = readdirSync(path, { withFileTypes: true }).filter(({ name }) => !name.startsWith("."));
@@ -97,8 +97,8 @@ const MAX_ENTRIES = 500;
 const MAX_DEPTH = 4;
 
 /**
- * The paths of the files below a folder whose name ends in `ending`, relative, with `/`, in order; links to
- * folders, hidden names and `node_modules` left out. `cut`: there are more.
+ * The paths of files below a folder whose names end in `ending`, relative, with `/`, in order; without links
+ * to folders, hidden names and `node_modules`. `cut`: there are more.
  */
 export function filesBelow(
   folder: string,

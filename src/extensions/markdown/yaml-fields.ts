@@ -2,12 +2,12 @@ import { parseDocument } from "yaml";
 import { errorMessage } from "../../core/base/errors.ts";
 import { isRecord } from "../../core/base/json.ts";
 
-/** References one anchor may have; what has more grows without bound when it is read. */
+/** References allowed per anchor; a document with more can expand without bound. */
 const MAX_ALIASES = 16;
 
 const WORDS = /^(description|argument-hint): +(.*?)\r?$/gm;
 
-/** Like {@link parseFields}, but `argument-hint: [a] [b]` and `description: Use this: …` are texts. */
+/** Like {@link parseFields}, but `argument-hint: [a] [b]` and `description: Use this: …` are read as text. */
 export function readYamlFields(front: string): ReadFields {
   const read = parseFields(front);
   if (!("fault" in read)) return read;
@@ -19,7 +19,7 @@ export function readYamlFields(front: string): ReadFields {
 
 type ReadFields = { readonly fields: Readonly<Record<string, unknown>> } | { readonly fault: string };
 
-/** Plain data only (YAML core schema); or what is wrong, with the line in the document. */
+/** Plain data only (YAML core schema), or the fault with its line in the document. */
 function parseFields(front: string): ReadFields {
   try {
     const document = parseDocument(front, {

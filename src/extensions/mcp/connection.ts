@@ -1,6 +1,6 @@
 import type { HttpServer, McpServerDefinition } from "./server-definition.ts";
 
-/** A tool as its server describes it. Nothing in it can be relied on but its name. */
+/** A tool as its server describes it. Only its name can be relied on. */
 export interface ListedTool {
   readonly name: string;
   readonly [field: string]: unknown;
@@ -27,7 +27,7 @@ export interface CallOptions {
 export interface Connection {
   readonly callTool: (name: string, input: object, options: CallOptions) => Promise<unknown>;
   readonly listTools: () => Promise<readonly ListedTool[]>;
-  /** None where the server has no prompts; the same for resources. */
+  /** Empty if the server has no prompts; the same for resources. */
   readonly listPrompts: () => Promise<readonly ListedPrompt[]>;
   readonly getPrompt: (
     name: string,
@@ -36,25 +36,25 @@ export interface Connection {
   ) => Promise<unknown>;
   readonly listResources: () => Promise<readonly ListedResource[]>;
   readonly readResource: (uri: string, signal?: AbortSignal) => Promise<unknown>;
-  /** Why the connection ended, once it has. Never rejects. */
+  /** Resolves with the reason once the connection has ended. Never rejects. */
   readonly closed: Promise<string>;
-  /** Ends it, and the process behind it. Never rejects. */
+  /** Ends the connection and the process behind it. Never rejects. */
   readonly close: () => Promise<void>;
-  /** The same at once, for the moment before this process ends. */
+  /** Ends it immediately, for use right before this process exits. */
   readonly killNow: () => void;
 }
 
-/** The requests a server may make of the person, the model and the run. What is absent is refused. */
+/** The requests a server may make of the person, the model and the run. Absent members are refused. */
 export interface McpHost {
   readonly roots: readonly string[];
-  /** Variables that processes of servers get beside their own. */
+  /** Variables that server processes get in addition to their own. */
   readonly environment: () => { readonly [name: string]: string };
   readonly elicit?: Elicit | undefined;
   readonly sample?: Sample | undefined;
   readonly authorization?: ((server: HttpServer) => Authorization) | undefined;
 }
 
-/** A question of a server to the person: a form whose fields a JSON Schema describes, or a page to open. */
+/** A server's question to the person: a form whose fields a JSON Schema describes, or a page to open. */
 export interface Elicitation {
   readonly server: string;
   readonly message: string;
@@ -81,18 +81,18 @@ export type Sample = (
 ) => Promise<{ readonly text: string; readonly model: string }>;
 
 export interface Authorization {
-  /** A token that holds now, renewed where that was due; `undefined` where nobody logged in. */
+  /** A valid token, renewed if due; `undefined` if nobody has logged in. */
   readonly token: () => Promise<string | undefined>;
-  /** The server refused `token`: another one, or `undefined` where only logging in helps. */
+  /** Called when the server refused `token`: returns another one, or `undefined` if a new login is needed. */
   readonly renew: (token: string | undefined) => Promise<string | undefined>;
-  /** The next login is to ask for these rights too. */
+  /** Makes the next login also request these scopes. */
   readonly want: (scope: string) => Promise<void>;
 }
 
-/** How a connection could not be opened, or was lost: what the state of the server becomes depends on it. */
+/** Why a connection could not be opened or was lost; the server's next state depends on its kind. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
-  /** `login`: only logging in helps. `session`: unknown there, so no call was made. `broken`: else. */
+  /** `login`: a login is needed. `session`: unknown to the server, so no call was made. `broken`: else. */
   readonly kind: "login" | "session" | "broken";
 
   constructor(message: string, kind: ConnectionError["kind"] = "broken") {
@@ -101,7 +101,7 @@ export class ConnectionError extends Error {
   }
 }
 
-/** A list of a server that is remembered, and read again when the server says that it changed. */
+/** A remembered list of a server, read again when the server reports a change. */
 export type WatchedList = "tools" | "prompts";
 
 export interface ConnectionEvents {

@@ -22,7 +22,7 @@ export interface HttpTransportOptions {
   readonly onUnreachable: (reason: string) => void;
 }
 
-/** Streamable HTTP. A call whose stream ends without an answer gets an error, and does not wait for ever. */
+/** Streamable HTTP. A call whose stream ends without an answer gets an error instead of waiting forever. */
 export class HttpTransport extends StreamableHTTPClientTransport {
   readonly #options: HttpTransportOptions;
 
@@ -121,7 +121,7 @@ function authProvider({ name }: HttpServer, authorization: Authorization): AuthP
 }
 
 /**
- * `fetch` whose answers are read by {@link readMessages}; one with a longer message than allowed breaks off.
+ * A `fetch` whose responses go through {@link readMessages}; a message that is too long ends the response.
  */
 const readingFetch =
   (fetch: FetchLike): FetchLike =>
@@ -161,7 +161,7 @@ function tooLong(): ConnectionError {
   return new ConnectionError(`It sent a message of more than ${MAX_MESSAGE_BYTES / 1_048_576} MB.`);
 }
 
-/** Passes server-sent events on, each message as {@link readMessages} reads it. */
+/** Passes server-sent events through, with each message normalised by {@link readMessages}. */
 export function readStream(): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();

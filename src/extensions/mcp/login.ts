@@ -17,11 +17,11 @@ import { listen } from "../../system/listen.ts";
 import { type Authorization, ConnectionError } from "./connection.ts";
 import type { HttpServer } from "./server-definition.ts";
 
-/** The record of a login, readable by the user alone. */
+/** A stored login, readable only by the user. */
 export interface Login {
   /** The server it is for: tokens are sent to no other. */
   readonly url: string;
-  /** The authorization server that gave it: no other one hears of its client or its tokens. */
+  /** The authorization server that issued it: no other one sees its client or tokens. */
   readonly issuer?: string;
   readonly client: { readonly client_id: string; readonly [field: string]: unknown };
   readonly tokens: {
@@ -30,22 +30,22 @@ export interface Login {
     readonly refresh_token?: string | undefined;
     readonly [field: string]: unknown;
   };
-  /** Milliseconds since the epoch; absent where the server does not say. */
+  /** Milliseconds since the epoch; absent if the server does not say. */
   readonly expiresAt?: number;
-  /** Rights that a call needed and the tokens do not have. */
+  /** Scopes that a call needed and the tokens lack. */
   readonly wanted?: string;
 }
 
-/** Where the login for one server is kept. Changes by several processes come one after the other. */
+/** Stores the login for one server. Changes by several processes are made one after the other. */
 export interface LoginStore {
   readonly read: () => Login | undefined;
   readonly change: (change: (before: Login | undefined) => Promise<Login | undefined>) => Promise<void>;
 }
 
-/** Time before its end at which a token is renewed: a call must not begin with one that ends on the way. */
+/** How long before expiry a token is renewed, so that it does not expire during a call. */
 const RENEW_BEFORE_MS = 60_000;
 
-/** Tokens, renewed before they end and when refused, by one process for all of them. */
+/** Provides tokens, renewed before they expire and when refused, by one process on behalf of all. */
 export function authorizationOf(server: HttpServer, parts: LoginParts): Authorization {
   const { store, clock } = parts;
   const isDue = ({ expiresAt }: Login): boolean =>
@@ -76,11 +76,11 @@ export function authorizationOf(server: HttpServer, parts: LoginParts): Authoriz
 export interface LoginParts {
   readonly store: LoginStore;
   readonly clock: Clock;
-  /** Makes the requests. Default: the global one, which knows no proxies. */
+  /** Sends the requests. Default: the global `fetch`, which ignores proxies. */
   readonly fetch?: typeof fetch;
 }
 
-/** A login with new tokens; `undefined` where only logging in again helps. */
+/** A login with new tokens; `undefined` if only a new login helps. */
 async function renewed(
   login: Login,
   server: HttpServer,
@@ -100,7 +100,7 @@ async function renewed(
     });
     return loginOf(login, { refresh_token: refreshToken, ...tokens }, clock);
   } catch {
-    // Refused, or nobody there to ask: the call then says what to do.
+    // Refused or unreachable: the call then explains what to do.
     return undefined;
   }
 }
@@ -125,7 +125,7 @@ export interface LogInOptions extends LoginParts {
   readonly signal: AbortSignal;
 }
 
-/** Logs in with OAuth 2.1 over a page on the loopback interface. Rejects with a {@link ConnectionError}. */
+/** Logs in with OAuth 2.1 via a page on the loopback interface. Rejects with a {@link ConnectionError}. */
 export async function logIn(server: HttpServer, options: LogInOptions): Promise<void> {
   const { signal, fetch: fetchFn = fetch } = options;
   const callback = await listenForCallback(server.oauth.callbackPort ?? 0);
@@ -224,7 +224,7 @@ class LoginFlow implements OAuthClientProvider {
   readonly saveTokens = (tokens: Login["tokens"]): void => {
     this.#tokens = tokens;
   };
-  /** The address comes from others: what is no web page could start a program of this machine. */
+  /** The address is untrusted: one that is not a web page could start a program on this machine. */
   readonly redirectToAuthorization = (page: URL): void => {
     if (page.protocol !== "https:" && page.protocol !== "http:")
       throw new ConnectionError(`The login page is at ${page.protocol}, which is not an address of the web.`);
@@ -235,7 +235,7 @@ class LoginFlow implements OAuthClientProvider {
   };
   readonly codeVerifier = (): string => this.#verifier;
 
-  /** Findings from before the person was sent away count when they come back. */
+  /** Keeps what was discovered before the redirect for when the person comes back. */
   readonly saveDiscoveryState = (state: OAuthDiscoveryState): void => {
     this.#discovery = state;
   };

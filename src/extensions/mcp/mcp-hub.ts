@@ -15,7 +15,7 @@ export interface KnownServer {
   readonly prompts: readonly ListedPrompt[];
 }
 
-/** The records of servers between runs, by the hash of their configuration. Neither throws. */
+/** Records of servers kept between runs, by the hash of their configuration. Neither method throws. */
 export interface KnownServers {
   readonly read: (hash: string) => KnownServer | undefined;
   readonly write: (hash: string, server: KnownServer) => void;
@@ -27,7 +27,7 @@ export interface McpHubOptions {
   readonly loadOpener: () => Promise<OpenConnection>;
   readonly known: KnownServers;
   readonly clock: Clock;
-  /** `false`: every tool is offered at once. Default: 20 tools, 5000 tokens. */
+  /** `false`: all tools are offered at once. Default: 20 tools, 5000 tokens. */
   readonly defer?: { readonly tools: number; readonly tokens: number } | false;
   /** True for a tool whose every call is refused: it is neither offered nor found. Default: none. */
   readonly forbids?: (name: string) => boolean;
@@ -35,12 +35,12 @@ export interface McpHubOptions {
   readonly onNotice: (message: string, about: "server" | "tools") => void;
 }
 
-/** How a server does. One that is not started yet counts as `connecting`. */
+/** State of a server. One that has not started counts as `connecting`. */
 export interface McpServerStatus {
   readonly name: string;
   readonly status: "connecting" | "connected" | "failed" | "needs_auth" | "disabled";
   readonly reason?: string;
-  /** Tools it has, with what they cost in each request; known from an earlier run before it is connected. */
+  /** Its tools and their cost in each request; known from an earlier run before it is connected. */
   readonly tools: readonly Pick<McpTool, "as" | "name" | "tokens">[];
   readonly dropped: readonly DroppedTool[];
 }
@@ -57,9 +57,9 @@ interface Entry {
 }
 
 /**
- * The MCP servers of one agent. Its tools are known from earlier runs before any server runs;
- * {@link McpHub.start} starts all of them, and what they bring then reaches the agent's tools as it comes, at
- * their end, so that the beginning of its requests stays as it was.
+ * The MCP servers of one agent. Their tools are known from earlier runs before any server runs; {@link
+ * McpHub.start} starts all of them. Tools that arrive later are appended to the agent's tools, so that the
+ * beginning of its requests stays the same.
  */
 export class McpHub {
   readonly #options: McpHubOptions;
@@ -93,7 +93,7 @@ export class McpHub {
     this.#tools.take(...remembered);
   }
 
-  /** Tools for the first request: those that are known, or `find_tools` where they are many or unknown. */
+  /** Tools for the first request: the known ones, or `find_tools` if they are many or unknown. */
   tools(): readonly Tool[] {
     return this.#tools.first(this.#searched().some(({ isKnown }) => !isKnown));
   }
@@ -128,7 +128,7 @@ export class McpHub {
     });
   }
 
-  /** Calls a tool of a server by the server's own name for it. What it answers is as it came. */
+  /** Calls a tool of a server by the server's own name for it. Returns the answer unchanged. */
   async call(server: string, tool: string, input: object, signal: AbortSignal): Promise<unknown> {
     return this.#entries.get(server)?.server.call(tool, input, { signal });
   }
@@ -145,7 +145,7 @@ export class McpHub {
     return (await Promise.all(lists)).flat();
   }
 
-  /** The prompt of that name; starts its server where it is not known. Rejects when that is not available. */
+  /** Finds a prompt by name; starts its server if it is unknown. Rejects if the server is unavailable. */
   async findPrompt(name: string, signal: AbortSignal): Promise<McpPrompt | undefined> {
     const entry = this.#enabled().find(({ part }) => name.startsWith(`${MCP_PREFIX}${part}__`));
     if (entry === undefined) return undefined;
@@ -156,7 +156,7 @@ export class McpHub {
     return find();
   }
 
-  /** The messages of a prompt with its arguments. Rejects for an unknown name, and when its server does. */
+  /** The messages of a prompt with its arguments. Rejects for an unknown name, or if its server does. */
   async expandPrompt(
     name: string,
     args: { readonly [name: string]: string },
@@ -170,7 +170,7 @@ export class McpHub {
     );
   }
 
-  /** The resources of connected servers, each with the name a person mentions it by: `@server:uri`. */
+  /** The resources of connected servers, each with the name by which a person mentions it: `@server:uri`. */
   async resources(): Promise<readonly (ListedResource & { readonly mention: string })[]> {
     const lists = this.#ready().map(async ({ server }) => {
       const found = await server
@@ -230,7 +230,7 @@ export class McpHub {
     return this.#enabled().filter(({ server }) => server.life.state === "ready");
   }
 
-  /** The servers whose tools no rule forbids whatever they are: it describes the beginning of their names. */
+  /** The enabled servers, except those whose tools a rule forbids all at once by their name prefix. */
   #searched(): readonly Entry[] {
     const { forbids } = this.#options;
     return this.#enabled().filter(({ part }) => forbids?.(`${MCP_PREFIX}${part}__`) !== true);

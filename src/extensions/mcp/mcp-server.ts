@@ -20,11 +20,11 @@ export interface McpServerOptions {
   readonly random?: (() => number) | undefined;
   readonly onLife: () => void;
   readonly onTools: (tools: readonly ListedTool[]) => void;
-  /** The same of its prompts, which are read once it is ready. */
+  /** The same for its prompts, which are read once it is ready. */
   readonly onPrompts?: ((prompts: readonly ListedPrompt[]) => void) | undefined;
 }
 
-/** Owns the life of one server: starts it when it is wanted, and again with growing waits when it is lost. */
+/** Manages the life of a server: starts it on demand, and restarts it with growing delays when it is lost. */
 export class McpServer {
   readonly definition: McpServerDefinition;
   readonly #options: McpServerOptions;
@@ -51,12 +51,12 @@ export class McpServer {
     if (this.#life.state === "idle") this.#restart();
   }
 
-  /** Resolves when no start is in progress any more: the server is ready, or it is not going to be soon. */
+  /** Resolves when no start is in progress: the server is ready, or will not be soon. */
   async settled(): Promise<void> {
     while (this.#life.state === "starting") await this.#starting;
   }
 
-  /** Makes a request, on a new connection if there is none; once more if the server says it never took it. */
+  /** Makes a request, connecting if necessary; retries once if the server says it never accepted it. */
   async use<T>(signal: AbortSignal, request: (connection: Connection) => Promise<T>): Promise<T> {
     const first = await this.#connected(signal);
     try {
@@ -68,7 +68,7 @@ export class McpServer {
     }
   }
 
-  /** Calls a tool by the server's name for it. Rejects with a sentence for the model when that fails. */
+  /** Calls a tool by the server's name for it. Rejects with a sentence for the model on failure. */
   async call(name: string, input: object, options: CallOptions): Promise<unknown> {
     return this.use(options.signal, (connection) => connection.callTool(name, input, options));
   }
@@ -111,7 +111,7 @@ export class McpServer {
     this.#options.onLife();
   }
 
-  /** Somebody wants the server: one that does not run is started. */
+  /** The server is needed: starts it unless it is running. */
   #restart(): void {
     const { state } = this.#life;
     if (state === "waiting") this.#become({ state: "starting", attempt: this.#life.attempt + 1 });
@@ -142,7 +142,7 @@ export class McpServer {
     );
     let connection: Connection | undefined;
     try {
-      // An opening must not be told apart from the one before it.
+      // Opens only after the new state has been reported.
       await Promise.resolve();
       connection = await open(this.definition, host, {
         signal: attempt.signal,
@@ -174,7 +174,7 @@ export class McpServer {
     void this.#read("prompts");
   }
 
-  /** However often the server says that a list changed, it is asked one time after the other. */
+  /** Reads are sequential, however often the server reports a change of the list. */
   async #read(list: WatchedList): Promise<void> {
     this.#changed.add(list);
     const connection = this.#connection;
@@ -187,7 +187,7 @@ export class McpServer {
         tell();
       }
     } catch {
-      // The facts known so far stay; a connection that broke says so itself.
+      // The known facts stay; a broken connection reports itself.
     } finally {
       this.#reading.delete(list);
     }
@@ -231,24 +231,24 @@ export class McpServer {
       await clock.sleep(backoffDelayMs(attempt + 1, { baseMs: 500, random }), wait.signal);
       this.#become({ state: "starting", attempt: attempt + 1 });
     } catch {
-      // Somebody wanted the server before the time, or it was ended.
+      // Someone needed the server earlier, or it was stopped.
     }
   }
 }
 
 /**
- * Where the life of a server stands. `idle`: not started yet · `starting`: its tools are not known yet ·
- * `ready` · `waiting`: it failed and is started again after a while, or by the next call · `failed`: it is
- * started again by the next call alone · `needs_login` · `stopped`: for good.
+ * State of a server. `idle`: not started yet · `starting`: its tools are not known yet · `ready` · `waiting`:
+ * it failed and restarts after a delay, or on the next call · `failed`: only the next call restarts it ·
+ * `needs_login` · `stopped`: for good.
  */
 export type Lifecycle =
   | { readonly state: "idle" | "stopped" }
   | { readonly state: "ready"; readonly attempt: number }
-  /** `attempt`: starts since it last answered something, this one included. */
+  /** `attempt`: starts since it last answered a request, including this one. */
   | { readonly state: "starting"; readonly attempt: number }
   | { readonly state: "waiting"; readonly attempt: number; readonly reason: string }
   | { readonly state: "failed"; readonly reason: string }
   | { readonly state: "needs_login"; readonly reason: string };
 
-/** Starts in a row that are made without being asked for. */
+/** Consecutive automatic starts. */
 const MAX_ATTEMPTS = 5;

@@ -11,18 +11,18 @@ import type { McpServer } from "./mcp-server.ts";
 import { mcpNames } from "./tool-name.ts";
 import { toMcpResult } from "./tool-result.ts";
 
-/** A server's tool, as the model may be offered it. Details are found on demand: most are never offered. */
+/** A server's tool as it may be offered to the model. Details are computed lazily: most are never offered. */
 export interface McpTool {
   readonly as: string;
   readonly name: string;
   readonly description: string;
   readonly tokens: number;
   readonly text: string;
-  /** Makes the tool, each time the same one: schemas of tools that nobody is offered are not read. */
+  /** Creates the tool, always the same one: schemas of tools never offered are not read. */
   readonly tool: () => Tool;
 }
 
-/** A tool whose calls a rule refuses: it is known, but not shown, and its schema is not read. */
+/** A tool whose calls a rule refuses: it is known but not shown, and its schema is not read. */
 export function refusedTool({ as: name }: McpTool): Tool {
   const execute = (): never => {
     throw new Error("A rule forbids this tool.");
@@ -40,11 +40,11 @@ export interface McpTools {
   readonly dropped: readonly DroppedTool[];
 }
 
-/** Characters of a schema: longer ones would cost more than what they are for. */
+/** Longest schema in characters: a longer one would cost more than the tool is worth. */
 const MAX_SCHEMA_CHARS = 100_000;
 const MAX_DESCRIPTION_CHARS = 8_000;
 
-/** A tool that cannot be used is left out by name. `isChecked`: the list was gone through before. */
+/** Converts listed tools; unusable ones are dropped with a reason. `isChecked`: the list was checked. */
 export function toMcpTools(
   listed: readonly ListedTool[],
   server: McpServer,
@@ -120,7 +120,7 @@ function toTool(listed: ListedTool, server: McpServer, as: string): Tool {
     name: as,
     description: descriptionOf(listed),
     parameters: usable.schema as never,
-    // The server's own limit counts, which its progress moves on.
+    // The server's own timeout applies, which progress extends.
     timeoutMs: 0,
     access: onlyReads ? "none" : "exclusive",
     execute: async (input: object, { signal, update }: ToolContext) => {
@@ -135,7 +135,7 @@ function descriptionOf({ name, description, title }: ListedTool): string {
   return toCleanText(typeof given === "string" ? given : name).slice(0, MAX_DESCRIPTION_CHARS);
 }
 
-/** Regular expressions of other languages say nothing here: the server checks them. */
+/** Drops patterns in other regex dialects: the server checks them itself. */
 function usableSchema(inputSchema: unknown): NormalisedSchema {
   const { schema, renamed } = normaliseSchema(inputSchema) ?? {
     schema: { type: "object" },
@@ -161,16 +161,16 @@ function isPattern(source: string): boolean {
   }
 }
 
-/** A tool's schema as every provider takes it, and how its arguments lead back to the server's. */
+/** A tool's schema in a form every provider accepts, and the map from its argument names to the server's. */
 interface NormalisedSchema {
   readonly schema: { readonly [key: string]: unknown };
   readonly renamed: ReadonlyMap<string, string>;
 }
 
-/** The form of a parameter's name in the API of Anthropic. */
+/** The form of parameter names in Anthropic's API. */
 const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 
-/** An object schema without `$ref` and combinators at its top, which may be wider; `undefined`: no schema. */
+/** An object schema with no `$ref` or combinators at the top, perhaps wider; `undefined`: no schema. */
 export function normaliseSchema(schema: unknown): NormalisedSchema | undefined {
   if (schema === undefined) return { schema: { type: "object", properties: {} }, renamed: new Map() };
   if (!isRecord(schema)) return undefined;

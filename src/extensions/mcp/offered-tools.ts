@@ -6,16 +6,16 @@ import { type DroppedTool, type McpTool, refusedTool } from "./mcp-tools.ts";
 import { FIND_TOOLS } from "./tool-name.ts";
 
 interface OfferedToolsOptions {
-  /** When tools wait behind `find_tools`. `false`: never. Default: above 20 tools, or 5000 tokens. */
+  /** When tools are deferred behind `find_tools`. `false`: never. Default: above 20 tools or 5000 tokens. */
   readonly defer?: { readonly tools: number; readonly tokens: number } | false | undefined;
   readonly forbids: (name: string) => boolean;
   /** The servers that may have tools. */
   readonly servers: () => readonly McpServer[];
-  /** Resolves with the next change of the life of a server. */
+  /** Resolves on the next state change of a server. */
   readonly changed: () => Promise<void>;
 }
 
-/** A tool of a server: sent to the model, found by `find_tools` alone, or refused by a rule at each call. */
+/** A server's tool: sent to the model, found only through `find_tools`, or refused by a rule on each call. */
 interface Item {
   readonly server: string;
   tool: McpTool;
@@ -32,12 +32,12 @@ export class OfferedTools {
     this.#options = options;
   }
 
-  /** Of one server; those that are refused are left out. */
+  /** The tools of a server, without refused ones. */
   of(server: string): readonly McpTool[] {
     return this.#found((item) => item.server === server && item.state !== "refused");
   }
 
-  /** Tools for the first request. `isOpen`: there are servers whose tools are not known. */
+  /** Tools for the first request. `isOpen`: some servers' tools are not known yet. */
   first(isOpen: boolean): readonly Tool[] {
     const isSought = isOpen || this.#found(({ state }) => state === "hidden").length > 0;
     return [
@@ -47,7 +47,7 @@ export class OfferedTools {
     ];
   }
 
-  /** The tools of the agent, which get what comes later. */
+  /** Sets the agent's tool registry, which receives later tools. */
   attach(registry: ToolRegistry): void {
     this.#registry = registry;
   }
@@ -57,7 +57,7 @@ export class OfferedTools {
     this.#reveal(this.#found(({ tool }) => names.has(tool.as)));
   }
 
-  /** The same tools keep their place, new ones come last. Returns offered tools that are others now. */
+  /** Keeps the place of known tools and appends new ones. Returns the names of offered tools that changed. */
   take(...lists: readonly (readonly [server: string, tools: readonly McpTool[]])[]): readonly string[] {
     const changed: string[] = [];
     const added: McpTool[] = [];
@@ -78,7 +78,7 @@ export class OfferedTools {
     return changed;
   }
 
-  /** True for an offered tool that is another one now. */
+  /** Returns true if an offered tool has changed. */
   #replace(item: Item, next: McpTool | undefined): boolean {
     const { tool, state } = item;
     const isOther = state === "offered" && tool.text !== next?.text;
@@ -109,7 +109,7 @@ export class OfferedTools {
     return !this.#options.forbids(FIND_TOOLS);
   }
 
-  /** Costs are read only if the number of tools fits. */
+  /** Costs are computed only if the number of tools fits. */
   #fits(added: readonly McpTool[]): boolean {
     const { defer = { tools: 20, tokens: 5_000 } } = this.#options;
     if (defer === false || !this.#mayFind) return true;
@@ -117,7 +117,7 @@ export class OfferedTools {
     return all.length <= defer.tools && all.reduce((sum, { tokens }) => sum + tokens, 0) <= defer.tokens;
   }
 
-  /** Stands for the schemas of many tools: finds some by words, and offers them from the next request on. */
+  /** Replaces the schemas of many tools: finds some by words, and offers them from the next request on. */
   #findTools(): Tool {
     const { servers, changed } = this.#options;
     const counts = servers().map(({ definition: { name } }) => {
@@ -137,7 +137,7 @@ export class OfferedTools {
       } as const,
       readOnly: true,
       access: "none",
-      // Servers have their own limit for starting.
+      // Servers have their own start timeout.
       timeoutMs: 0,
       execute: async ({ query }, { signal }) => {
         for (;;) {
@@ -189,7 +189,7 @@ function firstLine(text: string): string {
   return line.length <= MAX_LINE ? line : `${line.slice(0, MAX_LINE - 1)}…`;
 }
 
-/** The tools a query means, the likeliest first: named in full, or sharing words with name or description. */
+/** The tools a query matches, best first: named in full, or sharing words with name or description. */
 function search(tools: readonly McpTool[], query: string): readonly McpTool[] {
   const named = new Set(query.split(/[\s,]+/));
   const exact = tools.filter(({ as, name }) => named.has(as) || named.has(name));
@@ -213,7 +213,7 @@ function scoreOf({ as, description }: McpTool, words: readonly string[]): number
   }, 0);
 }
 
-/** Words of two letters and more, `camelCase` and `snake_case` split; other scripts as they stand. */
+/** Words of two or more letters, `camelCase` and `snake_case` split; other scripts unchanged. */
 function wordsOf(text: string): readonly string[] {
   const parted = text.replaceAll(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
   return parted.split(/[^\p{L}\p{N}]+/u).filter((word) => word.length > 1 || /[^\x00-\x7f]/.test(word));

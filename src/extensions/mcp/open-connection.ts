@@ -28,10 +28,10 @@ import { SCHEMA_VALIDATOR } from "./schema-validator.ts";
 import type { McpServerDefinition } from "./server-definition.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
-/** Tokens a server gets where it does not say how many it wants, and at most. */
+/** The most tokens a server gets, and the number if it asks for none. */
 const MAX_SAMPLING_TOKENS = 8_192;
 
-/** Lets a client answer what its server asks of the person and of the model, as far as the host does. */
+/** Lets a client answer its server's requests to the person and the model, if the host supports them. */
 function answerServer(client: Client, server: McpServerDefinition, host: McpHost): void {
   const { elicit, sample } = host;
   const { name } = server;
@@ -80,17 +80,17 @@ function samplingMessage(message: unknown): SamplingRequest["messages"][number] 
 export interface ConnectionKit {
   readonly version: string;
   readonly watcher: ProcessWatcher | undefined;
-  /** Makes the requests to servers at an address. Default: the global one, which knows no proxies. */
+  /** Sends requests to HTTP servers. Default: the global `fetch`, which ignores proxies. */
   readonly fetch?: typeof fetch;
 }
 
-/** Pages of a list that are read, and entries that are taken. */
+/** Limits of a list: pages read, and entries taken. */
 const MAX_PAGES = 100;
 const MAX_ENTRIES = 2_000;
-/** Time a server at an address gets to hear that its session is over. */
+/** How long closing waits to tell an HTTP server that its session is over. */
 const GOODBYE_MS = 500;
 
-/** Opens connections with the protocol makers' client. What servers say stays as it is: others judge it. */
+/** Opens connections with the official MCP client. Server data is passed on unchecked: callers judge it. */
 export function connectionOpener(kit: ConnectionKit): OpenConnection {
   return async (server, host, options) => {
     const opening = { kit, server, host, options };
@@ -140,8 +140,8 @@ interface Line {
 }
 
 /**
- * The versions with `initialize` come first: nearly every server speaks them, and asking for newer ones costs
- * each of these a request, or a wait. A server that knows newer ones alone says so.
+ * Versions with `initialize` are tried first: nearly every server speaks them, and asking for newer ones
+ * costs each of these a request or a wait. A server that only knows newer ones says so.
  */
 async function connected(opening: Opening, newLine: () => Line): Promise<Connection> {
   try {
@@ -153,7 +153,7 @@ async function connected(opening: Opening, newLine: () => Line): Promise<Connect
 }
 
 const NEWEST_OLDER = "2025-11-25";
-/** How servers of newer versions alone refuse the first request of the older ones. */
+/** How servers that only speak newer versions refuse the first request of an older one. */
 const REFUSALS_OF_NEWER: ReadonlySet<unknown> = new Set([
   /** The version is not supported, or not named in a header. */ -32_022, -32_020,
   /** There is no `initialize` any more. */ -32_601,
@@ -167,7 +167,7 @@ function speaksNewerAlone(error: unknown): boolean {
     return isRecord(refusal) && REFUSALS_OF_NEWER.has(refusal["code"]);
   }
   if (error instanceof ProtocolError) return REFUSALS_OF_NEWER.has(error.code);
-  // It took the request of the older ones, and answered with a version after them.
+  // It accepted the older request and answered with a newer version.
   const [, version = ""] = /protocol version is not supported: ([\d-]+)/.exec(errorMessage(error)) ?? [];
   return version > NEWEST_OLDER;
 }
@@ -198,7 +198,7 @@ async function connectedBy(
     client.setNotificationHandler(`notifications/${list}/list_changed`, () => onChanged(list));
   const ended = Promise.withResolvers<string>();
   Object.assign(client, {
-    // Slips of a server are its own: what matters ends a request or the connection.
+    // Errors here are the server's slips: serious ones end a request or the connection anyway.
     onerror: () => undefined,
     onclose: () => ended.resolve(line.reason()),
   });
@@ -212,13 +212,13 @@ async function connectedBy(
   } finally {
     signal.removeEventListener("abort", aborted);
   }
-  // The newer versions tell of changes to those who ask for it.
+  // Newer versions report changes only to subscribers.
   if (mode === "auto")
     client.listen({ toolsListChanged: true, promptsListChanged: true }, { signal }).catch(() => undefined);
   return new SdkConnection(client, server.timeoutMs, line, ended.promise);
 }
 
-/** As long as a timer can wait: what opens and calls is ended by signals, and by silence. */
+/** The longest possible timer: opening and calls are ended by signals, or by silence. */
 const LONG_MS = 2 ** 31 - 1;
 
 class SdkConnection implements Connection {
@@ -324,7 +324,7 @@ class SdkConnection implements Connection {
   }
 }
 
-/** Takes every answer: one odd entry must not cost the whole of it. */
+/** Accepts any answer: one odd entry must not invalidate the rest. */
 const ANYTHING = {
   "~standard": { version: 1, vendor: "nano-agent", validate: (value: unknown) => ({ value }) },
 } as const;
@@ -333,7 +333,7 @@ function isNamed(value: unknown): value is ListedTool {
   return isRecord(value) && typeof value["name"] === "string" && value["name"] !== "";
 }
 
-/** A tool without a name is heard of, so that it can be told that it is left out. */
+/** A tool without a name is kept, so that it can be reported as left out. */
 function named(value: unknown): ListedTool {
   return isNamed(value) ? value : { name: "" };
 }

@@ -10,7 +10,7 @@ export interface PromptMessage {
   readonly content: readonly (TextBlock | ImageBlock)[];
 }
 
-/** The messages a server's prompt consists of; what is no message is left out. */
+/** The messages of a server's prompt; entries that are not messages are left out. */
 export function promptMessages(answer: unknown): readonly PromptMessage[] {
   const messages = isRecord(answer) ? answer["messages"] : undefined;
   return (Array.isArray(messages) ? (messages as readonly unknown[]) : []).flatMap((message) => {
@@ -29,7 +29,7 @@ export interface McpPrompt extends Omit<ListedPrompt, "name"> {
   readonly own: string;
 }
 
-/** The prompts of a server: their names begin with `part`, as those of its tools do. */
+/** The prompts of a server: like its tools, their names begin with `part`. */
 export function promptsOf({
   server,
   part,

@@ -4,7 +4,7 @@ import { type Fields, isRecord } from "../../core/base/json.ts";
 
 export const MAX_MESSAGE_BYTES: number = 32 * 1024 * 1024;
 
-/** Takes bytes apart into lines. One that is too long is told as `undefined`, and nothing more is read. */
+/** Splits bytes into lines. A line that is too long is reported as `undefined`, and reading stops. */
 export function lineReader(
   onLine: (line: string | undefined) => void,
   maxBytes: number = MAX_MESSAGE_BYTES,
@@ -38,9 +38,9 @@ export function lineReader(
 type RequestId = string | number;
 
 /**
- * The messages in a text of a server, as the protocol's library takes them; none where it holds no message.
- * `null` counts as absent where the protocol has no such value. An answer that cannot be read becomes an
- * error for its call, which would wait for ever otherwise.
+ * The messages in a server's text, in the form the protocol's library accepts; empty if it holds none. `null`
+ * counts as absent unless the protocol allows it. An unreadable answer becomes an error for its call, which
+ * would otherwise wait forever.
  */
 export function readMessages(text: string): readonly object[] {
   const json = text.replace(/^\uFEFF/, "");
@@ -71,7 +71,7 @@ function readMessage(value: unknown): readonly object[] {
   }
 }
 
-/** Members that hold data of a server's own, where `null` is a value. */
+/** Members with arbitrary data, in which `null` is a value. */
 const DATA: ReadonlySet<string> = new Set([
   "_meta",
   "arguments",
@@ -116,7 +116,7 @@ function isRequestId(value: unknown): value is RequestId {
   return typeof value === "number" || typeof value === "string";
 }
 
-/** The id of a broken message: beside its first or its last brace, where no text of its content can stand. */
+/** The id of a broken message: next to its first or last brace, where it cannot be part of its content. */
 function idAtEdge(text: string): RequestId | undefined {
   const [, first] = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*,/.exec(text) ?? [];
   const [, last] =

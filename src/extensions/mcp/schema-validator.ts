@@ -2,7 +2,7 @@ import type { JsonSchemaType, JsonSchemaValidator } from "@modelcontextprotocol/
 import type { JsonSchema } from "../../core/base/schema.ts";
 import { compileValidator } from "../../core/base/validate-json.ts";
 
-/** The protocol's own validator makes code of foreign schemas and takes forever on some. */
+/** The protocol's own validator generates code from foreign schemas and takes forever on some. */
 export const SCHEMA_VALIDATOR = {
   getValidator: <T>(schema: JsonSchemaType): JsonSchemaValidator<T> => {
     const validate = compileValidator(schema as JsonSchema);

@@ -1,10 +1,10 @@
 import { type Fields, isRecord, ownValue } from "../../core/base/json.ts";
 import { hashText } from "../../core/base/text.ts";
 
-/** A text with its variables put in, or the first variable that is not set. */
+/** Text with its variables expanded, or the first variable that is not set. */
 type ExpandedText = { readonly text: string } | { readonly missing: string };
 
-/** Puts in `${NAME}` and `${NAME:-default}`. What is put in is not looked at again. */
+/** Expands `${NAME}` and `${NAME:-default}`. Inserted values are not expanded again. */
 export function expandVariables(
   text: string,
   variables: { readonly [name: string]: string | undefined },
@@ -28,14 +28,14 @@ const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 interface AnyServer {
   readonly name: string;
   readonly source: string;
-  /** Names the configuration, without the values of its variables. */
+  /** Identifies the configuration, without the values of its variables. */
   readonly hash: string;
   readonly enabled: boolean;
-  /** Milliseconds without progress after which a call is given up. */
+  /** Milliseconds without progress after which a call is abandoned. */
   readonly timeoutMs: number;
   /** Milliseconds the server may take until its tools are known. */
   readonly startupTimeoutMs: number;
-  /** True when it may ask the model of the run. */
+  /** True if it may query the run's model. */
   readonly sampling: boolean;
 }
 
@@ -48,7 +48,7 @@ export interface StdioServer extends AnyServer {
 }
 
 export interface HttpServer extends AnyServer {
-  /** `http`: Streamable HTTP, and SSE where the server does not speak it. `sse`: SSE alone. */
+  /** `http`: Streamable HTTP, or SSE if the server does not support it. `sse`: SSE only. */
   readonly type: "http" | "sse";
   readonly url: string;
   readonly headers: { readonly [name: string]: string };
@@ -59,7 +59,7 @@ export interface OAuthSettings {
   readonly clientId?: string;
   readonly clientSecret?: string;
   readonly scope?: string;
-  /** Default: any free one. */
+  /** Default: any free port. */
   readonly callbackPort?: number;
 }
 
@@ -67,9 +67,9 @@ export type McpServerDefinition = StdioServer | HttpServer;
 
 export interface DefinitionPlace {
   readonly source: string;
-  /** Values for `${NAME}`; `undefined`: that is a text like any other. */
+  /** Values for `${NAME}`; `undefined`: `${NAME}` is ordinary text. */
   readonly variables: { readonly [name: string]: string | undefined } | undefined;
-  /** Names of variables that who wrote the definition must not have. Default: none. */
+  /** Names of variables the definition's author must not get. Default: none. */
   readonly withheld?: ReadonlySet<string> | undefined;
 }
 
@@ -81,7 +81,7 @@ const DEFAULT_TIMEOUT_MS = 120_000;
 const DEFAULT_STARTUP_TIMEOUT_MS = 30_000;
 const HTTP_TYPES: ReadonlySet<unknown> = new Set(["http", "streamable-http", "streamableHttp"]);
 
-/** Reads a server's definition from a file. Unknown fields are ignored: other programs keep theirs there. */
+/** Parses a server's definition. Unknown fields are ignored: other programs keep theirs there. */
 export function parseServer(name: string, value: unknown, place: DefinitionPlace): ParsedServer {
   if (name.trim() === "") return fault("has no name; write one in place of the empty text");
   if (!isRecord(value)) return fault("is not an object");
@@ -129,7 +129,7 @@ function commonFields(name: string, value: Fields, { source }: DefinitionPlace):
   return {
     name,
     source,
-    // A cryptographic hash would hold the first request up, and a name protects nothing here.
+    // A cryptographic hash would delay the first request, and this name protects nothing.
     hash: hashText(JSON.stringify(value)).toString(36).padStart(11, "0"),
     enabled: value["disabled"] !== true && value["enabled"] !== false,
     timeoutMs: milliseconds(value, "timeout") ?? DEFAULT_TIMEOUT_MS,

@@ -18,17 +18,17 @@ export interface StdioTransportOptions {
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** Time a server gets to end by itself once its standard input ended, and then once it was told to. */
+/** How long a server may take to exit after its standard input closes, and then after SIGTERM. */
 const CLOSE_GRACE_MS = 300;
 const TERM_GRACE_MS = 1_000;
-/** The most that is kept of a server's standard error, to say why it died. */
+/** Characters kept of a server's standard error, to explain why it died. */
 const MAX_STDERR_CHARS = 2_000;
-/** Messages that may wait to be heard; then a server that sends more has to wait too. */
+/** Undelivered messages allowed; at this number, reading from the server pauses. */
 const MAX_UNHEARD = 256;
-/** Lines in a row that are no messages: more is a flood and no slip of a program that prints. */
+/** Consecutive lines that are no messages: more is a flood rather than a program's stray output. */
 const MAX_OTHER_LINES = 10_000;
 
-/** A server as a process in a group of its own, which is killed at the end. Other lines are passed over. */
+/** A server in its own process group, which is killed at the end. Lines that are no messages are skipped. */
 export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -69,7 +69,7 @@ export class StdioTransport implements Transport {
     this.#exited = new Promise((resolve) => {
       child.once("exit", (code, signal) => {
         this.#reason ??= signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
-        // Processes it started must not stay behind it.
+        // Processes it started must not outlive it.
         this.killNow();
         for (const name of names) watcher?.remove(name);
         resolve();
@@ -91,7 +91,7 @@ export class StdioTransport implements Transport {
         input.write(`${JSON.stringify(message)}\n`, (error) => resolve(!error));
       }));
     if (isWritten) return;
-    // Its pipe breaks before its exit is known, which says more.
+    // The pipe breaks before the exit is known, and the exit is more informative.
     await within(CLOSE_GRACE_MS, this.#exited);
     throw new ConnectionError(this.reason);
   }
@@ -118,7 +118,7 @@ export class StdioTransport implements Transport {
     try {
       process.kill(process.platform === "win32" ? pid : -pid, name);
     } catch {
-      // The group is gone already.
+      // The group is already gone.
     }
   }
 
@@ -132,7 +132,7 @@ export class StdioTransport implements Transport {
       lineReader((line) => this.#line(line)),
     );
     const spoken = new Promise<void>((resolve) => child.stdout.once("close", resolve));
-    // A leftover may hold the pipe open, a process may outlive its own: neither is waited for.
+    // A leftover may hold the pipe open, or the process may outlive its pipe: wait for neither.
     const afterExit = this.#exited.then(() => within(CLOSE_GRACE_MS, spoken));
     const afterSpeech = spoken.then(() => within(CLOSE_GRACE_MS, this.#exited));
     void Promise.race([afterExit, afterSpeech]).then(() => {
@@ -160,7 +160,7 @@ export class StdioTransport implements Transport {
       this.#giveUp(`it wrote ${MAX_OTHER_LINES} lines that are not messages of the protocol`);
   }
 
-  /** One after the other: what is told of a call before its answer is to be heard before it. */
+  /** Delivered one by one: notifications about a call must be handled before its answer. */
   #deliver(message: object): void {
     if (++this.#unheard === MAX_UNHEARD) this.#child?.stdout.pause();
     this.#delivery = this.#delivery.then(async () => {

@@ -4,14 +4,14 @@ const MAX_NAME = 64;
 
 export const MCP_PREFIX = "mcp__";
 
-/** Name of the tool behind which those of servers wait. */
+/** Name of the tool through which deferred server tools are found. */
 export const FIND_TOOLS = "find_tools";
 
 /**
- * The names of a server's things (tools, prompts) as the agent calls them: `mcp__server__name`, of letters,
- * digits, `_` and `-`, at most 64 characters. A name that had to be changed and then is that of another one,
- * or had to be cut, ends in a hash of what it was. Equal names come out equal; which of two clashing ones is
- * changed does not depend on their order. `part` is one of {@link serverParts}.
+ * The names of a server's tools or prompts as the agent uses them: `mcp__server__name`, made of letters,
+ * digits, `_` and `-`, at most 64 characters. A changed name that clashes with another, or one that was too
+ * long, ends in a hash of the original. Equal names give equal results; which of two clashing names changes
+ * does not depend on their order. `part` is one of {@link serverParts}.
  */
 export function mcpNames(part: string, names: readonly string[]): ReadonlyMap<string, string> {
   const prefix = `${MCP_PREFIX}${part}__`;
@@ -29,7 +29,7 @@ export function mcpNames(part: string, names: readonly string[]): ReadonlyMap<st
   return made;
 }
 
-/** The part for each server in the names of its tools, without `__`. A name that fits as it is stays. */
+/** The part of tool names that stands for each server, without `__`. A valid name stays unchanged. */
 export function serverParts(servers: readonly string[]): ReadonlyMap<string, string> {
   const parts = new Map<string, string>();
   const plain = (server: string): string =>

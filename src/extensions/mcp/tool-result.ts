@@ -4,14 +4,14 @@ import type { ImageBlock, TextBlock } from "../../core/message/message.ts";
 import type { ToolResult } from "../../core/tool/tool.ts";
 
 const MAX_TEXT_BYTES = 50 * 1024;
-/** Bytes of one image, and of all of one result, as base64: more is refused by providers. */
+/** Base64 bytes allowed for one image, and for all images of a result: providers refuse more. */
 const MAX_IMAGE_CHARS = 7_000_000;
 const MAX_ALL_IMAGE_CHARS = 14_000_000;
 const IMAGE_TYPES: ReadonlySet<unknown> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
 type Block = TextBlock | ImageBlock;
 
-/** Texts (50 KB), pictures and resources; structured content where there is nothing else. */
+/** Text (50 KB), images and resources; structured content only if there is nothing else. */
 export function toMcpResult(answer: unknown): ToolResult {
   if (!isRecord(answer)) return { content: "Error: The server's answer is not a result.", isError: true };
   const { content, structuredContent, isError } = answer;
@@ -29,7 +29,7 @@ export function toMcpResult(answer: unknown): ToolResult {
   };
 }
 
-/** Blocks for the model from content blocks of the protocol. All texts together have at most 50 KB. */
+/** Converts content blocks of the protocol to blocks for the model. All text together is at most 50 KB. */
 export function contentBlocks(content: readonly unknown[]): readonly Block[] {
   const images = { left: MAX_ALL_IMAGE_CHARS };
   const blocks = content.flatMap((block) => (isRecord(block) ? toBlocks(block, images) : []));
@@ -93,9 +93,7 @@ function media({ mimeType, data: given }: Fields, images: { left: number }): Blo
   return { type: "image", source: { type: "base64", media_type: String(type), data } };
 }
 
-/**
- * Base64 as every provider takes it: without line breaks, of the usual alphabet; `undefined` if it is none.
- */
+/** Base64 as every provider accepts it: no line breaks, standard alphabet; `undefined` if invalid. */
 function plainBase64(data: string): string | undefined {
   if (BASE64.test(data)) return data;
   const plain = data.replaceAll(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/");
@@ -104,7 +102,7 @@ function plainBase64(data: string): string | undefined {
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** The type that the first bytes of a picture tell: servers name it in many ways, and providers compare. */
+/** The image type by its first bytes: servers name types in many ways, and providers check them. */
 function imageTypeOf(data: string): string | undefined {
   const head = Buffer.from(data.slice(0, 16), "base64").toString("latin1");
   if (head.startsWith("\x89PNG")) return "image/png";

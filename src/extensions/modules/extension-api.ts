@@ -4,17 +4,17 @@ import type { WireName } from "../../core/message/message.ts";
 import type { Tool, ToolContext, ToolDefinition, ToolOutput } from "../../core/tool/tool.ts";
 import type { HookEvent, HookInput } from "../command-hooks/read-hooks.ts";
 
-/** A tool the model may call. What `defineTool` takes, and what it makes, works too. */
+/** A tool the model may call. Definitions for `defineTool`, and its results, are also accepted. */
 export interface ExtensionTool {
   /** 1 to 64 letters, digits, `_` and `-`. */
   readonly name: string;
-  /** When to use it; the model chooses by it. */
+  /** When to use it; guides the model's choice. */
   readonly description: string;
   /** JSON Schema of an object. Default: no arguments. */
   readonly inputSchema?: JsonSchema;
-  /** True when a call changes nothing. A hint; whether it runs is decided by the permission rules. */
+  /** True if a call changes nothing. A hint; the permission rules decide whether it runs. */
   readonly readOnly?: boolean;
-  /** Returns text, or what becomes JSON. Throwing makes an error result that the model can act on. */
+  /** Returns text, or a value to send as JSON. Throwing gives an error result that the model can act on. */
   readonly execute: (input: never, context: ToolContext) => ToolOutput;
 }
 
@@ -23,11 +23,11 @@ export interface ExtensionCommand {
   readonly name: string;
   readonly description: string;
   readonly argumentHint?: string;
-  /** Returns the prompt to send, or nothing when it has done its work. */
+  /** Returns the prompt to send, or nothing if it has done its work. */
   readonly run: (args: string, context: ExtensionContext) => string | void | Promise<string | void>;
 }
 
-/** Facts for a command of an extension. */
+/** Context of an extension's command. */
 export interface ExtensionContext {
   readonly cwd: string;
   readonly sessionId: string;
@@ -42,15 +42,15 @@ export interface ExtensionProvider {
   readonly name: string;
   readonly wire: WireName | "openai-chat" | "openai-responses";
   readonly baseUrl: string;
-  /** Name of the variable that holds its key. */
+  /** Name of the environment variable with its key. */
   readonly apiKeyEnv?: string;
 }
 
-/** The answer of a hook: what a command hook prints as JSON. Nothing at all leaves everything as it is. */
+/** The answer of a hook: the JSON a command hook would print. An empty one leaves everything unchanged. */
 export interface HookReply {
   readonly decision?: "allow" | "ask" | "deny" | "block" | "approve";
   readonly reason?: string;
-  /** False ends the run, with `stopReason` as the sentence for the person. */
+  /** False ends the run; `stopReason` tells the person why. */
   readonly continue?: boolean;
   readonly stopReason?: string;
   readonly additionalContext?: string;
@@ -62,24 +62,24 @@ export interface HookReply {
   };
 }
 
-/** Answers an event. */
+/** Handles an event. */
 export type HookFunction = (
   input: HookInput,
   signal: AbortSignal,
 ) => HookReply | void | Promise<HookReply | void>;
 
 /**
- * The parameter of an extension: `export default (agent: ExtensionApi) => { … }`. Everything is to be
- * registered before the function returns.
+ * The parameter of an extension: `export default (agent: ExtensionApi) => { … }`. Register everything before
+ * the function returns.
  */
 export interface ExtensionApi {
-  /** The working folder of the session. */
+  /** The session's working directory. */
   readonly cwd: string;
   tool(tool: ExtensionTool | ToolDefinition<JsonSchema> | Tool): void;
   command(command: ExtensionCommand): void;
-  /** `matcher`: a regular expression over the name of the tool, for the events of tools. */
+  /** `matcher`: a regular expression for the tool name, for tool events. */
   hook(event: HookEvent, handler: HookFunction, options?: { readonly matcher?: string }): void;
   provider(provider: ExtensionProvider): void;
-  /** A short text for the status line, asked for when something happened. `undefined` shows nothing. */
+  /** Short text for the status line, rendered after each event. `undefined` shows nothing. */
   status(render: () => string | undefined): void;
 }

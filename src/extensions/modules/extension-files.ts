@@ -13,7 +13,7 @@ export interface ExtensionFile {
 
 const ENDING = /\.(?:ts|mts|mjs|js)$/;
 
-/** Extensions of folders, by name: `*.ts`, `*.mts`, `*.mjs`, `*.js`, and folders with such an `index`. */
+/** Extensions in folders, by name: `*.ts`, `*.mts`, `*.mjs`, `*.js`, and folders with such an `index`. */
 export function extensionFiles(folders: readonly SourceFolder[]): readonly ExtensionFile[] {
   return folders.flatMap(({ path, origin }) =>
     namesIn(path).flatMap((name): ExtensionFile[] => {
@@ -27,7 +27,7 @@ export function extensionFiles(folders: readonly SourceFolder[]): readonly Exten
   );
 }
 
-/** A pipe would hold the start until somebody writes to it. */
+/** A pipe would block the start until someone writes to it. */
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }

@@ -20,11 +20,11 @@ export interface LoadedExtension extends ExtensionFile {
   readonly commands: readonly ExtensionCommand[];
   readonly hooks: readonly HookHandler[];
   readonly providers: readonly UsedProvider[];
-  /** Texts for the status line; one that throws is asked no more. */
+  /** Text for the status line; one that throws is not called again. */
   readonly statuses: readonly (() => string | undefined)[];
 }
 
-/** Gets, with a file's path, what takes the errors its code threw, and says which it took. */
+/** Receives a file's path and a function that takes errors thrown by its code and says if it took one. */
 export type AdoptErrors = (path: string, takes: (error: unknown) => boolean) => void;
 
 export interface LoadExtensionsOptions {
@@ -32,15 +32,15 @@ export interface LoadExtensionsOptions {
   readonly onFailure: (message: string) => void;
   /** See {@link import("../../coding/session/coding-session.ts").CodingSessionOptions.adoptErrors}. */
   readonly adoptErrors?: AdoptErrors | undefined;
-  /** Ends the use of the extensions. Default: never, they are used as long as the process lives. */
+  /** Stops using the extensions. Default: never, they are used for the lifetime of the process. */
   readonly until?: AbortSignal | undefined;
   readonly clock?: Clock;
 }
 
-/** Time an extension gets to load: the session waits for it. */
+/** How long an extension may take to load, since the session waits for it. */
 const MAX_LOAD_MS = 10_000;
 
-/** Never rejects: an extension that cannot be loaded is a finding. `onFailure` hears of later ones. */
+/** Never rejects: an extension that fails to load is a finding. `onFailure` receives later failures. */
 export async function loadExtensions(
   files: readonly ExtensionFile[],
   { clock = systemClock, ...options }: LoadExtensionsOptions,
@@ -114,7 +114,7 @@ async function loadExtension(
   return { ...file, tools, commands, providers, hooks, statuses };
 }
 
-/** Tells once what an extension throws where nobody called it. */
+/** Reports, once, an error that an extension throws outside any call to it. */
 function tellerOf(file: ExtensionFile, tell: (message: string) => void): (error: unknown) => boolean {
   let isTold = false;
   return (error) => {
@@ -139,7 +139,7 @@ function toTool(given: Parameters<ExtensionApi["tool"]>[0]): Tool {
   return defineTool({ ...rest, ...(parameters && { parameters }) } as ToolDefinition<JsonSchema>);
 }
 
-/** True for what `defineTool` made: its schema is compiled. */
+/** True if `defineTool` made it: its schema is compiled. */
 function isMade(given: Parameters<ExtensionApi["tool"]>[0]): given is Tool {
   return "schema" in given && typeof given.schema?.validate === "function";
 }
@@ -160,7 +160,7 @@ function checkedProvider(provider: ExtensionProvider): UsedProvider {
   check(provider, OBJECT, "The provider");
   const { name, baseUrl } = provider;
   const wires = ["anthropic", "openai_chat", "openai_responses", "google"] as const;
-  // Names of models have a dash where names of wires have an underscore.
+  // Model names have a dash where wire names have an underscore.
   const wire = wires.find((each) => [each, each.replace("_", "-")].includes(provider.wire));
   if (typeof name !== "string" || !/^[a-z0-9][a-z0-9._-]*$/.test(name))
     throw misuse(`a provider is named ${JSON.stringify(name)}: use lower-case letters, digits and -`);
@@ -174,10 +174,10 @@ function checkedProvider(provider: ExtensionProvider): UsedProvider {
 const OWN = /^nano-agent(\/|$)/;
 
 /**
- * Has extensions that import or require `nano-agent`, or an entry of it, get this one where it is not
- * installed beside them: the command is mostly installed elsewhere than they lie. That holds for all below
- * their folders and for packages beside them, at once or later, until the signal is aborted. Node also has
- * no need to guess then, and to warn of it, which system of modules a file of theirs is for.
+ * Resolves `nano-agent` and its entries to this package for extensions that do not have it installed, since
+ * the command usually lives elsewhere. Applies to everything below their folders and to packages next to
+ * them, now or later, until the signal is aborted. It also tells Node the module format of their files, so
+ * that Node neither guesses nor warns.
  */
 export function lendOwnPackage(files: readonly Pick<ExtensionFile, "path">[], until?: AbortSignal): void {
   const paths = files.map(({ path }) => realPath(path));
@@ -188,7 +188,7 @@ export function lendOwnPackage(files: readonly Pick<ExtensionFile, "path">[], un
       const from = pathOf(context.parentURL);
       if (OWN.test(specifier) && isOfExtension(from) && !isInstalledFor(from)) {
         try {
-          // A package may import itself by its name.
+          // A package may import itself by name.
           return next(specifier, context);
         } catch (error) {
           return { url: ownEntry(specifier, error), shortCircuit: true };
@@ -206,7 +206,7 @@ function pathOf(url = ""): string {
   return url.startsWith("file:") ? fileURLToPath(url) : "";
 }
 
-/** True where there is one, also one without the entry that is asked for. */
+/** True if the package is installed, even if it lacks the requested entry. */
 function isInstalledFor(path: string): boolean {
   return packageFolders(path).some((folder) => existsSync(join(folder, "nano-agent")));
 }
@@ -221,9 +221,9 @@ function ownEntry(specifier: string, error: unknown): string {
   }
 }
 
-/** The format of a file that no package.json tells the system of modules of; `null` leaves it to Node. */
+/** The format of a file for which no package.json gives a module system; `null` leaves it to Node. */
 function formatOf(path: string): string | null {
-  // Of packages Node does not warn, and texts in code may look like code.
+  // Node does not warn about packages, and string contents may look like code.
   if (path.includes(`${sep}node_modules${sep}`)) return null;
   const code = readFileSync(path, "utf8").replaceAll(/\/\*[^]*?\*\//g, "");
   if (
@@ -235,12 +235,12 @@ function formatOf(path: string): string | null {
 }
 
 /**
- * True when the code of an extension threw an error, in a timer or a promise of its own. Of the calls in its
- * stack that are not Node's the outermost is in the extension's file or own folder; or the innermost, not
- * counting packages installed beside it: a promise that is rejected before it waits has our call around it.
+ * True if an extension's code threw an error in its own timer or promise. Among the stack's calls outside
+ * Node, either the outermost is in the extension's file or folder, or the innermost is, not counting packages
+ * installed for it: a promise that is rejected before its first await has our call around it.
  */
 export function isThrownBy(error: unknown, file: Pick<ExtensionFile, "name" | "path">): boolean {
-  // Stacks name files by where links lead.
+  // Stacks name files by their resolved paths.
   const path = realPath(file.path);
   const root = rootOf(file.name, path);
   const isOwn = isIn([root], root.endsWith(sep) ? "" : ":");
@@ -250,7 +250,7 @@ export function isThrownBy(error: unknown, file: Pick<ExtensionFile, "name" | "p
   return ends.some((call) => call !== undefined && isOwn(call));
 }
 
-/** Tells of a line of a stack whether it names one of these places, with `end` behind it. */
+/** Returns a predicate that is true if a stack line names one of these places, followed by `end`. */
 function isIn(places: readonly string[], end = ""): (call: string) => boolean {
   const written = places.flatMap((place) => [place, pathToFileURL(place).href]).map((place) => place + end);
   return (call) => written.some((place) => call.includes(place));
@@ -263,7 +263,7 @@ function callsOf(error: unknown): readonly string[] {
     .filter((line) => /^\s+at .*[/\\].*:\d+:\d+\)?$/.test(line) && !line.includes("node:"));
 }
 
-/** The file, or a folder with a separator behind it: that of an `index`, or of a package. */
+/** The file, or a folder with a trailing separator: that of an `index`, or of a package. */
 function rootOf(name: string, path: string): string {
   const inPackage = `${sep}node_modules${sep}${name.replaceAll("/", sep)}${sep}`;
   const at = path.lastIndexOf(inPackage);
@@ -271,7 +271,7 @@ function rootOf(name: string, path: string): string {
   return basename(path).startsWith("index.") ? dirname(path) + sep : path;
 }
 
-/** The folders in which a file finds packages, the nearest first, each with a separator behind it. */
+/** The folders in which a file finds packages, nearest first, each with a trailing separator. */
 function packageFolders(path: string): readonly string[] {
   const folder = dirname(path);
   return folder === path ? [] : [join(folder, "node_modules", sep), ...packageFolders(folder)];

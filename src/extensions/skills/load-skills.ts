@@ -8,13 +8,13 @@ import { type Definition, loadDefinitions } from "../markdown/load-definitions.t
 import type { Finding, IsTrusted, Origin, SourceFolder } from "../markdown/origin.ts";
 import { filesBelow, readFolder, readRegularFile, readTextFile } from "../markdown/read-text-file.ts";
 
-/** Instructions for a kind of task, kept in a folder with a `SKILL.md` and the files it speaks of. */
+/** Instructions for a kind of task, kept in a folder with a `SKILL.md` and the files it refers to. */
 export interface Skill {
   /** Lower-case letters, digits and dashes, at most 64; also the name of its folder. */
   readonly name: string;
   /** When to use it, at most 1,024 characters. */
   readonly description: string;
-  /** False keeps it from the model; a person can still see and use it. */
+  /** False hides it from the model; a person can still see and use it. */
   readonly forModel: boolean;
   readonly origin: Origin;
   /** Its `SKILL.md`. */
@@ -29,19 +29,19 @@ const MAX_DESCRIPTION = 1_024;
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const MAX_NAME = 64;
 
-/** The skills that can be used, and what a person should know of the others. */
+/** The usable skills, and findings about the others for a person. */
 export interface LoadedSkills {
   readonly skills: readonly Skill[];
   readonly findings: readonly Finding[];
 }
 
 /**
- * Finds the skills of some folders: each subfolder with a `SKILL.md` whose head names and describes it. Of
- * several of one name the first is used. Never rejects: what cannot be used is told in `findings`. Folders
- * that are not there hold nothing.
+ * Finds the skills in folders: each subfolder with a `SKILL.md` whose front matter names and describes it. If
+ * several share a name, the first is used. Never rejects: unusable ones are reported in `findings`. Missing
+ * folders count as empty.
  */
 export async function loadSkills(folders: readonly SourceFolder[]): Promise<LoadedSkills> {
-  // One folder may be reached on several ways, by links between the places skills are kept.
+  // Links between skill folders may lead to one folder in several ways.
   const seen = new Set<string>();
   const { things, findings } = await loadDefinitions(folders, {
     maxBytes: MAX_SKILL_BYTES,
@@ -110,7 +110,7 @@ interface SkillScripts {
   readonly isTrusted: boolean;
 }
 
-/** Looks at the scripts of a skill as they are now. Those of a project have to be trusted. */
+/** Checks the current scripts of a skill. A project's scripts must be trusted. */
 export async function skillScripts(skill: Skill, isTrusted: IsTrusted): Promise<SkillScripts> {
   const files = skillFiles(skill.folder);
   const { scripts } = files;
@@ -120,7 +120,7 @@ export async function skillScripts(skill: Skill, isTrusted: IsTrusted): Promise<
   return { scripts, isTrusted: await mayUseScripts(skill, file.text, files, isTrusted) };
 }
 
-/** True when the scripts of a skill may be used, by its text and its files. */
+/** True if the scripts of a skill may be used, judged by its text and files. */
 export async function mayUseScripts(
   { name, origin, path, folder }: Skill,
   text: string,
@@ -135,15 +135,15 @@ export async function mayUseScripts(
 const MAX_HASHED_BYTES = 4_194_304;
 const SCRIPT = /\.(?:sh|bash|zsh|fish|py|js|mjs|cjs|ts|mts|rb|pl|php|lua|ps1|bat|cmd|exe|jar)$/i;
 
-/** The files of a skill beside its `SKILL.md`: paths relative to its folder, in order. */
+/** The files of a skill besides its `SKILL.md`: paths relative to its folder, in order. */
 export interface SkillFiles {
   readonly texts: readonly string[];
-  /** Files that can be run: marked executable, with the ending of a script, or in a folder `scripts`. */
+  /** Executable files: marked executable, with a script extension, or in a folder `scripts`. */
   readonly scripts: readonly string[];
   readonly cut: boolean;
 }
 
-/** The files of a skill, links and hidden ones left out. Never throws: what cannot be read is not there. */
+/** The files of a skill, without links and hidden files. Never throws: unreadable files are left out. */
 export function skillFiles(folder: string): SkillFiles {
   const { paths, cut } = filesBelow(folder);
   const files = paths.filter((path) => path !== "SKILL.md" && isFile(join(folder, path)));
@@ -159,7 +159,7 @@ function isFile(path: string): boolean {
   }
 }
 
-/** SHA-256 over the text of a skill and its scripts; undefined where they are too much to look at. */
+/** SHA-256 over a skill's text and scripts; undefined if they are too large or unreadable. */
 function skillHash(folder: string, text: string, { scripts, cut }: SkillFiles): string | undefined {
   if (cut) return undefined;
   const parts = [hash("sha256", text)];
@@ -184,7 +184,7 @@ function contentOf(path: string): Buffer | undefined {
     const read = readRegularFile(path, MAX_HASHED_BYTES);
     return "fault" in read ? undefined : read;
   } catch {
-    // A file that cannot be read cannot be vouched for.
+    // A file that cannot be read cannot be trusted.
     return undefined;
   }
 }

@@ -13,21 +13,20 @@ const MAX_FILES = 50;
 
 /** Options of {@link createSkillTool}. */
 export interface SkillToolOptions {
-  /** Decides whether the scripts of a project's skill may be used. Default: they may not. */
+  /** Decides whether a project skill's scripts may be used. Default: they may not. */
   readonly isTrusted?: IsTrusted;
 }
 
 /** Arguments of `skill`. */
 export interface SkillInput {
   readonly name: string;
-  /** Takes the place of `$ARGUMENTS` in the text of the skill. */
+  /** Replaces `$ARGUMENTS` in the skill's text. */
   readonly arguments?: string;
 }
 
 /**
- * The `skill` tool: names and descriptions of the skills stand in its own description, the text of one comes
- * with a call, together with the files it may speak of. Undefined when there is no skill the model may use:
- * no skills, no tokens.
+ * The `skill` tool: its description lists the skills' names and descriptions; a call returns one skill's text
+ * and a list of its files. Undefined if there is no skill the model may use: no skills, no tokens.
  */
 export function createSkillTool(skills: readonly Skill[], options: SkillToolOptions = {}): Tool | undefined {
   const offered = skills.filter(({ forModel }) => forModel);
@@ -48,7 +47,7 @@ export function createSkillTool(skills: readonly Skill[], options: SkillToolOpti
   });
 }
 
-/** The text of one of some skills, with the files it may speak of, as the `skill` tool gives it. */
+/** The text of the named skill and the list of its files, as the `skill` tool returns them. */
 export async function loadSkill(
   input: SkillInput,
   skills: readonly Skill[],
@@ -77,7 +76,7 @@ export async function loadSkill(
   };
 }
 
-/** Puts the arguments in literally. Where the text has no place for them they stand behind it. */
+/** Inserts the arguments literally, or appends them if the text has no place for them. */
 function withArguments(body: string, given: string): string {
   if (body.includes("$ARGUMENTS")) return body.replaceAll("$ARGUMENTS", () => given);
   return given.trim() === "" ? body : `${body}\n\nArguments: ${given}`;

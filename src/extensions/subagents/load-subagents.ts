@@ -18,23 +18,23 @@ const MAX_FILES = 200;
 
 /** Options of {@link loadSubagents}. */
 export interface LoadSubagentsOptions {
-  /** Folders with `*.md` definitions; the first one of a name is used. */
+  /** Folders with `*.md` definitions; the first one with a name is used. */
   readonly folders: readonly SourceFolder[];
-  /** The tools of the run: only they can be given. */
+  /** The tools of the run: subagents can get no others. */
   readonly tools: readonly Tool[];
   /** Decides whether a project's subagent may have tools that change something. Default: it may not. */
   readonly isTrusted?: IsTrusted;
 }
 
-/** The subagents that can be used, and what a person should know of the others. */
+/** The usable subagents, and findings about the others for a person. */
 export interface LoadedSubagents {
   readonly agents: readonly LoadedSubagent[];
   readonly findings: readonly Finding[];
 }
 
 /**
- * The subagents of some folders and the built-in ones, whose place one of the same name takes. Never rejects:
- * what cannot be used is told in `findings`. Folders that are not there hold nothing.
+ * Loads the subagents in folders, plus the built-in ones unless replaced by one of the same name. Never
+ * rejects: unusable ones are reported in `findings`. Missing folders count as empty.
  */
 export async function loadSubagents({
   folders,
@@ -80,7 +80,7 @@ async function readSubagent(
   const acting = actingTools(subagent, tools);
   if (origin !== "project" || (acting.length === 0 && subagent.model === undefined)) return loaded;
   if (await isTrusted(trustItemOf(definition, "subagent", name))) return { ...loaded, trusted: true };
-  // Where the conversation goes is not for a project to say.
+  // A project must not decide where the conversation is sent.
   const { model, ...atHome } = loaded;
   if (model !== undefined)
     tell("note", `the subagent ${name} gets the model of the run: what this project brings is not trusted`);
@@ -98,7 +98,7 @@ function actingTools(subagent: Subagent, tools: readonly Tool[]): readonly strin
   if (subagent.readOnly === true) return [];
   const known = tools.filter((tool) => tool.readOnly !== true && isGiven(tool, subagent));
   const names = known.map(({ name }) => name);
-  // Tools of servers that are not there yet may be anything.
+  // Tools of servers that are not connected yet may do anything.
   const later = (subagent.tools ?? []).filter((name) => typeof name === "string" && name.startsWith("mcp__"));
   return [...names, ...later.map(String)];
 }
@@ -112,11 +112,11 @@ function isGiven({ name }: Tool, { tools, disallowedTools = [] }: Subagent): boo
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const MAX_DESCRIPTION = 1_024;
 const MAX_ITERATIONS = 200;
-/** Fields of other agents that would have an effect there and have none here. */
+/** Fields that have an effect in other agents but none here. */
 const WITHOUT_EFFECT = ["hooks", "mcpServers", "permission", "skills", "background", "isolation"] as const;
 
 /**
- * Reads a subagent from its Markdown definition: fields of the front matter (`name`, `description`, `tools`,
+ * Parses a subagent from its Markdown definition: front matter fields (`name`, `description`, `tools`,
  * `disallowedTools`, `model`, `maxTurns`, `effort`, `permissionMode`), and the body as its system prompt.
  * Fields of other agents are tolerated.
  */
@@ -178,7 +178,7 @@ function readTools(
   return { ...without, tools: names, unknown };
 }
 
-/** A name without its pattern: a subagent gets whole tools, and who forbids a part forbids all of it. */
+/** A name without its pattern: a subagent gets whole tools, and forbidding a part forbids all of it. */
 function withoutPattern(name: string): string {
   const bracket = name.indexOf("(");
   return bracket === -1 ? name : name.slice(0, bracket);

@@ -19,38 +19,38 @@ import type { Origin } from "../markdown/origin.ts";
 export interface Subagent {
   /** Letters, digits, `-` and `_`. */
   readonly name: string;
-  /** For the model that chooses: what to use it for. */
+  /** Tells the choosing model when to use it. */
   readonly description: string;
   readonly systemPrompt: string;
   /**
-   * Its tools: names of tools of the run (`mcp__server__*` for all of a server), or tools of its own. What
-   * the run does not have it does not get. Default: all tools of the run.
+   * Its tools: names of the run's tools (`mcp__server__*` for all of a server), or tool objects. Names the
+   * run does not have are ignored. Default: all tools of the run.
    */
   readonly tools?: readonly (string | Tool)[];
   /** Names of tools it does not get. */
   readonly disallowedTools?: readonly string[];
-  /** True leaves it only tools that change nothing, and lets it run beside others. Default false. */
+  /** True restricts it to read-only tools, and lets it run alongside others. Default false. */
   readonly readOnly?: boolean;
-  /** A model, or the name of one. Default: the model of the run. */
+  /** A model, or its name. Default: the run's model. */
   readonly model?: Model | string;
-  /** Default: that of the run. */
+  /** Default: the run's effort. */
   readonly effort?: Effort;
-  /** Model requests it may make, from 1. Default 20. */
+  /** Maximum number of model requests, at least 1. Default 20. */
   readonly maxIterations?: number;
 }
 
-/** A subagent, and where it came from. */
+/** A subagent and its origin. */
 export interface LoadedSubagent extends Subagent {
   readonly origin: Origin;
-  /** Its file; absent for one that is built in. */
+  /** Its file; absent for a built-in one. */
   readonly path?: string;
-  /** Trust of the user in what it may do; absent where it is the user's own, or only reads. */
+  /** True if the user trusts what it may do; absent if it is the user's own, or only reads. */
   readonly trusted?: boolean;
 }
 
 const READING = ["read", "glob", "grep"] as const;
 
-/** The subagents that are always there, unless others of the same name take their place. */
+/** The subagents that always exist, unless others of the same name replace them. */
 export const BUILT_IN_SUBAGENTS: readonly LoadedSubagent[] = [
   {
     name: "explore",
@@ -95,7 +95,7 @@ const DEFAULT_MAX_ITERATIONS = 20;
 const DEFAULT_MAX_DEPTH = 2;
 const DEFAULT_REPORT_CHARS = 16_000;
 const MAX_LIST_CHARS = 4_000;
-/** Longer than a tool of a subagent takes to end after an abort, so that the task can still report. */
+/** Longer than a subagent's tool takes to end after an abort, so that the task can still report. */
 const ABORT_GRACE_MS = 20_000;
 
 const REPORT_RULE =
@@ -105,13 +105,13 @@ const REPORT_RULE =
 export interface TaskToolOptions {
   /** Default: {@link BUILT_IN_SUBAGENTS}. */
   readonly agents?: readonly Subagent[];
-  /** Finds the model that a subagent names. Default: a subagent that asks for one cannot run. */
+  /** Finds the model that a subagent names. Default: a subagent that names one cannot run. */
   readonly models?: (name: string) => Model | Promise<Model>;
-  /** How deep subagents may be nested; 1: a subagent starts none. Default 2. */
+  /** Maximum nesting depth; 1: a subagent cannot start others. Default 2. */
   readonly maxDepth?: number;
-  /** Characters of a report that reach the agent; the middle of more is left out. Default 16,000. */
+  /** Characters of a report that reach the agent; a longer one loses its middle. Default 16,000. */
   readonly maxReportChars?: number;
-  /** Added to the prompt of a subagent, e.g. where it works. */
+  /** Added to a subagent's prompt, e.g. its working directory. */
   readonly surroundings?: (agent: Subagent) => string;
 }
 
@@ -122,10 +122,10 @@ export interface TaskInput {
 }
 
 /**
- * The `task` tool: hands a part of the work to a subagent and returns its report. Subagents that only read
- * run at the same time, also beside other reading calls; one that may change something runs alone, for what
- * it will touch is not known before. Permission, budget, journal and abort are those of the run. Throws
- * `invalid_argument` for no subagents, for two of one name and for a limit that is none.
+ * The `task` tool: delegates work to a subagent and returns its report. Read-only subagents run at the same
+ * time, also alongside other reading calls; one that may change something runs alone, because what it will
+ * touch is not known beforehand. Permission, budget, journal and abort are the run's. Throws
+ * `invalid_argument` for no subagents, duplicate names or an invalid limit.
  */
 export function createTaskTool(options: TaskToolOptions = {}): Tool {
   const agents = byName(options.agents ?? BUILT_IN_SUBAGENTS);
@@ -139,9 +139,9 @@ export function createTaskTool(options: TaskToolOptions = {}): Tool {
       properties: { agent: { type: "string" }, prompt: { type: "string" } },
       required: ["agent", "prompt"],
     },
-    // Its own requests and calls have time limits, and the budget of the run holds.
+    // Its requests and calls have their own time limits, and the run's budget applies.
     timeoutMs: 0,
-    // Changes of its calls are theirs.
+    // Changes are attributed to its own calls.
     changesFiles: false,
     abortGraceMs: ABORT_GRACE_MS,
     access: ({ agent }: TaskInput) => {
@@ -198,7 +198,7 @@ async function runTask(
   return taskReport(agent.name, await context.runAgent(task), maxReportChars);
 }
 
-/** Those of the run it names, and its own; a read-only one gets nothing that may change something. */
+/** The run's tools it names, plus its own; a read-only one gets only read-only tools. */
 function toolsOf(agent: Subagent, context: ToolContext): readonly Tool[] {
   const { tools, disallowedTools = [], readOnly } = agent;
   const names = tools?.filter((each) => typeof each === "string");
@@ -229,7 +229,7 @@ function unknownAgent(wanted: string, agents: ReadonlyMap<string, Subagent>): To
   );
 }
 
-/** The last message of a subagent and what it took. One that did not end by itself is an error. */
+/** A subagent's last message and its statistics. If it did not end by itself, the result is an error. */
 function taskReport(agent: string, outcome: SubagentOutcome, maxChars: number): ToolResult {
   const { text, stopReason, iterations, toolCalls, usage, cost, durationMs } = outcome;
   const requests = counted(iterations, "request");
@@ -237,7 +237,7 @@ function taskReport(agent: string, outcome: SubagentOutcome, maxChars: number): 
   const shown = truncateMiddle(text.trim(), maxChars);
   const facts = `[${agent}: ${requests}, ${calls}, ${usage.inputTokens} tokens in, ${usage.outputTokens} out, ${money(cost)}, ${seconds(durationMs)}]`;
   const extra = {
-    // The same task with the same report is a repetition, however long it took this time.
+    // The same task with the same report is a repetition, however long it took.
     essence: `${stopReason} ${shown}`,
     title: `${requests}, ${calls}`,
     metadata: {
@@ -303,7 +303,7 @@ function seconds(milliseconds: number): string {
   return `${(milliseconds / 1_000).toFixed(1)} s`;
 }
 
-/** Names other agents give to tools, in lower case, and the tool that does the same here. */
+/** Lower-case names that other agents use for tools, and the equivalent tool here. */
 const PEER_NAMES: ReadonlyMap<string, string> = new Map([
   ["multiedit", "edit"],
   ["ls", "read"],
@@ -321,7 +321,7 @@ export interface NamedTools {
   readonly unknown: readonly string[];
 }
 
-/** The tools that names mean, those of other agents too. Tools of servers are kept: they may come later. */
+/** The tools that names refer to, including other agents' names. Server tools stay: they may come later. */
 export function namedTools(list: readonly string[], known: readonly Tool[]): NamedTools {
   const all = known.map(({ name }) => name);
   const names = new Set<string>();
@@ -337,7 +337,7 @@ export function namedTools(list: readonly string[], known: readonly Tool[]): Nam
   return { names: [...names], unknown };
 }
 
-/** True when a tool is one of those named, `mcp__server` and `mcp__server__*` meaning all of a server. */
+/** True if a tool is among the names; `mcp__server` and `mcp__server__*` stand for all of a server. */
 export function isNamed(tool: string, names: readonly string[]): boolean {
   return names.some((name) => {
     if (name === tool) return true;

@@ -11,71 +11,71 @@ import { transcriptViolations } from "../../core/message/transcript.ts";
 import type { MeasuredContext } from "../../core/model/estimate.ts";
 import type { ModelInfo, ModelRequest, RequestDefaults, ToolSpec } from "../../core/model/model.ts";
 
-/** A conversation as a {@link Compactor} is told it. Costs nothing to make: it looks when asked. */
+/** A {@link Compactor}'s view of a conversation. Costs nothing to make: it is evaluated on access. */
 export interface ContextView {
-  /** The same object for the same conversation: a key for what an implementation remembers of it. */
+  /** The same object for the same conversation: a key for what an implementation remembers about it. */
   readonly conversation: object;
-  /** All messages of the conversation, as the next request would send them. Grows and shrinks with it. */
+  /** All messages of the conversation, as the next request would send them. A live view. */
   readonly messages: readonly Message[];
-  /** Counts compactions made or taken back: what was found out of messages before is void then. */
+  /** Counts compactions made or undone: each invalidates earlier findings about messages. */
   readonly revision: number;
   /** The provider's report of the last request; `undefined`: none since the last compaction. */
   readonly measured: MeasuredContext | undefined;
-  /** The parts of every request beside messages and tools: system prompt, output limit. */
+  /** The parts of every request besides messages and tools: system prompt, output limit. */
   readonly request: RequestDefaults;
   /** Tools as the model sees them. */
   readonly tools: readonly ToolSpec[];
   readonly info: ModelInfo | undefined;
 }
 
-/** The parts a {@link Compactor} makes a compaction from. */
+/** The input of a {@link Compactor}. */
 export interface CompactionTask extends ContextView {
   readonly reason: CompactionReason;
-  /** The subjects the summary should pay attention to, in the words of whoever asked for it. */
+  /** The subjects the summary should focus on, in the words of the person who asked for it. */
   readonly instructions?: string;
   readonly signal: AbortSignal;
   /**
-   * Asks the model of the run. The answer is no part of the conversation; what it cost is recorded, counts
-   * for the budget, and is refused (`exhausted`) when the budget is used up. Throws only for the journal.
+   * Asks the model of the run. The answer is not part of the conversation. Its cost is recorded and counts
+   * for the budget; a used-up budget refuses (`exhausted`). Throws only if the journal fails.
    */
   readonly ask: (request: ModelRequest) => Promise<ModelTurn>;
-  /** Everything recorded so far, nested runs included. Reading it may mean reading a file. */
+  /** Everything recorded so far, nested runs included. May have to read a file. */
   readonly entries: Journal["entries"];
-  /** Tells people something; the run goes on. */
+  /** Warns people; the run continues. */
   readonly warn: (message: string) => void;
 }
 
 /**
- * The rest of a conversation: `messages`, then the newest `kept` messages of the conversation as they are.
- * Together they must be a conversation that can be sent, or nothing is done.
+ * The rest of a conversation: `messages`, followed by the newest `kept` messages of the conversation
+ * unchanged. Together they must be a conversation that can be sent, or nothing is done.
  */
 export interface Compaction {
-  /** `summary`: by the model. `shortening`: long tool results cut. `truncation`: messages left out. */
+  /** `summary`: by the model. `shortening`: long tool results truncated. `truncation`: messages left out. */
   readonly method: "summary" | "shortening" | "truncation";
   readonly messages: readonly Message[];
   readonly kept: number;
-  /** Of a request with system prompt and tools, before and after. Estimates, corrected by the provider's. */
+  /** Tokens of a request with system prompt and tools. Estimates, corrected by the provider's reports. */
   readonly tokensBefore: number;
   readonly tokensAfter: number;
 }
 
-/** The effect a compaction would have now. Nothing is changed and no model is asked to find out. */
+/** The effect a compaction would have now, found without changing anything or asking a model. */
 export interface CompactionPreview {
-  /** True when the next request would be preceded by one. */
+  /** True if the next request would be preceded by one. */
   readonly isNeeded: boolean;
-  /** How it would begin; a summary that fails ends as something else. `none`: nothing could go. */
+  /** How it would begin; a failed summary ends as another method. `none`: nothing could be removed. */
   readonly method: Compaction["method"] | "none";
   readonly tokensBefore: number;
-  /** With a summary of the expected length. */
+  /** Assumes a summary of the expected length. */
   readonly tokensAfter: number;
-  /** Tokens above which a compaction is made; `undefined` when the window of the model is unknown. */
+  /** Tokens above which a compaction is made; `undefined` if the model's window is unknown. */
   readonly limit: number | undefined;
   readonly window: number | undefined;
-  /** Messages that would go, or be cut, oldest first. */
+  /** Messages that would be removed or truncated, oldest first. */
   readonly replaced: readonly Message[];
-  /** Messages that would stay as they are, oldest first. */
+  /** Messages that would stay unchanged, oldest first. */
   readonly kept: readonly Message[];
-  /** The messages taken over word for word from those that go. */
+  /** The parts of removed messages that are taken over word for word. */
   readonly pinned: {
     readonly userMessages: number;
     readonly files: number;
@@ -85,8 +85,8 @@ export interface CompactionPreview {
 
 /**
  * The port that keeps a conversation within the window of its model. The loop asks `isNeeded` before every
- * model request, so it must be cheap while there is room, and `compact` when it says so or when a provider
- * refused a request as too long. What throws, or resolves to `undefined`, leaves the conversation as it is.
+ * model request, so it must be cheap while there is room. It calls `compact` if so, or if a provider refused
+ * a request as too long. Throwing, or resolving to `undefined`, leaves the conversation unchanged.
  */
 export interface Compactor {
   readonly isNeeded: (context: ContextView) => boolean | Promise<boolean>;
@@ -96,18 +96,18 @@ export interface Compactor {
 
 /** How a conversation is compacted on request. */
 export interface CompactOptions {
-  /** The subjects the summary should pay attention to. */
+  /** The subjects the summary should focus on. */
   readonly instructions?: string;
-  /** Leaves the conversation as it is when it is aborted. */
+  /** Leaves the conversation unchanged when aborted. */
   readonly signal?: AbortSignal;
   /** Sees every event. */
   readonly onEvent?: (event: AgentEvent) => void;
 }
 
-/** Milliseconds for an aborted compactor to end by itself: it may have to record what it has spent. */
+/** Milliseconds for an aborted compactor to end by itself, as it may have to record its costs. */
 const COMPACTOR_GRACE_MS = 1_000;
 
-/** Makes room before a request when it is due, and once after a refusal. Failing, the run goes on. */
+/** Makes room before a request when due, and once after a refusal. If that fails, the run continues. */
 export function compactionPlugin(compactor: Compactor): RunPlugin {
   return {
     beforeTurn: async (run) => {
@@ -121,7 +121,7 @@ export function compactionPlugin(compactor: Compactor): RunPlugin {
   };
 }
 
-/** Makes room on request. Throws `invalid_argument` without a compactor, and for the journal. */
+/** Makes room on request. Throws `invalid_argument` without a compactor, and if the journal fails. */
 export function compactOnRequest(
   run: Run,
   compactor: Compactor | false | undefined,
@@ -130,7 +130,7 @@ export function compactOnRequest(
   return compactConversation(run, assertCompactor(compactor), "manual", instructions);
 }
 
-/** Tells what making room now would do. Throws `invalid_argument` without a compactor. */
+/** Predicts the effect of making room now. Throws `invalid_argument` without a compactor. */
 export function previewCompaction(
   run: Run,
   compactor: Compactor | false | undefined,
@@ -138,7 +138,7 @@ export function previewCompaction(
   return assertCompactor(compactor).preview(contextView(run));
 }
 
-/** Takes a conversation's newest compaction back. Throws `invalid_argument`: none, and for the journal. */
+/** Undoes a conversation's newest compaction. Throws `invalid_argument` if none, and if the journal fails. */
 export async function undoNewestCompaction(recorder: Recorder): Promise<void> {
   const target = recorder.state.undoable;
   if (target === undefined) {
@@ -147,7 +147,7 @@ export async function undoNewestCompaction(recorder: Recorder): Promise<void> {
   await record(recorder, { type: "compaction_undone", target });
 }
 
-/** Makes room now. Resolves to what was recorded; `undefined`: nothing. Throws for the journal only. */
+/** Makes room now. Resolves to the recorded entry, if any. Throws only if the journal fails. */
 async function compactConversation(
   run: Run,
   compactor: Compactor,
@@ -215,7 +215,7 @@ function taskOf(run: Run, reason: CompactionReason, instructions: string | undef
   };
 }
 
-/** Open calls of the last message are no fault: their answers are still to come. */
+/** Open calls of the last message are allowed: their answers are still to come. */
 function assertSendable({ transcript }: SessionState, { messages, kept }: Compaction): void {
   const before = transcript.messages;
   const isOpen = transcript.hasPending;

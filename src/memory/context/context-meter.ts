@@ -4,22 +4,22 @@ import { PART_TOKENS, type PromptText, promptText, toolPromptText } from "../../
 import type { ToolSpec } from "../../core/model/model.ts";
 import type { ContextView } from "./compactor.ts";
 
-/** Whatever its size: the documented maximum of the Anthropic API, and among the highest of all vendors. */
+/** For any image size: the documented maximum of the Anthropic API, and among the highest of all vendors. */
 export const IMAGE_TOKENS = 1_600;
 
 export interface ContextSize {
   readonly tokens: number;
-  /** System prompt and tools, which no compaction makes smaller. */
+  /** Tokens of system prompt and tools, which no compaction makes smaller. */
   readonly fixed: number;
   readonly of: (messages: readonly Message[]) => number;
   readonly ofText: (text: string) => number;
 }
 
 /**
- * Counts the tokens of conversations. What the provider reported of the last request is the truth up to
- * there; what came after is estimated, corrected by how far the estimate of the reported part was off. While
- * there is plenty of room nothing is estimated: a bound that reads only lengths, kept from turn to turn, says
- * enough.
+ * Counts the tokens of conversations. The provider's report of the last request is taken as the truth up to
+ * there; anything after it is estimated, corrected by the error of the estimate for the reported part. While
+ * there is plenty of room nothing is estimated: an upper bound from lengths alone, kept from turn to turn,
+ * suffices.
  */
 export class ContextMeter {
   readonly #estimates = new WeakMap<Message | ToolSpec, number>();
@@ -27,7 +27,7 @@ export class ContextMeter {
   readonly #ratios = new WeakMap<object, number>();
   #estimator: TextEstimator | undefined;
 
-  /** Tokens the next request surely does not exceed. Costs as much as messages new since the last look. */
+  /** Upper bound on the tokens of the next request. Takes time only for messages new since the last call. */
   mostTokens(view: ContextView): number {
     const { measured, request, tools } = view;
     const bound = this.#boundOf(view, measured?.messages ?? 0);
@@ -73,7 +73,7 @@ export class ContextMeter {
     return tokens;
   }
 
-  /** The bound of the messages from `from` on, which only grow in number until the next compaction. */
+  /** The bound of the messages from `from` on, which are only appended to until the next compaction. */
   #boundOf({ conversation, messages, revision }: ContextView, from: number): number {
     const known = this.#bounds.get(conversation);
     const goesOn = known?.from === from && known.revision === revision;
@@ -99,7 +99,7 @@ function mostOf({ texts, images, parts }: PromptText): number {
   return mostTokens(length) + images * IMAGE_TOKENS + parts * PART_TOKENS;
 }
 
-/** A report that is far off (a server that omits its cache) must not make a long text count as nothing. */
+/** Keeps a report that is far off (a server that omits its cache) from making long text count as nothing. */
 function clamped(ratio: number): number {
   return Math.min(3, Math.max(0.5, ratio));
 }
@@ -107,10 +107,10 @@ function clamped(ratio: number): number {
 type TextEstimator = (text: string) => number;
 
 /**
- * Loads the estimator, which knows how words, digits, punctuation and the scripts of Asia are cut into
- * tokens. Two things it was not made for are corrected: long runs without a blank (base64, hashes, minified
- * code) and of changing punctuation, which cost far more than words, and a floor of one token for 16 bytes,
- * so that nothing long ever counts as nothing.
+ * Loads the estimator, which knows how words, digits, punctuation and Asian scripts are split into tokens.
+ * Two cases it was not made for are corrected: long runs without blanks (base64, hashes, minified code) and
+ * of mixed punctuation, which cost far more than words. A floor of one token per 16 bytes ensures that
+ * nothing long ever counts as nothing.
  */
 export async function loadTextEstimator(): Promise<TextEstimator> {
   const { estimateTokenCount } = await import("tokenx");
@@ -128,28 +128,28 @@ export async function loadTextEstimator(): Promise<TextEstimator> {
   };
 }
 
-/** A text never has more tokens than bytes in UTF-8, whatever the tokenizer; known without reading it. */
+/** Text never has more tokens than UTF-8 bytes, whatever the tokenizer; known from its length alone. */
 export function mostTokens(length: number): number {
   return length * 3;
 }
 
-/** The estimator keeps all segments of a text in memory, and a pattern has no stack for a run of millions. */
+/** The estimator keeps all segments of a text in memory, and its pattern overflows on a run of millions. */
 const PIECE = 64 * 1024;
 
 const DENSE_RUN: RegExp = /[A-Za-z0-9+/_-]{40,}/g;
 
-/** Such a run has about one token for 2.2 characters; the estimator counts one for 7. */
+/** Such a run has about one token per 2.2 characters; the estimator counts one per 7. */
 const DENSE_EXTRA: number = 1 / 2.2 - 1 / 7;
 
 const BYTES_PER_TOKEN_AT_MOST = 16;
 
-/** Nothing but punctuation and symbols; shorter runs are those of code, which tokenizers have whole. */
+/** Nothing but punctuation and symbols. Shorter runs are common in code, and tokenizers have them whole. */
 const MARKS_RUN: RegExp = /[^\p{L}\p{N}\s]{8,}/gu;
 
-/** The estimator counts one token for six of them, which holds for a ruler of one mark repeated. */
+/** The estimator counts one token for six of them, which is right for a ruler of one repeated mark. */
 const MARKS_PER_TOKEN = 6;
 
-/** Tokens for each mark that is another one than the mark before. */
+/** Tokens for each mark that differs from the one before. */
 const MARK_TOKENS = 0.7;
 
 function changesIn(run: string): number {

@@ -5,16 +5,16 @@ import { ContextMeter, type ContextSize } from "./context-meter.ts";
 import { answersCalls, pinnedOf } from "./pinned.ts";
 import { isSeam } from "./plan-compaction.ts";
 
-/** When a conversation is cut. */
+/** When a conversation is truncated. */
 export interface FirstAndLastOptions {
-  /** Messages before a conversation is cut to `count`. Default: `count`. Larger: it is cut less often. */
+  /** Messages before a conversation is cut to `count`. Default: `count`. Larger values cut less often. */
   readonly max?: number;
 }
 
 /**
- * Keeps the first message and the last `count - 1` of a conversation that has more, without asking a model.
- * Where the cut would separate a result from its call, the result goes too. A request that is refused as too
- * long is tried with half of them.
+ * Keeps the first message and the last `count - 1` of a longer conversation, without asking a model. If the
+ * cut would separate a result from its call, the result is removed too. A request refused as too long is
+ * retried with half of the messages.
  */
 export function firstAndLast(count: number, options: FirstAndLastOptions = {}): Compactor {
   const { max = count } = options;
@@ -60,7 +60,7 @@ interface Cut {
 function cutTo(messages: readonly Message[], count: number): Cut | undefined {
   if (messages.length <= count) return undefined;
   const [first] = messages;
-  // A first message with calls would need its results too; a conversation begins with a question.
+  // A first message that answers calls would need those calls; a conversation begins with a question.
   const head = first?.role === "user" && !answersCalls(first) ? [first] : [];
   let start = messages.length - (count - head.length);
   while (start < messages.length && !isSeam(messages, start)) start += 1;

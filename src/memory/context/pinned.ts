@@ -14,7 +14,7 @@ import {
 
 export type FileAction = "read" | "written" | "edited";
 
-/** Changes to files, by path, in the order in which they were last touched. */
+/** Changes to files, by path, in the order of their last touch. */
 type TouchedFiles = ReadonlyMap<string, ReadonlySet<FileAction>>;
 
 const FILE_TOOLS: ReadonlyMap<string, FileAction> = new Map([
@@ -28,7 +28,7 @@ interface FileTouch {
   readonly action: FileAction;
 }
 
-/** The files a call of a file tool touched, also inside a `batch`; none for other tools. */
+/** The files touched by a call of a file tool, even inside a `batch`; none for other tools. */
 function touchedBy({ name, input }: Pick<ToolUseBlock, "name" | "input">): readonly FileTouch[] {
   const action = FILE_TOOLS.get(name);
   const path = input["path"];
@@ -64,10 +64,10 @@ interface NoteFacts extends Note {
 const OPEN = "<conversation_summary>";
 const CLOSE = "</conversation_summary>";
 const BEGINNING = /^<conversation_summary>\nOn [\d-]+ \d+ older messages of this conversation were left out /;
-/** Files a note names at most; those touched longest ago are left out. */
+/** Maximum number of files in a note; those touched longest ago are left out. */
 const MAX_FILES = 200;
 
-/** Stands for what was left out, in the name of the user; the next compaction reads it again. */
+/** Stands for the removed messages, in the user's name; the next compaction reads it back. */
 export function noteMessage({ now, leftOut, summary, todo, plan, files }: NoteFacts): UserMessage {
   const lead =
     summary === undefined
@@ -98,7 +98,7 @@ export function readNote(message: Message): Note | undefined {
   };
 }
 
-/** Tags of a note inside a text, which a model repeats that has seen one, would mislead the next reader. */
+/** Tags of a note, which a model may repeat, would mislead the next reader if they stood in its text. */
 const TAGS = /^<(\/?(?:conversation_summary|summary|approved_plan|todo_list|files_touched)>)/gm;
 
 function section(name: string, text: string | undefined): readonly string[] {
@@ -137,9 +137,9 @@ function filesIn(text: string): TouchedFiles {
 
 /** The messages a compaction takes over word for word from those it replaces. */
 export interface PinnedMessages {
-  /** The words of the user, oldest first: the messages themselves, results of calls beside them left out. */
+  /** The user's words, oldest first: the messages themselves, without any results of calls in them. */
   readonly userMessages: readonly UserMessage[];
-  /** The todo list as it was last written; undefined when there is none. */
+  /** The todo list as last written; undefined if there is none. */
   readonly todo: string | undefined;
   readonly plan: string | undefined;
   readonly files: TouchedFiles;
@@ -148,7 +148,7 @@ export interface PinnedMessages {
 const TODO_TOOL = "todo";
 const PLAN_TOOL = "present_plan";
 
-/** Collects what is pinned of `messages`; what an earlier compaction pinned is taken over from its note. */
+/** Collects the pinned parts of `messages`; those pinned by an earlier compaction come from its note. */
 export function pinnedOf(messages: readonly Message[]): PinnedMessages {
   const userMessages: UserMessage[] = [];
   const files = new Map<string, Set<FileAction>>();
@@ -180,14 +180,14 @@ export function pinnedOf(messages: readonly Message[]): PinnedMessages {
 }
 
 function ownWords(message: UserMessage): UserMessage | undefined {
-  // Memories of other conversations are looked up again each time.
+  // Memories of other conversations are retrieved afresh each time.
   if (message.name === LONG_TERM_MEMORY) return undefined;
   const content = message.content.filter((block: UserBlock) => block.type !== "tool_result");
   if (content.length === 0) return undefined;
   return content.length === message.content.length ? message : { ...message, content };
 }
 
-/** The list as the call has it; some tools answer with it as people read it. Without open items: none. */
+/** The list in the call or, if the tool returned one, in the result. Undefined if all items are completed. */
 function todoText({ input }: ToolUseBlock, result: string): string | undefined {
   const { todos } = input;
   if (

@@ -13,24 +13,24 @@ import { answersCalls, type PinnedMessages, pinnedOf } from "./pinned.ts";
 
 interface CompactionBudget {
   readonly tail: number;
-  /** Answers of the model that are kept with their results whatever they take. */
+  /** Model answers that are kept with their results whatever their size. */
   readonly tailTurns: number;
   readonly pins: number;
-  /** The most that the newest messages may take: their longest parts are cut where they take more. */
+  /** Maximum tokens of the newest messages: above it, their longest parts are truncated. */
   readonly tailAtMost: number;
 }
 
 export interface CompactionPlan {
   readonly replaced: readonly Message[];
   readonly pinned: PinnedMessages;
-  /** The user's own words of what goes, as they will stand: whole, or cut with a mark where too long. */
+  /** The user's own words among the removed messages: whole, or truncated with a mark if too long. */
   readonly pins: readonly UserMessage[];
-  /** Newest messages that had to be cut to fit; they come behind the note. */
+  /** Newest messages that had to be truncated to fit; they come after the note. */
   readonly cutTail: readonly Message[];
   readonly kept: number;
 }
 
-/** Never separates a call from its result. `undefined` when nothing can go. */
+/** Never separates a call from its result. `undefined` if nothing can be removed. */
 export function planCompaction(
   messages: readonly Message[],
   size: Pick<ContextSize, "of">,
@@ -50,13 +50,13 @@ export function planCompaction(
   };
 }
 
-/** True when a conversation may be cut in front of the message at `at`. */
+/** True if a conversation may be split before the message at `at`. */
 export function isSeam(messages: readonly Message[], at: number): boolean {
   const message = messages[at];
   return message === undefined || !answersCalls(message);
 }
 
-/** Index of the first message to stay: the earliest seam behind which all fits, or what must stay. */
+/** Index of the first message to stay: the earliest seam after which all fits, or what must stay. */
 function tailStart(
   messages: readonly Message[],
   size: Pick<ContextSize, "of">,
@@ -82,11 +82,11 @@ interface Tail {
   readonly kept: readonly Message[];
 }
 
-/** Characters a result of the newest messages may have, tried one after the other until they fit. */
+/** Maximum characters per result in the newest messages, tried one after the other until they fit. */
 const RESULT_CAPS: readonly number[] = [40_000, 10_000, 2_500, 600];
 const OWN_CAPS: readonly number[] = [100_000, 25_000, 6_000, 1_500];
 
-/** The tail, its longest parts cut where it would not fit by itself. */
+/** The tail, with its longest parts truncated if it would not fit by itself. */
 function fitted(tail: readonly Message[], size: Pick<ContextSize, "of">, limit: number): Tail {
   let list = tail;
   for (const cap of RESULT_CAPS) {
@@ -103,10 +103,10 @@ function fitted(tail: readonly Message[], size: Pick<ContextSize, "of">, limit: 
   return { cut: list.slice(0, tail.length - same), kept: tail.slice(tail.length - same) };
 }
 
-/** Part of the room that is held back for the first message, which says what all of it is about. */
+/** Share of the room reserved for the first message, which states the overall goal. */
 const FIRST_SHARE = 0.25;
 
-/** The messages that fit, newest first; too long ones are cut with a mark, one counts those left out. */
+/** The messages that fit, newest first: long ones truncated with a mark, a count for the omitted ones. */
 function pinsWithin(
   own: readonly UserMessage[],
   size: Pick<ContextSize, "of">,
@@ -137,12 +137,12 @@ function pinsWithin(
   return [opening, gap, ...newest];
 }
 
-/** Below this a message is left out rather than cut. */
+/** With less room than this a message is left out rather than truncated. */
 const LEAST_PIN = 100;
 
 function cutToTokens(message: UserMessage, size: Pick<ContextSize, "of">, tokens: number): UserMessage {
   let cut = message;
-  // Characters for a token differ by script; each round measures what the last one came to.
+  // Characters per token differ by script, so each round measures the result of the last one.
   for (let chars = Math.max(200, tokens * 4); size.of([cut]) > tokens && chars >= 200; chars /= 2)
     cut = cutUserMessage(message, Math.floor(chars));
   return cut;
@@ -151,7 +151,7 @@ function cutToTokens(message: UserMessage, size: Pick<ContextSize, "of">, tokens
 const CALL_AGAIN = "[Shortened to make room in the conversation. Run the call again to see all of it.]";
 const IMAGE_LEFT_OUT = "[An image was left out to make room in the conversation.]";
 
-/** Longer results keep beginning and end, images become a line. Short messages are the same objects. */
+/** Longer results keep beginning and end, images become a line. Unchanged messages are the same objects. */
 export function cutResults(messages: readonly Message[], maxChars: number): readonly Message[] {
   return messages.map((message) => {
     if (message.role !== "user") return message;
@@ -166,7 +166,7 @@ export function cutResults(messages: readonly Message[], maxChars: number): read
   });
 }
 
-/** A user message with at most `maxChars` of text, the cut marked; the same object when short enough. */
+/** A user message with at most `maxChars` of text, the cut marked; the same object if short enough. */
 function cutUserMessage(message: UserMessage, maxChars: number): UserMessage {
   const length = message.content.reduce(
     (sum, block) => sum + (block.type === "text" ? block.text.length : 0),

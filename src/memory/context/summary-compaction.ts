@@ -19,20 +19,20 @@ import { type CompactionPlan, cutResults, planCompaction } from "./plan-compacti
 export interface SummaryCompactionOptions {
   /** Share of the window at which it happens, above 0 and at most 1. Default 0.8. */
   readonly at?: number;
-  /** Tokens of the window. Default: the model's; if unknown, only a refused request causes a compaction. */
+  /** Tokens of the window. Default: the model's. If unknown, only a refused request causes a compaction. */
   readonly window?: number;
   /**
-   * Tokens reserved for an answer. Default: the output limit of the request, of the model (at most 32,000,
+   * Tokens reserved for an answer. Default: the output limit of the request, or of the model (at most 32,000
    * and a quarter of the window), or a tenth of the window.
    */
   readonly reserve?: number;
-  /** Share of the limit kept for the newest messages as they are, above 0 and below 1. Default 0.2. */
+  /** Share of the limit for keeping the newest messages unchanged, above 0 and below 1. Default 0.2. */
   readonly keep?: number;
-  /** Answers of the model that are kept with their results even if they take more. Default 1. */
+  /** Model answers that are kept with their results even if they take more. Default 1. */
   readonly keepTurns?: number;
   /**
-   * True cuts long results of old tool calls first, without asking the model, and goes to a summary when that
-   * is not enough. Cheaper, and what stood in the middle of a result is lost unless the model said it again.
+   * True truncates long results of old tool calls first, without asking the model, and falls back to a
+   * summary if that is not enough. Cheaper, but the middle of a result is lost unless the model repeated it.
    * Default false.
    */
   readonly shortenResults?: boolean;
@@ -43,9 +43,9 @@ export interface SummaryCompactionOptions {
 /**
  * Keeps a conversation within its window: near the limit the model writes a summary of the older part. The
  * user's own messages, the todo list, the plan they approved and the files touched are taken over word for
- * word, the newest messages stay as they are. When the summary fails, is empty or saves nothing, the
- * conversation stays as it is, or, when it could not be sent, its older part is left out without one; a
- * `warning` event says so.
+ * word; the newest messages stay unchanged. If the summary fails, is empty or saves nothing, the conversation
+ * stays unchanged or, if it could not be sent, its older part is left out without one; a `warning` event
+ * reports it.
  */
 export function summaryCompaction(options: SummaryCompactionOptions = {}): Compactor {
   check(options, OPTIONS, "compaction");
@@ -53,10 +53,10 @@ export function summaryCompaction(options: SummaryCompactionOptions = {}): Compa
 }
 
 const SHORT_RESULT_CHARS = 600;
-/** Share of the limit that cutting must reach to be enough: else the next turn is at the limit again. */
+/** Share of the limit that truncating must get below; otherwise the next turn hits the limit again. */
 const ENOUGH = 0.6;
 const GROWTH = 0.1;
-/** Share of the limit from which on the parts that cannot shrink leave no room for a conversation. */
+/** Share of the limit at which the parts that cannot shrink leave no room for a conversation. */
 const NEARLY_ALL = 0.9;
 const PINS = 0.35;
 const LEAST_PINS = 500;
@@ -65,7 +65,7 @@ const SUMMARY_TOKENS = 1_500;
 class SummaryCompactor implements Compactor {
   readonly #options: SummaryCompactionOptions;
   readonly #meter = new ContextMeter();
-  /** Least tokens of a compaction: a conversation that cannot shrink must not be tried at each turn. */
+  /** Tokens below which none is tried: a conversation that cannot shrink must not retry at each turn. */
   readonly #notBelow = new WeakMap<object, number>();
 
   constructor(options: SummaryCompactionOptions) {
@@ -148,7 +148,7 @@ class SummaryCompactor implements Compactor {
     return this.#withoutSummary(plan, task, size, limits, why);
   }
 
-  /** A conversation that can still be sent stays whole; one that cannot loses its older part. */
+  /** Keeps a conversation that can still be sent whole; otherwise leaves out its older part. */
   #withoutSummary(
     plan: CompactionPlan,
     task: CompactionTask,
@@ -170,7 +170,7 @@ class SummaryCompactor implements Compactor {
     return cut;
   }
 
-  /** After a refusal a conversation is too long as it is, whatever its window is said to be. */
+  /** After a refusal a conversation is too long as it is, whatever the stated window. */
   #plan(
     messages: readonly Message[],
     size: ContextSize,
@@ -190,7 +190,7 @@ class SummaryCompactor implements Compactor {
     });
   }
 
-  /** Cuts results only: of the newest turn if they alone are too long, of old turns when asked for. */
+  /** Truncates only results: of the newest turn if they alone are too long, of old turns if enabled. */
   #shortened(
     { replaced, cutTail, kept }: CompactionPlan,
     { messages }: ContextView,
@@ -250,17 +250,17 @@ const OPTIONS = objectOf<SummaryCompactionOptions>({
 });
 
 interface ContextLimits {
-  /** The tokens a request and its answer may have together; `undefined` when unknown. */
+  /** Maximum tokens of a request and its answer together; `undefined` if unknown. */
   readonly window: number | undefined;
   readonly reserve: number;
-  /** Largest request that is made without a compaction; `undefined` with an unknown window. */
+  /** Largest request without a compaction; `undefined` if the window is unknown. */
   readonly limit: number | undefined;
 }
 
-/** Most room held free for an answer by default: what a model could write is rarely what it writes. */
+/** Maximum default room for an answer: models rarely write as much as they could. */
 const MAX_RESERVE = 32_000;
 
-/** The room for a conversation. Never less than half of the window is left for the request. */
+/** The room for a conversation. At least half of the window is left for the request. */
 function contextLimits({ info, request }: ContextView, options: SummaryCompactionOptions): ContextLimits {
   const window = options.window ?? info?.contextWindow;
   if (window === undefined) return { window, reserve: options.reserve ?? 0, limit: undefined };
@@ -273,7 +273,7 @@ interface SummaryFacts {
   readonly task: CompactionTask;
   readonly plan: CompactionPlan;
   readonly size: ContextSize;
-  /** Tokens one request may have, its answer included; `undefined` when nobody knows. */
+  /** Maximum tokens of one request, its answer included; `undefined` if unknown. */
   readonly window: number | undefined;
   readonly now: number;
 }
@@ -286,10 +286,10 @@ const ANSWER_TOKENS = 8_000;
 const PROMPT_TOKENS = 600;
 
 /**
- * Has the model write the summary of what a plan leaves out. While the conversation fits it is asked at its
- * end, so that a provider that keeps prompts reads all of it from its cache; otherwise, or when that brings
- * no text, the part that goes is sent as a text, in several requests where one is too small. Throws only for
- * the journal.
+ * Has the model write the summary of the messages that a plan removes. If the conversation fits, it is asked
+ * at its end, so that a caching provider reads all of it from its cache. Otherwise, or if that brings no
+ * text, the removed part is sent as text, in several requests if one is too small. Throws only if the journal
+ * fails.
  */
 async function writeSummary(facts: SummaryFacts): Promise<WrittenSummary> {
   const { task, size, window } = facts;
@@ -319,7 +319,7 @@ async function askInPlace({ task, plan, now }: SummaryFacts, room: number | unde
 
 async function askByText({ task, plan, size, window, now }: SummaryFacts): Promise<WrittenSummary> {
   const { maxOutputTokens, ...request } = withoutStops(task.request);
-  // A window that refused the request is smaller than it says, or counts otherwise.
+  // A window that refused the request is smaller than stated, or counts differently.
   const believed = Math.min(
     window ?? size.tokens,
     task.reason === "overflow" ? size.tokens * 0.8 : Number.POSITIVE_INFINITY,
@@ -346,7 +346,7 @@ async function askByText({ task, plan, size, window, now }: SummaryFacts): Promi
   return textOfAnswer(answer);
 }
 
-/** A stop sequence of the conversation would cut a summary that quotes it. */
+/** A stop sequence of the conversation would end a summary that quotes it. */
 function withoutStops({
   stopSequences: _stops,
   ...request
@@ -354,7 +354,7 @@ function withoutStops({
   return request;
 }
 
-/** Lowers the output limit only where room is short: providers cache by what a request begins with. */
+/** Lowers the output limit only if room is short, as providers cache by the beginning of a request. */
 function outputWithin(
   own: number | undefined,
   room: number | undefined,
@@ -385,7 +385,7 @@ function textOfAnswer(answer: ModelTurn): Attempt {
     case "exhausted":
       return { type: "none", why: "the budget is used up", isFinal: true };
     case "failed":
-      // Asked differently it can work only where the length was the trouble.
+      // Asking differently can help only if the length was the problem.
       return {
         type: "none",
         why: errorMessage(answer.error),
@@ -447,10 +447,10 @@ function attention(instructions: string | undefined): readonly string[] {
     : [`Pay attention above all to this: ${instructions.trim()}`];
 }
 
-/** Characters of one block, tried one after the other until all of it fits. */
+/** Maximum characters per block, tried one after the other until all of it fits. */
 const BLOCK_CAPS: readonly number[] = [20_000, 4_000, 1_000, 300, 120];
 
-/** Long blocks are cut, then the oldest part is left out, which is said. */
+/** Truncates long blocks, then omits the oldest part and says so. */
 function transcriptWithin(
   messages: readonly Message[],
   tokens: number,

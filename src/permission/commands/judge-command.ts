@@ -26,10 +26,10 @@ interface CommandCall extends JudgedCall {
 
 const TOOL = "bash";
 
-/** Judges a command line: by deny and ask rules, by where it runs, and what runs outside by what it says. */
+/** Judges a command line: by deny and ask rules, by where it runs, and outside the sandbox by its content. */
 export function judgeCommand(judged: JudgedCall, command: string): Verdict {
   const { access: given } = judged.input;
-  // What is no known access is judged as the widest: the tool refuses it.
+  // Unknown access is judged as the widest: the tool refuses it.
   const access = given === undefined || given === "network" ? given : "full";
   const placement = placementOf(access, judged);
   return { ...decide({ ...judged, command, access }, placement), runs: placement.runs };
@@ -71,7 +71,7 @@ function withReach(verdict: Verdict, access: CommandCall["access"]): Verdict {
   return { ...verdict, reason: `${verdict.reason} It asks ${wants}.` };
 }
 
-/** The deny or ask rule that fits a command in the line; a question where such rules cannot be applied. */
+/** The deny or ask rule that matches a command in the line; a question if such rules cannot be applied. */
 function refusal(
   action: "deny" | "ask",
   { command, rules, space }: CommandCall,
@@ -124,7 +124,7 @@ function judgeOutside(call: CommandCall): Verdict {
   const hidden = hiddenCharacter(command);
   if (hidden !== undefined)
     return notJudged(`The command has a character in it that does not show (${hidden}).`, command);
-  // No rule lets a command change something in plan mode.
+  // No rule lets a command change anything in plan mode.
   const allowing = mode === "plan" ? [] : rules.forTool("allow", TOOL);
   const whole = allowing.find(({ pattern }) => pattern === undefined);
   if (whole !== undefined) return byRule(whole, command);
@@ -161,19 +161,19 @@ const CHANGES_SHELL = wordSet(`
   read readarray readonly set shopt source trap typeset unalias unset`);
 const MAX_FOLDERS = 8;
 
-/** After a `cd`, a command has to be a look from both folders, unless only `&&` and `|` join the line. */
+/** After a `cd`, a command must only look from both folders, unless only `&&` and `|` join the line. */
 function lookingCommands(
   commands: readonly PlainCommand[],
   { access, rules, space, defaults }: CommandCall,
 ): ReadonlySet<PlainCommand> {
   const looking = new Set<PlainCommand>();
-  // What asks for more than looking needs is not a look.
+  // A command that requests more access than looking needs does not only look.
   if (!defaults || access !== undefined) return looking;
   const isSure = commands.every(({ joiner }) => joiner !== ";" && joiner !== "||");
   let folders = [space];
   for (const [index, command] of commands.entries()) {
     const moved = folders.flatMap((folder) => movedBy(command, folder) ?? []);
-    // In a pipeline it moves a shell of its own.
+    // In a pipeline it changes the folder of a subshell.
     const isPiped = command.joiner === "|" || commands[index + 1]?.joiner === "|";
     if (moved.length === folders.length) {
       looking.add(command);
@@ -185,7 +185,7 @@ function lookingCommands(
   return looking;
 }
 
-/** Where a `cd` to a literal folder in the workspace leads; a link there would make its `..` ambiguous. */
+/** The target of a `cd` to a literal folder in the workspace; a link there would make its `..` ambiguous. */
 function movedBy({ words: [name, target, ...more] }: PlainCommand, space: PathSpace): PathSpace | undefined {
   if (name.text !== "cd" || target === undefined || more.length > 0) return undefined;
   const { text, isGlob, isHome } = target;
@@ -214,13 +214,13 @@ function uncovered(
   return noRule(`${shown(text)}: ${why}.${more}`, text, suggestion);
 }
 
-/** Programs whose first argument says what they do: a rule for it may leave the rest open. */
+/** Programs with sub-commands: a rule for one may leave the rest open. */
 const WITH_SUB_COMMANDS = wordSet(`
   apt apt-get brew bun bundle cargo composer deno dnf docker dotnet flutter gem gh git go gradle helm
   kubectl mix mvn nix npm pip pip3 pnpm podman poetry rustup swift systemctl terraform uv yarn`);
 const HANDING_ON = wordSet("run exec compose dlx x");
 
-/** Program and sub-command, when that covers all `open` commands, else the line unless it has a star. */
+/** Program and sub-command if that covers all `open` commands, else the line unless it contains a star. */
 function offeredPattern(line: string, open: readonly PlainCommand[]): string | undefined {
   const [first] = open;
   const pattern = first === undefined ? undefined : subCommandPattern(first);
@@ -238,7 +238,7 @@ function subCommandPattern({ words }: PlainCommand): string | undefined {
 const SUB_COMMAND = /^[A-Za-z0-9@][\w@:./-]*$/;
 
 interface FoundCommands {
-  /** Each in its words, quotes removed; what a wrapper runs stands here as a command of its own, too. */
+  /** Each as its words, quotes removed; a wrapped command is also listed separately. */
   readonly commands: (readonly string[])[];
   readonly files: string[];
   length: number;
@@ -250,13 +250,13 @@ const MAX_NESTING = 50;
 /** Scripts within scripts: `bash -c "bash -c …"`. */
 const MAX_SCRIPTS = 8;
 
-/** The simple commands of any line, wrapped ones too. `undefined`: too long, or nested too deeply. */
+/** The simple commands of any line, including wrapped ones. `undefined`: too long or too deeply nested. */
 function commandsIn(line: string): FoundCommands | undefined {
   const found: FoundCommands = { commands: [], files: [], length: 0 };
   try {
     return read(line, found, 0) ? found : undefined;
   } catch {
-    // The parser gives up on what is too complex for it.
+    // The parser gives up on input that is too complex for it.
     return undefined;
   }
 }
@@ -265,9 +265,9 @@ const WRAPPERS = wordSet(`
   env sudo doas nice ionice chrt taskset timeout time nohup setsid stdbuf command builtin exec xargs busybox
   toybox chroot unshare nsenter flock ssh strace ltrace watch caffeinate pkexec systemd-run npx bunx
   parallel`);
-/** Those whose first operand is something else. */
+/** Wrappers whose first operand is not the command. */
 const TAKING_OPERAND = new Set(["ssh", "flock", "chroot", "taskset"]);
-/** Programs that run an argument, or all of them together, as a line of the shell. */
+/** Programs that run an argument, or all of them together, as a shell line. */
 const SHELLS = wordSet("bash sh dash zsh ksh ash fish su runuser script source");
 const JOINING = wordSet("eval ssh watch parallel");
 const FINDERS = new Set(["find", "fd"]);
@@ -317,7 +317,7 @@ function startsIn(program: string, args: readonly string[]): readonly number[] {
 
 type SyntaxNode = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** Properties that the parser computes when they are looked at. */
+/** Properties that the parser computes on access. */
 const LAZY = ["parts", "script", "expression", "value", "index", "elements", "initialize", "test", "update"];
 
 function nodesOf(root: unknown): readonly SyntaxNode[] {
@@ -327,7 +327,7 @@ function nodesOf(root: unknown): readonly SyntaxNode[] {
     const node = pending.pop();
     if (Array.isArray(node)) for (const each of node) pending.push(each);
     else if (isNode(node)) {
-      // Nothing is nested in a word that expands nothing.
+      // Nothing is nested in a word without expansions.
       if (node.type === "Word" && !/[$`<>]/.test(String(node["text"]))) continue;
       nodes.push(node);
       for (const key in node) if (typeof node[key] === "object") pending.push(node[key]);
@@ -342,7 +342,7 @@ function isNode(value: unknown): value is SyntaxNode {
   return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
 }
 
-/** A word without its quotes; an assignment as it stands. */
+/** A word without its quotes; an assignment as written. */
 function textOf(node: unknown): string {
   if (!isNode(node)) return "";
   const value = node["value"];

@@ -1,6 +1,6 @@
 export interface PlainWord {
   readonly text: string;
-  /** It holds `*`, `?` or `[` outside quotes, which Bash replaces by names of files. */
+  /** True if it has `*`, `?` or `[` outside quotes, which Bash replaces by file names. */
   readonly isGlob: boolean;
   readonly isHome: boolean;
 }
@@ -15,9 +15,9 @@ export interface PlainCommand {
 export type PlainLine = { readonly commands: readonly PlainCommand[] } | { readonly problem: string };
 
 /**
- * Reads a line that Bash runs exactly as it is written: words without expansions (but `~/` in front and
- * `* ? [ ]` after the first character), joined by `&& || ; |`, redirected only from or to `/dev/null` and
- * between descriptors. Everything else has a `problem`.
+ * Reads a line that Bash runs exactly as written: words without expansions (except a leading `~/`, and `* ? [
+ * ]` after the first character), joined by `&& || ; |`, redirected only from or to `/dev/null` and between
+ * descriptors. Anything else has a `problem`.
  */
 export function readPlainLine(line: string): PlainLine {
   const commands: PlainCommand[] = [];
@@ -53,7 +53,7 @@ export function readPlainLine(line: string): PlainLine {
   return problem === undefined ? { commands } : { problem };
 }
 
-/** A simple command as rules compare it: its words, joined by one blank. */
+/** A simple command in the form rules compare: its words, joined by single blanks. */
 export function commandText({ words }: Pick<PlainCommand, "words">): string {
   return words.map(({ text }) => text).join(" ");
 }
@@ -78,7 +78,7 @@ function readWord(line: string, start: number): { readonly word: PlainWord; read
     isGlob ||= glob !== undefined;
   }
   const next = line.charAt(at);
-  // Redirections to files and a lone & begin here, too. And shells disagree about which numbers in front of
+  // Redirections to files and a lone & also end up here. Shells disagree about which numbers before
   // a redirection are descriptors.
   const isWord = at > start && /^(?:$|[ \t;|&<>])/.test(next);
   if (!isWord || (/[<>]/.test(next) && /^\d+$/.test(line.slice(start, at))))

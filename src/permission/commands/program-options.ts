@@ -52,7 +52,7 @@ export function harmfulWords([program, ...rest]: readonly PlainWord[]): readonly
   const name = lastPart(program?.text ?? "");
   if (name === "git") return harmfulForGit(rest);
   const options = OPTIONS.get(name) ?? [];
-  // The first word of tar is a bundle of options also without a dash.
+  // The first word of tar is a bundle of options even without a dash.
   const isBundle = (index: number, text: string): boolean =>
     name === "tar" && index === 0 && !text.startsWith("-");
   return rest.filter((word, index) =>
@@ -60,7 +60,7 @@ export function harmfulWords([program, ...rest]: readonly PlainWord[]): readonly
   );
 }
 
-/** Before the sub-command git has other options than after it; any word may name a transport that runs. */
+/** Git's options before the sub-command differ from those after; any word may name a transport that runs. */
 function harmfulForGit(rest: readonly PlainWord[]): readonly PlainWord[] {
   const sub = rest.findIndex(({ text }, index) => !text.startsWith("-") && rest[index - 1]?.text !== "-C");
   const own = [...(OPTIONS.get("git *") ?? []), ...(OPTIONS.get(`git ${rest[sub]?.text}`) ?? [])];
@@ -70,10 +70,10 @@ function harmfulForGit(rest: readonly PlainWord[]): readonly PlainWord[] {
   );
 }
 
-/** True when a word is or may become one of these options: bundled, shortened, with a value, by a pattern. */
+/** True if a word is or may become one of these options: bundled, shortened, with a value, by a pattern. */
 export function isOneOf({ text, isGlob }: PlainWord, options: readonly string[]): boolean {
   if (!/^-./.test(text)) return false;
-  // Programs whose long options have one dash take no bundles.
+  // Programs whose long options have one dash do not bundle options.
   const hasBundles = !options.some((option) => /^-\w\w/.test(option));
   const plain = hasBundles ? text : text.replace(/^--/, "-");
   const [beginning = plain] = isGlob ? plain.split(/[*?[]/) : [];
@@ -86,7 +86,7 @@ export function isOneOf({ text, isGlob }: PlainWord, options: readonly string[])
   });
 }
 
-/** True when an allow rule covers a command. A `*` covers no harmful option: the pattern has to show it. */
+/** True if an allow rule covers a command. A `*` covers no harmful option: the pattern has to show it. */
 export function coversCommand(pattern: string, command: PlainCommand): boolean {
   if (!matchesText(pattern, commandText(command))) return false;
   if (!pattern.includes("*")) return true;
@@ -106,9 +106,9 @@ interface LookingProgram {
 const DIFFS = "--output --ext-diff --textconv --submodule --recurse-submodules --no-index -O";
 
 /**
- * Programs that only look. `paths`: their words may be places, which have to lie in the workspace · `texts`:
- * they open nothing that words name · `options`: they take options alone. Then the options with which they
- * write, run something, follow links, or read names of files from a file.
+ * Programs that only look. `paths`: their words may be paths, which must be in the workspace · `texts`: they
+ * open nothing that words name · `options`: they take options alone. After that, the options with which they
+ * write, run something, follow links, or read file names from a file.
  */
 const LOOKING = `
 basename | texts
@@ -173,7 +173,7 @@ export function onlyLooks(words: readonly PlainWord[], space: PathSpace, rules: 
     const isInside = path.odd === undefined && space.isInside(path.resolved);
     return isInside && !rules.speaksAgainst("read", path, space);
   };
-  // Whatever path a word may be has to be one that may be read.
+  // Every path that a word may stand for has to be readable.
   const isReadable = (word: PlainWord): boolean => pathsOf(word).every(mayRead);
   if (program === undefined || !keeps(program, isGit ? rest.slice(1) : rest, isReadable)) return false;
   return !isGit || !hasOwnGitSettings(space.place);
@@ -188,7 +188,7 @@ function keeps(
   const end = words.findIndex(({ text }) => text === "--");
   const operands = words.filter(({ text }, index) => !/^-./.test(text) || (end !== -1 && index > end));
   if (takes === "options" && operands.length > 0) return false;
-  // The second operand of uniq is written, what date takes without a plus is the time to set.
+  // uniq writes to its second operand, and date sets the time from an operand without a plus.
   if (name === "uniq" && (operands.length > 1 || words.some(({ isGlob }) => isGlob))) return false;
   if (name === "date" && !operands.every(({ text }) => text.startsWith("+"))) return false;
   if (name === "sed") {
@@ -199,10 +199,10 @@ function keeps(
   return words.every((word) => (takes === "texts" && !word.isGlob) || isReadable(word));
 }
 
-/** The texts in a word that a program may take for a path; the root for one that cannot be told. */
+/** The texts in a word that a program may take for a path; the root if that cannot be determined. */
 function pathsOf({ text, isGlob, isHome }: PlainWord): readonly string[] {
   const [literal = text] = isGlob ? text.split(/[*?[]/) : [];
-  // `.*` is also `..`, and what follows a pattern may lead out of what it found.
+  // `.*` also matches `..`, and the text after a pattern may lead out of the folder it found.
   if (isGlob && (/(?:^|\/)\.+$/.test(literal) || /\.\.|\/\.+[*?[]/.test(text.slice(literal.length))))
     return ["/"];
   const path = isGlob ? literal.slice(0, literal.lastIndexOf("/") + 1) : text;

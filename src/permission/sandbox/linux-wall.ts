@@ -16,17 +16,17 @@ import {
   type Wall,
 } from "./sandbox-limits.ts";
 
-/** Without these options root could take the wall down from inside. */
+/** Without these options root could dismantle the wall from inside. */
 const ISOLATION = "--unshare-user --unshare-pid --unshare-ipc --cap-drop ALL --die-with-parent --new-session";
 const ROOT = "--ro-bind / / --dev /dev --proc /proc";
-/** Root outside is still looked at as root by settings of the kernel. */
+/** Kernel settings still treat root outside as root. */
 const FIXED_SETTINGS = ["--remount-ro", "/proc"];
 const FILTER_DESCRIPTOR = "3";
 const GATE_DESCRIPTOR = 4;
 
 /**
- * Read by Bash before the command: built-ins only. It shows the mounts, waits for the word and closes all
- * other descriptors. Without the word, as when the agent was killed, nothing runs.
+ * Read by Bash before the command: built-ins only. It reports the mounts, waits for permission and closes all
+ * other descriptors. Without permission, for instance after the agent was killed, nothing runs.
  */
 const GATE_SCRIPT = `unset BASH_ENV
 mapfile -d '' </proc/self/mountinfo
@@ -39,7 +39,7 @@ done
 unset MAPFILE REPLY
 `;
 
-/** The wall of Linux by bubblewrap. Rejects when the system forbids it, and for an unknown architecture. */
+/** The Linux wall, using bubblewrap. Rejects if the system forbids it, or the architecture is unknown. */
 export async function linuxWall(
   limits: SandboxLimits,
   folders: SandboxFolders,
@@ -91,7 +91,7 @@ function filterFile({ own }: SandboxFolders, network: boolean): string {
   return join(own, network ? "filter-network" : "filter");
 }
 
-/** Lets a command begin when its mounts are right. Otherwise it is killed before anything has run. */
+/** Lets a command begin if its mounts are right. Otherwise it is killed before anything has run. */
 async function passGate(child: ChildProcess, wrong: (table: string) => string | undefined): Promise<void> {
   const gate = child.stdio[GATE_DESCRIPTOR];
   if (!(gate instanceof Socket)) throw new Error("the process was started without its gate");
@@ -102,7 +102,7 @@ async function passGate(child: ChildProcess, wrong: (table: string) => string | 
       if (table.endsWith("\n\n")) break;
     }
   } catch {
-    // It ended: the table is incomplete.
+    // It has ended: the table is incomplete.
   }
   const problem = table.endsWith("\n\n") ? wrong(table) : "it ended before the command began";
   if (problem === undefined) {
@@ -117,19 +117,19 @@ async function passGate(child: ChildProcess, wrong: (table: string) => string | 
   throw new Error(problem);
 }
 
-/** The process that all others of a command end with, by its number outside; empty when it is over. */
+/** The outer id of the process with which all others of a command end; empty once it is over. */
 function firstProcess({ pid }: ChildProcess): string | undefined {
   return kernelText(`/proc/${pid}/task/${pid}/children`).split(" ")[0];
 }
 
-/** It waits for all that it ends, so what it started is gone when it is. */
+/** It waits for all processes it ends, so those it started are gone when it is. */
 async function gone(pid: string | undefined): Promise<void> {
-  // A zombie has ended, even when no parent reaps it.
+  // A zombie has ended, even if no parent reaps it.
   const isAlive = (): boolean => pid !== undefined && /\) [^ZX]/.test(kernelText(`/proc/${pid}/stat`));
   while (isAlive()) await systemClock.sleep(1);
 }
 
-/** The text of a file of the kernel; empty where there is none. */
+/** The text of a kernel file; empty if there is none. */
 export function kernelText(path: string): string {
   try {
     return readFileSync(path, "utf8");
@@ -140,7 +140,7 @@ export function kernelText(path: string): string {
 
 type Namespaces = readonly [user: number, network: number];
 
-/** A network namespace without a network, alive as long as its descriptors. Rejects as bubblewrap says. */
+/** A network namespace without a network, alive as long as its descriptors. Rejects with bwrap's error. */
 async function openNamespaces(bwrap: string, bash: string, env: Environment): Promise<Namespaces> {
   const args = ["--unshare-user", "--unshare-net", "--die-with-parent", "--dev-bind", "/", "/", "--"];
   const child = spawn(bwrap, [...args, bash, "--norc", "-c", "echo $$; read -r _"], { env, cwd: "/" });
@@ -165,7 +165,7 @@ function joining([user, network]: Namespaces): readonly string[] {
 /** A line of a mount table, see proc_pid_mountinfo(5). */
 interface Mount {
   readonly device: string;
-  /** The folder of the file system that is mounted. */
+  /** The mounted folder of the file system. */
   readonly root: string;
   readonly at: string;
   readonly isWritable: boolean;
@@ -177,13 +177,13 @@ interface PlannedMount {
   readonly at: string;
 }
 
-/** Folders with the sockets of the system, which a read-only mount does not close. */
+/** Folders with system sockets, which a read-only mount does not close. */
 const SOCKET_FOLDERS = ["/run", "/var/run", "/mnt/wslg"];
 const TEMPORARY = ["/tmp", "/var/tmp"];
-/** With a network names must resolve: this often leads below `/run`. */
+/** With a network, names must resolve: this often leads below `/run`. */
 const RESOLVER = "/etc/resolv.conf";
 
-/** The mounts of a command, one a place, in their order, over a root that is read-only. */
+/** The mounts of a command, one per path, in order, over a read-only root. */
 function planMounts(
   limits: SandboxLimits,
   folders: SandboxFolders,
@@ -222,7 +222,7 @@ function mount(kind: PlannedMount["kind"], at: string, source = at): PlannedMoun
   return { kind, source, at };
 }
 
-/** The folders commands write to, and what in them stays as it is; parents first. */
+/** The folders commands write to, and their unchanging contents; parents first. */
 function openFolders(
   limits: SandboxLimits,
   folders: SandboxFolders,
@@ -238,14 +238,14 @@ function openFolders(
   for (const path of [...new Set([...modes.keys(), ...pins])].toSorted()) {
     const isOpen = modes.get(path) ?? true;
     const isOpenAround = plan.findLast(({ at }) => isWithin(path, at))?.kind === "bind";
-    // A mount in one of the same kind adds nothing, and is one more that a swapped link could lead astray.
+    // A mount inside one of the same kind adds nothing but another target for a swapped link.
     if ((pins.has(path) || isOpen !== isOpenAround) && existsSync(path))
       plan.push(mount(isOpen ? "bind" : "ro-bind", path));
   }
   return plan;
 }
 
-/** Sockets of this machine with a path, and the agent for keys. */
+/** Sockets of this machine with a path, and the SSH agent. */
 function listeningSockets({ environment }: SandboxLimits): readonly string[] {
   const listed = readFileSync("/proc/net/unix", "utf8").matchAll(/^\S+: (?:\S+ +){6}(\/.+)$/gm);
   const paths = [...[...listed].map(([, path = ""]) => path), environment["SSH_AUTH_SOCK"] ?? ""];
@@ -275,14 +275,14 @@ function parseMounts(text: string): readonly Mount[] {
   });
 }
 
-/** Blanks and the backslash are written as octal numbers. */
+/** Decodes blanks and backslashes, which are written as octal numbers. */
 function decode(path: string): string {
   return path.replace(/\\([0-7]{3})/g, (_all, octal: string) =>
     String.fromCharCode(Number.parseInt(octal, 8)),
   );
 }
 
-/** Other paths to the same file or folder, by further mounts of its file system. */
+/** Other paths to the same file or folder, through further mounts of its file system. */
 function otherPathsTo(path: string, mounts: readonly Mount[]): readonly string[] {
   const place = placeOf(path, mounts);
   return mounts
@@ -292,8 +292,8 @@ function otherPathsTo(path: string, mounts: readonly Mount[]): readonly string[]
 }
 
 /**
- * What is wrong with the mounts of a command. A writable one must be a new file system, a plain device or the
- * very folder that was planned: one that is swapped for a link while bubblewrap mounts leads elsewhere.
+ * A fault in the mounts of a command. A writable one must be a new file system, a plain device or exactly the
+ * folder that was planned: one swapped for a link while bubblewrap mounts leads elsewhere.
  */
 function wrongMount(
   inside: readonly Mount[],
@@ -303,7 +303,7 @@ function wrongMount(
   const hostDevices = new Set(host.map(({ device }) => device));
   const isHarmless = ({ at, device, root }: Mount): boolean =>
     !hostDevices.has(device) || (at === `/dev${root}` && DEVICES.test(root));
-  // Mounts of the host below a folder come along with it.
+  // The host's mounts below a folder come along with it.
   const isAsked = ({ at, device, root }: Mount): boolean =>
     planned.some((each) => {
       if (each.kind !== "bind" || !isWithin(at, each.at)) return false;
@@ -321,7 +321,7 @@ function wrongMount(
   return missing && `${missing.at} is not as it was asked for`;
 }
 
-/** The mount that a path leads to. Of several at one place the last covers the others. */
+/** The mount that a path leads to. Of several at one path, the last covers the others. */
 function mountAt(path: string, mounts: readonly Mount[]): Mount | undefined {
   const around = mounts.filter(({ at }) => isWithin(path, at));
   const depth = Math.max(...around.map(({ at }) => at.length));
@@ -349,7 +349,7 @@ const ARCHITECTURES: { readonly [arch: string]: readonly [number, number, number
 
 const [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK] = [1, 2, 10, 16] as const;
 const SOCK_DGRAM = 2;
-/** Of UNIX sockets another name for datagrams. */
+/** Another name for datagrams on UNIX sockets. */
 const SOCK_RAW = 3;
 const [EPERM, ENOSYS, EAFNOSUPPORT] = [1, 38, 97] as const;
 /** `io_uring_setup`, `io_uring_enter` and `io_uring_register`: they make sockets without `socket()`. */
@@ -357,7 +357,7 @@ const [FIRST_URING, LAST_URING] = [425, 427] as const;
 /** Calls of the x32 architecture have this bit. */
 const [FIRST_X32, LAST_X32] = [0x40000000, 0xfffffffe] as const;
 
-/** Offsets in what the kernel shows the filter. */
+/** Offsets in the data the kernel passes to the filter. */
 const [NUMBER, ARCH, FIRST_ARGUMENT, SECOND_ARGUMENT] = [0, 4, 16, 24] as const;
 
 type Instruction = readonly [code: number, value: number, ifTrue: number, ifFalse: number];
@@ -370,9 +370,9 @@ const KILL: Instruction = [0x06, 0x80000000, 0, 0];
 const refuse = (errno: number): Instruction => [0x06, 0x00050000 | errno, 0, 0];
 
 /**
- * The seccomp program for bubblewrap, as bytes; throws for an architecture without one. Sockets are of the
- * Internet, netlink and, without the network of the host, UNIX: other families lead to the host of a virtual
- * machine. With that network UNIX sockets are refused too, for abstract ones belong to it.
+ * The seccomp program for bubblewrap, as bytes; throws for an unknown architecture. Allowed sockets are
+ * Internet, netlink and, without the host's network, UNIX: other families reach the host of a virtual
+ * machine. With the host's network UNIX sockets are refused too, since it includes abstract ones.
  */
 function syscallFilter(arch: string, { network }: { readonly network: boolean }): Uint8Array {
   const calls = ARCHITECTURES[arch];
@@ -386,9 +386,9 @@ function syscallFilter(arch: string, { network }: { readonly network: boolean })
     load(NUMBER),
     ...refuseCalls(FIRST_X32, LAST_X32, ENOSYS),
     ...refuseCalls(FIRST_URING, LAST_URING, ENOSYS),
-    // `add_key`, `request_key` and `keyctl` follow each other.
+    // `add_key`, `request_key` and `keyctl` are numbered consecutively.
     ...refuseCalls(firstKeyCall, firstKeyCall + 2, EPERM),
-    // One end of a pair for datagrams can send to any name.
+    // One end of a datagram pair can send to any name.
     ...(network ? [ifEqual(socketPair, 0, 6), load(SECOND_ARGUMENT), and(0xf)] : []),
     ...(network ? [ifEqual(SOCK_DGRAM, 0, 1), refuse(EAFNOSUPPORT)] : []),
     ...(network ? [ifEqual(SOCK_RAW, 0, 1), refuse(EAFNOSUPPORT), load(NUMBER)] : []),

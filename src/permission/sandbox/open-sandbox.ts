@@ -35,8 +35,8 @@ const PROGRAMS: { readonly [platform: string]: readonly string[] } = {
 };
 
 /**
- * Opens a sandbox for the commands of one session and tries it with a real one: Linux with bubblewrap, macOS
- * with `sandbox-exec`. Never throws. Close what was opened with {@link Sandbox.dispose}.
+ * Opens a sandbox for the commands of one session and tests it with a real one: Linux with bubblewrap, macOS
+ * with `sandbox-exec`. Never throws. Close an opened one with {@link Sandbox.dispose}.
  */
 export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbox> {
   let close = async (): Promise<void> => undefined;
@@ -55,7 +55,7 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
     const folders = makeSessionFolders(limits.stateFolder, cwd);
     close = async () => removeSession(folders);
     const guard = new SteeringGuard(limits, folders);
-    // What killed sessions could not look at.
+    // Checks that killed sessions could not make.
     for (const ended of endedSessions(limits.stateFolder))
       if (guard.recover(ended.pending)) removeSession(ended);
     const openWall = process.platform === "darwin" ? seatbeltWall : linuxWall;
@@ -70,7 +70,7 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
   }
 }
 
-/** Never one that commands could have written. Bash is the one that commands outside run in. */
+/** Never one that commands could have written. Bash is the one that runs unconfined commands. */
 function findProgram(name: string, { programs, writable }: SandboxLimits): string | undefined {
   const first = name === "bash" ? BASH.filter((folder) => programs.includes(folder)) : [];
   return [...first, ...programs]
@@ -80,13 +80,13 @@ function findProgram(name: string, { programs, writable }: SandboxLimits): strin
         accessSync(path, constants.X_OK);
         return ![dirname(path), path].some((each) => isWithin(realPath(each), ...writable));
       } catch {
-        // Not there, or not for this user.
+        // Missing, or not executable for this user.
         return false;
       }
     });
 }
 
-/** The setting by which root could have the kernel start a program, outside of every sandbox. */
+/** The setting with which root could make the kernel start a program outside every sandbox. */
 const KERNEL_SETTING = "/proc/sys/kernel/core_pattern";
 const PATIENCE_MS = 20_000;
 
@@ -140,7 +140,7 @@ const APPARMOR = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 const hasAppArmor = (): boolean => kernelText(APPARMOR).trim() === "1";
 const isFirstWsl = (): boolean => /Microsoft(?!.*WSL2)/.test(kernelText("/proc/version"));
 
-/** By the words of bubblewrap: why there is no sandbox, and what to do; some only `when` this is so. */
+/** By bubblewrap's message: why there is no sandbox, and what to do; some only if `when` returns true. */
 const CAUSES: readonly (readonly [says: RegExp, why: string, todo: string, when?: () => boolean])[] = [
   [/uid map: Read-only file system/, "this runs in a sandbox already", "nothing is needed"],
   [
@@ -198,7 +198,7 @@ export class Sandbox {
   readonly #guard: SteeringGuard;
   #isDisposed = false;
 
-  /** Made by `openSandbox`, which tries it. */
+  /** Created by `openSandbox`, which tests it. */
   constructor(limits: SandboxLimits, folders: SandboxFolders, wall: Wall, guard: SteeringGuard) {
     this.#limits = limits;
     this.#folders = folders;
@@ -219,7 +219,7 @@ export class Sandbox {
     return `commands write below ${writable.join(", ")} and to temporary files, without a network${closed}`;
   }
 
-  /** How to start a command inside. Rejects when that cannot be: do not start it then. */
+  /** Prepares the start of a command inside. Rejects if that is impossible: then do not start it. */
   async wrap({ network = false, readOnly = false, ...command }: CommandToConfine): Promise<ConfinedStart> {
     if (this.#isDisposed) throw new Error("the sandbox is closed");
     const guard = this.#guard;
@@ -230,7 +230,7 @@ export class Sandbox {
       const steering = readOnly ? { present: [], pinned: [] } : guard.paths();
       const asked = { ...command, network, readOnly };
       const walled = this.#wall.start(asked, steering);
-      // In a command that changes nothing all temporary files go with it.
+      // A command that changes nothing loses all its temporary files when it ends.
       const isPassing = readOnly && process.platform === "linux";
       const places = isPassing ? { temporary: "/tmp", cache: "/tmp" } : this.#folders;
       let reports: readonly string[] = [];
@@ -259,7 +259,7 @@ export class Sandbox {
     }
   }
 
-  /** Closes it when its commands have ended, and removes temporary files. Never rejects. */
+  /** Closes it once its commands have ended, and removes temporary files. Never rejects. */
   async dispose(): Promise<void> {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
@@ -278,7 +278,7 @@ function endAll(child: ChildProcess | undefined): void {
   }
 }
 
-/** Of a long output the end counts: there programs say why they failed. */
+/** The end of a long output counts: programs report the cause of a failure there. */
 const MAX_OUTPUT = 60_000;
 const CANNOT_WRITE = /read-only file system|\bEROFS\b|device or resource busy|\bEBUSY\b/i;
 const CANNOT_READ = /permission denied|\bEACCES\b|operation not permitted|\bEPERM\b/i;
@@ -313,11 +313,11 @@ function blockedNotes(
   return notes;
 }
 
-/** Agents, displays and sockets of the session: none of them is in reach. */
+/** Agents, displays and sockets of the session: none of them is reachable. */
 const OF_THE_DESKTOP =
   /^(?:DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|XDG_RUNTIME_DIR|DBUS_\w+|SSH_(?:AUTH_SOCK|AGENT_PID|ASKPASS)|GPG_AGENT_INFO|GIT_ASKPASS|TMUX\w*|STY|DOCKER_HOST|WSL_INTEROP|VSCODE_\w+|KRB5CCNAME)$/;
 
-/** With these Bash would start without the file that waits for the mounts to be checked. */
+/** With these Bash would start without the file that waits for the mount check. */
 const OF_BASH = /^(?:BASH_ENV|ENV|SHELLOPTS|BASHOPTS|POSIXLY_CORRECT|POSIX_PEDANTIC)$/;
 
 const CACHES: { readonly [name: string]: string } = {
@@ -330,7 +330,7 @@ const CACHES: { readonly [name: string]: string } = {
   CCACHE_DIR: "ccache",
 };
 
-/** The variables of a confined command. Without a network package managers do not retry for a minute. */
+/** The variables of a confined command. Without a network, package managers do not retry for a minute. */
 function commandVariables(
   env: Environment,
   { temporary, cache }: Pick<SandboxFolders, "temporary" | "cache">,

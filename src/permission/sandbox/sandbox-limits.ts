@@ -13,20 +13,20 @@ import { pointedGit, smallText } from "../git-settings.ts";
 export interface SandboxOptions {
   /** Folders that commands may write to, the working folder first. */
   readonly workspace: readonly string[];
-  /** Default: the home folder of the user. */
+  /** Default: the user's home folder. */
   readonly home?: string;
   /**
-   * Folder for temporary files, caches of tool chains and what was put back. Default: `~/.cache/nano-agent`,
-   * on macOS `~/Library/Caches/nano-agent`.
+   * Folder for temporary files, tool chain caches and what was put back. Default: `~/.cache/nano-agent`, on
+   * macOS `~/Library/Caches/nano-agent`.
    */
   readonly stateFolder?: string;
-  /** Variables that say where programs and agents are. Default: a plain `PATH`. */
+  /** Variables that locate programs and agents. Default: a plain `PATH`. */
   readonly environment?: Environment;
   /** Further folders and files that commands may write to. */
   readonly allowWrite?: readonly string[];
   /** Further folders and files that commands may not read. */
   readonly denyRead?: readonly string[];
-  /** Folders and files that commands may never write to, wherever they lie. */
+  /** Folders and files that commands may never write to, wherever they are. */
   readonly protect?: readonly string[];
   /** macOS: commands reach ports of this machine, and open some. Default false. */
   readonly loopback?: boolean;
@@ -36,15 +36,15 @@ export interface SandboxOptions {
 export interface CommandToConfine {
   readonly command: string;
   readonly cwd: string;
-  /** The variables it would see outside. */
+  /** The variables it would see unconfined. */
   readonly env: Environment;
-  /** True: with the network of the host. Default false. */
+  /** True: with the host's network. Default false. */
   readonly network?: boolean;
-  /** True: nothing that stays can be written. Default false. */
+  /** True: nothing permanent can be written. Default false. */
   readonly readOnly?: boolean;
 }
 
-/** How a command is started inside, and what has to be done around it. */
+/** The way to start a command inside, and the steps around it. */
 export interface ConfinedStart {
   readonly file: string;
   readonly args: readonly string[];
@@ -52,22 +52,22 @@ export interface ConfinedStart {
   readonly env: Environment;
   /** `stdio` of the process from descriptor 3 on. */
   readonly descriptors: readonly (number | "ignore" | "pipe")[];
-  /** Call it right after the start. Rejects when the command did not begin: then it never will. */
+  /** Call it right after the start. Rejects if the command did not begin: then it never will. */
   readonly begin: (child: ChildProcess) => Promise<void>;
   /** Call it once, when the process has ended or could not be started. Never rejects. */
   readonly settle: () => Promise<void>;
-  /** Lines for the result, once it is settled: what was held back or put back, and how to ask for more. */
+  /** Lines for the result, once settled: what was withheld or put back, and how to request more. */
   readonly notes: (shown: { readonly output: string; readonly failed: boolean }) => readonly string[];
 }
 
-/** The means of a system to confine commands: bubblewrap, or `sandbox-exec`. */
+/** A system's means of confining commands: bubblewrap, or `sandbox-exec`. */
 export interface Wall {
   readonly start: (command: Required<CommandToConfine>, steering: SteeringPaths) => WalledStart;
   readonly close: () => void;
 }
 
 interface WalledStart extends Omit<ConfinedStart, "env" | "settle" | "notes"> {
-  /** Waits until nothing of it runs. Never rejects; also for a command that could not be started. */
+  /** Waits until all its processes are gone. Never rejects, even if the command could not be started. */
   readonly ended: () => Promise<void>;
 }
 
@@ -97,7 +97,7 @@ const KEYS =
   ".ssh .aws .gnupg .kube .docker .config/gh .config/gcloud .netrc .Xauthority Library/Keychains".split(" ");
 const KEYS_OF_ROOT = ["shadow", "shadow-", "gshadow", "gshadow-"];
 
-/** Finds the limits. A key that does not exist limits nothing until it does. */
+/** Computes the limits. A key that does not exist limits nothing until it does. */
 export function sandboxLimits(options: SandboxOptions): SandboxLimits {
   const home = realPath(options.home ?? homedir());
   const workspace = options.workspace.map((folder) => realPath(resolve(folder)));
@@ -142,17 +142,17 @@ export function unfitWorkspace({ workspace, home, unreadable }: SandboxLimits): 
   return unfit && `the workspace ${unfit} ${why(unfit)}`;
 }
 
-/** The folders around a path in those that are writable: without a mount they could be moved with it. */
+/** The writable folders around a path: without a mount, commands could move them along with it. */
 export function foldersAround(path: string, writable: readonly string[]): readonly string[] {
   const folder = dirname(path);
   const isInside = isWithin(folder, ...writable) && !writable.includes(folder);
   return isInside ? [folder, ...foldersAround(folder, writable)] : [];
 }
 
-/** The names in a folder; none where there is no such folder, or a closed one. */
+/** The names in a folder; empty if it is missing or closed. */
 export function namesIn(folder: string): readonly string[] {
   try {
-    // An error would cost more than the look.
+    // An error would cost more than this check.
     return fs.existsSync(folder) ? fs.readdirSync(folder) : [];
   } catch {
     return [];
@@ -161,7 +161,7 @@ export function namesIn(folder: string): readonly string[] {
 
 type OuterGit = { readonly folder: string; readonly closed: readonly string[] };
 
-/** The git folder outside of a workspace that it needs; none of others, or that all may write to. */
+/** The git folder that a workspace needs outside itself; not one of other users or that is world-writable. */
 function outerGitOf(workspace: string, home: string): OuterGit | undefined {
   for (let folder = workspace; folder !== home && folder !== dirname(folder); folder = dirname(folder)) {
     const marker = join(folder, ".git");
@@ -175,7 +175,7 @@ function outerGitOf(workspace: string, home: string): OuterGit | undefined {
   return undefined;
 }
 
-/** The repository has to know the worktree in turn: anybody could write a `.git` file. */
+/** The repository must know the worktree in turn: anybody could write a `.git` file. */
 function linkedGit(marker: string): OuterGit | undefined {
   const own = realPath(pointedGit(marker)?.own ?? "/");
   const worktrees = dirname(own);
@@ -191,9 +191,9 @@ export interface SandboxFolders {
   readonly own: string;
   readonly temporary: string;
   readonly cache: string;
-  /** Empty and closed to everybody: put over folders that commands may not read. */
+  /** Empty and closed to everybody: mounted over folders that commands may not read. */
   readonly closed: string;
-  /** The file with what a killed session has left to look for. */
+  /** The file with the checks a killed session has left. */
   readonly pending: string;
 }
 
@@ -203,7 +203,7 @@ export function makeSessionFolders(state: string, workspace: string): SandboxFol
   const name = createHash("sha256").update(workspace).digest("hex").slice(0, 16);
   const [sessions, cache] = [join(state, "s"), join(state, "caches", name)];
   for (const folder of [sessions, cache]) makePrivateFolders(folder);
-  // Short, for names of sockets have at most 107 bytes.
+  // Short, since socket names have at most 107 bytes.
   const folders = foldersOf(realPath(fs.mkdtempSync(join(sessions, "x"))), realPath(cache));
   fs.writeFileSync(join(folders.session, OWNER), JSON.stringify(ownIdentity()), { mode: 0o600 });
   for (const folder of [folders.temporary, folders.own]) fs.mkdirSync(folder, { mode: 0o700 });
@@ -211,22 +211,22 @@ export function makeSessionFolders(state: string, workspace: string): SandboxFol
   return folders;
 }
 
-/** The folders of sessions that a killed process left in a state folder. */
+/** The session folders that a killed process left in a state folder. */
 export function endedSessions(state: string): readonly SandboxFolders[] {
   const sessions = join(state, "s");
   return namesIn(sessions)
     .map((name) => foldersOf(join(sessions, name), ""))
     .filter(({ session }) => {
       const owner = smallText(join(session, OWNER));
-      // Without one it is just being made, or being removed.
+      // Without an owner it is just being created or removed.
       return owner !== undefined && processState(JSON.parse(owner) as ProcessIdentity) === "ended";
     });
 }
 
-/** Removes all but the cache. Never throws: what a command has closed is left to the next session. */
+/** Removes all but the cache. Never throws: folders a command has closed are left to the next session. */
 export function removeSession({ session, closed }: SandboxFolders): void {
   try {
-    // Nobody enters it to see that it is empty.
+    // It must be enterable to see that it is empty.
     fs.chmodSync(closed, 0o700);
     fs.rmSync(session, { recursive: true, force: true });
   } catch {

@@ -1,7 +1,7 @@
 import { foldersAround, type SandboxFolders, type SandboxLimits, type Wall } from "./sandbox-limits.ts";
 import { steeringOfGit, steeringOfRepository, steeringOfRoot } from "./steering-guard.ts";
 
-/** The wall of macOS. It refuses by name, so it also prevents what is not there yet. */
+/** The macOS wall. It refuses by name, so it also prevents paths that do not exist yet. */
 export function seatbeltWall(
   limits: SandboxLimits,
   folders: SandboxFolders,
@@ -16,7 +16,7 @@ export function seatbeltWall(
       ...steeringOfRepository(root, writable).slice(1),
     ]);
     const profile = seatbeltProfile({
-      // Without a place for them here-documents and most programs fail.
+      // Here-documents and most programs fail without a writable temporary folder.
       writable: readOnly ? [temporary] : [...writable, temporary, cache],
       protected: [...limits.protected, folders.own, ...steering, ...gitFolders.flatMap(steeringOfGit)],
       unreadable,
@@ -60,7 +60,7 @@ const BASE = `(version 1)
 (allow file-write-data (literal "/dev/null") (literal "/dev/zero") (literal "/dev/stdout") (literal "/dev/stderr"))
 (allow file-write* (subpath "/dev/fd"))`;
 
-/** Names resolve and certificates are checked with the help of services of the system. */
+/** Resolving names and checking certificates require system services. */
 const NETWORK = `(allow network-outbound (remote ip))
 (allow network-inbound (local ip))
 (allow network-bind (local ip))
@@ -72,7 +72,7 @@ const LOOPBACK = `(allow network-outbound (remote ip "localhost:*"))
 (allow network-bind (local ip "localhost:*"))
 (allow network-inbound (local ip "localhost:*"))`;
 
-/** A profile in the language of `sandbox-exec`, in which the last rule that fits counts. */
+/** A profile in the language of `sandbox-exec`, in which the last matching rule counts. */
 export function seatbeltProfile(request: ProfileRequest): string {
   const { writable, unreadable, roots, network, loopback } = request;
   const kept = request.protected;
@@ -80,7 +80,7 @@ export function seatbeltProfile(request: ProfileRequest): string {
     BASE,
     rule("allow file-write*", writable.map(filter("subpath"))),
     rule("deny file-write*", [...kept.map(filter("subpath")), ...roots.flatMap(steeringPatterns)]),
-    // A folder around them that is moved would take the rules' names away from them.
+    // Moving a folder around them would take the names away from the rules.
     rule(
       "deny file-write-unlink",
       [...new Set(kept.flatMap((path) => foldersAround(path, writable)))].map(filter("literal")),
@@ -100,7 +100,7 @@ function rule(action: string, filters: readonly string[]): string {
 function steeringPatterns(root: string): readonly string[] {
   const below = `^${root.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}/(.*/)?\\.git/(.*/)?`;
   return [`${below}(config|config\\.worktree|commondir)$`, `${below}hooks(/.*)?$`].map(
-    // Nothing escapes in there, so a quote in a name is any character.
+    // No escapes work in there, so a quote in a name is any character.
     (pattern) => `(regex #"${pattern.replaceAll('"', ".")}")`,
   );
 }

@@ -13,14 +13,14 @@ import { namesIn, type SandboxFolders, type SandboxLimits, type SteeringPaths } 
 /** Saved while commands run, in case this process is killed. */
 interface PendingLook {
   readonly roots: readonly string[];
-  /** The start of the first command: what is older was not made by one. */
+  /** The start of the first command: anything older was not made by one. */
   readonly first: number;
   readonly before: readonly (readonly [path: string, state: SteeringState | null])[];
 }
 
 /**
- * Keeps what steers git, editors and this program as it was before commands ran. What is there cannot be
- * written to; what comes into being is put back, in the roots at once and elsewhere when a command has ended.
+ * Keeps files that steer git, editors and this program as they were before commands ran. Existing ones cannot
+ * be written to; new ones are put back, in the roots at once and elsewhere when a command has ended.
  */
 export class SteeringGuard {
   readonly #limits: SandboxLimits;
@@ -54,19 +54,19 @@ export class SteeringGuard {
     return { present, pinned };
   }
 
-  /** Looks how things are before a command. `end` ends it at once. */
+  /** Records the state before a command. `end` ends it at once. */
   async begin(end: () => void): Promise<void> {
-    // Of the command before, whose last look may be under way.
+    // The last check after the previous command may be in progress.
     await this.#search;
     if (this.#running.size === 0) {
-      // What people changed since the last command counts.
+      // People's changes since the last command are accepted.
       this.#before = new Map(this.#paths().map((path) => [path, stateOf(path)]));
       this.#first ||= Date.now();
     }
     this.#running.add(end);
   }
 
-  /** Watches, and saves how things were. To be called before the command runs. */
+  /** Watches, and saves the previous state. Call it before the command runs. */
   watch(): void {
     const before = [...this.#before].map(([path, state]) => [path, state ?? null] as const);
     const look: PendingLook = { roots: this.#roots, first: this.#first, before };
@@ -74,7 +74,7 @@ export class SteeringGuard {
     this.#watch();
   }
 
-  /** Looks after a command. What lies further down is looked for afterwards, before the next one. */
+  /** Checks after a command. Deeper folders are searched afterwards, before the next one. */
   end(end: () => void): void {
     if (!this.#running.delete(end)) return;
     this.#look();
@@ -92,10 +92,10 @@ export class SteeringGuard {
     return this.#search;
   }
 
-  /** Puts back what commands of a killed process did. False when these ran in other folders. */
+  /** Puts back changes by commands of a killed process. False if these ran in other folders. */
   recover(pending: string): boolean {
     const saved = safeParse(fs.existsSync(pending) ? fs.readFileSync(pending, "utf8") : "");
-    // When it is missing or incomplete no command had begun.
+    // If it is missing or incomplete, no command had begun.
     if (!saved.ok || !isRecord(saved.value)) return true;
     const { roots, first, before } = saved.value as unknown as PendingLook;
     if (!roots.some((root) => this.#roots.includes(root))) return false;
@@ -118,7 +118,7 @@ export class SteeringGuard {
     ];
   }
 
-  /** Inotify tells of a folder's own entries only, so a busy tree below costs nothing. */
+  /** Inotify only reports a folder's own entries, so a busy tree below costs nothing. */
   #watch(): void {
     for (const folder of this.#roots.flatMap((root) => [root, join(root, ".git")])) {
       if (this.#watchers.has(folder) || !fs.existsSync(folder)) continue;
@@ -127,7 +127,7 @@ export class SteeringGuard {
         watcher.on("error", () => watcher.close());
         this.#watchers.set(folder, watcher);
       } catch {
-        // Gone this moment, or no more watches: the look afterwards finds it.
+        // Just removed, or no more watches: the check afterwards finds it.
       }
     }
   }
@@ -138,7 +138,7 @@ export class SteeringGuard {
     setImmediate(() => {
       this.#isLooking = false;
       if (this.#running.size === 0) return;
-      // First, for a `.git` may have come into being.
+      // First, since a `.git` may have appeared.
       this.#watch();
       if (!this.#look()) return;
       this.#reports.push("the command was ended for it");
@@ -158,18 +158,18 @@ export class SteeringGuard {
       const [before, now] = [this.#before.get(path), stateOf(path)];
       if (mayChange(path, before, now, guarded)) {
         this.#before.set(path, now);
-        // What git makes in a new one counts at once.
+        // Files that git creates in a new one count at once.
         if (basename(path) === ".git" && now?.kind === "folder") guarded.push(path);
       } else this.#reports.push(...[putBack(path, before, this.#kept) ?? []].flat());
     }
   }
 
-  /** Guards repositories that were not known: as they are when they are older than the commands. */
+  /** Guards newly found repositories: as they are if they are older than the commands. */
   async #adopt(): Promise<void> {
     const found = new Set(
       (await Promise.all(this.#roots.map((root) => repositoriesIn(root, REPOSITORY_DEPTH)))).flat(),
     );
-    // A submodule that is found may have submodules itself.
+    // A submodule that was found may have submodules itself.
     for (const folder of found)
       for (const inner of await this.#submodules(folder))
         if (fs.existsSync(join(inner, ".git"))) found.add(inner);
@@ -189,7 +189,7 @@ export class SteeringGuard {
 const REPOSITORY_DEPTH = 3;
 
 async function repositoriesIn(folder: string, depth: number): Promise<readonly string[]> {
-  // One that is gone, or closed to this user, holds none.
+  // A folder that is gone or closed to this user holds none.
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const names = entries.map(({ name }) => name);
   const own = names.includes(".git") || isRepository(names) ? [folder] : [];
@@ -203,7 +203,7 @@ async function repositoriesIn(folder: string, depth: number): Promise<readonly s
 const MAX_LIST = 64 * 1024 * 1024;
 const LIST = "-c core.fsmonitor=false -c core.hooksPath=/dev/null ls-files -s -z".split(" ");
 
-/** Lists the submodules an index names, anew when it has changed. A repository could name a server. */
+/** Lists the submodules in an index, again if it has changed. A repository could name a server. */
 function submoduleFinder({
   environment: { PATH, HOME },
 }: SandboxLimits): (folder: string) => Promise<readonly string[]> {
@@ -226,38 +226,38 @@ function submoduleFinder({
   };
 }
 
-/** Names in the root of a workspace that steer the agent and editors; `HEAD` makes a repository of it. */
+/** Names in a workspace root that steer the agent and editors; `HEAD` makes a repository of it. */
 const IN_ROOT = ".nano-agent nano-agent.json .mcp.json .claude .vscode .idea HEAD".split(" ");
-/** Files and folders of a git folder that make git run programs or lead it elsewhere. */
+/** Files and folders of a git folder that make git run programs or redirect it. */
 const IN_GIT = ["config", "config.worktree", "hooks", "commondir"];
 const IN_WORKTREE = [...IN_GIT, "gitdir"];
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
 const UNFOLLOWED = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
-/** A longer file is compared by size and time. */
+/** Larger files are compared by size and time. */
 const MAX_BYTES = 1_000_000;
 /** Submodules may have submodules, and slashes in their names. */
 const MAX_DEPTH = 12;
 
-/** `text`: the content of a file, or where a link leads. */
+/** `text`: the content of a file, or the target of a link. */
 interface SteeringState {
   readonly kind: "file" | "folder" | "link" | "other";
   readonly text: string;
 }
 
-// These functions also name paths at which nothing is.
+// These functions also return paths that do not exist.
 
 export function steeringOfRoot(root: string): readonly string[] {
   return IN_ROOT.map((name) => join(root, name));
 }
 
-/** The `.git` of a folder, what is in it, and what its settings name. A folder may be a repository itself. */
+/** A folder's `.git`, its contents, and the paths in its settings. The folder may be a repository itself. */
 export function steeringOfRepository(folder: string, writable: readonly string[]): readonly string[] {
   const git = join(folder, ".git");
   const bare = isRepository(namesIn(folder)) ? steeringOfGit(folder) : [];
   return [git, ...steeringOfGit(git), ...namedBySettings(git, [folder], writable), ...bare];
 }
 
-/** The paths inside `writable` that settings of a git folder name; hooks start from each of its `folders`. */
+/** The paths inside `writable` in a git folder's settings; hooks start from each of its `folders`. */
 function namedBySettings(
   git: string,
   folders: readonly string[],
@@ -300,28 +300,28 @@ function stateOf(path: string): SteeringState | undefined {
       return { kind: "file", text: fs.readFileSync(path, { encoding: "utf8", flag: UNFOLLOWED }) };
     return { kind: "other", text: `${found.size} ${found.mtimeMs}` };
   } catch {
-    // Gone this moment, or in a folder that is closed to this user.
+    // Just removed, or in a folder that is closed to this user.
     return undefined;
   }
 }
 
-/** True when git would take a folder with these names for a repository, without a `.git`. */
+/** True if git would treat a folder with these names as a repository without a `.git`. */
 function isRepository(names: readonly string[]): boolean {
   const has = (name: string): boolean => names.includes(name);
   return has("HEAD") && ((has("objects") && has("refs")) || has("commondir"));
 }
 
-/** Of a new folder of git each hook is looked at by itself. */
+/** In a new git folder, each hook is checked separately. */
 const IS_NEW_FOLDER = /\/\.git(?:\/(?:modules\/.+\/)?hooks)?$/;
 
-/** True for a change that a command may bring about: what git makes and writes. `guarded`: git folders. */
+/** True for a change that a command may cause: files that git creates and writes. `guarded`: git folders. */
 function mayChange(
   path: string,
   before: SteeringState | undefined,
   now: SteeringState | undefined,
   guarded: readonly string[],
 ): boolean {
-  // What has no text cannot be written back.
+  // State without text cannot be written back.
   if (now === undefined) return before?.kind !== "file" && before?.kind !== "link";
   const { kind, text } = now;
   if (before?.kind === kind && before.text === text) return true;
@@ -342,7 +342,7 @@ function mayWrite(
   return name === "gitdir" && before === undefined;
 }
 
-/** A pointer into a guarded git folder: a worktree or submodule that git made there. */
+/** True for a pointer into a guarded git folder: a worktree or submodule that git made there. */
 function leadsInside(path: string, text: string, guarded: readonly string[]): boolean {
   const to = /^gitdir: (.+)\n?$/.exec(text)?.[1];
   if (to === undefined) return false;
@@ -353,7 +353,7 @@ function leadsInside(path: string, text: string, guarded: readonly string[]): bo
     .some((git) => isWithin(place, join(git, "worktrees"), join(git, "modules")) && isNear(git));
 }
 
-/** The lines by which git notes where a submodule lies: inside the repository it belongs to. */
+/** The lines in which git records a submodule's location, if it is inside its repository. */
 function placeOfModule(path: string, text: string): string {
   const to = /^\tworktree = ([\w./-]+)$/m.exec(text)?.[1];
   const [repository = "", module] = path.split("/.git/modules/");
@@ -361,7 +361,7 @@ function placeOfModule(path: string, text: string): string {
   return module !== undefined && isInside ? `[core]\n\tworktree = ${to}` : "";
 }
 
-/** Moves what is at a path to `kept`, and writes the file or link of before anew. The line that says so. */
+/** Moves a path's content to `kept` and rewrites the previous file or link. Returns a line reporting it. */
 function putBack(path: string, before: SteeringState | undefined, kept: string): string | undefined {
   const folder = join(kept, newUuid());
   const target = join(folder, basename(path));
@@ -379,7 +379,7 @@ function putBack(path: string, before: SteeringState | undefined, kept: string):
   return `${path} is as it was before${isMoved ? `; what a command put there is kept as ${target}` : ""}`;
 }
 
-/** Acts in the very folder of a path: a running command could put a link there. False when it is gone. */
+/** Acts in exactly the folder of a path: a running command could put a link there. False if it is gone. */
 function inFolderOf(path: string, act: (place: string) => void): boolean {
   let folder: number | undefined;
   try {

@@ -2,24 +2,24 @@ import type { Environment } from "../../system/env.ts";
 import { wordSet } from "../match-text.ts";
 import { hasUrlLogin, isCredentialName, replaceTokens } from "./create-redaction.ts";
 
-/** The user's settings of the variables of commands. */
+/** The user's settings for the variables of commands. */
 export interface CommandEnvironmentOptions {
   /**
-   * Names to pass beside the built-in ones. A name in full passes whatever it holds, a credential too; with
-   * `*` at its end it stands for all that begin so, credentials left out.
+   * Names to pass besides the built-in ones. An exact name passes any value, even a credential; one ending in
+   * `*` stands for all with that prefix, except credentials.
    */
   readonly pass?: readonly string[] | undefined;
-  /** Variables with their values, for commands alone. */
+  /** Variables with values, for commands only. */
   readonly set?: { readonly [name: string]: string } | undefined;
 }
 
-/** The variables commands see, and the names of those that were held back. */
+/** The variables commands see, and the names of those that were withheld. */
 export interface CommandEnvironment {
   readonly variables: { readonly [name: string]: string };
   readonly withheld: readonly string[];
 }
 
-/** Variables that programs in general need, mostly places and ways to show text, and those of tool chains. */
+/** Variables that most programs need, mainly paths and display settings, and those of tool chains. */
 const PASSED = wordSet(`
   PATH HOME USER LOGNAME SHELL LANG LANGUAGE TERM TERM_PROGRAM COLORTERM NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLUMNS LINES
   TZ TMPDIR TMP TEMP HOSTNAME PWD OLDPWD SHLVL MAIL DISPLAY WAYLAND_DISPLAY XAUTHORITY SSH_AUTH_SOCK DBUS_SESSION_BUS_ADDRESS CI
@@ -41,9 +41,9 @@ const PASSED = wordSet(`
   VAGRANT_* GIT_* GITHUB_* GITLAB_* CI_* NANO_AGENT_* PROCESSOR_* ProgramFiles* CommonProgram*`);
 
 /**
- * The environment of commands: variables that tool chains need, by name, without those that hold credentials
- * (by name, by the shape of their value, or in an address). Everything else stays out, so that a command
- * cannot hand on what it never got.
+ * The environment of commands: variables that tool chains need, by name, except those that hold credentials
+ * (by name, by the shape of their value, or in an address). Everything else is withheld, so that a command
+ * cannot leak what it never got.
  */
 export function commandEnvironment(
   environment: Environment,
@@ -64,9 +64,9 @@ export function commandEnvironment(
 
 function holdsCredential(name: string, value: string): boolean {
   if (isCredentialName(name)) return true;
-  // Bundler keeps the login of a server under its name.
+  // Bundler stores a server's login under the server's name.
   if (name.startsWith("BUNDLE_") && name.includes("__") && value.includes(":")) return true;
-  // A proxy may stand without `http://`; whatever is in front of the `@` is a login.
+  // A proxy may omit `http://`; anything before the `@` is a login.
   if (/_proxy$/i.test(name) && name.toUpperCase() !== "NO_PROXY" && value.includes("@")) return true;
   return hasUrlLogin(value) || replaceTokens(value, () => "") !== value;
 }

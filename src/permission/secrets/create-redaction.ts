@@ -4,17 +4,17 @@ import { type Redaction, type RedactionStream, redactionMark } from "../../core/
 
 /** The secrets {@link createRedaction} looks for. */
 export interface RedactionOptions {
-  /** Values that must not be shown, as `secretsOf` finds them. Default: none. */
+  /** Values that must not be shown, as returned by `secretsOf`. Default: none. */
   readonly secrets?: readonly Secret[];
-  /** True when keys, tokens and passwords in addresses are taken out by their format. Default true. */
+  /** True to remove keys, tokens and passwords in addresses by their format. Default true. */
   readonly shapes?: boolean;
 }
 
 /**
- * Makes what takes secrets out of texts: known values as they are and in Base64, URL- and JSON-escaped form;
- * private keys; passwords in addresses; the token formats of twenty services. Each is replaced with a mark
- * such as `«redacted:github-token»`; a known value is marked with its name. JSON remains valid. Time is
- * linear in the text.
+ * Creates a redaction that removes secrets from text: known values, plain and in Base64, URL- and
+ * JSON-escaped form; private keys; passwords in addresses; the token formats of twenty services. Each is
+ * replaced with a mark such as `«redacted:github-token»`; a known value is marked with its name. JSON remains
+ * valid. Time is linear in the text.
  */
 export function createRedaction(options: RedactionOptions = {}): Required<Redaction> {
   const secrets = new KnownSecrets(options.secrets ?? []);
@@ -30,9 +30,9 @@ export function createRedaction(options: RedactionOptions = {}): Required<Redact
   return { text, stream: () => lineRedaction(text), known };
 }
 
-/** Characters that are held back: of a line without an end, and of a private key until it ends. */
+/** Characters that are held back: of an unfinished line, and of a private key until it ends. */
 const [MAX_LINE, MAX_KEY] = [16_000, 40_000] as const;
-/** No known value and no token is longer. */
+/** No known value or token is longer. */
 const MAX_SECRET = 4_096;
 const CUT_STEP = 512;
 
@@ -57,7 +57,7 @@ function certainEnd(text: string, redact: (text: string) => string): number {
   const key = openKeyStart(text);
   if (key !== -1 && text.length - key <= MAX_KEY) return text.lastIndexOf("\n", key) + 1;
   if (text.length - line <= MAX_LINE) return line;
-  // A long line is cut where that does not cut a secret.
+  // A long line is split at a point that does not split a secret.
   const start = text.length - MAX_LINE;
   const end = text.slice(start);
   const shown = redact(end);
@@ -67,9 +67,9 @@ function certainEnd(text: string, redact: (text: string) => string): number {
   return start + last;
 }
 
-/** A value that must not be shown, and what stands in its place. */
+/** A value that must not be shown, and the name in its mark. */
 export interface Secret {
-  /** Where it comes from: the name of the variable, say. */
+  /** Its source, such as the name of the variable. */
   readonly name: string;
   readonly value: string;
 }
@@ -91,7 +91,7 @@ const PIECE = 8;
 const MIN_PART = 16;
 const MAX_PLACES = 16;
 
-/** Finds known values in all their forms; of long ones any part of 16 characters, however it was cut. */
+/** Finds known values in all their forms; of long ones any part of 16 characters, however they were split. */
 class KnownSecrets {
   readonly #places = new Map<string, Place[]>();
   readonly #short: Secret[] = [];
@@ -153,7 +153,7 @@ function longestAt(text: string, at: number, places: readonly Place[] = []): Ran
   return best;
 }
 
-/** Quotes and backslashes at the ends may belong to the text around: JSON must remain valid. */
+/** Quotes and backslashes at the ends may belong to the surrounding text: JSON must remain valid. */
 function withoutQuotes(text: string, { start, end, name }: Range): Range {
   let [first, last] = [start, end];
   while (first < last && /["\\]/.test(text[first] ?? "")) first++;
@@ -184,7 +184,7 @@ function jsonForm(value: string): string {
   return JSON.stringify(value).slice(1, -1);
 }
 
-/** As JavaScript, forms and other programs escape for a URL. */
+/** The forms in which JavaScript, HTML forms and other programs escape a value for a URL. */
 function urlForms(value: string): readonly string[] {
   const form = new URLSearchParams({ v: value }).toString().slice(2);
   const plain = encodeURIComponent(value.toWellFormed());
@@ -210,9 +210,9 @@ const MAX_SECRETS = 500;
 const MAX_LENGTH = 20_000;
 
 /**
- * The secrets among named values (an environment, headers): values of at least 8 characters whose name says
- * that they are credentials, and passwords in addresses. Of values in several lines each line counts, of JSON
- * each text whose name says so.
+ * The secrets among named values (an environment, headers): values of at least 8 characters with a credential
+ * name, and passwords in addresses. In multi-line values each line counts, in JSON each string with a
+ * credential name.
  */
 export function secretsOf(values: { readonly [name: string]: string | undefined }): readonly Secret[] {
   const secrets = new Map<string, Secret>();
@@ -250,7 +250,7 @@ const AT_END =
   /(?:password|passwd|passphrase|secret|apikey|token|sshpass|access_?key_?id|connection_?string)$/i;
 const KEY = /(?:^|[_.:-])(?:[a-z0-9]*api)?key$/i;
 const HARMLESS_KEY = /(?:public|cache|primary|foreign|sort|partition|index)_?key$/i;
-/** A place, a limit or a property of a credential. */
+/** Names for a location, a limit or a property of a credential. */
 const ABOUT =
   /[_-](?:address|file|path|dir|folder|sock|socket|url|uri|host|port|name|type|ttl|expiry|expires|expires_?in|count|limit|method|mode|provider|endpoint|enabled|disabled|prefix|header|issuer|audience|scope|region|version)$|(?:^|_)max_tokens$/i;
 
@@ -262,7 +262,7 @@ export function isCredentialName(name: string): boolean {
   return CREDENTIAL.test(words) || AT_END.test(words) || KEY.test(words);
 }
 
-/** Shorter values are words as often as secrets; long ones are secrets also without a digit or a sign. */
+/** Shorter values are words as often as secrets; long ones are secrets even without a digit or a sign. */
 const [SHORTEST, LONG] = [8, 16] as const;
 const PATH = /^(?:~|\.{1,2})\/[\w./@ -]*$|^\/(?:[\w.@ -]+\/)*[\w.@ -]*\.[a-z]{1,5}$|^[A-Za-z]:\\|^file:/;
 const SYSTEM_PATH =
@@ -290,12 +290,12 @@ function urlPasswords(text: string): readonly string[] {
   return [...new Set(found)];
 }
 
-/** True when an address in the text holds a password or token, default ones such as `postgres` included. */
+/** True if an address in the text has a password or token, including defaults such as `postgres`. */
 export function hasUrlLogin(text: string): boolean {
   return /:\/\/[^\s/?#@]*:[^\s@]+@|:\/\/[^\s/?#@:]{16,}@/.test(text);
 }
 
-/** The text with `mark(secret)` for each password in an address; defaults such as `postgres` remain. */
+/** Replaces each password in an address with `mark(secret)`; defaults such as `postgres` remain. */
 function replaceUrlPasswords(text: string, mark: (secret: string) => string): string {
   if (!text.includes("://")) return text;
   return text.replace(LOGIN, (all, start: string, user = "", password = "", token = "") => {
@@ -307,7 +307,7 @@ function replaceUrlPasswords(text: string, mark: (secret: string) => string): st
 
 /**
  * Token formats of the twenty most used services: the kind in the mark, then a pattern. Every repetition is
- * bounded. Older keys of OpenAI, and those of services with the same API, are `api-key`.
+ * bounded. Older OpenAI keys, and those of services with the same API, are `api-key`.
  */
 const TOKENS = String.raw`
 anthropic-key sk-ant-[\w-]{16,4096}
@@ -335,10 +335,10 @@ shopify-token shp(?:at|ca|pa|ss)_[A-Za-z0-9]{24,200}
 atlassian-token AT[AC]TT3[\w=-]{40,4096}
 jwt eyJ[\w-]{14,4096}\.[\w-]{8,8192}(?:\.[\w-]{1,4096}){0,3}`;
 
-/** Before a token there may be an escape of JSON, such as `\n`. */
+/** A token may follow a JSON escape such as `\n`. */
 const START = String.raw`(?<![\w-](?<!\\[nrt]))`;
 
-/** The first group is the place of a secret, and remains. */
+/** The first group is the text before a secret, and remains. */
 const FORMATS: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ...TOKENS.trim()
     .split("\n")
@@ -364,7 +364,7 @@ export function replaceTokens(text: string, mark: (kind: string) => string): str
 }
 
 const NAME = "[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----";
-/** A line of a key. A listing may put its number or a file name first. */
+/** A line of a key. A listing may prefix its number or a file name. */
 const LINE = '(?:[^\\n"]{0,80}[^A-Za-z0-9+/=\\n"])?[A-Za-z0-9+/=]{16,76}\\r?';
 /** A blank line or a header, such as `DEK-Info: …`. */
 const HEADER = '[ \\t]{0,8}(?:[A-Z][A-Za-z-]{2,20}: [^\\n"]{0,100})?\\r?';
@@ -373,14 +373,14 @@ const WHOLE = `(?:[^"-]|-(?!----)){40,32000}-----END ${NAME}`;
 const CUT_IN_ONE_LINE = "(?:\\\\[rn]|[A-Za-z0-9+/=]){40,32000}";
 const CUT_IN_LINES = `[ \\t\\r]{0,8}(?:\\n${HEADER}){0,4}(?:\\n${LINE}){1,500}`;
 const PEM_KEY = new RegExp(`-----BEGIN ${NAME}(${WHOLE}|${CUT_IN_ONE_LINE}|${CUT_IN_LINES})`, "g");
-/** The first line of a key, or the beginning of it where the text ends. */
+/** The first line of a key, or its beginning at the end of the text. */
 const FIRST_LINE = new RegExp(`^-----BEGIN (?:${NAME}|[A-Z0-9 -]{0,60}$)`);
 const END = new RegExp(`-----END ${NAME}`, "g");
 const KEY_LINE = new RegExp(`^${LINE}$`);
 /** Code that only mentions the first and last line of a key has no such text between them. */
 const BODY = /[A-Za-z0-9+/]{40}/;
 
-/** Replaces private keys in PEM format, with line numbers or escaped newlines, whole or cut at an end. */
+/** Replaces private keys in PEM format, with line numbers or escaped newlines, whole or truncated. */
 function replacePrivateKeys(text: string, mark: string): string {
   if (!text.includes("PRIVATE KEY")) return text;
   return withoutKeyEnds(
@@ -389,7 +389,7 @@ function replacePrivateKeys(text: string, mark: string): string {
   );
 }
 
-/** The start of a private key that may continue after this text; -1 when there is none. */
+/** The start of a private key that may continue after this text; -1 if there is none. */
 function openKeyStart(text: string): number {
   const start = text.lastIndexOf("-----BEGIN ");
   if (start === -1 || !FIRST_LINE.test(text.slice(start, start + 100))) return -1;
@@ -397,7 +397,7 @@ function openKeyStart(text: string): number {
   return end === -1 || !text.includes("\n", end) ? start : -1;
 }
 
-/** Replaces an end of a key whose beginning is missing, together with the lines of the key before it. */
+/** Replaces the end of a key whose beginning is missing, along with the preceding key lines. */
 function withoutKeyEnds(text: string, mark: string): string {
   let result = "";
   let done = 0;
@@ -416,7 +416,7 @@ function withoutKeyEnds(text: string, mark: string): string {
   return result + text.slice(done);
 }
 
-/** The start of the line before `end`, no further back than a line of a key is long. */
+/** The start of the line before `end`, no further back than a key line is long. */
 function lineStart(text: string, end: number): number {
   const from = Math.max(0, end - 200);
   return from + text.slice(from, end).lastIndexOf("\n") + 1;

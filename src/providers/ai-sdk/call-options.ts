@@ -14,9 +14,9 @@ import type { ModelRequest } from "../../core/model/model.ts";
 import { imagesOf } from "../wire.ts";
 
 /**
- * As much of a Vercel AI SDK language model as {@link import("./from-ai-sdk.ts").fromAiSdk} needs,
- * specification v3 (AI SDK 6) or v4 (AI SDK 7). Written down here so that neither `@ai-sdk/provider` nor its
- * types have to be installed.
+ * The part of a Vercel AI SDK language model that {@link import("./from-ai-sdk.ts").fromAiSdk} needs,
+ * specification v3 (AI SDK 6) or v4 (AI SDK 7). Declared here so that neither `@ai-sdk/provider` nor its
+ * types must be installed.
  */
 export interface AiSdkLanguageModel {
   readonly specificationVersion: string;
@@ -25,7 +25,7 @@ export interface AiSdkLanguageModel {
   doStream(options: never): PromiseLike<{ readonly stream: AiSdkStream }>;
 }
 
-/** The stream of a `doStream` result, as far as it is used. Its chunks are {@link AiSdkStreamPart}s. */
+/** The used part of a `doStream` result's stream. Its chunks are {@link AiSdkStreamPart}s. */
 export interface AiSdkStream {
   getReader(): {
     read(): Promise<{ readonly done: boolean; readonly value?: unknown }>;
@@ -33,20 +33,20 @@ export interface AiSdkStream {
   };
 }
 
-/** Facts by provider; they come as `providerMetadata` and go back as `providerOptions`. */
+/** Facts by provider; they arrive as `providerMetadata` and return as `providerOptions`. */
 export type AiSdkMetadata = { readonly [provider: string]: { readonly [key: string]: Json | undefined } };
 
-/** One chunk of a stream. Types that are not listed are skipped. */
+/** A stream chunk. Unlisted types are skipped. */
 export interface AiSdkStreamPart {
   readonly type: string;
-  /** Of text, reasoning and tool input: which of the blocks; of `response-metadata`: the answer. */
+  /** For text, reasoning and tool input: the block's id; for `response-metadata`: the answer's. */
   readonly id?: string;
   readonly delta?: string;
   readonly toolName?: string;
   readonly toolCallId?: string;
-  /** Of `tool-call`: the arguments as JSON text. */
+  /** For `tool-call`: the arguments as JSON text. */
   readonly input?: unknown;
-  /** True for a tool that ran at the provider; nothing to do for us. */
+  /** True for a tool that ran at the provider; it needs no handling here. */
   readonly providerExecuted?: boolean;
   readonly providerMetadata?: AiSdkMetadata;
   readonly modelId?: string;
@@ -66,13 +66,13 @@ export interface AiSdkUsage {
   readonly raw?: unknown;
 }
 
-/** Why the model stopped. `interrupted` (v4): the provider's stream ended without saying why. */
+/** Why the model stopped. `interrupted` (v4): the provider's stream ended without a reason. */
 export interface AiSdkFinishReason {
   readonly unified: string;
   readonly raw?: string | undefined;
 }
 
-/** Both specifications this package speaks. */
+/** Supported specification versions. */
 export type AiSdkVersion = "v3" | "v4";
 
 /** Options of `doStream`. */
@@ -139,7 +139,7 @@ interface ResultPart {
     | { readonly type: "content"; readonly value: readonly OutputPart[] };
 }
 
-/** A piece of a tool's answer. Images: v3 has types of its own, v4 uses `file`. */
+/** A piece of a tool's output. Images: v3 has its own types, v4 uses `file`. */
 type OutputPart =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image-data"; readonly data: string; readonly mediaType: string }
@@ -147,15 +147,14 @@ type OutputPart =
   | { readonly type: "file"; readonly data: FileData; readonly mediaType: string };
 
 /**
- * Makes the conversion of requests into `doStream` options (without the signal). Each message is converted
+ * Creates the converter of requests to `doStream` options (without the signal). Each message is converted
  * once.
  *
- * - Metadata and reasoning go back only to the provider they came from.
- * - An error result that holds images is sent as `error-text`, and its images as a user message after the
- *   results: the other forms have no place for the error.
- * - `effort` is `reasoning` in v4; v3 has no such option. `parallelToolCalls` and `sessionId` have none
- *   either.
- * - `providerOptions.ai_sdk` is handed over as `providerOptions`.
+ * - Metadata and reasoning only return to the provider they came from.
+ * - An error result with images is sent as `error-text`, and its images as a user message after the results:
+ *   the other forms cannot express the error.
+ * - `effort` is `reasoning` in v4; v3 has no such option. Neither has `parallelToolCalls` or `sessionId`.
+ * - `providerOptions.ai_sdk` is passed on as `providerOptions`.
  */
 export function createCallOptions(
   version: AiSdkVersion,
@@ -198,7 +197,7 @@ export function createCallOptions(
   };
 }
 
-/** The `ai_sdk` part of `provider_data`. `emptyText`: stands for a text part without characters. */
+/** The `ai_sdk` part of `provider_data`. `emptyText`: stands for an empty text part. */
 export function aiSdkData(
   provider: string,
   metadata: AiSdkMetadata | undefined,
@@ -207,7 +206,7 @@ export function aiSdkData(
   return { ai_sdk: { provider, ...defined({ metadata }), ...(emptyText ? { emptyText } : {}) } };
 }
 
-/** The same without halves of characters: the packages of the AI SDK put them into their bodies. */
+/** Replaces lone surrogates, which the AI SDK packages would put into their request bodies. */
 function wellFormed<T>(value: T): T;
 function wellFormed(value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed();

@@ -40,22 +40,22 @@ import {
 /** Options of {@link fromAiSdk}. */
 export interface FromAiSdkOptions
   extends Pick<NetworkOptions, "maxRetries" | "maxRetryAfterMs" | "maxAnswerChars"> {
-  /** Facts known about the model; the AI SDK does not say. */
+  /** Known facts about the model; the AI SDK provides none. */
   readonly info?: ModelInfo;
-  /** How long a server may say that it loads its model, in milliseconds. Default 600,000; 0: without end. */
+  /** How long a server may report loading its model, in milliseconds. Default 600,000; 0: no limit. */
   readonly firstEventTimeoutMs?: number;
   readonly clock?: Clock;
-  /** Source of the jitter between retries: numbers from 0 to below 1. Default `Math.random`. */
+  /** Jitter between retries: numbers from 0 up to but not including 1. Default `Math.random`. */
   readonly random?: () => number;
 }
 
 /**
- * A {@link Model} from any Vercel AI SDK language model of specification v3 (AI SDK 6) or v4 (AI SDK 7), e.g.
- * `fromAiSdk(anthropic("claude-sonnet-4-5"))`. Failed requests are repeated as with the other providers, and
- * show as `retry` parts; an image the model does not take is replaced by a note, and the length of an answer
- * is bounded. Options for the SDK's provider go into `providerOptions.ai_sdk`, e.g.
- * `{ ai_sdk: { anthropic: { … } } }`. Throws `invalid_argument` for anything else, an older specification
- * included.
+ * Creates a {@link Model} from any Vercel AI SDK language model of specification v3 (AI SDK 6) or v4 (AI SDK
+ * 7), e.g. `fromAiSdk(anthropic("claude-sonnet-4-5"))`. Failed requests are retried as with the other
+ * providers, and show as `retry` parts; an image the model does not accept is replaced by a note, and the
+ * length of an answer is limited. Options for the SDK's provider go into `providerOptions.ai_sdk`, e.g. `{
+ * ai_sdk: { anthropic: { … } } }`. Throws `invalid_argument` for anything else, including an older
+ * specification.
  */
 export function fromAiSdk(languageModel: AiSdkLanguageModel, options: FromAiSdkOptions = {}): Model {
   assertEngine();
@@ -100,7 +100,7 @@ function versionOf(languageModel: unknown): AiSdkVersion {
   );
 }
 
-/** One request by the SDK. Cancelled by signal until its answer begins, then by its reader. */
+/** One request through the SDK. Cancelled by its signal until the answer begins, then by its reader. */
 function sendWithSdk(
   model: AiSdkLanguageModel,
   callOptions: AiSdkCallOptions,
@@ -139,9 +139,9 @@ function sendWithSdk(
 }
 
 /**
- * The typed error for whatever an AI SDK model threw or streamed as an `error` chunk: `APICallError` by its
- * status, headers and body, the SDK's other errors by name, a plain object by the vendors' own words. A break
- * of the connection is `network`.
+ * The typed error for anything an AI SDK model threw or streamed as an `error` chunk: `APICallError` by its
+ * status, headers and body, the SDK's other errors by name, a plain object by the vendors' own words. A
+ * broken connection is `network`.
  */
 function aiSdkError(
   error: unknown,
@@ -195,7 +195,7 @@ function fromError(error: Error & { readonly [key: string]: unknown }, target: W
   });
 }
 
-/** `fetch` reports a `TypeError`, Node's sockets a code, both also one level down. */
+/** `fetch` reports a `TypeError`, Node's sockets a code; both may be nested one level down. */
 function isBrokenConnection(error: Error): boolean {
   const codes = [error, error.cause].map((one) => (isRecord(one) ? one["code"] : undefined));
   return (
@@ -233,11 +233,11 @@ interface OpenCall {
 }
 
 /**
- * Turns the chunks of one `doStream` into parts, which go to `emit` in order. Reasoning always ends in a
- * block, so that it can be sent back to `provider`; text only where metadata came with it; text that has
- * metadata but no characters is an empty thinking block, for empty text is kept nowhere. A call whose
- * arguments are no JSON is held back until the finish reason tells whether they were cut. Tools that ran at
- * the provider, sources and generated files are skipped.
+ * Converts the chunks of one `doStream` to parts, emitted in order. Reasoning always ends in a block, so that
+ * it can be sent back to `provider`; text only if it has metadata; empty text with metadata becomes an empty
+ * thinking block, because empty text is never stored. A call whose arguments are not JSON is held back until
+ * the finish reason tells if they were truncated. Tools that ran at the provider, sources and generated files
+ * are skipped.
  */
 export class AiSdkDecoder {
   readonly #provider: string;
@@ -256,7 +256,7 @@ export class AiSdkDecoder {
     this.#emit = emit;
   }
 
-  /** Throws what an `error` chunk carries, unchanged. True after `finish`: nothing more is to be read. */
+  /** Throws the content of an `error` chunk unchanged. Returns true after `finish`: stop reading. */
   chunk(part: AiSdkStreamPart): boolean {
     const { type, modelId, id } = part;
     if (type.startsWith("text-")) this.#block("text", part);

@@ -23,7 +23,7 @@ import {
 } from "../wire.ts";
 import { createAnthropicEncoder } from "./encode-anthropic.ts";
 
-/** The Messages API of Anthropic and of the servers that copied it. */
+/** The Messages API of Anthropic and of compatible servers. */
 export const anthropicWire: Wire = {
   name: "anthropic",
   createEncoder: createAnthropicEncoder,
@@ -44,12 +44,12 @@ export const anthropicWire: Wire = {
     learnField(refusalWords(error), target, FIELDS, { cache_control: { cache: false } }),
 };
 
-/** Fields that a request may have and that servers with the same format may not know. */
+/** Request fields that compatible servers may not support. */
 const FIELDS = "cache_control output_config tool_choice top_p thinking temperature";
 
 type Emit = (part: StreamPart) => void;
 
-/** A block that is still being written. `text`: what its deltas brought, of a call the JSON of its input. */
+/** A block in progress. `text`: the content of its deltas; for a call, the JSON of its input. */
 interface OpenBlock {
   start: AnthropicBlock;
   readonly text: GrowingText;
@@ -57,18 +57,18 @@ interface OpenBlock {
   readonly citations: unknown[];
 }
 
-/** Decodes the stream of the Messages API. Unknown events and deltas are skipped, as it asks of clients. */
+/** Decodes the stream of the Messages API, which asks clients to skip unknown events and deltas. */
 export class AnthropicDecoder implements WireDecoder {
   readonly #emit: Emit;
   readonly #target: WireTarget;
   readonly #template = createDeltaTemplate([]);
-  /** Block of the text the template has learned. */
+  /** Block of the text event that the template has learned. */
   #templateIndex = 0;
   #templateBlock: OpenBlock | undefined;
   readonly #open = new Map<number, OpenBlock>();
-  /** Calls whose arguments are no object (yet): only the stop reason tells whether they were cut. */
+  /** Calls whose arguments are not an object (yet): only the stop reason tells if they were truncated. */
   readonly #doubtful: { readonly index: number; readonly open: OpenBlock }[] = [];
-  /** Blocks of the provider's own, as they must be sent back. */
+  /** The provider's own blocks, as they must be sent back. */
   readonly #own: { readonly index: number; readonly block: AnthropicBlock }[] = [];
   #calls = 0;
   #stopReason: string | undefined;
@@ -138,7 +138,7 @@ export class AnthropicDecoder implements WireDecoder {
     else if (type === "thinking") this.#grow(index, open, start.thinking);
   }
 
-  /** Adds to a block and says so. Text of a server that announces no block counts, too. */
+  /** Adds to a block and emits the delta. Text from a server that announces no block counts too. */
   #grow(index: number, open: OpenBlock | undefined, text: unknown): void {
     if (typeof text !== "string" || text === "") return;
     open?.text.add(text);
@@ -161,7 +161,7 @@ export class AnthropicDecoder implements WireDecoder {
     else if (delta.type === "signature_delta") open.signature += wordOf(delta.signature);
     else if (delta.type === "citations_delta") open.citations.push(delta.citation);
     else {
-      // Blocks of kinds to come grow by fields of their own, e.g. `compaction_delta`.
+      // Future kinds of blocks grow by their own fields, e.g. `compaction_delta`.
       const { type: _type, ...fields } = delta;
       open.start = { ...open.start, ...fields };
     }
@@ -191,7 +191,7 @@ export class AnthropicDecoder implements WireDecoder {
     }
   }
 
-  /** A search, say, that the end of the answer cut off from its result: the next request would be refused. */
+  /** True if the answer ended before the result of, say, a search: the next request would be refused. */
   #isUnanswered({ type, id }: AnthropicBlock): boolean {
     return (
       type?.endsWith("_tool_use") === true && !this.#own.some(({ block }) => block["tool_use_id"] === id)
@@ -200,7 +200,7 @@ export class AnthropicDecoder implements WireDecoder {
 
   #call(index: number, { start }: OpenBlock, parsed: ParsedToolInput): void {
     const { id, name, caller, toolset_name } = start;
-    // Without these a call of a program or of a toolset is refused when it goes back.
+    // Without these, calls by a program or of a toolset are refused when sent back.
     const data = defined({
       caller: isRecord(caller) && caller.type !== "direct" ? caller : undefined,
       toolset_name: toolset_name ?? undefined,
@@ -234,7 +234,7 @@ function isTruncation(stopReason: string | undefined): boolean {
   return stopReason !== undefined && FINISH.get(stopReason) === "length";
 }
 
-/** Compatible servers may hand over the whole input at the start, and then no deltas. */
+/** Compatible servers may send the whole input at the start, and then no deltas. */
 function inputOf({ start, text }: OpenBlock, truncated: boolean): ParsedToolInput {
   const json = text.toString();
   if (json === "" && isRecord(start.input) && Object.keys(start.input).length > 0)
@@ -250,18 +250,18 @@ function textBlock(text: string, data: object): TextBlock {
   return { type: "text", text, provider_data: ownData(data) };
 }
 
-/** It came out of `JSON.parse` as it is. */
+/** Parsed by `JSON.parse` and unchanged since. */
 function ownData(data: object): ProviderData {
   return { anthropic: data as JsonObject };
 }
 
-/** A block of a kind nano-agent has no name for (server tools and their results), as it must be sent back. */
+/** A block without an equivalent here (server tools and their results), as it must be sent back. */
 function rawBlock({ start, text }: OpenBlock): AnthropicBlock {
   const json = text.toString();
   return json === "" ? start : { ...start, input: parseToolInput(json).input };
 }
 
-/** Later figures are totals and never smaller; servers that repeat an event with zeros are not believed. */
+/** Later figures are totals and never smaller; zeros in repeated events are ignored. */
 function mergedUsage(before: AnthropicUsage, now: AnthropicUsage | null | undefined): AnthropicUsage {
   if (!isRecord(now)) return before;
   const merged: Record<string, unknown> = { ...before };
@@ -294,8 +294,8 @@ function toUsage(raw: AnthropicUsage): Usage {
 }
 
 /**
- * The parts of the Messages API that nano-agent reads. Every field may be missing: compatible servers leave
- * things out. Source: https://platform.claude.com/docs/en/api/messages and /build-with-claude/streaming.
+ * The parts of the Messages API that nano-agent reads. Any field may be missing: compatible servers omit
+ * things. Source: https://platform.claude.com/docs/en/api/messages and /build-with-claude/streaming.
  */
 interface AnthropicEvent {
   readonly type?: string;
@@ -321,7 +321,7 @@ interface AnthropicBlock {
   readonly id?: string;
   readonly name?: string;
   readonly input?: unknown;
-  /** Who made the call, where it was not the model itself but its program. */
+  /** The program that made the call, if it was not the model itself. */
   readonly caller?: { readonly type?: string } | null;
   readonly citations?: readonly unknown[] | null;
   readonly [key: string]: unknown;
@@ -336,13 +336,13 @@ interface AnthropicDelta {
   readonly partial_json?: string;
   readonly citation?: unknown;
   readonly stop_reason?: string | null;
-  /** The provider's words about a refusal. */
+  /** The provider's explanation of a refusal. */
   readonly stop_details?: { readonly explanation?: string | null; readonly category?: string | null } | null;
 }
 
-/** Tokens. In `message_delta` the figures are totals so far, not increments. */
+/** Token counts. In `message_delta` they are totals so far, not increments. */
 interface AnthropicUsage {
-  /** Without what was read from or written to the cache. */
+  /** Without tokens read from or written to the cache. */
   readonly input_tokens?: number | null;
   readonly output_tokens?: number | null;
   readonly cache_read_input_tokens?: number | null;

@@ -14,17 +14,17 @@ import { serialiseOnce } from "../serialise-once.ts";
 import { sentToolName, type WireRequest, type WireTarget, wireHeaders, withoutOmitted } from "../wire.ts";
 
 const VERSION = "2023-06-01";
-/** Not all a model can write: older ones refuse a prompt that together with this exceeds their window. */
+/** Below the models' maximum: older ones refuse if prompt plus limit exceed the window. */
 const DEFAULT_MAX_TOKENS = 32_000;
-/** These think within it, too, and mind no window. */
+/** These models also think within this limit, and do not check it against the window. */
 const ADAPTIVE_MAX_TOKENS = 64_000;
 
 /**
  * Encodes requests for the Messages API (https://platform.claude.com/docs/en/api/messages/create), streamed.
  *
- * Quirks: `auth: "bearer"` sends the key as `authorization` · `cache: false` marks nothing for prompt caching
- * · `cache_ttl: "1h"` asks for the long cache · `thinking: "none" | "budget" | "adaptive"` overrides what is
- * known about the model.
+ * Quirks: `auth: "bearer"` sends the key as `authorization` · `cache: false` disables prompt caching marks ·
+ * `cache_ttl: "1h"` requests the long cache · `thinking: "none" | "budget" | "adaptive"` overrides the
+ * model's known mode.
  */
 export function createAnthropicEncoder(target: WireTarget): (request: ModelRequest) => WireRequest {
   const { quirks = {}, modelId: model, baseUrl } = target;
@@ -34,7 +34,7 @@ export function createAnthropicEncoder(target: WireTarget): (request: ModelReque
   const plain = headersOf(target);
   const interleaved = isOwn ? { "anthropic-beta": "interleaved-thinking-2025-05-14", ...plain } : plain;
   const isAdaptive = traits.mode === "adaptive";
-  // Thinking that no longer fits is dropped, which only a beta can be asked for.
+  // Only a beta feature drops thinking blocks that no longer match.
   const dropsUnbound = traits.bound && isOwn && isAdaptive && !("anthropic-beta" in plain);
   const standard = dropsUnbound
     ? { ...plain, "anthropic-beta": "thinking-binding-controls-2026-08-01" }
@@ -42,7 +42,7 @@ export function createAnthropicEncoder(target: WireTarget): (request: ModelReque
   const mostTokens = isAdaptive ? ADAPTIVE_MAX_TOKENS : DEFAULT_MAX_TOKENS;
   const standardTokens = Math.min(target.maxOutputTokens ?? DEFAULT_MAX_TOKENS, mostTokens);
   const ttl = quirks["cache_ttl"] === "1h" ? ',"ttl":"1h"' : "";
-  /** The mark for caching with its leading comma; empty when caching is off. */
+  /** The cache mark with its leading comma; empty if caching is off. */
   const mark = quirks["cache"] === false ? "" : `,"cache_control":{"type":"ephemeral"${ttl}}`;
   const encode = serialiseOnce(encodeMessage);
   const toolText = serialiseOnce(writeTool);
@@ -78,7 +78,7 @@ function stopsOf({ stopSequences = [] }: ModelRequest): object {
   return stopSequences.length === 0 ? {} : { stop_sequences: stopSequences };
 }
 
-/** Objects in JSON, the last one with a mark for caching. */
+/** JSON objects, the last one with a cache mark. */
 function withMark(objects: string, mark: string): string {
   return `${objects.slice(0, -1)}${mark}}`;
 }
@@ -92,7 +92,7 @@ function choiceOf(
   if (toolChoice === "none") return { tool_choice: { type: "none" } };
   if (toolChoice === undefined && parallelToolCalls !== false) return {};
   const isForced = toolChoice !== undefined && toolChoice !== "auto";
-  // A model that cannot but think refuses to be forced; asking it is the most that can be done.
+  // A model that always thinks refuses a forced choice; asking is the best we can do.
   if (!isForced || refusesForce(traits)) return { tool_choice: { type: "auto", ...alone } };
   if (typeof toolChoice === "object")
     return { tool_choice: { type: "tool", name: toolChoice.name, ...alone } };
@@ -115,7 +115,7 @@ interface Thinking {
 
 const OFF: Thinking = { budget: false, on: false };
 
-/** Below this the API refuses to think. */
+/** The API refuses smaller thinking budgets. */
 const MIN_BUDGET = 1_024;
 
 function budgetThinking(
@@ -125,14 +125,14 @@ function budgetThinking(
   startsWithThinking: boolean,
 ): Thinking {
   const { effort = "none" } = request;
-  // A forced tool excludes thinking; in a tool loop only an answer that thought may go on thinking.
+  // A forced tool excludes thinking; in a tool loop, only an answer that began with thinking may continue it.
   if (mode === "none" || effort === "none" || forcesTool(request) || !startsWithThinking) return OFF;
   const budget = Math.min(THINKING_BUDGETS[effort], Math.floor(maxTokens * 0.8));
   if (budget < MIN_BUDGET) return OFF;
   return { budget: true, on: true, fields: { thinking: { type: "enabled", budget_tokens: budget } } };
 }
 
-/** A compacted conversation, or other tools, would make every later request fail. */
+/** Otherwise a compacted conversation or changed tools would fail every later request. */
 const BOUND = { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } };
 
 function adaptiveThinking(request: ModelRequest, traits: ThinkingTraits, dropsUnbound: boolean): Thinking {
@@ -140,7 +140,7 @@ function adaptiveThinking(request: ModelRequest, traits: ThinkingTraits, dropsUn
   const { standard, highest, sampling } = traits;
   const isForced = forcesTool(request) && !refusesForce(traits);
   const adaptive = dropsUnbound ? BOUND : { type: "adaptive" };
-  // The default of these models.
+  // The default for these models.
   const thinking = dropsUnbound && !isForced ? { thinking: adaptive } : {};
   if (effort === undefined) return { ...OFF, fields: thinking };
   if (effort === "none") {
@@ -152,19 +152,19 @@ function adaptiveThinking(request: ModelRequest, traits: ThinkingTraits, dropsUn
   const word = effort === "minimal" ? "low" : effort === "xhigh" ? highest : effort;
   const output_config = { effort: word };
   if (isForced) return { ...OFF, fields: { output_config } };
-  // Models that refuse sampling (from Claude 4.7) leave the text of thinking out unless asked for it.
+  // Models that refuse sampling (from Claude 4.7) omit the text of thinking unless asked for it.
   const display = sampling ? {} : { display: "summarized" };
   return { budget: false, on: true, fields: { thinking: { ...adaptive, ...display }, output_config } };
 }
 
-/** Thinking and the newer models leave no choice; Claude 4.5 takes only one of the two. */
+/** Thinking and newer models allow no sampling options; Claude 4.5 accepts only one of the two. */
 function samplingOf({ temperature, topP }: ModelRequest, traits: ThinkingTraits, { on }: Thinking): object {
   if (!traits.sampling || on) return {};
   if (temperature !== undefined) return { temperature };
   return topP === undefined ? {} : { top_p: topP };
 }
 
-/** The messages of a transcript as text; neighbours of one role become one message. */
+/** The messages of a transcript as text; adjacent messages of one role are merged. */
 function transcript(messages: readonly EncodedMessage[], mark: string): string {
   const marked = mark === "" ? NONE : markedOnes(messages);
   let text = "";
@@ -172,7 +172,7 @@ function transcript(messages: readonly EncodedMessage[], mark: string): string {
   for (const [index, { role, count, blocks: plain }] of messages.entries()) {
     if (count === 0) continue;
     const blocks = marked.includes(index) ? withMark(plain, mark) : plain;
-    // The last message is left open, so that one of the same role can join it.
+    // The last message stays open, so that one of the same role can join it.
     text +=
       role === before ? `,${blocks}` : `${before === "" ? "" : "]},"}{"role":"${role}","content":[${blocks}`;
     before = role;
@@ -180,7 +180,7 @@ function transcript(messages: readonly EncodedMessage[], mark: string): string {
   return text === "" ? "" : `${text}]}`;
 }
 
-/** True when the open tool loop, if there is one, began with thinking. */
+/** True unless a tool loop is open whose last answer did not begin with thinking. */
 function mayThink(messages: readonly EncodedMessage[]): boolean {
   const last = messages.findLastIndex(({ role }) => role === "assistant");
   const hasResults = messages.slice(last + 1).some(({ answers }) => answers);
@@ -189,7 +189,7 @@ function mayThink(messages: readonly EncodedMessage[]): boolean {
 
 const NONE: readonly number[] = [];
 
-/** The newest message, and the user message before it, which still hits when the newest misses. */
+/** The newest message, and the user message before it, which still hits if the newest misses. */
 function markedOnes(messages: readonly EncodedMessage[]): readonly number[] {
   const marked: number[] = [];
   for (let index = messages.length - 1; index >= 0 && marked.length < 2; index--) {
@@ -209,7 +209,7 @@ function headersOf(target: WireTarget): WireRequest["headers"] {
   });
 }
 
-/** The known traits of the model, and what the quirks say instead. */
+/** The model's known traits, overridden by quirks. */
 function traitsOfTarget({ modelId, quirks }: WireTarget): ThinkingTraits {
   const traits = thinkingTraits(modelId);
   const mode = quirks?.["thinking"];
@@ -229,15 +229,15 @@ interface EncodedMessage {
   readonly role: "user" | "assistant";
   readonly blocks: string;
   readonly count: number;
-  /** True when the last block may carry a mark for caching. */
+  /** True if the last block may carry a cache mark. */
   readonly cacheable: boolean;
-  /** It begins with thinking. */
+  /** True if it begins with thinking. */
   readonly thinks: boolean;
-  /** It has results of tools. */
+  /** True if it has tool results. */
   readonly answers: boolean;
 }
 
-/** A message's content in the words of the Messages API, results first, without what the API refuses. */
+/** Encodes a message's content for the Messages API, results first, without parts the API refuses. */
 function encodeMessage(message: Message): EncodedMessage {
   const content: readonly ContentBlock[] = message.content;
   const answers = message.role === "user" && content.some((block) => block.type === "tool_result");
@@ -262,7 +262,7 @@ function encodeMessage(message: Message): EncodedMessage {
   };
 }
 
-/** An id the API accepts (`[a-zA-Z0-9_-]+`), the same for a call and its result, and still unique. */
+/** An id the API accepts (`[a-zA-Z0-9_-]+`), equal for a call and its result, and still unique. */
 export function toolUseId(id: string): string {
   if (/^[\w-]+$/.test(id)) return id;
   let hash = 0x811c9dc5;
@@ -270,7 +270,7 @@ export function toolUseId(id: string): string {
   return `${id.replaceAll(/[^\w-]/g, "_")}_${(hash >>> 0).toString(36)}`;
 }
 
-/** Results, then the images of error results, which the API takes as text only, then the rest. */
+/** Results, then images of error results, which the API only accepts as text, then the rest. */
 function resultsFirst(content: readonly ContentBlock[]): readonly ContentBlock[] {
   const results: ContentBlock[] = [];
   const images: ContentBlock[] = [];
@@ -344,7 +344,7 @@ function encodeResult({ tool_use_id, content, is_error }: ToolResultBlock): obje
   };
 }
 
-/** Never empty: an error without content is refused. */
+/** Never empty: the API refuses an error without content. */
 function resultContent(content: ToolResultBlock["content"]): string | readonly object[] {
   if (typeof content === "string") return content.trim() === "" ? NO_OUTPUT : content;
   const blocks = content.map(encodeBlock).filter((block) => block !== undefined);
@@ -354,23 +354,23 @@ function resultContent(content: ToolResultBlock["content"]): string | readonly o
 const NO_OUTPUT = "(no output)";
 
 /**
- * How a model takes an effort. `budget`: thinking with a number of tokens (Claude 3.7 to 4.5) · `adaptive`:
- * the model decides, guided by an effort word (from Claude 4.6) · `none`: it does not think.
+ * How a model handles effort. `budget`: thinking with a token budget (Claude 3.7 to 4.5) · `adaptive`: the
+ * model decides, guided by an effort word (from Claude 4.6) · `none`: it does not think.
  */
 type ThinkingMode = "none" | "budget" | "adaptive";
 
-/** Traits of a model. Source: the "Thinking" and "Effort" pages and migration guides of Anthropic. */
+/** Traits of a model. Source: Anthropic's "Thinking" and "Effort" pages and migration guides. */
 interface ThinkingTraits {
   readonly mode: ThinkingMode;
   /**
-   * `off`: only when asked · `on`: unless told not to · `between_tools`: between calls at least · `always`.
-   * The last two refuse forced tool calls, too.
+   * `off`: only on request · `on`: unless disabled · `between_tools`: at least between calls · `always`. The
+   * last two also refuse forced tool calls.
    */
   readonly standard: "off" | "on" | "between_tools" | "always";
   readonly highest: "high" | "max" | "xhigh";
-  /** False where `temperature`, `top_p` and `top_k` are refused. */
+  /** False if `temperature`, `top_p` and `top_k` are refused. */
   readonly sampling: boolean;
-  /** True where thinking is refused once anything before it in the conversation has changed. */
+  /** True if thinking blocks are refused once anything before them in the conversation has changed. */
   readonly bound: boolean;
 }
 
@@ -392,9 +392,9 @@ const MODERN: ThinkingTraits = {
 };
 
 /**
- * The traits of a model, by its id: `claude-opus-4-5-20251101`, `claude-3-7-sonnet-latest` and the spellings
- * of gateways (`anthropic.claude-sonnet-4-6-v1`, `claude-opus-4.7`). Models of others are taken to know the
- * token budget, which is what compatible servers have copied.
+ * The traits of a model by its id: `claude-opus-4-5-20251101`, `claude-3-7-sonnet-latest` and gateway
+ * spellings (`anthropic.claude-sonnet-4-6-v1`, `claude-opus-4.7`). Other models are assumed to support token
+ * budgets, as compatible servers do.
  */
 function thinkingTraits(modelId: string): ThinkingTraits {
   const id = modelId.toLowerCase().replaceAll(".", "-");
@@ -409,7 +409,7 @@ function thinkingTraits(modelId: string): ThinkingTraits {
   return version === undefined ? MODERN : traitsOf(family, version);
 }
 
-/** Tokens to think with, for models that take a budget. The API asks for at least 1,024. */
+/** Thinking budgets in tokens. The API requires at least 1,024. */
 const THINKING_BUDGETS: { readonly [E in Exclude<Effort, "none">]: number } = {
   minimal: 1_024,
   low: 4_096,
@@ -426,7 +426,7 @@ function traitsOf(family: string, version: number): ThinkingTraits {
   return { ...MODERN, bound: true, standard: STANDARD.get(family) ?? "on" };
 }
 
-/** From version 5.5 on. */
+/** From version 5.5. */
 const STANDARD: ReadonlyMap<string, ThinkingTraits["standard"]> = new Map([
   ["opus", "always"],
   ["sonnet", "between_tools"],

@@ -12,13 +12,13 @@ import { modelWith } from "../../core/model/answer.ts";
 import type { FinishPart, Model, ModelRequest, StreamPart, ToolSpec } from "../../core/model/model.ts";
 
 /**
- * A model whose calls stand in its text, for models without another way: the tools are described in the
- * system prompt, a call is written as `Action: name` with `Action Input: {…}` below it, and its result comes
- * back as an observation. One call an answer. Everything else is as with any model: the same calls, results
- * and errors.
+ * Wraps a model without native tool calls so that it makes them in text: the system prompt describes the
+ * tools, a call is written as `Action: name` with `Action Input: {…}` below it, and its result comes back as
+ * an observation. One call per answer. Otherwise it behaves like any model: the same calls, results and
+ * errors.
  */
 export function callsAsText(model: Model): Model {
-  /** Each message is put into words once: encoders know messages by their identity. */
+  /** Converts each message once: encoders recognise messages by identity. */
   const known = new WeakMap<Message, Message>();
   const inWords = (message: Message): Message => {
     const words = known.get(message) ?? worded(message);
@@ -65,7 +65,7 @@ function instructions(tools: readonly ToolSpec[]): string {
   ].join("\n\n");
 }
 
-/** A choice of tools cannot be forced; it is asked for. */
+/** A tool choice cannot be forced, so the prompt asks for it. */
 function demanded(messages: readonly Message[], choice: ModelRequest["toolChoice"]): readonly Message[] {
   const what = typeof choice === "object" ? `the tool ${choice.name}` : "a tool";
   return [...messages, { role: "user", content: [{ type: "text", text: `Use ${what} now.` }] }];
@@ -101,15 +101,15 @@ function resultText({ content, is_error }: ToolResultBlock): string {
   return text === "" ? "(no output)" : text;
 }
 
-/** Reads the text of one answer line by line: shows what is no call, holds what may be one. */
+/** Reads the text of one answer line by line: emits lines that are no call, holds those that may be one. */
 class AnswerReader {
   readonly #tools: readonly ToolSpec[];
   #index = 0;
-  /** Where the text stands; calls come behind everything else. */
+  /** Position of the text; calls come after everything else. */
   #textIndex = 0;
-  /** The line that is being written, as long as it may begin a call. */
+  /** The current line, while it may still begin a call. */
   #line = "";
-  /** The line that is being written begins with something that was shown. */
+  /** True if the beginning of the current line was already emitted. */
   #isSaid = false;
   #action: string | undefined;
 
@@ -131,7 +131,7 @@ class AnswerReader {
   *#text(given: string): Generator<StreamPart> {
     let text = given;
     if (this.#isSaid) {
-      // A line that begins with something else holds no call.
+      // A line that begins with something else contains no call.
       const end = text.indexOf("\n") + 1;
       yield this.#said(end === 0 ? text : text.slice(0, end));
       if (end === 0) return;
@@ -180,7 +180,7 @@ class AnswerReader {
   }
 }
 
-/** A call as it stands in the text of an answer. */
+/** A call parsed from the text of an answer. */
 interface ActionText extends ParsedToolInput {
   readonly name: string;
 }
@@ -189,12 +189,12 @@ const ACTION = /^[ \t]*(?:[*_]{2})?action(?:[*_]{2})?[ \t]*:(?:[*_]{2})?[ \t]*/i
 const INPUT = /^[ \t]*(?:[*_]{2})?action[ _]input(?:[*_]{2})?[ \t]*:(?:[*_]{2})?[ \t]*/im;
 const OBSERVATION = /^[ \t]*(?:[*_]{2})?observation(?:[*_]{2})?[ \t]*:/im;
 
-/** True when a line begins a call. */
+/** True if a line begins a call. */
 function beginsAction(line: string): boolean {
   return ACTION.test(line);
 }
 
-/** True when a line that is still being written may yet begin a call. */
+/** True if an incomplete line may still begin a call. */
 function mayBeginAction(line: string): boolean {
   const begun = line
     .trimStart()
@@ -204,10 +204,10 @@ function mayBeginAction(line: string): boolean {
 }
 
 /**
- * The call in a text that begins with its `Action:` line: `Action: name` with `Action Input: {…}` below it,
- * `Action: name[…]`, `Action: name(…)` or `Action: {"name": …, "arguments": …}`. What stands behind an
- * `Observation:` the model has made up. Never throws: what cannot be read is a call with `invalid_input`,
- * which its result tells the model. `cut`: the answer ended inside it.
+ * Parses a call from text that begins with its `Action:` line: `Action: name` with `Action Input: {…}` below
+ * it, `Action: name[…]`, `Action: name(…)` or `Action: {"name": …, "arguments": …}`. Text from `Observation:`
+ * on is made up by the model. Never throws: an unreadable call gets `invalid_input`, which its result reports
+ * to the model. `cut`: the answer ended inside it.
  */
 function parseAction(text: string, tools: readonly ToolSpec[], cut: boolean): ActionText {
   const body = text.slice(0, OBSERVATION.exec(text)?.index).replace(ACTION, "");
@@ -238,7 +238,7 @@ function call(
   return { name: tool?.name ?? wanted, ...(only === undefined ? parsed : { input: { [only]: value } }) };
 }
 
-/** The one argument of a tool that takes a single text: then the text alone is clear enough. */
+/** The argument of a tool that takes a single string, for which plain text is unambiguous. */
 function onlyTextOf(tool: ToolSpec | undefined): string | undefined {
   const properties = Object.entries(
     (tool?.parameters["properties"] ?? {}) as Record<string, { type?: unknown }>,

@@ -18,17 +18,17 @@ import { imagesOf, sentToolName, type WireRequest, type WireTarget, wireHeaders 
 import type { GoogleMediaPart, GooglePart, GoogleProviderData } from "./google-json.ts";
 
 /**
- * Makes the encoder of one model for `POST {base}/models/{id}:streamGenerateContent?alt=sse`.
+ * Creates the encoder for one model and `POST {base}/models/{id}:streamGenerateContent?alt=sse`.
  *
- * - Consecutive messages of one role are merged; a message that has nothing to send is left out. Nothing at
- *   all to send throws `invalid_argument`.
- * - Thought signatures return on their parts. Gemini 3 and later refuse a step whose first call has none (a
- *   transcript of another provider): it gets the value Google documents for that,
+ * - Consecutive messages of one role are merged; a message with nothing to send is left out. Throws
+ *   `invalid_argument` if nothing at all is left.
+ * - Thought signatures return on their parts. Gemini 3 and later refuse a step whose first call has none (in
+ *   a transcript of another provider): it gets the value Google documents for this case,
  *   `skip_thought_signature_validator`.
  * - Thought summaries without a signature, and thinking of other wires, are not sent.
  * - Images in tool results are parts of the function response (Gemini 3 and later), else they follow all
  *   responses.
- * - `parallelToolCalls` and `sessionId` have no place in this format.
+ * - `parallelToolCalls` and `sessionId` are not supported by this format.
  * - `providerOptions.google` is merged into the body: `generationConfig` and `toolConfig` field by field,
  *   `tools` is appended.
  *
@@ -64,7 +64,7 @@ export function createGoogleEncoder(target: WireTarget): (request: ModelRequest)
   };
 }
 
-/** A query of the base URL is kept, and a version is added to a path that has none. */
+/** Keeps a query in the base URL, and adds a version to a path without one. */
 function urlFor({ baseUrl, modelId }: WireTarget): string {
   const [base = "", query] = baseUrl.split("?", 2);
   const path = base.replace(/\/+$/, "");
@@ -127,7 +127,7 @@ function takesNothing(schema: JsonSchema): boolean {
 const USER = '{"role":"user","parts":[';
 const MODEL = '{"role":"model","parts":[';
 
-/** Contents with a text of the user before all. */
+/** Contents with a leading user text. */
 function withPreamble(contents: string, preamble: string): string {
   if (preamble === "") return contents;
   const first = `${USER}${JSON.stringify({ text: preamble })}`;
@@ -135,20 +135,20 @@ function withPreamble(contents: string, preamble: string): string {
   return contents === "" ? `${first}]}` : `${first}]},${contents}`;
 }
 
-/** Contents that begin with an answer, a greeting say, get a word of the user in front. */
+/** Contents that begin with an answer, e.g. a greeting, get a user text in front. */
 function beginningWithUser(contents: string): string {
   return contents.startsWith(MODEL)
     ? `${USER}{"text":"(The conversation begins with your message.)"}]},${contents}`
     : contents;
 }
 
-/** The token of the answer at the end that the provider paused; `undefined` when there is none. */
+/** The token of a final answer that the provider paused; `undefined` if there is none. */
 function continuationToken(messages: readonly Message[]): string | undefined {
   const last = messages.at(-1);
   return last?.role === "assistant" ? googleData(last.content.at(-1))?.continuationToken : undefined;
 }
 
-/** An answer that is being continued is not sent: its token stands for it. */
+/** An answer to be continued is not sent: its token stands for it. */
 function withoutPaused(messages: readonly Message[]): readonly Message[] {
   if (continuationToken(messages) === undefined) return messages;
   return messages.slice(0, messages.findLastIndex(({ role }) => role === "user") + 1);
@@ -159,19 +159,19 @@ function googleData(block: AssistantBlock | undefined): GoogleProviderData | und
 }
 
 interface ContentsForm {
-  /** Gemini 3 and later: images within function responses, calls with a signature. */
+  /** Gemini 3 and later: images inside function responses, calls with a signature. */
   readonly isModern: boolean;
   /** Calls and responses carry their ids. */
   readonly withIds: boolean;
 }
 
-/** Names of calls, by their ids. */
+/** Names of calls by id. */
 type CallNames = ReadonlyMap<string, string>;
 
-/** Messages as contents; neighbours of one role become one. Each message is written once. */
+/** Messages as contents; adjacent ones of one role are merged. Each message is serialised once. */
 function createContentsWriter(form: ContentsForm): (messages: readonly Message[]) => string {
   const answers = serialiseOnce(({ content }: AssistantMessage) => written(modelParts(content, form)));
-  // Results name their calls, which stand in another message.
+  // Results name their calls, which are in another message.
   const users = new WeakMap<UserMessage, { readonly names: string; readonly text: string }>();
   const userText = (message: UserMessage, calls: CallNames): string => {
     const names = message.content.map((block) => callName(block, calls)).join("\n");
@@ -218,7 +218,7 @@ function userParts(
       const name = callName(block, calls);
       const images = imagesOf(block).map(mediaPart);
       responses.push(functionResponse(block, name, images, form));
-      // Older models take no images inside.
+      // Older models accept no images inside.
       if (!form.isModern && images.length > 0) promoted.push({ text: `Result of ${name}:` }, ...images);
     }
   }
@@ -257,7 +257,7 @@ function mediaPart({ source }: ImageBlock): GoogleMediaPart {
   return { fileData: { ...(type === undefined ? {} : { mimeType: `image/${type}` }), fileUri: source.url } };
 }
 
-/** Stands in for a missing signature: https://ai.google.dev/gemini-api/docs/thought-signatures. */
+/** Replaces a missing signature: https://ai.google.dev/gemini-api/docs/thought-signatures. */
 const SKIP = { thoughtSignature: "skip_thought_signature_validator" };
 
 function modelParts(
@@ -284,7 +284,7 @@ function modelParts(
 }
 
 /**
- * True for models before Gemini 3 and those that are no Gemini (Gemma, tuned models). Unknown Gemini ids and
+ * True for models before Gemini 3 and those that are not Gemini (Gemma, tuned models). Unknown Gemini ids and
  * the `-latest` aliases count as the newest generation.
  */
 function isOld(id: string): boolean {
@@ -294,9 +294,9 @@ function isOld(id: string): boolean {
 }
 
 /**
- * The thinking configuration for an effort: a budget in tokens (2.5) or a level (3 and later). `undefined`
- * (the model's own default) without an effort and for models that do not think. Where thinking cannot be
- * switched off, `none` is the least there is. Thought summaries are asked for unless `none`. Source:
+ * The thinking configuration for an effort: a token budget (2.5) or a level (3 and later). `undefined` (the
+ * model's own default) without an effort and for models that do not think. If thinking cannot be disabled,
+ * `none` is the minimum. Thought summaries are requested unless `none`. Source:
  * https://ai.google.dev/gemini-api/docs/thinking.
  */
 function thinkingConfig(effort: Effort | undefined, id: string): JsonObject | undefined {
@@ -308,7 +308,7 @@ function thinkingConfig(effort: Effort | undefined, id: string): JsonObject | un
   }
   if (isOld(id) || /-(?:image|tts)/.test(id)) return undefined;
   const at = LEVELS.indexOf(effort === "none" ? "minimal" : effort);
-  // The level itself, else the next higher one the model knows.
+  // The level itself, else the next higher one the model supports.
   const level = levelsOf(id).find((each) => LEVELS.indexOf(each) >= at) ?? "high";
   return { includeThoughts, thinkingLevel: level.toUpperCase() };
 }
@@ -324,7 +324,7 @@ const BUDGETS: { readonly [E in Effort]: number } = {
 
 const LEVELS: readonly string[] = ["minimal", "low", "medium", "high", "xhigh"];
 
-/** The levels a model knows, in rising order. */
+/** The levels a model supports, in ascending order. */
 function levelsOf(id: string): readonly string[] {
   if (/gemini-3-pro/.test(id)) return ["low", "high"];
   const isPro = /gemini-(?:\d+(?:\.\d+)?-)?pro/.test(id);

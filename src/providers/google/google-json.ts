@@ -1,5 +1,5 @@
 /**
- * The parts of the Gemini API's `v1beta` this package sends and reads. Source:
+ * The parts of the Gemini API's `v1beta` that this package sends and reads. Source:
  * https://ai.google.dev/api/generate-content, https://ai.google.dev/api/caching#Content and the published
  * types of `@google/genai` 3.1.
  */
@@ -9,7 +9,7 @@ export interface GoogleFunctionCall {
   readonly id?: string;
   readonly name: string;
   readonly args?: unknown;
-  /** Only where arguments are asked for in pieces, which they never are. */
+  /** Only if streamed arguments are requested, which they never are. */
   readonly partialArgs?: unknown;
 }
 
@@ -18,14 +18,14 @@ export type GoogleMediaPart =
   | { readonly inlineData: { readonly mimeType: string; readonly data: string } }
   | { readonly fileData: { readonly mimeType?: string; readonly fileUri: string } };
 
-/** One part of a content. `thoughtSignature` may be on any of them and goes back on the same part. */
+/** One part of a content. Any of them may have a `thoughtSignature`, which returns on the same part. */
 export interface GooglePart {
   readonly text?: string;
-  /** True when `text` is a summary of the model's reasoning. */
+  /** True if `text` is a summary of the model's reasoning. */
   readonly thought?: boolean;
   readonly thoughtSignature?: string;
   readonly functionCall?: GoogleFunctionCall;
-  /** A response or media in a request; parts of the provider's own doing in an answer. */
+  /** A response or media in a request; in an answer, parts of the provider's own tools. */
   readonly [own: string]: unknown;
 }
 
@@ -44,7 +44,7 @@ export interface GoogleCandidate {
   readonly content?: { readonly role?: string; readonly parts?: readonly GooglePart[] };
   readonly finishReason?: string;
   readonly finishMessage?: string;
-  /** With `finishReason` `CONTINUATION`: what fetches the rest of the answer. */
+  /** With `finishReason` `CONTINUATION`: the token to fetch the rest of the answer. */
   readonly continuationToken?: string;
   readonly groundingMetadata?: unknown;
   readonly citationMetadata?: unknown;
@@ -64,10 +64,10 @@ export interface GoogleChunk {
 
 /** The `google` part of a block's `provider_data`. */
 export interface GoogleProviderData {
-  /** A part of the provider's own, which goes back as it came. */
+  /** One of the provider's own parts, which is returned unchanged. */
   readonly part?: GooglePart;
   readonly thoughtSignature?: string;
-  /** True where the text is a thought summary; absent where there is only a signature or token. */
+  /** True if the text is a thought summary; absent if there is only a signature or token. */
   readonly thought?: boolean;
   readonly continuationToken?: string;
 }

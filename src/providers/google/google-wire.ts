@@ -31,7 +31,7 @@ export const googleWire: Wire = {
   createDecoder: (emit, target) => new GoogleDecoder(emit, target),
   toError: (answer) => answerError(answer),
   eventsIn: (document) => {
-    // Without the parameter that asks for events, Google streams a list.
+    // Without the parameter that requests events, Google streams a list.
     const chunks: readonly unknown[] = Array.isArray(document) ? document : [document];
     const isAnswer = chunks.some((chunk) => isRecord(chunk) && Array.isArray(chunk["candidates"]));
     return isAnswer ? chunks.map((chunk) => JSON.stringify(chunk)) : undefined;
@@ -39,17 +39,17 @@ export const googleWire: Wire = {
 };
 
 /**
- * Turns the events of `streamGenerateContent?alt=sse` into parts.
+ * Converts the events of `streamGenerateContent?alt=sse` to parts.
  *
- * - Text and thought parts of consecutive events form one block. A part with a `thoughtSignature` is a block
- *   of its own, since the signature has to return on exactly that part; a signature on an empty text part
+ * - Text and thought parts of consecutive events form one block. A part with a `thoughtSignature` is a
+ *   separate block, since the signature must return on exactly that part; a signature on an empty text part
  *   becomes an empty thinking block, which no other wire sends.
- * - A call without an `id`, or with one that this answer used already, gets a made-up one.
+ * - A call without an `id`, or with one already used in this answer, gets a generated one.
  * - `MALFORMED_FUNCTION_CALL` and `UNEXPECTED_TOOL_CALL` become a tool call with `invalid_input`: it is
- *   answered with an error result, so the model is told and can try again. `MALFORMED_RESPONSE` throws a
- *   retryable `invalid_response`.
- * - Parts of the provider's own (generated media, code it ran) are empty text blocks that go back as they
- *   came. Sources are the provider data of an empty text block at the end.
+ *   answered with an error result, so that the model can try again. `MALFORMED_RESPONSE` throws a retryable
+ *   `invalid_response`.
+ * - The provider's own parts (generated media, code it ran) become empty text blocks that return unchanged.
+ *   Sources are the provider data of an empty text block at the end.
  *
  * The answer is complete at the end of the body, not at the first finish reason: some models repeat it in
  * every event.
@@ -68,7 +68,7 @@ export class GoogleDecoder implements WireDecoder {
   #blocked: GoogleChunk["promptFeedback"];
   #sources: Sources = {};
   #usage: GoogleUsage | undefined;
-  /** The last event when only its text was read. Its token counts matter if no later event has any. */
+  /** The last event if only its text was read. Its token counts matter if no later event has any. */
   #unparsed: string | undefined;
   #model: string | undefined;
   #responseId: string | undefined;
@@ -159,7 +159,7 @@ export class GoogleDecoder implements WireDecoder {
     this.#emit({ type: "block", index: this.#index, block });
   }
 
-  /** A block of its own. */
+  /** Emits a separate block. */
   #block(block: AssistantBlock): void {
     this.#open = undefined;
     this.#index += 1;
@@ -169,7 +169,7 @@ export class GoogleDecoder implements WireDecoder {
   }
 
   #emitOwn(data: GoogleProviderData | Sources): void {
-    // It came out of JSON.parse as it is.
+    // Parsed by `JSON.parse` and unchanged since.
     this.#block({ type: "text", text: "", provider_data: { google: data } as ProviderData });
   }
 
@@ -227,10 +227,10 @@ export class GoogleDecoder implements WireDecoder {
   }
 }
 
-/** Grows from event to event beside the text. */
+/** Counters that grow from event to event along with the text. */
 const COUNTERS = ["candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount"];
 
-/** The kind of an event that brings one piece of text and nothing else that is not in every event. */
+/** The kind of an event with one piece of text and otherwise only fields that every event has. */
 function plainKind({ candidates, promptFeedback }: GoogleChunk): "text" | "thinking" | undefined {
   const candidate = candidates?.[0];
   const parts = candidate?.content?.parts;
@@ -258,7 +258,7 @@ const UNIFIED: ReadonlyMap<string, FinishReason["unified"]> = new Map([
   ["MISSING_THOUGHT_SIGNATURE", "error"],
 ]);
 
-/** Fields of a part that are read; one with others is the provider's own. */
+/** Known fields of a part; a part with others is the provider's own. */
 const PLAIN_FIELDS: ReadonlySet<string> = new Set(["text", "thought", "thoughtSignature", "functionCall"]);
 
 type Sources = Pick<GoogleCandidate, "groundingMetadata" | "citationMetadata" | "urlContextMetadata">;
@@ -283,7 +283,7 @@ function brokenCall(id: string, message: string): ToolUseBlock {
   };
 }
 
-/** `usageMetadata` in our words: prompts of server-side tools are input, thoughts are output. */
+/** Converts `usageMetadata`: prompts of server-side tools count as input, thoughts as output. */
 export function googleUsage(raw: GoogleUsage | undefined): Usage {
   if (raw === undefined) return NO_USAGE;
   return {

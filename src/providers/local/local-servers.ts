@@ -16,10 +16,10 @@ import {
 import { parseModelName } from "../model-info.ts";
 import { providerWords, saysLoading } from "../provider-errors.ts";
 
-/** Local servers that are looked for. */
+/** Supported local servers. */
 export type LocalProvider = "ollama" | "lmstudio" | "llamacpp" | "vllm";
 
-/** Where each server listens unless it was told otherwise, in order of preference. */
+/** Default address of each server, in order of preference. */
 export const LOCAL_BASE_URLS: { readonly [P in LocalProvider]: string } = {
   ollama: "http://127.0.0.1:11434",
   lmstudio: "http://127.0.0.1:1234",
@@ -33,19 +33,19 @@ export interface LocalServer {
   readonly provider: LocalProvider;
   /** Base URL of its OpenAI-compatible API, e.g. `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string;
-  /** Ids of its models; those already loaded come first. Empty when none is installed. */
+  /** Ids of its models, loaded ones first. Empty if none is installed. */
   readonly models: readonly string[];
-  /** True while it loads its model, and does not say which. */
+  /** True while it is loading its model, without saying which. */
   readonly isLoading?: boolean;
 }
 
-/** Where and how to look. */
+/** Options of {@link probeLocalServers}. */
 export interface ProbeLocalOptions {
   /** Default: the global `fetch`. */
   readonly fetch?: ServerFetch;
-  /** Time for each server, in milliseconds. Default 300. */
+  /** Milliseconds allowed per server. Default 300. */
   readonly timeoutMs?: number;
-  /** Addresses to try. Default: each server's port on 127.0.0.1. An absent provider is not looked for. */
+  /** Addresses to try. Default: each server's port on 127.0.0.1. Absent providers are skipped. */
   readonly baseUrls?: { readonly [P in LocalProvider]?: string };
 }
 
@@ -59,23 +59,23 @@ export interface LocalServerOptions extends AddressOptions, Pick<ModelSearch, "w
 }
 
 /**
- * Milliseconds a server gets to say what it is, and what its model is like. Where none listens nobody waits;
- * a machine that is busy with its model may need the time.
+ * Milliseconds for a server to describe itself and its model. If none listens, nobody waits; a machine busy
+ * with its model may need the time.
  */
 const ANSWER_MS = 2_000;
-/** Between two looks at a server that loads its model, and how long that may take. */
+/** Delay between two checks of a server that is loading its model, and the maximum wait. */
 const LOADING_STEP_MS = 1_000;
 const MAX_LOADING_MS = 1_800_000;
 
-/** The local servers that answer: at their configured address, that of their variable, or their port. */
+/** The local servers that answer: at the configured address, the one in their variable, or their port. */
 export function findLocalServers(options: LocalServerOptions): Promise<readonly LocalServer[]> {
   const baseUrls = Object.fromEntries(PROVIDERS.map((name) => [name, providerAddress(name, options)]));
   return probeLocalServers({ baseUrls, timeoutMs: ANSWER_MS, ...defined({ fetch: options.fetch }) });
 }
 
 /**
- * The first model of the first local server that has one, else the first server that is loading its own;
- * undefined without. With `baseUrl` only that server counts.
+ * The first model of the first local server that has one, else the first server that is loading one, else
+ * undefined. With `baseUrl`, only that server is considered.
  */
 export async function firstLocalModel(
   options: LocalServerOptions & ModelSearch,
@@ -93,7 +93,7 @@ export async function firstLocalModel(
   });
 }
 
-/** The only model of a local server. Throws `invalid_argument` for several, or without an answer. */
+/** The only model of a local server. Throws `invalid_argument` if it has several, or does not answer. */
 export async function onlyModelOf(provider: string, options: LocalServerOptions): Promise<string> {
   const server = (await findLocalServers(options)).find((each) => each.provider === provider);
   const { models = [], baseUrl = "", isLoading = false } = server ?? {};
@@ -109,7 +109,7 @@ export async function onlyModelOf(provider: string, options: LocalServerOptions)
   );
 }
 
-/** The facts a local model's server tells; none where it does not answer, or is not waited for. */
+/** The facts a local model's server reports; empty if it does not answer, or is not waited for. */
 export async function localModelFacts(name: string, options: LocalServerOptions): Promise<ModelInfo> {
   const { provider, id } = parseModelName(name);
   const preset = presetNamed(provider.toLowerCase());
@@ -132,7 +132,7 @@ interface Look<T> {
   readonly loadingAt?: string;
 }
 
-/** Where that is wanted, looks again while a server loads its model, and says once that it does. */
+/** If requested, keeps checking while a server loads its model, and announces it once. */
 async function untilLoaded<T>(
   { waits = false, onNotice, clock = systemClock }: LocalServerOptions,
   look: () => Promise<Look<T>>,
@@ -146,8 +146,8 @@ async function untilLoaded<T>(
 }
 
 /**
- * Asks all local model servers at once which models they have. Servers that do not answer in time, or answer
- * something else (another program on that port), are left out. Never rejects; reads no environment.
+ * Asks all local model servers in parallel for their models. Servers that do not answer in time, or are
+ * something else (another program on that port), are left out. Never rejects; does not read the environment.
  */
 export async function probeLocalServers(options: ProbeLocalOptions = {}): Promise<readonly LocalServer[]> {
   const { baseUrls = LOCAL_BASE_URLS, timeoutMs = 300 } = options;
@@ -164,20 +164,20 @@ export async function probeLocalServers(options: ProbeLocalOptions = {}): Promis
   return found.flat();
 }
 
-/** The address of a server itself, from that of its compatible API. */
+/** The root address of a server, from the address of its compatible API. */
 function serverRoot(baseUrl: string): string {
   return apiAddress(baseUrl).baseUrl.replace(/\/v1$/, "");
 }
 
-/** Gets a document, with POST where there is a body. Undefined: there is none. Or {@link LOADING}. */
+/** Fetches a document, with POST if there is a body. Undefined if there is none, or {@link LOADING}. */
 export type AskServer = (path: string, body?: unknown) => Promise<unknown>;
 
-/** The answer of a server that says it loads its model, in the place of a document. */
+/** Returned instead of a document if the server says that it is loading its model. */
 export const LOADING: unique symbol = Symbol("loading");
 
 /**
- * Asks one server, `timeoutMs` for all its answers together. Never rejects: what cannot be had, or is no
- * JSON, is undefined.
+ * Queries one server, with `timeoutMs` for all its answers together. Never rejects: unavailable documents and
+ * those that are not JSON are undefined.
  */
 function askServer(
   baseUrl: string,
@@ -194,7 +194,7 @@ function askServer(
       const sent = body === undefined ? { method: "GET" } : { method: "POST", body: JSON.stringify(body) };
       const answer = await fetch(`${root}${path}`, { ...sent, headers, signal });
       if (answer.ok) return await answer.json();
-      // Whatever stands in front of a server that is gone answers 503 too.
+      // A proxy in front of a stopped server also answers 503.
       if (answer.status === 503 && saysLoading(providerWords(await answer.text()), 503)) return LOADING;
       await answer.body?.cancel();
       return undefined;
@@ -204,7 +204,7 @@ function askServer(
   };
 }
 
-/** Model ids of a server, loaded ones first; `undefined` when it is not that server. */
+/** Model ids of a server, loaded ones first; `undefined` if it is not that server. */
 async function modelsOf(
   provider: LocalProvider,
   ask: AskServer,
@@ -218,7 +218,7 @@ async function modelsOf(
     provider === "ollama" ? ask("/api/ps") : undefined,
   ]);
   if (provider === "llamacpp" && compatible === LOADING) return LOADING;
-  // A gateway in its place may have the compatible API only.
+  // A gateway at its address may only have the compatible API.
   const ids = idsIn(compatible, "data", "id");
   if (provider !== "ollama") return lmStudioIds(listed) ?? ids;
   const all = idsIn(listed, "models", "name") ?? ids;
@@ -226,7 +226,7 @@ async function modelsOf(
   return all && [...new Set([...first, ...all])];
 }
 
-/** Ids of models in a list, in its order; undefined when it is none. */
+/** Ids of models in a list, in its order; undefined if it is not one. */
 export function idsIn(
   answer: unknown,
   list: "data" | "models",
@@ -239,7 +239,7 @@ export function idsIn(
     : undefined;
 }
 
-/** Ids in LM Studio's own list, loaded models first, embedding models left out. */
+/** Ids in LM Studio's own list, loaded models first, without embedding models. */
 function lmStudioIds(answer: unknown): readonly string[] | undefined {
   const rows = rowsIn(answer, "data").filter(({ type }) => type !== "embeddings");
   if (rows.length === 0 || !rows.every(({ state }) => typeof state === "string")) return undefined;
@@ -256,11 +256,10 @@ function rowsIn(answer: unknown, list: string): readonly Fields[] {
 }
 
 /**
- * The facts a local server gives of one of its models: the window it is served with, whether it takes images
- * and has a way to call tools. What it does not say is absent: the window a model was trained with is none,
- * for servers cut a longer conversation in silence. Sources: the documentation of llama-server (`/v1/models`,
- * `/props`), Ollama (`/api/show`, `/api/ps`), LM Studio (`/api/v0/models`) and vLLM (`/v1/models`). Never
- * rejects.
+ * The facts a local server reports about a model: its serving window, and whether it accepts images and can
+ * call tools. Unreported facts are absent; the training window does not count, because servers silently
+ * truncate a longer conversation. Sources: the documentation of llama-server (`/v1/models`, `/props`), Ollama
+ * (`/api/show`, `/api/ps`), LM Studio (`/api/v0/models`) and vLLM (`/v1/models`). Never rejects.
  */
 export async function readModelFacts(
   provider: string,
@@ -285,12 +284,12 @@ async function ollamaFacts(id: string, ask: AskServer): Promise<ModelInfo> {
   const { parameters, capabilities: list } = record(shown);
   const [, set] = (typeof parameters === "string" && /^num_ctx\s+(\d+)$/m.exec(parameters)) || [];
   const infos = [...loaded.map(factsOf), ...(set === undefined ? [] : [{ contextWindow: Number(set) }])];
-  // Its list is complete: it refuses tools for a model whose template has no place for them.
+  // Its list is complete: it refuses tools for a model whose template does not support them.
   if (Array.isArray(list)) infos.push({ images: list.includes("vision"), tools: list.includes("tools") });
   return merged(infos);
 }
 
-/** The first that says something decides, fact by fact. */
+/** For each fact, the first source that has it wins. */
 function merged(infos: readonly ModelInfo[]): ModelInfo {
   return Object.assign({}, ...infos.toReversed());
 }

@@ -1,9 +1,9 @@
 import type { Json } from "../../core/base/errors.ts";
 
 /**
- * One event of a streamed Chat Completions answer, as far as it is read. Follows
- * https://platform.openai.com/docs/api-reference/chat-streaming and what compatible vendors add; every field
- * may be missing or `null`, since vendors differ in what they leave out.
+ * The fields in use of a streamed Chat Completions event. Follows
+ * https://platform.openai.com/docs/api-reference/chat-streaming and what compatible vendors add; any field
+ * may be missing or `null`, since vendors differ in what they omit.
  */
 export interface ChatChunk {
   readonly id?: string | null;
@@ -18,7 +18,7 @@ export interface ChatChunk {
 export interface ChatChoice {
   readonly index?: number | null;
   readonly delta?: ChatDelta | null;
-  /** In the place of `delta` where a server answers a streamed request in one piece. */
+  /** Replaces `delta` if a server answers a streamed request in one piece. */
   readonly message?: ChatDelta | null;
   readonly finish_reason?: string | null;
   readonly usage?: ChatUsage | null;
@@ -33,11 +33,11 @@ export interface ChatDelta {
   readonly reasoning_text?: string | null;
   readonly reasoning_details?: readonly ReasoningDetail[] | null;
   readonly tool_calls?: readonly ToolCallFragment[] | ToolCallFragment | null;
-  /** The one call of answers in the style before `tool_calls`. */
+  /** The only call of answers in the style before `tool_calls`. */
   readonly function_call?: ToolCallFragment["function"];
 }
 
-/** Content in parts, as Mistral streams it. */
+/** Content in parts, as streamed by Mistral. */
 export interface ChatContentPart {
   readonly type?: string;
   readonly text?: string | null;
@@ -48,9 +48,9 @@ export interface ToolCallFragment {
   readonly index?: number | string | null;
   readonly id?: string | null;
   readonly function?: { readonly name?: string | null; readonly arguments?: unknown } | null;
-  /** In the place of `function` in a call of a tool that takes plain text (`type: "custom"`). */
+  /** Replaces `function` in a call of a tool that takes plain text (`type: "custom"`). */
   readonly custom?: { readonly name?: string | null; readonly input?: unknown } | null;
-  /** Google's place for thought signatures in its compatible API; goes back unchanged. */
+  /** Google's field for thought signatures in its compatible API; returned unchanged. */
   readonly extra_content?: Json;
 }
 
@@ -75,12 +75,12 @@ export interface ChatUsage {
     readonly cache_write_tokens?: number | null;
     readonly cache_creation_input_tokens?: number | null;
   } | null;
-  /** OpenRouter's charge in US dollars, and what stands beside it. */
+  /** OpenRouter's charge in US dollars, and related fields. */
   readonly cost?: number | null;
   readonly is_byok?: boolean | null;
   readonly cost_details?: { readonly upstream_inference_cost?: number | null } | null;
   readonly completion_tokens_details?: { readonly reasoning_tokens?: number | null } | null;
 }
 
-/** Fields an assistant message may carry its reasoning in. */
+/** Fields in which an assistant message may carry its reasoning. */
 export type ReasoningField = "reasoning_content" | "reasoning" | "reasoning_text";

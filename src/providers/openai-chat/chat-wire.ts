@@ -26,7 +26,7 @@ import { quirksOf } from "./quirks.ts";
 import { ReasoningCollector, type TextParts, ThinkTag } from "./reasoning.ts";
 import { ToolCallCollector } from "./tool-calls.ts";
 
-/** OpenAI Chat Completions, as OpenAI and the many compatible vendors and local servers speak it. */
+/** OpenAI Chat Completions, as spoken by OpenAI and many compatible vendors and local servers. */
 export const openAiChat: Wire = {
   name: "openai_chat",
   createEncoder: createChatEncoder,
@@ -42,7 +42,7 @@ export const openAiChat: Wire = {
     if (REASONING_WANTED.test(words))
       return { reasoning_replay: "reasoning_content", require_reasoning: true };
     if (ROLE_REFUSED.test(words)) return { system_role: system_role === "system" ? "developer" : "system" };
-    // Most often it is their place in the result of a tool that is refused.
+    // Usually marks in tool results are refused.
     if (words.includes("cache_control")) return { cache_marks: cache_marks === "all" ? "user" : "none" };
     const other = max_tokens_field === "max_tokens" ? "max_completion_tokens" : "max_tokens";
     const tokens = { max_tokens_field: other };
@@ -51,14 +51,14 @@ export const openAiChat: Wire = {
   },
 };
 
-/** DeepSeek, Moonshot, and the gateways and servers that run their models. */
+/** From DeepSeek, Moonshot, and gateways and servers that run their models. */
 const REASONING_WANTED =
   /reasoning(?:_content|_text|_details)?\b[^.]{0,80}(?:missing|must be|required)|missing\b[^.]{0,20}reasoning/i;
 
 const ROLE_REFUSED =
   /\brole\b[^.]{0,80}(?:developer|system)|(?:developer|system)\b[^.]{0,20} role|'(?:developer|system)' does not match/i;
 
-/** Refused fields that a quirk of their own leaves out. */
+/** Quirks that omit certain refused fields. */
 const SHOWN = {
   stream_options: { stream_usage: false },
   prompt_cache_key: { prompt_cache_key: false },
@@ -66,18 +66,18 @@ const SHOWN = {
   reasoning_details: { reasoning_replay: "none", require_reasoning: false },
 };
 
-/** Fields that a request may have. `max_tokens` first: its refusal names `max_completion_tokens`, too. */
+/** Optional request fields. `max_tokens` first: its refusal also names `max_completion_tokens`. */
 const FIELDS = [
   "stream_options parallel_tool_calls max_tokens max_completion_tokens prompt_cache_key reasoning_content",
   "reasoning_details reasoning_effort reasoning enable_thinking thinking tool_choice temperature top_p stop",
 ].join(" ");
 
-/** Fields that may differ in every event and mean nothing to the answer. */
+/** Fields that may differ in every event without affecting the answer. */
 const CHANGING: readonly string[] = ["obfuscation", "created"];
 
 /**
  * Decodes a streamed Chat Completions answer of any vendor. All text is one block, all reasoning another: the
- * format knows no order among them. The answer is complete with `[DONE]`, or with a finish reason when the
+ * format defines no order among them. The answer is complete with `[DONE]`, or with a finish reason if the
  * body ends without it.
  */
 class ChatDecoder implements WireDecoder {
@@ -211,7 +211,7 @@ class ChatDecoder implements WireDecoder {
     return this.#thinkingIndex;
   }
 
-  /** Remembers an event that holds one piece of text, or of reasoning, and nothing else that counts. */
+  /** Learns an event that has one piece of text or reasoning, and nothing else that matters. */
   #learn(choice: ChatChoice, delta: ChatDelta, data: string): void {
     let key = "";
     for (const [field, value] of Object.entries(delta)) {
@@ -226,7 +226,7 @@ class ChatDecoder implements WireDecoder {
     (this.#isThinking ? this.#thinkingTemplate : this.#template).learn(data, key);
   }
 
-  /** A body that just stops is no answer: only the provider can say that it ended. */
+  /** A body that just stops is not an answer: only the provider can say that it ended. */
   #requireWhole(): void {
     if (this.#finish !== undefined) return;
     const hasAny = this.#textIndex !== -1 || this.#reasoning.seen || this.#calls.count > 0;
@@ -258,14 +258,14 @@ function fragmentsOf(delta: ChatDelta): readonly ToolCallFragment[] {
   return legacy === undefined || legacy === null ? [] : [{ index: "function_call", function: legacy }];
 }
 
-/** Usage in the spelling of any vendor. {@link NO_USAGE} where none was reported. */
+/** Usage in any vendor's spelling. {@link NO_USAGE} if none was reported. */
 function chatUsage(raw: ChatUsage | undefined): Usage {
   if (raw === undefined) return NO_USAGE;
   const prompt = tokenCount(raw.prompt_tokens ?? raw.input_tokens);
   const completion = tokenCount(raw.completion_tokens ?? raw.output_tokens);
   const reasoning = raw.completion_tokens_details?.reasoning_tokens ?? raw.reasoning_tokens;
   const reasoned = tokenCount(reasoning);
-  // xAI counts reasoning beside the completion, everybody else within it; the total tells.
+  // xAI counts reasoning on top of the completion, others as part of it; the total tells which.
   const apart = reasoned > 0 && tokenCount(raw.total_tokens) === prompt + completion + reasoned;
   return {
     inputTokens: prompt,
@@ -285,8 +285,8 @@ function cacheTokens(raw: ChatUsage): Parameters<typeof usageParts>[0] {
 }
 
 /**
- * US dollars a provider says it charged. OpenRouter's `cost` is its own charge: with a key of one's own for
- * the maker that is the fee, and the maker's charge is a field of its own.
+ * The charge in US dollars that a provider reports. OpenRouter's `cost` is its own charge: with the user's
+ * own provider key it is only the fee, and the upstream charge is a separate field.
  */
 function reportedCost(raw: ChatUsage | undefined): number | undefined {
   const { cost, is_byok, cost_details } = raw ?? {};
@@ -296,8 +296,8 @@ function reportedCost(raw: ChatUsage | undefined): number | undefined {
 }
 
 /**
- * The finish reason for a vendor's word; calls win over `stop`, and no word counts as `stop`. `isRefused`:
- * text came in the field for refusals.
+ * The unified finish reason for a vendor's word; calls take precedence over `stop`, and no word counts as
+ * `stop`. `isRefused`: text arrived in the refusal field.
  */
 function finishReason(raw: string, hasCalls: boolean, isRefused: boolean): FinishReason {
   const unified = raw === "" ? "stop" : (WORDS.get(raw.toLowerCase()) ?? "other");

@@ -22,8 +22,8 @@ import { type ChatQuirks, quirksOf } from "./quirks.ts";
 type Fields = Record<string, unknown>;
 
 /**
- * Makes the encoder of one model. `providerOptions.openai_chat` is merged into the body and wins; a `tools`
- * list there is added to the request's tools.
+ * Creates the encoder for one model. `providerOptions.openai_chat` overrides fields of the body; a `tools`
+ * list there is appended to the request's tools.
  */
 export function createChatEncoder(target: WireTarget): (request: ModelRequest) => WireRequest {
   const quirks = quirksOf(target);
@@ -43,12 +43,12 @@ function writeSystem(system: string, { system_role: role, cache_marks }: ChatQui
   return JSON.stringify({ role, content: cache_marks === "none" ? system : markedContent(system) });
 }
 
-/** The last messages of the user carry the marks for caching. */
+/** Number of latest user messages that carry cache marks. */
 const MAX_MARKED = 2;
 
 /**
- * Messages as JSON texts, separated by commas. Results of one answer may be spread over several user
- * messages: what the user says beside them is held back until the next answer, or the end.
+ * Messages as JSON texts, separated by commas. Results for one answer may be spread over several user
+ * messages: their other content is held back until the next answer, or the end.
  */
 function createTranscriptWriter(quirks: ChatQuirks): (messages: readonly Message[]) => string {
   const written = serialiseOnce((message: Message) => writeMessage(message, quirks));
@@ -113,7 +113,7 @@ function effortFields(effort: Effort, { efforts, effort_format }: ChatQuirks): o
 
 const WORDS: readonly string[] = [...EFFORTS, "max"];
 
-/** The vendor's word nearest to `effort`, the stronger of two; `none` is only ever itself. */
+/** The vendor's word nearest to `effort`, the stronger of two; `none` only maps to itself. */
 function nearestEffort(effort: Effort, known: string): string | undefined {
   const words = known.split(",").filter((word) => word !== "" && (word === "none") === (effort === "none"));
   const distance = (word: string): number => Math.abs(WORDS.indexOf(word) - WORDS.indexOf(effort) - 0.1);
@@ -122,14 +122,14 @@ function nearestEffort(effort: Effort, known: string): string | undefined {
 
 /** A message as JSON: any number of wire messages, separated by commas. Either part may be empty. */
 interface WrittenMessage {
-  /** `role: "tool"` messages. They must follow the calls directly, before anything a user says. */
+  /** `role: "tool"` messages. They must follow the calls directly, before any user content. */
   readonly toolResults: string;
   readonly rest: string;
 }
 
 /**
- * Serialises a message. Depends on nothing but its arguments, so that the text can be kept. `isMarked`: what
- * ends here is to be cached; answers of the model are never marked.
+ * Serialises a message. Depends only on its arguments, so the text can be cached. `isMarked`: adds a cache
+ * mark at its end; the model's answers are never marked.
  */
 function writeMessage(message: Message, quirks: ChatQuirks, isMarked = false): WrittenMessage {
   return message.role === "assistant"
@@ -137,7 +137,7 @@ function writeMessage(message: Message, quirks: ChatQuirks, isMarked = false): W
     : writeUser(message, quirks, isMarked);
 }
 
-/** Content that ends with a mark for caching; as it is where there is no text to mark. */
+/** Content with a cache mark on its last text; unchanged if there is no text to mark. */
 function markedContent(content: unknown): unknown {
   if (typeof content === "string") return content === "" ? content : markedContent([textPart(content)]);
   const parts = content as readonly Fields[];
@@ -160,18 +160,18 @@ function wireCall(call: ToolUseBlock, quirks: ChatQuirks): Fields {
   return {
     id: wireId(call.id, quirks),
     type: "function",
-    // Several servers parse arguments again: broken ones are told of by their error result alone.
+    // Several servers parse arguments again: only the error result reports broken ones.
     function: { name: sentToolName(call.name), arguments: wellFormedJson(JSON.stringify(call.input)) },
     ...defined({ extra_content: extra }),
   };
 }
 
-/** OpenAI accepts 40 characters. */
+/** OpenAI accepts up to 40 characters. */
 function wireId(id: string, quirks: ChatQuirks): string {
   return toolCallId(id, quirks.tool_call_ids === "any" ? 40 : quirks.tool_call_ids);
 }
 
-/** Reasoning of other wires is left out: no vendor can make use of it. */
+/** Reasoning from other wires is left out: no vendor can use it. */
 function addReasoning(fields: Fields, blocks: readonly AssistantBlock[], quirks: ChatQuirks): void {
   const own = blocks.filter(
     (block): block is ThinkingBlock =>
@@ -184,7 +184,7 @@ function addReasoning(fields: Fields, blocks: readonly AssistantBlock[], quirks:
   else if (quirks.reasoning_replay === "reasoning_details") addDetails(fields, data, text);
   else if (quirks.reasoning_replay === "content" && text !== "") addThinkingParts(fields, text);
   if (quirks.require_reasoning && field === undefined && blocks.some((block) => block.type === "tool_use")) {
-    // One blank: some of the models that insist on the field refuse an empty one.
+    // One space: some of the models that require the field refuse an empty one.
     fields["reasoning_content"] = " ";
   }
 }
@@ -233,11 +233,11 @@ function writeUser(message: UserMessage, quirks: ChatQuirks, isMarked: boolean):
   return { toolResults: written(results), rest: written(rest) };
 }
 
-/** The text of a result. Images follow in a message of the user, and leave a pointer behind. */
+/** The text of a result. Images follow in a user message, and leave a pointer here. */
 function resultText({ content, is_error }: ToolResultBlock): string {
   const lines = typeof content === "string" ? [content] : content.map(lineOf);
   const text = lines.join("\n");
-  // The format has no field for failure, so the text says it.
+  // The format has no field for failure, so the text states it.
   if (is_error === true && !/^error\b/i.test(text)) return text === "" ? "Error" : `Error: ${text}`;
   return text === "" ? "(no output)" : text;
 }

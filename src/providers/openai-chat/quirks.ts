@@ -1,19 +1,18 @@
 import type { WireTarget } from "../wire.ts";
 
-/** How a vendor deviates from OpenAI's Chat Completions. Keys of `target.quirks`, which wins. */
+/** How a vendor deviates from OpenAI's Chat Completions. Overridden by `target.quirks`. */
 export interface ChatQuirks {
-  /** Role of the system prompt. `system` is understood by every vendor. */
+  /** Role of the system prompt. Every vendor understands `system`. */
   readonly system_role: "system" | "developer";
   readonly max_tokens_field: "max_tokens" | "max_completion_tokens";
   /**
-   * How effort is asked for: `reasoning_effort: "low"` · `reasoning: { effort }` ·
-   * `thinking: { type: "enabled" }`, with `reasoning_effort` beside it where `efforts` has words ·
-   * `enable_thinking: true` · not at all.
+   * How effort is requested: `reasoning_effort: "low"` · `reasoning: { effort }` · `thinking: { type:
+   * "enabled" }`, plus `reasoning_effort` if `efforts` has words · `enable_thinking: true` · not at all.
    */
   readonly effort_format: "reasoning_effort" | "reasoning" | "thinking" | "enable_thinking" | "off";
-  /** Effort words the vendor knows, separated by commas; others become the nearest. */
+  /** Effort words the vendor knows, separated by commas; others map to the nearest. */
   readonly efforts: string;
-  /** How reasoning goes back: not at all · in its own field · in the named field or parts of `content`. */
+  /** How reasoning is sent back: not at all · in its original field · in the named field or in `content`. */
   readonly reasoning_replay:
     | "none"
     | "same"
@@ -21,28 +20,28 @@ export interface ChatQuirks {
     | "reasoning"
     | "reasoning_details"
     | "content";
-  /** While it thinks, calls without reasoning are refused: those of other models get an empty one. */
+  /** While thinking, it refuses calls without reasoning: those of other models get a blank one. */
   readonly require_reasoning: boolean;
-  /** `stream_options: { include_usage: true }` is understood. */
+  /** Supports `stream_options: { include_usage: true }`. */
   readonly stream_usage: boolean;
-  /** `usage.cost` is what the request cost, in US dollars. */
+  /** `usage.cost` is the cost of the request in US dollars. */
   readonly reports_cost: boolean;
   /**
-   * Marks of what is to be cached (`cache_control`): none · in the system prompt and what the user says · in
-   * results of tools too. Default by model: those of Anthropic cache nothing without them.
+   * Cache marks (`cache_control`): none · on the system prompt and user content · on tool results too.
+   * Default by model: Anthropic's cache nothing without them.
    */
   readonly cache_marks: "none" | "user" | "all";
-  /** `prompt_cache_key` is understood. */
+  /** Supports `prompt_cache_key`. */
   readonly prompt_cache_key: boolean;
-  /** Several calls per answer have to be asked for. */
+  /** Parallel calls must be requested explicitly. */
   readonly ask_for_parallel_calls: boolean;
-  /** `alphanumeric9`: ids of tool calls must be nine letters or digits. */
+  /** `alphanumeric9`: tool call ids must be nine letters or digits. */
   readonly tool_call_ids: "any" | "alphanumeric9";
-  /** `name` of user messages is understood. */
+  /** Supports `name` on user messages. */
   readonly message_names: boolean;
 }
 
-/** The quirks of a target: by its provider's name, else its host, else of a plain compatible server. */
+/** The quirks of a target: by its provider's name, else its host, else those of a plain compatible server. */
 export function quirksOf(target: WireTarget): ChatQuirks {
   const host = URL.parse(target.baseUrl)?.hostname ?? "";
   const isAt = (suffix: string): boolean => host === suffix || host.endsWith(`.${suffix}`);
@@ -77,7 +76,7 @@ const REASONING: Partial<ChatQuirks> = {
 
 /** Names, hosts and quirks, each from the vendor's own documentation of its Chat Completions API. */
 const VENDORS: readonly (readonly [names: string, hosts: string, quirks: Partial<ChatQuirks>])[] = [
-  // By host alone: under the name `openai` people reach any compatible server.
+  // By host only: the name `openai` is used for any compatible server.
   [
     "",
     "api.openai.com openai.azure.com",
@@ -114,7 +113,7 @@ const VENDORS: readonly (readonly [names: string, hosts: string, quirks: Partial
   ],
   ["groq", "groq.com", REASONING],
   ["cerebras", "cerebras.ai", REASONING],
-  // Most of its models refuse the field; for others there is `effort_format` in the configuration.
+  // Most of its models refuse the field; for others, configure `effort_format`.
   ["xai", "x.ai", { max_tokens_field: "max_completion_tokens", effort_format: "off" }],
   ["together togetherai", "together.xyz together.ai", { efforts: "low,medium,high" }],
   ["fireworks", "fireworks.ai", { efforts: "none,low,medium,high", reasoning_replay: "reasoning_content" }],

@@ -9,28 +9,28 @@ export class ReasoningCollector {
   #field: ReasoningField | undefined;
   readonly #details: Record<string, Json | undefined>[] = [];
 
-  /** True when the answer has any reasoning, visible or not. */
+  /** True if the answer has any reasoning, visible or not. */
   get seen(): boolean {
     return this.#text !== "" || this.#details.length > 0;
   }
 
-  /** Takes the reasoning of a delta and returns its readable text, which may be empty. */
+  /** Takes a delta's reasoning and returns its readable text, which may be empty. */
   take(delta: ChatDelta): string {
     const plain = this.#plain(delta);
     let detailed = "";
     for (const detail of delta.reasoning_details ?? []) detailed += this.#detail(detail);
-    // Vendors that send details repeat their text in a plain field, for clients that know only that.
+    // Vendors that send details repeat their text in a plain field, for clients that only know that.
     const text = plain === "" ? detailed : plain;
     this.#text += text;
     return text;
   }
 
-  /** Takes text that came in another place: parts of the content. */
+  /** Takes reasoning text from elsewhere: parts of the content. */
   add(text: string): void {
     this.#text += text;
   }
 
-  /** The finished block, with what has to go back. */
+  /** The finished block, with the data to send back. */
   block(): ThinkingBlock {
     return {
       type: "thinking",
@@ -55,7 +55,7 @@ export class ReasoningCollector {
     return "";
   }
 
-  /** Pieces of one detail follow each other and share type, index and id, as far as they name them. */
+  /** Pieces of one detail are consecutive and share type, index and id, if present. */
   #detail(piece: ReasoningDetail): string {
     const last = this.#details.at(-1);
     if (last === undefined || !continues(last, piece)) {
@@ -92,23 +92,23 @@ function readable(piece: ReasoningDetail): string {
 const OPEN = "<think>";
 const CLOSE = "</think>";
 
-/** The reasoning and the answer in a piece of text. */
+/** Reasoning and answer in a piece of text. */
 export interface TextParts {
   readonly thought: string;
   readonly text: string;
 }
 
 /**
- * Parts reasoning in tags from the text of an answer that begins with it, as servers without a parser for
- * reasoning hand it on. After {@link ThinkTag.isOver} the rest is text.
+ * Separates tagged reasoning from the text of an answer that begins with it, as passed on by servers without
+ * a reasoning parser. After {@link ThinkTag.isOver} the rest is text.
  */
 export class ThinkTag {
   #place: "before" | "inside" | "behind" | "over" = "before";
-  /** Characters that may be a part of a tag, or blanks around one. */
+  /** Characters that may be part of a tag, or whitespace around one. */
   #held = "";
   #hasThought = false;
 
-  /** True when nothing that follows can be reasoning. */
+  /** True if no more reasoning can follow. */
   get isOver(): boolean {
     return this.#place === "over";
   }
@@ -142,7 +142,7 @@ export class ThinkTag {
   #inside(): string {
     const at = this.#held.indexOf(CLOSE);
     const end = at === -1 ? this.#held.length - beginningOfClose(this.#held) : at;
-    // Blanks at its ends are no part of it: those of a piece wait for what follows.
+    // Whitespace at its ends is not part of it: that of a piece waits for the next one.
     const thought = this.#held.slice(0, end).trimEnd();
     this.#held = this.#held.slice(at === -1 ? thought.length : at + CLOSE.length);
     if (at !== -1) this.#place = "behind";
@@ -155,7 +155,7 @@ export class ThinkTag {
     return shown;
   }
 
-  /** The blanks between reasoning and answer belong to neither. */
+  /** Whitespace between reasoning and answer belongs to neither. */
   #behind(): string {
     this.#held = this.#held.trimStart();
     if (this.#held === "") return "";
@@ -170,7 +170,7 @@ export class ThinkTag {
   }
 }
 
-/** How many characters at the end of a text may be the beginning of the closing tag. */
+/** How many characters at the end of the text may begin the closing tag. */
 function beginningOfClose(text: string): number {
   for (let length = Math.min(CLOSE.length - 1, text.length); length > 0; length--)
     if (CLOSE.startsWith(text.slice(-length))) return length;

@@ -6,10 +6,9 @@ import type { StreamPart } from "../../core/model/model.ts";
 import type { ToolCallFragment } from "./chat-json.ts";
 
 /**
- * Puts tool calls together from their fragments. The format says: each fragment names its call by `index`,
- * the first one has `id` and `name`, the others only `arguments`. Vendors leave out any of these, repeat ids
- * and names, number all calls 0, or send whole calls with the arguments as an object; all of that gives the
- * same calls.
+ * Assembles tool calls from fragments. By the format, each fragment names its call by `index`, the first has
+ * `id` and `name`, the others only `arguments`. Vendors omit any of these, repeat ids and names, number all
+ * calls 0, or send whole calls with the arguments as an object; all of these give the same calls.
  */
 export class ToolCallCollector {
   readonly #emit: (part: StreamPart) => void;
@@ -18,7 +17,7 @@ export class ToolCallCollector {
   readonly #byNumber = new Map<string, Call>();
   readonly #ids = new Set<string>();
 
-  /** `nextIndex` gives the position of the next block of the answer. */
+  /** `nextIndex` returns the position of the answer's next block. */
   constructor(emit: (part: StreamPart) => void, nextIndex: () => number) {
     this.#emit = emit;
     this.#nextIndex = nextIndex;
@@ -29,7 +28,7 @@ export class ToolCallCollector {
     return this.#calls.filter((call) => call.name !== "").length;
   }
 
-  /** True when the arguments of every call can be read. */
+  /** True if the arguments of every call can be parsed. */
   get whole(): boolean {
     return this.#calls.every(
       (call) => call.name === "" || parseToolInput(call.json).invalid_input === undefined,
@@ -46,10 +45,10 @@ export class ToolCallCollector {
     }
   }
 
-  /** Emits the finished calls. `truncated` when the provider cut the answer. */
+  /** Emits the finished calls. `truncated`: the provider cut the answer. */
   finish(truncated: boolean): void {
     for (const call of this.#calls) {
-      // Without a name nobody can be asked to do it.
+      // A call without a name cannot be executed.
       if (call.name === "") continue;
       const block: ToolUseBlock = {
         type: "tool_use",
@@ -75,7 +74,7 @@ export class ToolCallCollector {
     return call;
   }
 
-  /** The call a fragment without a number may go on with. Each event has at most one fragment of a call. */
+  /** The call that a fragment without a number may continue. Each event has at most one fragment per call. */
   #unnumbered(fragment: ToolCallFragment, taken: ReadonlySet<Call>): Call | undefined {
     const { id } = fragment;
     const isNamed = isText(fragment.function?.name);
@@ -101,7 +100,7 @@ export class ToolCallCollector {
     this.#start(call, json);
   }
 
-  /** Announces the call as soon as its name is known, then passes its arguments on. */
+  /** Announces the call once its name is known, then emits its arguments. */
   #start(call: Call, json: string): void {
     if (call.name === "") return;
     let news = json;
@@ -116,7 +115,7 @@ export class ToolCallCollector {
   }
 }
 
-/** A call of a tool that takes plain text: the model is told that there is none. */
+/** Treats a call of a plain-text tool as a function call: the model learns that there is no such tool. */
 function asFunction(fragment: ToolCallFragment): ToolCallFragment {
   const { custom } = fragment;
   if (custom === undefined || custom === null) return fragment;
@@ -124,7 +123,7 @@ function asFunction(fragment: ToolCallFragment): ToolCallFragment {
 }
 
 interface Call {
-  /** Position in the answer; -1 until the call was announced. */
+  /** Position in the answer; -1 until the call is announced. */
   index: number;
   id: string;
   wireId: string;
@@ -133,7 +132,7 @@ interface Call {
   extra: Json | undefined;
 }
 
-/** True when a fragment begins another call although its number points to `known`. */
+/** True if a fragment begins another call although its number points to `known`. */
 function beginsAnew(known: Call, fragment: ToolCallFragment): boolean {
   const name = fragment.function?.name;
   if (!isText(name) || known.name === "") return false;
@@ -145,13 +144,13 @@ function beginsAnew(known: Call, fragment: ToolCallFragment): boolean {
   return name !== known.name || (json.startsWith("{") && !(isNumbered && json === known.json));
 }
 
-/** Names come whole, again in every fragment, or (rarely) in pieces before the arguments. */
+/** Names arrive whole, repeated in every fragment, or (rarely) in pieces before the arguments. */
 function grownName(call: Call, name: string): string {
   if (call.name === "" || name.startsWith(call.name)) return name;
   return call.json === "" && !call.name.endsWith(name) ? call.name + name : call.name;
 }
 
-/** The whole arguments once more, as some servers close a call. */
+/** The complete arguments again, with which some servers end a call. */
 function isRepeat(json: string, piece: string): boolean {
   return piece.length > 1 && piece === json && isWhole(json);
 }

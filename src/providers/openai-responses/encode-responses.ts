@@ -18,9 +18,9 @@ import { sentToolName, type WireRequest, type WireTarget } from "../wire.ts";
 type Fields = Record<string, unknown>;
 
 /**
- * Makes the encoder of one model. Answers are not stored by the provider (`store: false`): reasoning comes
- * encrypted and goes back. `providerOptions.openai_responses` is merged into the body and wins; a `tools`
- * list there is added to the request's tools. Stop sequences have no place in this format. Quirk
+ * Creates the encoder for one model. The provider does not store answers (`store: false`): reasoning arrives
+ * encrypted and is sent back. `providerOptions.openai_responses` overrides fields of the body; a `tools` list
+ * there is appended to the request's tools. Stop sequences are not supported by this format. Quirk
  * `encrypted_reasoning: false` is for servers that refuse `include`.
  */
 export function createResponsesEncoder(target: WireTarget): (request: ModelRequest) => WireRequest {
@@ -61,20 +61,20 @@ function settingsOf(request: ModelRequest, target: WireTarget, hasTools: boolean
   });
 }
 
-/** Older families, and the chat variants of later ones, refuse everything about reasoning. */
+/** Older families, and the chat variants of later ones, refuse all reasoning options. */
 function reasons(modelId: string): boolean {
   return !/^(?:[^/]*\/)?(?:gpt-[34]|chatgpt-)|-chat(?:-latest)?$/.test(modelId);
 }
 
-/** The JSON text of one message of the transcript: any number of input items, separated by commas. */
+/** One message of the transcript as JSON: any number of input items, separated by commas. */
 function writeItems(message: Message): string {
   const items = message.role === "assistant" ? assistantItems(message) : userItems(message);
   return items.map((item) => JSON.stringify(item)).join(",");
 }
 
 /**
- * Ids of items stay out: with `store: false` nothing can be looked up by them, and an id without the
- * reasoning item that belonged to it is refused. An item that carries its content encrypted keeps its own.
+ * Item ids are left out: with `store: false` they cannot be looked up, and an id without its reasoning item
+ * is refused. An item with encrypted content keeps its id.
  */
 function assistantItems({ content }: AssistantMessage): readonly Fields[] {
   const items: Fields[] = [];
@@ -87,7 +87,7 @@ function assistantItems({ content }: AssistantMessage): readonly Fields[] {
     }
     const item = answerItem(block);
     if (item === undefined) continue;
-    // Reasoning that nothing follows, as in an answer that was cut, is refused too.
+    // Reasoning that nothing follows, as in a truncated answer, is refused too.
     items.push(...reasoning, item);
     reasoning = [];
   }
@@ -117,12 +117,12 @@ function answerItem(block: Exclude<AssistantBlock, ThinkingBlock>): Fields | und
   };
 }
 
-/** Something the provider did by itself, as it came. */
+/** An item of the provider's own, as received. */
 function hostedItem({ id, ...item }: Fields): Fields {
   return typeof item["encrypted_content"] === "string" ? { id, ...item } : item;
 }
 
-/** A reasoning item goes back as it came, when it holds anything a server without memory can read. */
+/** Returns a reasoning item unchanged if it holds content that a stateless server can read. */
 function reasoningItem(block: ThinkingBlock): Fields | undefined {
   const item = block.provider_data?.["openai_responses"]?.["item"];
   if (!isRecord(item)) return undefined;

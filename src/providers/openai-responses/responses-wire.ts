@@ -39,14 +39,13 @@ export const openAiResponses: Wire = {
   },
 };
 
-/** Fields that a request may have and that servers with the same format may not know. */
+/** Request fields that compatible servers may not support. */
 const FIELDS =
   "encrypted_content include prompt_cache_key parallel_tool_calls max_output_tokens tool_choice top_p reasoning temperature store";
 
 /**
- * Decodes a streamed answer of the Responses API: one block per item of the output, at the item's position.
- * Unknown events and items are skipped. The answer is complete with `response.completed` or
- * `response.incomplete`.
+ * Decodes a streamed answer of the Responses API: one block per output item, at the item's position. Unknown
+ * events and items are skipped. The answer is complete with `response.completed` or `response.incomplete`.
  */
 class ResponsesDecoder implements WireDecoder {
   readonly #emit: (part: StreamPart) => void;
@@ -54,7 +53,7 @@ class ResponsesDecoder implements WireDecoder {
   readonly #template: DeltaTemplate = createDeltaTemplate(["sequence_number", "obfuscation"]);
   readonly #items = new Map<number, OutputItem>();
   #newest: OutputItem | undefined;
-  /** Where texts recognised by the template go. */
+  /** Receives the text that the template recognises. */
   #templateItem: OutputItem | undefined;
   #templatePart = "";
   #refused = false;
@@ -133,7 +132,7 @@ class ResponsesDecoder implements WireDecoder {
     const isDone = type.endsWith(".done");
     const index = this.#indexOf(item.id) ?? positionOf(event) ?? this.#freeIndex();
     const known = this.#items.get(index);
-    // A number given twice means nothing: some servers give all items the same.
+    // A repeated number means nothing: some servers use the same one for all items.
     const isSame =
       known !== undefined &&
       (known.id === item.id || (isDone && !known.isClosed && known.type === item.type));
@@ -143,7 +142,7 @@ class ResponsesDecoder implements WireDecoder {
     open.close(item);
   }
 
-  /** An item of the list that ends an answer. It is news only where the events about it were left out. */
+  /** An item of the final list. It only adds something if its own events were missing. */
   #closeListed(item: ResponsesItem, position: number): void {
     const index = this.#indexOf(item.id) ?? position;
     const known = this.#items.get(index);
@@ -172,7 +171,7 @@ class ResponsesDecoder implements WireDecoder {
     return reportedError({ message, ...defined({ code }) }, { target: this.#target });
   }
 
-  /** Known by id and position. Servers leave either out, change it or repeat it: then it is the newest. */
+  /** Finds an item by id and position. Servers omit, change or repeat either: then it is the newest. */
   #itemOf(event: ResponsesEvent, type: string): OutputItem {
     const { item_id: id } = event;
     const index = this.#indexOf(id) ?? positionOf(event) ?? -1;
@@ -225,7 +224,7 @@ function positionOf({ output_index: position }: ResponsesEvent): number | undefi
   return typeof position === "number" ? position : undefined;
 }
 
-/** Where the text of an event belongs, from the event's name without `.delta` or `.done`. */
+/** The place for an event's text, by the event's name without `.delta` or `.done`. */
 function placeOf(type: string, event: ResponsesEvent): TextPlace | undefined {
   const place = PLACES.get(type.slice(0, type.lastIndexOf(".")));
   if (place === undefined) return undefined;
@@ -246,11 +245,11 @@ const PLACES: ReadonlyMap<string, readonly [itemType: string, list: "content" | 
   ["response.refusal", ["message", "content"]],
   ["response.reasoning_summary_text", ["reasoning", "summary"]],
   ["response.reasoning_text", ["reasoning", "content"]],
-  // The name some local servers use.
+  // Name used by some local servers.
   ["response.reasoning", ["reasoning", "content"]],
 ]);
 
-/** Usage of an answer; {@link NO_USAGE} where none was reported. */
+/** Usage of an answer; {@link NO_USAGE} if none was reported. */
 function responsesUsage(raw: ResponsesUsage | null | undefined): Usage {
   if (raw === undefined || raw === null) return NO_USAGE;
   return {
@@ -266,8 +265,8 @@ function responsesUsage(raw: ResponsesUsage | null | undefined): Usage {
 }
 
 /**
- * One item of the output while it is streamed. Whatever its deltas left out is made up for by the events that
- * close a part or the item, so an answer of closing events alone is complete too.
+ * One output item while it is streamed. Events that close a part or the item fill in what its deltas omitted,
+ * so an answer of closing events alone is complete too.
  */
 class OutputItem {
   /** Position of the item in the output, and of its block in the answer. */
@@ -279,7 +278,7 @@ class OutputItem {
   #name = "";
   #json = "";
   #text = "";
-  /** The part that is being streamed, and where in the text it begins. */
+  /** The current part, and where it begins in the text. */
   #part = "";
   #partStart = 0;
   #announced = false;
@@ -297,7 +296,7 @@ class OutputItem {
     return this.#whole !== undefined;
   }
 
-  /** Adds to a part of text or reasoning. `part` tells the parts of the item apart. */
+  /** Adds to a part of text or reasoning. `part` identifies the part within the item. */
   add(part: string, text: unknown): void {
     if (typeof text !== "string" || text === "") return;
     if (part !== this.#part) {
@@ -309,7 +308,7 @@ class OutputItem {
     this.#push(text);
   }
 
-  /** The whole text of a part: what its deltas did not bring is added. */
+  /** Completes a part with its whole text: adds anything its deltas omitted. */
   complete(part: string, text: string): void {
     if (part !== this.#part) {
       this.add(part, text);
@@ -334,13 +333,13 @@ class OutputItem {
     if (this.#announced) this.#emit({ type: "tool_call_delta", index: this.index, json });
   }
 
-  /** The whole arguments of a call. */
+  /** Completes a call with its whole arguments. */
   completeArguments(json: string): void {
     if (json.startsWith(this.#json)) this.addArguments(json.slice(this.#json.length));
     else this.#json = json;
   }
 
-  /** The provider closed the item. A call may still be cut: {@link finish} tells. */
+  /** The provider closed the item. A call may still be truncated, which {@link finish} decides. */
   close(item: ResponsesItem): void {
     if (this.#whole !== undefined) return;
     this.#whole = item;
@@ -360,7 +359,7 @@ class OutputItem {
     const truncated = cut || this.#whole?.status === "incomplete";
     const input = parseToolInput(this.#json, { truncated });
     const { namespace, caller } = this.#whole ?? {};
-    // A tool that was found by a search, or called by a program, is known by these.
+    // Identify a tool that was found by a search, or called by a program.
     const data = defined({
       namespace: namespace ?? undefined,
       caller: caller?.type === "program" ? caller : undefined,
@@ -418,17 +417,17 @@ class OutputItem {
   }
 }
 
-/** Data that only this wire needs again, as a field; no field where there is none. */
+/** Data that only this wire needs again, as a field; no field if there is none. */
 function ownData(data: JsonObject): { readonly provider_data?: ProviderData } {
   return Object.keys(data).length === 0 ? {} : { provider_data: { openai_responses: data } };
 }
 
-/** A call, also of a tool that takes plain text: the model is told that there is none. */
+/** True for calls, including those of plain-text tools: the model learns that there are none. */
 function isCall(type: string): boolean {
   return type === "function_call" || type === "custom_tool_call";
 }
 
-/** True when a message holds a refusal. */
+/** True if a message contains a refusal. */
 function isRefusal(item: ResponsesItem): boolean {
   return (item.content ?? []).some((part) => part.type === "refusal");
 }
@@ -438,9 +437,9 @@ function joined(parts: readonly ResponsesContent[] | null | undefined, separator
 }
 
 /**
- * One event of a streamed answer of the Responses API, as far as it is read. Follows
- * https://platform.openai.com/docs/api-reference/responses-streaming. Compatible servers leave fields out, so
- * every one may be missing.
+ * The fields in use of a streamed Responses API event. Follows
+ * https://platform.openai.com/docs/api-reference/responses-streaming. Compatible servers omit fields, so any
+ * may be missing.
  */
 interface ResponsesEvent {
   readonly type?: string;
@@ -466,7 +465,7 @@ interface ResponsesAnswer {
   readonly incomplete_details?: { readonly reason?: string | null } | null;
 }
 
-/** An item of the output: a message, reasoning, a function call, or something nobody asked for. */
+/** An output item: a message, reasoning, a function call, or something unrequested. */
 interface ResponsesItem {
   readonly type?: string;
   readonly id?: string | null;
@@ -478,11 +477,11 @@ interface ResponsesItem {
   readonly call_id?: string | null;
   readonly name?: string | null;
   readonly arguments?: string | null;
-  /** In the place of `arguments` in a call of a tool that takes plain text. */
+  /** Replaces `arguments` in a call of a tool that takes plain text. */
   readonly input?: string | null;
-  /** Of a call of a tool that was found by a search. */
+  /** For a call of a tool that was found by a search. */
   readonly namespace?: string | null;
-  /** Who made the call: the model, or a program it wrote. */
+  /** The caller: the model, or a program it wrote. */
   readonly caller?: { readonly type?: string; readonly [key: string]: Json | undefined } | null;
 }
 

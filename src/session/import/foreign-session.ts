@@ -13,15 +13,15 @@ import {
 import { type DamagedLine, readLines } from "../read-session.ts";
 import { openNamedFile } from "../session-file.ts";
 
-/** Programs whose session files are read. */
+/** Programs whose session files can be read. */
 export type ForeignProgram = "claude-code" | "codex" | "pi";
 
-/** A piece of a conversation from elsewhere, in its order. */
+/** A piece of a foreign conversation, in order. */
 export type ForeignItem =
   | {
       readonly type: "user";
       readonly content: readonly UserBlock[];
-      /** False for what the program itself said to the model. */
+      /** False for messages that the program itself sent to the model. */
       readonly isInput: boolean;
       readonly time: number | undefined;
     }
@@ -31,7 +31,7 @@ export type ForeignItem =
       /** `provider/id`. */
       readonly model: string;
       readonly usage?: Usage | undefined;
-      /** USD, where the file says so. */
+      /** USD, if the file has it. */
       readonly costUsd?: number | undefined;
       readonly finish: "stop" | "tool_use" | "length" | "refusal" | "interrupted";
       readonly time: number | undefined;
@@ -40,18 +40,18 @@ export type ForeignItem =
 
 export type ForeignAnswer = Extract<ForeignItem, { readonly type: "assistant" }>;
 
-/** An answer whose list is its own, so that further blocks can be added. */
+/** An answer that owns its list, so that further blocks can be added. */
 export type GrowingAnswer = ForeignAnswer & { readonly content: AssistantBlock[] };
 
 export interface ForeignSession {
   readonly program: ForeignProgram;
   readonly sessionId: string | undefined;
-  /** Folder it worked in, as the file says. */
+  /** Its working folder according to the file. */
   readonly cwd: string | undefined;
   readonly items: readonly ForeignItem[];
   /** Records left out on purpose, by kind. */
   readonly leftOut: ReadonlyMap<string, number>;
-  /** Records and blocks of kinds that are not known here, by kind. */
+  /** Records and blocks of unknown kinds, by kind. */
   readonly unknown: ReadonlyMap<string, number>;
 }
 
@@ -73,7 +73,7 @@ export class KindCount {
   readonly counts: Map<string, number> = new Map();
 
   add(kind: string, count = 1): void {
-    // The kinds of a hostile file are texts of any length and number.
+    // The kinds in a hostile file are strings of any length and number.
     const known = kind.slice(0, 80).toWellFormed();
     const key = this.counts.has(known) || this.counts.size < 100 ? known : "others";
     if (count > 0) this.counts.set(key, (this.counts.get(key) ?? 0) + count);
@@ -87,7 +87,7 @@ interface ForeignLines {
 
 const MAX_BYTES = 1024 * 1024 * 1024;
 
-/** Reads JSON lines; broken ones are noted and left out. Throws `invalid_argument`: no readable file. */
+/** Reads JSON lines; broken ones are noted and skipped. Throws `invalid_argument`: no readable file. */
 export function readForeignLines(path: string): ForeignLines {
   const descriptor = openNamedFile(path, MAX_BYTES);
   try {
@@ -144,7 +144,7 @@ function imageFromUrl(value: unknown): ImageBlock | TextBlock {
   return { type: "text", text: "[an image that cannot be sent]" };
 }
 
-/** A content field's text and images as in the Anthropic Messages API: a text, or a list of blocks. */
+/** Text and images of a content field as in the Anthropic Messages API: a string, or a list of blocks. */
 export function contentBlocks(value: unknown, unknown: KindCount): readonly (TextBlock | ImageBlock)[] {
   if (typeof value === "string") return textBlocks(value);
   return listOf(value).flatMap((each): readonly (TextBlock | ImageBlock)[] => {
@@ -191,12 +191,12 @@ export function resultItem(
 
 export type Finishes = { readonly [word: string]: ForeignAnswer["finish"] };
 
-/** Why an answer ended; `stop` for a word that says nothing else. */
+/** The reason an answer ended; `stop` for an unknown word. */
 export function finishOf(word: unknown, finishes: Finishes): ForeignAnswer["finish"] {
   return ownValue(finishes, word) ?? "stop";
 }
 
-/** The fields of a usage report whose input is counted without what was read from and written to a cache. */
+/** The fields of a usage report whose input count excludes cache reads and writes. */
 export interface UsageFields {
   readonly input: string;
   readonly output: string;

@@ -31,24 +31,24 @@ import { parseClaudeCode } from "./parse-claude-code.ts";
 import { parseCodex } from "./parse-codex.ts";
 import { parsePi } from "./parse-pi.ts";
 
-/** How a file is imported. */
+/** Options for importing a file. */
 export interface ImportOptions {
   /** Working folder the new session belongs to. */
   readonly cwd: string;
-  /** Id of the new session. Default: made up. */
+  /** Id of the new session. Default: generated. */
   readonly sessionId?: string;
-  /** Also what is a session of that folder already. Default: true. */
+  /** False: refuses a file that is already a session of that folder. Default: true. */
   readonly again?: boolean;
   /** USD for usage of a model; undefined for an unknown price, which is the default for all. */
   readonly costOf?: (model: string, usage: Usage) => number | undefined;
 }
 
-/** Outcome of an imported file. */
+/** Outcome of an import. */
 export interface ImportReport {
   readonly file: string;
   readonly program: ForeignProgram;
   readonly sessionId: string;
-  /** The session file that was made. */
+  /** The new session file. */
   readonly path: string;
   readonly inputs: number;
   readonly answers: number;
@@ -57,15 +57,15 @@ export interface ImportReport {
   readonly damaged: readonly DamagedLine[];
   /** Records left out on purpose, by kind. */
   readonly leftOut: { readonly [kind: string]: number };
-  /** Records and blocks of kinds that are not known, by kind; they were left out. */
+  /** Records and blocks of unknown kinds, by kind; they were left out. */
   readonly unknown: { readonly [kind: string]: number };
   readonly repairs: Readonly<ImportRepairs>;
 }
 
 /**
- * Makes a session of a session file of Claude Code, Codex or pi, told apart by its records. Nothing in the
- * file is executed, opened or followed. Throws `invalid_argument` for a file that cannot be read, is of none
- * of the three, holds no message, or was imported before and is not to be `again`; `journal` when the session
+ * Creates a session from a session file of Claude Code, Codex or pi, told apart by its records. Nothing in
+ * the file is executed, opened or followed. Throws `invalid_argument` for a file that cannot be read, is from
+ * none of the three, has no messages, or was imported before while `again` is false; `journal` if the session
  * cannot be written.
  */
 export async function importSession(
@@ -114,7 +114,7 @@ function importedBefore(store: SessionStore, session: ForeignSession, cwd: strin
       const { program, sessionId } = originOf(path);
       return program === session.program && sessionId === id;
     } catch {
-      // One that is removed at this moment keeps nothing from being imported.
+      // One that is being removed does not prevent an import.
       return false;
     }
   };
@@ -131,7 +131,7 @@ function originOf(path: string): Fields {
   }
 }
 
-/** Reads the records of a file of one of the programs. Throws `invalid_argument` for any other. */
+/** Parses the records of a file from one of the programs. Throws `invalid_argument` for any other. */
 export function parseForeign(file: string, records: readonly ForeignRecord[]): ForeignSession {
   if (records.some(({ fields }) => fields["v"] === 1 && typeof fields["sum"] === "string"))
     throw misuse(
@@ -187,7 +187,7 @@ function programOf(fields: ForeignRecord["fields"]): ForeignProgram | undefined 
   return type === "session" && "timestamp" in fields ? "pi" : undefined;
 }
 
-/** Writes the entries with their own times; all of them reach the disk together, before this resolves. */
+/** Writes the entries with their own times; all of them are on the disk before this resolves. */
 async function write(
   store: SessionStore,
   session: ForeignSession,
@@ -205,7 +205,7 @@ async function write(
     },
   });
   try {
-    // Written at once, one behind the other; they share a sync.
+    // Written in one go, in order; they share a sync.
     const stored = entries.map(async ({ entry, time }) => {
       clock.time = time ?? clock.time;
       await journal.append(entry);
@@ -228,9 +228,9 @@ interface TimedEntry {
 interface ImportRepairs {
   /** Calls without a result, which got one that says so. */
   unansweredCalls: number;
-  /** Results without a call, or a second one of a call, which were dropped. */
+  /** Results without a call, or duplicates, which were dropped. */
   strayResults: number;
-  /** Calls whose id was missing or used before. */
+  /** Calls whose id was missing or already used. */
   renamedCalls: number;
   /** Answers without content, which were dropped. */
   emptyAnswers: number;
@@ -275,7 +275,7 @@ function joined(items: readonly ForeignItem[]): readonly ForeignItem[] {
   return list;
 }
 
-/** The list of the first goes on in both: a copy for each would take quadratic time. */
+/** Both share the list of the first: a copy for each would take quadratic time. */
 function joinedAnswer(first: GrowingAnswer, second: ForeignAnswer): GrowingAnswer {
   for (const block of second.content) first.content.push(block);
   const usage =
@@ -294,7 +294,7 @@ class EntryWriter {
   /** By the id of their call, the first one last. */
   readonly #results = new Map<string, Result[]>();
   readonly #usedIds = new Set<string>();
-  /** By id: the number its next copy may bear. */
+  /** By id: the number for its next copy. */
   readonly #copies = new Map<string, number>();
   readonly #entries: TimedEntry[] = [];
   readonly #repairs: ImportRepairs = {

@@ -20,7 +20,7 @@ import {
   usageFrom,
 } from "./foreign-session.ts";
 
-/** Kinds of records that hold nothing the model was sent. */
+/** Kinds of records without content that the model was sent. */
 const ASIDE: ReadonlySet<string> = new Set([
   "system",
   "summary",
@@ -40,12 +40,12 @@ const ASIDE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A session file of Claude Code: one record a line, joined to a tree by `uuid` and `parentUuid`. The
- * conversation is the way from the last message back to the first, or to where it was compacted. One answer
- * is spread over records that share `message.id`; answers to parallel calls may stand beside the way.
+ * A session file of Claude Code: one record per line, joined to a tree by `uuid` and `parentUuid`. The
+ * conversation is the path from the last message back to the first, or to its compaction. One answer spans
+ * records that share `message.id`; answers to parallel calls may be off the path.
  */
 export const parseClaudeCode: ParseForeign = (records, counts) => {
-  // A file of a subagent holds nothing else.
+  // A subagent's file holds nothing else.
   const isSubagent = records.every(({ fields }) => !isSaid(fields) || fields["isSidechain"] === true);
   const messages = records.filter(({ fields }) => isMessage(fields, counts, isSubagent));
   const way = conversation(records, messages);
@@ -77,7 +77,7 @@ function isMessage(fields: Fields, { leftOut, unknown }: Counts, isSubagent: boo
   return false;
 }
 
-/** The records of the conversation that was going on last, in the order of the file. */
+/** The records of the latest conversation, in file order. */
 function conversation(
   records: readonly ForeignRecord[],
   messages: readonly ForeignRecord[],
@@ -89,7 +89,7 @@ function conversation(
   }
   const way = new Set<ForeignRecord>();
   let place = messages.length - 1;
-  /** The message before a record. The way leads backwards alone, so no place is looked at twice. */
+  /** The message before a record. The path only leads backwards, so no position is checked twice. */
   const above = ({ line }: ForeignRecord): ForeignRecord | undefined => {
     while (place >= 0 && (messages[place]?.line ?? 0) >= line) place--;
     return messages[place];
@@ -98,7 +98,7 @@ function conversation(
   const answers = new Set<string>();
   const calls = new Set<string>();
   for (const record of way) note(record, answers, calls);
-  // A second look, for a call beside the way brings its result.
+  // A second pass, since a call off the path brings in its result.
   for (const record of messages) if (isPartOf(record, answers, calls)) note(record, answers, calls);
   const seen = new Set<string>();
   return messages.filter((record) => {
@@ -117,7 +117,7 @@ function before(
   const parent = record.fields["parentUuid"];
   if (parent === null || parent === undefined) return undefined;
   const found = typeof parent === "string" ? byId.get(parent) : undefined;
-  // Where the line of a parent is lost, the message before it takes its place.
+  // If the parent's line is lost, the message before the record replaces it.
   if (found !== undefined && found.line < record.line) return found;
   return above(record);
 }
@@ -177,7 +177,7 @@ function items(way: readonly ForeignRecord[], counts: Counts): readonly ForeignI
   return items;
 }
 
-/** The records of one answer repeat its usage, the earlier ones with what was known by then. */
+/** The records of one answer repeat its usage, earlier ones with the values known at that time. */
 function larger(left: Usage | undefined, right: Usage | undefined): Usage | undefined {
   if (left === undefined || right === undefined) return left ?? right;
   return right.inputTokens + right.outputTokens >= left.inputTokens + left.outputTokens ? right : left;

@@ -20,9 +20,9 @@ import {
 } from "./foreign-session.ts";
 
 /**
- * A session file of Codex (a rollout): lines `{ timestamp, type, payload }`, or in old files the payloads
- * themselves. `response_item` holds the conversation, `turn_context` the model, `token_count` the usage of
- * the answer before it; `compacted` replaces what came before, `thread_rolled_back` takes turns away.
+ * A session file of Codex (a rollout): lines `{ timestamp, type, payload }`, or in old files only the
+ * payloads. `response_item` holds the conversation, `turn_context` the model, `token_count` the usage of the
+ * answer before it; `compacted` replaces everything before it, `thread_rolled_back` removes turns.
  */
 export const parseCodex: ParseForeign = (records, counts) => {
   const reader = new CodexReader(counts);
@@ -98,7 +98,7 @@ class CodexReader {
   #usage(info: Fields): void {
     const total = JSON.stringify(info["total_token_usage"] ?? null);
     const last = fieldsOf(info["last_token_usage"]);
-    // The same figures are written again when only the rate limits changed.
+    // The same figures are repeated if only the rate limits changed.
     if (total === this.#lastTotal || Object.keys(last).length === 0) return;
     this.#lastTotal = total;
     const at = this.#items.findLastIndex(({ type }) => type === "assistant");
@@ -181,18 +181,18 @@ class CodexReader {
     this.#items.push(resultItem({ callId: item["call_id"], content, isError }, time, this.#unknown));
   }
 
-  /** Adds a block to the answer that is being given, or begins one: results and input end it. */
+  /** Adds a block to the current answer, or begins a new one after results or input. */
   #say(time: number | undefined, block: AssistantBlock): void {
     const last = this.#items.at(-1);
     const model = `${this.#provider}/${this.#model}`;
-    // The list was made here, and a copy for each block would take quadratic time.
+    // The list was created here, and a copy for each block would take quadratic time.
     if (last?.type === "assistant" && last.usage === undefined && last.model === model)
       (last.content as AssistantBlock[]).push(block);
     else this.#items.push({ type: "assistant", content: [block], model, finish: "stop", time });
   }
 }
 
-/** Kinds of items that hold nothing another model could be sent. */
+/** Kinds of items without content that another model could be sent. */
 const ASIDE: ReadonlySet<string> = new Set([
   "web_search_call",
   "image_generation_call",
@@ -212,11 +212,11 @@ function callBlock(item: Fields): ToolUseBlock {
     return { ...block, input: { input: textField(item["input"]) ?? "" } };
   const given = textField(item["arguments"]) ?? "";
   const { input, invalid_input: invalid } = parseToolInput(given);
-  // It has a result all the same: what it was given is kept as it is.
+  // It has a result even so: its arguments are kept as they are.
   return { ...block, input: invalid === undefined ? input : { arguments: given } };
 }
 
-/** True when the program wrote a message of the user by itself. */
+/** True if the program itself wrote a user message. */
 function isProgramText(text: string): boolean {
   return /^(?:<(?:environment_context|user_instructions|permissions instructions|skills_instructions|INSTRUCTIONS)>|# AGENTS\.md instructions)/.test(
     text.trimStart(),

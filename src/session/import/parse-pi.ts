@@ -18,7 +18,7 @@ import {
   usageFrom,
 } from "./foreign-session.ts";
 
-/** Kinds of records that hold nothing the model was sent. */
+/** Kinds of records without content that the model was sent. */
 const ASIDE: ReadonlySet<string> = new Set([
   "model_change",
   "thinking_level_change",
@@ -31,7 +31,7 @@ const ASIDE: ReadonlySet<string> = new Set([
 
 /**
  * A session file of pi: a header, then entries that form a tree by `id` and `parentId` (in old files a plain
- * list). The conversation is the way from the last entry to the first; a `compaction` stands for what was
+ * list). The conversation is the path from the last entry to the first; a `compaction` stands for everything
  * before the entry it names as the first one kept.
  */
 export const parsePi: ParseForeign = (records, counts) => {
@@ -54,7 +54,7 @@ function wayToLast(entries: readonly Fields[]): readonly Fields[] {
     const parent = textField(entry["parentId"]);
     if (parent === undefined && entry["parentId"] === null) break;
     const place = places.get(parent);
-    // Where the line of a parent is lost, the one before takes its place.
+    // If the parent's line is lost, the entry before it replaces it.
     at = place !== undefined && parent !== undefined && place < at ? place : at - 1;
   }
   return way.reverse();
@@ -151,7 +151,7 @@ function assistantBlock(block: Fields, { unknown }: Counts, isAnthropic: boolean
       return textBlocks(block["text"]);
     case "thinking": {
       const thinking = textField(block["thinking"]) ?? "";
-      // Signatures of other providers are written in ways of their own.
+      // Signatures of other providers have their own formats.
       const signature = isAnthropic ? textField(block["thinkingSignature"]) : undefined;
       if (isAnthropic && block["redacted"] === true)
         return signature === undefined ? [] : [{ type: "thinking", thinking: "", redacted: signature }];

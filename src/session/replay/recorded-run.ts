@@ -22,30 +22,30 @@ export interface RecordedCall {
   readonly intent: ToolIntentEntry | undefined;
   readonly result: ToolResultEntry | undefined;
   readonly decision: PermissionEntry | undefined;
-  /** Set when the call had to wait for an answer. */
+  /** Set if the call had to wait for an answer. */
   readonly request: ApprovalRequestEntry | undefined;
   readonly parentCallId: string | undefined;
 }
 
-/** One run of a session, as its journal has it. */
+/** One run of a session, as recorded in its journal. */
 export interface RecordedRun {
-  /** From 1. What goes on after a run was cut or waited has the number of that run. */
+  /** From 1. A resumed part, after an interruption or a wait, has the number of its run. */
   readonly number: number;
   readonly before: number;
   readonly start: RunStartEntry | RunResumeEntry;
-  /** Input: what stands before the loop began. */
+  /** Input: entries before the loop began. */
   readonly opening: readonly JournalEntry[];
   /** The loop's entries up to the run's end, without those of subagents: their reports are results. */
   readonly body: readonly JournalEntry[];
-  /** Requests that subagents made. */
+  /** Number of requests that subagents made. */
   readonly delegated: number;
-  /** True when a person ended the run with the answer about a call of a subagent. */
+  /** True if a person ended the run with the answer about a subagent's call. */
   readonly isStoppedInSubagent: boolean;
-  /** Undefined when the run was cut. */
+  /** Undefined if the run was interrupted. */
   readonly end: RunEndEntry | undefined;
   /** Answers of the model in order. */
   readonly answers: readonly AssistantEntry[];
-  /** Calls by id, in the order in which they first appear. */
+  /** Calls by id, in order of first appearance. */
   readonly calls: ReadonlyMap<string, RecordedCall>;
 }
 
@@ -98,7 +98,7 @@ function recordedRun(
   };
 }
 
-/** A run begins here, or goes on after it was cut or waited: what goes on is looked at by itself. */
+/** True if a run begins here, or resumes after an interruption or a wait; each part is judged separately. */
 function beginsPart(entry: JournalEntry): entry is RunStartEntry | RunResumeEntry {
   return entry.scope === undefined && (entry.type === "run_start" || entry.type === "run_resume");
 }
@@ -116,7 +116,7 @@ function openingLength(inside: readonly JournalEntry[]): number {
   return rest === -1 ? before.length : said + rest;
 }
 
-/** A run that was cut may have no message yet that its refusals come from. */
+/** An interrupted run may lack the message that its refusals come from. */
 function isRefusedByMessage(entry: JournalEntry): entry is PermissionEntry {
   return entry.type === "permission_decision" && entry.code === "answered_otherwise";
 }
@@ -133,7 +133,7 @@ function isAnswerFromOutside(entry: JournalEntry, refused: ReadonlySet<string>):
   return entry.status === "ok" || entry.status === "error" || refused.has(entry.callId);
 }
 
-/** Adds calls of which only the request is recorded: the caller's own, and those a cut run never reached. */
+/** Adds calls of which only the request is recorded: the caller's own, and those never reached. */
 function withUntraced(
   traced: ReadonlyMap<string, RecordedCall>,
   answers: readonly AssistantEntry[],
@@ -176,7 +176,7 @@ function isOfCall(entry: JournalEntry): entry is Extract<JournalEntry, { type: k
   return Object.hasOwn(FIELD_OF, entry.type);
 }
 
-/** The arguments of a call after they were checked; undefined where it did not come to that. */
+/** The validated arguments of a call; undefined if it was never validated. */
 export function checkedInput({ intent, decision, request }: RecordedCall): ToolInput | undefined {
   return (intent ?? decision ?? request)?.input;
 }
@@ -187,11 +187,11 @@ export interface RunFacts {
   readonly onMaxIterations: "summarize" | "last";
   readonly externalTools: ReadonlySet<string>;
   readonly hasApprover: boolean;
-  /** Ids of the calls of the last answer; of all calls where the run has none. */
+  /** Ids of the calls in the last answer; of all top-level calls if the run has no answer. */
   readonly lastCalls: ReadonlySet<string>;
 }
 
-/** Works out how a run must have been set up to go as it went. */
+/** Infers how a run must have been set up to proceed as it did. */
 export function runFacts(run: RecordedRun): RunFacts {
   const last = run.start.tools.at(-1);
   const nudged = run.body.some((entry) => entry.type === "user_message" && entry.code === "nudge");
@@ -213,7 +213,7 @@ export function runFacts(run: RecordedRun): RunFacts {
   };
 }
 
-/** Codes of what the loop says again by itself; not a warning of the guard, which is off then. */
+/** Codes of messages the loop itself repeats; not a warning of the guard, which is off in a replay. */
 export const SAID_BY_LOOP: ReadonlySet<UserEntry["code"]> = new Set([
   "nudge",
   "unreadable",
@@ -228,7 +228,7 @@ function asksForSummary(entry: JournalEntry): boolean {
 function maxIterationsOf(run: RecordedRun, summarizes: boolean): number {
   const asked = summarizes ? run.body.findLastIndex(asksForSummary) : run.body.length;
   const { length } = run.body.slice(0, asked).filter(({ type }) => type === "assistant_message");
-  // A run that goes on may have used up its requests before.
+  // A resumed run may have used up its requests earlier.
   const isUsedUp = summarizes || run.end?.stopReason === "max_iterations";
   return isUsedUp ? length : Number.POSITIVE_INFINITY;
 }
@@ -246,7 +246,7 @@ function externalTools(run: RecordedRun): ReadonlySet<string> {
 }
 
 /**
- * A gate and a person that decide as the record says; what it says nothing of was allowed. `waited`: the
+ * A gate and a person that decide as recorded; calls without a recorded decision were allowed. `waited`: the
  * questions that were open when the run began.
  */
 export function recordedGate(
@@ -267,9 +267,9 @@ export function recordedGate(
   return { gate, approve: ({ callId }) => answerTo(callId, run) };
 }
 
-/** The decision about a call that had waited for an answer, and was not asked about anew on the record. */
+/** The decision about a call that had waited for an answer, without a new question on record. */
 function ofWaiting(question: ApprovalRequestEntry, decision: PermissionEntry | undefined): GateDecision {
-  // Rules allowed it by then: its answer was not needed.
+  // Rules allowed it then: its answer was not needed.
   if (decision === undefined) return { action: "allow", place: ELSEWHERE };
   const isFor = decision.by !== "rule" && equalJson(decision.input, question.input);
   return { ...asked(decision, undefined), ...(isFor ? matter(question) : { place: ELSEWHERE }) };
@@ -279,8 +279,8 @@ function ofWaiting(question: ApprovalRequestEntry, decision: PermissionEntry | u
 const ELSEWHERE = "";
 
 /**
- * Answers to the calls that waited when the run began: those on record. A yes stands for what rules decided
- * instead, and for what was asked about anew.
+ * The recorded answers to calls that waited when the run began. A yes replaces decisions by rules and new
+ * questions.
  */
 export function recordedApprovals(
   run: RecordedRun,
@@ -314,7 +314,7 @@ function asked(
   { action, by, reason, question, rule, suggestion }: PermissionEntry,
   request: ApprovalRequestEntry | undefined,
 ): GateDecision {
-  // A yes without a question: of rules that answered one, or to a call of the caller's own.
+  // A yes without a question: from rules, or for one of the caller's own calls.
   if (by === "rule" && action === "allow") return { action };
   return {
     action: by === "rule" ? "deny" : "ask",

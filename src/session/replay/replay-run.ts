@@ -46,9 +46,9 @@ export type ToolRunner = (
   context: ToolContext,
 ) => Promise<ToolResult | undefined>;
 
-/** The parts a run is run again with. */
+/** The replacements used to run a run again. */
 export interface ReplayTools {
-  /** Tools whose schemas check the arguments again. Other tools take what is recorded. */
+  /** Tools whose schemas check the arguments again. Other tools accept the recorded ones. */
   readonly tools?: readonly Tool[];
   readonly runTool?: ToolRunner | undefined;
   /** Stops the replay. */
@@ -58,20 +58,20 @@ export interface ReplayTools {
 export interface LiveOutcome {
   readonly content: ToolResultEntry["result"]["content"];
   readonly isError: boolean;
-  /** Equal for results that say the same, where the tool tells: see `essence` of a tool's result. */
+  /** Equal for equivalent results, if the tool reports it: see `essence` of a tool's result. */
   readonly fingerprint: string | undefined;
 }
 
-/** Endings that come from outside of the loop: a person, a signal, a limit. */
+/** Stop reasons from outside the loop: a person, a signal, a limit. */
 const OUTSIDE: ReadonlySet<string> = new Set(["aborted", "budget", "loop_detected"]);
 
-/** A recorded run, run again: the real loop with the record's answers, decisions, input, interruptions. */
+/** A replay of a recorded run: the real loop with the recorded answers, decisions, input, interruptions. */
 export class RunReplay {
   readonly requests: (readonly Message[])[] = [];
   readonly outcomes: Map<string, LiveOutcome> = new Map();
-  /** True when the model was asked once more than the record has answers. */
+  /** True if the model was asked more often than the record has answers. */
   askedTooOften = false;
-  /** True when the end came from outside and was taken from the record. */
+  /** True if the end came from outside and was taken from the record. */
   endedAsRecorded = false;
   failure: NanoAgentError | undefined;
   readonly #run: RecordedRun;
@@ -110,8 +110,8 @@ export class RunReplay {
   }
 
   /**
-   * The run once more. What hooks and subagents did stands in the record, so here are none, and no limits of
-   * time and length. No guard against loops either: how it was set up is not recorded.
+   * The run once more. The record has the effects of hooks and subagents, so there are none here, and no
+   * limits of time and length. No loop guard either: its settings are not recorded.
    */
   #newRun(state: SessionState): Run {
     const waited = questionsIn(state);
@@ -153,7 +153,7 @@ export class RunReplay {
     );
   }
 
-  /** The calls of a run that was cut before which this one made itself, as its record shows. */
+  /** The calls of an earlier interrupted run that this one made itself, according to its record. */
   #madeAgain(state: SessionState): readonly ToolUseBlock[] {
     return state.transcript.pending.filter(({ id }) => {
       const { intent, result } = this.#run.calls.get(id) ?? {};
@@ -189,7 +189,7 @@ export class RunReplay {
     };
   }
 
-  /** The tools of the run, in their order: they take what was recorded, and give it. */
+  /** The tools of the run, in order: they take the recorded input and return the recorded result. */
   #tools(state: SessionState, again: ReadonlySet<string>): readonly Tool[] {
     const { start, calls, answers } = this.#run;
     const { finishTool, externalTools } = this.#facts;
@@ -206,12 +206,12 @@ export class RunReplay {
       const call = calls.get(id);
       if (call?.name === name) inputs.set(input, call);
     }
-    // A run may have got tools after its start; the one that ends it stays the last.
+    // A run may have got tools after its start; the one that ends it stays last.
     const others = [...start.tools, ...hasRun].filter((name) => name !== finishTool);
     const names = new Set([...others, ...(finishTool === undefined ? [] : [finishTool])]);
     return [...names].map((name) => {
       const known = this.#options.tools?.find((tool) => tool.name === name);
-      // Where calls run, those that conflict must not overlap.
+      // If calls really run, conflicting ones must not overlap.
       const access = this.#options.runTool === undefined ? undefined : known?.access;
       const schema = recordedSchema(name, inputs, known?.schema);
       const { execute, ...tool } = this.#recordedTool(name, again.has(name));
@@ -233,7 +233,7 @@ export class RunReplay {
     });
   }
 
-  /** The recorded answer to the current request. Throws what ended the run where there is none. */
+  /** The recorded answer to the current request. If there is none, throws what ended the run. */
   #nextAnswer(request: ModelRequest): AssistantEntry {
     const answer = this.#run.answers[this.#taken];
     if (answer !== undefined) {
@@ -250,7 +250,7 @@ export class RunReplay {
     throw this.#interrupt();
   }
 
-  /** Ends the run as the record says it was ended from outside, or where the record was cut. */
+  /** Ends the run if the record says it was ended from outside, or was interrupted here. */
   #interrupt(): NanoAgentError {
     this.endedAsRecorded = true;
     const reason =
@@ -261,7 +261,7 @@ export class RunReplay {
     return reason;
   }
 
-  /** Entries that came from outside before the next answer: steering, and records of other kinds. */
+  /** Entries from outside before the next answer: steering, and records of other kinds. */
   #takeFromOutside(): readonly NewEntry[] {
     const { body, answers } = this.#run;
     const from = this.#taken === 0 ? 0 : body.indexOf(answers[this.#taken - 1] as JournalEntry) + 1;
@@ -349,7 +349,7 @@ function questionsIn(state: SessionState): ReadonlyMap<string, ApprovalRequestEn
   return new Map(questions.map((question) => [question.callId, question]));
 }
 
-/** A call's own calls that can be made again: in order, up to the first without recorded arguments. */
+/** A call's own calls that can be repeated: in order, up to the first without recorded arguments. */
 function callableWithin(run: RecordedRun, callId: string): readonly RecordedCall[] {
   const inner = [...run.calls.values()].filter(({ parentCallId }) => parentCallId === callId);
   const callable: RecordedCall[] = [];
@@ -366,7 +366,7 @@ function liveOutcome({ content, isError, essence }: ToolResult): LiveOutcome {
   return { content, isError: isError === true, fingerprint };
 }
 
-/** `inputs`: calls by the very object that holds their arguments. */
+/** `inputs`: calls by the identity of the object that holds their arguments. */
 function recordedSchema(
   name: string,
   inputs: ReadonlyMap<object, RecordedCall>,
@@ -382,7 +382,7 @@ function recordedSchema(
   };
 }
 
-/** How the check of the arguments went by the record, for a tool whose schema nobody has. */
+/** The recorded outcome of the argument check, for a tool with an unknown schema. */
 function recordedCheck(name: string, call: RecordedCall, input: unknown): SchemaResult {
   const checked = checkedInput(call);
   if (checked !== undefined) return { ok: true, value: checked };

@@ -12,18 +12,18 @@ import {
 } from "./recorded-run.ts";
 import { type LiveOutcome, type ReplayTools, RunReplay } from "./replay-run.ts";
 
-/** How a session is run again. */
+/** Options for replaying a session. */
 export interface ReplayOptions extends ReplayTools {
   /** First step that is compared. Default 1. */
   readonly from?: number;
 }
 
 /**
- * Runs the loop of a session again from its journal, without a model: answers, permission decisions, input,
- * steering and interruptions come from the record, and so do the results of tools, unless `runTool` runs
- * them. Says where the messages of a request, the arguments or the result of a call, or the way a run ended
- * differ from the record. Every run starts from what is recorded before it, so one difference does not lead
- * to others. Writes nothing. Throws `invalid_argument` for a step that is not there.
+ * Replays a session from its journal, without a model: answers, permission decisions, input, steering and
+ * interruptions come from the record, and so do tool results, unless `runTool` runs the calls. Reports where
+ * the messages of a request, the arguments or result of a call, or the end of a run differ from the record.
+ * Every run starts from the recorded entries before it, so that one difference does not cause others. Writes
+ * nothing. Throws `invalid_argument` for a step that does not exist.
  */
 export async function replaySession(
   entries: readonly JournalEntry[],
@@ -48,12 +48,12 @@ export async function replaySession(
   return comparison.report();
 }
 
-/** True for an entry of a conversation that was made within the run, as some patterns do. */
+/** True for a conversation entry created within the run, as some patterns do. */
 function isOfPhase({ type, scope }: JournalEntry): boolean {
   return scope !== undefined && (type === "user_message" || type === "assistant_message");
 }
 
-/** The aspects that are compared when a run is run again. */
+/** The aspects that are compared in a replay. */
 export type ReplayAspect =
   | "request"
   | "answer"
@@ -63,16 +63,16 @@ export type ReplayAspect =
   | "added_call"
   | "stop_reason";
 
-/** A place where a replay differs from its record. */
+/** A difference between a replay and its record. */
 export interface ReplayDifference {
   /** Of the session, from 1. */
   readonly run: number;
-  /** Number of the step it belongs to; `null` where it belongs to no step. */
+  /** Number of its step; `null` if it belongs to no step. */
   readonly step: number | null;
   readonly aspect: ReplayAspect;
-  /** The call it is about. */
+  /** The affected call. */
   readonly call?: { readonly id: string; readonly name: string };
-  /** Where in the value: like `messages[2].content[0].text`. */
+  /** Path in the value, such as `messages[2].content[0].text`. */
   readonly path: string;
   readonly recorded: string;
   readonly replayed: string;
@@ -83,13 +83,13 @@ export interface ReplayReport {
   readonly same: boolean;
   readonly differences: readonly ReplayDifference[];
   readonly runs: number;
-  /** Model requests that were made again and compared. */
+  /** Number of model requests that were repeated and compared. */
   readonly requests: number;
-  /** Tool calls that were made again and compared. */
+  /** Number of tool calls that were repeated and compared. */
   readonly calls: number;
-  /** Those of them that ran, instead of being answered from the record. */
+  /** Number of those that really ran instead of being answered from the record. */
   readonly callsRun: number;
-  /** The parts taken from the record as they are because nothing could be run again for them, by kind. */
+  /** Number of parts taken unchanged from the record because they could not be replayed, by kind. */
   readonly notReplayed: { readonly [kind: string]: number };
 }
 
@@ -115,7 +115,7 @@ class Comparison {
     this.#places = new Map(entries.map((entry, at) => [entry, at]));
   }
 
-  /** Number of the step an entry belongs to, the last one that had begun; `null` where it belongs to none. */
+  /** Number of an entry's step, the last one that had begun; `null` if it belongs to none. */
   stepOf(entry: JournalEntry | undefined): number | null {
     const at = entry === undefined ? undefined : this.#places.get(entry);
     return this.#steps.findLast((step) => at !== undefined && step.at <= at)?.number ?? null;
@@ -178,7 +178,7 @@ class Comparison {
     }
     for (const { callId: id, name, intent, result } of made.values()) {
       if (run.calls.has(id) || result?.status === "aborted") continue;
-      // A call of before that was only to get its answer, and the run was cut once more.
+      // An earlier call only needed its result, and the run was interrupted again.
       if (run.end === undefined && intent === undefined) continue;
       const input = JSON.stringify(intent?.input ?? {}).slice(0, 200);
       const place = { run: run.number, entry: undefined, aspect: "added_call", call: { id, name } } as const;
@@ -198,7 +198,7 @@ class Comparison {
       return this.#note({ ...place, aspect: "missing_call" }, onlyOne("a call", "nothing"));
     this.#counts.calls++;
     const input = checkedInput(call);
-    // Of a call that came to nothing the answer has all there is: a hook may have had another one forbidden.
+    // The answer has all that is left of a denied call: a hook may have changed its arguments first.
     if (input !== undefined && decision?.action !== "deny") {
       const difference = firstDifference(input, checkedInput(now));
       this.#note({ ...place, aspect: "tool_input" }, within("input", difference));
@@ -224,7 +224,7 @@ class Comparison {
   }
 }
 
-/** Messages each recorded answer answers: the fold of what stands before it. */
+/** The messages before each recorded answer, folded from the earlier entries. */
 function expectedRequests(
   run: RecordedRun,
   before: readonly JournalEntry[],
@@ -235,7 +235,7 @@ function expectedRequests(
   for (const entry of run.body) {
     state.apply(entry);
     if (entry.type !== "assistant_message") continue;
-    // The answer itself, which has closed what was open before it, is the last message.
+    // The last message is the answer itself, which has closed everything that was open before it.
     expected.push(state.transcript.messages.slice(0, entry.message.content.length === 0 ? undefined : -1));
   }
   return expected;
@@ -248,7 +248,7 @@ function reasonToLeaveOut(call: RecordedCall, now: RecordedCall | undefined): st
   return "calls of calls without recorded arguments";
 }
 
-/** Results that say the same are the same, whatever time the call took. */
+/** Equivalent results are equal, however long the call took. */
 function liveDifference(
   call: RecordedCall,
   { content, isError, fingerprint }: LiveOutcome,

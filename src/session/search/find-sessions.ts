@@ -17,42 +17,42 @@ import { excerptOf, searchWords, wordSegmenter } from "./search-words.ts";
 export interface FoundSession extends SessionFile {
   /** Step of the passage that fits best. */
   readonly step: number;
-  /** A piece of that passage, around the text. */
+  /** An excerpt of that passage, around the text. */
   readonly excerpt: string;
-  /** Passages that were found in the session. */
+  /** Number of matching passages in the session. */
   readonly passages: number;
 }
 
 /** Outcome of a search. */
 export interface SessionSearch {
   readonly sessions: readonly FoundSession[];
-  /** How many sessions were looked at, and how many there are. */
+  /** The number of sessions searched, and the total. */
   readonly searched: { readonly sessions: number; readonly of: number };
-  /** How it was searched. */
+  /** The search method. */
   readonly by: "index" | "scan";
-  /** Notices for a person: an index that was set aside, files that were not looked at. */
+  /** Notices for a person: an index that was set aside, files that were not searched. */
   readonly notices: readonly string[];
 }
 
-/** How sessions are searched. */
+/** Options of a search. */
 export interface FindOptions {
   /** Working folder whose sessions are searched. Default: all. */
   readonly cwd?: string | undefined;
-  /** Sessions at most. Default 50. */
+  /** Most sessions returned. Default 50. */
   readonly limit?: number;
-  /** True: the index is searched as it is, for somebody else brings it up to date. Default false. */
+  /** True: searches the index as is, because another caller keeps it up to date. Default false. */
   readonly asItIs?: boolean;
-  /** Bytes that are read at most where there is no index. Default 256 MB. */
+  /** Most bytes read if there is no index. Default 256 MB. */
   readonly maxScanBytes?: number;
-  /** Takes secrets out of what is shown. Default: they stay. */
+  /** Removes secrets from excerpts. Default: they stay. */
   readonly redaction?: Pick<Redaction, "text"> | undefined;
 }
 
 /**
- * Finds the sessions that hold all words of a text, each as the beginning of a word; of Chinese and other
- * scripts without blanks any part. Uses an index beside the sessions, brought up to date first. An index that
- * is damaged is set aside, named and made anew; where none can be used the files themselves are read, newest
- * first. Throws where Node has no SQLite.
+ * Finds the sessions that contain all words of `text`, each as a word prefix; in Chinese and other scripts
+ * without blanks, anywhere. Uses an index next to the sessions, updated first. A damaged index is set aside,
+ * reported and rebuilt; if none can be used, the files themselves are read, newest first. Throws if Node has
+ * no SQLite.
  */
 export async function findSessions(
   store: SessionStore,
@@ -77,8 +77,8 @@ export async function findSessions(
 }
 
 /**
- * Brings the index of all sessions up to date, so that the next search need not, until the signal. Where it
- * cannot be used nothing is done: a search tells why.
+ * Updates the index of all sessions until the signal aborts, so that the next search need not. Does nothing
+ * if it cannot be used: a search reports why.
  */
 export async function indexSessions(
   store: SessionStore,
@@ -122,7 +122,7 @@ async function withIndex<T>(
   }
 }
 
-/** Searches an index of the moment: of the newest sessions that have at most `maxBytes` together. */
+/** Searches a temporary index: of the newest sessions that total at most `maxBytes`. */
 async function byScan(
   search: Search,
   maxBytes: number,
@@ -157,12 +157,12 @@ async function searchIn(
   return [...found.values()];
 }
 
-/** Version of the tables; an index of another one is made anew. */
+/** Version of the tables; an index with another version is rebuilt. */
 const INDEX_VERSION = 2;
 
-/** Passages of one file at most: the number of a passage is that of its file times this, and its own. */
+/** Most passages per file: a passage's number is its file's number times this, plus its own. */
 const MAX_PASSAGES = 2 ** 20;
-/** Characters whose words are looked for and stored at once, more or less: nothing else is done meanwhile. */
+/** Approximate number of characters to segment and store at once: it blocks all other work. */
 const CHARS_TOGETHER = 10_000;
 
 interface FoundPassage extends SessionPassage {
@@ -170,21 +170,21 @@ interface FoundPassage extends SessionPassage {
 }
 
 interface UpdateOptions {
-  /** True when these are all sessions: others are forgotten. */
+  /** True if these are all sessions: others are removed from the index. */
   readonly isComplete: boolean;
   readonly signal?: AbortSignal | undefined;
-  /** Lets others work. Default: those that wait already. */
+  /** Yields to other work. Default: to work that is already waiting. */
   readonly rest?: (() => Promise<unknown>) | undefined;
 }
 
-/** Full-text index of session files, in its own database. Holds nothing that they do not hold. */
+/** Full-text index of session files, in a separate database. Contains only data from these files. */
 class SearchIndex {
   readonly #database: DatabaseSync;
   readonly #drop: StatementSync;
   readonly #put: StatementSync;
   readonly #add: StatementSync;
 
-  /** Opens or makes (0600) the index; without a path in memory. Throws for a link, and what SQLite throws. */
+  /** Opens or creates (0600) the index; in memory without a path. Throws for a link, and SQLite's errors. */
   constructor(path?: string) {
     if (path !== undefined) {
       const exists = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -221,8 +221,8 @@ class SearchIndex {
   }
 
   /**
-   * Brings the index up to date with the files as they are now, and lets others work again and again
-   * meanwhile. A file that cannot be read is left out. An abort ends it early, with what was stored so far.
+   * Updates the index to the current files, regularly yielding to other work. A file that cannot be read is
+   * left out. An abort ends it early, keeping the data stored so far.
    */
   async update(
     sessions: readonly SessionFile[],
@@ -235,7 +235,7 @@ class SearchIndex {
     });
     const segmenter = wordSegmenter();
     for (const session of stale) {
-      // Of a size that no file has, until all of it is there: it is looked at again.
+      // Stored with an impossible size until complete, so that an interrupted file is indexed again.
       let next = this.#begin(session);
       const first = next;
       let passages: SessionPassage[] = [];
@@ -257,13 +257,13 @@ class SearchIndex {
       }
       store();
       this.#put.get(session.path, session.bytes, session.changedAt);
-      // Between one commit and the next, others of this process and of others have their turn.
+      // Between two commits, this and other processes can do other work.
       await setImmediate();
       if (signal?.aborted === true) return;
     }
   }
 
-  /** Forgets the passages of a file; the number of its first. Others may put the same ones meanwhile. */
+  /** Removes a file's passages; returns the number of its first. Others may add the same ones meanwhile. */
   #begin({ path, changedAt }: SessionFile): number {
     return inTransaction(this.#database, () => {
       const { id } = this.#put.get(path, -1, changedAt) ?? {};
@@ -280,7 +280,7 @@ class SearchIndex {
     this.#database.prepare("DELETE FROM files WHERE path = ?").run(path);
   }
 
-  /** The files that are not in the index as they are now, and paths in it of files that are no more. */
+  /** Files that are outdated or missing in the index, and its paths of files that no longer exist. */
   #changes(
     sessions: readonly SessionFile[],
     isComplete: boolean,
@@ -302,7 +302,7 @@ class SearchIndex {
     return sessions.length - this.#changes(sessions, false).stale.length;
   }
 
-  /** Passages of the files that have all the words, those with most of them first. */
+  /** Passages of the files that contain all the words, best matches first. */
   find(text: string, limit: number): readonly FoundPassage[] {
     const words = searchWords(text).map((word) =>
       word.length === 1 ? `"${word[0]}"*` : `"${word.join(" ")}"`,
@@ -332,7 +332,7 @@ function* readable(path: string): Generator<SessionPassage, void, undefined> {
   try {
     yield* sessionPassages(path);
   } catch {
-    // A file that is gone, linked or of a newer version has no text to find; opening it tells why.
+    // A file that is gone, linked or of a newer version has no text to find; opening it reports why.
     return;
   }
 }
@@ -344,16 +344,16 @@ function setIndexAside(path: string, now: number): string {
 }
 
 interface SessionPassage {
-  /** Step of the session it belongs to: the next one for input, its own for answers and results. */
+  /** Its step in the session: the next one for input, its own for answers and results. */
   readonly step: number;
   readonly text: string;
 }
 
-/** Characters of one text that are searched: of what people and models say, and of what tools give. */
+/** Searched characters per text: of people and models, and of tool results. */
 const MAX_SAID = 32_000;
 const MAX_RESULT = 8_000;
 
-/** The texts of a session file, one by one. Throws `journal` for a file that cannot be read. */
+/** The texts of a session file, one by one. Throws `journal` if it cannot be read. */
 function* sessionPassages(path: string): Generator<SessionPassage, void, undefined> {
   const descriptor = openSessionFile(path, "read");
   try {
@@ -368,7 +368,7 @@ function* sessionPassages(path: string): Generator<SessionPassage, void, undefin
   }
 }
 
-/** A passage without the part of a word it was cut in, if so: half of a secret is none to a redaction. */
+/** A truncated passage without its partial last word: redaction does not recognise half a secret. */
 function withoutCutWord(text: string): string {
   if (text.length !== MAX_SAID && text.length !== MAX_RESULT) return text;
   let end = text.length;

@@ -1,9 +1,9 @@
 import type { Redaction } from "../../core/base/text.ts";
 
 /**
- * The words of a text as they are indexed and looked for: by the word boundaries of Unicode, in lower case
- * and compatibility form. Words of scripts without blanks (Chinese, Japanese, Thai…) are taken apart into
- * characters, so that a part of one is found too.
+ * The words of a text as they are indexed and searched: by Unicode word boundaries, in lower case and
+ * compatibility form. Words of scripts without blanks (Chinese, Japanese, Thai…) are split into characters,
+ * so that any part is found too.
  */
 export function searchWords(
   text: string,
@@ -27,12 +27,12 @@ export function searchWords(
   return words.filter(([first]) => first !== undefined && first !== "");
 }
 
-/** Splits text into words. One serves for many texts. */
+/** Splits text into words. One instance serves many texts. */
 export function wordSegmenter(): Intl.Segmenter {
   return new Intl.Segmenter("zh", { granularity: "word" });
 }
 
-/** Without the blanks and quotes that stand inside words (`don't`). */
+/** Without the blanks and quotes inside words (`don't`). */
 function joined(text: string): string {
   return text.replaceAll(/[\s"']+/g, "");
 }
@@ -44,8 +44,8 @@ const BEFORE = 60;
 const BEHIND = 120;
 
 /**
- * A piece of a text around the first of the words looked for; its beginning where they are in none. Secrets
- * are taken out before it is cut: half of one is none to a redaction.
+ * An excerpt of a text around the first wanted word; its beginning if it has none of them. Secrets are
+ * removed before it is shortened: redaction does not recognise half a secret.
  */
 export function excerptOf(
   text: string,

@@ -3,7 +3,7 @@ import { textOf } from "../../core/message/message.ts";
 import { Scopes } from "../../journal/scopes.ts";
 import type { PathKey } from "./path-state.ts";
 
-/** A place in a session: the run, from 1, and its turn, the number of the answer; 0: before the first. */
+/** A point in a session: the run, from 1, and its turn, the number of the answer; 0: before the first. */
 export interface TurnPlace {
   readonly run: number;
   readonly turn: number;
@@ -24,13 +24,13 @@ interface HistoryMessage extends TurnPlace {
 /** Everything a session did to files. */
 export interface CheckpointHistory {
   readonly steps: readonly HistoryStep[];
-  /** The messages of the user, oldest first. */
+  /** User messages, oldest first. */
   readonly messages: readonly HistoryMessage[];
   /** Runs that changed files and are not taken back, oldest first. */
   readonly inEffect: readonly number[];
   /** The undo that a redo would take back. */
   readonly redoable: RollbackEntry | undefined;
-  /** A call that has no result: it was cut while it ran, and nothing of the session followed. */
+  /** A call without a result: it was interrupted while it ran, and nothing followed in the session. */
   readonly interrupted: { readonly callId: string; readonly name: string } | undefined;
 }
 
@@ -46,7 +46,7 @@ export function stepsFrom({ steps }: CheckpointHistory, { run, turn }: TurnPlace
   return first === -1 ? [] : steps.slice(first);
 }
 
-/** Entries of a subagent that would begin or end a turn of the conversation. */
+/** Entries of a subagent that would otherwise begin or end a turn of the conversation. */
 const WITHIN_A_TURN: ReadonlySet<string> = new Set(["run_start", "run_end", "assistant_message"]);
 
 class HistoryFold {
@@ -150,21 +150,21 @@ class HistoryFold {
 export interface ChangedTurn {
   /** Number of the model's answer in its run, from 1. */
   readonly turn: number;
-  /** Tools whose calls changed something, each once. */
+  /** Tools whose calls changed something, without duplicates. */
   readonly tools: readonly string[];
-  /** Changed paths, each once. */
+  /** Changed paths, without duplicates. */
   readonly paths: readonly PathKey[];
 }
 
 /** Changes of one run. */
 export interface ChangedRun {
-  /** Counts from 1. */
+  /** From 1. */
   readonly run: number;
-  /** The input that started it; empty when it went on without one. */
+  /** The input that started it; empty if it continued without one. */
   readonly input: string;
-  /** When it changed something first, in milliseconds since the epoch. */
+  /** Time of its first change, in milliseconds since the epoch. */
   readonly time: number;
-  /** True when it was taken back as a whole. */
+  /** True if it was taken back as a whole. */
   readonly isUndone: boolean;
   readonly turns: readonly ChangedTurn[];
 }

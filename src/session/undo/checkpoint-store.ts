@@ -33,19 +33,19 @@ import {
   unkept,
 } from "./path-state.ts";
 
-/** Limits of what is stored for undo. */
+/** Limits of the data stored for undo. */
 export interface CheckpointLimits {
   /** Larger files are noted and not kept. Default 32 MiB. */
   readonly maxFileBytes: number;
-  /** Files and folders of the workspace that are looked at. Default 200,000. */
+  /** Most files and folders of the workspace that are scanned. Default 200,000. */
   readonly maxEntries: number;
-  /** Most entries looked at in one folder like `node_modules` or of build output. Default 5,000. */
+  /** Most entries scanned in one folder like `node_modules` or of build output. Default 5,000. */
   readonly maxBulkEntries: number;
   /** Bytes on disk for one workspace. Default 1 GiB. */
   readonly maxStoreBytes: number;
   /**
-   * Milliseconds that a call waits for what is read for the first time; for going through folders for the
-   * first time twice as long. What is left waits for the calls after it. Default 2,000.
+   * Milliseconds that a call waits for files to be read for the first time; twice as long for listing folders
+   * for the first time. The rest waits for later calls. Default 2,000.
    */
   readonly maxWaitMs: number;
 }
@@ -58,7 +58,7 @@ export const DEFAULT_LIMITS: CheckpointLimits = {
   maxWaitMs: 2_000,
 };
 
-/** Names of folders that hold what a command can make again, often by the ten thousand. */
+/** Names of folders with contents that a command can recreate, often by the ten thousand. */
 export const BULK_FOLDERS: ReadonlySet<string> = new Set([
   "node_modules",
   "bower_components",
@@ -97,9 +97,9 @@ const BUSY_MS = 5_000;
 const PENDING_BYTES = 8 * 1024 * 1024;
 
 /**
- * The store for the undo of one workspace, in one database: the bytes of files by their hash, the newest
- * state of every path, and the sessions that need it. A damaged database is set aside and a new one begun,
- * with a notice. Throws `checkpoint` for what the system refuses.
+ * The undo store of one workspace, in one database: file contents by hash, the newest state of every path,
+ * and the sessions that need it. A damaged database is set aside and a new one begun, with a notice. Throws
+ * `checkpoint` for errors of the system.
  */
 export class CheckpointStore {
   readonly folder: string;
@@ -112,11 +112,11 @@ export class CheckpointStore {
   readonly #limits: CheckpointLimits;
   /** Bytes that may still be added. */
   #room = 0;
-  /** Bytes of the files that one look has come by. */
+  /** Bytes of the files seen by the current scan. */
   #passed = 0;
   #isFull = false;
 
-  /** The folder is made when something is first kept. */
+  /** The folder is created when something is first kept. */
   constructor(
     folder: string,
     limits: CheckpointLimits = DEFAULT_LIMITS,
@@ -128,7 +128,7 @@ export class CheckpointStore {
     this.#onNotice = onNotice;
   }
 
-  /** Bytes that the objects take, those not yet committed included. */
+  /** Bytes used by the objects, including those not yet committed. */
   get bytes(): number {
     let sum = this.#pendingBytes;
     for (const size of this.sizes().values()) sum += size;
@@ -166,7 +166,7 @@ export class CheckpointStore {
     this.#passed += bytes;
   }
 
-  /** A path's state now, adding a file's bytes to the store. Undefined: it vanished. Throws `checkpoint`. */
+  /** A path's current state; stores a file's bytes. Undefined: it vanished. Throws `checkpoint`. */
   stateAt(path: string | Buffer, stats: Stats, known: FileState | undefined): FileState | undefined {
     const checkedAt = Date.now();
     if (stats.isDirectory())
@@ -199,7 +199,7 @@ export class CheckpointStore {
     return fileState(facts, { type: "file", hash, size: bytes.length, mode }, checkedAt);
   }
 
-  /** Why an unkept file of this size is not read. Half of the space is for what stands, half for the past. */
+  /** The reason to skip an unkept file of this size. Half the space is for current files, half for old. */
   #refusal(size: number): OmissionReason | undefined {
     const { maxFileBytes, maxStoreBytes } = this.#limits;
     if (size > maxFileBytes) return "too_large";
@@ -208,7 +208,7 @@ export class CheckpointStore {
     return "no_room";
   }
 
-  /** Brings what was added to the disk. On failure none of it is kept that was not already on the disk. */
+  /** Writes additions to the disk. On failure only those already on the disk are kept. */
   commit(): void {
     if (this.#pending.size === 0) return;
     const known = this.#known();
@@ -227,7 +227,7 @@ export class CheckpointStore {
     }
   }
 
-  /** The bytes of a name; undefined when they are not kept, or damaged. */
+  /** The bytes of a name; undefined if they are not kept or are damaged. */
   get(name: string): Buffer | undefined {
     const row = this.#read(undefined, (database) => {
       try {
@@ -243,7 +243,7 @@ export class CheckpointStore {
     return bytes !== undefined && hashOf(bytes) === name ? bytes : undefined;
   }
 
-  /** The index of the workspace; undefined when there is none that can be read, or it is of another root. */
+  /** The index of the workspace; undefined if it is unreadable or belongs to another root. */
   loadIndex(root: string): FileIndex | undefined {
     return this.#read(undefined, (database) => {
       const facts = database.prepare("SELECT facts FROM workspace").get()?.["facts"];
@@ -261,7 +261,7 @@ export class CheckpointStore {
     });
   }
 
-  /** Stores the index: the states of `changed` paths, or all of them in place of what was stored. */
+  /** Stores the index: the states of `changed` paths, or all of them, replacing the stored ones. */
   saveIndex(root: string, { states, ...facts }: FileIndex, changed?: Iterable<PathKey>): void {
     this.#write((database) => {
       if (changed === undefined) database.exec("DELETE FROM paths");
@@ -269,7 +269,7 @@ export class CheckpointStore {
       const remove = database.prepare("DELETE FROM paths WHERE key = ?");
       for (const key of changed ?? states.keys()) {
         const state = states.get(key);
-        // As JSON, for a key may hold what no text of a database can.
+        // As JSON, since a key may hold characters that database text cannot.
         if (state === undefined) remove.run(JSON.stringify(key));
         else put.run(JSON.stringify(key), JSON.stringify(state));
       }
@@ -280,7 +280,7 @@ export class CheckpointStore {
     });
   }
 
-  /** Journals of the sessions that keep files here, those that were removed left out. */
+  /** Journals of the sessions that keep files here, without those that were removed. */
   users(): readonly string[] {
     const rows = this.#read([], (database) => database.prepare("SELECT path FROM sessions").all());
     return rows.map((row) => String(row["path"])).filter((path) => existsSync(path));
@@ -332,7 +332,7 @@ export class CheckpointStore {
   }
 
   #guarded<T>(what: string, work: (database: DatabaseSync) => T): T {
-    // Somebody, a command of the run perhaps, removed it: what follows is kept in a new one.
+    // Something, perhaps a command of the run, removed it: later data goes to a new one.
     if (this.#database !== undefined && !existsSync(this.#path)) this.close();
     try {
       return work((this.#database ??= this.#open()));
@@ -366,7 +366,7 @@ const PACKING = { params: { [zlib.constants.ZSTD_c_compressionLevel]: 1 } };
 
 type Facts = Omit<FileIndex, "states"> & { readonly root: string };
 
-/** Reads all that tells of the content, so that damage is met before anything relies on it. */
+/** Reads everything that describes the content, so that damage is found before anything relies on it. */
 function openDatabase(path: string): DatabaseSync {
   closeSync(openSessionFile(path, existsSync(path) ? "append" : "create"));
   const { DatabaseSync: Database } = loadSqlite();
@@ -396,12 +396,12 @@ function unpacked(bytes: Uint8Array): Buffer | undefined {
   try {
     return zlib.zstdDecompressSync(bytes);
   } catch {
-    // Damaged: whoever asked for it is told that it is gone.
+    // Damaged: the caller is told that it is gone.
     return undefined;
   }
 }
 
-/** Makes a folder and its parents, for this user alone. Throws system errors, and for a link there. */
+/** Creates a folder and its parents, for this user alone. Throws system errors, and if it is a link. */
 export function makePrivateFolder(folder: string): void {
   makePrivateFolders(folder);
   const stats = lstatSync(folder);
@@ -418,7 +418,7 @@ function linkTarget(path: string | Buffer): string | undefined {
   try {
     return keyOfBytes(readlinkSync(path, "buffer"));
   } catch (error) {
-    // Something else took its place.
+    // Something else replaced it.
     if (systemCode(error) === undefined) throw error;
     return undefined;
   }
@@ -427,8 +427,8 @@ function linkTarget(path: string | Buffer): string | undefined {
 const MAX_TRIES = 3;
 
 /**
- * Reads a whole regular file, with its facts from before the first byte; follows no link, waits for no other
- * end. Why it cannot be read; undefined: it vanished, or something else took its place.
+ * Reads a whole regular file, with its facts from before the first byte; follows no link and does not block
+ * on pipes. Returns the reason if it cannot be read; undefined: it vanished, or something else replaced it.
  */
 function readKeptFile(
   path: string | Buffer,
@@ -446,7 +446,7 @@ function readKeptFile(
       if (stats.size > maxBytes) return "too_large";
       const bytes = readPiece(descriptor, 0, stats.size);
       const isSteady = hasFacts(stats, fstatSync(descriptor));
-      // One that never rests is kept as it was read; its times will tell that it changed since.
+      // A file that keeps changing is kept as read; its times will show that it changed since.
       if (isSteady || tries === MAX_TRIES) return { stats, bytes };
     }
   } catch (error) {

@@ -38,7 +38,7 @@ export type Reach = "anywhere" | readonly string[];
 const MAX_CHANGES = 1000;
 const MAX_OMITTED = 200;
 
-/** Where a call may change something; undefined for one that changes no file. */
+/** The paths a call may change; undefined if it changes no files. */
 export function reachOf({ tool, access }: CheckpointedCall): Reach | undefined {
   if (tool.readOnly === true || tool.changesFiles === false || access === "read_all") return undefined;
   if (typeof access === "string") return "anywhere";
@@ -48,7 +48,7 @@ export function reachOf({ tool, access }: CheckpointedCall): Reach | undefined {
   return read === undefined ? "anywhere" : undefined;
 }
 
-/** True when a call may have changed a path: one of those it named, or a folder around one. */
+/** True if a call may have changed a path: one it named, or a folder around one. */
 export function isWithinReach(reach: Reach, root: string, path: PathKey): boolean {
   if (reach === "anywhere") return true;
   return reach.some((each) => {
@@ -57,7 +57,7 @@ export function isWithinReach(reach: Reach, root: string, path: PathKey): boolea
   });
 }
 
-/** A path, and where it leads when links are followed: a tool may name one and write the other. */
+/** A path, and its target when links are followed: a tool may name one and write the other. */
 function withTarget(path: string): readonly string[] {
   for (let folder = path, rest = ""; ; rest = join(basename(folder), rest), folder = dirname(folder)) {
     try {
@@ -72,13 +72,13 @@ function withTarget(path: string): readonly string[] {
 
 type Checkpoint = Omit<CheckpointEntry, "id" | "parent" | "time">;
 
-/** The checkpoints of a call for what a look at `root` found; none when it found nothing. */
+/** The checkpoints of a call for the findings at `root`; empty if there are none. */
 export function entriesOf(
   { callId, name }: { readonly callId: string; readonly name: string },
   root: string,
   { changes, omitted }: Observation,
 ): Checkpoint[] {
-  // A folder there was no time for will be known later, as if this call had done nothing there.
+  // A folder skipped for lack of time will be recorded later, as if this call had done nothing there.
   const isUntold = omitted.some(({ changed, reason }) => changed === true || reason === "no_time");
   if (changes.length === 0 && !isUntold) return [];
   const entries: Checkpoint[] = [];
@@ -96,7 +96,7 @@ function named(omitted: readonly Omission[]): readonly Omission[] {
   return [...omitted.slice(0, MAX_OMITTED), { path: "", reason: "too_many_files" }];
 }
 
-/** Tells one state of a path from another by its facts; empty where nothing stands. */
+/** Identifies the state of a path by its facts; empty if it does not exist. */
 export function placeMark(path: string): string {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   return stats === undefined ? "" : `${stats.ino}:${stats.size}:${stats.mtimeMs}:${stats.ctimeMs}`;
@@ -105,7 +105,7 @@ export function placeMark(path: string): string {
 interface ApplyOptions {
   readonly root: string;
   readonly bytesOf: (hash: string) => Buffer | undefined;
-  /** True when a path still is what the plan was made from; asked just before it is touched. */
+  /** True if a path is still as the plan assumed; called just before it is touched. */
   readonly isAsPlanned: (path: PathKey) => boolean;
 }
 
@@ -116,13 +116,13 @@ export interface FailedPath {
   readonly isKeptFolder?: boolean;
 }
 
-/** Files are synced one by one up to so many; beyond, the system is left to do it. */
+/** Up to this number, files are synced one by one; beyond it, that is left to the system. */
 const MAX_SYNCED = 200;
 
 /**
- * Makes each path what its change says: removals first, innermost first; then folders, files and links,
- * outermost first; modes of folders last. Follows no link and leaves a folder that still holds something.
- * Returns what could not be done; throws for nothing.
+ * Applies each path's change: removals first, innermost first; then folders, files and links, outermost
+ * first; folder modes last. Follows no link and leaves a folder that is not empty. Returns failed paths;
+ * never throws.
  */
 export function applyChanges(changes: readonly FileChange[], options: ApplyOptions): FailedPath[] {
   const writer = new ChangeWriter(options, changes.length <= MAX_SYNCED);
@@ -162,7 +162,7 @@ class ChangeWriter {
 
   put({ path, before, after }: FileChange): void {
     this.#attempt(path, (folder, name) => {
-      // Removed already, when a folder or something else had to make room.
+      // Already removed if a folder or something else needed the space.
       if (!isRemoval({ path, before, after })) this.#assertAsPlanned(path);
       else if (lstatSync(folder.entry(name), { throwIfNoEntry: false }) !== undefined)
         throw new Error("something took its place meanwhile");
@@ -231,12 +231,12 @@ class ChangeWriter {
   }
 }
 
-/** A name by which every run knows a file that was left half written, and removes it when it is a day old. */
+/** A name by which every run recognises a half-written file; it is removed when it is a day old. */
 function draftName(): string {
   return `${TEMPORARY_PREFIX}000000-${process.pid}-${Date.now().toString(36)}-${newUuid().slice(0, 8)}`;
 }
 
-/** True when something must go before the new thing can come, or nothing comes. */
+/** True if something must be removed before the new thing can be created, or nothing replaces it. */
 function isRemoval({ before, after }: FileChange): boolean {
   if (before === null) return false;
   return after === null || (before.type === "folder") !== (after.type === "folder");
@@ -259,9 +259,9 @@ interface AnchoredFolder {
 }
 
 /**
- * Opens a folder below a root, itself without links. Where the system has a path for what is open its entries
- * are reached by that, wherever the folder's own path leads meanwhile. Throws for a link on the way, and what
- * the file system says.
+ * Opens a folder below a root that itself contains no links. If the system has paths for open descriptors,
+ * entries are reached through one, wherever the folder's own path leads meanwhile. Throws for a link on the
+ * way, and errors of the file system.
  */
 export function anchorFolder(root: string, key: PathKey): AnchoredFolder {
   const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;

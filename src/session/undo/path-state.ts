@@ -4,8 +4,8 @@ import { sep } from "node:path";
 import type { FileVersion, Omission, OmissionReason } from "../../core/agent/entries.ts";
 
 /**
- * A path below a root as a text that any journal can hold: parts separated by `/`; a path that is not valid
- * UTF-8 is a NUL character followed by its bytes, each as the character of that number. The root itself is
+ * A path below a root as text that any journal can hold: parts separated by `/`; a path that is not valid
+ * UTF-8 is a NUL character followed by its bytes, each as the character with that code. The root itself is
  * the empty text.
  */
 export type PathKey = string;
@@ -87,17 +87,17 @@ export function shownPath(key: PathKey): string {
 
 type FileFacts = Pick<Stats, "mode" | "size" | "mtimeMs" | "ctimeMs" | "ino">;
 
-/** The last known state of a path: the facts of the file system, and what they stand for. */
+/** The last known state of a path: its file system facts, and the version they stand for. */
 export interface FileState extends FileFacts {
-  /** When the content was looked at, in milliseconds since the epoch. */
+  /** When the content was checked, in milliseconds since the epoch. */
   readonly checkedAt: number;
-  /** `null`: looked at, and nothing was there. */
+  /** `null`: checked, and nothing was there. */
   readonly version: FileVersion | null;
 }
 
 export interface FileIndex {
   readonly states: Map<PathKey, FileState>;
-  /** True when all of the workspace was looked at, so that what is not in `states` was not there. */
+  /** True if the whole workspace was scanned, so that a path missing in `states` did not exist. */
   isComplete: boolean;
   omitted: readonly Omission[];
   sessionId: string;
@@ -119,18 +119,18 @@ export function fileState(stats: Stats, version: FileVersion, checkedAt: number)
 }
 
 /**
- * A file changed within this time of being looked at may have been changed again without its times telling,
- * in milliseconds: more than a file system rounds its times to, which is a tick of the clock at most where a
- * time is no multiple of `COARSE_UNIT_MS`, and up to two seconds where all are (FAT, HFS+).
+ * Milliseconds within which a checked file may have changed again without a difference in its times: more
+ * than a file system's rounding, which is at most a clock tick if a time is not a multiple of
+ * `COARSE_UNIT_MS`, and up to two seconds if all are (FAT, HFS+).
  */
 const RACY_MS = 100;
 const COARSE_RACY_MS = 2000;
 const COARSE_UNIT_MS = 10;
 
 /**
- * True when what was seen still stands: same facts, and looked at long enough after the last change. The time
- * of change (`ctime`) is set by the system alone and differs after every write, so that equal sizes and
- * restored times hide nothing.
+ * True if the recorded state is still valid: same facts, checked long enough after the last change. Only the
+ * system sets the change time (`ctime`), and it differs after every write, so that equal sizes and restored
+ * times hide nothing.
  */
 export function isUnchanged(state: FileState, stats: FileFacts): boolean {
   const { checkedAt, ctimeMs } = state;
@@ -164,7 +164,7 @@ export function markOf({ mode, size, mtimeMs, ino }: FileFacts): string {
   return `${mode.toString(8)}:${size}:${mtimeMs}:${ino}`;
 }
 
-/** True when two versions are the same to whoever looks at the files. */
+/** True if two versions look the same to a reader of the files. */
 export function isSameVersion(left: FileVersion | null, right: FileVersion | null): boolean {
   if (left === null || right === null) return left === right;
   switch (left.type) {
@@ -179,7 +179,7 @@ export function isSameVersion(left: FileVersion | null, right: FileVersion | nul
   }
 }
 
-/** True when nothing changed between two looks: by content or, where none is kept, by its facts. */
+/** True if nothing changed between two checks: by content or, if none is kept, by facts. */
 export function isSameState(before: FileState, after: FileState): boolean {
   if (before.version?.type !== "unkept" && after.version?.type !== "unkept")
     return isSameVersion(before.version, after.version);

@@ -13,25 +13,25 @@ import { applyChanges, entriesOf, type FailedPath } from "./file-changes.ts";
 import { isSafeKey, isSameVersion, isWithin, keyWithin, type PathKey, shownPath } from "./path-state.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** Place a rollback works on. */
+/** The resources of a rollback. */
 export interface RollbackPlace {
   /** The journal of the session, open for writing; no run uses it. */
   readonly journal: LocalJournal;
   /** The working folder of the session, links resolved. */
   readonly cwd: string;
-  /** Opens what is kept of a folder. */
+  /** Opens the stored data of a folder. */
   readonly openWorkspace: (root: string) => Workspace;
-  /** Closes what was opened, for `using`. */
+  /** Closes opened workspaces, for `using`. */
   readonly [Symbol.dispose]: () => void;
 }
 
-/** How a rollback is done. */
+/** Options of a rollback. */
 export interface RollbackOptions {
-  /** Absolute paths of what is put back, folders with all below them. Default: all. */
+  /** Absolute paths to put back, folders with everything below them. Default: all. */
   readonly paths?: readonly string[];
-  /** Also puts back what somebody else changed since, and removes what is not kept. */
+  /** Also reverts later changes by others, and removes files that are not kept. */
   readonly force?: boolean;
-  /** Changes nothing and tells what would be done. */
+  /** Changes nothing and reports what would be done. */
   readonly dryRun?: boolean;
 }
 
@@ -43,27 +43,27 @@ export interface LeftPath {
 /** Outcome of a rollback. */
 export interface RollbackReport {
   /**
-   * `refused`: nothing was done, see `left`. `nothing`: there was nothing to do. `finished`: one that was cut
-   * was brought to its end, and nothing else done.
+   * `refused`: nothing was done, see `left`. `nothing`: there was nothing to do. `finished`: an interrupted
+   * rollback was completed, and nothing else done.
    */
   readonly status: "done" | "refused" | "nothing" | "finished";
   readonly direction: "undo" | "redo";
-  /** The place that was gone back to. */
+  /** The point that was gone back to. */
   readonly to?: TurnPlace;
   readonly root: string;
-  /** The changes that were made, or would be: `before` is the state just now. */
+  /** The changes that were made, or would be: `before` is the current state. */
   readonly changes: readonly FileChange[];
   readonly left: readonly LeftPath[];
   readonly failed: readonly FailedPath[];
-  /** Places that were not looked at, so that nothing was put back there. */
+  /** Paths that were not scanned, so that nothing was put back there. */
   readonly omitted: readonly Omission[];
 }
 
 /**
- * Puts files back to how they were before a turn; default: before the newest run whose changes stand.
- * Everything is written to the journal before it is done, so that it can be taken back, and the model is
- * told. Nothing is done (`refused`) when somebody else's changes would be lost, unless `force`. Throws
- * `invalid_argument` for a turn there is none of, `checkpoint` and `journal` for what the system refuses.
+ * Puts files back to their state before a turn; default: before the newest run with changes not taken back.
+ * Everything is written to the journal first, so that it can be taken back, and the model is told. Nothing is
+ * done (`refused`) if changes by others would be lost, unless `force`. Throws `invalid_argument` for a turn
+ * that does not exist, `checkpoint` and `journal` for errors of the system.
  */
 export async function undo(
   place: RollbackPlace,
@@ -89,7 +89,7 @@ export async function undo(
   return rollBack(place, groups, options, entry, omitted.length > 0 ? omitted : omittedNow());
 }
 
-/** Takes back the newest undo after which no call changed files. Otherwise as {@link undo}. */
+/** Takes back the newest undo after which no call changed files. Otherwise like {@link undo}. */
 export async function redo(
   place: RollbackPlace,
   options: Omit<RollbackOptions, "paths"> = {},
@@ -194,13 +194,13 @@ async function apply(
   return failed;
 }
 
-/** Another look: putting one name of a file back changes the times of its other names, and nothing else. */
+/** Checks again: putting back one name of a file changes only the times of its other names. */
 function isStill(workspace: Workspace, path: PathKey, before: FileVersion | null): boolean {
   workspace.look([path]);
   return isSameVersion(workspace.versionOf(path) ?? null, before);
 }
 
-/** Ends a rollback that was cut: does what stands as before it, leaves what changed meanwhile. */
+/** Completes an interrupted rollback: does the rest, but leaves paths that changed meanwhile. */
 async function finish(place: RollbackPlace, entry: RollbackEntry): Promise<RollbackReport> {
   const workspace = place.openWorkspace(entry.root);
   const stories = entry.changes.map(
@@ -247,7 +247,7 @@ function cutRollback({ steps }: CheckpointHistory): RollbackEntry | undefined {
 function assertPlace({ steps, messages }: CheckpointHistory, { run, turn }: TurnPlace): void {
   const last = Math.max(0, ...[...messages, ...steps].map((each) => each.run));
   if (run >= 1 && run <= last && turn >= 0) return;
-  // Calls that no run has made.
+  // Calls outside any run.
   if (run === 0 && steps.some((step) => step.run === 0)) return;
   const known =
     last === 0
@@ -305,19 +305,19 @@ export function describeChange({ path, before, after }: FileChange): string {
 interface PathStory {
   readonly path: PathKey;
   readonly target: FileVersion | null;
-  /** The state it must have now, if nobody else changed it; several where a rollback was cut. */
+  /** The state it must have now, if nobody else changed it; several if a rollback was interrupted. */
   readonly expected: readonly (FileVersion | null)[];
-  /** True when somebody else changed it between two calls, or it cannot be told whether they did. */
+  /** True if others changed it between two calls, or that cannot be ruled out. */
   readonly isDisturbed: boolean;
 }
 
-/** Why a path cannot simply be put back. */
+/** The reason a path cannot simply be put back. */
 export type Obstacle =
-  /** Somebody else changed it since. */
+  /** Others changed it since. */
   | "changed"
-  /** Somebody else changed it between two calls; that version would go too. */
+  /** Others changed it between two calls; that version would be lost too. */
   | "changed_between"
-  /** It would be removed, and is not kept so that it could come back. */
+  /** It would be removed, and is not kept for restoring it. */
   | "not_kept"
   /** Its state at that point is not kept. */
   | "lost";
@@ -327,7 +327,7 @@ interface PlannedPath {
   readonly obstacle?: Obstacle;
 }
 
-/** Stories of all paths, or those `within` some, in steps of one root: each once, in order of first touch. */
+/** The history of all paths, or those `within` some, in steps of one root: each once, by first change. */
 function pathStories(steps: readonly HistoryStep[], within?: readonly PathKey[]): PathStory[] {
   const stories = new Map<PathKey, PathStory>();
   for (const { entry, failed, isEnded } of steps) {
@@ -389,7 +389,7 @@ function isAmong(version: FileVersion | null, versions: readonly (FileVersion | 
   return versions.some((other) => isSameVersion(version, other));
 }
 
-/** The mode of a folder is no work that could be lost; what was not kept then may be kept by now. */
+/** The mode of a folder is not work that could be lost; a version not kept then may be kept now. */
 function isLike(
   expected: FileVersion | null,
   current: FileVersion | null,

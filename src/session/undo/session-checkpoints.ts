@@ -20,16 +20,16 @@ import { type Observation, type Patience, Workspace, type WorkspaceOptions } fro
 export interface SessionCheckpointsOptions {
   /** Folder that holds one folder for each workspace. */
   readonly folder: string;
-  /** The folders looked after: absolute, links resolved. One within another counts as a part of it. */
+  /** The tracked folders: absolute, links resolved. Nested ones count as part of the outer one. */
   readonly roots: readonly string[];
   readonly sessionId: string;
   /** File of the session's journal. */
   readonly journalPath: string;
   readonly limits?: Partial<CheckpointLimits>;
-  /** The call that was cut when the session ended last. */
+  /** The call that was interrupted when the session last ended. */
   readonly interrupted?: { readonly callId: string; readonly name: string } | undefined;
   readonly onNotice?: (message: string) => void;
-  /** Milliseconds, for measuring how long a call waits. Default `performance.now`. */
+  /** Clock in milliseconds, for measuring how long a call waits. Default `performance.now`. */
   readonly now?: () => number;
 }
 
@@ -41,14 +41,14 @@ interface ActiveCall {
   readonly outside: ReadonlyMap<string, string>;
 }
 
-/** After a call nothing is looked at for the first time: what stands there is what the call left. */
+/** After a call nothing is read for the first time: its current content is what the call left. */
 const IMPATIENT: Patience = { mayRead: () => false, mayOpen: () => false };
 
 /**
- * The checkpoints of one session while it runs, kept below a folder of the user's own. Finds what tool
- * calls change by comparing files before and after each: around a call that says which paths it writes only
- * those, around any other that may change files the whole workspace. What differs before a call was changed
- * by somebody else and is no part of any checkpoint, unless another call is still running.
+ * The checkpoints of one session while it runs, kept below a folder of the user's. Finds changes by tool
+ * calls by comparing files before and after each: only the written paths for a call that names them, the
+ * whole workspace for any other that may change files. Differences found before a call were made by others
+ * and are in no checkpoint, unless another call is still running.
  */
 export class SessionCheckpoints implements Checkpointer {
   readonly #options: SessionCheckpointsOptions;
@@ -59,7 +59,7 @@ export class SessionCheckpoints implements Checkpointer {
   #isUser = false;
   #waitingSince: number | undefined;
   #isClosing = false;
-  /** The call that was cut: what changed since is laid to it. */
+  /** The interrupted call: changes since then are attributed to it. */
   #interrupted: SessionCheckpointsOptions["interrupted"];
   readonly #active = new Map<string, ActiveCall>();
   /** Entries found while a call was still running, to be recorded with the next one that ends. */
@@ -81,7 +81,7 @@ export class SessionCheckpoints implements Checkpointer {
     this.#interrupted = isOwn ? interrupted : undefined;
   }
 
-  /** Looks at what is new ahead of the first call, until one waits. Never rejects: the call will tell. */
+  /** Scans for new files ahead of the first call, until one waits. Never rejects: the call will report it. */
   prepare(): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#workspaces.every(({ isNew }) => !isNew)) return;
@@ -133,8 +133,8 @@ export class SessionCheckpoints implements Checkpointer {
   }
 
   /**
-   * Waits for the looks in progress, stores what is known of the workspaces and keeps their folders within
-   * the limit. Throws `checkpoint` for what the system refuses.
+   * Waits for scans in progress, stores the workspace indexes and keeps their folders within the limit.
+   * Throws `checkpoint` for errors of the system.
    */
   async close(): Promise<void> {
     this.#isClosing = true;
@@ -149,7 +149,7 @@ export class SessionCheckpoints implements Checkpointer {
     }
   }
 
-  /** There is time while no call waits, then as much as one may wait. */
+  /** Unlimited time while no call waits, then as much as one may wait. */
   readonly #patience: Patience = {
     mayRead: () => this.#hasTime(1),
     mayOpen: () => this.#hasTime(2),
@@ -183,8 +183,8 @@ export class SessionCheckpoints implements Checkpointer {
   }
 
   /**
-   * Lays what was found before a call to a call that is still running and may have done it, or to the one
-   * that was cut; else nobody's call did.
+   * Attributes changes found before a call to a running call that may have made them, or to the interrupted
+   * one; otherwise to no call.
    */
   #attribute(observed: readonly (readonly [Workspace, Observation])[]): void {
     const cut = this.#interrupted;
@@ -255,7 +255,7 @@ export class SessionCheckpoints implements Checkpointer {
     return [{ type: "checkpoint", callId, name, root: first.root, changes: [], omitted }];
   }
 
-  /** Looks go one after the other: each compares with what the one before it found. */
+  /** Scans run one after the other: each compares with the findings of the previous one. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#turn.then(work);
     this.#turn = done.catch(() => undefined);
@@ -272,7 +272,7 @@ function cannotKeep(error: unknown): Error {
 
 /** Options of {@link rollbackPlace}. */
 export interface RollbackPlaceOptions {
-  /** The folder the checkpoints of the session were kept in. */
+  /** The folder that holds the session's checkpoints. */
   readonly folder: string;
   /** The journal of the session, open for writing; no run uses it. */
   readonly journal: LocalJournal;
@@ -281,7 +281,7 @@ export interface RollbackPlaceOptions {
   readonly limits?: Partial<CheckpointLimits>;
 }
 
-/** Where `undo` and `redo` put files back. */
+/** The resources with which `undo` and `redo` put files back. */
 export function rollbackPlace({ folder, journal, cwd, limits }: RollbackPlaceOptions): RollbackPlace {
   const opened = new Map<string, Workspace>();
   const settings = { folder, sessionId: journal.sessionId, limits: { ...DEFAULT_LIMITS, ...limits } };
@@ -323,7 +323,7 @@ function outermost(roots: readonly string[]): readonly string[] {
   return [...new Set(roots)].filter((root) => !roots.some((other) => isBelow(root, other)));
 }
 
-/** True for a place that stays out of what is kept, however often it is looked at, and is worth a word. */
+/** True for a path that is never kept, however often it is scanned, and deserves a notice. */
 export function isGap({ path, reason }: Omission): boolean {
   return reason === "too_many_files" || reason === "mount" || (path === "" && reason === "unreadable");
 }
@@ -334,7 +334,7 @@ const WHY: { readonly [R in Omission["reason"]]?: string } = {
   mount: "is another file system",
 };
 
-/** Says which places below a root are not kept: the outermost by name, the others by their number. */
+/** Reports which paths below a root are not kept: the outermost by name, the others by number. */
 export function gapNotices(root: string, gaps: readonly Omission[]): readonly string[] {
   const depth = ({ path }: Omission): number => path.split("/").length;
   const named = gaps.toSorted((left, right) => depth(left) - depth(right)).slice(0, MAX_NAMED);
@@ -354,9 +354,9 @@ export function gapNotices(root: string, gaps: readonly Omission[]): readonly st
 const FILL = 0.6;
 
 /**
- * Removes what no session needs any more, and what the oldest need as far as the rest takes too much of
+ * Removes data that no session needs, and that of the oldest sessions if the rest takes too much of
  * `maxBytes`; nothing of `own`, the journal of the current session. Does nothing while another session of the
- * workspace is running. Throws `checkpoint` for what the system refuses.
+ * workspace is running. Throws `checkpoint` for errors of the system.
  */
 function collectUnused(workspace: Workspace, own?: string, maxBytes = Number.POSITIVE_INFINITY): void {
   const { store } = workspace;
@@ -382,7 +382,7 @@ function collectUnused(workspace: Workspace, own?: string, maxBytes = Number.POS
   workspace.keepOnly(needed, kept);
 }
 
-/** Removes the folder of a workspace that no session needs; else what no session needs of it. */
+/** Removes the folder of a workspace that no session needs; otherwise only its unneeded data. */
 export function forgetSession(workspace: Workspace): void {
   const { store } = workspace;
   const isNeeded = store.users().length > 0;
@@ -403,7 +403,7 @@ function isInUse(path: string): boolean {
   try {
     return isLocked(lockPath(path));
   } catch {
-    // Not to be told: then nothing it may need is removed.
+    // Unknown: then nothing it may need is removed.
     return true;
   }
 }

@@ -32,7 +32,7 @@ import {
 } from "./path-state.ts";
 
 export interface WorkspaceOptions {
-  /** The folder that is looked after: absolute, links resolved. */
+  /** The tracked folder: absolute, links resolved. */
   readonly root: string;
   readonly folder: string;
   readonly sessionId: string;
@@ -50,14 +50,14 @@ const PATIENT: Patience = { mayRead: () => true, mayOpen: () => true };
 
 export interface Observation {
   readonly changes: readonly FileChange[];
-  /** Places that were not looked into; `changed` where its own folder was touched. */
+  /** Paths that were not scanned; `changed` if the folder itself was touched. */
   readonly omitted: readonly Omission[];
 }
 
 /**
- * One folder and what is known of it. Each look compares the facts of the file system with those of the last
- * one, reads what differs and keeps its bytes before it returns. Looks must not overlap. Throws `checkpoint`
- * when something cannot be kept.
+ * One folder and its known state. Each scan compares file system facts with the last one's, reads the
+ * differences and keeps their bytes before it returns. Scans must not overlap. Throws `checkpoint` if
+ * something cannot be kept.
  */
 export class Workspace {
   readonly root: string;
@@ -65,15 +65,15 @@ export class Workspace {
   readonly store: CheckpointStore;
   readonly #options: WorkspaceOptions;
   readonly #index: FileIndex;
-  /** Session that looked last before this one opened the workspace; undefined when nobody did. */
+  /** Session that last scanned before this one opened the workspace; undefined if none did. */
   readonly lastSeenBy: string | undefined;
   readonly #touched = new Set<PathKey>();
-  /** True when one of them differs in more than the time at which it was looked at. */
+  /** True if one of them differs in more than the time it was checked. */
   #isChanged = false;
-  /** The findings of the look in progress: they count when the bytes behind them are on the disk. */
+  /** The findings of the scan in progress: they count once their bytes are on the disk. */
   readonly #draft = new Map<PathKey, FileState | undefined>();
   readonly #marks = new Map<PathKey, number>();
-  /** True when the store holds the index as it was when {@link save} was called last. */
+  /** True if the store holds the index as of the last {@link save}. */
   #hasStoredIndex: boolean;
   #unread: Workspace["unread"] | undefined;
 
@@ -93,12 +93,12 @@ export class Workspace {
     return this.#index.omitted;
   }
 
-  /** True when something was never looked at, for nobody did yet or there was no time. */
+  /** True if something was never scanned, because nobody did yet or time ran out. */
   get isNew(): boolean {
     return !this.#index.isComplete || this.unread.files > 0 || this.unread.folders > 0;
   }
 
-  /** How many files were seen and not read, and folders not looked into, for want of time. */
+  /** The number of files seen but not read, and of folders not scanned, for lack of time. */
   get unread(): { readonly files: number; readonly folders: number } {
     this.#unread ??= {
       files: [...this.#index.states.values()].filter(isUnread).length,
@@ -111,7 +111,7 @@ export class Workspace {
     for (const { version } of this.#index.states.values()) if (version?.type === "file") yield version.hash;
   }
 
-  /** Looks at everything, changing nothing. What is new may have to wait, as `patience` has it. */
+  /** Scans everything, changing nothing. New files may have to wait, as `patience` decides. */
   async scan(patience: Patience = PATIENT): Promise<Observation> {
     this.#begin();
     const { root, limits, exclude = [] } = this.#options;
@@ -145,7 +145,7 @@ export class Workspace {
       changes,
       omitted: [
         ...omitted.map((omission) => this.#marked(omission)),
-        // With such a folder went what nobody knows.
+        // The unknown contents of such a folder are gone with it.
         ...gone.map((omission) => ({ ...omission, changed: true })),
       ],
     };
@@ -184,8 +184,8 @@ export class Workspace {
   }
 
   /**
-   * Stores what is known of the workspace, so that the next run need not read it all again. Files that were
-   * only looked at once more wait for the next change, or for the `last` call.
+   * Stores the known state of the workspace, so that the next run need not read everything again. Files that
+   * were only checked again wait for the next change, or for the `last` call.
    */
   save(call?: "last"): void {
     const isDue = this.#isChanged || (call === "last" && this.#touched.size > 0);
@@ -196,15 +196,15 @@ export class Workspace {
       this.#touched.clear();
       this.#isChanged = false;
     } catch (error) {
-      // It only spares work: without it, the next run reads everything again.
+      // It only saves time: without it, the next run reads everything again.
       if (!isNanoAgentError(error)) throw error;
     }
   }
 
-  /** Removes what no session but these needs; everything that stands in the workspace now stays. */
+  /** Removes data that only other sessions need; everything now in the workspace stays. */
   keepOnly(hashes: ReadonlySet<string>, users: readonly string[]): void {
     this.store.keepOnly(hashes, users);
-    // Another session may have stored states of which nothing is kept any more.
+    // Another session may have stored states whose contents are no longer kept.
     this.#hasStoredIndex = false;
     this.save();
   }
@@ -231,14 +231,14 @@ export class Workspace {
     }
   }
 
-  /** The state of a path whose folders are folders and no links. */
+  /** The stats of a path whose parents are folders and not links. */
   #statsWithin(key: PathKey): Stats | undefined {
     for (const folder of foldersAbove(key))
       if (statsOf(nativePath(this.root, folder))?.isDirectory() !== true) return undefined;
     return statsOf(nativePath(this.root, key));
   }
 
-  /** `isKnown`: true when it is known that nothing stood at a path that has no state. */
+  /** `isKnown`: true if it is known that nothing existed at a path without a state. */
   #note(
     key: PathKey,
     stats: Stats,
@@ -250,12 +250,12 @@ export class Workspace {
     if (state !== undefined && this.#isKept(state, stats)) return;
     const isFirst = state === undefined ? !isKnown(key) : isUnread(state) && hasFacts(state, stats);
     if (!isFirst || !stats.isFile() || mayRead()) this.#noteFound(key, stats, state, isFirst, changes);
-    // There is no time to read it: its facts tell whether it changes.
+    // No time to read it: its facts show whether it changes.
     else if (state === undefined)
       this.#draft.set(key, fileState(stats, unkept(stats, "no_time"), Date.now()));
   }
 
-  /** `isFirst`: seen for the first time, so that nothing of it is a change. */
+  /** `isFirst`: seen for the first time, so that none of it counts as a change. */
   #noteFound(
     key: PathKey,
     stats: Stats,
@@ -270,7 +270,7 @@ export class Workspace {
     }
     const { version } = found;
     const isSame = state !== undefined && isSameState(state, found);
-    // The times of a folder change with its entries and say nothing about itself.
+    // A folder's times change with its entries and do not describe the folder itself.
     if (isSame && version?.type === "folder") return;
     this.#draft.set(key, found);
     if (isSame || isFirst) return;
@@ -313,10 +313,10 @@ function leftOutBy(omitted: readonly Omission[]): (key: PathKey) => boolean {
 interface WalkOptions {
   readonly root: string;
   readonly limits: CheckpointLimits;
-  /** Absolute paths of folders that are passed over without a word. */
+  /** Absolute paths of folders that are skipped silently. */
   readonly exclude: readonly string[];
   readonly onEntry: (key: PathKey, stats: Stats) => void;
-  /** Asked before a folder is looked into; one that is not is left out for want of time. */
+  /** Called before a folder is scanned; if false, the folder is left out for lack of time. */
   readonly mayOpen: (key: PathKey) => boolean;
 }
 
@@ -328,8 +328,8 @@ interface PathStats {
 }
 
 /**
- * Goes through everything below a folder, outer folders first, in slices that leave room for other work.
- * Links are entries and not followed; `.git` is passed over. What vanishes meanwhile is not there.
+ * Walks everything below a folder, outer folders first, in slices that leave room for other work. Links are
+ * entries and not followed; `.git` is skipped. Files that vanish meanwhile are ignored.
  */
 class Walk {
   readonly omitted: Omission[] = [];
@@ -385,8 +385,8 @@ class Walk {
   }
 
   /**
-   * Entries of a folder; undefined where they cannot be had: the folder is noted as left out, or `blame`
-   * where there is no time or they are more than `limit`.
+   * Entries of a folder. Undefined if they are unavailable: the folder is noted as left out, or `blame` if
+   * time is short or there are more than `limit`.
    */
   #entriesOf(folder: PathKey, limit: number, blame = folder): PathStats[] | undefined {
     const { root, mayOpen } = this.#options;
@@ -440,7 +440,7 @@ function isBulk(key: PathKey): boolean {
   return BULK_FOLDERS.has(key.slice(key.lastIndexOf("/") + 1));
 }
 
-/** The character that a name that is not UTF-8 shows where its bytes were. */
+/** The character shown for invalid bytes in a name that is not UTF-8. */
 const REPLACEMENT = "\uFFFD";
 
 function namesIn(path: string | Buffer): readonly PathKey[] {
@@ -449,12 +449,12 @@ function namesIn(path: string | Buffer): readonly PathKey[] {
   return readdirSync(path, "buffer").map(keyOfBytes);
 }
 
-/** The state of a path, links not followed; undefined when nothing does, or nothing that can be seen. */
+/** The stats of a path, links not followed; undefined if nothing exists or is visible there. */
 function statsOf(path: string | Buffer): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    // A folder on the way that may not be searched, a name that is too long: nothing here that could be kept.
+    // A parent folder that may not be searched, a name that is too long: nothing here that could be kept.
     if (systemCode(error) === undefined) throw error;
     return undefined;
   }

@@ -2,7 +2,7 @@ import { check, ownSchema, STRING } from "../../core/base/check.ts";
 import { clipped, commonStart, counted } from "../../core/base/text.ts";
 import { BOM, inLineEnding, type LineEnding, lineEndingAt, uniformLineEnding } from "../files/file-text.ts";
 
-/** The lines most similar to a text that is not there, and what differs. Bounded work and message. */
+/** The lines most similar to text that was not found, and the difference. Work and message are bounded. */
 export function describeNearestLines(text: string, wanted: string): string {
   const wantedLines = wanted.split(/\r?\n/u, MAX_WANTED_LINES);
   if (hasLineNumbers(wantedLines)) {
@@ -17,7 +17,7 @@ export function describeNearestLines(text: string, wanted: string): string {
   return `The nearest text is:\n${listing.join("\n")}\n${firstDifference(lines, wantedLines, start)}`;
 }
 
-/** A file of a few lines is shown whole: there is nothing nearer. */
+/** Shows a file of a few lines whole, as nothing in it is nearer. */
 function nothingSimilar(lines: readonly string[]): string {
   const real = lines.at(-1) === "" ? lines.slice(0, -1) : lines;
   const has = `No line is similar to it (the file has ${counted(real.length, "line")})`;
@@ -33,7 +33,7 @@ const MAX_WANTED_LINES = 400;
 const MAX_SHOWN_LINES = 10;
 const MAX_SHOWN_CHARS = 160;
 const MAX_COMPARED_CHARS = 300;
-/** A shorter text is like nearly every line. */
+/** Shorter text resembles nearly every line. */
 const MIN_SIMILAR_CHARS = 3;
 const MAX_PAIRS = 80;
 const LEAST_SHARED = 0.5;
@@ -48,7 +48,7 @@ function startOfNearest(lines: readonly string[], wanted: readonly string[]): nu
   return startByEqualLines(keys, wantedKeys) ?? startBySimilarLine(keys, wantedKeys);
 }
 
-/** Lines equal but for case and blanks vote for a start; long ones weigh more than a lone bracket. */
+/** Lines equal except for case and blanks vote for a start; long ones outweigh a lone bracket. */
 function startByEqualLines(keys: readonly string[], wanted: readonly string[]): number | undefined {
   const places = new Map<string, number[]>();
   for (const [index, key] of wanted.entries()) {
@@ -71,7 +71,7 @@ function startByEqualLines(keys: readonly string[], wanted: readonly string[]): 
   return best;
 }
 
-/** The first line that has most pairs of characters of the longest line wanted, which may be a part of it. */
+/** The first line with the most character pairs of the longest wanted line, which may be part of it. */
 function startBySimilarLine(keys: readonly string[], wanted: readonly string[]): number | undefined {
   const anchor = indexOfLongest(wanted);
   const part = (wanted[anchor] ?? "").slice(0, MAX_PAIRS + 1);
@@ -113,7 +113,7 @@ function firstDifference(lines: readonly string[], wanted: readonly string[], st
   return "Copy it exactly from there.";
 }
 
-/** The first line of a quoted text may begin, and the last one end, inside a line of the file. */
+/** The first line of a quote may begin, and the last one end, inside a line of the file. */
 function fits(
   actual: string,
   wanted: string,
@@ -153,18 +153,18 @@ function clip(line: string, from: number): string {
 
 /** One replacement in a text. */
 export interface Edit {
-  /** The text to find. Must be there exactly once, unless `replace_all`. */
+  /** The text to find. Must occur exactly once, unless `replace_all`. */
   readonly old_string: string;
-  /** The text in its place, taken literally (`$&` is two characters). */
+  /** The replacement, taken literally (`$&` is two characters). */
   readonly new_string: string;
   /** Replace every exact occurrence. Default false. */
   readonly replace_all?: boolean;
 }
 
-/** Why edits cannot be applied. */
+/** Reasons why edits cannot be applied. */
 export type EditErrorKind = "no_edits" | "empty_old" | "identical" | "not_found" | "multiple" | "overlap";
 
-/** The first thing wrong with a list of edits. `message` tells the model what, where and what to do. */
+/** The first thing wrong with a list of edits. `message` tells the model what, where and how to fix it. */
 export interface EditError {
   readonly kind: EditErrorKind;
   readonly message: string;
@@ -201,7 +201,7 @@ interface Range {
   readonly end: number;
 }
 
-/** Finds every place the edits change. Offsets are those of `before`, its byte order mark included. */
+/** Finds every place the edits change. Offsets are those of `before`, including its byte order mark. */
 export function planEdits(before: string, edits: readonly Edit[]): EditPlan {
   const ending = uniformLineEnding(before);
   const bodyStart = before.startsWith(BOM) ? 1 : 0;
@@ -264,7 +264,7 @@ function findRanges(edited: EditedText, { old_string: old, replace_all }: Edit):
   return [foldedRange(edited, old)];
 }
 
-/** The ways to write `old` for someone who sees neither line ends nor byte order marks. */
+/** The ways to write `old` for a writer who sees neither line ends nor byte order marks. */
 function exactSpellings({ ending }: EditedText, old: string): ReadonlySet<string> {
   const body = withoutMark(old);
   return new Set([old, body, ending === undefined ? body : inLineEnding(body, ending)]);
@@ -284,7 +284,7 @@ function occurrences(text: string, wanted: string, from: number, overlapping: bo
   return starts;
 }
 
-/** A match that begins with the LF of a CR LF takes the CR too: no half line end is left. */
+/** Extends a match that begins with the LF of a CR LF to the CR, so that no half line end is left. */
 function exactRange({ text, bodyStart }: EditedText, start: number, wanted: string): Range {
   const splitsLineEnd = wanted.startsWith("\n") && start > bodyStart && text[start - 1] === "\r";
   return { start: splitsLineEnd ? start - 1 : start, end: start + wanted.length };
@@ -297,7 +297,7 @@ function foldedRange(edited: EditedText, old: string): Range {
   const { text: folded, offsets } = edited.folded();
   const last = body.charCodeAt(body.length - 1);
   const endsInBlanks = last === 13 || isBlank(last);
-  // A text of nothing but blanks and line ends would match any line end.
+  // Text made of nothing but blanks and line ends would match any line end.
   const found = wanted.trim() === "" ? [] : occurrences(folded, wanted, bodyStart, true);
   const starts = found.filter((at) => !endsInBlanks || /^(?:\n|$)/.test(folded.charAt(at + wanted.length)));
   const [start] = starts;
@@ -316,7 +316,7 @@ function foldedRange(edited: EditedText, old: string): Range {
   let end = lastUnit + (text.startsWith("\r\n", lastUnit) ? 2 : 1);
   if (endsInBlanks) while (isBlank(text.charCodeAt(end))) end++;
   let begin = offsets[start] ?? 0;
-  // It begins with the blanks at the end of a line.
+  // The match begins with the blanks at the end of a line.
   if (isBlank(body.charCodeAt(0)) && /^[^\S\n]+\n/u.test(body))
     while (begin > bodyStart && isBlank(text.charCodeAt(begin - 1))) begin--;
   return { start: begin, end };
@@ -331,7 +331,7 @@ function insertedText(
     edit.new_string.startsWith(BOM) && (start === bodyStart || edit.old_string.startsWith(BOM));
   const inserted = addsMark ? edit.new_string.slice(1) : edit.new_string;
   if (!inserted.includes("\n")) return inserted;
-  // In a text with both kinds the nearest line end: inside, else the next, else the last before.
+  // With mixed line ends, takes the nearest: inside, else the next, else the last before.
   const after = text.indexOf("\n", start);
   const ending = uniform ?? lineEndingAt(text, after === -1 ? text.lastIndexOf("\n", start) : after);
   return ending === undefined ? inserted : inLineEnding(inserted, ending);
@@ -368,11 +368,11 @@ function assertApart(text: string, planned: readonly (Replacement & { readonly e
   }
 }
 
-/** A text without its invisible and typographic variants, and the way back to the original. */
+/** Text without its invisible and typographic variants, and the way back to the original. */
 interface FoldedText {
   /** Quotes, dashes and blanks as ASCII, line ends as LF, no blanks before a line end or the end. */
   readonly text: string;
-  /** Where `text[i]` starts in the original, a line end at its CR. One more entry than `text` has. */
+  /** Where `text[i]` starts in the original, a line end at its CR. Has one entry more than `text`. */
   readonly offsets: Uint32Array;
 }
 
@@ -396,14 +396,14 @@ function foldText(text: string): FoldedText {
   return { text: parts.join(""), offsets: offsets.subarray(0, length + 1) };
 }
 
-/** True for a tab, a space and the Unicode blanks (zero-width characters are none). */
+/** True for a tab, a space and the Unicode blanks, but not for zero-width characters. */
 function isBlank(code: number): boolean {
   return code === 9 || code === 32 || BLANK.test(String.fromCharCode(code));
 }
 
 const BLANK = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/;
 
-/** Each is one unit, as is what stands for it. */
+/** Each is one unit, as is its replacement. */
 const VARIANTS: readonly (readonly [variants: RegExp, ascii: string])[] = [
   [new RegExp(BLANK, "g"), " "],
   [/[\u2018-\u201b\u2032\uff07]/g, "'"],
@@ -411,7 +411,7 @@ const VARIANTS: readonly (readonly [variants: RegExp, ascii: string])[] = [
   [/[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g, "-"],
 ];
 
-/** Ends of lines, and of the text, with the blanks before them. Looks at no blank twice. */
+/** Matches the ends of lines and of the text with the blanks before them. Visits no blank twice. */
 const LINE_ENDS = /(?<![ \t\r])[ \t\r]*(?:\n|$)/g;
 
 const CONTEXT = 2;
@@ -419,7 +419,7 @@ const MAX_RANGES = 20;
 const MAX_LINES = 60;
 const MAX_LINE_CHARS = 200;
 
-/** The numbered lines of `after` that sorted `replacements` touched, with two around each; at most 60. */
+/** The numbered lines of `after` touched by sorted `replacements`, with two lines of context; at most 60. */
 export function editedSnippet(after: string, replacements: readonly Replacement[]): string {
   const lines = after.replace(/^\uFEFF/u, "").split(/\r?\n/u);
   if (lines.length > 1 && lines.at(-1) === "") lines.pop();
@@ -444,10 +444,10 @@ export function editedSnippet(after: string, replacements: readonly Replacement[
 /**
  * Applies all edits, or none. Every edit refers to `before`, not to what an earlier edit made of it.
  *
- * An `old_string` is looked for exactly, then with the line ends of the text, then folded: blanks at line
- * ends, CR LF against LF, and Unicode quotes, dashes and blanks do not count. A folded match must be the only
- * one. Nothing outside a match changes: a byte order mark stays as it is, and line ends in a `new_string`
- * become those of the text (in a text with both kinds, those around the match).
+ * Searches for an `old_string` exactly, then with the line ends of the text, then folded: ignoring blanks at
+ * line ends, CR LF or LF, and variants of Unicode quotes, dashes and blanks. A folded match must be unique.
+ * Nothing outside a match changes: a byte order mark stays as it is, and line ends in a `new_string` become
+ * those of the text (in text with both kinds, those around the match).
  */
 export function applyEdits(
   before: string,

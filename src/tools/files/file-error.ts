@@ -10,7 +10,7 @@ export class FileRefusal extends Error {
   override readonly name = "FileRefusal";
 }
 
-/** Turns what goes wrong on disk in a file tool into an error result naming `path`. Throws aborts on. */
+/** Turns disk errors in a file tool into an error result naming `path`. Rethrows aborts. */
 export async function answerFileErrors(
   path: string,
   signal: AbortSignal,
@@ -52,14 +52,14 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["ERR_INVALID_ARG_VALUE", "a path cannot hold a NUL character"],
 ]);
 
-/** The answer to a redaction mark where the real text is needed; `undefined` without one. */
+/** The refusal of text with a redaction mark, which stands for a secret; `undefined` if there is none. */
 export function redactedInput(what: string, text: string): string | undefined {
   const mark = findRedactionMark(text);
   if (mark === undefined) return undefined;
   return `${what} contains ${mark}, which stands for a secret that was not shown; nothing was changed. Leave that part of the text alone (an edit of the lines around it works), or refer to the variable or file that holds the secret.`;
 }
 
-/** The names nearest to the first missing part of a path, as a hint; empty without a similar one. */
+/** The names nearest to the first missing part of a path, as a hint; empty if none is similar. */
 export async function describeNearestNames(path: string): Promise<string> {
   for (let missing = path, folder = dirname(path); ; missing = folder, folder = dirname(folder)) {
     const names = await namesIn(folder);
@@ -96,7 +96,7 @@ function nearest(wanted: string, names: readonly string[]): readonly string[] {
     .map(({ name }) => name);
 }
 
-/** 0 for the same name, 1 for one with nothing in common; a name that holds the other one is near. */
+/** 0 for the same name, 1 for one with nothing in common. A name that contains the other is near. */
 function distanceOf(wanted: string, name: string): number {
   const longer = Math.max(wanted.length, name.length);
   if (wanted === name) return 0;

@@ -4,7 +4,7 @@ type TextEncoding = "utf-8" | "utf-16le" | "utf-16be" | "binary";
 
 const ENCODING_SAMPLE_BYTES = 8192;
 
-/** By a byte order mark, the start of a known format, and the share of control characters. */
+/** Decides by a byte order mark, the start of a known format, and the share of control characters. */
 export function detectEncoding(head: Uint8Array): TextEncoding {
   const sample = head.subarray(0, ENCODING_SAMPLE_BYTES);
   if (sample[0] === 0xff && sample[1] === 0xfe) return "utf-16le";
@@ -32,20 +32,20 @@ const BINARY_STARTS = [
   "\0asm",
 ] as const;
 
-/** Log files are given their size in advance: NULs after text are no sign of binary content. */
+/** Log files may be preallocated: NULs after text are no sign of binary content. */
 function withoutPadding(sample: Uint8Array): Uint8Array {
   let end = sample.length;
   while (end > 0 && sample[end - 1] === 0) end--;
   return sample.subarray(0, end);
 }
 
-/** Tab, line feed, vertical tab, form feed, carriage return, backspace and escape are at home in text. */
+/** Tab, line feed, vertical tab, form feed, carriage return, backspace and escape are normal in text. */
 function isControl(byte: number): boolean {
   if (byte === 0x7f) return true;
   return byte < 0x20 && !(byte >= 0x08 && byte <= 0x0d) && byte !== 0x1b;
 }
 
-/** The media type of an image models accept (PNG, JPEG, GIF, WebP), by its first 12 bytes. */
+/** The media type of an image that models accept (PNG, JPEG, GIF, WebP), by its first 12 bytes. */
 export function imageTypeOf(head: Uint8Array): string | undefined {
   const text = String.fromCharCode(...head.subarray(0, 12));
   if (text.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
@@ -54,10 +54,10 @@ export function imageTypeOf(head: Uint8Array): string | undefined {
   return text.startsWith("RIFF") && text.slice(8, 12) === "WEBP" ? "image/webp" : undefined;
 }
 
-/** How a line ends. A CR on its own does not end a line. */
+/** How a line ends. A lone CR does not end a line. */
 export type LineEnding = "\n" | "\r\n";
 
-/** The line ending of a text that has only one kind; `undefined` for a text with both or with none. */
+/** The line ending of text with only one kind; `undefined` for text with both or neither. */
 export function uniformLineEnding(text: string): LineEnding | undefined {
   const first = lineEndingAt(text, text.indexOf("\n"));
   if (first === undefined) return undefined;
@@ -74,7 +74,7 @@ export function inLineEnding(text: string, ending: LineEnding): string {
   return text.replace(/\r?\n/gu, () => ending);
 }
 
-/** A line of both texts keeps its end, a new one ends like the line before it. */
+/** Keeps the end of each line in both texts; a new line ends like the line before it. */
 async function withLineEndsOf(before: string, after: string): Promise<string> {
   const first = lineEndingAt(before, before.indexOf("\n"));
   if (first === undefined) return after;
@@ -93,7 +93,7 @@ async function withLineEndsOf(before: string, after: string): Promise<string> {
       if (!removed) written.push(line, end);
     }
   }
-  // What ends the last line is no line end: nothing follows it.
+  // Drops the end of the last line, as nothing follows it.
   return written.slice(0, -1).join("");
 }
 
@@ -102,7 +102,7 @@ const MAX_CHANGED_LINES = 1000;
 /** How the characters of a text file are stored. */
 export type FileEncoding = "utf-8" | "utf-16le" | "utf-16be" | "gbk" | "windows-1252";
 
-/** The text of a file, a byte order mark included as U+FEFF, and how it is stored. */
+/** The text of a file, including a byte order mark as U+FEFF, and its encoding. */
 export interface FileText {
   readonly text: string;
   readonly encoding: FileEncoding;
@@ -119,10 +119,10 @@ export const ENCODING_NAMES: Readonly<Record<FileEncoding, string>> = {
 };
 
 /**
- * The text of a file; `undefined` when encoding it again would not give the same bytes: binary files, and
- * UTF-8 with stray bytes. UTF-16 is known by its byte order mark. Other bytes that are not UTF-8 are read as
- * GBK when they look like it, else as Windows-1252: a wrong guess shows other characters, but whatever is
- * written back unchanged keeps its bytes.
+ * Decodes a text file; `undefined` if encoding it again would not give the same bytes (binary files, and
+ * UTF-8 with stray bytes). UTF-16 is recognized by its byte order mark. Other bytes that are not UTF-8 are
+ * read as GBK if they look like it, else as Windows-1252. A wrong guess shows other characters, but whatever
+ * is written back unchanged keeps its bytes.
  */
 export function decodeFile(bytes: Uint8Array): FileText | undefined {
   const encoding = encodingOf(bytes);
@@ -133,7 +133,7 @@ export function decodeFile(bytes: Uint8Array): FileText | undefined {
   return again instanceof Uint8Array && again.equals(bytes) ? { text, encoding } : undefined;
 }
 
-/** The encoding of a file by its content, or by the beginning of it. See {@link decodeFile}. */
+/** The encoding of a file, judged by its content or the beginning of it. See {@link decodeFile}. */
 export function encodingOf(bytes: Uint8Array): FileEncoding | undefined {
   const kind = detectEncoding(bytes);
   if (kind === "utf-16le" || kind === "utf-16be") return kind;
@@ -158,7 +158,7 @@ export function encodeText({ text, encoding }: FileText): Buffer | { readonly mi
   return bytes.subarray(0, length);
 }
 
-/** UTF-8 in which a few bytes are wrong: nearly all beyond ASCII make whole characters. */
+/** True for UTF-8 with a few wrong bytes: nearly all bytes beyond ASCII make whole characters. */
 function isDamagedUtf8(bytes: Uint8Array): boolean {
   let wrong = 0;
   let right = 0;
@@ -169,7 +169,7 @@ function isDamagedUtf8(bytes: Uint8Array): boolean {
   return right >= 4 * wrong;
 }
 
-/** Most Chinese has codes that begin with A1 to D7; Latin-1 letters mostly stand alone. */
+/** Most Chinese has codes beginning with A1 to D7; Latin-1 letters mostly stand alone. */
 function isGbk(bytes: Uint8Array): boolean {
   let pairs = 0;
   let commonPairs = 0;
@@ -186,7 +186,7 @@ function isGbk(bytes: Uint8Array): boolean {
   return commonPairs * 2 > pairs;
 }
 
-/** The code of each character beyond ASCII, by what the system's own decoder makes of every code. */
+/** The code of each character beyond ASCII, taken from the system's own decoder. */
 function codesOf(encoding: "gbk" | "windows-1252"): ReadonlyMap<string, number> {
   const codes: number[] = [];
   for (let first = 0x80; first <= 0xff; first++) {
@@ -216,7 +216,7 @@ export function formOf(text: string): TextForm {
   return { hasMark: text.startsWith(BOM), crLf };
 }
 
-/** The form of a file in words: `UTF-8 with a byte order mark, CR LF line ends`. */
+/** Describes the form of a file: `UTF-8 with a byte order mark, CR LF line ends`. */
 export function describeForm(form: TextForm & { readonly encoding: FileEncoding }): string {
   const mark = form.hasMark && form.encoding === "utf-8" ? " with a byte order mark" : "";
   return `${ENCODING_NAMES[form.encoding]}${mark}, ${LINE_ENDS[form.crLf]}`;
@@ -228,7 +228,7 @@ const LINE_ENDS = {
   none: "LF line ends",
 } as const;
 
-/** A new content as it is put in the place of `before`: with its byte order mark and its line ends. */
+/** Gives new content the byte order mark and line ends of `before`, which it replaces. */
 export async function inFormOf(before: string, content: string): Promise<string> {
   const marked = before.startsWith(BOM) && !content.startsWith(BOM) ? BOM + content : content;
   return withLineEndsOf(before, marked);

@@ -1,6 +1,7 @@
 import { constants, lstatSync, type Stats, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import type { ToolContext, ToolResult } from "../../core/tool/tool.ts";
+import { systemCode } from "../../system/system-error.ts";
 import { permittedPath } from "../resolve-path.ts";
 import { answerFileErrors, FileRefusal } from "./file-error.ts";
 import {
@@ -47,16 +48,26 @@ export function changeFile(
 }
 
 export interface FileUnderChange {
-  /** Absent for a text that an editor has open and that is on no disk yet. */
+  /** Absent for text that is open in an editor and not yet on disk. */
   readonly stats: Stats | undefined;
   readonly stamp: FileStamp;
   readonly content: FileText;
 }
 
-/** Refuses what is not a writable text file that the session has read and that is unchanged since. */
+function statIfThere(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch (error) {
+    // With `throwIfNoEntry` a file in the place of a folder would pass as well.
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Refuses anything but a writable text file that the session has read and that is unchanged since. */
 export async function openForChange(target: ChangeTarget): Promise<FileUnderChange | undefined> {
   const { path, shown } = target;
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = statIfThere(path);
   const open = await readPort(portOf(target), path, target.signal);
   if (stats === undefined && open === undefined) {
     assertAsShown(target, undefined);
@@ -92,7 +103,7 @@ async function readFromDisk(
   }
 }
 
-/** How a file was when the session read it; `undefined` where it did so in another process. */
+/** The state of a file when the session read it; `undefined` if it did so in another process. */
 function stampAsRead({
   state,
   transcriptId,
@@ -118,7 +129,7 @@ function textOf(bytes: Uint8Array, shown: string): FileText {
   );
 }
 
-/** Another call of the same answer may have changed it after a person agreed to this one. */
+/** Another call of the same answer may have changed the file after a person agreed to this one. */
 function assertAsShown({ agreed, callId, shown }: ChangeTarget, content: FileContent): void {
   if (agreed?.isAsShown(callId, content) !== false) return;
   throw new FileRefusal(
@@ -133,7 +144,7 @@ function assertUnchanged(known: FileStamp | undefined, now: FileStamp, shown: st
   );
 }
 
-/** Keeps the encoding; new files are UTF-8. Refuses a text that the encoding cannot express. */
+/** Keeps the encoding; new files are UTF-8. Refuses text that the encoding cannot express. */
 export async function commitChange(
   target: ChangeTarget,
   change: { readonly before: FileUnderChange | undefined; readonly text: string },
@@ -167,7 +178,7 @@ function bytesOf(text: string, encoding: FileEncoding, shown: string): Buffer {
   );
 }
 
-/** A port for changes: it must read too, or what an editor has not saved would be lost. */
+/** A port for changes: it must also read, or an editor's unsaved text would be lost. */
 function portOf({ files }: ChangeTarget): Required<FilePort> | undefined {
   if (files?.readText === undefined || files.writeText === undefined) return undefined;
   return files as Required<FilePort>;
@@ -194,7 +205,7 @@ function changedNow(shown: string): FileRefusal {
   );
 }
 
-/** Replacing a file needs no permission to write it, so it is asked for by opening; a write bit must be. */
+/** Opens the file to test for write permission, which replacing does not need; a write bit must be set. */
 async function assertWritable(path: string, shown: string, stats: Stats): Promise<void> {
   if ((stats.mode & 0o222) === 0)
     throw new FileRefusal(`${shown} is read-only (no write bit): it is left as it is.`);
@@ -216,17 +227,17 @@ function assertStillSame(target: ChangeTarget, before: FileUnderChange | undefin
 
 /** Differences between two versions of a file. */
 export interface FileDiff {
-  /** Unified diff with three lines of context; absent when it would be too large or take too long. */
+  /** Unified diff with three lines of context; absent if it would be too large or take too long. */
   readonly diff?: string;
   readonly additions?: number;
   readonly deletions?: number;
 }
 
-/** Compares two texts within bounds of size and time (2 MB together, 200 ms, 200 KB of diff). */
+/** Compares two texts within limits of size and time (2 MB together, 200 ms, 200 KB of diff). */
 export async function diffFile(path: string, before: string, after: string): Promise<FileDiff> {
   if (before.length + after.length > MAX_COMPARED_CHARS) return {};
   const { formatPatch, structuredPatch } = await import("diff");
-  // As git writes them: a line feed in a name must not begin a line of the diff.
+  // Escaped as git does: a line feed in a name must not begin a line of the diff.
   const name = /\p{Cc}/u.test(path) ? JSON.stringify(path) : path;
   const patch = structuredPatch(name, name, before, after, undefined, undefined, {
     context: 3,

@@ -17,10 +17,10 @@ import { isAtPlace, pathOfOpen } from "../../system/opened-place.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { FileRefusal } from "./file-error.ts";
 
-/** Bytes read without a trip to the thread pool, which costs more than they do. */
+/** Bytes read synchronously, as a trip to the thread pool costs more than reading them. */
 const SYNC_BYTES = 1024 * 1024;
 
-/** A file open for reading. The first megabyte is read at once, for a page is rarely more. */
+/** A file open for reading. The first megabyte is read at once, as a page is rarely more. */
 export class OpenFile {
   readonly #fd: number;
   #syncBytes = SYNC_BYTES;
@@ -29,7 +29,7 @@ export class OpenFile {
     this.#fd = fd;
   }
 
-  /** For programs that are to read this very file. Closed with {@link close}. */
+  /** For programs that must read this very file. Closed with {@link close}. */
   get descriptor(): number {
     return this.#fd;
   }
@@ -38,7 +38,7 @@ export class OpenFile {
     return fstatSync(this.#fd, { bigint: true });
   }
 
-  /** Reads into `buffer` from `offset`, at `position` or where the last read ended. 0: the end. */
+  /** Reads into `buffer` from `offset`, at `position` or where the last read ended. 0 at the end. */
   async read(buffer: Buffer, offset: number, length: number, position: number | null): Promise<number> {
     if (this.#syncBytes > 0) {
       const count = readSync(this.#fd, buffer, offset, length, position);
@@ -65,8 +65,8 @@ export class OpenFile {
 
 /**
  * Opens a regular file for reading and nothing else: never waits for the other end of a FIFO, never wakes a
- * device. `path` must be canonical; when a link has been put in its place, or in that of a folder on the way,
- * what was opened is refused. `shown` is the path for messages.
+ * device. `path` must be canonical. If a link has replaced it or a folder on the way, the file is refused.
+ * `shown` is the path for messages.
  */
 export function openRegularFile(path: string, shown: string): OpenFile {
   assertRegularFile(statSync(path), shown);
@@ -94,7 +94,7 @@ function kindOf(stats: Stats): string {
   return "not a regular file";
 }
 
-/** Opens a folder without the right to list it (Linux). */
+/** Opens a folder without needing the right to list it (Linux). */
 const O_PATH = 0o10000000;
 
 /** An opened folder at its path. On Linux {@link at} leads into this very folder, elsewhere by name. */
@@ -120,12 +120,12 @@ export class PinnedFolder {
   }
 }
 
-/** Opens the folder at a canonical path. Throws {@link FileRefusal} for a swapped link, system errors. */
+/** Opens the folder at a canonical path. Throws {@link FileRefusal} for a swapped link, and system errors. */
 export function pinFolder(path: string, shown: string): PinnedFolder {
   return new PinnedFolder(path, openAt(path, path, shown));
 }
 
-/** {@link pinFolder}, making missing folders, each inside the one that was opened before it. */
+/** Like {@link pinFolder}, but makes missing folders, each inside the one opened before it. */
 export function makePinnedFolder(path: string, shown: string): PinnedFolder {
   const missing: string[] = [];
   let existing = path;
@@ -151,7 +151,7 @@ function makeIn(folder: PinnedFolder, name: string): void {
   try {
     mkdirSync(folder.at(name));
   } catch (error) {
-    // Somebody else made it at the same time; opening it tells whether it is a folder.
+    // Something else made it at the same time; opening it tells whether it is a folder.
     if (systemCode(error) !== "EEXIST") throw error;
   }
 }

@@ -12,11 +12,11 @@ interface PageOptions {
 }
 
 export interface Page {
-  /** How it is read; `damaged`: as UTF-8, in which some bytes are wrong. */
+  /** How the file is read; `damaged`: as UTF-8 with some wrong bytes. */
   readonly encoding: FileEncoding | "damaged" | "binary";
-  /** The facts that the lines of the page do not show, in the order they came. */
+  /** Facts that the lines of the page do not show, in the order they were found. */
   readonly form: TextForm;
-  /** Lines as the model sees them: the number, six wide, a tab, the text. */
+  /** Lines as the model sees them: a six-character number, a tab, the text. */
   readonly lines: readonly string[];
   readonly nextLine: number | undefined;
   readonly lineCount: number | undefined;
@@ -49,7 +49,7 @@ export async function readPage(file: Pick<OpenFile, "read">, options: PageOption
   return { ...builder.page(false), encoding: builder.encoding(encoding), content };
 }
 
-/** The beginning of a file without the character that may be cut at its end. */
+/** The beginning of a file without the character that may be split at its end. */
 function wholeLines(bytes: Buffer): Buffer {
   const lines = bytes.lastIndexOf(LF) + 1;
   let end = bytes.length;
@@ -62,7 +62,7 @@ const CHUNK_BYTES = 256 * 1024;
 const MAX_LINE_CHARS = 2000;
 /** Enough for every line that is shown whole: a UTF-16 unit takes at most three bytes. */
 const MAX_KEPT_BYTES = MAX_LINE_CHARS * 4;
-/** A line of the page that is longer ends the page, so that no line makes a tool read gigabytes. */
+/** A longer line ends the page, so that no line makes a tool read gigabytes. */
 const MAX_PAGE_LINE_BYTES = 16 * 1024 * 1024;
 const LF = 10;
 const CR = 13;
@@ -138,12 +138,12 @@ class PageBuilder {
     };
   }
 
-  /** The encoding that was taken for the file's, unless a line of the page showed otherwise. */
+  /** The assumed encoding of the file, unless a line of the page proved it wrong. */
   encoding(assumed: Page["encoding"]): Page["encoding"] {
     return this.#isDamaged ? "damaged" : assumed;
   }
 
-  /** Copies the beginning of a line that goes on in the next chunk, which takes the place of this one. */
+  /** Copies the beginning of a line that continues in the next chunk, which overwrites this one. */
   #keep(bytes: Buffer): void {
     this.#lineBytes += bytes.length;
     this.#lastByte = bytes.at(-1);
@@ -159,7 +159,7 @@ class PageBuilder {
     return true;
   }
 
-  /** Takes how a line ends, from `start` to `end`. False when the line no longer fits into the page. */
+  /** Takes the end of a line, `start` to `end`. Returns false if the line no longer fits into the page. */
   #endLine(chunk: Buffer, start: number, end: number): boolean {
     this.#lineBytes += end - start;
     if (this.#lineNumber >= this.#options.firstLine) {
@@ -207,13 +207,13 @@ class PageBuilder {
 }
 
 export interface FolderPage {
-  /** Names, marked as `ls -F` does: `/` for folders, `@` for links, `|` for FIFOs, `=` for sockets. */
+  /** Names marked as `ls -F` does: `/` for folders, `@` for links, `|` for FIFOs, `=` for sockets. */
   readonly entries: readonly string[];
   readonly total: number;
   readonly isPartial: boolean;
 }
 
-/** Lists `limit` entries from the `first` (from 1). Beyond 50,000 entries, some 50,000 are listed. */
+/** Lists `limit` entries from the `first` (from 1). Beyond 50,000 entries, it lists an arbitrary 50,000. */
 export async function listFolder(
   path: string,
   options: { readonly first: number; readonly limit: number; readonly signal: AbortSignal },
@@ -242,7 +242,7 @@ function markOf(entry: Dirent): string {
   return entry.isSocket() ? "=" : "";
 }
 
-/** Names with control characters are quoted, so that no name looks like two. */
+/** Quotes names with control characters, so that no name looks like two. */
 function printable(name: string): string {
   return /\p{Cc}/u.test(name) ? JSON.stringify(name) : name;
 }

@@ -14,9 +14,9 @@ import { FileRefusal } from "./file-error.ts";
 import { makePinnedFolder, type PinnedFolder, pinFolder } from "./open-file.ts";
 
 /**
- * Overwrites a file. Until the new content is synced the old one is in a copy beside it,
- * `NAME.saved-…`, which is synced before the first byte changes: after a kill it is still there. When writing
- * fails the old content is put back; where that fails too, throws a {@link FileRefusal} that names the copy.
+ * Overwrites a file. Until the new content is synced, the old content is in a copy beside it, `NAME.saved-…`,
+ * which is synced before the first byte changes and so survives a kill. If writing fails, the old content is
+ * restored. If that fails too, throws a {@link FileRefusal} that names the copy.
  */
 async function writeInPlace(
   folder: PinnedFolder,
@@ -55,10 +55,10 @@ async function writeInPlace(
   }
 }
 
-/** Leaves room for what is added to a name of at most 255 bytes. */
+/** Leaves room for the suffix in a name of at most 255 bytes. */
 const MAX_SHOWN_NAME = 50;
 
-/** Shortens the file last, so that its new end is never lost to a disk that is full. */
+/** Truncates the file last, so that a full disk never loses the end of the new content. */
 async function overwrite(file: FileHandle, data: Uint8Array): Promise<void> {
   for (let at = 0; at < data.length; ) {
     const { bytesWritten } = await file.write(data, at, data.length - at, at);
@@ -79,7 +79,7 @@ async function writeSynced(path: string, data: Uint8Array, mode: number): Promis
 }
 
 /**
- * Makes what happened in a folder lasting. Some systems cannot sync a folder; it has happened all the same.
+ * Makes changes to a folder durable. Some systems cannot sync a folder, but the change has happened anyway.
  */
 async function syncFolder(folder: PinnedFolder): Promise<void> {
   let handle: FileHandle | undefined;
@@ -99,7 +99,7 @@ async function unlinkIfThere(path: string): Promise<void> {
   });
 }
 
-/** Node sees no extended attributes, so GNU's `cp` copies them; elsewhere nothing happens. */
+/** Copies extended attributes with GNU's `cp`, as Node cannot see them; does nothing elsewhere. */
 async function copyAttributes(folder: PinnedFolder, from: string, to: string): Promise<void> {
   const program = process.platform === "linux" ? COPY_PROGRAMS.find((path) => existsSync(path)) : undefined;
   if (program === undefined) return;
@@ -111,28 +111,24 @@ async function copyAttributes(folder: PinnedFolder, from: string, to: string): P
   });
 }
 
-/** By their full path: what `PATH` leads to may be a file of the workspace. */
+/** By full path: `PATH` may lead to a file of the workspace. */
 const COPY_PROGRAMS = ["/usr/bin/cp", "/bin/cp"] as const;
 
 interface WriteAtomicallyOptions {
-  /**
-   * The file that is replaced: its mode, its attributes, and where permitted its owner, are kept. Absent for
-   * a new file.
-   */
+  /** The file to replace: its mode, attributes and, if permitted, owner are kept. Absent for a new file. */
   readonly replaced?: Stats | undefined;
-  /** Last look before the file takes its place, at a path that leads there: throws when it must not. */
+  /** Last check before the file is put in place, given a path that leads there: throws to prevent it. */
   readonly beforeRename: (place: string) => Promise<void>;
   readonly shown?: string;
 }
 
 /**
- * Writes a whole file so that at every moment, also after a crash, either the old or the new content is
- * there: into a temporary file of the same folder, synced, renamed, the folder synced. On any failure the old
- * content stays and the temporary file is removed. A file that has other names (hard links), or that a mount
- * keeps in its place, is overwritten instead, with a copy of the old content beside it until that is synced.
- * Returns the facts of the new file. `path` must be canonical; folders of a new file that are not there are
- * made. All of it happens in the folder that was at the path when it was opened: throws a {@link FileRefusal}
- * when a link took the place of one on the way.
+ * Writes a whole file so that at every moment, even after a crash, either the old or the new content is
+ * there: into a temporary file in the same folder, synced, renamed, the folder synced. On any failure the old
+ * content stays and the temporary file is removed. A file with other names (hard links), or one pinned by a
+ * mount, is overwritten instead, with a copy of the old content beside it until that is synced. Returns the
+ * facts of the new file. `path` must be canonical; missing folders of a new file are made. Everything happens
+ * in the folder that was opened at the path: throws a {@link FileRefusal} if a link replaced one on the way.
  */
 export async function writeAtomically(
   path: string,
@@ -181,7 +177,7 @@ async function writeIn(
     await syncFolder(folder);
     return stats;
   } catch (error) {
-    // After a rename there is nothing to remove, and a failure to remove must not hide the first error.
+    // After a rename there is nothing to remove, and a failed removal must not hide the first error.
     await succeeds(unlink(temporary));
     if (replaced !== undefined && IS_MOUNTED.has(systemCode(error) ?? ""))
       return writeInPlace(folder, name, data, beforeWrite);
@@ -189,7 +185,7 @@ async function writeIn(
   }
 }
 
-/** A file that is a mount point cannot be renamed to, nor one on another device than its folder. */
+/** Errors of a rename onto a mount point, or onto another device than that of the folder. */
 const IS_MOUNTED: ReadonlySet<string> = new Set(["EBUSY", "EXDEV"]);
 const MAX_NAME_BYTES = 255;
 
@@ -216,17 +212,17 @@ export function temporaryName(): string {
   return `${TEMPORARY_PREFIX}${machineTag()}-${process.pid}-${Date.now().toString(36)}-${random}`;
 }
 
-/** Bounds of {@link removeStaleTemporaryFiles}. */
+/** Limits of {@link removeStaleTemporaryFiles}. */
 export interface RemoveStaleOptions {
-  /** Look into folders below as well, except `.git` and `node_modules`. Default false. */
+  /** Also look into subfolders, except `.git` and `node_modules`. Default false. */
   readonly recursive?: boolean;
-  /** Folder entries looked at, at most. Default 100,000. */
+  /** Maximum number of folder entries looked at. Default 100,000. */
   readonly maxEntries?: number;
 }
 
 /**
- * Removes the temporary files that dead processes left in `folder`: those of a process of this machine that
- * is gone, those from before this process began with its own number, and any older than a day. Returns the
+ * Removes the temporary files that dead processes left in `folder`: those of processes of this machine that
+ * are gone, those with this process's number from before it began, and any older than a day. Returns the
  * paths it removed. Does not throw for folders and files it may not touch.
  */
 export async function removeStaleTemporaryFiles(
@@ -265,7 +261,7 @@ async function entriesOf(folder: string, limit: number) {
       if (entry.isFile() && entry.name.startsWith(TEMPORARY_PREFIX)) temporary.push(path);
     }
   } catch (error) {
-    // A folder that cannot be read holds nothing this process could have left there.
+    // A folder that cannot be read holds nothing that this process could have left there.
     if (systemCode(error) === undefined) throw error;
   }
   return { count, folders, temporary };
@@ -288,7 +284,7 @@ async function removeIfStale(path: string): Promise<boolean> {
   }
 }
 
-/** True when the process that wrote then still runs. Numbers are used again, also our own. */
+/** True if the process that wrote it is still running. Numbers are reused, including our own. */
 function isRunning(pid: number, writtenAt: number): boolean {
   return pid === process.pid ? writtenAt >= Math.floor(performance.timeOrigin) : isTaken(pid);
 }

@@ -6,7 +6,7 @@ type NameElement = typeof ANY | string | RegExp;
 interface NamePattern {
   readonly text: string;
   readonly elements: readonly NameElement[];
-  /** How every name that fits begins and ends: most names are told apart by this alone. */
+  /** How every matching name begins and ends: this alone rules out most names. */
   readonly beginning: string;
   readonly ending: string;
 }
@@ -14,12 +14,12 @@ interface NamePattern {
 type PathPart = typeof ANY | NamePattern;
 
 /**
- * True when a path (relative, with `/`) fits a glob: `*` and `?` stay within a folder, `**` as a whole part
+ * True if a path (relative, with `/`) matches a glob: `*` and `?` stay within a folder, `**` as a whole part
  * crosses any number of folders, `{a,b}` are alternatives, `[a-z]` and `[!a-z]` sets, a backslash takes the
- * next character literally, and a leading `!` negates the glob. A name that is spelled like its part of the
- * glob fits too: folders are called `[id]` and `{a,b}`. Names that start with a dot are like others, and
- * Unicode spellings of one name are the same. Without a slash the glob names files directly in the folder, or
- * with `matchesBaseName` in any. The time is bounded by the product of the lengths of glob and path.
+ * next character literally, and a leading `!` negates the glob. A name spelled like its part of the glob also
+ * matches, as there are folders called `[id]` and `{a,b}`. Names starting with a dot are not special, and
+ * Unicode spellings of one name are the same. Without a slash the glob matches files directly in the folder,
+ * or with `matchesBaseName` in any. The time is bounded by the product of the lengths of glob and path.
  */
 export function pathGlob(
   glob: string,
@@ -46,7 +46,7 @@ const INNER_BRACES = /(?<!\\)\{([^{}]*)\}/gu;
 const MAX_ALTERNATIVES = 1000;
 const MAX_RANGE = 100;
 
-/** The alternatives of a text with `{a,b}` and `{1..3}`, nested ones too, at most 1,000. */
+/** The alternatives of text with `{a,b}` and `{1..3}`, also nested, at most 1,000. */
 export function expandBraces(text: string): readonly string[] {
   const texts = [text];
   for (let index = 0; index < texts.length && texts.length < MAX_ALTERNATIVES; ) {
@@ -75,7 +75,7 @@ function choicesOf(inner: string): readonly string[] | undefined {
   return Array.from({ length: last - first + 1 }, (_, index) => String(first + index));
 }
 
-/** Globs for ripgrep, one of which the name of every match fits; `undefined`: not in its syntax. */
+/** Globs for ripgrep that together cover every match; `undefined` if its syntax cannot express them. */
 export function lastNamesOf(glob: string): readonly string[] | undefined {
   const name = glob.slice(glob.lastIndexOf("/") + 1);
   const rest = glob.slice(0, glob.length - name.length);
@@ -84,7 +84,7 @@ export function lastNamesOf(glob: string): readonly string[] | undefined {
   return name.includes("{") ? [name, name.replace(/[*?{}]/gu, "[$&]")] : [name];
 }
 
-/** The first character of a set is one of it, even `]`. */
+/** The first character of a set belongs to it, even `]`. */
 const NAME_ELEMENTS = /\*+|\?|\[(?:[!^](?:\\.|[^\\])|\\.|[^\\!^])(?:\\.|[^\]\\])*\]|\\?./gsu;
 
 function parsePart(text: string): PathPart {
@@ -105,7 +105,7 @@ function parsePart(text: string): PathPart {
   };
 }
 
-/** `[a-z]` or `[!a-z]`; a set that is none, such as `[z-a]`, holds nothing. */
+/** `[a-z]` or `[!a-z]`; an invalid set, such as `[z-a]`, contains nothing. */
 function setOf(token: string): RegExp {
   const [, negation = "", body = ""] = /^\[([!^]?)(.*)\]$/su.exec(token) ?? [];
   try {
@@ -135,7 +135,7 @@ function matchCharacter(element: NameElement, character: string): boolean {
   return element !== ANY && element.test(character);
 }
 
-/** True when items fit a pattern; {@link ANY} is any number of them, and only its last place is retried. */
+/** True if items match a pattern. {@link ANY} is any number of items; only its last position is retried. */
 function matchSequence<P>(
   pattern: readonly (P | typeof ANY)[],
   items: readonly string[],

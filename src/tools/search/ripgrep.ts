@@ -19,22 +19,22 @@ import {
 } from "./text-search.ts";
 import { searchWithoutRipgrep, walkFiles } from "./without-ripgrep.ts";
 
-/** Options of the tools that search. */
+/** Options of the search tools. */
 export interface SearchToolOptions extends PathOptions {
-  /** Which ripgrep to use; `false`: none. Default: `rg` on the PATH, then the one installed along. */
+  /** Which ripgrep to use; `false`: none. Default: `rg` on the PATH, then the installed package. */
   readonly ripgrep?: RipgrepChoice;
-  /** A locator to share, so that several tools look for ripgrep once. Goes before `ripgrep`. */
+  /** A shared locator, so that several tools look for ripgrep only once. Takes precedence over `ripgrep`. */
   readonly locator?: RipgrepLocator;
-  /** True for files neither listed nor searched, by absolute path. What makes it throw is left out. */
+  /** True for files to neither list nor search, by absolute path. A file for which it throws is left out. */
   readonly excludes?: (path: string) => boolean;
-  /** Milliseconds after which a search ends with what it has found. Default 20,000. */
+  /** Milliseconds after which a search ends with the results so far. Default 20,000. */
   readonly timeoutMs?: number;
 }
 
 /** Which ripgrep: its path or name, `false` for none, or where to look first. Default: `PATH`. */
 export type RipgrepChoice = string | false | ProgramSearch;
 
-/** Finds a ripgrep that can be used, once. */
+/** Finds a usable ripgrep, once. */
 export class RipgrepLocator {
   readonly #choice: RipgrepChoice | undefined;
   #found: Promise<string | undefined> | undefined;
@@ -43,14 +43,14 @@ export class RipgrepLocator {
     this.#choice = choice;
   }
 
-  /** The program to start; `undefined` when there is none, or only one older than version 13. */
+  /** The program to start; `undefined` if there is none, or only one older than version 13. */
   find(): Promise<string | undefined> {
     this.#found ??= locate(this.#choice ?? "rg");
     return this.#found;
   }
 }
 
-/** Older ones lack options that are needed, or have known faults. */
+/** Older versions lack options we need, or have known bugs. */
 const MIN_VERSION = 13;
 
 async function locate(choice: RipgrepChoice): Promise<string | undefined> {
@@ -73,7 +73,7 @@ async function isUsable(command: string): Promise<boolean> {
   }
 }
 
-/** In no particular order. Folders that cannot be read are passed over. Does not throw on abort. */
+/** Lists files in no particular order. Skips folders that cannot be read. Does not throw on abort. */
 export async function listFiles(locator: RipgrepLocator, listing: FileListing): Promise<void> {
   const command = await locator.find();
   if (command === undefined) {
@@ -84,14 +84,14 @@ export async function listFiles(locator: RipgrepLocator, listing: FileListing): 
   await run(command, args, { ...listing, separator: "\0", onRecord: listing.onFile });
 }
 
-/** Searches files. Lines and counts come in the order of paths, files in no particular order. */
+/** Searches files. Lines and counts come ordered by path, files in no particular order. */
 export async function searchText(locator: RipgrepLocator, search: TextSearch): Promise<TextSearchEnd> {
   const command = await locator.find();
   if (command === undefined) return searchWithoutRipgrep(search);
   if (search.file === undefined) return runSearch(command, search, "./");
   const file = openRegularFile(join(search.folder, search.file), search.file);
   try {
-    // The opened file itself is handed over: by name it could be another one by now.
+    // Passes the opened file itself: its name could lead to another one now.
     if (pathOfOpen(file.descriptor) === undefined)
       return await runSearch(command, search, `./${search.file}`);
     return await runSearch(command, search, "/proc/self/fd/3", file.descriptor);
@@ -130,7 +130,7 @@ async function runSearch(
 const NEEDS_PCRE2 = /\(\?(?:[=!>]|<[=!])|\\[1-9]/u;
 
 function searchArgs(search: TextSearch, glob: string | undefined): readonly string[] {
-  // A `--glob` would bring ignored files back; a file type does not. The rest is sorted out afterwards.
+  // A `--glob` would bring ignored files back; a file type does not. The rest is filtered afterwards.
   const names = glob === undefined || glob.startsWith("!") ? undefined : lastNamesOf(glob);
   return [
     ...fileArgs(search),
@@ -160,7 +160,7 @@ const MODE_ARGS: { readonly [mode in TextSearch["mode"]]: readonly string[] } = 
   ],
 };
 
-/** `path`, `path NUL count`, or `path NUL number`, `:` (a match) or `-` (a line around it), the line. */
+/** `path`, `path NUL count`, or `path NUL number`, `:` (a match) or `-` (context), the line. */
 function parseRecord(record: string, mode: TextSearch["mode"]): FoundText | undefined {
   const [first = "", ...others] = record.split("\0");
   const path = first.replace(/^\.\//u, "");
@@ -177,7 +177,7 @@ function fileArgs({ folder, withNodeModules }: FileListing | TextSearch): readon
   return [
     "--hidden",
     "--no-ignore-global",
-    // In a repository ripgrep goes up to its top only if it may require one.
+    // With `--no-require-git` ripgrep would read ignore files above the top of the repository.
     ...(isInRepository(folder) ? [] : ["--no-require-git"]),
     "--path-separator=/",
     "--color=never",
@@ -202,8 +202,8 @@ const MAX_STDERR_CHARS = 20_000;
 const MAX_RECORD_CHARS = 1_000_000;
 
 /**
- * Runs ripgrep, which reads no configuration file and no standard input. `exitCode` is 0 when something was
- * found, 1 for nothing, 2 for an error, maybe with results, `null` when it was ended. Resolves when the
+ * Runs ripgrep, which reads no configuration file and no standard input. `exitCode` is 0 if something was
+ * found, 1 for nothing, 2 for an error, possibly with results, and `null` if it was killed. Resolves when the
  * process is gone; rejects with what `onRecord` throws.
  */
 async function run(
@@ -255,13 +255,13 @@ async function readRecords(
 }
 
 interface ProgramSearch {
-  /** As the variable `PATH`. Relative and empty folders are passed over: they would be the project's. */
+  /** Formatted like `PATH`. Relative and empty folders are skipped, as they would be the project's. */
   readonly path: string;
-  /** Folders, links resolved, whose programs are not used: a project's run only when asked for. */
+  /** Folders, links resolved, whose programs are not used: a project's programs run only on request. */
   readonly avoid: readonly string[];
 }
 
-/** The absolute path of a program; `undefined` when it is in none of the folders it may come from. */
+/** The absolute path of a program; `undefined` if it is in none of the allowed folders. */
 export function findProgram(name: string, { path, avoid }: ProgramSearch): string | undefined {
   for (const folder of path.split(delimiter)) {
     if (!isAbsolute(folder)) continue;
@@ -277,7 +277,7 @@ function executableAt(path: string): string | undefined {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile() ? realpathSync(path) : undefined;
   } catch {
-    // Not there, or not for us.
+    // Missing, or not executable for us.
     return undefined;
   }
 }

@@ -3,7 +3,7 @@ import { join, relative, sep } from "node:path";
 import { systemCode } from "../../system/system-error.ts";
 import { describeNearestNames, FileRefusal } from "../files/file-error.ts";
 
-/** Regular files that no ignore file names, without `.git` and our temporary files. */
+/** Regular files that no ignore file excludes, without `.git` and our temporary files. */
 interface FileChoice {
   readonly folder: string;
   readonly withNodeModules: boolean;
@@ -11,26 +11,26 @@ interface FileChoice {
 }
 
 export interface FileListing extends FileChoice {
-  /** Takes a path, relative to the folder and with `/`; returns false when it has enough. */
+  /** Takes a path, relative to the folder and with `/`. Returns false when it has enough. */
   readonly onFile: (path: string) => boolean;
 }
 
 export interface TextSearch extends FileChoice {
   readonly pattern: string;
-  /** The one file in the folder to search; absent: all that are not ignored. */
+  /** The one file in the folder to search. Default: all that are not ignored. */
   readonly file?: string;
-  /** Only files that fit this glob; one without a slash names files in any folder. */
+  /** Only files that match this glob; one without a slash matches files in any folder. */
   readonly glob?: string;
   readonly mode: "files" | "content" | "count";
-  /** Lines to show before and after each match, in mode `content`. */
+  /** Lines of context before and after each match, in mode `content`. */
   readonly context: number;
   readonly ignoresCase: boolean;
-  /** The pattern may match across lines, and `.` a line end. */
+  /** The pattern may match across lines, and `.` also matches a line end. */
   readonly isMultiline: boolean;
   readonly onFound: (found: FoundText) => boolean;
 }
 
-/** Something found: a file (mode `files`), its number of matching lines (`count`), or a line (`content`). */
+/** A result: a file (mode `files`), its number of matching lines (`count`), or a line (`content`). */
 export interface FoundText {
   readonly path: string;
   readonly count?: number;
@@ -44,7 +44,7 @@ export interface TextSearchEnd {
 
 export const MAX_LINE_CHARS = 500;
 
-/** The kind of place a search starts at; throws for anything else, and for a folder nobody may read. */
+/** The kind of place a search starts at. Throws for anything else, and for an unreadable folder. */
 export async function searchRootKind(path: string, shown: string): Promise<"folder" | "file"> {
   try {
     const stats = await stat(path);
@@ -60,14 +60,14 @@ export async function searchRootKind(path: string, shown: string): Promise<"fold
   throw new FileRefusal(`${shown} is neither a file nor a folder: it cannot be searched.`);
 }
 
-/** A path for the model's next call: relative where it lies below the working folder, else absolute. */
+/** A path for the model's next call: relative if it is below the working directory, else absolute. */
 export function shownPath(path: string, cwd: string): string {
   const shown = relative(cwd, path);
   if (shown === "") return ".";
   return shown === ".." || shown.startsWith(`..${sep}`) ? path : shown.split(sep).join("/");
 }
 
-/** A check whether a path below `folder` is left out, which asks only once for lines of the same file. */
+/** A check whether a path below `folder` is left out, asked only once for lines of the same file. */
 export function exclusionBelow(
   folder: string,
   excludes: ((path: string) => boolean) | undefined,
@@ -77,7 +77,7 @@ export function exclusionBelow(
     try {
       return excludes?.(join(folder, path)) === true;
     } catch {
-      // A check that fails must not show what it may have been there to hide.
+      // If the check fails, it must not show what it may have been meant to hide.
       return true;
     }
   };
@@ -88,10 +88,10 @@ export function exclusionBelow(
 }
 
 const MAX_BYTES = 30_000;
-/** Files that are sorted by time; where there are more, the first that came. */
+/** Maximum number of files sorted by time; beyond that, the first that came. */
 const MAX_SORTED_FILES = 10_000;
 
-/** Collects what a search finds, up to a number of results and of bytes, and writes it down for the model. */
+/** Collects search results, up to a number of results and of bytes, and formats them for the model. */
 export class ResultList {
   readonly #search: Pick<TextSearch, "mode" | "context" | "folder">;
   readonly #limit: number;

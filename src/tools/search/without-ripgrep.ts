@@ -18,7 +18,7 @@ import {
   type TextSearchEnd,
 } from "./text-search.ts";
 
-/** In the order of names. Returns the number of folders that could not be read. Does not throw on abort. */
+/** Lists files by name. Returns the number of folders that could not be read. Does not throw on abort. */
 export async function walkFiles(listing: FileListing): Promise<number> {
   const { folder, signal, withNodeModules, onFile } = listing;
   let unread = 0;
@@ -60,7 +60,7 @@ function rulesOf(folder: string, searched?: string): readonly FolderRules[] {
   return lines.every((line) => line === "") ? [] : [of(lines.filter((line) => !names(line)))];
 }
 
-/** Those of the folders above, up to the top of the repository, but for lines that name `folder` itself. */
+/** Rules of the parent folders, up to the top of the repository, except lines that match `folder` itself. */
 function rulesAbove(folder: string): readonly FolderRules[] {
   const found: FolderRules[] = [];
   let current = folder;
@@ -75,12 +75,12 @@ function textAt(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    // A folder with the name `.git` is there all the same.
+    // A folder named `.git` exists all the same.
     return systemCode(error) === "EISDIR" ? "#" : "";
   }
 }
 
-/** The nearest rules that say something decide. */
+/** Decides by the nearest rules that match. */
 function isIgnored(all: readonly FolderRules[], path: string, isFolder: boolean): boolean {
   for (const { folder, rules } of all) {
     const below = relative(folder, path).split(sep).join("/");
@@ -95,9 +95,8 @@ const MAX_MS_PER_FILE = 2000;
 const MAX_FILES = 200_000;
 
 /**
- * Searches with the regular expressions of the language, file by file in the order of paths. Binary files are
- * passed over; files over 20 MB count as unread. A pattern that keeps one file busy for more than two seconds
- * ends the search.
+ * Searches with JavaScript's regular expressions, file by file in path order. Binary files are skipped; files
+ * over 20 MB count as unread. A pattern that takes more than two seconds for one file ends the search.
  */
 export async function searchWithoutRipgrep(search: TextSearch): Promise<TextSearchEnd> {
   let regExp: RegExp;
@@ -138,7 +137,7 @@ function collectPaths(search: TextSearch, paths: string[]): Promise<number> {
   });
 }
 
-/** Flags at the beginning (`(?i)`) are read as ripgrep does. Throws a `SyntaxError`. */
+/** Reads flags at the beginning (`(?i)`) as ripgrep does. Throws a `SyntaxError`. */
 function toRegExp({ pattern, ignoresCase, isMultiline }: TextSearch): RegExp {
   const [given = "", letters = ""] = /^\(\?([ims]+)\)/u.exec(pattern) ?? [];
   const flags = new Set([...letters, ...(isMultiline ? "gms" : ""), ...(ignoresCase ? "i" : "")]);
@@ -146,7 +145,7 @@ function toRegExp({ pattern, ignoresCase, isMultiline }: TextSearch): RegExp {
   try {
     return new RegExp(source, `${[...flags].join("")}u`);
   } catch {
-    // Escapes that are not needed (`\-`, `\"`) are errors only in Unicode mode.
+    // Unnecessary escapes (`\-`, `\"`) are errors only in Unicode mode.
     return new RegExp(source, [...flags].join(""));
   }
 }
@@ -214,7 +213,7 @@ function foundIn(
   });
 }
 
-/** Runs functions within a time that holds inside a regular expression too, which no signal can interrupt. */
+/** Runs functions within a time limit that holds even inside a regular expression, unlike any signal. */
 function boundedRunner(timeoutMs: number): <T>(action: () => T) => T | undefined {
   const script = new Script("run()");
   const context = createContext({});

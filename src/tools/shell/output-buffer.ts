@@ -10,11 +10,11 @@ export interface OutputLimits {
 }
 
 export interface OutputText {
-  /** The whole text, or head and tail with a line between them that names the bytes left out and the file. */
+  /** The whole text, or head and tail with a line between them naming the omitted bytes and the file. */
   readonly text: string;
   readonly totalBytes: number;
   readonly omittedBytes: number;
-  /** The file with the full text; only when something was left out. */
+  /** The file with the full text; only if something was omitted. */
   readonly path?: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface WrittenOutput {
 
 const FILE_BATCH = 64 * 1024;
 
-/** Output of one command in bounded memory; what is beyond head and tail goes to a file as well. */
+/** Output of one command in bounded memory; anything beyond head and tail also goes to a file. */
 export class OutputBuffer {
   readonly #limits: OutputLimits;
   readonly #openFile: () => Promise<OutputFile>;
@@ -48,23 +48,23 @@ export class OutputBuffer {
   #fileProblem: string | undefined;
   #unwritten: Buffer[] = [];
   #unwrittenBytes = 0;
-  /** Settles with the last write that was begun; writes go one after the other. */
+  /** Settles with the last write begun; writes happen one after the other. */
   #stored: Promise<void> = Promise.resolve();
   #ended = false;
 
-  /** `redact` takes secrets out of the text before any of it is cut or stored. */
+  /** `redact` takes secrets out of the text before any of it is truncated or stored. */
   constructor(limits: OutputLimits, openFile: () => Promise<OutputFile>, redact?: RedactionStream) {
     this.#limits = limits;
     this.#openFile = openFile;
     this.#redact = redact;
   }
 
-  /** True once the file holds all it may hold. Later text shows in the tail only. */
+  /** True once the file is full. Later text shows only in the tail. */
   get full(): boolean {
     return this.#fileBytes >= this.#limits.fileBytes;
   }
 
-  /** Adds bytes as the program wrote them. After {@link end} they are ignored. */
+  /** Adds bytes as the program wrote them. Ignores them after {@link end}. */
   write(bytes: Uint8Array): WrittenOutput {
     if (this.#ended) return { text: "" };
     const clean = this.#cleaner.push(bytes);
@@ -85,7 +85,7 @@ export class OutputBuffer {
     return shown;
   }
 
-  /** No more output comes. Closes the file; {@link look} still shows what was not looked at. */
+  /** Ends the output and closes the file; {@link look} still shows what has not been seen. */
   async end(): Promise<void> {
     if (this.#ended) return;
     this.#add(this.#certain(this.#cleaner.end()));
@@ -116,7 +116,7 @@ export class OutputBuffer {
     if (this.#totalBytes > this.#limits.headBytes + this.#limits.tailBytes) this.#split();
   }
 
-  /** Too long for memory: from now on it goes to the file, and memory keeps the two ends. */
+  /** Too long for memory: from here on it goes to the file, and memory keeps the two ends. */
   #split(): void {
     const all = Buffer.concat(this.#head);
     if (!this.#spilling) {
@@ -219,7 +219,7 @@ function isContinuation(byte: number | undefined): boolean {
 
 /** Bytes of an unfinished line held back so that a later carriage return can still overwrite it. */
 const MAX_HELD_LINE = 64 * 1024;
-/** An escape sequence longer than this is not waited for. */
+/** Longer escape sequences are not waited for. */
 const MAX_ESCAPE = 4096;
 
 const ESCAPE = [
@@ -235,21 +235,21 @@ const ALL_NOISE = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 const OVERSTRIKE = /[^\x08]\x08/g;
 
 /**
- * Turns the bytes a terminal program writes into plain text, piece by piece: escape sequences and control
- * characters go, a line overwritten by carriage returns keeps its last state, a backspace takes the character
- * before it, `\r\n` becomes `\n`, and invalid UTF-8 becomes U+FFFD. Lines and tabs stay as they are. The text
- * does not depend on how the bytes were cut into pieces, unless a line is longer than 64 KiB.
+ * Turns the bytes of a terminal program into plain text, piece by piece: escape sequences and control
+ * characters are removed, a line overwritten by carriage returns keeps its last state, a backspace removes
+ * the character before it, `\r\n` becomes `\n`, and invalid UTF-8 becomes U+FFFD. Lines and tabs stay as they
+ * are. The text does not depend on how the bytes were split, unless a line is longer than 64 KiB.
  */
 export class TerminalText {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #held = "";
 
-  /** The text that is certain after these bytes; an unfinished line waits for its end. */
+  /** The text that is final after these bytes; an unfinished line waits for its end. */
   push(bytes: Uint8Array): string {
     return this.#take(this.#decoder.decode(bytes, { stream: true }));
   }
 
-  /** The unfinished line as it stands; what follows is treated as a line of its own. */
+  /** The unfinished line as it stands. Anything that follows is treated as a new line. */
   flush(): string {
     const held = this.#held;
     const escape = held.lastIndexOf("\x1b");
@@ -287,7 +287,7 @@ function cleanLine(line: string): string {
   return eraseBackspaced(plain).replace(ALL_NOISE, "");
 }
 
-/** The last thing written between carriage returns; clearing a line shows nothing. */
+/** The last text written between carriage returns; clearing a line shows nothing. */
 function lastState(line: string): string {
   if (!line.includes("\r")) return line;
   const states = line.split("\r").filter((state) => state.trim() !== "");

@@ -9,9 +9,9 @@ import { systemCode } from "../../system/system-error.ts";
 import type { OutputFile } from "./output-buffer.ts";
 
 /**
- * The folder of one session for long outputs and pipes, private to the user (mode 0700, files 0600). It is
- * made when it is first needed. Without a given path it is a new folder for temporary files, and
- * {@link dispose} removes it; a given folder keeps its output files.
+ * The folder of one session for long outputs and pipes, private to the user (mode 0700, files 0600), made
+ * when first needed. Without a given path it is a new temporary folder, which {@link dispose} removes; a
+ * given folder keeps its output files.
  */
 export class OutputFolder {
   readonly #given: string | undefined;
@@ -21,21 +21,21 @@ export class OutputFolder {
   #made: Promise<string> | undefined;
   #count = 0;
 
-  /** `temporary`: the folder in which a new one is made, asked for then. */
+  /** `temporary` returns the parent for a new folder, and is called only when one is made. */
   constructor(given: string | undefined, maxBytes: number, temporary: () => string = tmpdir) {
     this.#given = given;
     this.#temporary = temporary;
     this.#maxBytes = maxBytes;
   }
 
-  /** The folder's path. Makes it the first time, and anew when something has removed it. */
+  /** The folder's path. Makes the folder the first time, and again if something has removed it. */
   path(): Promise<string> {
     const again = (): Promise<string> => this.#make();
     this.#made = this.#made?.then((made) => (existsSync(made) ? made : again()), again) ?? again();
     return this.#made;
   }
 
-  /** A new, empty file. The oldest files go when all together hold more than `maxBytes`. */
+  /** A new, empty file. Deletes the oldest files when all together hold more than `maxBytes`. */
   async openFile(): Promise<OutputFile> {
     const folder = await this.path();
     await this.#dropOldest();
@@ -85,9 +85,9 @@ async function sizeOf(path: string): Promise<number> {
   return found?.size ?? 0;
 }
 
-/** Named pipes made by one run of `mkfifo`, which costs as much as a short command does. */
+/** Named pipes made by one run of `mkfifo`, which costs as much as a short command. */
 const BATCH = 16;
-/** When so few are left, the next ones are made ahead. */
+/** When this few are left, the next ones are made ahead. */
 const LOW = 2;
 
 interface PipeEnds {
@@ -102,10 +102,10 @@ export interface OutputPipe {
 }
 
 /**
- * Real pipes for the output of commands. What Node calls a pipe is a socket: a script that opens
- * `/dev/stderr` or `/dev/stdout` fails on it, and two of them lose the order between both outputs. One named
- * pipe for both outputs has neither problem. Both ends are opened as soon as it is made, the second one by
- * the descriptor of the first, and its name is removed: nobody can put something else in its place later.
+ * Real pipes for the output of commands. Node's pipes are sockets: a script that opens `/dev/stderr` or
+ * `/dev/stdout` fails on one, and two of them lose the order between the outputs. One named pipe for both has
+ * neither problem. Both ends are opened as soon as it is made, the second through the descriptor of the
+ * first, and its name is removed: nobody can substitute something else later.
  */
 export class OutputPipes {
   readonly #folder: () => Promise<string>;
@@ -122,7 +122,7 @@ export class OutputPipes {
     if (this.#pipes.length === 0) await this.#make();
   }
 
-  /** A pipe, or `undefined` where there are no named pipes. Never rejects. */
+  /** A pipe, or `undefined` if there are no named pipes. Never rejects. */
   async take(): Promise<OutputPipe | undefined> {
     let pipe = this.#pipes.pop();
     while (pipe === undefined) {
@@ -133,7 +133,7 @@ export class OutputPipes {
     return { reader: new Socket({ fd: reader, readable: true, writable: false }), writer };
   }
 
-  /** Makes the next pipes when few are left. For a moment when nobody waits: while a command runs. */
+  /** Makes the next pipes if few are left. Call it when nobody waits: while a command runs. */
   refill(): void {
     if (this.#pipes.length <= LOW) void this.#make();
   }
@@ -146,7 +146,7 @@ export class OutputPipes {
     }
   }
 
-  /** Joins a making that is under way. False when it failed. */
+  /** Joins a creation already in progress. Resolves to false if it failed. */
   #make(): Promise<boolean> {
     this.#making ??= this.#makePipes().finally(() => {
       this.#making = undefined;
@@ -163,7 +163,7 @@ export class OutputPipes {
       for (const name of names) this.#pipes.push(openPipe(name));
       return true;
     } catch {
-      // The folder was cleared or filled behind our back: what is open counts, else plain pipes do.
+      // The folder was cleared or filled behind our back: use what is open, else plain pipes.
       return this.#pipes.length > 0;
     } finally {
       for (const name of names) rmSync(name, { force: true });
@@ -188,7 +188,7 @@ function runMkfifo(names: readonly string[]): Promise<boolean> {
 
 function openPipe(name: string): PipeEnds {
   const { O_RDONLY, O_WRONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
-  // A reader that does not block opens at once; then the writer finds it and opens at once, blocking.
+  // A non-blocking reader opens at once; then the writer finds it and opens at once, blocking.
   const reader = openSync(name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
   try {
     const made = fstatSync(reader);

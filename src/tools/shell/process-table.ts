@@ -7,21 +7,21 @@ import { systemCode } from "../../system/system-error.ts";
 
 export interface ProcessInfo {
   readonly pid: number;
-  /** When it began, in the system's own form. Together with `pid` it names a process for good. */
+  /** Its start time, in the system's own form. Together with `pid` it identifies a process for good. */
   readonly startTime: string;
   readonly command: string;
 }
 
 /** Which processes belong to us. Any of the three is enough. */
 interface ProcessQuery {
-  /** Text in the process's environment. Holds for children that left their group, too. */
+  /** Text in the process's environment. Also holds for children that left their group. */
   readonly mark: string;
   /**
    * Shells we started: their group, their terminal session, and their descendants belong to us. Leave out a
-   * shell that was reaped and left nothing running: its number may by now belong to somebody else.
+   * shell that was reaped and left nothing running: its number may have been reused.
    */
   readonly roots: readonly number[];
-  /** Only processes that began after this one (Linux). Leave it out when ids may have come round. */
+  /** Only processes that began after this one (Linux). Leave it out if ids may have wrapped around. */
   readonly after?: number;
 }
 
@@ -35,24 +35,24 @@ export interface ProcessRow {
 }
 
 const MAX_COMMAND = 200;
-/** A flag of the kernel (include/linux/sched.h): the process is ending. */
+/** A kernel flag (include/linux/sched.h): the process is ending. */
 const PF_EXITING = 0x4;
 
 /**
- * The living processes that belong to a query, this process and zombies left out. Linux: `/proc`. Elsewhere:
- * `ps`, which shows the environment of the user's own processes only as far as the system allows. A child
- * that left group and session *and* cleared its environment is found only while its parent lives.
+ * The living processes that match a query, without this process and zombies. Linux: `/proc`. Elsewhere: `ps`,
+ * which shows the environment of the user's own processes only as far as the system allows. A child that left
+ * group and session *and* cleared its environment is found only while its parent lives.
  */
 export async function findProcesses(query: ProcessQuery): Promise<readonly ProcessInfo[]> {
   if (process.platform === "win32") return [];
   return process.platform === "linux" ? findOnceSettled(query) : findWithPs(query);
 }
 
-/** Times a process that is becoming another program is looked at again, and how long between. */
+/** How often, and with what delay, to look again at a process that is becoming another program. */
 const LOOKS = 4;
 const LOOK_MS = 5;
 
-/** Looks again where nothing was found and a process without environment is just becoming another. */
+/** Looks again if nothing was found and a process without environment is just becoming another. */
 async function findOnceSettled(query: ProcessQuery): Promise<readonly ProcessInfo[]> {
   let { found, isSettled } = findInProc(query);
   for (let look = 1; look < LOOKS && found.length === 0 && !isSettled; look++) {
@@ -62,7 +62,7 @@ async function findOnceSettled(query: ProcessQuery): Promise<readonly ProcessInf
   return found;
 }
 
-/** {@link findProcesses} for a moment when nothing can be waited for. Linux only; elsewhere empty. */
+/** {@link findProcesses} for a moment when nothing can be awaited. Linux only; elsewhere empty. */
 export function findProcessesNow(query: ProcessQuery): readonly ProcessInfo[] {
   return process.platform === "linux" ? findInProc(query).found : [];
 }
@@ -73,18 +73,18 @@ export function isRunning(info: ProcessInfo): boolean {
   return row !== undefined && row.startTime === info.startTime && !isDead(row);
 }
 
-/** True when any process was started since `pid` was, and where the system does not tell (not Linux). */
+/** True if any process was started since `pid` was, or if the system does not tell (not Linux). */
 export function startedSince(pid: number): boolean {
   const last = tryRead("/proc/loadavg")?.toString().trim().split(" ").at(-1);
   return last === undefined || Number(last) !== pid;
 }
 
-/** True when the group of this leader has a member, zombies included. */
+/** True if the group of this leader has a member, zombies included. */
 export function hasGroup(leader: number): boolean {
   return process.platform !== "win32" && isTaken(-leader);
 }
 
-/** `isSettled`: every process had an environment, or what else is known of it was enough. */
+/** `isSettled`: no process that may belong to us was without an environment. */
 function findInProc(query: ProcessQuery): {
   readonly found: readonly ProcessInfo[];
   readonly isSettled: boolean;
@@ -112,7 +112,7 @@ function candidatePids(after: number | undefined): readonly number[] {
   const pids = readdirSync("/proc").map(Number).filter(Number.isInteger);
   if (after === undefined) return pids;
   const last = Number(tryRead("/proc/loadavg")?.toString().trim().split(" ").at(-1));
-  // Lower than the beginning: the numbers came round once.
+  // Lower than the beginning: the numbers wrapped around once.
   return last >= after
     ? pids.filter((pid) => pid >= after && pid <= last)
     : pids.filter((pid) => pid >= after || pid <= last);
@@ -148,13 +148,13 @@ function readRow(pid: number): ProcessRow | undefined {
   return stat === undefined ? undefined : parseStat(pid, stat.toString("latin1"));
 }
 
-/** A row of `/proc/<pid>/stat` (proc_pid_stat(5)); the name may itself hold blanks and brackets. */
+/** Parses a row of `/proc/<pid>/stat` (proc_pid_stat(5)); the name may contain blanks and brackets. */
 export function parseStat(pid: number, stat: string): ProcessRow | undefined {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [given, ppid, group, session] = fields;
   const startTime = fields[19];
   if (given === undefined || startTime === undefined) return undefined;
-  // On its way out it has given its memory back and waits to become a zombie.
+  // On its way out it has freed its memory and is about to become a zombie.
   const state = (Number(fields[6]) & PF_EXITING) === 0 ? given : "X";
   return { pid, ppid: Number(ppid), group: Number(group), session: Number(session), state, startTime };
 }
@@ -222,7 +222,7 @@ export function parsePs(output: string): readonly { readonly row: ProcessRow; re
   });
 }
 
-/** `ps -E` writes the environment behind the command line. */
+/** `ps -E` appends the environment to the command line. */
 function withoutEnvironment(text: string): string {
   const environment = / [A-Za-z_]\w*=/.exec(text);
   return environment === null ? text : text.slice(0, environment.index);
@@ -238,8 +238,8 @@ const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 50;
 
 /**
- * Ends processes: TERM (and CONT), after the grace KILL. `groups` of leaders not yet reaped get them as a
- * whole. Returns those that even KILL did not end.
+ * Ends processes: TERM (and CONT), KILL after the grace period. `groups` of leaders not yet reaped are
+ * signalled as a whole. Returns those that survive even KILL.
  */
 export async function endProcesses(
   query: ProcessQuery,
@@ -276,7 +276,7 @@ async function killAll(
   return found;
 }
 
-/** Sends a signal; a process that is gone, or belongs to another user, is passed over. */
+/** Sends a signal; skips a process that is gone or belongs to another user. */
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);

@@ -29,7 +29,7 @@ export function describeDuration(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** The text of an output on lines of its own, `(no output)` for an empty one. */
+/** The output on lines of its own, `(no output)` if it is empty. */
 export function outputLines(output: OutputText, empty = "(no output)"): string {
   if (output.text === "") return `${empty}\n`;
   return output.text.endsWith("\n") ? output.text : `${output.text}\n`;

@@ -40,7 +40,7 @@ export async function runInPort(
         context.update({ metadata: { terminal: id } });
       },
     });
-    // A port that never says that the command has ended holds nothing up.
+    // A port that never reports the end of the command must not block.
     end = await orAborted(running, signal, session.graceMs);
   } catch (error) {
     if (!signal.aborted)
@@ -70,7 +70,7 @@ export async function runInPort(
   };
 }
 
-/** Variables the command sees, and what the editor's own environment must not add to that. */
+/** Variables the command sees, and those that the editor's own environment must not add. */
 function variablesOf(session: ShellSession, seen: Environment): Pick<PortCommand, "env" | "unset"> {
   const env: { [name: string]: string } = {};
   for (const [name, value] of Object.entries(seen)) if (value !== undefined) env[name] = value;

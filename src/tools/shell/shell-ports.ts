@@ -44,17 +44,17 @@ const UNATTENDED: Environment = {
 };
 
 /**
- * The environment of a command nobody sits in front of: pagers print, editors leave the text as it is,
- * password prompts fail, the terminal is `dumb`. `CI` and `NO_COLOR` stay as they are, because programs under
- * test behave differently with them.
+ * The environment for an unattended command: pagers print, editors leave the text as it is, password prompts
+ * fail, the terminal is `dumb`. `CI` and `NO_COLOR` stay as they are, because programs under test behave
+ * differently with them.
  */
 export function unattendedEnvironment(env: Environment): Environment {
   return { ...env, ...UNATTENDED };
 }
 
-/** Confinement of commands. Made elsewhere; the shell only asks it how to start them. */
+/** Confines commands. Made elsewhere; the shell only asks it how to start them. */
 export interface CommandSandbox {
-  /** How to start a command inside. Rejects when it cannot be: then nothing is started. */
+  /** How to start a command inside. Rejects if that is impossible: then nothing is started. */
   wrap(command: SandboxCommand): Promise<SandboxedCommand>;
 }
 
@@ -67,9 +67,9 @@ export interface SandboxCommand {
   readonly cwd: string;
   /** The variables it would see outside. */
   readonly env: Environment;
-  /** True: with the network of the host. */
+  /** True: with the host's network. */
   readonly network: boolean;
-  /** True: nothing that stays can be written. */
+  /** True: it can write nothing that persists. */
   readonly readOnly: boolean;
 }
 
@@ -82,19 +82,19 @@ export interface SandboxedCommand {
   readonly cwd: string;
   /** `stdio` of the process from descriptor 3 on. */
   readonly descriptors: readonly (number | "ignore" | "pipe")[];
-  /** Called right after the start. Rejects when the command did not begin: then it never will. */
+  /** Called right after the start. Rejects if the command did not begin: then it never will. */
   readonly begin: (child: ChildProcess) => Promise<void>;
   /** Called once, when it has ended or could not be started. Must not reject. */
   readonly settle: () => Promise<void>;
-  /** Lines for the result, asked for once it is settled. */
+  /** Lines for the result, read once it has settled. */
   readonly notes: (shown: { readonly output: string; readonly failed: boolean }) => readonly string[];
 }
 
 /** Where a command runs. */
 export interface CommandPlacement {
-  /** Confined, confined with the network of the host, or not confined. */
+  /** Confined, confined with the host's network, or not confined. */
   readonly runs: "inside" | "network" | "outside";
-  /** True when a confined command can write nothing that stays. */
+  /** True if a confined command can write nothing that persists. */
   readonly readOnly: boolean;
 }
 
@@ -108,11 +108,11 @@ export interface PortCommand {
   readonly unset: readonly string[];
   /** Bytes of output worth keeping. */
   readonly maxOutputBytes: number;
-  /** Aborted: end the command and all it started. */
+  /** When aborted: end the command and everything it started. */
   readonly signal: AbortSignal;
-  /** Gets new output as it comes, where the port can tell. */
+  /** Called with new output as it comes, if the port can provide it. */
   readonly onText?: (text: string) => void;
-  /** Told the name that the terminal has with whoever shows it. */
+  /** Called with the id under which the editor shows the terminal. */
   readonly onTerminal?: (terminalId: string) => void;
 }
 
@@ -122,12 +122,12 @@ export interface PortCommandEnd {
   /** `null`: it was ended by a signal. */
   readonly exitCode: number | null;
   readonly signal?: string | null;
-  /** True when the beginning of the output is missing. */
+  /** True if the beginning of the output is missing. */
   readonly isTruncated?: boolean;
 }
 
-/** Runs commands instead of us: the terminal of an editor. Which may run stays ours to say. */
+/** Runs commands for us: the terminal of an editor. We still decide which may run. */
 export interface ShellPort {
-  /** Runs a command to its end. Rejects when it cannot be started. */
+  /** Runs a command to its end. Rejects if it cannot be started. */
   run(command: PortCommand): Promise<PortCommandEnd>;
 }

@@ -24,14 +24,14 @@ interface ShellStart {
   readonly env: Environment;
   /** Unique text that all processes of this command carry in their environment. */
   readonly mark: string;
-  /** Ends the group when this process is killed. */
+  /** Kills the group if this process is killed. */
   readonly watcher: ProcessWatcher | undefined;
-  /** It ends with all it started, so that nothing of it has to be looked for. */
+  /** It takes everything it started down with it, so that no search for leftovers is needed. */
   readonly confined: SandboxedCommand | undefined;
-  /** Where both outputs go; without it Node's own pipes are used. */
+  /** Receives both outputs. Default: Node's own pipes. */
   readonly pipe: OutputPipe | undefined;
   readonly output: OutputBuffer;
-  /** Takes output. While a returned promise is pending, no more is read. Must not throw or reject. */
+  /** Takes output. While the returned promise is pending, no more is read. Must not throw or reject. */
   readonly onOutput: (bytes: Uint8Array) => Promise<void> | undefined;
 }
 
@@ -40,11 +40,11 @@ export interface ShellExit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** After the shell's end, output that still comes is waited for until it was quiet for this long … */
+/** After the shell's end, more output is awaited until it has been quiet for this long … */
 const QUIET_MS = 100;
 /** … and no longer than this. */
 const MAX_DRAIN_MS = 500;
-/** Within this time process ids do not come round, so a number is still ours. */
+/** Process ids do not wrap around within this time, so a number is still ours. */
 const FRESH_MS = 1000;
 const REAP_MS = 1000;
 
@@ -82,7 +82,7 @@ export async function startCommand(start: ShellStart): Promise<RunningCommand> {
   return new RunningCommand(child.pid, child, readers, start);
 }
 
-/** A command and all it started: in its call, as a job, or ended. */
+/** A command and everything it started: in its call, as a job, or ended. */
 export class RunningCommand {
   readonly command: string;
   readonly pid: number;
@@ -91,12 +91,12 @@ export class RunningCommand {
   readonly notes: SandboxedCommand["notes"];
   /** Resolves when the shell itself has ended, whatever its children do. */
   readonly exited: Promise<ShellExit>;
-  /** Resolves when all output was read and nobody holds the pipe any more, or after {@link close}. */
+  /** Resolves when all output is read and no process holds the pipe any more, or after {@link close}. */
   readonly closed: Promise<void>;
-  /** Resolves when it has ended and its sandbox has looked after it. */
+  /** Resolves when it has ended and its sandbox has cleaned up. */
   readonly settled: Promise<unknown>;
   readonly child: ChildProcess;
-  /** True for what a finished command left running, false for a command started in the background. */
+  /** True for processes left by a finished command, false for a command started in the background. */
   isLeftover = false;
   readonly #leavesNothing: boolean;
   readonly #mark: string;
@@ -107,7 +107,7 @@ export class RunningCommand {
   #isClosed = false;
   #lastOutputAt = 0;
   #storing = 0;
-  /** Found running at the last look. While one of them runs, the shell's number is still ours. */
+  /** Running at the last look. While one of them runs, the shell's number is still ours. */
   #known: readonly ProcessInfo[] = [];
 
   constructor(pid: number, child: ChildProcess, readers: readonly Readable[], start: ShellStart) {
@@ -162,13 +162,13 @@ export class RunningCommand {
     return this.#known;
   }
 
-  /** The shell's number, as long as it is certain that it is not somebody else's by now. */
+  /** The shell's number, as long as it cannot have been reused. */
   roots(): readonly number[] {
     if (this.#exit === undefined || this.#known.some(isRunning)) return [this.pid];
     return performance.now() - this.#exitedAt < FRESH_MS ? [this.pid] : [];
   }
 
-  /** Ends everything the command started: TERM, after the grace KILL. Returns what did not end even then. */
+  /** Ends everything the command started: TERM, KILL after the grace period. Returns what survives both. */
   async end(graceMs: number): Promise<readonly ProcessInfo[]> {
     if (process.platform === "win32") this.killNow();
     const query = { mark: this.#mark, roots: this.roots() };
@@ -187,7 +187,7 @@ export class RunningCommand {
     else spawn("taskkill", ["/pid", String(this.pid), "/T", "/F"], { stdio: "ignore", windowsHide: true });
   }
 
-  /** Keeps the program alive no longer. Output is still read, so that a writer does not fail. */
+  /** Stops keeping the program alive. Output is still read, so that a writer does not fail. */
   unref(): void {
     this.child.unref();
     for (const reader of this.#readers)
@@ -220,7 +220,7 @@ export class RunningCommand {
     return new Promise((resolve) => {
       reader.once("end", resolve);
       reader.once("close", resolve);
-      // A pipe that breaks has ended; "close" follows.
+      // A broken pipe has ended; "close" follows.
       reader.once("error", () => resolve());
     });
   }
@@ -233,7 +233,7 @@ export class RunningCommand {
     return new Promise((resolve) => {
       let timer: NodeJS.Timeout;
       const wait = (): void => {
-        // One look at the pipe after that: a busy program may be late to read what was written long ago.
+        // Then checks the pipe once more: a busy program may be late to read old output.
         timer = setTimeout(() => setImmediate(check), Math.max(0, quietAt() - performance.now()));
       };
       const check = (): void => {

@@ -23,30 +23,30 @@ import { type RunningCommand, startCommand } from "./shell-process.ts";
 export interface ShellOptions {
   /** Variables the commands see. Default: a plain `PATH` and `HOME`, nothing of this process. */
   readonly env?: Environment;
-  /** Variables that were held back: a command that seems to need one is told so. Default: none. */
+  /** Names of withheld variables, mentioned if a command seems to need one. Default: none. */
   readonly withheld?: readonly string[];
   /** True for a call that runs outside because it only looks: git runs no programs in it. Default: none. */
   readonly looks?: (input: object) => boolean;
-  /** Takes secrets out of output before any of it is cut, shown or kept. Default: it stays as it is. */
+  /** Takes secrets out of output before any of it is truncated, shown or kept. Default: no redaction. */
   readonly redact?: Redaction | undefined;
   /**
-   * Confines commands; a function is called once, and commands wait for it. When it rejects nothing runs.
-   * Default: commands can do all the user can.
+   * Confines commands. A function is called once, and commands wait for it. If it rejects, nothing runs.
+   * Default: commands can do everything the user can.
    */
   readonly sandbox?: CommandSandbox | OpenCommandSandbox | undefined;
-  /** Says where an allowed call runs, right when it starts. Default: in the sandbox, with no way out. */
+  /** Decides where an allowed call runs, right as it starts. Default: in the sandbox, with no way out. */
   readonly placement?: ((input: object) => CommandPlacement) | undefined;
-  /** Runs commands instead of us that are neither in the background nor in a sandbox. */
+  /** Runs commands for us that are neither in the background nor in a sandbox. */
   readonly port?: ShellPort | undefined;
-  /** The shell. Default: bash where the system has it, else `sh`. */
+  /** The shell. Default: bash if the system has it, else `sh`. */
   readonly shell?: string;
-  /** Names the session in the environment of its processes, in letters, digits and `_`. Default: its own. */
+  /** Identifies the session in the environment of its processes: letters, digits, `_`. Default: a new id. */
   readonly mark?: string;
-  /** Ends them when this process is killed. Default: one of its own. */
+  /** Kills its processes if this process is killed. Default: a new watcher. */
   readonly watcher?: ProcessWatcher | undefined;
   /** Folder for long outputs, kept at the end. Default: a temporary one, removed at the end. */
   readonly outputDir?: string;
-  /** Folder in which that temporary one is made. Default: the one for temporary files. */
+  /** Parent of that temporary folder. Default: the folder for temporary files. */
   readonly outputParent?: string;
   /** Milliseconds between TERM and KILL, 0 to 5,000. Default 2,000. */
   readonly graceMs?: number;
@@ -75,18 +75,18 @@ const OUTSIDE: CommandPlacement = { runs: "outside", readOnly: false };
 const DEFAULT_GRACE_MS = 2000;
 const MAX_GRACE_MS = 5000;
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
-/** All output files of a session together; the oldest go first. */
+/** Maximum size of all output files of a session together; the oldest are deleted first. */
 const MAX_FOLDER_BYTES = 1024 * 1024 * 1024;
-/** A sandbox may meet with something that is gone the next moment, as a socket that it closes. */
+/** A sandbox may trip over something that vanishes a moment later, such as a socket being closed. */
 const STARTS = 2;
 const HEAD_BYTES = 16_000;
 const TAIL_BYTES = 32_000;
 const MAX_FINISHED = 100;
 
-/** Shared by the commands of one session. Whatever they started ends with {@link dispose}. */
+/** Shared by the commands of one session. Everything they started ends with {@link dispose}. */
 export class ShellSession {
   readonly graceMs: number;
-  /** Where commands run instead that nothing confines. */
+  /** Runs the commands that nothing confines. */
   readonly port: ShellPort | undefined;
   readonly redact: Redaction | undefined;
   readonly limits: OutputLimits;
@@ -108,7 +108,7 @@ export class ShellSession {
   #disposed: Promise<void> | undefined;
 
   constructor(options: ShellOptions = {}) {
-    // Not read yet: what the variables are may take time to find out, and is only needed by a command.
+    // Not read yet: finding the variables may take time, and only a command needs them.
     this.#options = options;
     this.redact = options.redact;
     this.port = options.port;
@@ -118,7 +118,7 @@ export class ShellSession {
     this.graceMs = Math.min(Math.max(0, options.graceMs ?? DEFAULT_GRACE_MS), MAX_GRACE_MS);
     const fileBytes = options.maxOutputBytes ?? MAX_OUTPUT_BYTES;
     this.limits = { headBytes: HEAD_BYTES, tailBytes: TAIL_BYTES, fileBytes };
-    // Beside what its commands leave there, and gone with it.
+    // Next to what its commands leave there, and removed with it.
     const temporary = (): string => options.outputParent ?? (this.env["TMPDIR"] || tmpdir());
     this.#folder = new OutputFolder(options.outputDir, MAX_FOLDER_BYTES, temporary);
     this.#pipes = new OutputPipes(() => this.#folder.path());
@@ -130,8 +130,8 @@ export class ShellSession {
   }
 
   /**
-   * Where a call runs. Throws `invalid_argument` for one that may not leave a sandbox, and what opening the
-   * sandbox throws: nothing of it runs outside then.
+   * Where a call runs. Throws `invalid_argument` for one that may not leave a sandbox, and whatever opening
+   * the sandbox throws: in that case nothing runs outside.
    */
   async placeOf(input: { readonly access?: unknown }): Promise<CommandPlace> {
     const sandbox = await this.#openSandbox();
@@ -151,16 +151,16 @@ export class ShellSession {
     return this.#opening;
   }
 
-  /** Does ahead what the first command would wait for (a few milliseconds). Never rejects. */
+  /** Does the setup the first command would otherwise wait for (a few milliseconds). Never rejects. */
   async prepare(): Promise<void> {
     if (this.#disposed !== undefined) return;
     this.#watcher?.add(this.#mark);
-    // A call that needs it says what is wrong.
+    // A call that needs it reports the problem.
     const opened = this.#openSandbox().catch(() => undefined);
     await Promise.all([this.#pipes.prepare(), opened]);
   }
 
-  /** The shell that runs commands; throws `invalid_config` when there is none. */
+  /** The shell that runs commands. Throws `invalid_config` if there is none. */
   shell(): string {
     this.#shell ??= findShell(this.env);
     if (this.#shell !== undefined) return this.#shell;
@@ -171,7 +171,7 @@ export class ShellSession {
     );
   }
 
-  /** Starts a command. Rejects with the system's error, or `aborted` when the session is over. */
+  /** Starts a command. Rejects with the system's error, or `aborted` if the session is over. */
   async start(options: CommandStart): Promise<RunningCommand> {
     const { sandbox } = options.place ?? {};
     if (sandbox === undefined) return this.#run(options, undefined);
@@ -266,7 +266,7 @@ export class ShellSession {
     await running.close();
   }
 
-  /** A command goes on as a job, in the background, which no longer keeps the program alive. */
+  /** Continues a command as a background job, which no longer keeps the program alive. */
   adopt(running: RunningCommand, isLeftover: boolean): string {
     const id = `job_${++this.#jobCount}`;
     running.isLeftover = isLeftover;
@@ -296,7 +296,7 @@ export class ShellSession {
     this.#onJobEnd();
   }
 
-  /** Kills at once, without waiting, what can be found at once: for a program that is about to exit. */
+  /** Kills without waiting everything that can be found immediately: for a program about to exit. */
   killNow(): void {
     for (const running of this.#all()) running.killNow();
     for (const { pid } of findProcessesNow({ mark: this.#mark, roots: this.#roots() }))
@@ -304,8 +304,8 @@ export class ShellSession {
   }
 
   /**
-   * Ends everything this session started, TERM first and KILL after the grace; also what left its group
-   * unseen, where the system lets us find it. Removes the temporary folder. Later commands are refused.
+   * Ends everything this session started, TERM first and KILL after the grace period, including what left its
+   * group unseen, if the system lets us find it. Removes the temporary folder. Later commands are refused.
    */
   dispose(): Promise<void> {
     this.#disposed ??= this.#end();
@@ -341,20 +341,20 @@ function refused(why: string): NanoAgentError {
   );
 }
 
-/** Settings that keep git from running programs that a repository names. */
+/** Settings that keep git from running programs named by a repository. */
 const GIT_SETTINGS = [
   ["core.fsmonitor", "false"],
   ["core.hooksPath", "/dev/null"],
   ["core.pager", "cat"],
   ["log.showSignature", "false"],
-  // Git shows differences of a submodule by starting there.
+  // Git shows differences of a submodule by starting another git in it.
   ["diff.submodule", "short"],
   ["status.submoduleSummary", "false"],
-  // A submodule has settings of its own.
+  // A submodule has its own settings.
   ["diff.ignoreSubmodules", "all"],
 ] as const;
 
-/** Variables by which git runs others or reads settings from elsewhere, and a shell a file of its own. */
+/** Variables that make git run programs or read other settings, or a shell read a file at startup. */
 const STEERING =
   /^(?:BASH_ENV|ENV)$|^GIT_(?!AUTHOR_|COMMITTER_|TERMINAL_PROMPT$|PAGER$|EDITOR$|SEQUENCE_EDITOR$|MERGE_AUTOEDIT$|SSL_)/;
 
@@ -369,7 +369,7 @@ export function lookingEnvironment(env: Environment): Environment {
     ...Object.fromEntries(settings),
     GIT_CONFIG_COUNT: String(GIT_SETTINGS.length),
     GIT_OPTIONAL_LOCKS: "0",
-    // A repository may name a server for what is missing from it.
+    // A partial clone may name a server to fetch missing objects from.
     GIT_ALLOW_PROTOCOL: "",
     GIT_NO_LAZY_FETCH: "1",
   };

@@ -12,10 +12,10 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { errorMessage } from "../../core/base/errors.ts";
 
 /**
- * True when an IP address is one of the public internet: not this machine, a private network, link-local
- * (cloud metadata among them), multicast, documentation or reserved space, nor an IPv6 form that carries such
- * an IPv4 address. Sources: the IANA special-purpose address registries (RFC 6890 and successors). Anything
- * that is no address is not public.
+ * True if an IP address is on the public internet: not this machine, a private network, link-local (including
+ * cloud metadata), multicast, documentation or reserved space, nor an IPv6 form that carries such an IPv4
+ * address. Sources: the IANA special-purpose address registries (RFC 6890 and successors). Anything that is
+ * not an address is not public.
  */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address.replace(/%.*$/, ""));
@@ -42,7 +42,7 @@ const RESERVED_V4: BlockList = blockList("ipv4", [
   ["240.0.0.0", 4],
 ] as const);
 
-/** A list of its own: one list would see every IPv4 address in the IPv6 range that maps them. */
+/** A separate list: a single one would find every IPv4 address in the IPv6 range that maps them. */
 const RESERVED_V6: BlockList = blockList("ipv6", [
   ["::", 96],
   ["::ffff:0:0", 96],
@@ -68,7 +68,7 @@ function blockList(family: "ipv4" | "ipv6", subnets: readonly (readonly [string,
 
 export class PageError extends Error {}
 
-/** Resolves as usual and refuses the name as a whole when one of its addresses is not public. */
+/** Resolves as usual and refuses the name altogether if one of its addresses is not public. */
 export const publicLookup: LookupFunction = (host, options, callback) => {
   resolveHost(host, { ...options, all: true }).then(
     (found) => {
@@ -94,11 +94,11 @@ export interface FetchPageOptions {
   readonly maxBytes: number;
   /** Hosts that may be reached at any address, e.g. `localhost` or `10.0.0.7`. Others only at public ones. */
   readonly privateHosts: readonly string[];
-  /** `HTTPS_PROXY`, `NO_PROXY`, …, as agents of Node take them. A proxy resolves names itself. */
+  /** `HTTPS_PROXY`, `NO_PROXY`, …, as Node's agents take them. A proxy resolves names itself. */
   readonly proxyEnv?: { readonly [name: string]: string | undefined } | undefined;
 }
 
-/** A page, or where it has moved. */
+/** A page, or the address it has moved to. */
 export type FetchedPage =
   | {
       readonly type: "page";
@@ -114,8 +114,8 @@ const MAX_REDIRECTS = 5;
 
 /**
  * GETs a page without cookies or credentials. Redirects are followed within the host; one to another host is
- * handed back, so that it can be judged. The address a name resolves to is checked where the connection is
- * made, so a second answer of the resolver cannot lead elsewhere. Throws {@link PageError}.
+ * returned, so that it can be judged. The resolved address is checked when the connection is made, so a
+ * second answer of the resolver cannot lead elsewhere. Throws {@link PageError}.
  */
 export async function fetchPage(address: URL, options: FetchPageOptions): Promise<FetchedPage> {
   const timeout = AbortSignal.timeout(options.timeoutMs);
@@ -137,7 +137,9 @@ export async function fetchPage(address: URL, options: FetchPageOptions): Promis
     if (error instanceof PageError) throw error;
     if (options.signal.aborted) throw options.signal.reason;
     if (timeout.aborted) throw new PageError(`${address.href} took longer than ${options.timeoutMs} ms.`);
-    throw new PageError(`${address.href} cannot be reached: ${errorMessage(error).replace(/(\/\/)[^/@\s]+@/g, "$1***@")}`);
+    throw new PageError(
+      `${address.href} cannot be reached: ${errorMessage(error).replace(/(\/\/)[^/@\s]+@/g, "$1***@")}`,
+    );
   }
 }
 

@@ -66,7 +66,7 @@ test("what is not for reading is left out, unclosed or nested", () => {
 test("marks around nothing are left out and marks left open are closed", () => {
   expect([md("<b></b>x<i> </i>y"), md("<b>x<p>y"), md("</b></i></a></li></table>x")]).toEqual([
     "x y",
-    "**x**\n\n**y**",
+    "**x**\n\ny",
     "x",
   ]);
 });

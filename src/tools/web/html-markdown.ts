@@ -8,9 +8,6 @@ export interface MarkdownPage {
 const SKIPPED: ReadonlySet<string> = new Set(
   "script style noscript template svg math iframe object canvas select dialog".split(" "),
 );
-const VOID: ReadonlySet<string> = new Set(
-  "area base br col embed hr img input link meta source track wbr".split(" "),
-);
 
 /** How the text of these elements is read. Source: HTML Standard, 13.2.6.4. */
 const MODES: ReadonlyMap<string, (typeof TokenizerMode)[keyof typeof TokenizerMode]> = new Map([
@@ -25,84 +22,70 @@ const MODES: ReadonlyMap<string, (typeof TokenizerMode)[keyof typeof TokenizerMo
   ["plaintext", TokenizerMode.PLAINTEXT],
 ]);
 
-/** Elements that stand on lines of their own. */
-const BLOCKS: ReadonlySet<string> = new Set(
-  "address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr html legend main nav ol p pre section summary table ul".split(
-    " ",
-  ),
-);
-const TABLE_PARTS: ReadonlySet<string> = new Set("table thead tbody tfoot tr td th".split(" "));
-const CELLS: ReadonlySet<string> = new Set(["td", "th"]);
-const ITEMS: ReadonlySet<string> = new Set(["dd", "dt"]);
-
-/** The open elements that a start tag ends, and those that keep them open. */
-const ENDED_BY: ReadonlyMap<string, readonly [ends: ReadonlySet<string>, unlessIn: ReadonlySet<string>]> =
-  new Map([
-    ["a", [new Set(["a"]), CELLS]],
-    ["li", [new Set(["li"]), new Set(["ul", "ol"])]],
-    ["dd", [ITEMS, new Set(["dl"])]],
-    ["dt", [ITEMS, new Set(["dl"])]],
-    ["tr", [new Set(["tr"]), new Set(["table"])]],
-    ["td", [CELLS, new Set(["tr"])]],
-    ["th", [CELLS, new Set(["tr"])]],
-  ]);
-const PARAGRAPH: ReadonlySet<string> = new Set(["p"]);
-const HOLDERS: ReadonlySet<string> = new Set([...BLOCKS, ...TABLE_PARTS, "li"]);
-/** An end tag in a cell ends nothing outside of its table. */
-const CELL: ReadonlySet<string> = new Set([...CELLS, "caption", "table"]);
-const TABLE: ReadonlySet<string> = new Set(["table"]);
-
-/** Elements below this depth count as their text alone: nesting costs neither time nor stack. */
-const MAX_DEPTH = 100;
-
-interface PageElement {
-  readonly name: string;
-  readonly attributes: Token.Attribute[];
-  readonly children: (PageElement | string)[];
-}
-
-/** Takes time by the length of the page alone, and closes what is left open. */
+/** Works on tokens, without a tree: time grows with the length alone, and what is open is closed. */
 export function htmlToMarkdown(html: string, base: string): MarkdownPage {
-  const reader = new PageReader();
+  const reader = new PageReader(base);
   const tokenizer = new Tokenizer({}, reader);
   reader.onMode = (mode, name) => {
     tokenizer.state = mode;
     tokenizer.lastStartTagName = name;
   };
   tokenizer.write(html, true);
-  const writer = new MarkdownWriter(base);
-  writer.addAll(reader.root, []);
-  return { title: writer.title, markdown: writer.end() };
+  return reader.page();
 }
 
-/** Makes a tree of tokens, simpler than the one of the standard, whose time can grow with the square. */
 class PageReader {
   onMode: (mode: (typeof TokenizerMode)[keyof typeof TokenizerMode], name: string) => void = () => undefined;
-  readonly root: PageElement = { name: "", attributes: [], children: [] };
-  readonly #open: PageElement[] = [];
+  readonly #writer: MarkdownWriter;
+  /** The element whose content is skipped, and how many of its name are open in it. */
+  #skipping: { readonly name: string; depth: number } | undefined;
+  #title: string | undefined;
+  #inTitle = false;
 
-  onStartTag({ tagName: name, attrs: attributes, selfClosing }: Token.TagToken): void {
-    const mode = MODES.get(name);
-    if (mode !== undefined) this.onMode(mode, name);
-    if (BLOCKS.has(name)) this.#end(PARAGRAPH, HOLDERS);
-    const [ends, unlessIn] = ENDED_BY.get(name) ?? [];
-    if (ends !== undefined && unlessIn !== undefined) this.#end(ends, unlessIn);
-    if (this.#open.length === MAX_DEPTH && mode === undefined) return;
-    const element = { name, attributes, children: [] };
-    this.#add(element);
-    if (!VOID.has(name) && (!selfClosing || mode !== undefined)) this.#open.push(element);
+  constructor(base: string) {
+    this.#writer = new MarkdownWriter(base);
+  }
+
+  page(): MarkdownPage {
+    return { title: this.#title?.replace(/\s+/g, " ").trim() || undefined, markdown: this.#writer.end() };
+  }
+
+  onStartTag({ tagName, attrs, selfClosing }: Token.TagToken): void {
+    const mode = MODES.get(tagName);
+    if (mode !== undefined) this.onMode(mode, tagName);
+    if (this.#skipping !== undefined) {
+      if (tagName === this.#skipping.name && !selfClosing) this.#skipping.depth++;
+      return;
+    }
+    if (SKIPPED.has(tagName)) {
+      if (!selfClosing || mode !== undefined) this.#skipping = { name: tagName, depth: 1 };
+      return;
+    }
+    if (tagName === "title") {
+      this.#inTitle = this.#title === undefined;
+      this.#skipping = this.#inTitle ? undefined : { name: tagName, depth: 1 };
+      return;
+    }
+    this.#writer.open(tagName, (name) => attrs.find((attribute) => attribute.name === name)?.value);
   }
 
   onEndTag({ tagName }: Token.TagToken): void {
-    this.#end(new Set([tagName]), TABLE_PARTS.has(tagName) ? TABLE : CELL);
+    if (this.#skipping !== undefined) {
+      if (tagName === this.#skipping.name && --this.#skipping.depth === 0) this.#skipping = undefined;
+      return;
+    }
+    if (tagName === "title") this.#inTitle = false;
+    else this.#writer.close(tagName);
   }
 
   onCharacter({ chars }: Token.CharacterToken): void {
-    this.#add(chars);
+    if (this.#skipping !== undefined) return;
+    if (this.#inTitle) this.#title = (this.#title ?? "") + chars;
+    else this.#writer.text(chars);
   }
 
-  onWhitespaceCharacter({ chars }: Token.CharacterToken): void {
-    this.#add(chars);
+  onWhitespaceCharacter(token: Token.CharacterToken): void {
+    this.onCharacter(token);
   }
 
   // None of these says anything about the text.
@@ -110,22 +93,58 @@ class PageReader {
   readonly onComment = nothing;
   readonly onDoctype = nothing;
   readonly onEof = nothing;
-
-  #add(node: PageElement | string): void {
-    (this.#open.at(-1) ?? this.root).children.push(node);
-  }
-
-  /** Ends the innermost open element of some names with all in it, unless it is outside of another. */
-  #end(names: ReadonlySet<string>, unlessIn: ReadonlySet<string>): void {
-    const at = this.#open.findLastIndex(({ name }) => names.has(name) || unlessIn.has(name));
-    if (names.has(this.#open[at]?.name ?? "")) this.#open.length = at;
-  }
 }
 
 function nothing(): void {
   return undefined;
 }
 
+class TextLine {
+  readonly #pieces: string[] = [];
+
+  get isEmpty(): boolean {
+    return this.#pieces.length === 0;
+  }
+
+  get end(): number {
+    return this.#pieces.length;
+  }
+
+  get endsInSpace(): boolean {
+    return /\s$/.test(this.#pieces.at(-1) ?? "");
+  }
+
+  add(text: string): void {
+    if (text !== "") this.#pieces.push(text);
+  }
+
+  /** Removes blanks from the end, as far back as `from`; true when there were some. */
+  trimEnd(from = 0): boolean {
+    let trimmed = false;
+    while (this.#pieces.length > from) {
+      const last = this.#pieces.pop() ?? "";
+      const kept = last.trimEnd();
+      trimmed ||= kept !== last;
+      if (kept === "") continue;
+      this.#pieces.push(kept);
+      break;
+    }
+    return trimmed;
+  }
+
+  /** Takes away what was added since a place, and returns it. */
+  cut(from: number): string {
+    return this.#pieces.splice(from).join("");
+  }
+}
+
+const HEADING = /^h[1-6]$/;
+/** Elements that stand on lines of their own. */
+const BLOCKS: ReadonlySet<string> = new Set(
+  "address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure footer form header html legend main nav p section summary table".split(
+    " ",
+  ),
+);
 const EMPHASIS: ReadonlyMap<string, string> = new Map([
   ["b", "**"],
   ["strong", "**"],
@@ -137,101 +156,199 @@ const EMPHASIS: ReadonlyMap<string, string> = new Map([
   ["kbd", "`"],
   ["samp", "`"],
 ]);
+const MAX_DEPTH = 20;
 
-/** The markers around the text of an element: emphasis, or a link. */
-interface Mark {
-  readonly before: string;
-  readonly after: string;
+export type Attribute = (name: string) => string | undefined;
+
+interface List {
+  readonly ordered: boolean;
+  next: number;
 }
 
-/** A piece of a line, and the marks around it, outermost first. */
-interface Run {
-  readonly text: string;
-  readonly marks: readonly Mark[];
-}
-
-class MarkdownWriter {
-  title: string | undefined;
+/** Writes Markdown from elements and text. Elements may be closed in any order, or never. */
+export class MarkdownWriter {
   readonly #base: string;
   readonly #lines: string[] = [];
-  /** The current line, without the marks of lists and quotes. */
-  #runs: Run[] = [];
+  /** The line at work, without the marks of lists and quotes. */
+  readonly #line = new TextLine();
+  #wantsSpace = false;
   #wantsBlank = false;
   #quotes = 0;
-  /** The open lists: the number of the next item, undefined without numbers. */
-  readonly #lists: (number | undefined)[] = [];
+  readonly #lists: List[] = [];
   #bullet = "";
-  #heading = "";
+  #code: string[] | undefined;
+  #codeLanguage = "";
+  readonly #links: { readonly href: string; readonly at: number }[] = [];
+  /** Emphasis begun on the line at work, and where its text begins. */
+  readonly #marks: { readonly mark: string; readonly after: number }[] = [];
+  #cells: number | undefined;
+  #headerCells = 0;
 
   constructor(base: string) {
     this.#base = base;
   }
 
   end(): string {
+    while (this.#links.length > 0) this.close("a");
+    if (this.#cells !== undefined) this.#endRow();
+    if (this.#code !== undefined) this.close("pre");
     this.#endLine();
     return this.#lines.join("\n").trim();
   }
 
-  addAll({ children }: PageElement, marks: readonly Mark[]): void {
-    for (const child of children)
-      if (typeof child === "string") this.#runs.push({ text: child, marks });
-      else if (!SKIPPED.has(child.name)) this.#add(child, marks);
+  text(chars: string): void {
+    if (this.#code !== undefined) {
+      this.#code.push(chars);
+      return;
+    }
+    const plain = chars.replace(/[\s\u00a0]+/g, " ");
+    if (plain === " ") {
+      this.#wantsSpace = true;
+      return;
+    }
+    this.#put(plain);
   }
 
-  #add(element: PageElement, marks: readonly Mark[]): void {
-    const { name } = element;
+  open(name: string, attribute: Attribute): void {
+    if (this.#code !== undefined) return this.#openInCode(name, attribute);
+    if (HEADING.test(name)) return this.#heading(Number(name[1]));
+    const mark = EMPHASIS.get(name);
+    if (mark !== undefined) return this.#mark(mark, true);
     switch (name) {
-      case "title":
-        this.title ??= rawText(element).replace(/\s+/g, " ").trim() || undefined;
-        return;
       case "br":
-        return this.#endLine();
-      case "img":
-        return this.#image(element, marks);
+        if (this.#cells === undefined) this.#endLine();
+        else this.#wantsSpace = true;
+        return;
+      case "hr":
+        this.#endBlock();
+        this.#put("---");
+        return this.#endBlock();
       case "pre":
-        return this.#code(element);
+        this.#endBlock();
+        this.#code = [];
+        this.#codeLanguage = "";
+        return;
+      case "a":
+        return this.#openLink(attribute("href"));
+      case "img":
+        return this.#image(attribute);
+      default:
+        return this.#openPart(name, attribute);
+    }
+  }
+
+  close(name: string): void {
+    if (this.#code !== undefined) {
+      if (name === "pre") this.#closeCode();
+      return;
+    }
+    if (HEADING.test(name)) return this.#endBlock();
+    const mark = EMPHASIS.get(name);
+    if (mark !== undefined) return this.#mark(mark, false);
+    switch (name) {
+      case "a":
+        return this.#closeLink();
       case "ul":
       case "ol":
-        return this.#list(element, marks);
+        this.#endLine();
+        this.#lists.pop();
+        this.#wantsBlank = this.#lists.length === 0;
+        return;
       case "li":
-        return this.#item(element, marks);
+        return this.#endLine();
       case "tr":
-        return this.#row(element);
+        return this.#endRow();
       default:
-        if (BLOCKS.has(name)) this.#block(element, marks);
-        else this.addAll(element, this.#marksOf(element, marks));
+        if (BLOCKS.has(name)) this.#endBlock();
+        if (name === "blockquote" && this.#cells === undefined) this.#quotes = Math.max(0, this.#quotes - 1);
     }
   }
 
-  #marksOf(element: PageElement, marks: readonly Mark[]): readonly Mark[] {
-    const sign = EMPHASIS.get(element.name);
-    if (sign !== undefined)
-      return marks.some(({ before }) => before === sign) ? marks : [...marks, { before: sign, after: sign }];
-    const url = element.name === "a" ? this.#absolute(attribute(element, "href")) : undefined;
-    return url === undefined ? marks : [...marks, { before: "[", after: `](${url})` }];
+  #openPart(name: string, attribute: Attribute): void {
+    switch (name) {
+      case "ul":
+      case "ol":
+        return this.#openList(name === "ol", Number(attribute("start") ?? 1));
+      case "li":
+        return this.#item();
+      case "tr":
+        return this.#row();
+      case "td":
+      case "th":
+        return this.#cell(name === "th");
+      default:
+        return this.#openBlock(name);
+    }
   }
 
-  #block(element: PageElement, marks: readonly Mark[]): void {
+  #openBlock(name: string): void {
+    if (!BLOCKS.has(name)) return;
     // The first paragraph in an item of a list stays on its line.
-    if (this.#bullet === "" || this.#hasText()) this.#endBlock();
-    const { name } = element;
-    const isQuote = name === "blockquote";
-    if (name === "hr") this.#push("---");
-    if (/^h[1-6]$/.test(name)) this.#heading = `${"#".repeat(Number(name[1]))} `;
-    if (isQuote) {
-      this.#blank();
-      this.#quotes++;
-    }
-    this.addAll(element, marks);
-    this.#endBlock();
-    if (isQuote) this.#quotes--;
-    this.#heading = "";
+    if (this.#bullet === "" || !this.#line.isEmpty) this.#endBlock();
+    if (name !== "blockquote" || this.#cells !== undefined) return;
+    this.#blank();
+    this.#quotes = Math.min(MAX_DEPTH, this.#quotes + 1);
   }
 
-  #image(element: PageElement, marks: readonly Mark[]): void {
-    const alt = attribute(element, "alt").replace(/\s+/g, " ").trim();
-    const url = this.#absolute(attribute(element, "src"));
-    if (alt !== "" && url !== undefined) this.#runs.push({ text: `![${alt}](${url})`, marks });
+  #heading(level: number): void {
+    this.#endBlock();
+    this.#put(`${"#".repeat(level)} `);
+    this.#wantsSpace = false;
+  }
+
+  #put(text: string): void {
+    if (this.#line.isEmpty || this.#marks.at(-1)?.after === this.#line.end) this.#line.add(text.trimStart());
+    else if (this.#wantsSpace && !this.#line.endsInSpace) this.#line.add(` ${text.trimStart()}`);
+    else this.#line.add(text);
+    this.#wantsSpace = false;
+  }
+
+  /** A blank before a closing mark goes behind it. A mark around nothing is left out. */
+  #mark(mark: string, opens: boolean): void {
+    if (opens) {
+      if (this.#marks.length >= MAX_DEPTH) return;
+      this.#space();
+      this.#line.add(mark);
+      this.#marks.push({ mark, after: this.#line.end });
+      return;
+    }
+    const at = this.#marks.findLastIndex((open) => open.mark === mark);
+    const open = this.#marks[at];
+    if (open === undefined) return;
+    this.#marks.splice(at);
+    if (this.#line.trimEnd(open.after)) this.#wantsSpace = true;
+    if (this.#line.end > open.after) this.#line.add(mark);
+    else this.#line.cut(open.after - 1);
+  }
+
+  #space(): void {
+    if (this.#wantsSpace && !this.#line.isEmpty && !this.#line.endsInSpace) this.#line.add(" ");
+    this.#wantsSpace = false;
+  }
+
+  #openLink(href: string | undefined): void {
+    if (this.#links.length >= MAX_DEPTH) return;
+    this.#space();
+    this.#links.push({ href: href ?? "", at: this.#line.end });
+  }
+
+  #closeLink(): void {
+    const link = this.#links.pop();
+    if (link === undefined) return;
+    // Emphasis begun in the link ends in it: its place is gone when the text of the link is taken.
+    for (let open = this.#marks.at(-1); open !== undefined && open.after > link.at; open = this.#marks.at(-1))
+      this.#mark(open.mark, false);
+    // A link around whole blocks has its text on earlier lines.
+    const text = this.#line.cut(link.at);
+    const url = this.#absolute(link.href);
+    if (url === undefined || text.trim() === "") this.#line.add(text);
+    else this.#line.add(`[${text.trim()}](${url})`);
+  }
+
+  #image(attribute: Attribute): void {
+    const alt = attribute("alt")?.replace(/\s+/g, " ").trim() ?? "";
+    const url = this.#absolute(attribute("src") ?? "");
+    if (alt !== "" && url !== undefined) this.#put(`![${alt}](${url})`);
   }
 
   /** Undefined for what leads nowhere: a place in the same page, a script, inline data. */
@@ -241,72 +358,68 @@ class MarkdownWriter {
     return url === null || !/^(?:https?|mailto):$/.test(url.protocol) ? undefined : url.href;
   }
 
-  #list(element: PageElement, marks: readonly Mark[]): void {
+  #openList(ordered: boolean, start: number): void {
     this.#endLine();
     if (this.#lists.length === 0) this.#wantsBlank = this.#lines.length > 0;
-    const start = Number(attribute(element, "start") || 1);
-    this.#lists.push(element.name === "ul" ? undefined : Number.isSafeInteger(start) ? start : 1);
-    this.addAll(element, marks);
-    this.#endLine();
-    this.#lists.pop();
-    this.#wantsBlank = this.#lists.length === 0;
+    this.#lists.push({ ordered, next: Number.isSafeInteger(start) ? start : 1 });
   }
 
-  #item(element: PageElement, marks: readonly Mark[]): void {
+  #item(): void {
     this.#endLine();
-    const number = this.#lists.at(-1);
-    if (number !== undefined) this.#lists[this.#lists.length - 1] = number + 1;
-    this.#bullet = number === undefined ? "- " : `${number}. `;
-    this.addAll(element, marks);
-    this.#endLine();
-    this.#bullet = "";
+    const list = this.#lists.at(-1);
+    this.#bullet = list?.ordered === true ? `${list.next++}. ` : "- ";
   }
 
-  /** All of a cell stands on the line of its row. */
-  #row({ children }: PageElement): void {
+  #row(): void {
     this.#endLine();
-    const isCell = (child: PageElement | string): boolean =>
-      typeof child !== "string" && CELLS.has(child.name);
-    const cells = children.flatMap((child) => {
-      const writer = new MarkdownWriter(this.#base);
-      writer.addAll({ name: "", attributes: [], children: [child] }, []);
-      const text = writer.end().replace(/\s+/g, " ");
-      return text === "" && !isCell(child) ? [] : [text];
-    });
-    if (cells.length === 0) return;
-    this.#push(`| ${cells.join(" | ")} |`);
-    const isHeader = children.every(
-      (child) =>
-        (typeof child === "string" && child.trim() === "") || (isCell(child) && nameOf(child) === "th"),
-    );
-    if (isHeader) this.#push(`|${" --- |".repeat(cells.length)}`);
+    this.#cells = 0;
+    this.#headerCells = 0;
   }
 
-  #code(element: PageElement): void {
-    this.#endBlock();
-    const code = rawText(element).replace(/^\n/, "").trimEnd();
-    const inner = element.children.find((child) => nameOf(child) === "code");
-    const classes = typeof inner === "object" ? attribute(inner, "class") : "";
-    const [, language = ""] = /(?:^|\s)(?:language|lang)-([\w+#-]{1,30})/.exec(classes) ?? [];
+  #cell(isHeader: boolean): void {
+    if (this.#cells === undefined) return;
+    this.#wantsSpace = false;
+    this.#line.trimEnd();
+    this.#line.add(this.#cells === 0 ? "| " : " | ");
+    this.#cells++;
+    if (isHeader) this.#headerCells++;
+  }
+
+  #endRow(): void {
+    const cells = this.#cells ?? 0;
+    const isHeader = cells > 0 && this.#headerCells === cells;
+    this.#line.trimEnd();
+    if (cells > 0) this.#line.add(" |");
+    this.#cells = undefined;
+    this.#endLine();
+    if (isHeader) this.#push(`|${" --- |".repeat(cells)}`);
+  }
+
+  #openInCode(name: string, attribute: Attribute): void {
+    if (name === "br") this.#code?.push("\n");
+    if (name === "code" && this.#codeLanguage === "")
+      this.#codeLanguage =
+        /(?:^|\s)(?:language|lang)-([\w+#-]{1,30})/.exec(attribute("class") ?? "")?.[1] ?? "";
+  }
+
+  #closeCode(): void {
+    const code = (this.#code ?? []).join("").replace(/^\n/, "").trimEnd();
+    this.#code = undefined;
     const fence = "`".repeat(Math.max(3, ...Array.from(code.matchAll(/`+/g), ([run]) => run.length + 1)));
-    for (const line of [`${fence}${language}`, ...code.split("\n"), fence]) this.#push(line);
+    this.#push(`${fence}${this.#codeLanguage}`);
+    for (const line of code.split("\n")) this.#push(line);
+    this.#push(fence);
     this.#wantsBlank = true;
   }
 
-  #hasText(): boolean {
-    return this.#runs.some(({ text }) => text.trim() !== "");
-  }
-
-  /** In a list no blank line parts the items. */
+  /** In a cell everything stands on the line of the row, in a list no blank line parts the items. */
   #endBlock(): void {
+    if (this.#cells !== undefined) {
+      this.#wantsSpace = true;
+      return;
+    }
     this.#endLine();
     this.#wantsBlank = this.#lines.length > 0 && this.#lists.length === 0;
-  }
-
-  #endLine(): void {
-    const text = markedText(this.#runs, 0).replace(/\s+/g, " ").trim();
-    this.#runs = [];
-    if (text !== "") this.#push(text);
   }
 
   #blank(): void {
@@ -315,53 +428,23 @@ class MarkdownWriter {
     this.#wantsBlank = false;
   }
 
+  #endLine(): void {
+    // Marks begun on this line cannot be closed on another.
+    for (let open = this.#marks.at(-1); open !== undefined; open = this.#marks.at(-1))
+      this.#mark(open.mark, false);
+    for (const [at, link] of this.#links.entries()) this.#links[at] = { ...link, at: 0 };
+    this.#line.trimEnd();
+    const text = this.#line.cut(0);
+    this.#wantsSpace = false;
+    if (text !== "") this.#push(text);
+  }
+
   #push(text: string): void {
+    const quote = "> ".repeat(this.#quotes);
     this.#blank();
-    const depth = this.#lists.length;
+    const depth = Math.min(MAX_DEPTH, this.#lists.length);
     const indent = depth === 0 ? "" : "  ".repeat(this.#bullet === "" ? depth : depth - 1);
-    const lead = `${"> ".repeat(this.#quotes)}${indent}${this.#bullet}${this.#heading}`;
-    this.#lines.push(`${lead}${text}`.trimEnd());
+    this.#lines.push(`${quote}${indent}${this.#bullet}${text}`.trimEnd());
     this.#bullet = "";
-    this.#heading = "";
   }
-}
-
-/** The text of some runs; `depth` marks around all of them are written by the caller. */
-function markedText(runs: readonly Run[], depth: number): string {
-  const parts: string[] = [];
-  for (let from = 0; from < runs.length; ) {
-    const mark = runs[from]?.marks[depth];
-    if (mark === undefined) {
-      parts.push(runs[from++]?.text ?? "");
-      continue;
-    }
-    let to = from + 1;
-    while (to < runs.length && runs[to]?.marks[depth] === mark) to++;
-    const inner = markedText(runs.slice(from, to), depth + 1);
-    // Blanks stay outside, and nothing is put around nothing.
-    const start = inner.length - inner.trimStart().length;
-    const text = inner.trim();
-    const rest = inner.slice(start + text.length);
-    parts.push(text === "" ? inner : `${inner.slice(0, start)}${mark.before}${text}${mark.after}${rest}`);
-    from = to;
-  }
-  return parts.join("");
-}
-
-function nameOf(node: PageElement | string): string | undefined {
-  return typeof node === "string" ? undefined : node.name;
-}
-
-function attribute({ attributes }: PageElement, wanted: string): string {
-  return attributes.find(({ name }) => name === wanted)?.value ?? "";
-}
-
-function rawText({ children }: PageElement): string {
-  return children
-    .map((child) => {
-      if (typeof child === "string") return child;
-      if (child.name === "br") return "\n";
-      return SKIPPED.has(child.name) ? "" : rawText(child);
-    })
-    .join("");
 }

@@ -294,7 +294,10 @@ export function showCost(control: Control): void {
   const { cost, models, runs, turns, toolCalls } = session.stats();
   const counts = [counted(runs, "run"), counted(turns, "request"), counted(toolCalls, "call")];
   control.print([
-    [span("Cost", { bold: true }), span(`  ${[costText(cost).replace(/^cost /, ""), ...counts].join(` ${dot} `)}`)],
+    [
+      span("Cost", { bold: true }),
+      span(`  ${[costText(cost).replace(/^cost /, ""), ...counts].join(` ${dot} `)}`),
+    ],
     ...models.map(({ model, usage: { inputTokens, cacheReadTokens = 0, outputTokens }, costUsd }) => {
       const cached = cacheReadTokens === 0 ? "" : `, ${tokensText(cacheReadTokens)} of it cached`;
       const tokens = `${tokensText(inputTokens)} in${cached}, ${tokensText(outputTokens)} out`;

@@ -22,7 +22,7 @@ export interface OpenSession extends FollowedSession {
   readonly work: Work;
   /** False while it only can be read, or while that is not known. */
   readonly isWritable: boolean;
-  /** Whether files can be put back now: as they were before the newest run, or before an earlier one. */
+  /** The run before which files can be put back now, if any. */
   readonly canUndo: "newest" | "earlier" | undefined;
   readonly canRedo: boolean;
   readonly showDetails: () => void;

@@ -1,8 +1,9 @@
 import type { VNode } from "preact";
+import { useMemo } from "preact/hooks";
 import { modeName } from "../../../view/mode-names.ts";
 import { terminalLine, terminalText } from "../../../view/safe-text.ts";
-import type { ViewItem } from "../../../view/view.ts";
 import { useLanguage, useWords } from "../language/language.ts";
+import { changedFiles } from "../pictures/files-data.ts";
 import { hrefOf } from "../route.ts";
 import { CopyButton, Facts, Money, Part } from "../text/controls.tsx";
 import { FileLine, LineCounts } from "../text/diff-view.tsx";
@@ -96,8 +97,12 @@ function TodoList(): VNode | null {
 
 function FilesChanged(): VNode | null {
   const words = useWords();
-  const { view, route } = useOpenSession();
-  const files = changedFiles(view.items);
+  const { entries, route, detail } = useOpenSession();
+  const cwd = detail?.cwd;
+  const files = useMemo(
+    () => changedFiles(entries, { cwd }).filter(({ kind }) => kind !== "unchanged"),
+    [entries, entries.length, cwd],
+  );
   if (files.length === 0) return null;
   const sum = (name: "added" | "removed"): number => files.reduce((all, file) => all + file[name], 0);
   return (
@@ -111,34 +116,9 @@ function FilesChanged(): VNode | null {
           class="fl"
           href={hrefOf({ type: "session", id: route.id, view: "files", entry: file.path })}
         >
-          <FileLine path={file.path} kind={file.isNew ? "created" : "changed"} lines={file} />
+          <FileLine path={file.path} kind={file.kind} lines={file} />
         </a>
       ))}
     </Part>
   );
-}
-
-/** A file that calls have changed, with the lines of all their changes. */
-interface ChangedFile {
-  readonly path: string;
-  readonly isNew: boolean;
-  readonly added: number;
-  readonly removed: number;
-}
-
-/** The files that the calls among items have changed, in the order of their first change. */
-function changedFiles(items: readonly ViewItem[]): readonly ChangedFile[] {
-  const files = new Map<string, ChangedFile>();
-  for (const item of items) {
-    if (item.type !== "tool" || item.diff === undefined || item.state !== "ok") continue;
-    const { path, added, removed, isNew } = item.diff;
-    const before = files.get(path) ?? { isNew, added: 0, removed: 0 };
-    files.set(path, {
-      path,
-      isNew: before.isNew,
-      added: before.added + added,
-      removed: before.removed + removed,
-    });
-  }
-  return [...files.values()];
 }

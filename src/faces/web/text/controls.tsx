@@ -100,7 +100,7 @@ export function Facts({ rows }: { readonly rows: readonly (readonly [string, Com
   );
 }
 
-/** What a session has cost so far; a dash where that is not known, or nothing was used yet. */
+/** The cost of a session so far; a dash if it is unknown or nothing was used yet. */
 export function Money({
   spent: { usage, costUsd: usd },
 }: {
