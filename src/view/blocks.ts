@@ -5,44 +5,44 @@ import type { FileDiff } from "./file-diff.ts";
 import type { ShellItem, SubagentView, ToolItem, UserItem, ViewItem } from "./view.ts";
 import { type EndReason, endReason, type Phrase } from "./words.ts";
 
-/** How much a note or an ending asks for attention. */
+/** How urgently a note or an ending asks for attention. */
 export type Level = "info" | "warning" | "error";
 
-/** A tool call as it is shown. */
+/** A tool call as shown. */
 export interface CallBlock {
   readonly kind: "call";
   readonly name: string;
-  /** Its subject, in one line; empty where its arguments are no line to read. */
+  /** Its subject in one line; empty if its arguments do not make a readable line. */
   readonly subject: string;
   readonly input: ToolInput;
   readonly state: ToolItem["state"];
   readonly hasFailed: boolean;
   /** True for a call made by another call. */
   readonly isNested: boolean;
-  /** Its result in a few words; empty where the body says it, or its state does. */
+  /** Its result in a few words; empty if the body or the state already shows it. */
   readonly brief: string;
   readonly startedAt?: number | undefined;
   readonly durationMs?: number | undefined;
-  /** The change it made, else the end of what it wrote. */
+  /** The change it made, else the end of its output. */
   readonly diff?: FileDiff | undefined;
   readonly output: string;
-  /** `open`: all of the output matters · `end`: its last lines do · `folded`: the brief is enough. */
+  /** `open`: all output matters · `end`: its last lines do · `folded`: the brief is enough. */
   readonly shows: "open" | "end" | "folded";
   readonly agent?: AgentBlock | undefined;
 }
 
-/** A subagent as it is shown. `items`: those to be shown. */
+/** A subagent as shown. `items`: those to be shown. */
 export interface AgentBlock extends SubagentView {
   readonly calls: number;
 }
 
-/** One thing to draw. It holds every decision about what is shown; a drawer lays it out. */
+/** One thing to draw. It contains every decision about what is shown; a drawer only lays it out. */
 export type Block =
   | {
       readonly kind: "said";
       readonly by: UserItem["source"];
       readonly text: string;
-      /** Images that the text does not name itself. */
+      /** Number of images not mentioned in the text. */
       readonly images: number;
       readonly time: number;
     }
@@ -53,7 +53,7 @@ export type Block =
     }
   | {
       readonly kind: "thinking";
-      /** Empty when the provider hides it. */
+      /** Empty if the provider hides it. */
       readonly text: string;
       readonly words: number;
       readonly isStreaming: boolean;
@@ -65,13 +65,13 @@ export type Block =
       readonly kind: "end";
       readonly reason: EndReason;
       readonly error: string | undefined;
-      /** `info`: it ended as it should, or waits. */
+      /** `info`: it ended as intended, or is waiting. */
       readonly level: Level;
       readonly durationMs: number;
       readonly costUsd: number | undefined;
     } & Pick<Extract<ViewItem, { type: "run_end" }>, "changes" | "trace" | "evidence">);
 
-/** The block of an item; `undefined` for what a failed attempt wrote. `details`: all of a subagent's work. */
+/** The block of an item; `undefined` for the output of a failed attempt. `details`: all of a subagent. */
 export function blockOf(item: ViewItem, { details }: { readonly details: boolean }): Block | undefined {
   if (item.isVoid === true) return undefined;
   switch (item.type) {
@@ -108,7 +108,7 @@ function saidBlock({ source: by, text, images, time }: UserItem): Block {
 function endBlock(item: Extract<ViewItem, { readonly type: "run_end" }>): Block {
   const { stopReason, limit, durationMs, costUsd, changes, trace, evidence } = item;
   const reason = endReason(stopReason, limit);
-  // Who stopped a run knows why.
+  // The person who stopped a run knows why.
   const error = stopReason === "aborted" ? undefined : item.error?.message;
   const level = error !== undefined ? "error" : QUIET.has(reason) ? "info" : "warning";
   const work = defined({ changes, trace, evidence });
@@ -124,14 +124,14 @@ const QUIET: ReadonlySet<EndReason> = new Set<EndReason>([
   "awaiting_external",
 ]);
 
-/** True when an item cannot change any more. */
+/** True if an item cannot change any more. */
 export function isFinal(item: ViewItem): boolean {
   switch (item.type) {
     case "answer":
     case "thinking":
       return item.state !== "streaming";
     case "tool":
-      // A refusal is decided before its result, which has the reason.
+      // A refusal is decided before its result arrives with the reason.
       if (item.state === "denied") return item.brief !== undefined;
       return item.state === "ok" || FAILED.has(item.state);
     default:
@@ -140,16 +140,16 @@ export function isFinal(item: ViewItem): boolean {
 }
 
 const FAILED: ReadonlySet<ToolItem["state"]> = new Set(["error", "denied", "aborted"]);
-/** Tools whose output says how it went; of others a few words do. */
+/** Tools whose output shows how the call went; for others a few words do. */
 const TELLING: ReadonlySet<string> = new Set(["bash"]);
-/** Calls of a subagent that are shown while it works. */
+/** Calls of a subagent that are shown while it runs. */
 const NEWEST_CALLS = 3;
 
 function callBlock(item: ToolItem, details: boolean): CallBlock {
   const { name, state, diff } = item;
   const hasFailed = FAILED.has(state);
   const output = outputOf(item);
-  // A subagent's own items tell more than its answer, which is for the one who asked.
+  // A subagent's items tell more than its answer, which is meant for the calling model.
   const isFolded = item.agent !== undefined || !(hasFailed || state === "running" || TELLING.has(name));
   return {
     kind: "call",
@@ -174,7 +174,7 @@ function subjectOf({ name, title }: ToolItem): string {
   return /^[{[]/.test(text) ? "" : text;
 }
 
-/** The end of what a call wrote, without what its first line says: failed, refused, its exit code. */
+/** The end of a call's output, without lines that tell what the state shows: refused, its exit code. */
 function outputOf({ tail = "" }: ToolItem): string {
   return withoutEnding(tail.replace(/^Error: (?:Tool call was not approved: )?/, ""));
 }

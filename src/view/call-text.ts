@@ -5,7 +5,7 @@ import { type ToolInput, textOf } from "../core/message/message.ts";
 
 const MAX_TITLE = 200;
 
-/** The argument a person would look for, on one line: command, pattern, path, question; else all of them. */
+/** The most relevant argument in one line: command, pattern, path, question; else all of them. */
 export function callTitle(input: ToolInput): string {
   const { questions } = input;
   const [asked] = Array.isArray(questions) ? questions : [];
@@ -18,7 +18,7 @@ export function callTitle(input: ToolInput): string {
   return oneLine(text, MAX_TITLE);
 }
 
-/** A result in a few words: what its tool says of it, else its size; of a failure the first line. */
+/** A result in a few words: its tool's summary, else its size; for a failure the first line. */
 export function briefResult({
   title,
   status,
@@ -30,23 +30,23 @@ export function briefResult({
   return `${counted(lineCount(text), "line")}, ${byteSize(text)}`;
 }
 
-/** The text a call wrote, without the line that says how it ended: its title says that. */
+/** A call's output without the line that tells how it ended: its title shows that. */
 export function withoutEnding(text: string): string {
   return text.trimEnd().replace(/\n?\[exit code -?\d+[^\]\n]*\]$/, "");
 }
 
-/** Bytes of a text for people: `340 B`, `2.4 kB`. */
+/** The size of text in bytes, for people: `340 B`, `2.4 kB`. */
 export function byteSize(text: string): string {
   const bytes = utf8Length(text);
   return bytes < 1_000 ? `${bytes} B` : `${(bytes / 1_000).toFixed(1)} kB`;
 }
 
-/** Lines of a text; an end of the last line begins no further one. */
+/** Number of lines; a final line end starts no further line. */
 export function lineCount(text: string): number {
   return text === "" ? 0 : text.replace(/\n$/, "").split("\n").length;
 }
 
-/** A text on one line, cut where it is longer. */
+/** Text on one line, truncated to `maxChars`. */
 export function oneLine(text: string, maxChars: number): string {
   const line = text
     .slice(0, maxChars * 2)

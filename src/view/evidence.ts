@@ -4,7 +4,7 @@ import type { ToolInput } from "../core/message/message.ts";
 import { oneLine } from "./call-text.ts";
 import { parseUntilNote, type UntilNote } from "./session-notes.ts";
 
-/** Commands that test, build, lint or check types. `*`: any characters; a folder in front does not count. */
+/** Commands that test, build, lint or check types. `*`: any characters; a leading folder is ignored. */
 const TABLE = `
 npm|pnpm|yarn|bun test|t
 npm|pnpm|yarn|bun run test*|build*|lint*|check*|type*
@@ -35,7 +35,7 @@ node|tsx|bun|python|python3|ruby|php|bash|sh test*|check*|*.test.*|*_test.*|*.sp
 test.*|check.*|run-tests*
 `;
 
-/** The table as it is published: one command, or a few of one kind, a line. */
+/** The table as published: one command, or a few of one kind, per line. */
 export const CHECK_COMMANDS: readonly string[] = TABLE.trim().split("\n");
 
 const PATTERNS = CHECK_COMMANDS.map((row) => row.split(" ").map((word) => word.split("|").map(wordPattern)));
@@ -50,25 +50,25 @@ function wordPattern(word: string): WordPattern {
   return { isOption: word.startsWith("-"), pattern: new RegExp(`^(?:.*/)?${parts.join("[^/\\s]*")}$`) };
 }
 
-/** Programs in front of one that is run by them, with the words of their own. */
+/** Programs that run the command after them, with their own arguments. */
 const WRAPPERS =
   /^(?:npx|bunx|pnpm exec|pnpm dlx|yarn exec|npm exec|bundle exec|uv run|poetry run|pdm run|hatch run|time|env|nice|xvfb-run|timeout \S+|[A-Za-z_]\w*=\S*)(?: --)? /;
 
-/** Options with which such a command looks at nothing, or never ends. */
+/** Options with which such a command checks nothing or never ends. */
 const NO_CHECK =
   /^(?:--?v(?:ersion)?|--?h(?:elp)?|--watch(?:All)?|-w|--init|--fix-dry-run|--dry-run|--collect-only|--list(?:Tests)?|--print-config|--showConfig)$/;
 
-/** The checks in a line of Bash, and whether its exit code reports their result. */
+/** The checks in a Bash line, and whether its exit code reports their result. */
 interface CheckLine {
   /** The commands of the line that are in the table. */
   readonly command: string;
-  /** True when exit code 0 of the line means that all of them ended with 0. */
+  /** True if exit code 0 of the line means that all of them ended with 0. */
   readonly isTold: boolean;
-  /** True when nothing follows them in the line. */
+  /** True if nothing follows them in the line. */
   readonly isLast: boolean;
 }
 
-/** Finds the commands of the table in a line; `undefined` when it has none. */
+/** Finds the commands of the table in a line; `undefined` if it has none. */
 export function checkLine(line: string): CheckLine | undefined {
   const commands = simpleCommands(line);
   const places = commands.flatMap(({ words }, at) => (isCheck(words) ? [at] : []));
@@ -92,13 +92,13 @@ function isCheck(all: readonly string[]): boolean {
   if (rest.some((word) => NO_CHECK.test(word))) return false;
   const words = [program, ...rest];
   return PATTERNS.some((pattern) => {
-    // Options between a program and what it is to do, such as `npm --silent test`.
+    // Options between a program and its task, such as `npm --silent test`.
     const meant = pattern[1]?.some(({ isOption }) => isOption) === true ? words : withoutOptions(words);
     return pattern.every((choices, at) => choices.some(({ pattern: own }) => own.test(meant[at] ?? "")));
   });
 }
 
-/** Program and operands. What follows `-c` or `-e` is code. */
+/** Program and operands. Anything after `-c` or `-e` is code. */
 function withoutOptions(words: readonly string[]): readonly string[] {
   const code = words.findIndex((word) => word === "-c" || word === "-e");
   const before = code < 0 ? words : words.slice(0, code);
@@ -107,14 +107,14 @@ function withoutOptions(words: readonly string[]): readonly string[] {
 
 interface SimpleCommand {
   readonly words: readonly string[];
-  /** Joins it to the command before. */
+  /** Joins it to the previous command. */
   readonly joiner: string;
 }
 
 const PIECE =
   /'[^']*'|"(?:\\.|[^"\\])*"|\\[\s\S]|\d*[<>]+&?\d*-?|&&|\|\||&>|[;|&\n]|[ \t]+|#|[^\s'"\\;|&<>#]+/g;
 
-/** The simple commands of a line, redirections left out; what follows a here-document is its text. */
+/** The simple commands of a line, without redirections; the lines after a here-document are its text. */
 function simpleCommands(line: string): readonly SimpleCommand[] {
   const commands: { words: string[]; joiner: string }[] = [{ words: [], joiner: "" }];
   let isGlued = false;
@@ -136,7 +136,7 @@ function simpleCommands(line: string): readonly SimpleCommand[] {
   return commands.filter(({ words }) => words.length > 0);
 }
 
-/** Adds a piece to the last word where it is glued to it, else as a word. */
+/** Appends a piece to the last word if it adjoins it, else adds a word. */
 function addPiece(words: string[], piece: string, isGlued: boolean): void {
   const text = /^['"]/.test(piece) ? piece.slice(1, -1) : piece.replace(/^\\(.)/, "$1");
   if (isGlued) words.push(`${words.pop() ?? ""}${text}`);
@@ -146,16 +146,16 @@ function addPiece(words: string[], piece: string, isGlued: boolean): void {
 /** A test, build, lint or type-check command that was run. */
 export interface EvidenceCheck {
   readonly command: string;
-  /** `null`: it was ended, or the rest of its line hides how it ended, as a pipe does. */
+  /** `null`: it was ended, or the rest of its line hides its exit code, as a pipe does. */
   readonly exitCode: number | null;
   readonly ms: number;
-  /** True when no file has changed since it began, other than by the command itself. */
+  /** True if no file has changed since it began, other than by the command itself. */
   readonly afterLastChange: boolean;
 }
 
-/** The changes of a run, and what was run to check them. Nothing stands here that was not run. */
+/** The changes of a run, and the commands run to check them. Contains nothing that was not run. */
 export interface Evidence {
-  /** Paths of the files that differ, those below the working folder relative to it. */
+  /** Paths of the files that differ, relative to the working directory if below it. */
   readonly changed: readonly string[];
   /** In the order in which they ended. */
   readonly checks: readonly EvidenceCheck[];
@@ -166,16 +166,16 @@ export const NO_EVIDENCE: Evidence = { changed: [], checks: [] };
 
 interface Check extends Omit<EvidenceCheck, "afterLastChange"> {
   readonly callId: string;
-  /** The count of changes that it holds for. */
+  /** The number of changes it applies to. */
   readonly stamp: number;
 }
 
 /** A running command. */
 interface Begun {
   readonly input: ToolInput;
-  /** Changes before it. */
+  /** Number of changes before it. */
   readonly stamp: number;
-  /** Changes of its own. */
+  /** Number of its own changes. */
   own: number;
 }
 
@@ -183,17 +183,17 @@ type Versions = { first: FileVersion | null | undefined; now: FileVersion | null
 
 const WRITING: ReadonlySet<string> = new Set(["write", "edit"]);
 
-/** The fold from entries to evidence. Restarts with each message that starts a run. */
+/** Folds entries into evidence. Restarts with each message that starts a run. */
 export class EvidenceFold {
   readonly #cwd: string;
   #changes = 0;
   #files = new Map<string, Versions>();
   #checks: Check[] = [];
-  /** Calls whose changes a checkpoint has told. */
+  /** Calls whose changes a checkpoint has reported. */
   readonly #told = new Set<string>();
   readonly #calls = new Map<string, Begun>();
 
-  /** `cwd`: paths below it are shown relative to it. Default: absolute as they are recorded. */
+  /** `cwd`: paths below it are shown relative to it. Default: absolute as recorded. */
   constructor(cwd = "") {
     this.#cwd = cwd;
   }
@@ -212,11 +212,11 @@ export class EvidenceFold {
     };
   }
 
-  /** Takes an event or a stored entry; most say nothing here. */
+  /** Applies an event or a stored entry; most are irrelevant here. */
   add(entry: AgentEvent): void {
     switch (entry.type) {
       case "subagent":
-        // Its work counts; the task it is given begins no run.
+        // Its activity counts, but the task it receives starts no run.
         return entry.event.type === "user_message" ? undefined : this.add(entry.event);
       case "user_message":
         return entry.source === "input" && entry.scope === undefined ? this.#restart() : undefined;
@@ -238,7 +238,7 @@ export class EvidenceFold {
     }
   }
 
-  /** A round of a command that the run is held to, which may be no check of the table. */
+  /** A round of a run's required command, which need not be a check of the table. */
   #held(note: UntilNote | undefined): void {
     if (note === undefined) return;
     const { callId, command, exitCode, ms } = note;
@@ -291,7 +291,7 @@ export class EvidenceFold {
     if (call === undefined || status === "denied") return;
     if (!WRITING.has(name)) return this.#checked(entry, call);
     const { path } = call.input;
-    // Where nothing is kept for undo, the tools themselves say what they changed.
+    // Without undo data the tools themselves report what they changed.
     if (status !== "ok" || this.#told.has(callId) || typeof path !== "string") return;
     this.#count(callId);
     this.#file(path, undefined, undefined);
@@ -303,7 +303,7 @@ export class EvidenceFold {
     if (line === undefined || metadata["durationMs"] === undefined) return;
     const code = metadata["exitCode"];
     const exitCode = line.isTold && status !== "aborted" && typeof code === "number" ? code : null;
-    // What the line changed behind the check is not checked.
+    // Changes made later in the line are unchecked.
     const isLatest = this.#changes === call.stamp + call.own && (line.isLast || call.own === 0);
     const ms = Math.round(typeof metadata["durationMs"] === "number" ? metadata["durationMs"] : durationMs);
     this.#checks.push({ callId, command: line.command, exitCode, ms, stamp: isLatest ? this.#changes : -1 });
@@ -325,7 +325,7 @@ export type EvidenceWords = typeof EVIDENCE_WORDS;
 
 const MOST_SHOWN = 3;
 
-/** Evidence in one line; empty where nothing was changed and nothing checked. */
+/** Evidence in one line; empty if nothing was changed or checked. */
 export function evidenceText({ changed, checks }: Evidence, words: EvidenceWords = EVIDENCE_WORDS): string {
   const latest = new Map(checks.map((check) => [check.command, check]));
   const all = [...latest.values()];

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../core/base/errors.ts";
 
-/** The exit codes of the program, by meaning. */
+/** The program's exit codes, by meaning. */
 export const EXIT = {
   done: 0,
   failed: 1,

@@ -1,9 +1,9 @@
-/** A stretch of lines that differ, with the lines around them. */
+/** Consecutive lines that differ, with their context. */
 export interface DiffHunk {
   /** Number of its first line before and after, from 1. */
   readonly oldStart: number;
   readonly newStart: number;
-  /** Each begins with a blank (same), `-` (before) or `+` (after). */
+  /** Each starts with a blank (same), `-` (before) or `+` (after). */
   readonly lines: readonly string[];
 }
 
@@ -17,8 +17,8 @@ export interface FileDiff {
 }
 
 /**
- * Takes a unified diff of one file apart, as the results of `write` and `edit` have it in `metadata.diff`.
- * Lines that belong to no hunk are left out; `undefined` where there is no hunk at all.
+ * Parses a unified diff of one file, as the results of `write` and `edit` contain it in `metadata.diff`.
+ * Ignores lines outside hunks; `undefined` if there is no hunk.
  */
 export function parseUnifiedDiff(path: string, text: string, isNew: boolean): FileDiff | undefined {
   const hunks: DiffHunk[] = [];
@@ -35,7 +35,7 @@ export function parseUnifiedDiff(path: string, text: string, isNew: boolean): Fi
   return { path, hunks, added: count("+"), removed: count("-"), isNew };
 }
 
-/** The hunk whose head stands in a line, and the line behind it. */
+/** The hunk whose head is in a line, and the index after it. */
 function hunkAt(
   lines: readonly string[],
   at: number,
@@ -49,7 +49,7 @@ function hunkAt(
   let end = at + 1;
   for (let line = lines[end]; line !== undefined && oldLeft + newLeft > 0; line = lines[++end]) {
     const mark = line.charAt(0);
-    // A remark such as "No newline at end of file" is no line of the file.
+    // A remark such as "No newline at end of file" is not a line of the file.
     if (mark !== " " && mark !== "-" && mark !== "+") continue;
     own.push(line);
     if (mark !== "+") oldLeft--;
@@ -63,7 +63,7 @@ function hunkAt(
   return { hunk, end };
 }
 
-/** Where a side has no line, a diff names the line before. */
+/** For a side without lines, a diff names the line before. */
 function startOf(start: string | undefined, count: string): number {
   return Number(start) + (count === "0" ? 1 : 0);
 }

@@ -19,14 +19,14 @@ import { type AnswerItem, MAX_TAIL_CHARS, type ThinkingItem, type ToolItem, type
 
 type ShownCall = Pick<ToolItem, "callId" | "name" | "input" | "time" | "parentCallId">;
 
-/** A part of an answer that is complete. A text that has no id of its own is named by its place. */
+/** A completed part of an answer. Text without an id is identified by its place. */
 type AnswerPart =
   | (Pick<AnswerItem, "type" | "time" | "text" | "state"> & { readonly id?: string })
   | (Pick<ThinkingItem, "type" | "time" | "text" | "state"> & { readonly id?: undefined })
   | Omit<ToolItem, "version">;
 
 interface WrittenBlock {
-  /** Position that its deltas bear. */
+  /** The index its deltas carry. */
   readonly index: number;
   readonly type: "answer" | "thinking" | "tool";
   readonly place: number;
@@ -40,12 +40,12 @@ interface Subagent {
   readonly spent: SpendingTally;
 }
 
-/** The items of one transcript. An event costs the same whatever the length of the conversation. */
+/** The items of one transcript. Applying an event takes the same time however long the conversation is. */
 export class ItemFold {
   readonly list: ItemList;
-  /** Places of calls that have no result yet, by call id. */
+  /** Places of calls without a result, by call id. */
   readonly #calls = new Map<string, number>();
-  /** By the call that started them. Several of one call share its place. */
+  /** By the call that started them. Several started by one call share its place. */
   readonly #subagents = new Map<string, Subagent>();
   #writing: WrittenBlock[] = [];
   #now = 0;
@@ -60,7 +60,7 @@ export class ItemFold {
       this.list.change<ToolItem>(place, { state: "asking" });
   }
 
-  /** The question about a call is closed. With a yes it has yet to begin: others are asked about first. */
+  /** The question about a call is closed. After a yes it still waits until other calls are asked about. */
   answered(callId: string): void {
     const place = this.#calls.get(callId);
     if (place !== undefined && this.list.call(place)?.state === "asking")
@@ -101,7 +101,7 @@ export class ItemFold {
     }
   }
 
-  /** Ends what a run left open: calls without a result, and unfinished text. */
+  /** Ends everything a run left open: calls without a result, and unfinished text. */
   close(): void {
     this.#void();
     for (const place of this.#calls.values()) this.list.change<ToolItem>(place, { state: "aborted" });
@@ -127,7 +127,7 @@ export class ItemFold {
     };
     this.#subagents.set(callId, subagent);
     const { items, spent } = subagent;
-    // The task it was given stands in the arguments of the call.
+    // The task it received is in the arguments of the call.
     if (event.type !== "user_message") items.apply(event);
     if (event.type === "run_end") items.close();
     spent.add(event);
@@ -154,7 +154,7 @@ export class ItemFold {
     this.#writing.push({ index, type: "tool", place, text: new GrowingText() });
   }
 
-  /** Discards the text so far: the next attempt writes it anew, behind it. */
+  /** Discards the text so far: the next attempt writes it again, after it. */
   #void(): void {
     for (const { type, place } of this.#writing) {
       const item = this.list.items[place];
@@ -170,12 +170,12 @@ export class ItemFold {
     this.#void();
   }
 
-  /** The blocks of an answer are complete. */
+  /** Completes the blocks of an answer. */
   #finish(
     { content }: Pick<AssistantMessage, "content">,
     { state, time }: Pick<AnswerItem, "time"> & { readonly state: "done" | "interrupted" },
   ): void {
-    // An answer may hold several texts; only the last of them broke off.
+    // An answer may contain several texts; only the last of them was interrupted.
     const last = content.findLast(({ type }) => type === "text");
     const items = content.flatMap((block): readonly AnswerPart[] => {
       if (block.type === "text")
@@ -188,7 +188,7 @@ export class ItemFold {
       .filter(({ item, written }) => written !== undefined || item.type === "tool" || item.text !== "");
     let next = this.list.items.length;
     const places = parts.map(({ written }) => written ?? next++);
-    // What comes whole with the answer goes before what follows it there, though that was shown first.
+    // Parts that arrive complete with the answer precede those after them, although these were shown first.
     if (parts.some(({ written }) => written === undefined)) places.sort((left, right) => left - right);
     for (const [at, { item }] of parts.entries()) {
       const place = places[at] ?? next;
@@ -197,7 +197,7 @@ export class ItemFold {
     }
   }
 
-  /** The place where a part of an answer was written; it is given out once. */
+  /** The place where a part of an answer was written; returned once. */
   #takeWritten(part: AnswerPart): number | undefined {
     const at = this.#writing.findIndex(({ type, place }) =>
       part.type === "tool"
@@ -207,7 +207,7 @@ export class ItemFold {
     return at === -1 ? undefined : this.#writing.splice(at, 1)[0]?.place;
   }
 
-  /** A conversation from elsewhere, or the answer of a run that was worked out in nested runs. */
+  /** An imported conversation, or the answer of a run that was computed in nested runs. */
   #history({ id, time, messages }: HistoryEntry): void {
     messages.forEach((message, at) => {
       if (message.role === "assistant") return this.#finish(message, { state: "done", time });
@@ -222,7 +222,7 @@ export class ItemFold {
     });
   }
 
-  /** Changes a call; one that nothing was heard of yet, such as one inside another call, is added. */
+  /** Changes a call; adds one that is still unknown, such as one inside another call. */
   #call(call: ShownCall, fields: Partial<ToolItem>): void {
     const { callId, name, input, time, parentCallId } = call;
     const shown = { ...shownInput(name, input), ...fields };
@@ -261,7 +261,7 @@ export class ItemFold {
   }
 }
 
-/** A call of an answer. A plan is for reading: it stands as a text, and the decision about it behind that. */
+/** A call in an answer. A plan is for reading: it becomes text, followed by the decision about it. */
 function callParts({ id, name, input }: ToolUseBlock, time: number): readonly AnswerPart[] {
   const call = {
     type: "tool",
@@ -290,10 +290,10 @@ function resultFields(
   };
 }
 
-/** An item before the list gave it its version. */
+/** An item before the list assigns its version. */
 export type NewItem = ViewItem extends infer I ? (I extends ViewItem ? Omit<I, "version"> : never) : never;
 
-/** Items of a view: appended and replaced in place, with a note of which have changed. */
+/** Items of a view: appended and replaced in place, with a record of changes. */
 export class ItemList {
   readonly items: ViewItem[];
   #changed = new Set<number>();
@@ -310,14 +310,14 @@ export class ItemList {
     return at;
   }
 
-  /** Sets the item of a place, which is one of the list or the next one. */
+  /** Sets the item at a place in the list, or at its end. */
   put(at: number, item: NewItem): void {
-    // An item that goes to another place is newer than it was there.
+    // A moved item is newer than it was at its old place.
     this.items[at] = { ...item, version: ++this.#version };
     this.#changed.add(at);
   }
 
-  /** The call at a place that {@link add} returned, if it is one. */
+  /** The call at a place returned by {@link add}, if it is one. */
   call(place: number): ToolItem | undefined {
     const item = this.items[place];
     return item?.type === "tool" ? item : undefined;
@@ -331,7 +331,7 @@ export class ItemList {
     if (item !== undefined) this.put(place, { ...item, ...fields });
   }
 
-  /** The places that are new or changed since the last look, in order. */
+  /** The places that are new or changed since the last call, in order. */
   take(): readonly number[] {
     if (this.#changed.size === 0) return NONE;
     const changed = [...this.#changed].sort((left, right) => left - right);

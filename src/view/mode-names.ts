@@ -1,19 +1,19 @@
 import { PERMISSION_MODES, type PermissionMode } from "../permission/permission-mode.ts";
 
-/** The modes that a mode key goes through, in its order. The one that asks nothing has no key. */
+/** The modes that a mode key cycles through, in order. The mode without questions has no key. */
 export const KEY_MODES: readonly PermissionMode[] = ["auto", "default", "plan"];
 
-/** The modes that can be chosen from a list without a confirmation. */
+/** The modes that can be chosen from a list without confirmation. */
 export const LISTED_MODES: readonly PermissionMode[] = [...KEY_MODES, "acceptEdits", "dontAsk"];
 
 const NAMES: { readonly [mode in PermissionMode]?: string } = { default: "ask", bypassPermissions: "bypass" };
 
-/** The name of a mode as people read it. */
+/** The name of a mode for people. */
 export function modeName(mode: PermissionMode): string {
   return NAMES[mode] ?? mode;
 }
 
-/** The mode of a name, as people or the settings write it; `undefined` for another text. */
+/** The mode with a name, as people or the settings write it; `undefined` for other text. */
 export function modeNamed(name: string): PermissionMode | undefined {
   const wanted = name.trim().toLowerCase();
   return PERMISSION_MODES.find((mode) =>

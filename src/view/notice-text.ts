@@ -60,14 +60,14 @@ function list<T>(items: readonly T[], head: (count: number) => string, show: (it
   return `${head(items.length)} (${shown.join(", ")})`;
 }
 
-/** The name of an item, for people: `.mcp.json: MCP server db`. */
+/** The name of an item for people: `.mcp.json: MCP server db`. */
 export function itemName({ kind, path }: Pick<LeftOut, "kind" | "path">): string {
   const [file = "", ...name] = path.split("#");
   const what = { config: "", mcp_server: "MCP server " }[kind as string] ?? `${kind} `;
   return withHiddenShown(name.length === 0 ? `${what}${file}` : `${file}: ${what}${name.join("#")}`);
 }
 
-/** The parts left out of a project that is not trusted, in one line; each file is named once. */
+/** The parts left out of an untrusted project, in one line; each file is named once. */
 export function leftOutText(items: readonly Pick<LeftOut, "kind" | "path">[]): string {
   const files = new Map<string, string>();
   for (const item of items.slice(0, MAX_NAMES)) {
@@ -82,5 +82,5 @@ export function leftOutText(items: readonly Pick<LeftOut, "kind" | "path">[]): s
   return `left out, because this project is not trusted with it: ${[...files.values()].join("; ")}${more}. See what each would do, and approve it, with: nano-agent trust`;
 }
 
-/** Enough for everything that settings can say. */
+/** Enough for everything that settings can contain. */
 const MAX_NAMES = 60;

@@ -1,23 +1,23 @@
 import type { ModelReason } from "../providers/model-choice.ts";
 import type { RepairReport } from "../session/repair-report.ts";
 
-/** Something a project brings that can act, and does not until it is trusted. */
+/** Something in a project that can act, but does not until it is trusted. */
 export interface LeftOut {
   readonly kind: "config" | "hook" | "mcp_server" | "skill" | "agent" | "command" | "extension";
   /** The file, relative to the project and with `/`, then `#` and the name in it: `.mcp.json#db`. */
   readonly path: string;
-  /** Of the content that would act: a yes approves exactly this. */
+  /** Hash of the content that would act: a yes approves exactly this. */
   readonly hash: string;
   /** Its effect in one line, for people. */
   readonly does: string;
-  /** The reason when it can never be approved. */
+  /** The reason if it can never be approved. */
   readonly blocked?: string;
 }
 
-/** The subject of a notice, as data. Words for it: {@link import("./notice-text.ts").noticeText}. */
+/** The subject of a notice, as data. As text: {@link import("./notice-text.ts").noticeText}. */
 export type Notice = { readonly level: "info" | "warning" | "error" } & (
   | {
-      /** The model of the session and why. `source`: the file, variable or server that speaks for it. */
+      /** The model of the session and why. `source`: the file, variable or server it comes from. */
       readonly code: "model_chosen";
       readonly model: string;
       readonly why: ModelReason;
@@ -30,18 +30,18 @@ export type Notice = { readonly level: "info" | "warning" | "error" } & (
       readonly items: readonly LeftOut[];
     }
   | {
-      /** Something had to be repaired to continue the session stored at `path`. */
+      /** The session stored at `path` had to be repaired to continue. */
       readonly code: "repaired";
       readonly path: string;
       readonly repairs: RepairReport;
     }
   | {
-      /** The working folder holds all of the user's, not one project; undo covers its outer part only. */
+      /** The working directory contains the user's whole home; undo covers only its outer part. */
       readonly code: "wide_folder";
       readonly folder: string;
     }
   | {
-      /** A setting that does not count, or counts otherwise than it says. */
+      /** A setting that is ignored, or takes effect differently than written. */
       readonly code: "setting";
       readonly message: string;
       readonly file?: string;
@@ -62,10 +62,10 @@ export type NoticeTopic =
   | "plugin"
   | "other";
 
-/** Takes a notice. */
+/** Receives a notice. */
 export type OnNotice = (notice: Notice) => void;
 
-/** Makes warnings about a topic from messages. */
+/** Turns messages into warnings about a topic. */
 export function about(code: NoticeTopic | "setting", onNotice: OnNotice): (message: string) => void {
   return (message) => onNotice({ level: "warning", code, message });
 }

@@ -12,21 +12,21 @@ import { type Evidence, NO_EVIDENCE } from "./evidence.ts";
 import { type EndingSignal, EXIT, exitCodeOfError, SIGNAL_EXITS } from "./exit-code.ts";
 import { ENDED, endReason } from "./words.ts";
 
-/** A call that was refused. */
+/** A refused call. */
 export interface Denial {
   readonly callId: string;
   readonly name: string;
   readonly input: ToolInput;
   readonly reason: string;
-  /** The reason for programs; absent where the gate gave none. */
+  /** The reason for programs; absent if the gate gave none. */
   readonly code?: DecisionCode;
-  /** Why it was asked about, when there was nobody to answer. */
+  /** Why it was asked about, if nobody was there to answer. */
   readonly questionCode?: DecisionCode;
   /** The rule that would allow it. */
   readonly suggestion?: string;
 }
 
-/** How a run ended, in one word, for programs and for what to do next. */
+/** How a run ended, in one word, for programs and for choosing the next step. */
 export type OutcomeCode =
   | "success"
   | "error_during_execution"
@@ -41,7 +41,7 @@ export type OutcomeCode =
   | "error_until"
   | "error_interrupted";
 
-/** One line for people: what stopped the run and how to go on. */
+/** One line for people: what stopped the run and how to continue. */
 export interface Advice {
   readonly code: OutcomeCode;
   readonly text: string;
@@ -53,47 +53,47 @@ export interface Outcome {
   readonly code: OutcomeCode;
   /** The answer; for a failed run, the partial text of the last attempt. */
   readonly text: string;
-  /** The value for the schema that was asked for. */
+  /** The value for the requested schema. */
   readonly output?: unknown;
   readonly error?: NanoAgentError;
-  /** Which limit, when `stopReason` is `budget`. */
+  /** The limit reached, if `stopReason` is `budget`. */
   readonly limit?: BudgetLimit;
   readonly denials: readonly Denial[];
-  /** The files that changed, and what was run since to check them. */
+  /** The files that changed, and the commands run afterwards to check them. */
   readonly evidence: Evidence;
-  /** USD of the run; `undefined` when a price is unknown. */
+  /** Cost of the run in USD; `undefined` if a price is unknown. */
   readonly cost: number | undefined;
-  /** Tokens of the run, subagents included. */
+  /** Tokens of the run, including subagents. */
   readonly usage: Usage;
   /** Usage and cost of each model, by `provider/id`. */
   readonly models: readonly ModelSpending[];
-  /** Model requests of the conversation that were answered. */
+  /** Answered model requests of the conversation. */
   readonly turns: number;
   readonly durationMs: number;
-  /** Time that requests took. */
+  /** Time spent in requests. */
   readonly apiDurationMs: number;
-  /** The exit code a program ends with; see `EXIT`. */
+  /** The exit code the program ends with; see `EXIT`. */
   readonly exitCode: number;
-  /** Options that continue the session; absent when nothing is stored. */
+  /** Options that continue the session; absent if nothing is stored. */
   readonly goOn?: string;
-  /** Absent for a plain success. */
+  /** Absent for plain success. */
   readonly advice?: Advice;
 }
 
 /** Facts about a run besides its result. */
 export interface OutcomeFacts extends TalliedFacts {
   readonly signal?: EndingSignal | undefined;
-  /** The command that continues the session; absent when nothing is stored. */
+  /** The command that continues the session; absent if nothing is stored. */
   readonly goOn?: string | undefined;
   readonly wantsOutput: boolean;
-  /** True when commands can be confined, so that `auto` lets them run. */
+  /** True if commands can be confined, so that `auto` lets them run. */
   readonly hasSandbox?: boolean;
   readonly durationMs: number;
   /** Default: nothing was done. */
   readonly evidence?: Evidence;
 }
 
-/** The outcome of a run that came to a result. */
+/** The outcome of a run that produced a result. */
 export function outcomeOf(result: RunResult, facts: OutcomeFacts): Outcome {
   const { stopReason, text, limit, error, output } = result;
   const { signal, denials } = facts;
@@ -107,7 +107,7 @@ export function outcomeOf(result: RunResult, facts: OutcomeFacts): Outcome {
   return outcome(facts, { stopReason, code, exitCode, text, output, limit, error, advice });
 }
 
-/** The outcome of a run whose answer the command it is held to does not let stand. `wrong`: why not. */
+/** The outcome of a run whose answer was rejected by its required command. `wrong`: the reason. */
 export function unheldOutcome(result: RunResult, wrong: string, facts: OutcomeFacts): Outcome {
   if (facts.signal !== undefined) return outcomeOf(result, facts);
   const { stopReason, text, output } = result;
@@ -115,7 +115,7 @@ export function unheldOutcome(result: RunResult, wrong: string, facts: OutcomeFa
   return outcome(facts, { stopReason, code: "error_until", exitCode: EXIT.failed, text, output, advice });
 }
 
-/** The outcome of a run that threw, was given up, or never began. */
+/** The outcome of a run that threw, was abandoned, or never began. */
 export function failedOutcome(error: NanoAgentError, facts: OutcomeFacts, text = ""): Outcome {
   const hasFailed = facts.signal === undefined;
   return outcome(facts, {
@@ -128,14 +128,14 @@ export function failedOutcome(error: NanoAgentError, facts: OutcomeFacts, text =
   });
 }
 
-/** The outcome of a message that hooks or rules kept from being sent. */
+/** The outcome of a message that hooks or rules blocked. */
 export function refusedOutcome(reason: string, facts: OutcomeFacts): Outcome {
   const advice = `The message was not sent: ${reason}`;
   const refused = { stopReason: "denied", code: "error_denied", exitCode: EXIT.refused } as const;
   return outcome(facts, { ...refused, text: "", advice });
 }
 
-/** The outcome of a message that a command has dealt with. */
+/** The outcome of a message handled by a command. */
 export function doneOutcome(facts: OutcomeFacts): Outcome {
   return outcome(facts, { stopReason: "completed", code: "success", exitCode: EXIT.done, text: "" });
 }
@@ -144,7 +144,7 @@ type Ending = Pick<Outcome, "stopReason" | "code" | "exitCode" | "text"> & {
   readonly [F in "output" | "limit" | "error"]?: Outcome[F] | undefined;
 } & { readonly advice?: string | undefined };
 
-/** The exit code of the ending counts where no signal ended the run. */
+/** The exit code of the ending applies unless a signal ended the run. */
 function outcome(
   {
     signal,
@@ -167,7 +167,7 @@ function outcome(
   };
 }
 
-/** One more sentence that says how to go on; empty when nothing is kept. */
+/** A further sentence on how to continue; empty if nothing is stored. */
 export function goOnText(goOn: string | undefined): string {
   return goOn === undefined ? "" : ` Go on with ${goOn}.`;
 }
@@ -209,7 +209,7 @@ const EXITS: { readonly [C in OutcomeCode]?: number } = {
   error_loop_detected: EXIT.loop,
 };
 
-/** Advice that ends with what to change for another run. */
+/** Advice that ends with what to change for the next run. */
 const AGAIN_WITH: { readonly [C in OutcomeCode]?: string } = {
   error_max_turns: "with a higher --max-turns",
   error_max_budget_usd: "with a higher --max-budget-usd",
@@ -246,17 +246,17 @@ function refusalWords({ detail }: RunResult): string {
   return detail === undefined ? "" : ` It says: ${/[.!?]$/.test(detail) ? detail : `${detail}.`}`;
 }
 
-/** The detail of the end beyond its kind, as one more sentence. */
+/** Further detail of the ending as a sentence. */
 function detailOf({ detail }: RunResult): string {
   return detail === undefined ? "" : ` ${detail}`;
 }
 
-/** Why the request in progress was to be repeated, as one more sentence. */
+/** Why the current request was to be retried, as a further sentence. */
 function failureOf({ lastFailure }: Pick<OutcomeFacts, "lastFailure">): string {
   return lastFailure === undefined ? "" : ` The last attempt had failed: ${lastFailure}`;
 }
 
-/** Advice for the next step: go on where something is kept, else `otherwise`. */
+/** Advice for the next step: continue if the session is stored, else `otherwise`. */
 function nextStep({ goOn }: Pick<OutcomeFacts, "goOn">, otherwise: string): string {
   return goOn === undefined ? otherwise : `go on with ${goOn}`;
 }
@@ -266,13 +266,13 @@ function denialAdvice({ denials, goOn, hasSandbox = false }: OutcomeFacts): stri
     denials.length === 1 ? "A tool call was refused" : `${denials.length} tool calls were refused`;
   const calls = [...new Set(denials.map(refusedCall))].join("; ");
   const next = nextStep({ goOn }, "run again");
-  // What a flag cannot allow comes first: with the others alone the run would be refused again.
+  // Obstacles that no flag removes come first: otherwise the next run would be refused again.
   const help = denials.map(helpBeyondFlags).find((each) => each !== undefined);
   const flag = flagFor(denials, hasSandbox);
   return `${count}: ${calls}. ${help ?? `${flag} would allow ${denials.length === 1 ? "it" : "all of them"}`}; ${next}.`;
 }
 
-/** A refused call in one line; why, unless only somebody to ask was missing. */
+/** A refused call in one line; with the reason, unless it was only that nobody could be asked. */
 function refusedCall({ name, input, reason, code }: Denial): string {
   const title = callTitle(input);
   const call = title === "" ? name : `${name} ${title}`;
@@ -292,7 +292,7 @@ function flagFor(denials: readonly Denial[], hasSandbox: boolean): string {
   return isListed ? `--allowed-tools ${shellArgument(rules.join(","))}` : "--yolo";
 }
 
-/** The help against a refusal where no flag that allows does: a rule of the user, plan mode, a person. */
+/** The remedy for a refusal that no allowing flag helps with: a rule of the user, plan mode, a person. */
 function helpBeyondFlags({ code: decided, questionCode }: Denial): string | undefined {
   const code: DecisionCode | undefined = questionCode ?? decided;
   switch (code) {
@@ -315,14 +315,14 @@ function helpBeyondFlags({ code: decided, questionCode }: Denial): string | unde
 
 /** The fields of an {@link Outcome} that come from the events of its run. */
 type TalliedFacts = Pick<Outcome, "denials" | "usage" | "cost" | "models" | "turns" | "apiDurationMs"> & {
-  /** Why the request in progress is to be repeated. */
+  /** Why the current request is to be retried. */
   readonly lastFailure: string | undefined;
 };
 
-/** Characters of an answer from which on no more of it is kept here. */
+/** Maximum characters of an answer kept here. */
 const MAX_PARTIAL_CHARS = 200_000;
 
-/** The totals of a run so far; a fold over its events, good at any moment. */
+/** The totals of a run so far; a fold over its events, valid at any moment. */
 export class RunTally {
   readonly #denials: Denial[] = [];
   readonly #spent = new SpendingTally();
@@ -331,7 +331,7 @@ export class RunTally {
   #turns = 0;
   #lastFailure: string | undefined;
 
-  /** Text of the newest answer so far, or its beginning. */
+  /** Text of the newest answer so far, or its start. */
   get partialText(): string {
     return this.#partialText.toString();
   }
@@ -364,7 +364,7 @@ export class RunTally {
     }
   }
 
-  /** Spending and refusals of a subagent count; its turns and words are its own. */
+  /** A subagent's spending and refusals count; its turns and text do not. */
   #count(event: AgentEvent): void {
     if (event.type === "subagent") return this.#count(event.event);
     this.#spent.add(event);

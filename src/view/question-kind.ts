@@ -4,10 +4,10 @@ import { ASK_TOOL } from "../tools/ask-tool.ts";
 import type { Question } from "./question.ts";
 import { pathLine } from "./safe-text.ts";
 
-/** The tool that hands in a plan, for approval. */
+/** The tool that submits a plan for approval. */
 export const PLAN_TOOL = "present_plan";
 
-/** The kind of a question, as its heading says. `value`: no call, but a value or a choice. */
+/** The kind of a question, shown in its heading. `value`: not a call, but a value or a choice. */
 export type QuestionKind =
   | "run"
   | "network"
@@ -29,7 +29,6 @@ const OF_VALUES: { readonly [tool: string]: QuestionKind | undefined } = {
   [ASK_TOOL]: "ask",
 };
 
-/** The kind of a question. */
 export function questionKind({ type, tool, runs, outside }: Question): QuestionKind {
   if (type !== "permission") return ownValue(OF_VALUES, tool) ?? "value";
   switch (tool) {
@@ -50,22 +49,22 @@ export function questionKind({ type, tool, runs, outside }: Question): QuestionK
   }
 }
 
-/** The call without what heading and notes say; `undefined` when no argument represents the others. */
+/** The call without what heading and notes show; `undefined` if no argument represents the others. */
 export function questionSubject({ tool = "", input = {} }: Question): CallSubject | undefined {
   if (tool !== "bash") return callSubject(tool, input);
   const { access: _access, reason: _reason, ...rest } = input;
   return callSubject(tool, rest);
 }
 
-/** The doing of a call, as a person may decide on it: nothing of it is left out. */
+/** The complete effect of a call, for a person to decide on. */
 interface CallSubject {
-  /** The argument that says most: the command of `bash`, else a path or an address, on one line. */
+  /** The most telling argument: the command of `bash`, else a path or an address, on one line. */
   readonly main: string;
-  /** All other arguments that are given. */
+  /** All other arguments given. */
   readonly others: ToolInput;
 }
 
-/** The subject of a call; `undefined` where no argument speaks for the others. */
+/** The subject of a call; `undefined` if no argument represents the others. */
 function callSubject(tool: string, input: ToolInput): CallSubject | undefined {
   const name = tool === "bash" ? "command" : typeof input["path"] === "string" ? "path" : "url";
   const { [name]: main, ...rest } = input;

@@ -6,9 +6,9 @@ import { valueFields } from "./value-form.ts";
 
 /** The heading of a question, without the size of its change. */
 export interface QuestionHeading {
-  /** The special thing about the call: `Run with network`. */
+  /** The special aspect of the call: `Run with network`. */
   readonly title: string;
-  /** The file, address or tool it is about; absent when the call itself follows. */
+  /** The file, address or tool concerned; absent if the call itself follows. */
   readonly target?: string;
   /** A fact about it: `in the sandbox`. */
   readonly note?: string;
@@ -31,7 +31,7 @@ const TITLES: { readonly [kind in QuestionKind]: string } = {
   value: "Question",
 };
 
-/** Their heading is their title: the call stands below it. */
+/** Kinds whose heading is only a title: the call is shown below it. */
 const UNTARGETED: ReadonlySet<QuestionKind> = new Set([
   "run",
   "network",
@@ -41,7 +41,7 @@ const UNTARGETED: ReadonlySet<QuestionKind> = new Set([
   "value",
 ]);
 
-/** The heading of a question. Nothing in it is made safe for a terminal. */
+/** The heading of a question, not made safe for a terminal. */
 export function questionHeading(question: Question): QuestionHeading {
   const { tool = "", input = {}, agent, outside, runs, diff } = question;
   const kind = questionKind(question);
@@ -80,7 +80,7 @@ const REACHED: { readonly [kind in QuestionKind]?: string } = {
   unsandboxed: "Runs outside the sandbox, with everything that you can reach.",
 };
 
-/** The words of an answer. */
+/** The text of an answer. */
 export function choiceText({ choice, rule }: OfferedChoice, question: Question): string {
   const isCommand = question.tool === "bash";
   const kind = questionKind(question);

@@ -3,7 +3,7 @@ import { isRecord } from "../core/base/json.ts";
 import { counted } from "../core/base/text.ts";
 import { oneLine } from "./call-text.ts";
 
-/** One round of a run that is held to a command, as the journal keeps it. */
+/** One round of a run's required command, as journaled. */
 export interface UntilNote {
   readonly command: string;
   /** The call that ran it. */
@@ -16,16 +16,16 @@ export interface UntilNote {
   readonly ms: number;
   /** How it ended, in words, such as `exit code 1`. */
   readonly ended: string;
-  /** Files that it changed itself. */
+  /** Number of files it changed itself. */
   readonly changes: number;
-  /** Text for the model; absent where the run ends with this round. */
+  /** Text for the model; absent if the run ends with this round. */
   readonly told?: string;
 }
 
 /** The kind of its `note` entry. */
 export const UNTIL_NOTE = "until";
 
-/** The round that a `note` entry holds; `undefined` for any other note. */
+/** The round in a `note` entry; `undefined` for any other note. */
 export function parseUntilNote({ kind, data }: Pick<NoteEntry, "kind" | "data">): UntilNote | undefined {
   if (kind !== UNTIL_NOTE || !isRecord(data)) return undefined;
   const { command, callId, round, most, exitCode, ms, ended, changes, told } = data;
@@ -37,7 +37,7 @@ export function parseUntilNote({ kind, data }: Pick<NoteEntry, "kind" | "data">)
   return { command, callId, round, most, exitCode: code, ms, ended, changes: Number(changes) || 0, ...rest };
 }
 
-/** Meanings of the exit codes of Bash for a program that did not run. */
+/** Exit codes of Bash for a program that did not run, with their meanings. */
 export const LOST: { readonly [exitCode: number]: string } = { 126: "cannot be run", 127: "was not found" };
 
 /** A round in one line. `evidence`: that of the run, in one line. */
@@ -52,7 +52,7 @@ export function roundText(round: UntilNote, evidence: string): string {
   return `${name} does not pass yet: ${ended} · round ${round.round} of ${round.most}${own}`;
 }
 
-/** A command that a person ran, as the journal keeps it. */
+/** A command that a person ran, as journaled. */
 interface ShellNote {
   readonly command: string;
   readonly output: string;
@@ -63,7 +63,7 @@ interface ShellNote {
 /** The kind of its `note` entry. */
 export const SHELL_NOTE = "shell";
 
-/** The command that a `note` entry holds; `undefined` for any other note. */
+/** The command in a `note` entry; `undefined` for any other note. */
 export function parseShellNote({ kind, data }: Pick<NoteEntry, "kind" | "data">): ShellNote | undefined {
   if (kind !== SHELL_NOTE || !isRecord(data)) return undefined;
   const { command, output, exitCode, shared } = data;
@@ -76,7 +76,7 @@ export function parseShellNote({ kind, data }: Pick<NoteEntry, "kind" | "data">)
   };
 }
 
-/** The text the model is told of it. */
+/** The text that tells the model about it. */
 export function sharedText({ command, output, exitCode }: ShellNote): string {
   const end = exitCode === null ? "was stopped" : `ended with exit code ${exitCode}`;
   const said = output.trim() === "" ? "no output" : `this output:\n${output.trimEnd()}`;

@@ -1,10 +1,10 @@
 import type { AgentEvent } from "../core/agent/entries.ts";
 
-/** Kinds of a step, the weakest first: looked, ran a command, changed a file, waited for a person, failed. */
+/** Kinds of a step, weakest first: looked, ran a command, changed a file, waited for a person, failed. */
 const KINDS = "lbewf";
-/** Steps of a trace at most: the newest. */
+/** Maximum steps of a trace, the newest. */
 const MAX_STEPS = 24;
-/** Heights 1 to 4 begin at these times. */
+/** The minimum times of heights 1 to 4. */
 const HEIGHTS_MS = [0, 2_000, 10_000, 60_000];
 
 interface Step {
@@ -12,7 +12,7 @@ interface Step {
   ms: number;
 }
 
-/** Folds entries into the trace of a session: for each model request and its calls a kind and a time. */
+/** Folds entries into a session's trace: a kind and a time for each model request and its calls. */
 export class SessionTrace {
   readonly #steps: Step[] = [];
 
@@ -39,7 +39,7 @@ export class SessionTrace {
     }
   }
 
-  /** Takes a kind for the newest step where it is stronger than what is known of it. */
+  /** Raises the kind of the newest step if the given one is stronger. */
   #is(kind: string): void {
     const step = this.#steps.at(-1);
     if (step !== undefined && KINDS.indexOf(kind) > KINDS.indexOf(step.kind)) step.kind = kind;

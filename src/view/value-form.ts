@@ -11,7 +11,7 @@ interface Fault {
   readonly fault: string;
 }
 
-/** Takes a value that fits a schema, field by field, each as the text that a person writes. */
+/** Collects a value that fits a schema, field by field, each as text typed by a person. */
 export class ValueForm {
   readonly fields: readonly ValueField[];
   readonly #schema: JsonSchema;
@@ -22,17 +22,17 @@ export class ValueForm {
     this.fields = valueFields(schema);
   }
 
-  /** The place in {@link fields} of the one that is due. */
+  /** Index in {@link fields} of the current field. */
   get at(): number {
     return this.#values.length;
   }
 
-  /** The next field; `undefined` when there is none, and any text then means yes. */
+  /** The current field; `undefined` if there is none left, and any text then means yes. */
   get field(): ValueField | undefined {
     return this.fields[this.at];
   }
 
-  /** Takes the text of the field that is due. Gives the value once it is whole; a misfit stays due. */
+  /** Takes text for the current field, which stays current if it is invalid. Returns the complete value. */
   take(text: string): Fault | { readonly value: Json } | undefined {
     const { field } = this;
     if (field !== undefined) {
@@ -42,13 +42,13 @@ export class ValueForm {
     return this.#end();
   }
 
-  /** Takes the value of the field that is due as {@link take} does; `undefined` leaves it out. */
+  /** Takes a value for the current field, like {@link take}; `undefined` leaves it out. */
   give(value: Json | undefined): Fault | { readonly value: Json } | undefined {
     this.#values.push(value);
     return this.#end();
   }
 
-  /** The answers given so far, when the person stops before the last question. */
+  /** The answers given so far, if the person stops before the last question. */
   leave(question: Question): QuestionReply {
     const isAnswered = questionKind(question) === "ask" && this.at > 0;
     return isAnswered ? { value: this.#whole() } : { choice: "no" };
@@ -61,7 +61,7 @@ export class ValueForm {
     return fitted;
   }
 
-  /** Makes the field before due again, if there is one. */
+  /** Returns to the previous field, if there is one. */
   back(): void {
     this.#values.pop();
   }
@@ -74,7 +74,7 @@ export class ValueForm {
   }
 }
 
-/** A value as its schema takes it, which mends what can only have been meant so; or why it does not. */
+/** A value fitted to its schema, with obvious mistakes corrected; or the reason it does not fit. */
 export function fittedTo(schema: JsonSchema, value: Json): { readonly value: Json } | Fault {
   const checked = compileSchema(schema).validate(value);
   if (checked instanceof Promise) return { value };
@@ -95,7 +95,7 @@ function readField(field: ValueField, text: string): Fault | { readonly value: J
 
 type Reader = (text: string, field: ValueField) => Fault | { readonly value: Json };
 
-/** The value of a text by the type of its field; the rest of the schema is checked later. */
+/** Converts text by the type of its field; the rest of the schema is checked later. */
 function readTyped(text: string, { schema }: ValueField): ReturnType<Reader> {
   const read = readText(text, defined({ type: schema["type"] }));
   return "value" in read ? { value: read.value as Json } : { fault: `Write ${read.expected}.` };
@@ -139,12 +139,12 @@ function labelsOf({ options }: ValueField): string {
   return options.map(({ label }) => label).join(", ");
 }
 
-/** True for options that commas do not tell apart: these can be chosen by number. */
+/** True for options that commas cannot separate: these can be chosen by number. */
 function isNumbered(options: readonly ValueOption[]): boolean {
   return options.some(({ label }) => label.includes(","));
 }
 
-/** The texts that a field takes, in words; `undefined` where any will do. `isListed`: options are seen. */
+/** The input a field accepts, in words; `undefined` if anything does. `isListed`: options are visible. */
 export function fieldHint(field: ValueField, isListed = false): string | undefined {
   const { kind, initial, isRequired, isOpen } = field;
   if (isOpen)
@@ -169,18 +169,18 @@ function shownValue({ options }: ValueField, value: Json): string {
   return Array.isArray(value) ? value.map(shown).join(", ") : shown(value);
 }
 
-/** A value that a field offers. */
+/** An option of a field. */
 export interface ValueOption {
   readonly value: Json;
   /** Its name for people. */
   readonly label: string;
-  /** Said about it in a sentence. */
+  /** Its description in a sentence. */
   readonly note?: string;
 }
 
 /** A part of a value that a person fills in. */
 export interface ValueField {
-  /** Its property; `undefined`: the value itself, which is no object. */
+  /** Its property; `undefined` for the value itself if it is not an object. */
   readonly name: string | undefined;
   readonly label: string;
   /** A remark next to the label. */
@@ -188,15 +188,15 @@ export interface ValueField {
   /** `one` of {@link options}, `several` of them, or `json`: anything else, written as JSON. */
   readonly kind: "text" | "number" | "boolean" | "one" | "several" | "json";
   readonly options: readonly ValueOption[];
-  /** True when any other text is accepted too. */
+  /** True if any other text is accepted too. */
   readonly isOpen: boolean;
   readonly isRequired: boolean;
-  /** Taken where nothing is filled in. */
+  /** Used if nothing is filled in. */
   readonly initial: Json | undefined;
   readonly schema: JsonSchema;
 }
 
-/** The fields of an object, else the value itself, in the forms that MCP servers ask in (elicitation). */
+/** The fields of an object, else the value itself, for the schemas MCP servers may send (elicitation). */
 export function valueFields(schema: JsonSchema): readonly ValueField[] {
   const { type, properties, required } = schema;
   if (type !== "object" && !isRecord(properties)) return [fieldOf(undefined, schema, true)];
@@ -206,7 +206,7 @@ export function valueFields(schema: JsonSchema): readonly ValueField[] {
   );
 }
 
-/** The schema of a property by itself: what it refers to in the whole comes with it. */
+/** The schema of a property on its own, including the definitions it refers to. */
 function within({ $defs, definitions }: JsonSchema, { $ref, ...own }: JsonSchema): JsonSchema {
   const [, place, name] = /^#\/(\$defs|definitions)\/([^/~%]+)$/.exec(String($ref)) ?? [];
   const named = place === "$defs" ? $defs : definitions;
@@ -275,7 +275,7 @@ function optionsOf({
   return { options: isChoice ? options : [], isOpen: isChoice && offered.length < branches.length };
 }
 
-/** The branch that takes words of a person's own. */
+/** The branch that accepts a person's own words. */
 const ANY_TEXT = { type: "string" };
 
 function labelOf(name: unknown, value: unknown): string {

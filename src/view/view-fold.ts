@@ -32,20 +32,20 @@ type RunFacts = Pick<RunEndEntry, "id" | "time" | "scope" | "stopReason" | "limi
   readonly error?: { readonly code: string; readonly message: string } | undefined;
 };
 
-/** The part of a view that no entry says. */
+/** The part of a view that is not in the entries. */
 export type HostView = Pick<
   SessionView,
   "state" | "queue" | "queueHeld" | "steering" | "questions" | "model" | "mode"
 > & {
   readonly effort: SessionView["effort"] | undefined;
-  /** The command that runs are held to: it says more about the end of a run than its last answer. */
+  /** The command required of runs: it tells more about the end of a run than the last answer. */
   readonly until?: string | undefined;
   readonly windowTokens: number | undefined;
-  /** Exit codes of background jobs of this process that have ended: no entry says so. */
+  /** Exit codes of this process's background jobs that have ended: no entry records that. */
   readonly endedJobs: ReadonlyMap<string, number | null>;
 };
 
-/** The host of a session that is only looked at. */
+/** The host of a session that is only viewed. */
 export const EMPTY_HOST: HostView = {
   state: "idle",
   queue: [],
@@ -59,37 +59,37 @@ export const EMPTY_HOST: HostView = {
   endedJobs: new Map(),
 };
 
-/** The fold from events, or stored entries, to a view. Feed it each event once, in order. */
+/** Folds events, or stored entries, into a view. Feed it each event once, in order. */
 export class ViewFold {
   readonly #main: ItemFold;
   #host: HostView;
   #run: RunView | undefined;
   #lastRun: RunView | undefined;
-  /** True while the command that a run must satisfy keeps it from being over. */
+  /** True while a run's required command keeps it from ending. */
   #isHeld = false;
   /** The steps of the run, and the place of its first item. */
   #trace = new SessionTrace();
   #firstItem = 0;
   readonly #evidence = new EvidenceFold();
-  /** When the newest run was heard of. */
+  /** Time of the newest run's last event. */
   #lastTime = 0;
-  /** Tokens of the answers of the run that are complete. */
+  /** Tokens of the run's completed answers. */
   #answeredTokens = 0;
   #todo: readonly TodoItem[] = [];
   #plan: string | undefined;
   #jobs: readonly JobView[] = [];
-  /** When something was last said of each job. */
+  /** Time of each job's last report. */
   readonly #heardOf = new Map<string, number>();
   #context: SessionView["context"];
   readonly #scopes = new Scopes();
   readonly #spent = new SpendingTally();
   #spentBefore = NO_SPENDING;
-  /** Texts for the model about commands that were shown already. */
+  /** Texts for the model about commands already shown. */
   readonly #told = new Set<string>();
   #view: SessionView | undefined;
   #restChanged = false;
 
-  /** `items`: the list that the items are put into. Default: a new one. */
+  /** `items`: the list to fill. Default: a new one. */
   constructor(host: HostView, items?: ViewItem[]) {
     this.#host = host;
     this.#main = new ItemFold(items);
@@ -116,7 +116,7 @@ export class ViewFold {
     this.#host = host;
     if (this.#isHeld && host.state === "idle") {
       this.#isHeld = false;
-      // Its run has an end already, which came before the command.
+      // Its run already has an end, from before the command.
       if (wasStopping) this.fail({ stopReason: "aborted" });
       this.#run = undefined;
     }
@@ -175,7 +175,7 @@ export class ViewFold {
     else if (notice !== undefined) this.notice(notice);
   }
 
-  /** True for what was shown already: a shared command's note, and what is said inside a pattern. */
+  /** True for messages already shown: the note of a shared command, and messages inside a pattern. */
   #wasShown({ source, message, scope }: UserEntry): boolean {
     if (scope !== undefined) return true;
     return source !== "input" && this.#told.delete(textOf(message.content));
@@ -196,7 +196,7 @@ export class ViewFold {
     if (note.shared) this.#told.add(sharedText(note));
   }
 
-  /** The model is told what the call of the command shows already. */
+  /** Tells the model what the call of the command already shows. */
   #round({ id, time }: NoteEntry, round: UntilNote): void {
     if (round.told !== undefined) this.#told.add(round.told);
     const { evidence } = this.#evidence;
@@ -206,7 +206,7 @@ export class ViewFold {
     this.#notice(id, time, { level: round.exitCode === 0 ? "info" : "warning", code: "other", message });
   }
 
-  /** A run that is resumed keeps its turns, tokens, cost and working time. */
+  /** A resumed run keeps its turns, tokens, cost and active time. */
   #begin({ type, time, scope }: RunStartEntry | RunResumeEntry): void {
     if (scope !== undefined) return;
     const before = type === "run_resume" ? (this.#run ?? this.#lastRun) : undefined;
@@ -223,15 +223,15 @@ export class ViewFold {
     this.#changed();
   }
 
-  /** The run ended without an entry that says so. */
+  /** Ends a run that has no entry for its end. */
   fail({ stopReason, error }: Pick<Outcome, "stopReason" | "error">): void {
-    // Nothing was to be done: a command, or a message that was refused.
+    // There was nothing to do: a command, or a refused message.
     if (error === undefined && this.#run === undefined) return;
     const id = `failed_${this.#main.list.items.length}`;
     this.#end({ id, time: Date.now(), stopReason, error });
   }
 
-  /** The run has no end in the journal, and its process is gone. */
+  /** Ends a run that has no end in the journal and whose process is gone. */
   leaveRun(): void {
     if (this.#run === undefined) return;
     const id = `left_${this.#main.list.items.length}`;
@@ -331,7 +331,7 @@ export class ViewFold {
     this.#job(jobId, metadata, callId);
   }
 
-  /** Takes jobs as ended that were last heard of before a moment. */
+  /** Marks jobs as ended that were last reported before a moment. */
   endJobs(before: number): void {
     this.#jobs = this.#jobs.map((job) =>
       job.state === "running" && (this.#heardOf.get(job.id) ?? 0) < before
@@ -353,7 +353,7 @@ export class ViewFold {
     this.#changed();
   }
 
-  /** The command of the newest call: its result has just come. */
+  /** The command of the newest call: its result has just arrived. */
   #commandOf(callId: string): string {
     const { items } = this.#main.list;
     const item = items.findLast((each): each is ToolItem => each.type === "tool" && each.callId === callId);
@@ -400,7 +400,7 @@ function changesIn(items: readonly ViewItem[]): Extract<ViewItem, { type: "run_e
   return { files: new Set(diffs.map(({ path }) => path)).size, added: sum("added"), removed: sum("removed") };
 }
 
-/** The changes that calls have made, in their order, those of subagents included. */
+/** The changes made by calls, including those of subagents, in order. */
 export function diffsIn(items: readonly ViewItem[]): readonly FileDiff[] {
   return items.flatMap((item) => {
     if (item.type !== "tool") return [];

@@ -12,10 +12,9 @@ import type { Notice } from "./notice.ts";
 import type { Question } from "./question.ts";
 
 /**
- * The view of a session, as a screen shows it. Items are only appended; an item that changes is a new object
- * at the same place with a higher `version`. The object of the view itself is a new one after each change,
- * and its lists are the same objects as long as nothing in them changed, `items` excepted: that one list
- * grows in place.
+ * The view of a session, as shown on a screen. Items are only appended; an item that changes is a new object
+ * at the same place with a higher `version`. Each change creates a new view object; its lists stay the same
+ * objects while their contents are unchanged, except `items`: that one list grows in place.
  */
 export interface SessionView {
   /** `waiting`: a question is open. */
@@ -27,7 +26,7 @@ export interface SessionView {
   readonly steering: readonly QueuedMessage[];
   readonly questions: readonly Question[];
   readonly todo: readonly TodoItem[];
-  /** The newest plan that a person has approved, as Markdown. */
+  /** The newest plan approved by a person, as Markdown. */
   readonly plan?: string;
   readonly jobs: readonly JobView[];
   /** `provider/id`. */
@@ -36,7 +35,7 @@ export interface SessionView {
   readonly mode: PermissionMode;
   readonly context: { readonly usedTokens: number; readonly windowTokens?: number };
   readonly usage: Usage;
-  /** USD of the session; `undefined` when a price is unknown. */
+  /** Cost of the session in USD; `undefined` if a price is unknown. */
   readonly costUsd: number | undefined;
   /** The run in progress. */
   readonly run?: RunView;
@@ -46,11 +45,11 @@ export interface SessionView {
 export interface RunView {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  /** Counts model requests of the run, from 1; 0 before the first. */
+  /** Number of the run's current model request, from 1; 0 before the first. */
   readonly turn: number;
-  /** Tokens that the answers of the run so far have; the one that is being written is estimated. */
+  /** Tokens of the run's answers so far, with an estimate for the unfinished one. */
   readonly outputTokens: number;
-  /** A request failed and is made again at `until` (milliseconds since the epoch). */
+  /** A request failed and is retried at `until` (milliseconds since the epoch). */
   readonly retry?: { readonly attempt: number; readonly until: number; readonly reason: string };
   readonly phase: "waiting" | "thinking" | "answering" | "tools" | "compacting";
 }
@@ -63,17 +62,17 @@ export interface JobView {
   readonly exitCode?: number | null;
 }
 
-/** The fields of all items. `id`: that of a tool's call, else of its entry, else one of its own. */
+/** The fields of all items. `id`: that of a tool's call, else of its entry, else its own. */
 export interface ItemBase {
   readonly id: string;
   readonly version: number;
   /** Milliseconds since the epoch. */
   readonly time: number;
-  /** True for what an attempt wrote that failed: not to be shown. The next attempt writes behind it. */
+  /** True for the output of a failed attempt: not to be shown. The next attempt writes after it. */
   readonly isVoid?: boolean;
 }
 
-/** A message of a person, or one said for them. */
+/** A message from a person, or on their behalf. */
 export interface UserItem extends ItemBase {
   readonly type: "user";
   readonly text: string;
@@ -103,18 +102,18 @@ export interface ToolItem extends ItemBase {
   readonly name: string;
   /** Empty while it is being written. */
   readonly input: ToolInput;
-  /** One line: what it does. */
+  /** Its purpose in one line. */
   readonly title: string;
-  /** `writing`: it has not begun and nothing is asked about it, or no longer. */
+  /** `writing`: it has not begun and no question about it is open. */
   readonly state: "writing" | "asking" | "running" | ToolStatus;
   /** Its result in a few words. */
   readonly brief?: string;
-  /** The end of what it has written so far, then of its result: at most {@link MAX_TAIL_CHARS}. */
+  /** The end of its output so far, then of its result: at most {@link MAX_TAIL_CHARS}. */
   readonly tail?: string;
   readonly diff?: FileDiff;
   readonly startedAt?: number;
   readonly durationMs?: number;
-  /** The call it was made by (`batch`). */
+  /** The call that made it (`batch`). */
   readonly parentCallId?: string;
   readonly agent?: SubagentView;
 }
@@ -122,7 +121,7 @@ export interface ToolItem extends ItemBase {
 /** Longest {@link ToolItem.tail}. */
 export const MAX_TAIL_CHARS = 4_000;
 
-/** The subagent that a call started. Its items follow the rules of {@link SessionView}. */
+/** The subagent started by a call. Its items follow the rules of {@link SessionView}. */
 export interface SubagentView {
   readonly name: string;
   readonly outputTokens: number;
@@ -137,11 +136,11 @@ export interface ShellItem extends ItemBase {
   readonly output: string;
   /** `null`: it was stopped. */
   readonly exitCode: number | null;
-  /** True when the model is told. */
+  /** True if the model is told. */
   readonly shared: boolean;
 }
 
-/** One thing a screen shows, in the order of the conversation. */
+/** An item of the conversation, in its order on the screen. */
 export type ViewItem =
   | UserItem
   | AnswerItem
@@ -158,16 +157,16 @@ export type ViewItem =
   | (ItemBase & {
       readonly type: "run_end";
       readonly stopReason: StopReason;
-      /** Which limit, for `budget`. */
+      /** The limit reached, for `budget`. */
       readonly limit?: BudgetLimit;
       readonly error?: { readonly code: string; readonly message: string };
       readonly durationMs: number;
       readonly costUsd: number | undefined;
-      /** The changes that its calls made in files, those of subagents included. */
+      /** The file changes of its calls, including those of subagents. */
       readonly changes?: { readonly files: number; readonly added: number; readonly removed: number };
       /** Its newest steps, two letters each: what was done, and how long it took. */
       readonly trace?: string;
-      /** Absent where a command that the run is held to has yet to run. */
+      /** Absent while the run's required command has yet to run. */
       readonly evidence?: Evidence;
     });
 
@@ -175,8 +174,8 @@ export type ViewItem =
 export interface ViewChange {
   /** Places of the items that are new or changed. */
   readonly items: readonly number[];
-  /** True when anything besides items changed. */
+  /** True if anything besides items changed. */
   readonly rest: boolean;
-  /** True when the view begins anew: the conversation was rewound. All of it is to be drawn again. */
+  /** True if the view starts over: the conversation was rewound. Redraw all of it. */
   readonly reset?: true;
 }

@@ -6,7 +6,7 @@ import type { Notice } from "./notice.ts";
 import { noticeText } from "./notice-text.ts";
 import type { RunView, ToolItem, ViewItem } from "./view.ts";
 
-/** How a run ended: its stop reason, and which limit when it is about time. */
+/** How a run ended: its stop reason, or the time limit. */
 export type EndReason = StopReason | "wall_time";
 
 export function endReason(stopReason: StopReason, limit: string | undefined): EndReason {
@@ -41,41 +41,41 @@ export const AFTER_END: { readonly [R in EndReason]?: string } = {
   output_limit: "Ask it to continue.",
 };
 
-/** States of a call that are not told by its result. */
+/** States of a call that its result does not show. */
 export const CALL_STATES: { readonly [S in ToolItem["state"]]?: string } = {
   denied: "refused",
   aborted: "stopped",
 };
 
-/** A remark besides the conversation, as data: a frontend may word it itself. */
+/** A remark outside the conversation, as data: a frontend may word it itself. */
 export type Phrase =
   | { readonly code: "notice"; readonly notice: Notice }
   | ({ readonly code: "compacted" } & Omit<Compaction, "id" | "version" | "time" | "type">);
 
 type Compaction = Extract<ViewItem, { readonly type: "compaction" }>;
 
-/** How a conversation was made shorter. */
+/** How a conversation was shortened. */
 export type CompactionMethod = CompactionEntry["method"];
 
-/** The ways to shorten a conversation, in words. */
+/** The ways of shortening a conversation, in words. */
 export const METHODS: { readonly [M in CompactionMethod]: string } = {
   summary: "the older part was summarized",
   shortening: "old results were shortened",
   truncation: "older messages were left out",
 };
 
-/** A compaction, from the tokens before it and after. */
+/** Describes a compaction by the tokens before and after it. */
 export function compactedText(before: string, after: string, how: string): string {
   return `Compacted from ${before} to ${after} tokens: ${how}.`;
 }
 
-/** A phrase in English. `tokens` writes a count of tokens. */
+/** A phrase in English. `tokens` formats a token count. */
 export function phraseText(phrase: Phrase, tokens: (count: number) => string): string {
   if (phrase.code === "notice") return noticeText(phrase.notice);
   return compactedText(tokens(phrase.before), tokens(phrase.after), METHODS[phrase.method]);
 }
 
-/** The notice that an event is; undefined for most events. */
+/** The notice for an event; undefined for most events. */
 export function noticeOf(event: AgentEvent): Notice | undefined {
   switch (event.type) {
     case "warning":
@@ -103,7 +103,7 @@ function phaseText({ phase, round = 1, step, plan = [] }: PhaseEvent): string {
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}${round === 1 ? "" : ` ${round}`}`;
 }
 
-/** The things that a run waits for. */
+/** The things a run waits for. */
 export const PHASES: { readonly [P in RunView["phase"]]: string } = {
   waiting: "waiting for the model",
   thinking: "the model is thinking",
@@ -112,7 +112,7 @@ export const PHASES: { readonly [P in RunView["phase"]]: string } = {
   compacting: "compacting the conversation",
 };
 
-/** A request that is made again: why, and when. */
+/** Describes a retry: its reason and when it happens. */
 export function retryText(
   { attempt, until, reason }: { readonly attempt: number; readonly until: number; readonly reason: string },
   now: number,

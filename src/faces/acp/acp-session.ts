@@ -35,12 +35,12 @@ export class AcpSession {
   readonly #client: AgentContext;
   readonly #capabilities: ClientCapabilities | undefined;
   readonly #publisher: ViewPublisher;
-  /** Terminals of the editor that calls run in, by call. */
+  /** The editor's terminals that calls run in, by call. */
   readonly #terminals = new Map<string, string>();
   readonly #asking = new Set<string>();
   #running: AbortController | undefined;
   #commands = "[]";
-  /** The notification that was begun last: they leave in order. */
+  /** The latest notification: they are sent in order. */
   #sending: Promise<unknown> = Promise.resolve();
 
   constructor(session: CodingSession, client: AgentContext, capabilities: ClientCapabilities | undefined) {
@@ -67,26 +67,26 @@ export class AcpSession {
       const terminal = event.metadata?.["terminal"];
       if (typeof terminal !== "string") return;
       this.#terminals.set(event.callId, terminal);
-      // The editor shows it from now on, and not first when the command has ended.
+      // The editor shows the terminal from now on, not just after the command has ended.
       this.#announce(event.callId);
     });
     session.onQuestion((question, signal) => this.#ask(question, signal));
   }
 
-  /** Sends an update to the editor. Never throws: an editor that is gone hears nothing. */
+  /** Sends an update to the editor. Never throws: updates for a disconnected editor are dropped. */
   send(update: SessionUpdate): void {
     this.#sending = this.#client
       .notify(methods.client.session.update, { sessionId: this.session.id, update })
       .catch(() => undefined);
   }
 
-  /** Sends the whole conversation again, and resolves when it has left. */
+  /** Sends the whole conversation again; resolves when it is sent. */
   async replay(): Promise<void> {
     this.#publisher.replay(this.session.view);
     await this.#sending;
   }
 
-  /** Tells which commands a prompt can begin with, as far as the editor does not know it. */
+  /** Announces the commands a prompt can begin with, unless the editor knows them. */
   tellCommands(): void {
     const availableCommands = this.session.info.commands.map(({ name, description = "", hint }) => ({
       name,
@@ -99,7 +99,7 @@ export class AcpSession {
     this.send({ sessionUpdate: "available_commands_update", availableCommands });
   }
 
-  /** Says something to the person that the model did not. */
+  /** Tells the person something that is not from the model. */
   tell(text: string): void {
     this.send({
       sessionUpdate: "agent_message_chunk",
@@ -108,8 +108,8 @@ export class AcpSession {
   }
 
   /**
-   * One prompt to its end, or to that of the editor's request. Rejects with the protocol's error when it
-   * failed, or when another is still running.
+   * Runs one prompt to its end, or until the editor's request is aborted. Rejects with a protocol error if it
+   * fails or another is still running.
    */
   async prompt(blocks: readonly ContentBlock[], request: AbortSignal): Promise<PromptResponse> {
     if (this.#running !== undefined)
@@ -117,7 +117,7 @@ export class AcpSession {
         undefined,
         "A prompt of this session is still running: cancel it or wait.",
       );
-    // From here on, in the same turn of the event loop, a cancel finds it.
+    // From here on, in the same turn of the event loop, a cancel takes effect.
     const running = new AbortController();
     this.#running = running;
     const signal = AbortSignal.any([running.signal, request]);
@@ -127,7 +127,7 @@ export class AcpSession {
       if (left.length > 0) await this.#askLeft(left, signal);
       if (signal.aborted) return { stopReason: "cancelled" };
       const outcome = await this.session.send(input, { signal });
-      // Servers that came up meanwhile may have brought prompts.
+      // Servers that started meanwhile may have added prompts.
       this.tellCommands();
       await this.#sending;
       return promptEnd(outcome, signal.aborted);
@@ -151,8 +151,8 @@ export class AcpSession {
   }
 
   /**
-   * Asks what an agent that was killed had asked, and goes on with the answers to the end: the message of a
-   * prompt would refuse it unseen. A cancel leaves open what is not answered.
+   * Asks the questions left by a killed agent, and continues with the answers to the end: the prompt's
+   * message would refuse them unseen. A cancel leaves unanswered questions open.
    */
   async #askLeft(left: readonly Question[], signal: AbortSignal): Promise<void> {
     const { session } = this;
@@ -163,7 +163,7 @@ export class AcpSession {
     if (signal.aborted) await session.stop("The editor cancelled the prompt.");
   }
 
-  /** A stop takes back the questions behind its own. */
+  /** Asks a question while it is open: stopping at one withdraws those after it. */
   async #askWhileOpen(question: Question, prompt: AbortSignal): Promise<void> {
     const { session } = this;
     const taken = new AbortController();
@@ -181,22 +181,22 @@ export class AcpSession {
     const { session } = this;
     const [client, capabilities] = [this.#client, this.#capabilities];
     this.#asking.add(question.id);
-    // The editor must know a call before it is asked about it.
+    // The editor must know a call before a question about it.
     if (question.callId !== undefined) this.#announce(question.callId);
     await this.#sending;
     const place = { client, sessionId: session.id, cwd: session.info.cwd, capabilities, signal };
     const reply = await askClient(question, place);
     this.#asking.delete(question.id);
     if (signal.aborted) return;
-    // A cancel is no answer, unless there is no prompt that it could be about.
+    // A cancel is not an answer, unless there is no prompt it could apply to.
     if (reply === undefined && this.#running !== undefined) this.cancel();
-    // It may have been closed meanwhile, with the run it belonged to.
+    // It may have been closed meanwhile, along with its run.
     else if (session.questions.some(({ id }) => id === question.id))
       session.answer(question.id, reply ?? REFUSED);
   }
 }
 
-/** A call, from the newest backwards, those of subagents included, and the subagent that made it. */
+/** Finds a call, newest first, including those of subagents, and the subagent that made it. */
 function findCall(
   items: readonly ViewItem[],
   callId: string,
@@ -215,13 +215,13 @@ function isAtWork({ view: { state, run } }: CodingSession): boolean {
   return state === "running" || state === "stopping" || run !== undefined;
 }
 
-/** Resolves when something holds of a session, which is looked at with each change and at the abort. */
+/** Resolves when a condition on a session holds; checked at each change and on abort. */
 async function untilDone(
   isDone: () => boolean,
   { session, signal }: { readonly session: CodingSession; readonly signal: AbortSignal },
 ): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  // An answer may have a run begin right behind the one that another answer has begun.
+  // An answer may start another run right after the run started by the previous answer.
   const look = (): void => void setImmediate(() => isDone() && resolve());
   const off = session.onChange(look);
   signal.addEventListener("abort", look, { once: true });
@@ -247,10 +247,10 @@ function promptEnd(outcome: Outcome, isCancelled: boolean): PromptResponse {
   return { stopReason: ENDS[stopReason] ?? "end_turn" };
 }
 
-/** A prompt of an editor as input of a run: texts in one message, with the files it embeds; images. */
+/** An editor's prompt as input of a run: text in one message, with the files it embeds; images. */
 function promptInput(prompt: readonly ContentBlock[]): Input {
   const blocks = prompt.map(toBlock);
-  // A plain text stays one, so that a command at its beginning is seen.
+  // Plain text stays unchanged, so that a command at its beginning is recognized.
   const [first, ...rest] = blocks;
   if (first?.type === "text" && rest.length === 0) return first.text;
   if (blocks.every((block) => block.type === "text"))
@@ -295,7 +295,7 @@ function localPath(uri: string): string {
   try {
     return fileURLToPath(uri);
   } catch {
-    // Not a file of this machine: the address itself says where it is.
+    // Not a local file: the address itself identifies it.
     return uri;
   }
 }
@@ -303,8 +303,8 @@ function localPath(uri: string): string {
 const [AUTH_REQUIRED, INTERNAL_ERROR, INVALID_PARAMS] = [-32_000, -32_603, -32_602];
 
 /**
- * An error of ours as one of the protocol: what the editor asked for cannot be had, a login is missing, or
- * the work failed. Its sentence is that of the command, which the editor shows to the person.
+ * Converts one of our errors to the protocol's: invalid request, missing login, or failed work. The message
+ * is worded as on the command line, because the editor shows it to the person.
  */
 function protocolError(error: Pick<NanoAgentError, "code" | "message">): RequestError {
   const { code } = error;
@@ -314,7 +314,7 @@ function protocolError(error: Pick<NanoAgentError, "code" | "message">): Request
   return new RequestError(exit === EXIT.failed ? INTERNAL_ERROR : INVALID_PARAMS, message, { code });
 }
 
-/** Does something that an editor asked for; what goes wrong is an error of the protocol. */
+/** Runs an editor's request; failures become protocol errors. */
 export async function inProtocol<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -328,15 +328,15 @@ interface QuestionPlace {
   readonly sessionId: string;
   readonly cwd: string;
   readonly capabilities: ClientCapabilities | undefined;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the answer is no longer needed. */
   readonly signal: AbortSignal;
 }
 
 const REFUSED: QuestionReply = { choice: "no" };
 
 /**
- * Asks the person at the editor. An editor that cannot ask, or fails, refuses. `undefined`: it says that the
- * prompt is cancelled.
+ * Asks the person at the editor. An editor that cannot ask, or fails, refuses. `undefined`: the prompt was
+ * cancelled.
  */
 async function askClient(question: Question, place: QuestionPlace): Promise<QuestionReply | undefined> {
   try {
@@ -353,7 +353,7 @@ async function askClient(question: Question, place: QuestionPlace): Promise<Ques
         return await askPermission(question, place);
     }
   } catch {
-    // An editor that cannot ask, or went away, has not said yes.
+    // An editor that cannot ask, or is gone, has not agreed.
     return REFUSED;
   }
 }
@@ -378,7 +378,7 @@ interface Offer {
   readonly options: readonly PermissionOption[];
 }
 
-/** Has the person choose an option, and resolves to its id; `undefined`: the prompt is cancelled. */
+/** Lets the person choose an option; resolves to its id, or `undefined` if the prompt was cancelled. */
 async function choose(
   { callId, id, tool = "", input = {} }: Question,
   { client, sessionId, cwd, signal }: QuestionPlace,
@@ -403,7 +403,7 @@ async function choose(
   return outcome.outcome === "cancelled" ? undefined : outcome.optionId;
 }
 
-/** A plan below its title. What is to change is said with the next message: an editor has no field for it. */
+/** Asks about a plan, shown below its title. Changes come with the next message, as editors have no field. */
 async function askPlan(question: Question, place: QuestionPlace): Promise<QuestionReply | undefined> {
   const { options = [], input = {} } = question;
   const chosen = await choose(question, place, {
@@ -420,7 +420,7 @@ async function askPlan(question: Question, place: QuestionPlace): Promise<Questi
   return options.some(({ value }) => value === chosen) ? { value: chosen } : { choice: "stop" };
 }
 
-/** The questions of the model for an editor that has no forms: one option of each can be chosen. */
+/** Asks the model's questions in an editor without forms: one option of each can be chosen. */
 async function askOneByOne(question: Question, place: QuestionPlace): Promise<QuestionReply | undefined> {
   const form = new ValueForm(question.schema ?? {});
   for (let field = form.field; field !== undefined; field = form.field) {
@@ -449,12 +449,12 @@ function textContent(text: string): ToolCallContent {
   return { type: "content", content: { type: "text", text: withHiddenShown(text) } };
 }
 
-/** A longer text, and one of several lines, stands below the title as well. */
+/** Longer or multi-line text also appears below the title. */
 const MAX_TITLE = 300;
 
 const HIDES = "It has characters that do not show; they stand here as their numbers:";
 
-/** All that a call would do, but for what a diff shows. */
+/** The whole effect of a call, except for the part a diff shows. */
 function subjectOf(question: Question): string {
   const { tool = "", input = {}, diff } = question;
   const subject = questionSubject(question);
@@ -473,8 +473,8 @@ function questionTitle(question: Question): string {
 }
 
 /**
- * All of what the title leaves out, what the call reaches and why it is asked. Editors show it as Markdown,
- * in which a call could hide a part of itself.
+ * Everything the title omits: the rest of the call, what it reaches, and why it is asked. Editors render it
+ * as Markdown, in which a call could hide part of itself.
  */
 function noteContent(question: Question): ToolCallContent[] {
   const subject = subjectOf(question);
@@ -489,14 +489,14 @@ function noteContent(question: Question): ToolCallContent[] {
   return [{ type: "content", content: { type: "text", text: texts.join("\n\n") } }];
 }
 
-/** The arguments of a call as JSON, its texts as `look` makes them; the ends of lines of DOS are no signs. */
+/** A call's arguments as JSON, texts passed through `look`; DOS line ends are no hidden characters. */
 function inputText({ input = {} }: Question, look: (text: string) => string): string {
   const text = (value: unknown): unknown =>
     typeof value === "string" ? look(value.replaceAll("\r\n", "\n")) : value;
   return JSON.stringify(input, (_name, value: unknown) => text(value), 2);
 }
 
-/** An editor may remember an answer that is always given: stopping one run is not such a no. */
+/** An editor may remember an "always" answer: stopping one run must not become a permanent refusal. */
 const KINDS: { readonly [choice in AnswerChoice]: PermissionOption["kind"] } = {
   once: "allow_once",
   edits: "allow_always",

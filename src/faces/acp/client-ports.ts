@@ -23,9 +23,9 @@ export function clientPorts(
     ...(fs?.readTextFile === true && {
       readText: async (path, { signal }) => {
         const asked = client.request(readTextFile, { sessionId, path }, untilAborted(signal));
-        // A file the editor does not know is read from the disk, where a missing one gets its own error.
+        // A file unknown to the editor is read from disk, where a missing one gets its own error.
         const content = text((await asked.catch(() => undefined))?.content);
-        // Some say that what is not there is empty: then it can be created without having been read.
+        // Some editors report missing files as empty: then it can be created without having been read.
         return content === "" && !existsSync(path) ? undefined : content;
       },
     }),
@@ -46,12 +46,12 @@ function untilAborted(cancellationSignal: AbortSignal): SendRequestOptions {
   return { cancellationSignal, stopWaitingOnCancel: true };
 }
 
-/** Answers of an editor are not checked by the protocol's library. */
+/** The protocol library does not validate an editor's answers. */
 function text(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** The answer of an editor; where it fails, its own words stand in the message. */
+/** Awaits an editor's answer; an error includes the editor's own message. */
 async function told<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
@@ -63,9 +63,9 @@ async function told<T>(answer: Promise<T>): Promise<T> {
 }
 
 /**
- * Program and arguments of a command line. Some editors join them with blanks, unquoted, for a shell of their
- * own: there the word behind `-c` ends at the line feed, and what follows is a command by itself. Either way
- * bash reads the line, once and whole.
+ * Program and arguments for a command line. Some editors join them with blanks, unquoted, for a shell of
+ * their own: there the word after `-c` ends at the line feed, and the rest is a separate command. Either way
+ * bash reads the line, once and in full.
  */
 function terminalCommand(line: string, unset: readonly string[]): readonly string[] {
   const bash = [
@@ -112,7 +112,7 @@ async function runInTerminal(
     };
   } finally {
     signal.removeEventListener("abort", onAbort);
-    // The command has ended, whatever the editor says to that.
+    // The command has ended, whatever the editor replies.
     terminal.release().catch(() => undefined);
   }
 }

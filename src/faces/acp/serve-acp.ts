@@ -37,13 +37,13 @@ import { AcpSession, inProtocol } from "./acp-session.ts";
 import { clientPorts } from "./client-ports.ts";
 import { sessionName } from "./updates.ts";
 
-/** Bytes of one message: a prompt with pictures, or a file that the editor has open. */
+/** Maximum bytes of a message: a prompt with images, or a file open in the editor. */
 const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
 
 /**
- * Speaks the Agent Client Protocol with an editor on a pair of streams until it goes away or `signal` aborts;
- * then every run is ended. Nothing else may be written to `output`. Rejects with `invalid_argument` after a
- * message that is too long to be read.
+ * Speaks the Agent Client Protocol with an editor on a pair of streams until the editor disconnects or
+ * `signal` aborts; then every run is ended. Nothing else may be written to `output`. Rejects with
+ * `invalid_argument` after a message that is too long.
  */
 export async function serveAcp(
   options: AcpAgentOptions,
@@ -73,7 +73,7 @@ export async function serveAcp(
     );
 }
 
-/** Handlers of notifications start later than those of requests: a cancel would hit the prompt behind it. */
+/** Handlers of notifications start later than those of requests: a cancel would hit the next prompt. */
 function inOrder(): TransformStream<AnyMessage, AnyMessage> {
   return new TransformStream({
     transform: async (message, controller) => {
@@ -87,7 +87,7 @@ function inOrder(): TransformStream<AnyMessage, AnyMessage> {
 interface AcpAgentOptions {
   readonly environment: Environment;
   readonly version: string;
-  /** Options of the command line, for every session. */
+  /** Command-line options for every session. */
   readonly session: Pick<
     CodingSessionOptions,
     "settings" | "keep" | "addDirs" | "mcp" | "permissionMode" | "adoptErrors"
@@ -116,7 +116,7 @@ class AcpAgent {
     this.#options = options;
   }
 
-  /** The handlers of the protocol, to be connected to a stream. */
+  /** The protocol handlers, ready to connect to a stream. */
   app(): AgentApp {
     const { agent } = methods;
     return acpAgent({ name: "nano-agent" })
@@ -217,13 +217,13 @@ class AcpAgent {
       }),
     );
     if (session.id !== id) {
-      // The beginning of an id names a session for people; an editor would hear of it under another name.
+      // People may abbreviate ids; an editor would then see the session under another name.
       await session.close();
       throw RequestError.sessionNotFound(id);
     }
     const opened = new AcpSession(session, client, this.#capabilities);
     this.#sessions.set(id, opened);
-    // The editor learns the id from the answer: what concerns the session comes behind it.
+    // The editor learns the id from the response: updates for the session must follow it.
     setImmediate(() => {
       opened.tellCommands();
       for (const text of untrusted) opened.tell(text);
@@ -253,7 +253,7 @@ class AcpAgent {
     return {
       sessions: page.flatMap(({ sessionId, path, changedAt }) => {
         const { cwd: folder, title } = summarizeSession(path);
-        // One that was opened and never used has nothing to go on with.
+        // A session that was never used has nothing to resume.
         if (folder === undefined && title === undefined) return [];
         const updatedAt = new Date(changedAt).toISOString();
         const name = title === undefined ? null : sessionName(title);
@@ -275,14 +275,14 @@ class AcpAgent {
       const cwd = userPaths(environment).home;
       const { config } = await loadSettings({ environment, cwd, flags: session.settings ?? {} });
       await chooseModel({ config, environment }).catch((error: unknown) => {
-        // One that was chosen and still loads is there: who opens a session waits for it.
+        // A chosen model that is still loading counts as available: opening a session waits for it.
         if (!isNanoAgentError(error, "provider_error")) throw error;
       });
     });
   }
 }
 
-/** The modes an editor can choose. The one that asks nothing is for the command line alone. */
+/** The modes an editor can choose. The one without questions is for the command line only. */
 function modesFor(current: PermissionMode) {
   const modes = LISTED_MODES.includes(current) ? LISTED_MODES : [...LISTED_MODES, current];
   return modes.map((id) => ({ id, name: modeName(id), description: MODE_EFFECTS[id] }));
@@ -292,7 +292,7 @@ function modeState({ view }: CodingSession): SessionModeState {
   return { currentModeId: view.mode, availableModes: modesFor(view.mode) };
 }
 
-/** The options that can change between prompts; `models` are offered beside the one in use. */
+/** The options that can change between prompts; `models` are offered besides the current one. */
 function configOptions({ view }: CodingSession, models: readonly string[]): SessionConfigOption[] {
   const { model, effort = "default", mode } = view;
   const named = (names: readonly string[]) => names.map((name) => ({ value: name, name }));
@@ -312,7 +312,7 @@ function configOptions({ view }: CodingSession, models: readonly string[]): Sess
   ].map((option) => ({ type: "select", ...option }));
 }
 
-/** Changes one option. Throws the protocol's error for an option or value that does not exist. */
+/** Changes one option. Throws a protocol error for an option or value that does not exist. */
 async function changeOption(session: CodingSession, id: string, value: unknown): Promise<void> {
   if (typeof value !== "string") throw invalid({ id, value }, `The option ${id} takes a text.`);
   if (id === "model") return session.setModel(value);
@@ -324,7 +324,7 @@ async function changeOption(session: CodingSession, id: string, value: unknown):
   return session.setEffort(effort);
 }
 
-/** A mode that an editor can choose, by its name. Throws the protocol's error for another. */
+/** The mode with a name, if an editor can choose it. Throws a protocol error otherwise. */
 function toMode(name: string, { view }: CodingSession): PermissionMode {
   const modes = modesFor(view.mode);
   const mode = modeNamed(name);
@@ -337,7 +337,7 @@ function invalid(data: object, message: string): RequestError {
   return RequestError.invalidParams(data, message);
 }
 
-/** The MCP servers of an editor in the form of `--mcp-config`, each by itself: two may have one name. */
+/** An editor's MCP servers in the form of `--mcp-config`, separately: names may repeat. */
 function mcpConfigs(servers: readonly McpServer[]): readonly string[] {
   return servers.map((server) => JSON.stringify({ mcpServers: { [server.name]: definition(server) } }));
 }

@@ -17,7 +17,7 @@ import type { SessionView, ToolItem, ViewItem } from "../../view/view.ts";
 interface SentItem {
   version: number;
   length: number;
-  /** The first part of a text that was sent, to see that it is still the same text. */
+  /** The start of text already sent, to check that it is still the same text. */
   begin: string;
 }
 
@@ -26,7 +26,7 @@ interface Chunk {
   readonly text: string;
 }
 
-/** The text of a block that is said or written, in the words of the protocol. */
+/** The text of a message block, in protocol terms. */
 function chunkOf(block: Block | undefined): Chunk | undefined {
   switch (block?.kind) {
     case "said":
@@ -40,7 +40,7 @@ function chunkOf(block: Block | undefined): Chunk | undefined {
   }
 }
 
-/** Tells an editor what has changed in the view of a session, each piece of text once. */
+/** Reports changes of a session's view to an editor, each piece of text once. */
 export class ViewPublisher {
   readonly #cwd: string;
   readonly #send: (update: SessionUpdate) => void;
@@ -51,7 +51,7 @@ export class ViewPublisher {
   #hasTitle = false;
   #mode = "";
 
-  /** `terminalOf`: the terminal of the editor that a call runs in. */
+  /** `terminalOf`: the editor's terminal that a call runs in. */
   constructor(
     cwd: string,
     send: (update: SessionUpdate) => void,
@@ -69,7 +69,7 @@ export class ViewPublisher {
     this.rest(view);
   }
 
-  /** Takes what stands in a view as known. */
+  /** Marks the contents of a view as already sent. */
   skip(view: SessionView): void {
     for (const item of view.items) this.#note(item, "text" in item ? item.text : "");
     this.#hasTitle = view.items.some(({ type }) => type === "user");
@@ -77,7 +77,7 @@ export class ViewPublisher {
     this.#mode = view.mode;
   }
 
-  /** Sends what is new in an item. The editor knows what a person typed, unless it is a replay. */
+  /** Sends the new part of an item. The editor knows the person's input, unless it is a replay. */
   item(
     item: ViewItem,
     { isReplay = false, agent }: { readonly isReplay?: boolean; readonly agent?: string } = {},
@@ -90,7 +90,7 @@ export class ViewPublisher {
     else this.#chunk(item, chunk);
   }
 
-  /** A session is called by the first thing that was said in it. */
+  /** A session is named after the first message in it. */
   #title(text: string): void {
     const title = sessionName(text);
     if (this.#hasTitle || title === "") return;
@@ -126,7 +126,7 @@ export class ViewPublisher {
 
   #chunk(item: ViewItem, { sessionUpdate, text: all }: Chunk): void {
     const sent = this.#sent.get(item.id);
-    // Text from before a failed attempt cannot be taken back: the new text is sent whole.
+    // Text from before a failed attempt cannot be withdrawn: the new text is sent in full.
     const isSame = sent !== undefined && all.startsWith(sent.begin) && all.length >= sent.length;
     const text = isSame ? all.slice(sent.length) : all;
     this.#note(item, all);
@@ -138,13 +138,13 @@ export class ViewPublisher {
     this.#sent.set(id, { version, length: text.length, begin: text.slice(0, 64) });
   }
 
-  /** Sends a call as it is now; `agent` is the subagent that made it. */
+  /** Sends a call in its current state; `agent` is the subagent that made it. */
   announce(item: ToolItem, agent?: string): void {
     const isKnown = this.#sent.has(item.id);
     this.#note(item, "");
     const [send, cwd] = [this.#send, this.#cwd];
     const block = blockOf({ ...item, isVoid: false }, { details: true }) as CallBlock;
-    // While its arguments are on their way, and without any, a call is called by its tool.
+    // While its arguments are arriving, and without any, a call is titled by its tool.
     const title = block.subject === "" ? block.name : block.subject;
     const call = {
       toolCallId: item.id,
@@ -163,7 +163,7 @@ export class ViewPublisher {
     const diffs = diffContent(block, this.#cwd);
     const { output, brief, hasFailed } = block;
     const text = output === "" || (hasFailed && brief !== "") ? `${output}\n${brief}`.trim() : output;
-    // A change that was made is its diff; what it says beside that is for failures.
+    // A successful change is shown by its diff; its other output matters only for failures.
     if (text === "" || (diffs.length > 0 && block.state === "ok")) return diffs;
     return [...diffs, { type: "content", content: { type: "text", text } }];
   }
@@ -171,7 +171,7 @@ export class ViewPublisher {
 
 const MAX_TITLE = 120;
 
-/** The title of a session that begins with this text. */
+/** The title of a session that starts with this text. */
 export function sessionName(text: string): string {
   return oneLine(text, MAX_TITLE);
 }
@@ -189,7 +189,7 @@ const KINDS: { readonly [tool: string]: ToolKind | undefined } = {
   web_fetch: "fetch",
 };
 
-/** Kind and places of a call. Paths are absolute, as the protocol wants them. */
+/** Kind and locations of a call. Paths are absolute, as the protocol requires. */
 export function toolFacts(
   name: string,
   input: ToolInput,
@@ -204,7 +204,7 @@ export function toolFacts(
   };
 }
 
-/** A change in a file that a call makes, and what is known of it beside its arguments. */
+/** A file change made by a call, with the facts known besides its arguments. */
 export interface ChangeOfCall {
   readonly name: string;
   readonly input: ToolInput;
@@ -212,8 +212,8 @@ export interface ChangeOfCall {
 }
 
 /**
- * The change of a call in files: hunk by hunk where the file is known, else each edit by itself, and a
- * written file as a whole. Without an old text it is a new file, as the protocol has it.
+ * The file changes of a call: by hunk if the file is known, else each edit separately, and a written file in
+ * full. Without old text the protocol treats it as a new file.
  */
 export function diffContent({ name, input, diff }: ChangeOfCall, cwd: string): ToolCallContent[] {
   const { path, content, edits } = input;
@@ -233,12 +233,12 @@ export function diffContent({ name, input, diff }: ChangeOfCall, cwd: string): T
   });
 }
 
-/** One side of a hunk: its lines but for those of the other side. */
+/** One side of a hunk: its lines except those of the other side. */
 function sideOf(lines: readonly string[], other: "+" | "-"): string {
   return lines.flatMap((line) => (line.startsWith(other) ? [] : [`${line.slice(1)}\n`])).join("");
 }
 
-/** True when {@link diffContent} shows all of an argument. An edit of every place says so in words alone. */
+/** True if {@link diffContent} shows an argument in full. Replacing all occurrences appears in words. */
 export function isShownAsDiff({ name: tool, input, diff }: ChangeOfCall, argument: string): boolean {
   const value = input[argument];
   if (diff !== undefined) return argument === (tool === "write" ? "content" : "edits");
@@ -253,7 +253,7 @@ export function isShownAsDiff({ name: tool, input, diff }: ChangeOfCall, argumen
 
 const PENDING: ReadonlySet<ToolItem["state"]> = new Set(["writing", "asking"]);
 
-/** State of a call in the words of the protocol. What was refused or stopped has failed. */
+/** State of a call in protocol terms. A refused or stopped call has failed. */
 export function toolStatus(state: ToolItem["state"]): ToolCallStatus {
   if (PENDING.has(state)) return "pending";
   if (state === "running") return "in_progress";

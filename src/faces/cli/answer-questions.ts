@@ -10,24 +10,24 @@ import { stdinKind } from "./prompt.ts";
 import type { OutputFormat } from "./run-flags.ts";
 
 /**
- * True when the person who started a run can be asked: standard input and standard error are both a terminal,
- * and the output is text for people. Where nobody can, every question is a no.
+ * True if the person who started a run can be asked: standard input and standard error are terminals, and the
+ * output is text for people. Otherwise every question counts as a no.
  */
 export function canAsk(stderr: Output, format: OutputFormat): boolean {
   return format === "text" && stderr.isTerminal && stdinKind() === "terminal";
 }
 
-/** Where questions are put. `hold`: nothing else is written until the function it returns is called. */
+/** The terminal for questions. `hold`: nothing else is written until the returned function is called. */
 interface Asking extends LinePlace {
   readonly hold: () => () => void;
 }
 
-/** Lets a person answer the questions of a session, as they come. What asks is loaded with the first one. */
+/** Lets a person answer a session's questions as they come. Loads the code that asks with the first one. */
 export function answerQuestions(session: CodingSession, { hold, ...place }: Asking): void {
   const answer: QuestionListener = async (question, signal) => {
     const { askInLines } = await import("../terminal/line-drawer.ts");
     const release = hold();
-    // While the terminal is given back, nothing else may keep the process alive.
+    // While the terminal is handed back, nothing else may keep the process alive.
     const alive = setInterval(() => undefined, 60_000);
     try {
       const { stdin: input, stderr: output } = process;
@@ -42,11 +42,11 @@ export function answerQuestions(session: CodingSession, { hold, ...place }: Aski
       release();
     }
   };
-  // A form for a value is for the screen.
+  // Forms for values need the screen.
   session.onQuestion(answer, { values: false });
 }
 
-/** Asks whether a local server that was found is to get the prompt. */
+/** Asks whether a local server that was found may receive the prompt. */
 export async function askAboutServer(
   { name, baseUrl, isLoading }: FoundModel,
   output: Output,
@@ -57,7 +57,7 @@ export async function askAboutServer(
   return ask(`${terminalLine(question, 500)} `, output);
 }
 
-/** Asks for a yes to what was shown; `{}` is how much it is. Nobody to ask is a no. */
+/** Asks for agreement to what was shown; `{}` is replaced by the count. Without anybody to ask it is a no. */
 export async function agrees(context: CommandContext, count: number, question: string): Promise<boolean> {
   const { stderr } = context;
   if (!isTerminal(0) || !stderr.isTerminal) return false;
@@ -65,7 +65,7 @@ export async function agrees(context: CommandContext, count: number, question: s
   return askYes(styleFor(true, context.environment).bold(`${asked} [y/N] `), stderr);
 }
 
-/** Asks for a yes on the terminal: `y` and Enter. Any other line, or the end of input, is a no. */
+/** Asks for a yes on the terminal: `y` and Enter. Any other line, or end of input, is a no. */
 async function askYes(question: string, output: Output): Promise<boolean> {
   const reader = createInterface({ input: process.stdin });
   const closed = new Promise<string>((resolve) => reader.once("close", () => resolve("")));

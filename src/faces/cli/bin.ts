@@ -13,7 +13,7 @@ async function start(words: readonly string[]): Promise<void> {
   const [word] = words;
   if (words.length === 1 && (word === "--version" || word === "-v")) {
     process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-      // A reader that has gone misses nothing.
+      // A reader that is gone misses nothing.
       if (error.code === "EPIPE") return;
       process.exitCode = FAILED;
       process.stderr.write(`nano-agent: standard output: ${error.message}\n`);
@@ -37,8 +37,8 @@ async function start(words: readonly string[]): Promise<void> {
 }
 
 /**
- * True when the folder Node keeps compiled code in is there or can be made. Node itself would try for ever
- * where the temporary folder refuses new ones with ENOENT. Leaves no folder: Node may be told to keep none.
+ * True if the folder for Node's compile cache exists or can be created. Node itself would retry forever if
+ * the temporary folder rejects new ones with ENOENT. Leaves no folder: Node may use none.
  */
 function hasRoomForCode(): boolean {
   const { existsSync, mkdirSync, rmdirSync } = process.getBuiltinModule("node:fs");
@@ -49,7 +49,7 @@ function hasRoomForCode(): boolean {
     rmdirSync(folder);
     return true;
   } catch {
-    // Another process may have made it at the same moment.
+    // Another process may have created it at the same moment.
     return existsSync(folder);
   }
 }

@@ -14,7 +14,7 @@ import { type RunFlags, readRunFlags } from "./run-flags.ts";
 
 export type Command = (call: CommandCall) => Promise<number>;
 
-/** The words behind a sub-command, taken apart. */
+/** The parsed words after a sub-command. */
 export interface CommandCall extends ParsedOptions, CommandContext {
   /** Name of the action; `""` for a command that does one thing. */
   readonly action: string;
@@ -26,9 +26,9 @@ export interface SessionCall extends CommandCall {
 }
 
 /**
- * Takes the words behind a sub-command apart by its table. Throws `invalid_argument`, with the nearest name
- * and the usage, for an action or option it does not have, a value that is missing or not among its choices,
- * and too few or too many words.
+ * Parses the words after a sub-command by its table. Throws `invalid_argument`, with the nearest name and the
+ * usage, for an unknown action or option, a missing value or one that is not among its choices, and too few
+ * or too many words.
  */
 export function readCommandCall(
   command: CommandSpec,
@@ -48,20 +48,20 @@ export function readCommandCall(
   return { ...call, action: action.name ?? "", words, behind: apart ? call.behind : [] };
 }
 
-/** The options of a run that were given to a sub-command. Throws `invalid_argument` as a run does. */
+/** Reads the run options given to a sub-command. Throws `invalid_argument` as a run does. */
 export function runFlagsOf(call: ParsedOptions): RunFlags {
   return readRunFlags({ ...call, words: [], behind: [] });
 }
 
-/** The whole numbers an option may be, and how that is said. */
+/** The whole numbers an option accepts, and their description. */
 export interface NumberRange {
   readonly least: number;
   readonly most: number;
-  /** Behind "write": `a port from 1 to 65535`. */
+  /** Completes "write": `a port from 1 to 65535`. */
   readonly what: string;
 }
 
-/** The number behind an option; undefined without it. Throws `invalid_argument` for one that cannot be. */
+/** The number given for an option; undefined without it. Throws `invalid_argument` if it is invalid. */
 export function numberOf(
   call: CommandCall,
   name: `--${string}`,
@@ -80,7 +80,7 @@ export const PORT: NumberRange = {
   what: "a port from 1 to 65535, or 0 for a free one",
 };
 
-/** `sessions export`, or `undo` for a command that does one thing. */
+/** `sessions export`, or `undo` for a command with a single action. */
 function title({ name }: CommandSpec, action: CommandAction): string {
   return action.name === undefined ? name : `${name} ${action.name}`;
 }
@@ -95,7 +95,7 @@ function chooseAction(
     const named = command.actions.find(({ name }) => name !== undefined && name === word);
     return named === undefined ? { action: first, rest: args } : { action: named, rest };
   }
-  // `list` is what a bare command shows; anything else has to be named.
+  // A bare command means `list`; any other action must be named.
   if ((word === undefined || word.startsWith("-")) && first.name === "list")
     return { action: first, rest: args };
   const action = command.actions.find(({ name }) => name === word);

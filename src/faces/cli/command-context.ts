@@ -15,14 +15,14 @@ export interface CommandContext {
   readonly stderr: Output;
 }
 
-/** Says something to a person on standard error, on one line or on as many as a terminal takes. */
+/** Writes a message for a person to standard error, wrapped to the terminal's width. */
 export function say({ stderr }: Pick<CommandContext, "stderr">, message: string): void {
   const text = terminalLine(message, 2_000);
   const lines = wrapText(text, { width: widthOf(stderr, 2), first: "nano-agent: ", rest: "  " });
   stderr.write(`${lines.join("\n")}\n`);
 }
 
-/** Writes what a command found: with `--json` a value for programs, else a text for people. Returns 0. */
+/** Writes a command's result: with `--json` a value for programs, else text for people. Returns 0. */
 export function answer(
   { stdout, has }: Pick<CommandContext, "stdout"> & Pick<ParsedOptions, "has">,
   json: unknown,
@@ -34,7 +34,7 @@ export function answer(
 
 export interface Look {
   readonly style: Style;
-  /** Columns; undefined where lines are left as long as they are. */
+  /** Columns; undefined if lines are not wrapped. */
   readonly width: number | undefined;
 }
 
@@ -42,21 +42,21 @@ export function lookOf({ stdout, environment }: CommandContext): Look {
   return { style: styleFor(stdout.isTerminal, environment), width: widthOf(stdout, 1) };
 }
 
-/** Width of a text that no terminal shows. */
+/** Width of text that no terminal shows. */
 const FILE_COLUMNS = 100;
 
-/** Standard output as a place for the lines of a conversation. */
+/** Standard output as the place for a conversation's lines. */
 export function linePlace({ stdout, environment }: CommandContext): LinePlace {
   const { isTerminal: isStyled } = stdout;
   return { environment, isStyled, columns: () => (isStyled ? process.stdout.columns : FILE_COLUMNS) };
 }
 
-/** The settings that hold in the working folder. */
+/** The effective settings of the working directory. */
 export function settingsHere({ environment }: CommandContext): Promise<Settings> {
   return loadSettings({ environment, cwd: currentFolder() });
 }
 
-/** Rows below a head with their columns aligned; those from `figuresFrom` on stand right. */
+/** Rows below a head with aligned columns; those from `figuresFrom` on are right-aligned. */
 export function tableLines(
   rows: readonly (readonly string[])[],
   figuresFrom: number = Number.POSITIVE_INFINITY,
@@ -71,7 +71,7 @@ export function tableLines(
   });
 }
 
-/** A time for a list, as the clock on the wall showed it: `2026-01-31 12:34`. */
+/** A time for a list, in local time: `2026-01-31 12:34`. */
 export function listTime(time: number): string {
   const local = time - new Date(time).getTimezoneOffset() * 60_000;
   return new Date(local).toISOString().slice(0, 16).replace("T", " ");
@@ -86,8 +86,8 @@ export interface Style {
 }
 
 /**
- * Colours where they are wanted: `NO_COLOR` (any value) switches them off, `FORCE_COLOR` (any value but 0 and
- * false) on, `TERM=dumb` off; else a terminal has them.
+ * Chooses colours: `NO_COLOR` (any value) turns them off, `FORCE_COLOR` (any value but 0 and false) on,
+ * `TERM=dumb` off; otherwise terminals have them.
  */
 export function styleFor(isTerminal: boolean, environment: Environment): Style {
   const paint = wantsColour(isTerminal, environment)
@@ -109,7 +109,7 @@ function wantsColour(isTerminal: boolean, environment: Environment): boolean {
   return isTerminal && environment["TERM"] !== "dumb";
 }
 
-/** Columns of the terminal behind an output; `undefined` where it is none. */
+/** Columns of the terminal behind an output; `undefined` if it is not a terminal. */
 function widthOf({ isTerminal }: Pick<Output, "isTerminal">, descriptor: 1 | 2): number | undefined {
   if (!isTerminal) return undefined;
   const { columns } = descriptor === 1 ? process.stdout : process.stderr;
@@ -117,8 +117,8 @@ function widthOf({ isTerminal }: Pick<Output, "isTerminal">, descriptor: 1 | 2):
 }
 
 /**
- * A line without control characters as lines of at most `width` columns, cut at blanks, and inside a word
- * only where it is too long by itself. The first begins with `first`, the others with `rest`. One line when
+ * Wraps a line without control characters to lines of at most `width` columns, at blanks, and inside a word
+ * only if the word itself is too long. The first begins with `first`, the others with `rest`. One line if
  * `width` is undefined.
  */
 export function wrapText(
@@ -149,21 +149,21 @@ export function wrapText(
 
 const MIN_ROOM = 12;
 
-/** One of the program's output streams. Nothing it does throws. */
+/** One of the program's output streams. Its methods never throw. */
 export interface Output {
   readonly isTerminal: boolean;
-  /** Writes a text as it is. After the reader has gone, nothing. */
+  /** Writes text as it is; nothing once the reader is gone. */
   readonly write: (text: string) => void;
-  /** True when so much waits for the reader that it is better not to make more of it. */
+  /** True if so much is waiting for the reader that producing more should pause. */
   readonly isFull: boolean;
-  /** Resolves when everything written has left the process, or the reader has gone. */
+  /** Resolves when everything written has left the process or the reader is gone. */
   readonly drain: () => Promise<void>;
-  /** Calls back once when the reader is gone (a closed pipe) or the medium refuses (a full disk). */
+  /** Calls back once if the reader goes away (a closed pipe) or writing fails (a full disk). */
   readonly onBroken: (listener: (error: Error) => void) => void;
 }
 
 /**
- * An output over standard output (1) or standard error (2). The stream behind it is made at the first write:
+ * An output for standard output (1) or standard error (2). Its stream is created at the first write, so that
  * a run that prints late does not pay for it before its first request.
  */
 export function standardOutput(descriptor: 1 | 2): Output {
@@ -172,8 +172,8 @@ export function standardOutput(descriptor: 1 | 2): Output {
 }
 
 /**
- * Standard output for those who need a stream: what is written to it reaches standard output also while
- * {@link import("./foreign-code.ts").containForeignCode} keeps others from it.
+ * Standard output as a stream. What is written to it reaches standard output even while {@link
+ * import("./foreign-code.ts").containForeignCode} redirects other code.
  */
 export function ownStandardOutput(): Writable {
   const { stdout } = process;
@@ -185,16 +185,16 @@ export function ownStandardOutput(): Writable {
   return own;
 }
 
-/** Writes as the kind of stream does, whatever the `write` of this one was replaced by. */
+/** Writes with the stream's original method, whatever its `write` was replaced by. */
 function ownWrite(stream: Writable, chunk: string | Buffer, done: (error?: Error | null) => void): void {
   const kind = Object.getPrototypeOf(stream) as Writable;
   kind.write.call(stream, chunk, "utf8", done);
 }
 
-/** True when a person sits at the other end of a standard descriptor (0 to 2). */
+/** True if a standard descriptor (0 to 2) is a terminal. */
 export function isTerminal(descriptor: 0 | 1 | 2): boolean {
   try {
-    // The kind of a descriptor mostly tells that it is no terminal, without loading the terminal code.
+    // The descriptor's type usually rules out a terminal without loading the terminal code.
     if (!fstatSync(descriptor).isCharacterDevice()) return false;
   } catch {
     // Closed by the caller.
@@ -203,7 +203,7 @@ export function isTerminal(descriptor: 0 | 1 | 2): boolean {
   return process.getBuiltinModule("node:tty").isatty(descriptor);
 }
 
-/** Bytes that may wait for a slow reader before {@link Output.isFull}. */
+/** Bytes that may wait for a slow reader before {@link Output.isFull} becomes true. */
 const MAX_WAITING = 4_000_000;
 
 export class StreamOutput implements Output {

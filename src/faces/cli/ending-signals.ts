@@ -1,7 +1,7 @@
 import { NanoAgentError } from "../../core/base/errors.ts";
 import { type EndingSignal, SIGNAL_EXITS } from "../../view/exit-code.ts";
 
-/** Does work that ends when its signals abort. Resolves to its result, or the signal's exit code. */
+/** Runs work that ends when its signals abort. Resolves to its result, or the signal's exit code. */
 export async function withSignals(work: (signals: EndingSignals) => Promise<number>): Promise<number> {
   using signals = new EndingSignals();
   signals.allowGrace();
@@ -9,13 +9,13 @@ export async function withSignals(work: (signals: EndingSignals) => Promise<numb
   return signals.received === undefined ? code : SIGNAL_EXITS[signals.received];
 }
 
-/** Resolves when a signal is aborted, at once where it is by now. */
+/** Resolves when a signal is aborted, at once if it already is. */
 export async function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
 }
 
-/** Longest time a run may take to end by itself after a signal: with what follows, less than a second. */
+/** Longest time a run may take to end by itself after a signal: less than a second including the rest. */
 const GRACE_MS = 700;
 
 /** Listens for signals that end the program. The first aborts the run gently; a second ends it at once. */
@@ -43,20 +43,20 @@ export class EndingSignals implements Disposable {
     return this.#received;
   }
 
-  /** Settles when the program must not wait any longer: the moment is over, or a second signal came. */
+  /** Settles when the program must not wait any longer: the time is up, or a second signal came. */
   get forced(): Promise<EndingSignal> {
     return this.#forced.promise;
   }
 
   /**
-   * From now on something ends by itself when a signal comes, in `graceMs` milliseconds at most (`Infinity`:
-   * in its own time); before, a signal ends all at once.
+   * From now on a signal leaves `graceMs` milliseconds to end gracefully (`Infinity`: no limit); before, a
+   * signal ends everything at once.
    */
   allowGrace(graceMs: number = GRACE_MS): void {
     this.#graceMs = graceMs;
   }
 
-  /** Stops listening, unless a signal came: a further one must not take its exit code away. */
+  /** Stops listening, unless a signal came: another one must not replace its exit code. */
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
     if (this.#received !== undefined) return;

@@ -12,7 +12,7 @@ export interface ErrorPlace {
   readonly model: string | undefined;
 }
 
-/** An error in one line for a person, with what only the terminal knows about it. Never holds a key. */
+/** Describes an error in one line for a person, with advice for the terminal. Never contains a key. */
 export function explainError(error: NanoAgentError, place: ErrorPlace): string {
   const message = error.message.replaceAll(/\s*\n\s*/g, " ").trim();
   switch (error.code) {

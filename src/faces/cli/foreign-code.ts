@@ -1,15 +1,14 @@
 import { misuse } from "../../core/base/errors.ts";
 
 /**
- * Keeps the process to the program while code of others runs in it. What that code prints goes to standard
- * error, for standard output holds answers, or a protocol (`drawsScreen`: it stays a screen's);
- * `process.exit` throws, so that it costs its caller and not the run. Holds until what it returns is
- * disposed of.
+ * Protects the program while foreign code runs in its process. Output of that code goes to standard error,
+ * because standard output holds answers or a protocol (`drawsScreen`: it stays with the screen);
+ * `process.exit` throws, failing its caller instead of the run. Holds until the result is disposed of.
  */
 export function containForeignCode(drawsScreen: boolean): Disposable {
   const { stdout, stderr } = process;
   const exit = process.exit.bind(process);
-  // The program itself writes by `ownWrite`, which this does not change.
+  // The program itself writes with `ownWrite`, which this does not affect.
   if (!drawsScreen) stdout.write = stderr.write.bind(stderr);
   process.exit = refusedExit;
   return {
@@ -24,12 +23,12 @@ function refusedExit(code?: number | string | null): never {
   const error = misuse(
     `It called process.exit(${code ?? ""}), which would end the whole run: return, or throw an error, instead.`,
   );
-  // The innermost call of its stack is the one at fault.
+  // The innermost call of its stack is the culprit.
   Error.captureStackTrace(error, refusedExit);
   throw error;
 }
 
-/** Errors that nobody caught, for whoever's code they came from. */
+/** Uncaught errors, assigned to the code they came from. */
 export class StrayErrors {
   readonly #owners = new Map<string, (error: unknown) => boolean>();
   readonly #drawsScreen: boolean;
@@ -40,22 +39,22 @@ export class StrayErrors {
   }
 
   /**
-   * Has the errors of a file told by `takes`, which says whether one is; its code is contained from then on.
+   * Registers `takes`, which reports errors of a file and returns true for its own; contains foreign code.
    */
   readonly adopt = (path: string, takes: (error: unknown) => boolean): void => {
     this.#contained ??= containForeignCode(this.#drawsScreen);
     this.#owners.set(path, takes);
   };
 
-  /** True when an error was somebody's, who has told it. */
+  /** True if an owner recognized the error and reported it. */
   readonly take = (error: unknown): boolean => [...this.#owners.values()].some((takes) => takes(error));
 
-  /** Takes uncaught errors until what it returns is disposed of. What is nobody's ends the process. */
+  /** Takes uncaught errors until the result is disposed of. An error without an owner ends the process. */
   listen(): Disposable {
     const caught = (error: unknown): void => {
       if (this.take(error)) return;
       process.off("uncaughtException", caught);
-      // Node then shows the line it was thrown at. If told to let lost promises pass, it is thrown after all.
+      // Node then shows where it was thrown. If Node ignores unhandled rejections, it is thrown after all.
       void Promise.reject(error);
       setTimeout(() => {
         throw error;

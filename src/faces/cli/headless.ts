@@ -39,9 +39,9 @@ import { readRunInput, readSchema } from "./prompt.ts";
 import { type RunFlags, sessionOptionsOf } from "./run-flags.ts";
 
 /**
- * One run without a screen: reads the prompt, runs the agent, tells what happens in the format asked for.
- * Resolves to the exit code when everything the run started has ended. Never rejects: whatever goes wrong is
- * told and has a code.
+ * One run without a screen: reads the prompt, runs the agent and reports in the requested format. Resolves to
+ * the exit code when everything the run started has ended. Never rejects: every failure is reported and has a
+ * code.
  */
 export function runHeadless(context: CommandContext, flags: RunFlags): Promise<number> {
   return new HeadlessRun(context, flags).run();
@@ -85,7 +85,7 @@ class HeadlessRun {
     ]);
     if (ended !== undefined) {
       this.#prepared?.killNow();
-      // A run at work has its outcome by now. Once told it may still be tidying up: it has its one result.
+      // A run in progress has its outcome already. If it is still cleaning up, that was reported.
       await this.#answering;
       if (!this.#isTold) this.#fail(undefined);
       if (this.#exitCode === EXIT.done) this.#exitCode = SIGNAL_EXITS[ended];
@@ -134,7 +134,7 @@ class HeadlessRun {
     try {
       await this.#session?.close();
     } catch (error) {
-      // A run that could not be recorded has said so already.
+      // A run that could not be recorded has reported it already.
       if (this.#exitCode !== EXIT.done) return;
       this.#teller.say(toNanoAgentError(error).message);
       this.#exitCode = EXIT.session;
@@ -184,13 +184,13 @@ class HeadlessRun {
 }
 
 export class RunTeller {
-  /** Its outputs stand aside for the line that says what is waited for. */
+  /** Its outputs make way for the line that shows what is awaited. */
   readonly context: CommandContext;
   readonly #flags: RunFlags;
   readonly #prepared: () => PreparedSession | undefined;
-  /** Where a terminal can take a line back. */
+  /** Set if the terminal can take a line back. */
   readonly #waiting: WaitingLine | undefined;
-  /** Tells programs; undefined where the answer is text. */
+  /** Reports to programs; undefined if the answer is text. */
   readonly #reporter: JsonReporter | undefined;
   readonly #isLive: boolean;
   readonly #style: Style;
@@ -198,14 +198,14 @@ export class RunTeller {
   #lines: typeof import("../terminal/line-drawer.ts") | undefined;
   #drawer: LineDrawer | undefined;
   #session: CodingSession | undefined;
-  /** A question stands on the terminal: nothing else is written. */
+  /** A question is on the terminal: nothing else is written. */
   #isHeld = false;
   #beat: NodeJS.Timeout | undefined;
   #log: ((event: AgentEvent) => void) | undefined;
-  /** Said with the session, where a person reads it. */
+  /** Shown together with the session if a person reads it. */
   #modelText: string | undefined;
 
-  /** `prepared`: the session as far as it is known by now; `newId`: its id as long as nothing is. */
+  /** `prepared`: the session as far as it is known; `newId`: its id until then. */
   constructor(
     context: CommandContext,
     flags: RunFlags,
@@ -232,7 +232,7 @@ export class RunTeller {
     this.#isLive = isLive(context, flags);
   }
 
-  /** Loads what draws a run for a person, and what says more than the usual. */
+  /** Loads the code that draws a run for a person, and the verbose log. */
   async prepare(): Promise<void> {
     const { stderr } = this.context;
     if (this.#flags.verbose) {
@@ -259,7 +259,7 @@ export class RunTeller {
     if (this.#lines === undefined || !stderr.isTerminal) return;
     this.#session = session;
     const [isLive, told] = [this.#isLive, this.#told];
-    // Where the answer is shown while it is written, both are a terminal: one stream keeps the order.
+    // If the answer is shown live, both are terminals: a single stream keeps the order.
     const write = (text: string): void => (isLive ? stdout : stderr).write(text);
     const { LineDrawer } = this.#lines;
     this.#drawer = new LineDrawer({ ...this.#place, write, isLive, told }, session.view.items);
@@ -269,7 +269,7 @@ export class RunTeller {
     });
   }
 
-  /** Leaves the terminal to a question until the function it returns is called. */
+  /** Leaves the terminal to a question until the returned function is called. */
   #hold(): () => void {
     this.#isHeld = true;
     this.#waiting?.clear();
@@ -279,7 +279,7 @@ export class RunTeller {
     };
   }
 
-  /** The first line; later ones are left out. */
+  /** Writes the first line; later calls write none. */
   begin(cwd: string, session: CodingSession | undefined): void {
     this.#reporter?.begin({ cwd, ...initFacts(session?.info, this.#flags) });
     const { stderr } = this.context;
@@ -315,7 +315,7 @@ export class RunTeller {
       this.context.stdout.write(this.#shownText(outcome.text));
   }
 
-  /** An answer that was not shown while it was written. */
+  /** The answer, if it was not shown while being written. */
   #shownText(answer: string): string {
     if (this.#lines !== undefined && isForReader(this.context, this.#flags))
       return new this.#lines.LineWriter(this.#place).answer(answer);
@@ -343,7 +343,7 @@ export class RunTeller {
     else if (notice.code !== "model_chosen" || this.#isNews(notice)) this.say(noticeText(notice));
   }
 
-  /** One message on standard error, secrets taken out. */
+  /** Writes a message to standard error, with secrets removed. */
   say(message: string): void {
     say(this.context, this.#redacted(message));
   }
@@ -369,7 +369,7 @@ export class RunTeller {
     return !this.#flags.session.keep ? model : `${model}; session ${id.slice(0, SHOWN_ID)}`;
   }
 
-  /** A program sees which model is used and why when that was not said in so many words. */
+  /** A program is told which model is used and why, unless the model was named explicitly. */
   #isNews({ why, source }: Extract<Notice, { readonly code: "model_chosen" }>): boolean {
     const said = this.#prepared()?.settings.config.values.model;
     const isNamed = said !== undefined && said !== LOCAL_MODEL;
@@ -377,7 +377,7 @@ export class RunTeller {
   }
 }
 
-/** A note that is told wherever standard error goes; undefined for most events. */
+/** A note reported wherever standard error goes; undefined for most events. */
 function lineOf(event: AgentEvent): string | undefined {
   const notice = noticeOf(event);
   if (notice?.level === "warning") return noticeText(notice);
@@ -386,19 +386,19 @@ function lineOf(event: AgentEvent): string | undefined {
   return phraseText({ code: "compacted", before, after, method }, tokensText);
 }
 
-/** Milliseconds between two looks of a person at what is waited for. */
+/** Milliseconds between two updates of what is awaited. */
 const BEAT_MS = 1_000;
-/** Characters of a session's id that are enough to go on with it. */
+/** Characters of a session's id that suffice to resume it. */
 const SHOWN_ID = 8;
 
-/** True where an answer is shown while it is written: a person sees both streams, and it is no value. */
+/** True if the answer is shown while it is written: a person sees both streams, and it is not a value. */
 function isLive(context: CommandContext, flags: RunFlags): boolean {
-  // The words of phases are work on the answer, and the last thing said need not be the answer.
+  // Text from the phases belongs to the work on the answer, and the last text need not be the answer.
   if (flags.config.pattern === "plan" || flags.config.pattern === "reflection") return false;
   return context.stderr.isTerminal && isForReader(context, flags);
 }
 
-/** True where a person reads the answer, and it is no value. */
+/** True if a person reads the answer and it is not a value. */
 function isForReader({ stdout }: CommandContext, { outputFormat, jsonSchema }: RunFlags): boolean {
   return outputFormat === "text" && jsonSchema === undefined && stdout.isTerminal;
 }
@@ -415,7 +415,7 @@ function initFacts(info: SessionInfo | undefined, { config }: RunFlags): object 
   return { ...names, skills, agents, slash_commands, mcp_servers, permissionMode, sandbox };
 }
 
-/** The words that consumers of the first line know. */
+/** The words that readers of the first line know. */
 const INIT_STATUS: { readonly [status in McpServerView["status"]]: string } = {
   connected: "connected",
   connecting: "pending",
@@ -424,7 +424,7 @@ const INIT_STATUS: { readonly [status in McpServerView["status"]]: string } = {
   disabled: "disabled",
 };
 
-/** Throws `invalid_argument` when the answer's file surely cannot be written, before any work. */
+/** Throws `invalid_argument` before any work if the answer's file is certain not to be writable. */
 function assertWritable(path: string, cwd: string): void {
   const target = resolve(cwd, path);
   try {
@@ -438,7 +438,7 @@ function assertWritable(path: string, cwd: string): void {
   }
 }
 
-/** Writes the answer. Returns what went wrong, if something did. */
+/** Writes the answer. Returns the error message, if any. */
 function writeLastMessage(path: string, cwd: string, text: string): string | undefined {
   try {
     writeFileSync(resolve(cwd, path), text.endsWith("\n") ? text : `${text}\n`);
@@ -448,14 +448,14 @@ function writeLastMessage(path: string, cwd: string, text: string): string | und
   }
 }
 
-/** Waits shorter than this are not told, in milliseconds. */
+/** Shorter waits, in milliseconds, are not shown. */
 const QUIET_MS = 1_000;
-/** Characters of what is waited for: the time stands behind it. */
+/** Maximum characters for what is awaited: the time follows it. */
 const MAX_WHAT = 60;
 
 /**
- * One line on a terminal that says what a run waits for and for how long. It is drawn over itself with each
- * {@link draw}, and taken away before anything else is written through {@link over}.
+ * One line on a terminal that shows what a run is waiting for and for how long. Each {@link draw} overwrites
+ * it, and it is erased before anything else is written through {@link over}.
  */
 export class WaitingLine {
   readonly #output: Output;
@@ -479,7 +479,7 @@ export class WaitingLine {
     this.#now = now;
   }
 
-  /** Takes from a session what its run waits for; the same as before goes on counting. */
+  /** Takes what the run waits for from a session; if unchanged, the time keeps counting. */
   follow(view: SessionView): void {
     this.#view = view;
     const what = waitOf(view, Number.POSITIVE_INFINITY);
@@ -498,13 +498,13 @@ export class WaitingLine {
     this.#isDrawn = true;
   }
 
-  /** Takes the line away until it is drawn again. */
+  /** Erases the line until it is drawn again. */
   clear(): void {
     if (this.#isDrawn) this.#output.write("\r\u001B[K");
     this.#isDrawn = false;
   }
 
-  /** An output on the same terminal that takes the line away before it writes. */
+  /** An output on the same terminal that erases the line before writing. */
   over(output: Output): Output {
     if (!output.isTerminal) return output;
     const write = (text: string): void => {
@@ -522,7 +522,7 @@ export class WaitingLine {
   }
 }
 
-/** The thing that a run waits for; empty while a person is asked, or nothing runs. */
+/** The thing a run is waiting for; empty while a person is asked or nothing runs. */
 function waitOf({ run, state, items }: SessionView, now: number): string {
   if (run === undefined || state === "waiting") return "";
   if (run.retry !== undefined) return retryText(run.retry, now);

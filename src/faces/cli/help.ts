@@ -3,7 +3,7 @@ import { wrapText } from "./command-context.ts";
 import { COMMANDS } from "./commands.ts";
 import { actionForm, type CommandSpec, FLAGS, type FlagSpec } from "./read-options.ts";
 
-/** The text of `--help`, made from the tables of options, commands and exit codes. */
+/** The text of `--help`, generated from the tables of options, commands and exit codes. */
 export function helpText(): string {
   const lines = [
     "nano-agent [options]                open the screen, where you and the agent talk",
@@ -25,7 +25,7 @@ export function helpText(): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** The text of `nano-agent <command> --help`: every action with its options, or one `action`. */
+/** The text of `nano-agent <command> --help`: every action with its options, or only `action`. */
 export function commandHelp(command: CommandSpec, action?: string): string {
   const named = command.actions.filter(({ name }) => name === action);
   const lines = [`nano-agent ${command.name}: ${command.help}`];

@@ -12,7 +12,7 @@ import { type RunFlags, sessionOptionsOf } from "./run-flags.ts";
 declare const NANO_AGENT_VERSION: string;
 
 export interface InteractiveFlags extends RunFlags {
-  /** `--resume` without an id: the person chooses. */
+  /** True for `--resume` without an id: the person chooses. */
   readonly picksSession: boolean;
 }
 
@@ -38,7 +38,7 @@ export async function runInteractive(
     prepare: async ({ resume, fresh = false, acceptServer }) => {
       const newId = flags.session.sessionId ?? newUuid();
       const { resume: asked, sessionId, ...options } = sessionOptionsOf(flags, { cwd, environment, newId });
-      // Wishes for the session to go on with (a copy) hold for the one chosen from the list.
+      // Options for the resumed session (a copy) also apply to the one chosen from the list.
       const chosen =
         resume === undefined ? undefined : { ...(isFirst ? flags.session.resume : {}), ...resume };
       const goesOn = chosen ?? (fresh ? undefined : asked);
@@ -46,7 +46,7 @@ export async function runInteractive(
         ...options,
         acceptServer,
         adoptErrors: strays.adopt,
-        // An id that was asked for is that of the first session alone.
+        // A requested id applies only to the first session.
         sessionId: isFirst && sessionId !== undefined ? sessionId : newUuid(),
         ...defined({ resume: goesOn }),
         goOnCommand: (words) => `nano-agent ${words}`,

@@ -15,15 +15,14 @@ import type { Outcome } from "../../view/outcome.ts";
 import type { Output } from "./command-context.ts";
 
 /**
- * Turns the events of a run into the lines of `stream-json`, the first and the last left out. Results of tool
- * calls come in the order of the calls, each as soon as those before it are there. Keeps what it needs for
- * that, so one instance per run.
+ * Turns a run's events into the lines of `stream-json`, except the first and the last. Tool results come in
+ * the order of the calls, each as soon as those before it are available. Stateful: use one instance per run.
  */
 export class EventLines {
   readonly #partial: PartialEvents | undefined;
   readonly #order = new CallOrder<ToolResultEntry>();
   #model = "";
-  /** One for each call that started a subagent. */
+  /** One per call that started a subagent. */
   readonly #subagents = new Map<string, EventLines>();
 
   constructor(options: { readonly partial: boolean }) {
@@ -67,7 +66,7 @@ export class EventLines {
     }
   }
 
-  /** Whole messages only: pieces of several subagents at once could not be told apart. */
+  /** Whole messages only: interleaved pieces of several subagents could not be told apart. */
   #ofSubagent({ callId, event }: SubagentEvent): readonly OutputLine[] {
     const inner = this.#subagents.get(callId) ?? new EventLines({ partial: false });
     this.#subagents.set(callId, inner);
@@ -104,13 +103,13 @@ function resultLine(entry: ToolResultEntry): OutputLine {
   };
 }
 
-/** A line for programs without its `session_id` and `uuid`; `schema/events.json` says what each one holds. */
+/** A line for programs without its `session_id` and `uuid`; `schema/events.json` describes each one. */
 interface OutputLine {
   readonly type: string;
   readonly [field: string]: unknown;
 }
 
-/** Content blocks with the fields of the Anthropic Messages API alone: none that providers want back. */
+/** Content blocks with only the fields of the Anthropic Messages API, without provider data. */
 function lineBlocks(blocks: readonly ContentBlock[]): readonly object[] {
   return blocks.map((block) => {
     switch (block.type) {
@@ -140,7 +139,7 @@ function lineBlocks(blocks: readonly ContentBlock[]): readonly object[] {
   });
 }
 
-/** Tokens as the Anthropic Messages API counts them: `input_tokens` are those outside the prompt cache. */
+/** Tokens as the Anthropic Messages API counts them: `input_tokens` excludes the prompt cache. */
 function lineUsage(usage: Usage) {
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   return {
@@ -151,7 +150,7 @@ function lineUsage(usage: Usage) {
   };
 }
 
-/** The Anthropic words for finish reasons, whatever the wire; others mean an answer that was cut. */
+/** The Anthropic names of finish reasons for any wire; others mean a truncated answer. */
 const STOP_REASONS: { readonly [reason in FinishReason["unified"]]?: string } = {
   stop: "end_turn",
   tool_use: "tool_use",
@@ -165,14 +164,13 @@ function stopReasonOf({ unified }: FinishReason): string | null {
 }
 
 /**
- * Tells the deltas of an answer in the events of the Anthropic streaming format, whatever wire they came
- * over: `message_start`, for each block `content_block_start`, `content_block_delta`s and
- * `content_block_stop`, then `message_delta`, `message_stop`. After a retry a new `message_start` voids what
- * came before.
+ * Reports the deltas of an answer as events of the Anthropic streaming format, whatever wire they came over:
+ * `message_start`, for each block `content_block_start`, `content_block_delta`s and `content_block_stop`,
+ * then `message_delta`, `message_stop`. After a retry a new `message_start` voids what came before.
  */
 class PartialEvents {
   #begun = false;
-  /** The open block: its index in the answer, and its place among the blocks told so far. */
+  /** The open block: its index in the answer, and its index among the blocks reported so far. */
   #block: { readonly index: number; readonly place: number } | undefined;
   #blocks = 0;
 
@@ -270,8 +268,8 @@ export class JsonReporter {
   #begun = false;
 
   /**
-   * `sessionId` is asked for each line: a session to go on with is found later. `isStream`: a line for
-   * whatever happens (`stream-json`), else the result alone (`json`).
+   * `sessionId` is called for each line, because a session to resume is found later. `isStream`: a line for
+   * every event (`stream-json`), else only the result (`json`).
    */
   constructor(stdout: Output, sessionId: () => string, isStream: boolean, partial: boolean) {
     this.#stdout = stdout;
@@ -281,7 +279,7 @@ export class JsonReporter {
     this.#events = new EventLines({ partial });
   }
 
-  /** Before the first event; later calls are ignored. */
+  /** Call before the first event; later calls are ignored. */
   begin(facts: object): void {
     if (!this.#begun) this.#tell({ type: "system", subtype: "init", ...facts });
     this.#begun = true;
@@ -307,7 +305,7 @@ export class JsonReporter {
     if (this.#isStream) for (const line of this.#events.lines(event)) this.#write(line);
   }
 
-  /** Once for each input: how it ended. */
+  /** Reports how an input ended, once for each. */
   end(outcome: Outcome): void {
     this.#write(endLine(outcome));
     this.#events = new EventLines({ partial: this.#partial });
@@ -317,7 +315,7 @@ export class JsonReporter {
     if (this.#isStream) this.#write(line);
   }
 
-  /** One LF line. U+2028 and U+2029 are escaped: some readers split lines at them. */
+  /** Writes one LF line. U+2028 and U+2029 are escaped: some readers split lines at them. */
   #write(line: OutputLine): void {
     const text = JSON.stringify({ ...line, session_id: this.#sessionId(), uuid: newUuid() });
     const safe = text.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
@@ -355,7 +353,7 @@ function endLine({ code, error, output, text, turns, cost, ...outcome }: Outcome
       reason,
     })),
     evidence: outcome.evidence,
-    // An undefined value has no place in JSON.
+    // An undefined value cannot be represented in JSON.
     structured_output: output,
     error: error && { code: error.code, message: error.message },
   };

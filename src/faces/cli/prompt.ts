@@ -10,7 +10,7 @@ import type { UserBlock, UserMessage } from "../../core/message/message.ts";
 const MAX_FILE_BYTES = 10_000_000;
 
 interface PromptSources {
-  /** Words of the command line that are no options. */
+  /** Words of the command line that are not options. */
   readonly words: readonly string[];
   readonly stdin: StdinKind;
   readonly cwd: string;
@@ -18,9 +18,9 @@ interface PromptSources {
 }
 
 /**
- * The prompt of a run. Words are joined by blanks; a single word `@FILE` stands for the file's text; `-`
- * alone reads the prompt from standard input. Anything else that is piped in stands before the words, between
- * `<stdin>` marks; without words it is the prompt. Throws `invalid_argument` when there is none.
+ * Reads the prompt of a run. Words are joined by blanks; a single word `@FILE` stands for the file's text;
+ * `-` alone reads the prompt from standard input. Other piped input precedes the words, between `<stdin>`
+ * marks; without words it is the prompt. Throws `invalid_argument` if there is none.
  */
 async function readPrompt({ words, stdin, cwd, onNotice }: PromptSources): Promise<string> {
   if (words.includes("-")) {
@@ -40,7 +40,7 @@ async function readPrompt({ words, stdin, cwd, onNotice }: PromptSources): Promi
   return given ? `<stdin>\n${piped.replace(/\n$/, "")}\n</stdin>\n\n${text}` : piped;
 }
 
-/** The prompt of a run that can do without; undefined when neither words nor standard input say anything. */
+/** The prompt of a run that does not require one; undefined if words and standard input are empty. */
 export async function readPromptIfAny(sources: PromptSources): Promise<string | undefined> {
   const { words, stdin, onNotice } = sources;
   if (words.length > 0 || stdin === "file") return readPrompt(sources);
@@ -49,7 +49,7 @@ export async function readPromptIfAny(sources: PromptSources): Promise<string | 
   return piped.trim() === "" ? undefined : piped;
 }
 
-/** The text of an option: itself, or that of `@FILE`. Throws `invalid_argument` for an unusable file. */
+/** The text of an option: its value, or the file of `@FILE`. Throws `invalid_argument` for a bad file. */
 export function textOrFile(
   value: string,
   { what, cwd }: { readonly what: string; readonly cwd: string },
@@ -57,7 +57,7 @@ export function textOrFile(
   return value.length > 1 && value.startsWith("@") ? readTextFile(value.slice(1), { what, cwd }) : value;
 }
 
-/** The text of a file, `what` it is for in errors. Throws `invalid_argument` for what is no text. */
+/** Reads a text file; `what` names its purpose in errors. Throws `invalid_argument` if it is not text. */
 export function readTextFile(
   path: string,
   { what, cwd }: { readonly what: string; readonly cwd: string },
@@ -65,7 +65,7 @@ export function readTextFile(
   const absolute = resolve(cwd, path);
   let file: number;
   try {
-    // Non-blocking, so that a pipe in the file's place is noticed instead of waited for.
+    // Non-blocking, to notice a pipe in the file's place instead of waiting for it.
     file = openSync(absolute, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     throw misuse(`The file for ${what} cannot be read: ${errorMessage(error)}. Name a readable text file.`, {
@@ -95,12 +95,12 @@ function notEmpty(text: string, complaint: string): string {
 }
 
 const MAX_BYTES = 10_000_000;
-/** Milliseconds after which a silent pipe that a run can do without is left alone. */
+/** Milliseconds after which a silent pipe is ignored if the run does not require input. */
 const SILENCE_MS = 3_000;
 
 type StdinKind = "terminal" | "pipe" | "file" | "nothing";
 
-/** The kind of standard input. A closed one and `/dev/null` are `nothing`. */
+/** The kind of standard input. If closed or `/dev/null` it is `nothing`. */
 export function stdinKind(): StdinKind {
   try {
     const stats = fstatSync(0);
@@ -114,8 +114,8 @@ export function stdinKind(): StdinKind {
 }
 
 /**
- * All text on standard input. `onSilence` is for a run that can do without: told when a silent pipe was left
- * alone. Throws `invalid_argument` for what cannot be read (a folder), is too long, or is not text.
+ * Reads all text from standard input. `onSilence`, for a run that needs no input, is called when a silent
+ * pipe is ignored. Throws `invalid_argument` if the input is unreadable (a folder), too long or not text.
  */
 async function readStdin(kind: StdinKind, onSilence?: () => void): Promise<string> {
   if (kind === "nothing") return "";
@@ -162,7 +162,7 @@ async function readStream(onSilence: (() => void) | undefined): Promise<Buffer> 
   return Buffer.concat(chunks);
 }
 
-/** The error for what cannot be read; too much has its own already. */
+/** The error for unreadable input; excessive input has its own error already. */
 function unreadable(error: unknown, advice: string): Error {
   if (isNanoAgentError(error)) return error;
   return misuse(`Standard input cannot be read: ${errorMessage(error)}.${advice}`, { cause: error });
@@ -176,9 +176,9 @@ function assertLength(bytes: number): void {
 }
 
 /**
- * The input of a run without a screen: its prompt, which is read now, or the messages on standard input as
- * they come. Undefined: it goes on without a word. Throws `invalid_argument` for a prompt that is not there
- * or stands beside messages; the messages do for none at all.
+ * The input of a run without a screen: its prompt, read now, or the messages on standard input as they come.
+ * Undefined: it continues without a new message. Throws `invalid_argument` for a missing prompt or one
+ * combined with messages; messages may be empty.
  */
 export async function readRunInput(
   words: readonly string[],
@@ -209,7 +209,7 @@ async function* messagesOfStdin(): AsyncGenerator<Input> {
     );
 }
 
-/** The schema of `--json-schema`: JSON or a file. Throws `invalid_argument` when it cannot be used. */
+/** Reads the schema of `--json-schema`: JSON or a file. Throws `invalid_argument` if it is unusable. */
 export function readSchema(value: string, cwd: string): JsonSchema {
   const inline = value.trimStart().startsWith("{");
   const text = inline ? value : readTextFile(value, { what: "--json-schema", cwd });
@@ -230,7 +230,7 @@ export function readSchema(value: string, cwd: string): JsonSchema {
 
 const MAX_LINE_CHARS = 50_000_000;
 
-/** Lines of standard input, ended by line feeds alone. Throws `invalid_argument` for one without end. */
+/** Lines of standard input, ended only by line feeds. Throws `invalid_argument` for an endless line. */
 export async function* inputLines(chunks: AsyncIterable<Buffer | string>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let number = 1;
@@ -254,9 +254,9 @@ export async function* inputLines(chunks: AsyncIterable<Buffer | string>): Async
 }
 
 /**
- * User messages from JSON lines: `{"type":"user","message":{"role":"user","content":"…"}}`, where the content
- * may be blocks of text and images. Empty lines are skipped. Throws `invalid_argument`, naming the line, for
- * any other.
+ * Reads user messages from JSON lines: `{"type":"user","message":{"role":"user","content":"…"}}`, whose
+ * content may be blocks of text and images. Skips empty lines. Throws `invalid_argument`, naming the line,
+ * for any other.
  */
 export async function* readInputMessages(
   chunks: AsyncIterable<Buffer | string>,
@@ -268,7 +268,7 @@ export async function* readInputMessages(
   }
 }
 
-/** One line of input as a message. Throws `invalid_argument`, saying what is wrong with it. */
+/** Parses one line of input as a message. Throws `invalid_argument` with the reason if it is malformed. */
 export function parseInputLine(line: string, number: number): UserMessage {
   const parsed = safeParse(line);
   if (!parsed.ok) throw badLine(number, `is not JSON (${parsed.error})`);

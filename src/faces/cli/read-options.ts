@@ -3,20 +3,20 @@ import type { SettingFlag } from "../../coding/settings/setting.ts";
 import { PLACED_SETTINGS } from "../../coding/settings/setting-table.ts";
 import { didYouMean } from "../../core/base/text.ts";
 
-/** An option. One table makes what is read, the help, the completions and the reference. */
+/** An option. Parsing, help, completions and reference all derive from one table. */
 export interface CommandOption {
   readonly form: string;
   readonly name: `--${string}`;
   readonly short: string | undefined;
-  /** Placeholder of its value, in brackets where it may be left out; undefined where it takes none. */
+  /** Placeholder of its value, in brackets if optional; undefined if it takes none. */
   readonly value: string | undefined;
   readonly choices: readonly string[] | undefined;
   readonly help: string;
 }
 
 /**
- * Options with their help by their forms: `--json`, `-o, --output FILE`, `--resume [ID]`, and where only some
- * values may stand there, `--format json|html`.
+ * Options and their help by form: `--json`, `-o, --output FILE`, `--resume [ID]`, and with restricted values
+ * `--format json|html`.
  */
 function optionTable(table: { readonly [form: string]: string }): readonly CommandOption[] {
   return Object.entries(table).map(([form, help]) => {
@@ -24,7 +24,7 @@ function optionTable(table: { readonly [form: string]: string }): readonly Comma
     const short = form.startsWith("--") ? undefined : words.shift()?.replace(",", "");
     const name = words.shift() as CommandOption["name"];
     const value = words.length === 0 ? undefined : words.join(" ");
-    // Placeholders are in capitals, values are not.
+    // Placeholders are uppercase, values are not.
     const isClosed = value?.includes("|") === true && value === value.toLowerCase();
     return { form, name, short, value, choices: isClosed ? value.split("|") : undefined, help };
   });
@@ -32,26 +32,26 @@ function optionTable(table: { readonly [form: string]: string }): readonly Comma
 
 export interface ParsedOptions {
   readonly words: readonly string[];
-  /** The words behind `--`. */
+  /** The words after `--`. */
   readonly behind: readonly string[];
   readonly has: (option: `--${string}`) => boolean;
-  /** The value of an option; the last one when it was given several times. */
+  /** The value of an option; the last one if it was given several times. */
   readonly text: (option: `--${string}`) => string | undefined;
   readonly list: (option: `--${string}`) => readonly string[];
 }
 
-/** Which options a command line may have, and how a mistake in it is told. */
+/** The options a command line may have, and how errors in it are made. */
 interface OptionReader {
   readonly options: readonly CommandOption[];
   readonly fail: (what: string) => Error;
 }
 
-/** Stands for a value that was left out. Nobody can type it: an empty value is a mistake. */
+/** Stands for an omitted value. It cannot be typed: an empty value is an error. */
 export const NO_VALUE = "\0";
 
 /**
- * Takes a command line apart. Throws what `fail` makes for an unknown option (with the nearest one), a
- * missing or superfluous value, and one that is not among its choices.
+ * Parses a command line. Throws the error made by `fail` for an unknown option (with the nearest one), a
+ * missing or superfluous value, and a value not among its choices.
  */
 export function readOptions(args: readonly string[], table: OptionReader): ParsedOptions {
   const { options } = table;
@@ -81,7 +81,7 @@ export function readOptions(args: readonly string[], table: OptionReader): Parse
   };
 }
 
-/** One of some words. Throws what `fail` makes for another, with the nearest one. */
+/** Returns `text` if it is one of the words, else throws the error made by `fail`, with the nearest word. */
 export function oneOf<const T extends string>(
   text: string,
   choices: readonly T[],
@@ -94,7 +94,7 @@ export function oneOf<const T extends string>(
   );
 }
 
-/** Writes out that an option with an optional value has none: at the end, or before another option. */
+/** Inserts {@link NO_VALUE} for an omitted optional value: at the end, or before another option. */
 function withEmptyValues(args: readonly string[], options: readonly CommandOption[]): string[] {
   const end = args.indexOf("--");
   return args.map((arg, at) => {
@@ -139,11 +139,11 @@ function readOption(
     throw fail(`${rawName} takes no value. Leave "=${value}" out.`);
   }
   if (isOptional(option)) {
-    // Most likely a variable that is not set: taken as left out, it would go on with another session.
+    // Most likely an unset variable: treated as omitted, it would resume a different session.
     if (value === "") throw fail(`${rawName} is followed by an empty text. Leave it out, or name a value.`);
     return { name: option.name, value: value ?? NO_VALUE };
   }
-  // A value that is spelled like one of our options was most likely forgotten.
+  // A value spelled like one of our options was most likely forgotten.
   if (value === undefined || (!inlineValue && optionAt(value, options) !== undefined))
     throw fail(`${rawName} needs a value: ${rawName} ${option.value}.`);
   if (option.choices !== undefined) oneOf(value, option.choices, { name: option.name, fail });
@@ -210,7 +210,7 @@ function flags(group: FlagSpec["group"], table: { readonly [form: string]: strin
   return optionTable(table).map((option) => ({ ...option, group }));
 }
 
-/** The options of a group that settings have. */
+/** The options for a group of settings. */
 function settingFlags(group: SettingFlag["group"]): readonly FlagSpec[] {
   return PLACED_SETTINGS.flatMap(({ setting }) => {
     const { flag, help = "" } = setting;
@@ -225,19 +225,19 @@ function settingFlags(group: SettingFlag["group"]): readonly FlagSpec[] {
 }
 
 export interface CommandAction {
-  /** The word behind the command; undefined where the command does one thing. */
+  /** The word after the command; undefined if the command has a single action. */
   readonly name: string | undefined;
-  /** Placeholders of what follows: `ID`, `[ID]` (optional), `FILE…` (one or more), `[WORD…]`. */
+  /** Placeholders of the words that follow: `ID`, `[ID]` (optional), `FILE…` (one or more), `[WORD…]`. */
   readonly words: readonly string[];
-  /** Placeholder of what stands behind `--`; undefined where nothing may. */
+  /** Placeholder of the words after `--`; undefined if none are allowed. */
   readonly behind: string | undefined;
   readonly options: readonly CommandOption[];
-  /** True: it runs the agent and takes {@link RUN_OPTIONS} too. */
+  /** True: it runs the agent and also takes {@link RUN_OPTIONS}. */
   readonly runOptions?: true;
   readonly help: string;
 }
 
-/** Options of a run that sub-commands which run the agent take too. */
+/** Run options also accepted by sub-commands that run the agent. */
 export const RUN_OPTIONS: readonly CommandOption[] = FLAGS.filter(({ name, group }) =>
   group === "Run" || group === "Permission" || group === "Limits" ? name !== "--print" : name === "--add-dir",
 );
@@ -245,7 +245,7 @@ export const RUN_OPTIONS: readonly CommandOption[] = FLAGS.filter(({ name, group
 export interface CommandSpec {
   readonly name: string;
   readonly help: string;
-  /** Its actions; the first is meant where none is named and it needs no words. */
+  /** Its actions; the first is the default if it needs no words. */
   readonly actions: readonly [CommandAction, ...CommandAction[]];
 }
 
@@ -261,13 +261,13 @@ export function action(
 ): CommandAction {
   const [before = "", behind] = form.split("-- ");
   const words = before.split(" ").filter((word) => word !== "");
-  // Placeholders are in capitals.
+  // Placeholders are uppercase.
   const name = words[0] === words[0]?.toLowerCase() ? words.shift() : undefined;
   return {
     name,
     words,
     behind,
-    // Every start makes these tables, and most look at none of them.
+    // Lazy: every start creates these tables, and most starts need none of them.
     get options() {
       return optionTable(options);
     },
@@ -275,12 +275,12 @@ export function action(
   };
 }
 
-/** How an action is written: `sessions export [ID] [--format FORMAT] …`. */
+/** The written form of an action: `sessions export [ID] [--format FORMAT] …`. */
 export function actionForm(
   command: CommandSpec,
   { name, words, options, runOptions, behind }: CommandAction,
 ): string {
-  // A short name is told where the option is.
+  // Short names appear in the description of the option.
   const named = options.map(({ form }) => `[${form.replace(/^-\w, /, "")}]`);
   const run = runOptions === true ? ["[options of a run]"] : [];
   const rest = behind === undefined ? [] : [`[-- ${behind}]`];

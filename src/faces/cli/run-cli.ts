@@ -24,7 +24,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
   };
   const lost: string[] = [];
   context.stdout.onBroken(({ code, message }: NodeJS.ErrnoException) => {
-    // A reader that has seen enough (`| head -1`) misses nothing; a full disk has lost what was said.
+    // A reader that has seen enough (`| head -1`) misses nothing; a full disk has lost output.
     if (code !== "EPIPE") lost.push(message);
   });
   const code = await dispatch(context, args).catch((thrown: unknown) => {
@@ -54,7 +54,7 @@ async function dispatch(context: CommandContext, args: readonly string[]): Promi
     return EXIT.done;
   }
   const run = readRunFlags(flags);
-  // In a conversation that goes on, one word is an answer: `-c continue`.
+  // In a resumed conversation a single word is an answer: `-c continue`.
   if (run.session.resume === undefined) assertNoCommand(run.words, args.includes("--"));
   if (isInteractive(run)) {
     const { runInteractive } = await import("./interactive.ts");
@@ -68,7 +68,7 @@ async function dispatch(context: CommandContext, args: readonly string[]): Promi
   return runHeadless(context, run);
 }
 
-/** A person at both ends, and nothing asked for that is meant for programs. */
+/** True if a person is at both ends and no option asks for output for programs. */
 function isInteractive(run: RunFlags): boolean {
   const forPrograms =
     run.print || run.outputFormat !== "text" || run.jsonSchema !== undefined || run.outputFile !== undefined;
@@ -106,8 +106,8 @@ async function showHelp({ stdout }: CommandContext): Promise<number> {
 }
 
 /**
- * Stops a prompt that is most likely a mistyped command, or one behind an option, before it becomes a paid
- * request. Throws `invalid_argument` with what was probably meant. `isForced`: the words stand behind `--`.
+ * Stops a prompt that is most likely a mistyped command, or one after an option, before it becomes a paid
+ * request. Throws `invalid_argument` with what was probably meant. `isForced`: the words follow `--`.
  */
 export function assertNoCommand(words: readonly string[], isForced: boolean): void {
   const hint = isForced ? undefined : meantBy(words);
@@ -124,7 +124,7 @@ function meantBy(words: readonly string[]): string | undefined {
   const [first = "", second] = words.map((word) => word.toLowerCase());
   if (first === "help" && second !== undefined)
     return meantBy(words.slice(1))?.replace("nano-agent", "nano-agent help");
-  // A slash command, or a question, is no slip.
+  // A slash command or a question is not a typo.
   if (!/^[a-z-]+$/.test(first)) return undefined;
   if (second === undefined && isSlip(first, "version")) return "nano-agent --version";
   const command = COMMANDS.find(({ name }) => isSlip(first, name));
@@ -132,17 +132,17 @@ function meantBy(words: readonly string[]): string | undefined {
   return callMeant(command, words);
 }
 
-/** A command with an action; undefined where the words may be a sentence. */
+/** A command with an action; undefined if the words may be a sentence. */
 function callMeant({ name: meant, actions }: CommandSpec, words: readonly string[]): string | undefined {
   const [, second = "", ...rest] = words;
   const action = actions.find(({ name }) => name !== undefined && isSlip(second.toLowerCase(), name));
-  // Ids, files, numbers and quoted commands are words that no sentence has.
+  // Sentences do not contain ids, files, numbers or quoted commands.
   const isCall = rest.every((word) => /[^a-z]|^[a-f]+$/i.test(word));
   if (action?.name === undefined || !isCall || rest.length > action.words.length) return undefined;
   return ["nano-agent", meant, action.name, ...rest.map(shellArgument)].join(" ");
 }
 
-/** True for the name with one letter too few, too many or swapped: another letter makes another word. */
+/** True for the name, also with a letter missing, added or swapped: a replaced letter makes another word. */
 function isSlip(word: string, name: string): boolean {
   const sorted = (letters: string): string => [...letters].sort().join("");
   if (word === name || Math.abs(word.length - name.length) > 1) return word === name;

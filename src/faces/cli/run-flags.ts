@@ -30,13 +30,13 @@ export interface RunFlags {
   readonly addDirs: readonly string[];
   readonly session: SessionFlags;
   readonly mcp: McpSources;
-  /** The settings among the options, in the words of a config file; texts may still be `@FILE`. */
+  /** The settings among the options, with the keys of a config file; texts may still be `@FILE`. */
   readonly config: ConfigFile;
 }
 
-/** Takes the command line of a run apart. Throws `invalid_argument` for options it does not have. */
+/** Parses the command line of a run. Throws `invalid_argument` for unknown options. */
 export function readFlags(args: readonly string[]): ParsedOptions {
-  // No option has a blank in it: what begins with a dash and has one is a prompt.
+  // No option contains a blank: anything that starts with a dash and has one is a prompt.
   const hint = args.some((arg) => /^-[^=]*\s/.test(arg))
     ? "; a prompt that begins with - stands behind --"
     : "";
@@ -45,7 +45,7 @@ export function readFlags(args: readonly string[]): ParsedOptions {
   return { ...flags, words: [...words, ...behind], behind: [] };
 }
 
-/** Checks a run's options. Throws `invalid_argument`, naming option and value, for a wrong one. */
+/** Validates a run's options. Throws `invalid_argument`, naming option and value, for a wrong one. */
 export function readRunFlags(flags: ParsedOptions): RunFlags {
   const outputFormat = outputFormatOf(flags);
   const inputFormat = (flags.text("--input-format") ?? "text") as RunFlags["inputFormat"];
@@ -110,7 +110,7 @@ function settingOf(flags: ParsedOptions, setting: DescribedSchema): unknown {
   throw misuse(`${name} ${JSON.stringify(text)}: write ${read.expected}.`);
 }
 
-/** Words of a closed list may stand together, with commas between them. */
+/** Words of a closed list, which may be joined by commas. */
 function words(texts: readonly string[], name: string, options: readonly string[]): readonly string[] {
   return texts
     .flatMap((text) => text.split(","))
@@ -122,7 +122,7 @@ function named(flags: ParsedOptions, name: `--${string}`): string | undefined {
   return text === undefined ? undefined : notEmpty(text, name);
 }
 
-/** Most likely a variable that is not set: taken for the working folder it would mislead. */
+/** Rejects an empty value: most likely an unset variable, mistaken for the working directory. */
 function notEmpty(text: string, name: `--${string}`): string {
   if (text.trim() !== "") return text;
   throw misuse(`${name} is followed by an empty text. Leave it out, or name a value.`);
@@ -135,7 +135,7 @@ interface SessionFlags {
   readonly resume: ResumeOptions | undefined;
 }
 
-/** The session options of a run. Throws `invalid_argument` for bad ids and options that disagree. */
+/** Reads the session options of a run. Throws `invalid_argument` for bad ids and conflicting options. */
 function readSessionFlags(flags: ParsedOptions): SessionFlags {
   const named = flags.text("--resume");
   const sessionId = flags.text("--session-id");
@@ -153,7 +153,7 @@ function readSessionFlags(flags: ParsedOptions): SessionFlags {
   };
 }
 
-/** A step number of the command line. Throws `invalid_argument` for what is not a whole number from 1. */
+/** Parses a step number of the command line. Throws `invalid_argument` if it is not a whole number from 1. */
 export function readStep(text: string | undefined): number | undefined {
   if (text === undefined || /^[1-9]\d{0,8}$/.test(text)) return text === undefined ? undefined : Number(text);
   throw misuse(
@@ -199,15 +199,15 @@ export function sessionOptionsOf(flags: RunFlags, origin: SessionOrigin): Coding
 }
 
 /**
- * The words about MCP servers with their files read now, from where the command is given: sessions work
- * elsewhere. Throws `invalid_argument` and `invalid_config` for what cannot be read.
+ * Reads the files among the MCP server options now, from where the command is given: sessions have other
+ * working directories. Throws `invalid_argument` and `invalid_config` for unreadable ones.
  */
 export async function withServerFiles(mcp: McpSources): Promise<McpSources> {
   const here = currentFolder();
   return { ...mcp, configs: await Promise.all(mcp.configs.map((text) => readGivenServers(text, here))) };
 }
 
-/** Options with the files that system prompts name read. Throws `invalid_argument` for one that cannot be. */
+/** Options with the files of system prompts read. Throws `invalid_argument` if one is unreadable. */
 export function withPromptFiles(config: ConfigFile, cwd: string): ConfigFile {
   const read = (text: string | undefined, what: string): string | undefined =>
     text === undefined ? undefined : textOrFile(text, { what, cwd });

@@ -1,4 +1,4 @@
-// One lazy module for all of these: each module loaded on its own adds a shared chunk to load.
+// One lazy module for all of these: each module loaded separately adds a shared chunk to load.
 import type { Command } from "./command-call.ts";
 
 export { completion } from "./commands/completion.ts";
@@ -14,10 +14,10 @@ export { sessions } from "./commands/sessions.ts";
 export { config, doctor, importSettings } from "./commands/settings-commands.ts";
 export { redo, undo } from "./commands/undo.ts";
 
-// Most starts of the program have nothing to do with a database.
+// Most starts of the program need no database.
 
-/** `nano-agent worker`: works on durable runs until a signal ends it. */
+/** `nano-agent worker`: processes durable runs until a signal ends it. */
 export const worker: Command = async (call) => (await import("./commands/durable.ts")).runWorker(call);
 
-/** `nano-agent runs list|show|cancel|retry|approve`: durable runs, wherever they are worked on. */
+/** `nano-agent runs list|show|cancel|retry|approve`: durable runs, whichever worker processes them. */
 export const runs: Command = async (call) => (await import("./commands/durable.ts")).aboutRuns(call);

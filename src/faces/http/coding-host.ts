@@ -48,7 +48,7 @@ import { FITS_IDLE, ServedSession, SessionChannel } from "./served-session.ts";
 
 export interface CodingHostOptions {
   readonly paths: UserPaths;
-  /** The options of all sessions; its folder is where sessions begin that name none. */
+  /** The options of all sessions; its folder is the default working directory. */
   readonly session: CodingSessionOptions & { readonly cwd: string };
   readonly undoLimits?: UndoLimits | undefined;
   readonly readOnly: boolean;
@@ -58,21 +58,21 @@ export interface CodingHostOptions {
 }
 
 /**
- * The sessions of a user: those in files, whoever wrote them, and those that run here. A session is open, and
- * nobody else's to write, only as long as something happens in it.
+ * A user's sessions: stored ones, whichever process wrote them, and those running here. A session is open,
+ * and locked against other writers, only while something happens in it.
  */
 export class CodingHost implements SessionHost {
   readonly options: CodingHostOptions;
   readonly kept: KeptSessions;
   readonly #open = new Map<string, Promise<ServedSession>>();
-  /** Sessions that are being given back: until then they cannot be opened anew. */
+  /** Sessions being released: until that is done they cannot be reopened. */
   readonly #closing = new Map<string, Promise<void>>();
   readonly #ready = new Map<string, ServedSession>();
   readonly #channels = new Map<string, SessionChannel>();
   readonly #choices = new Map<string, CodingSessionOptions>();
-  /** Questions that were seen here, and whose they are: a copy of a session has those that waited in it. */
+  /** Questions seen here, and their sessions: a copy of a session also has its pending questions. */
   readonly #asked = new Map<string, Set<string>>();
-  /** Windows of models that were used here: what only settings or a server of models tell. */
+  /** Context windows of models used here, known only from settings or a model server. */
   readonly #windows = new Map<string, number | undefined>();
   readonly #damage = new Map<string, number>();
   #isClosed = false;
@@ -123,7 +123,7 @@ export class CodingHost implements SessionHost {
     try {
       await served.send({ text: prompt, when: "now" });
     } catch (error) {
-      // Closed with nothing in it, it leaves no file.
+      // An empty session leaves no file when closed.
       await this.#release(sessionId, served);
       throw error;
     }
@@ -140,14 +140,14 @@ export class CodingHost implements SessionHost {
     for await (const file of this.kept.waiting()) {
       const { sessionId } = file;
       const left = this.#open.has(sessionId) ? [] : await leftQuestions(file, this.options.paths);
-      // It may have been opened meanwhile, and answered.
+      // It may have been opened and answered meanwhile.
       if (!this.#open.has(sessionId)) for (const question of left) all.push({ ...question, sessionId });
     }
     for (const question of all) this.seen(question.sessionId, [question]);
     return all.sort((left, right) => left.time - right.time);
   }
 
-  /** Tells of damage to a session file, once until there is more of it. */
+  /** Reports damage to a session file, once until there is more of it. */
   tellDamage({ path }: SessionFile, damaged: readonly DamagedLine[]): void {
     const [first] = damaged;
     if (first === undefined || this.#damage.get(path) === damaged.length) return;
@@ -166,7 +166,7 @@ export class CodingHost implements SessionHost {
     const { sessionId: wanted } = answer;
     const isMeant = (sessionId: string): boolean => sessionId === (wanted ?? sessionId);
     await this.approvals();
-    // Those that were answered count: an answer that comes twice is not meant for a copy.
+    // Answered ones count too: an answer sent twice is not meant for a copy.
     const meant = [...(this.#asked.get(id) ?? [])].filter(isMeant);
     const [sessionId] = meant;
     if (sessionId === undefined) throw notFound("open question of this id");
@@ -194,7 +194,7 @@ export class CodingHost implements SessionHost {
     return this.#ready.get(id);
   }
 
-  /** Opens a session to work on it. Throws `conflict` where another process does. */
+  /** Opens a session to run it. Throws `conflict` if another process has it. */
   async reopened({ sessionId, path }: SessionFile): Promise<ServedSession> {
     const known = this.#open.get(sessionId);
     if (known !== undefined) return known;
@@ -225,7 +225,7 @@ export class CodingHost implements SessionHost {
     return run === "open" && this.kept.isWritten(file) ? "running" : "idle";
   }
 
-  /** A session that runs here whose file somebody has removed: it can be stopped. */
+  /** A session running here whose file was deleted: it can still be stopped. */
   #removed(sessionId: string): SessionFile | undefined {
     const path = this.served(sessionId)?.session.info.path;
     return path === undefined
@@ -254,7 +254,7 @@ export class CodingHost implements SessionHost {
     return served;
   }
 
-  /** Gives a session back. Whoever wants it meanwhile waits, and opens it anew. */
+  /** Releases a session. Requests arriving meanwhile wait and reopen it. */
   async #release(id: string, served: ServedSession): Promise<void> {
     this.#ready.delete(id);
     this.#open.delete(id);
@@ -378,7 +378,7 @@ export class KeptSession implements HostedSession {
     return this.#host.served(this.id) === undefined && this.#host.kept.isWritten(this.#file);
   }
 
-  /** The session that is open here, if so. Throws while a run is in progress. */
+  /** The session if it is open here. Throws while a run is in progress. */
   #idle(what: string): ServedSession | undefined {
     const served = this.#host.served(this.id);
     if (served !== undefined && served.state !== "idle")
@@ -420,7 +420,7 @@ export class KeptSession implements HostedSession {
     return { entries, cwd: header?.cwd ?? "", folder: checkpointsFolder(this.#host.options.paths) };
   }
 
-  /** The questions and messages that wait: as it is here, else as the session was left. */
+  /** The pending questions and messages: live if open here, else as the session was left. */
   async #waiting(content?: SessionContent): Promise<{
     readonly questions: readonly Question[];
     readonly queue: readonly WaitingMessage[];
@@ -436,7 +436,7 @@ export class KeptSession implements HostedSession {
     const { kept, options } = this.#host;
     const isAsking = kept.factsOf(this.#file).run === "waiting";
     const questions = isAsking ? await openQuestions(read, options.paths) : [];
-    // It may have been opened meanwhile, and answered.
+    // It may have been opened and answered meanwhile.
     if (this.#host.served(this.id) !== undefined) return this.#waiting();
     this.#host.seen(this.id, questions);
     const left = entries.findLast((entry) => storedMessages(entry, this.id) !== undefined);
@@ -450,25 +450,25 @@ function modeIn(entries: SessionContent["entries"]): string | undefined {
   return entries.findLast((entry) => entry.type === "mode_change")?.mode;
 }
 
-/** A question that copies of a session have too. */
+/** The error for a question that copies of the session also have. */
 function ambiguous(ids: readonly string[]): Refusal {
   const detail = `Several sessions have this question. Name one as sessionId: ${ids.join(", ")}.`;
   return conflict(detail, [], "ambiguous");
 }
 
-/** Of a session whose folder is not known: what can be read of it can be copied. */
+/** The error for a session whose folder is unknown: its readable part can be copied. */
 function withoutFolder(path: string): Refusal {
   readSession(path);
   const detail = "Where this session works is not known: the beginning of its file is damaged.";
   return conflict(`${detail} Go on with a copy of it.`, ["fork"], "damaged");
 }
 
-/** The questions a session was left with; none where it cannot be read: others have theirs all the same. */
+/** The pending questions of a session; none if it is unreadable, so that other sessions still show theirs. */
 async function leftQuestions({ path }: SessionFile, paths: UserPaths): Promise<readonly Question[]> {
   try {
     return await openQuestions(readSession(path), paths);
   } catch {
-    // Whoever opens the session is told what is wrong with it.
+    // Opening the session reports the problem.
     return [];
   }
 }

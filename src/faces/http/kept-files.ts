@@ -16,8 +16,8 @@ interface WorkOfSession {
 }
 
 /**
- * The changes that calls of a session made to files, as diffs where the contents are kept. They are diffs of
- * texts without secrets: the lines of a key, each by itself, are none to a redaction.
+ * The changes a session's calls made to files, as diffs if the contents are kept. The diffs are of redacted
+ * texts, because a redaction does not recognize the separate lines of a key.
  */
 export async function keptChanges(
   { entries, cwd, folder }: WorkOfSession,
@@ -50,8 +50,8 @@ export async function keptFiles(
 }
 
 /**
- * The text of a file as it was right after an entry, also of one that was changed only later; `undefined`
- * when it was gone, or no text is kept.
+ * The text of a file right after an entry, even if it was changed only later; `undefined` if the file was
+ * gone or no text is kept.
  */
 export function keptText(
   { entries, cwd, folder }: WorkOfSession,
@@ -66,7 +66,7 @@ export function keptText(
   return contents.text(file.root, version);
 }
 
-/** Changes of a longer file are listed without a diff. */
+/** Changes of larger files are listed without a diff. */
 const MAX_BYTES = 1_000_000;
 
 async function withDiff(
@@ -96,7 +96,7 @@ class KeptContents {
     this.#folder = folder;
   }
 
-  /** The texts of two versions without secrets; empty for a file that was not there. */
+  /** The redacted texts of two versions; empty for a missing file. */
   shown(
     root: string,
     versions: readonly [before: FileVersion | null, after: FileVersion | null],
@@ -116,7 +116,7 @@ class KeptContents {
     try {
       return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     } catch {
-      // Not UTF-8: nothing a person could read.
+      // Not UTF-8, so not readable.
       return undefined;
     }
   }

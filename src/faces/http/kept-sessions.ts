@@ -12,32 +12,32 @@ import { isSessionId } from "../../session/session-file.ts";
 import { isLocked, lockHolder } from "../../session/session-lock.ts";
 import type { SessionFile, SessionStore } from "../../session/session-store.ts";
 
-/** A session file, and pieces of it where it was searched for. */
+/** A session file, with the matching passages of a search. */
 export type FoundFile = SessionFile & { readonly passages?: readonly string[] };
 
-/** A page of session files, and the place behind it. */
+/** A page of session files, and the position after it. */
 export interface FilePage {
   readonly files: readonly FoundFile[];
   readonly next: string | undefined;
-  /** Of a search, while not all sessions were read for it. */
+  /** Progress of a search while not all sessions have been read for it. */
   readonly searched: SessionPage["searched"];
 }
 
-/** Sessions that a search looks for at most. */
+/** Maximum sessions a search finds. */
 const MAX_FOUND = 1_000;
-/** How long a search waits until the index is up to date. */
+/** Longest time a search waits for the index to catch up. */
 const PATIENCE_MS = 1_000;
-/** How long indexing rests again and again, for those that wait for an answer. */
+/** Length of the pauses in indexing that let requests proceed. */
 const REST_MS = 5;
 
 /**
- * The session files of a user, and the facts of each: what was read once is not read again. Secrets are taken
- * out of titles and passages, for those are cut.
+ * A user's session files and the facts of each; nothing is read twice. Secrets are removed from titles and
+ * passages before they are cut.
  */
 export class KeptSessions {
   readonly store: SessionStore;
   readonly #facts = new Map<string, FactsReader>();
-  /** Where sessions were found that somebody asked for. */
+  /** Paths of sessions requested before. */
   readonly #paths = new Map<string, string>();
   readonly #clock: Clock;
   readonly #redaction: Redaction | undefined;
@@ -50,7 +50,7 @@ export class KeptSessions {
     this.#redaction = redaction;
   }
 
-  /** Brings the index for searches up to date, beside everything else. Resolves when it is, or was closed. */
+  /** Updates the search index in the background. Resolves when it is up to date or closed. */
   index(): Promise<void> {
     this.#indexing ??= indexSessions(this.store, {
       signal: this.#closing.signal,
@@ -66,7 +66,7 @@ export class KeptSessions {
     await this.#indexing;
   }
 
-  /** The session of exactly this id. Throws `journal` for folders that are links. */
+  /** The session with exactly this id. Throws `journal` for folders that are links. */
   file(id: string): SessionFile | undefined {
     if (!isSessionId(id)) return undefined;
     const known = this.#paths.get(id);
@@ -86,14 +86,14 @@ export class KeptSessions {
     return { files: page, next, searched };
   }
 
-  /** The facts of a session as its file is now; of one that cannot be read, what is known without. */
+  /** The facts of a session in its file's current state; if unreadable, those known without it. */
   factsOf({ path }: SessionFile): SessionFacts {
     let reader = this.#facts.get(path);
     if (reader === undefined) this.#facts.set(path, (reader = new FactsReader(path, this.#redaction)));
     return reader.read();
   }
 
-  /** The facts of all sessions; others work between one and the next. */
+  /** The facts of all sessions; yields to other work between sessions. */
   async *facts(): AsyncIterable<SessionFacts> {
     for (const file of this.store.list()) {
       yield this.factsOf(file);
@@ -101,7 +101,7 @@ export class KeptSessions {
     }
   }
 
-  /** Sessions that were left with a question, and that nobody works on. */
+  /** Sessions left with a pending question that no process is running. */
   async *waiting(): AsyncIterable<SessionFile> {
     for (const file of this.store.list()) {
       if (this.factsOf(file).run === "waiting" && !this.isWritten(file)) yield file;
@@ -120,7 +120,7 @@ export class KeptSessions {
     return { found, searched: searched.sessions < searched.of ? searched : undefined };
   }
 
-  /** Resolves when the index is up to date, or has taken longer than a person waits for an answer. */
+  /** Resolves when the index is up to date, or takes longer than a person would wait. */
   #indexed(): Promise<void> {
     return new Promise((resolve, reject) => {
       const stop = startTimer(this.#clock, PATIENCE_MS, () => resolve());
@@ -128,17 +128,17 @@ export class KeptSessions {
     });
   }
 
-  /** True while another process, or a session of this one, writes to it; also where nobody can tell. */
+  /** True while another process, or a session of this one, writes to it; also if that is unknown. */
   isWritten({ path }: SessionFile): boolean {
     try {
       return isLocked(lockPath(path));
     } catch {
-      // Whoever wants to write to it is told what is wrong with the lock.
+      // Opening it for writing reports the lock problem.
       return true;
     }
   }
 
-  /** The process that writes to it, where that can be told. */
+  /** The process that writes to it, if known. */
   writer({ path }: SessionFile): ReturnType<typeof lockHolder> {
     try {
       return lockHolder(lockPath(path));
@@ -149,7 +149,7 @@ export class KeptSessions {
   }
 }
 
-/** Where they cannot be had, the list of sessions tells why. */
+/** If they are unavailable, the list of sessions tells why. */
 function statsOf(path: string): Stats | undefined {
   try {
     return lstatSync(path);

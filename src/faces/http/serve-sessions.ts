@@ -16,10 +16,10 @@ import { CodingHost } from "./coding-host.ts";
 export interface ServeOptions {
   readonly settings: Settings;
   readonly session: CodingSessionOptions;
-  /** 0: a free one. */
+  /** 0: any free port. */
   readonly port: number;
   readonly host: string;
-  /** Default: made up. */
+  /** Default: generated. */
   readonly token?: string | undefined;
   readonly readOnly: boolean;
   readonly page: string;
@@ -34,14 +34,14 @@ export interface Serving {
   readonly close: () => Promise<void>;
 }
 
-/** Time for a request to arrive as a whole: one that dawdles keeps a connection for itself. */
+/** Time for a complete request to arrive: a slow one occupies its connection. */
 const REQUEST_MS = 30_000;
-/** How often that is looked at. */
+/** Interval of that check. */
 const LOOK_MS = 2_000;
 
 /**
- * Serves sessions and the page. Throws `invalid_argument` when the port is taken or the host is not one of
- * this machine, and `journal` when the folder of the sessions cannot be read.
+ * Serves sessions and the page. Throws `invalid_argument` if the port is taken or the host is not one of this
+ * machine, and `journal` if the folder of the sessions cannot be read.
  */
 export async function serveSessions(options: ServeOptions): Promise<Serving> {
   const { settings, session, port, host, readOnly, page, onError } = options;
@@ -88,12 +88,12 @@ export async function serveSessions(options: ServeOptions): Promise<Serving> {
   };
 }
 
-/** True for an address that only this machine reaches. */
+/** True for a loopback address. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
-/** Names the server is asked by: of a server for others any address of digits, and those of the machine. */
+/** Accepted host names; for a server reachable by others also numeric addresses and the machine's name. */
 function namesOf(host: string): readonly string[] {
   const own = isIP(host) === 6 ? `[${host}]` : host;
   return isLoopback(host) ? [own] : [own, "ip", hostname()];
@@ -109,7 +109,7 @@ const TYPES: { readonly [ending: string]: string } = {
   ".woff2": "font/woff2",
 };
 
-/** The files of a page in a folder, by their paths: those that were there at the first request, no other. */
+/** The files of a page in a folder, by path: only those that existed at the first request. */
 function webAssets(folder: string): (path: string) => Promise<WebAsset | undefined> {
   let names: ReadonlySet<string> | undefined;
   const assets = new Map<string, WebAsset>();
@@ -120,7 +120,7 @@ function webAssets(folder: string): (path: string) => Promise<WebAsset | undefin
     let asset = assets.get(name);
     if (asset === undefined) {
       const type = TYPES[extname(name)] ?? "application/octet-stream";
-      // What the page itself names has a name that changes with it.
+      // Files the page refers to have names that change with their contents.
       const isImmutable = /[-.][\w-]{8,}\.\w+$/.test(name) && extname(name) !== ".html";
       assets.set(name, (asset = { bytes: readFileSync(join(folder, name)), type, isImmutable }));
     }
@@ -141,7 +141,7 @@ function namesIn(folder: string): ReadonlySet<string> {
         ),
     );
   } catch {
-    // Run from its sources, before a page was built.
+    // Running from source, before a page was built.
     return new Set();
   }
 }

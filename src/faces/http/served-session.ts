@@ -13,10 +13,10 @@ import type {
 } from "../../server/server-api.ts";
 import type { Question } from "../../view/question.ts";
 
-/** How long a session stays open in which nothing happens. Others may write to it then. */
+/** How long an inactive session stays open. After that others may write to it. */
 const LINGER_MS = 2_000;
 
-/** A coding session that this process works on, and what its followers hear of it. */
+/** A coding session run by this process, with the events its followers receive. */
 export class ServedSession {
   readonly session: CodingSession;
   readonly #clock: Clock;
@@ -56,8 +56,8 @@ export class ServedSession {
   }
 
   /**
-   * Sends a message, and resolves when it is stored, or waits. Throws where it could not be sent, as for a
-   * command that there is not.
+   * Sends a message; resolves when it is stored or queued. Throws if it cannot be sent, such as an unknown
+   * command.
    */
   async send({ text, when }: NewMessage): Promise<void> {
     const { session } = this;
@@ -98,7 +98,7 @@ export class ServedSession {
     throw conflict(outcome.advice?.text ?? outcome.text, FITS_IDLE, "not_sent");
   }
 
-  /** Puts a message behind what waits; where nothing runs it goes out, and what was held with it. */
+  /** Queues a message; if nothing is running it is sent together with messages held before. */
   async #queueUp(text: string, isIdle: boolean): Promise<void> {
     const { queue } = this.session;
     if (isIdle && queue.items.length === 0) return this.#begin(text);
@@ -117,7 +117,7 @@ export class ServedSession {
     const channel = this.#channel();
     const shown = this.#pieces.event(event);
     if ("parent" in event) channel?.tell("entries");
-    // The result holds the whole conversation once more.
+    // The result contains the whole conversation again.
     else if (shown !== undefined && event.type !== "done") channel?.tell({ type: "event", event: shown });
   }
 
@@ -158,12 +158,12 @@ export const FITS_IDLE: readonly string[] = ["messages", "fork", "undo", "redo"]
 
 type Listener = (passing: PassingEvent | "entries") => void;
 
-/** How often it is looked whether another process has written to the file, and who writes it. */
+/** Interval for checking whether, and which, other process has written to the file. */
 const LOOK_MS = 250;
 
 /**
- * All that follow one session, whether this process works on it or another one. The file is looked at as long
- * as somebody follows.
+ * The followers of one session, whether this process runs it or another. The file is watched while anyone
+ * follows.
  */
 export class SessionChannel {
   readonly #clock: Clock;
@@ -194,7 +194,7 @@ export class SessionChannel {
     for (const listener of this.#listeners) listener(passing);
   }
 
-  /** Tells the state if it is another one than was told last. */
+  /** Reports the state if it has changed since the last report. */
   tellState(): void {
     if (this.#listeners.size === 0) return;
     const state = this.#stateOf();

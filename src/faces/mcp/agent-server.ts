@@ -16,28 +16,28 @@ import { sessionTitle } from "../../session/read-session.ts";
 import { callTitle } from "../../view/call-text.ts";
 
 export interface AgentServerOptions {
-  /** Of the folder the server was started in. */
+  /** Settings of the folder the server was started in. */
   readonly settings: Settings;
   readonly session: CodingSessionOptions;
   readonly tools: boolean;
   readonly version: string;
 }
 
-/** The server of one client, or of all clients that bring everything with each request. */
+/** The server for one client, or for all clients that send full state with each request. */
 export interface AgentServer {
-  /** A server that is not connected yet; what those of one client begin belongs together. */
+  /** Creates an unconnected server; the runs started by one client belong together. */
   readonly newServer: () => McpServer;
-  /** True while a call of a tool is not answered. */
+  /** True while a tool call is unanswered. */
   readonly isAtWork: () => boolean;
-  /** Ends every run that was begun. */
+  /** Ends every run it has started. */
   readonly close: () => Promise<void>;
 }
 
 type Answer = Awaited<ReturnType<Parameters<McpServer["registerTool"]>[2]>>;
 
 /**
- * The agent as a server of tools: `run` and `resume` work on a task, `sessions` lists what there is; on
- * request the built-in tools. Nobody can be asked, so what no rule of the start allows is refused.
+ * The agent as an MCP server: `run` and `resume` perform a task, `sessions` lists sessions; optionally the
+ * built-in tools. Nobody can be asked, so a call not allowed by a startup rule is refused.
  */
 export function createAgentServer(options: AgentServerOptions): AgentServer {
   const schemas = { jsonSchemaValidator: SCHEMA_VALIDATOR };
@@ -158,7 +158,7 @@ class AgentWork {
     }
   }
 
-  /** Works on a prompt until an answer, in a new session or in one that was begun. */
+  /** Runs a prompt until an answer, in a new or an existing session. */
   async run(input: Input, context: ServerContext): Promise<Answer> {
     const { session_id: resumed, prompt, model } = input;
     const options: CodingSessionOptions = {
@@ -206,7 +206,7 @@ class AgentWork {
   /** Makes one call through permission, undo and journal. */
   async callTool(name: string, input: Input, { mcpReq }: ServerContext): Promise<Answer> {
     const { session } = this.#options;
-    // No model is asked, so that none need be there.
+    // No model is called, so none is required.
     this.#toolSession ??= createCodingSession({ ...session, model: NO_MODEL });
     const opened = await this.#toolSession;
     return toAnswer(
@@ -229,7 +229,7 @@ class AgentWork {
   }
 }
 
-/** Tells the client how far a run is, where it wants to know: turns and calls, counted on. */
+/** Reports a run's progress to a client that asked for it: a running count of turns and calls. */
 function progressOf({ mcpReq }: ServerContext): (event: AgentEvent) => void {
   const progressToken = mcpReq._meta?.progressToken;
   let progress = 0;
@@ -237,7 +237,7 @@ function progressOf({ mcpReq }: ServerContext): (event: AgentEvent) => void {
     const message = progressText(event);
     if (progressToken === undefined || message === undefined) return;
     progress++;
-    // A client that does not hear of it hears the answer.
+    // A client that misses it still receives the answer.
     mcpReq
       .notify({ method: "notifications/progress", params: { progressToken, progress, message } })
       .catch(() => undefined);

@@ -13,7 +13,7 @@ import type { AgentServer } from "./agent-server.ts";
 
 export interface HttpServing {
   readonly url: string;
-  /** Borne by every request. */
+  /** Required in every request. */
   readonly token: string;
   readonly close: () => Promise<void>;
 }
@@ -22,13 +22,13 @@ const MAX_BODY_BYTES = 10_000_000;
 const BOUNDS = { maxRequestBodySize: MAX_BODY_BYTES };
 
 /**
- * Serves at `/mcp` of 127.0.0.1, a server for each client; port 0 takes a free one. Each request needs the
- * token; those for another host or from another origin are refused. Rejects when the port is taken.
+ * Serves at `/mcp` of 127.0.0.1, with a server for each client; port 0 picks a free one. Each request needs
+ * the token; those for another host or from another origin are refused. Rejects if the port is taken.
  */
 export async function serveHttp(port: number, newServer: () => AgentServer): Promise<HttpServing> {
   const token = randomBytes(24).toString("base64url");
   const clients = new ClientSessions();
-  // Later versions know no sessions: whoever speaks them brings everything with each request.
+  // Later protocol versions have no sessions: clients send full state with each request.
   const single = newServer();
   const newer = createMcpHandler(single.newServer, { legacy: "reject", ...BOUNDS });
   const server = createServer(
@@ -66,7 +66,7 @@ function refuse(status: Refusal): Response {
   return new Response(`${REFUSALS[status]}\n`, { status, headers });
 }
 
-/** The status a request is refused with: browsers ask here for pages of other sites, without the token. */
+/** The status for refusing a request: browsers send requests of foreign pages here, without the token. */
 function refusalOf({ headers, url }: Request, token: string): Refusal | undefined {
   const origin = headers.get("origin");
   if (!isLoopback(`http://${headers.get("host") ?? ""}`) || (origin !== null && !isLoopback(origin)))
@@ -93,12 +93,12 @@ async function answer(request: Request, parts: ServerParts): Promise<Response> {
   try {
     return (await answerTo(request, parts)) ?? refuse(404);
   } catch {
-    // Whoever sent what cannot be read learns that much.
+    // At least tells the client that its request is unreadable.
     return refuse(400);
   }
 }
 
-/** The answer to a request; `undefined` for a session that there is not. */
+/** The response to a request; `undefined` for an unknown session. */
 async function answerTo(asked: Request, parts: ServerParts): Promise<Response | undefined> {
   const session = asked.headers.get("mcp-session-id") ?? "";
   const isOlder = session !== "" || (await isLegacyRequest(asked, undefined, BOUNDS));
@@ -122,20 +122,20 @@ async function newTransport({
   return transport;
 }
 
-/** A client with a session, which is how the versions up to 2025-11-25 are spoken. */
+/** A client with a session, used in protocol versions up to 2025-11-25. */
 interface ClientSession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly agent: AgentServer;
 }
 
-/** Many clients never say that they are gone. */
+/** Many clients never announce that they are gone. */
 const MAX_CLIENTS = 100;
 
-/** The clients with sessions. Where there are too many, idle ones are closed, the longest unused first. */
+/** The clients with sessions. Beyond the maximum, idle ones are closed, the least recently used first. */
 class ClientSessions {
-  /** The one that was used last at the end. */
+  /** Most recently used last. */
   readonly #clients = new Map<string, ClientSession>();
-  /** Requests that are not answered to their end, by clients. */
+  /** Number of unfinished requests, by client. */
   readonly #open = new Map<ClientSession, number>();
 
   get agents(): readonly AgentServer[] {
@@ -148,12 +148,12 @@ class ClientSessions {
       if (this.#clients.size <= MAX_CLIENTS) return;
       if (other === id || !this.#isIdle(other)) continue;
       this.#clients.delete(other);
-      // Nobody is there who could be told that it did not close.
+      // There is nobody to report a failed close to.
       void Promise.allSettled([agent.close(), transport.close()]);
     }
   }
 
-  /** The client of a session, which is used by a request now; its signal is aborted when that is over. */
+  /** The client for a session, marked as in use by a request until the request's signal aborts. */
   use(id: string, { signal }: Request): ClientSession | undefined {
     const client = this.#clients.get(id);
     if (client === undefined) return undefined;

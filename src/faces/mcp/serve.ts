@@ -1,4 +1,4 @@
-// One module for what serves, so that it is one file to load.
+// A single module for serving, so that only one file is loaded.
 import type { Readable, Writable } from "node:stream";
 import { StdioServerTransport, serveStdio as serveOver } from "@modelcontextprotocol/server/stdio";
 import type { AgentServer } from "./agent-server.ts";
@@ -7,8 +7,8 @@ export { createAgentServer } from "./agent-server.ts";
 export { serveHttp } from "./serve-http.ts";
 
 /**
- * Serves one client on standard input and output, in the version of the protocol that it begins with, until
- * it is gone or the signal is aborted. Resolves when its runs have ended.
+ * Serves one client on standard input and output, in the protocol version it starts with, until it is gone or
+ * the signal aborts. Resolves when its runs have ended.
  */
 export async function serveStdio(
   agent: AgentServer,

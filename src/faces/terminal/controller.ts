@@ -15,13 +15,13 @@ import type { KeyAction } from "./editor/keymap.ts";
 import type { TerminalEvent } from "./tty/key.ts";
 import type { RunningShell } from "./views/status-line.ts";
 
-/** Two presses of a key within so long belong together. */
+/** Two presses of a key within this time belong together. */
 const TWICE_MS = 1_500;
 const DOUBLE_ESCAPE_MS = 700;
 
-/** Does what a person wants: sends, stops, queues, and runs the commands that begin with a slash. */
+/** Carries out what the person wants: sends, stops, queues and runs slash commands. */
 export class Controller extends Control {
-  /** The hint says what the key that was pressed last does next. */
+  /** The hint tells what pressing the last key again does. */
   #isOffered = false;
   /** When Ctrl+C and Escape were pressed with nothing to stop or clear. */
   #interruptedAt = Number.NEGATIVE_INFINITY;
@@ -30,7 +30,7 @@ export class Controller extends Control {
   #exitCode = 0;
   readonly #shells = new Map<AbortController, RunningShell>();
   #isSwitching = false;
-  /** The things to do, once there is a session, that a person wanted before. */
+  /** Actions the person asked for before there was a session. */
   readonly #early: (() => void)[] = [];
 
   readonly #actions: { readonly [action in KeyAction]?: (key: string) => void } = {
@@ -55,7 +55,7 @@ export class Controller extends Control {
     image: () => this.run(pasteImage(this)),
   };
 
-  /** Code of the last run, where it did not end well. A run that the person stopped is no failure of it. */
+  /** Exit code of the last run if it did not end well. A run stopped by the person is not a failure. */
   get exitCode(): number {
     const outcome = this.screen.session?.lastOutcome;
     if (outcome === undefined) return this.#exitCode;
@@ -72,7 +72,7 @@ export class Controller extends Control {
     return newest !== undefined;
   }
 
-  /** Shows a session, and does what was asked for before it was there. */
+  /** Shows a session and runs the actions requested before it existed. */
   attach(session: CodingSession, isResumed: boolean): void {
     this.screen.attach(session, { isResumed });
     this.ports.onSession(session);
@@ -106,13 +106,13 @@ export class Controller extends Control {
     this.#soon(() => this.screen.session && this.#give(this.screen.session, text, images));
   }
 
-  /** Does what needs a session, as soon as there is one. */
+  /** Runs something that needs a session, as soon as there is one. */
   #soon(work: () => void): void {
     if (this.screen.session === undefined) this.#early.push(work);
     else work();
   }
 
-  /** To the run at work, else as a new one; not to one that was stopped. */
+  /** Steers the current run, or starts a new one. If a run is stopping, waits for its end first. */
   #give(session: CodingSession, text: string, images: readonly ImageBlock[] = []): void {
     const input: Input = images.length === 0 ? text : [{ type: "text", text }, ...images];
     if (session.view.state === "stopping")
@@ -131,7 +131,7 @@ export class Controller extends Control {
     }
   }
 
-  /** A message that could not be stored is in the input again, or waits where that is taken. */
+  /** Puts a message that could not be stored back into the input; if that is taken, into the held queue. */
   #giveBack({ queue }: CodingSession, text: string, images: readonly ImageBlock[]): void {
     const { input } = this.screen;
     if (input.isEmpty) input.replace(text, images);
@@ -142,7 +142,7 @@ export class Controller extends Control {
     this.screen.draw();
   }
 
-  /** Takes another session and closes this one, which stays where the other cannot be opened. */
+  /** Opens another session and closes the current one, which stays if the other cannot be opened. */
   async switchTo(open: () => Promise<CodingSession>, isResumed: boolean): Promise<void> {
     if (this.#isSwitching) return;
     this.#isSwitching = true;
@@ -177,7 +177,7 @@ export class Controller extends Control {
     this.#editing.end();
   }
 
-  /** Takes the offer. True when more is to be written: a file in mid-message, a command that may go on. */
+  /** Accepts the completion. True if more text is expected: after a file, or a command with arguments. */
   #completes(): boolean {
     const { input } = this.screen;
     const kind = input.hasPopup ? input.accept() : undefined;
@@ -187,7 +187,7 @@ export class Controller extends Control {
     );
   }
 
-  /** Does what a text says; messages go by `give`. True when the text stays, for it names no command. */
+  /** Acts on the input; messages go through `give`. True if the text stays because it names no command. */
   #submit(text: string, give: () => void): boolean {
     const [, name, args = ""] = /^\/(\S*)\s*([\s\S]*)$/.exec(text) ?? [];
     const command = name === undefined ? undefined : findCommand(this, name);
@@ -212,7 +212,7 @@ export class Controller extends Control {
     this.#editing.end();
   }
 
-  /** Stops the run and holds the queue, also for after the message that is being edited. */
+  /** Stops the run and holds the queue, even after the message being edited is done. */
   #stopRun(session: CodingSession): void {
     this.#editing.keepHeld();
     this.run(session.stop());
@@ -297,7 +297,7 @@ export class Controller extends Control {
     this.#interruptedAt = now;
   }
 
-  /** Says what the same key does next; with another one it is no longer so. */
+  /** Tells what the same key does next. Any other key withdraws that. */
   #offer(text: string): void {
     this.say(text);
     this.#isOffered = true;
@@ -358,14 +358,14 @@ async function pasteImage(control: Control): Promise<void> {
 /** Takes queued messages back into the input, one at a time. The queue waits until the last one is back. */
 class QueueEditing {
   readonly #control: Pick<Control, "screen" | "say">;
-  /** The place of the message in the input, and whether the queue was held before. */
+  /** The queue position of the message in the input, and whether the queue was held before. */
   #edited: { readonly from: number; readonly wasHeld: boolean } | undefined;
 
   constructor(control: Pick<Control, "screen" | "say">) {
     this.#control = control;
   }
 
-  /** Adds what is written to the queue, an edited message at its own place. */
+  /** Adds the input to the queue, an edited message at its old position. */
   add(text: string): void {
     const { session, input } = this.#control.screen;
     if (session === undefined) return;
@@ -376,8 +376,8 @@ class QueueEditing {
   }
 
   /**
-   * Takes the message of that number back, else the one before that which is being edited, else the newest.
-   * Without a queue it is the newest message the run has not seen yet.
+   * Takes back the message with that number, else the one before the message being edited, else the newest.
+   * If the queue is empty: the newest message the run has not seen yet.
    */
   takeBack(number: number | undefined): void {
     const { session, input } = this.#control.screen;
@@ -416,7 +416,7 @@ class QueueEditing {
     this.#control.say("alt+enter puts it back into the queue, enter sends it now", "muted");
   }
 
-  /** The text in the input waits again, whatever it says. */
+  /** Puts the text in the input back into the queue, even if it was changed. */
   #putBack(): void {
     const { input } = this.#control.screen;
     const draft = input.whole.trim();
@@ -424,12 +424,12 @@ class QueueEditing {
     input.clear();
   }
 
-  /** The queue stays held also after the message that is being edited. */
+  /** Keeps the queue held after the message being edited is done. */
   keepHeld(): void {
     if (this.#edited !== undefined) this.#edited = { ...this.#edited, wasHeld: true };
   }
 
-  /** The message is back, sent or dropped: the queue is as it was before. */
+  /** The message is back, sent or dropped: restores the queue to its earlier state. */
   end(): void {
     const edited = this.#edited;
     if (edited === undefined) return;

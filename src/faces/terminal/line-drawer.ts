@@ -15,7 +15,7 @@ import { QUIET_MS } from "./panels/panel.ts";
 import { numberedReply, wholeQuestion } from "./views/question-lines.ts";
 import { itemRows, rowsOf, Scroll } from "./views/rows.ts";
 
-/** Rows without styles, each on a line. */
+/** Rows without styles, one per line. */
 export function plainText(rows: readonly Line[], look: Pick<Look, "unicode">): string {
   const texts = rows.map((row) => row.map((each) => shownText(each, look)).join(""));
   return texts.map((text) => `${text.trimEnd()}\n`).join("");
@@ -23,12 +23,12 @@ export function plainText(rows: readonly Line[], look: Pick<Look, "unicode">): s
 
 export interface LinePlace {
   readonly environment: Environment;
-  /** False: text without styles, for a file or a pipe. */
+  /** False: text without styles, for a file or pipe. */
   readonly isStyled: boolean;
   readonly columns: () => number;
 }
 
-/** Writes rows as lines: nothing is drawn twice, and the cursor is never moved. */
+/** Writes rows as lines: never redraws, never moves the cursor. */
 export class LineWriter {
   readonly #place: LinePlace;
   readonly #look: Look;
@@ -63,21 +63,21 @@ export class LineWriter {
 
 export interface LineDrawerOptions extends LinePlace {
   readonly write: (text: string) => void;
-  /** True: answers are drawn as they are written. False: the last of them goes elsewhere. */
+  /** True: answers are drawn as they are written. False: the last one goes elsewhere. */
   readonly isLive: boolean;
-  /** Notices that were told already. */
+  /** Notices already shown. */
   readonly told: ReadonlySet<Notice>;
 }
 
 /**
- * Draws a run that nobody types into: answers as they are written, everything else once it cannot change any
- * more. What stood in the conversation before is left out.
+ * Draws a run that nobody types into: answers as they are written, everything else once it is final. Earlier
+ * parts of the conversation are left out.
  */
 export class LineDrawer {
   readonly #options: LineDrawerOptions;
   readonly #writer: LineWriter;
   readonly #scroll: Scroll;
-  /** Calls of subagents that were drawn, by the call that started them. */
+  /** Number of drawn subagent calls, by the call that started the subagent. */
   readonly #children = new Map<string, number>();
 
   constructor(options: LineDrawerOptions, before: readonly ViewItem[]) {
@@ -93,7 +93,7 @@ export class LineDrawer {
 
   draw(items: readonly ViewItem[]): void {
     for (const item of items.slice(this.#scroll.next)) if (item.type === "tool") this.#subagent(item);
-    // Text that nothing follows may be the last answer, which goes elsewhere.
+    // Text with nothing after it may be the last answer, which goes elsewhere.
     this.#advance(items, (item) => isFinal(item) && (this.#isKept(item) || item !== items.at(-1)));
   }
 
@@ -115,14 +115,14 @@ export class LineDrawer {
     return this.#options.isLive || item.type !== "answer";
   }
 
-  /** The prompt is known, an end has a line of its own, and a notice that was told needs none. */
+  /** The prompt is known, a run's end has its own line, and a notice already shown needs none. */
   #isShown(item: ViewItem, next: ViewItem | undefined): boolean {
     if (item.type === "user" || item.type === "run_end") return false;
     if (item.type === "notice") return !this.#options.told.has(item.notice);
     return this.#isKept(item) || (next !== undefined && next.type !== "run_end");
   }
 
-  /** The calls of a subagent as they end, each with its name: several may work. */
+  /** Draws a subagent's calls as they end, each with its name, because several may run. */
   #subagent({ callId, agent }: ToolItem): void {
     if (agent === undefined) return;
     const from = this.#children.get(callId) ?? 0;
@@ -139,7 +139,7 @@ export class LineDrawer {
   }
 }
 
-/** A stored session as lines: the newest `most` steps, each below its number. */
+/** A stored session as lines: the newest `most` steps, each under its number. */
 export function sessionLines(entries: readonly JournalEntry[], most: number, place: LinePlace): string {
   const writer = new LineWriter(place);
   const steps = new Map(sessionSteps(entries).map(({ number, answerAt }) => [answerAt, number]));

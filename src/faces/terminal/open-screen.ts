@@ -31,20 +31,20 @@ import type { TerminalListener } from "./tty/key.ts";
 import { LineTerminal, type ScreenTerminal, TtyTerminal, watchOutsideEnds } from "./tty/tty-terminal.ts";
 import { goOnLines, headerLines, markLines } from "./views/status-line.ts";
 
-/** The ways in which the program is ended from outside. */
+/** The ways the program is ended from outside. */
 export interface Endings {
   readonly signal: AbortSignal;
   readonly received: EndingSignal | undefined;
-  /** Settles when nothing may be waited for any longer. */
+  /** Settles when nothing may be awaited any longer. */
   readonly forced: Promise<unknown>;
-  /** From now on the first signal leaves a moment to end. */
+  /** From now on the first signal leaves a moment for a clean end. */
   readonly allowGrace: () => void;
 }
 
 export interface OpenHow {
   readonly resume?: ResumeOptions;
   readonly fresh?: boolean;
-  /** Asks the person whether a local server that was found gets what they say. */
+  /** Asks whether a local server that was found may receive what the person says. */
   readonly acceptServer: (found: FoundModel) => Promise<boolean>;
 }
 
@@ -52,24 +52,24 @@ export interface OpenScreenOptions {
   readonly environment: Environment;
   readonly cwd: string;
   readonly prompt?: string | undefined;
-  /** Lets the person choose the session to go on with. */
+  /** True if the person chooses the session to resume. */
   readonly picks: boolean;
   readonly isResumed: boolean;
   readonly version: string;
-  /** Reads the settings for the session that is asked for; with `resume` that one, with `fresh` a new one. */
+  /** Reads the settings for a session: with `resume` the stored one, with `fresh` a new one. */
   readonly prepare: (how: OpenHow) => Promise<PreparedSession>;
-  /** True when an error that nobody caught has been told and is no reason to end. */
+  /** True if an uncaught error has been reported and is no reason to exit. */
   readonly takesError: (error: unknown) => boolean;
   readonly isPlain: boolean;
-  /** True if the folder is removed afterwards, so that nobody is told how to resume. */
+  /** True if the folder is removed afterwards, so there is no point in telling how to resume. */
   readonly isScratch?: boolean;
   readonly endings: Endings;
 }
 
-/** Time a run gets to end by itself when the screen is left. */
+/** Time a run gets to end by itself when the screen closes. */
 const STOP_MS = 1_500;
 
-/** Opens the screen in this process's terminal. Resolves to the exit code, the terminal restored. */
+/** Opens the screen in this process's terminal. Resolves to the exit code once the terminal is restored. */
 export function openScreen(options: OpenScreenOptions): Promise<number> {
   return new ScreenProgram(options).run();
 }
@@ -86,10 +86,10 @@ class ScreenProgram {
   #isEnding = false;
   #isGone = false;
   #themeIsSet = false;
-  /** The header stands; a later conversation begins below a mark. */
+  /** The header is printed; later conversations begin below a mark. */
   #hasHeader = false;
   #isNewFolder = false;
-  /** The settings of the session that was opened last. */
+  /** The settings of the session opened last. */
   #settings: Settings | undefined;
 
   constructor(options: OpenScreenOptions) {
@@ -154,7 +154,7 @@ class ScreenProgram {
     process.on("exit", leaveNow);
     process.on("uncaughtException", crashed);
     process.on("SIGCONT", continued);
-    // While the terminal is lent, nothing else may be left that keeps the process alive.
+    // While the terminal is lent out, nothing else keeps the process alive.
     let isOrphaned = false;
     const unwatch = watchOutsideEnds({
       onLastMoment: () => {
@@ -181,7 +181,7 @@ class ScreenProgram {
       this.#screen.resume();
       await this.#begin();
       const code = await this.#ended.promise;
-      // At any other end Node gives the terminal the modes it began with, from under the shell.
+      // On any other exit Node would restore the initial terminal modes, although the shell is using it.
       if (isOrphaned) process.kill(process.pid, "SIGKILL");
       return code;
     } finally {
@@ -258,7 +258,7 @@ class ScreenProgram {
     }
   }
 
-  /** Before anything is said in a new folder: how freely may it be worked in? */
+  /** Asks, before anything is said in a new folder, how much the agent may do there. */
   async #askForMode(session: CodingSession): Promise<void> {
     const mode = await Promise.race([askForMode(this.#controller), this.#ended.promise]);
     if (typeof mode !== "string") return;
@@ -317,13 +317,13 @@ class ScreenProgram {
     }
   }
 
-  /** To the shell; `SIGCONT` comes back. */
+  /** Returns to the shell; `SIGCONT` brings us back. */
   #suspend(): void {
     this.#screen.pause();
     void this.#terminal.leave().then(() => process.kill(0, "SIGTSTP"));
   }
 
-  /** The process goes on: whoever had the terminal meanwhile may have changed how it works. */
+  /** The process continues: another program may have changed the terminal's modes meanwhile. */
   #continued(): void {
     if (this.#isEnding) return;
     this.#terminal.leaveNow();
@@ -349,7 +349,7 @@ class ScreenProgram {
     if (this.#isEnding) return;
     this.#isEnding = true;
     const { session, input } = this.#screen;
-    // Text that was being written when a signal came waits for the next time.
+    // Text being written when a signal came is kept in the queue for the next time.
     if (session !== undefined && code !== undefined && input.whole.trim() !== "") {
       session.queue.hold();
       session.queue.add(input.whole, input.images);
@@ -384,15 +384,15 @@ function after(ms: number): Promise<undefined> {
   });
 }
 
-/** True when the screen is to be lines only: asked for, a terminal without a cursor, or a screen reader. */
+/** True if the screen is lines only: on request, without a cursor, or for a screen reader. */
 export function wantsPlain(environment: Environment): boolean {
   const asked = variable(environment, "NANO_AGENT_PLAIN") ?? "0";
   return variable(environment, "TERM") === "dumb" || !["0", "false"].includes(asked);
 }
 
 /**
- * Lets a person write a text in `$VISUAL`, else `$EDITOR`, which gets the terminal for so long. Throws
- * `invalid_argument` when neither is set or it cannot be started.
+ * Lets the person edit text in `$VISUAL`, else `$EDITOR`, which gets the terminal meanwhile. Throws
+ * `invalid_argument` if neither is set or it cannot be started.
  */
 async function writeInEditor(text: string, environment: Environment): Promise<string> {
   const command = variable(environment, "VISUAL") ?? variable(environment, "EDITOR");
@@ -402,7 +402,7 @@ async function writeInEditor(text: string, environment: Environment): Promise<st
   try {
     const path = join(folder, "message.md");
     writeFileSync(path, text, { mode: 0o600 });
-    // It may have options and quotes: the shell reads it, as it does for every other program.
+    // It may contain options and quotes: the shell parses it, as for every other program.
     const child = spawn("sh", ["-c", `${command} "$1"`, "sh", path], { stdio: "inherit" });
     const code = await new Promise<number | null>((resolve, reject) => {
       child.once("error", reject);
@@ -415,7 +415,7 @@ async function writeInEditor(text: string, environment: Environment): Promise<st
   }
 }
 
-/** Programs that write the image of the clipboard to their output, each on the systems that have it. */
+/** Programs that write the clipboard image to their output, with the systems that have them. */
 const PROGRAMS: readonly (readonly [command: string, ...args: readonly string[]])[] = [
   ["wl-paste", "--no-newline", "--type", "image/png"],
   ["xclip", "-selection", "clipboard", "-target", "image/png", "-out"],
@@ -424,7 +424,7 @@ const PROGRAMS: readonly (readonly [command: string, ...args: readonly string[]]
 
 const MAX_BYTES = 10_000_000;
 
-/** The bytes of the image in the clipboard; undefined when there is none, or no program that reads it. */
+/** The bytes of the clipboard image; undefined if there is none or no program can read it. */
 async function clipboardImage(): Promise<Uint8Array | undefined> {
   for (const [command, ...args] of PROGRAMS) {
     const bytes = await outputOf(command, args);
@@ -454,10 +454,10 @@ function ownCommandOnTerminal(words: readonly string[], { cwd, environment }: Ow
   });
 }
 
-/** Time for which what was read of a repository is taken to hold. */
+/** How long a repository's state counts as fresh. */
 const FRESH_MS = 2_000;
 
-/** {@link placeOf} for frames, which are many: looks again when some time has gone by. */
+/** {@link placeOf} for frames, which are frequent: looks again only after {@link FRESH_MS}. */
 function placeIn(cwd: string, elapsed: () => number): () => string {
   let place = "";
   let readAt = Number.NEGATIVE_INFINITY;
@@ -470,7 +470,7 @@ function placeIn(cwd: string, elapsed: () => number): () => string {
   };
 }
 
-/** The branch of the repository a folder is in, else the name of the folder. */
+/** The branch of the folder's repository, else the folder's name. */
 function placeOf(cwd: string): string {
   for (let folder = cwd; ; folder = dirname(folder)) {
     const branch = branchIn(folder);

@@ -14,20 +14,20 @@ import type { TerminalEvent } from "./tty/key.ts";
 import { numberedReply, wholeQuestion } from "./views/question-lines.ts";
 import { Scroll } from "./views/rows.ts";
 
-/** A prompt comes when nothing else has come for so long. */
+/** The prompt appears after this long without other output. */
 const PROMPT_MS = 50;
 
-/** Lines that are no value, even where one is asked for. */
+/** Lines that are never a value, even if one is asked for. */
 const SCREEN_COMMANDS = /^\/(?:stop|quit|exit)\s*$/;
 
 /**
- * The screen as lines: nothing is drawn twice and the cursor is never moved. Questions and lists are
- * numbered, and the line that is typed next answers them.
+ * The screen as lines: never redraws, never moves the cursor. Questions and lists are numbered, and the next
+ * line typed answers them.
  */
 export class PlainScreen implements ScreenFace {
   readonly input: InputLine;
   readonly question: undefined;
-  // Written lines stay: they and hints are the terminal's own, and no key does anything to them.
+  // Written lines stay: they and hints belong to the terminal, and no key affects them.
   readonly redraw: () => void = nothing;
   readonly repaint: () => void = nothing;
   readonly resized: () => void = nothing;
@@ -40,13 +40,13 @@ export class PlainScreen implements ScreenFace {
   #session: CodingSession | undefined;
   #detach: readonly (() => void)[] = [];
   #asked: Question | undefined;
-  /** The value that the question asks for, where it is no choice. */
+  /** The form for the value asked for, unless the question is a choice. */
   #form: ValueForm | undefined;
   /** When the question was written. */
   #askedAt = 0;
-  /** The question that a line of the person answered, or ended with its run. */
+  /** The question that the person's line answered, or ended with its run. */
   #settled: string | undefined;
-  /** A question or a list went away by itself: the next line may have been begun for that. */
+  /** A question or list closed by itself: the next line may have been meant for it. */
   #isStale = false;
   #panel: OpenedPanel | undefined;
   /** Takes the next line for the panel. */
@@ -142,7 +142,7 @@ export class PlainScreen implements ScreenFace {
   close(): void {
     this.#panel = undefined;
     this.#takeLine = undefined;
-    // A number too many for the list is no answer to a question above it.
+    // A number too high for the list does not answer a question above it.
     this.#askedAt = this.#options.clock.elapsed();
   }
 
@@ -170,7 +170,7 @@ export class PlainScreen implements ScreenFace {
   }
 
   #ask(question: Question): void {
-    // The number that is typed next must not mean a list above, nor one that is typed for it the question.
+    // The next number must not answer a list above, nor a number meant for the list answer the question.
     if (this.#panel !== undefined) {
       this.#panel.handle({ type: "key", key: "escape" });
       this.#goAway("list");
@@ -209,7 +209,7 @@ export class PlainScreen implements ScreenFace {
     return [text, ...rows].map((row) => line(withHiddenShown(row).replaceAll(/\s+/g, " ")));
   }
 
-  /** Asks for a line once nothing more comes: what was typed last may have begun something. */
+  /** Prompts once output has paused: the last line may have started something. */
   #promptSoon(): void {
     clearTimeout(this.#timer);
     if (this.#isPrompting) return;
@@ -270,7 +270,7 @@ export class PlainScreen implements ScreenFace {
     }
   }
 
-  /** True when a line may have been begun for what stood here before. */
+  /** True if the line may have been begun for an earlier prompt. */
   #isTooSoon(isStale: boolean): boolean {
     const isTooSoon = this.#asked !== undefined && this.#options.clock.elapsed() - this.#askedAt < QUIET_MS;
     if (isStale) this.#write([line("(That prompt has closed. Please enter it again.)")]);

@@ -30,26 +30,26 @@ export interface ScreenOptions extends InputLineOptions {
   readonly look: Look;
   readonly reflow: Reflow;
   readonly keymap: Keymap;
-  /** Branch, else the name of the folder. Asked for each frame. */
+  /** Branch, else the folder's name. Called for each frame. */
   readonly place: () => string;
-  /** Stands above a conversation that is shown from now on. */
+  /** Stands above a conversation shown from now on. */
   readonly header?: (session: CodingSession, context: ViewContext, isResumed: boolean) => readonly Line[];
-  /** Milliseconds since the epoch, and from some moment on. */
+  /** Milliseconds since the epoch, and since an arbitrary moment. */
   readonly clock: { readonly now: () => number; readonly elapsed: () => number };
-  /** Does what a key says that is not about the text. */
+  /** Handles an action key that does not edit text. */
   readonly onAction: (action: KeyAction, key: string) => void;
-  /** Commands that the person typed and that are at work: the conversation has them when they have ended. */
+  /** Shell commands of the person still running; the conversation shows them once they have ended. */
   readonly shells?: () => readonly RunningShell[];
 }
 
-/** Shortest time between two frames that nobody waits for. */
+/** Shortest time between two frames nobody waits for. */
 const FRAME_MS = 33;
-/** A window rests that keeps its size for so long. */
+/** A window that keeps its size this long is at rest. */
 const REST_MS = 60;
 
 /**
- * The screen: draws the view of a session and the input, and hands keys to whatever has them. What is said in
- * the conversation lives in the session; here is only what a person is about to say, and what they look at.
+ * The screen: draws a session's view and the input, and dispatches keys. The conversation lives in the
+ * session; the screen holds only what the person is about to say and what they look at.
  */
 export class Screen {
   readonly input: InputLine;
@@ -63,7 +63,7 @@ export class Screen {
   #detach: readonly (() => void)[] = [];
   #question: ReturnType<typeof panelForQuestion> | undefined;
   readonly #hint = new Hint();
-  /** The next frame, if one is due; and the one with the next second. */
+  /** The next frame, if one is due, and the frame for the next second. */
   #timer: NodeJS.Timeout | undefined;
   #ticker: NodeJS.Timeout | undefined;
   #resizing: NodeJS.Timeout | undefined;
@@ -109,7 +109,7 @@ export class Screen {
     return this.#panels.length > 0 || this.#question !== undefined;
   }
 
-  /** Shows a session; the one before is no longer listened to. */
+  /** Shows a session and stops listening to the previous one. */
   attach(session: CodingSession, { isResumed }: { readonly isResumed: boolean }): void {
     this.detach();
     this.#session = session;
@@ -143,7 +143,7 @@ export class Screen {
     this.draw();
   }
 
-  /** Leaves the terminal to somebody else: what may still change is taken away, the cursor where it began. */
+  /** Yields the terminal: erases whatever may still change and leaves the cursor where it began. */
   pause(): void {
     if (this.#isPaused) return;
     this.#isPaused = true;
@@ -152,7 +152,7 @@ export class Screen {
     this.#renderer.forget();
   }
 
-  /** The last frame: everything of the conversation as it stands, without input and status. */
+  /** The last frame: the whole conversation as it stands, without input and status. */
   finish(lines: readonly Line[]): void {
     if (this.#isPaused) return;
     const items = this.#session?.view.items ?? [];
@@ -181,11 +181,11 @@ export class Screen {
     this.draw();
   }
 
-  /** Takes a panel away; without one the newest. */
+  /** Closes a panel, by default the newest. */
   close(panel?: OpenedPanel): void {
     const at = panel === undefined ? this.#panels.length - 1 : this.#panels.indexOf(panel);
     if (at >= 0) this.#panels.splice(at, 1);
-    // What was typed for a list is no answer to the question below it.
+    // Text typed for a list does not answer the question below it.
     this.#question?.disturb();
     this.draw();
   }
@@ -197,7 +197,7 @@ export class Screen {
     this.draw();
   }
 
-  /** Draws everything again from where it began, with the next frame. */
+  /** Redraws everything in place with the next frame. */
   repaint(): void {
     this.#renderer.repaint();
   }
@@ -212,7 +212,7 @@ export class Screen {
 
   resized(size: Size): void {
     if (this.#isPaused) return;
-    // While a window is dragged its rows move under every frame: what is drawn waits until it rests.
+    // While a window is being dragged, rows move under every frame: drawing waits until it rests.
     clearTimeout(this.#resizing);
     this.#resizing = setTimeout(() => {
       this.#resizing = undefined;
@@ -221,7 +221,7 @@ export class Screen {
     }, REST_MS);
   }
 
-  /** Draws everything anew on a cleared screen. */
+  /** Redraws everything on a cleared screen. */
   redraw(): void {
     this.#renderer.clearScreen();
     this.draw();
@@ -237,7 +237,7 @@ export class Screen {
     if (event.type === "key" && ALWAYS.has(this.#keymap.actionOf.get(event.key) ?? "send"))
       this.#act(event.key);
     else if (panel === undefined) this.#edit(event);
-    // The next letter is not for a panel that the one before closed. Several at once answer no question.
+    // The next letter is not for a panel the previous one closed. Several at once answer no question.
     else if (event.type === "text" && panel !== this.#question)
       for (const letter of graphemes(event.text)) this.#letter(letter);
     else panel.handle(event);
@@ -255,7 +255,7 @@ export class Screen {
     this.#timer = setTimeout(() => this.draw(), wait);
   }
 
-  /** Draws now, unless the terminal has not taken the frame before. */
+  /** Draws now, unless the terminal is still taking the previous frame. */
   draw(): void {
     if (this.#isPaused || this.#resizing !== undefined) return;
     clearTimeout(this.#timer);
@@ -297,7 +297,7 @@ export class Screen {
     const extra = (this.#session?.status() ?? []).map((text) => terminalLine(text, 60));
     const [{ marks, width }, place] = [context, this.#options.place()];
     const notice = this.#hint.rowsAt(clock.elapsed(), width);
-    // Before there is a session a list says all there is to say.
+    // Before there is a session the list says it all.
     const status = view === undefined && isPanel ? [] : [statusLine({ view, place, marks, width, extra })];
     const parts = { live: live(), view, shells: this.#shells, bottom, isPanel, popup, notice, status, size };
     return composeFrame(parts, context);
@@ -322,7 +322,7 @@ export class Screen {
     return { rows: [...rows, ...draft], caret };
   }
 
-  /** Seconds that are shown go on while something is at work; else nothing is drawn. */
+  /** Schedules a frame for each second while something runs, else only one for the hint's end. */
   #scheduleTick(): void {
     clearTimeout(this.#ticker);
     const { clock } = this.#options;
@@ -386,10 +386,10 @@ export class Screen {
   }
 }
 
-/** The screen for commands and keys: one that is drawn in place, or one of lines only. */
+/** The screen for commands and keys: drawn in place, or lines only. */
 export type ScreenFace = Pick<Screen, keyof Screen>;
 
-/** Keys that work whatever has the others. */
+/** Keys that work no matter which part has the others. */
 const ALWAYS: ReadonlySet<string> = new Set(["suspend", "redraw"]);
 
 /** The parts of the lower screen, each already laid out. */
@@ -402,18 +402,18 @@ export interface FrameParts {
     readonly rows: readonly Line[];
     readonly caret: { readonly row: number; readonly column: number };
   };
-  /** True when it stands below its own title. */
+  /** True if it stands below its own title. */
   readonly isPanel: boolean;
   readonly popup: readonly Line[];
-  /** The effect a key would have now, or what went wrong. */
+  /** The effect a key would have now, or an error. */
   readonly notice: readonly Line[];
   readonly status: readonly Line[];
   readonly size: Size;
 }
 
 /**
- * Puts the lower screen together so that it fits: the input always, then the status, a notice, what goes on,
- * what waits, and of the items that may still change as many of their last rows as there is room for.
+ * Composes the lower screen so that it fits: always the input, then the status, a notice, current activity,
+ * waiting messages, and as many last rows of the unfinished items as there is room for.
  */
 export function composeFrame(parts: FrameParts, context: ViewContext): Pick<Frame, "live" | "caret"> {
   const { size, view, shells, bottom, isPanel } = parts;
@@ -430,7 +430,7 @@ export function composeFrame(parts: FrameParts, context: ViewContext): Pick<Fram
   const popup = take(parts.popup, room - 1);
   const isRuled = !isPanel || view?.state === "running";
   const rule = room > 2 && isRuled ? take([inputRule(view, context)]) : [];
-  // Half of what is left for lists: the answer needs a place too.
+  // Lists get half of what is left: the answer needs room too.
   const half = Math.ceil(room / 2);
   const queue = view === undefined ? [] : take(queueLines(view, context), half);
   const lists =
@@ -438,7 +438,7 @@ export function composeFrame(parts: FrameParts, context: ViewContext): Pick<Fram
       ? []
       : [...shellLines(shells, context), ...todoLines(view, context), ...jobLines(view, context)];
   const side = take(lists, half - queue.length);
-  // A free row stands between the conversation and what is below it.
+  // An empty row separates the conversation from what is below it.
   const gap = room > 3 ? take([[]]) : [];
   const live = room <= 0 ? [] : parts.live.slice(-room);
   const top = side.length > 0 && live.length + 1 < room ? [...side, []] : side;
@@ -457,7 +457,7 @@ export function composeFrame(parts: FrameParts, context: ViewContext): Pick<Fram
 const HINT_MS = 4_000;
 const MAX_ROWS = 3;
 
-/** A line above the status, for a moment that begins when it is drawn: busy machines draw late. */
+/** A line above the status for a moment that begins when it is drawn: busy machines draw late. */
 export class Hint {
   #line: Line | undefined;
   #until: number | undefined;
@@ -472,14 +472,14 @@ export class Hint {
     this.#line = undefined;
   }
 
-  /** The rows to draw now; none when nothing is said, or its time is over. */
+  /** The rows to draw now; none if there is no hint or its time is over. */
   rowsAt(ms: number, width: number): readonly Line[] {
     if (this.#line === undefined) return [];
     this.#until ??= ms + HINT_MS;
     return ms < this.#until ? wrapLine(this.#line, { width, first: line("  ") }).slice(0, MAX_ROWS) : [];
   }
 
-  /** Milliseconds until it has to go; 0 where nothing stands. */
+  /** Milliseconds until the hint disappears; 0 if there is none. */
   leftAt(ms: number): number {
     return this.#line === undefined ? 0 : Math.max(0, (this.#until ?? ms) - ms);
   }

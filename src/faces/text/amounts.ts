@@ -5,20 +5,20 @@ export function tokensText(tokens: number): string {
   return `${(tokens / 1_000_000).toFixed(1)}M`;
 }
 
-/** Money for people: `$0.0042`, `$1.20`; an unknown price is said to be unknown. */
+/** Money for people: `$0.0042`, `$1.20`, or `cost unknown`. */
 export function costText(usd: number | undefined): string {
   if (usd === undefined) return "cost unknown";
   return usd > 0 && usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
 }
 
-/** A time for people: `340 ms`, `2.4 s`, `3 min 5 s`. */
+/** A duration for people: `340 ms`, `2.4 s`, `3 min 5 s`. */
 export function durationText(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
   return secondsText(ms);
 }
 
-/** Whole seconds, for what goes on: `4 s`, `3 min 5 s`, `1 h 2 min`. */
+/** Whole seconds, for something in progress: `4 s`, `3 min 5 s`, `1 h 2 min`. */
 export function secondsText(ms: number): string {
   const whole = Math.max(0, Math.floor(ms / 1_000));
   if (whole < 60) return `${whole} s`;
@@ -26,7 +26,7 @@ export function secondsText(ms: number): string {
   return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
 }
 
-/** How long ago a moment was, in few letters: `now`, `5 min`, `3 h`, `2 days`. */
+/** The age of a moment, abbreviated: `now`, `5 min`, `3 h`, `2 days`. */
 export function ageText(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   if (minutes < 1) return "now";
@@ -34,7 +34,7 @@ export function ageText(ms: number): string {
   return minutes < 48 * 60 ? `${Math.floor(minutes / 60)} h` : `${Math.floor(minutes / 1_440)} days`;
 }
 
-/** A moment in a list of days: its age in the last hour, else the time of the day. */
+/** A moment in a list grouped by day: its age within the last hour, else the time of day. */
 export function timeText(time: number, now: number): string {
   if (now - time < 3_600_000) return ageText(now - time);
   const date = new Date(time);

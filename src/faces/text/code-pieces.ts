@@ -1,4 +1,4 @@
-/** A stretch of code of one colour; without a kind it has none. */
+/** A stretch of code in one colour; uncoloured without a kind. */
 export interface CodePiece {
   readonly text: string;
   /** Comment, string, keyword, number or call. */
@@ -8,7 +8,7 @@ export interface CodePiece {
 interface Grammar {
   readonly comment: string;
   readonly keywords: string;
-  /** Quotes of strings that go on over line ends. */
+  /** Quotes of strings that may span lines. */
   readonly long: string;
 }
 
@@ -55,12 +55,12 @@ const GRAMMARS: { readonly [names: string]: Grammar } = {
 /** Longer lines are data. */
 const MAX_CHARS = 50_000;
 
-/** The colours of code in a language (name in a fence, ending of a file); plain where it is unknown. */
+/** The coloured pieces of code in a language (fence name or file extension); plain if it is unknown. */
 export function codePieces(text: string, language: string): readonly CodePiece[] {
   return (text.length > MAX_CHARS ? undefined : pieceReader(language)?.(text)) ?? [{ text }];
 }
 
-/** {@link codePieces} for a language, to be used for many texts; undefined where it is unknown. */
+/** {@link codePieces} for repeated use with a language; undefined if it is unknown. */
 export function pieceReader(language: string): ((text: string) => readonly CodePiece[]) | undefined {
   const name = language.toLowerCase();
   const known = Object.keys(GRAMMARS).find((names) => names.split(" ").includes(name));

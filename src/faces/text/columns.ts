@@ -2,7 +2,7 @@ import { eastAsianWidth } from "get-east-asian-width";
 
 export type Measure = (text: string) => number;
 
-/** Cells of a terminal that a text takes. Control characters must not be in it. */
+/** Terminal cells text takes. It must not contain control characters. */
 export function columnsOf(text: string): number {
   if (NARROW.test(text)) return text.length;
   if (PLAIN.test(text)) return text.length + text.replaceAll(NARROW_CHARS, "").length;
@@ -12,8 +12,8 @@ export function columnsOf(text: string): number {
 }
 
 /**
- * Cells that a text takes at most: on a terminal that draws each character by itself, whatever it belongs to,
- * and in two cells all that some terminals draw in two. Control characters must not be in it.
+ * Most cells text can take: on a terminal that draws each character separately, and in two cells whatever
+ * some terminals draw in two. It must not contain control characters.
  */
 export function mostColumnsOf(text: string): number {
   if (NARROW.test(text)) return text.length;
@@ -39,15 +39,15 @@ export function graphemeColumns(cluster: string): number {
 }
 
 /**
- * A text cut into pieces of at most `width` columns, at least one piece. A `width` below 2 counts as 2.
- * `measure` counts the columns of a text.
+ * Splits text into pieces of at most `width` columns, at least one piece. A `width` below 2 counts as 2.
+ * `measure` counts the columns of text.
  */
 export function wrapColumns(line: string, width: number, measure: Measure = columnsOf): readonly string[] {
   const limit = Math.max(2, width);
   const pieces: string[] = [];
   let rest = line;
   for (;;) {
-    // What is wider than a row, as a letter under a hundred marks, is torn.
+    // A cluster wider than a row, such as a letter under a hundred marks, is split.
     const piece = firstColumns(rest, limit, measure) || firstCharacters(rest, limit, measure);
     pieces.push(piece);
     if (piece.length === rest.length) return pieces;
@@ -55,7 +55,7 @@ export function wrapColumns(line: string, width: number, measure: Measure = colu
   }
 }
 
-/** As many characters, each by itself, as fit `width` columns; at least one, where there is one. */
+/** As many single characters as fit `width` columns; at least one, if there is any. */
 function firstCharacters(text: string, width: number, measure: Measure): string {
   let columns = 0;
   let end = 0;
@@ -71,7 +71,7 @@ export function firstColumns(text: string, width: number, measure: Measure = col
   if (text.length <= width && NARROW.test(text)) return text;
   let columns = 0;
   let end = 0;
-  // No grapheme of a width has more characters than this; whatever follows cannot fit.
+  // No grapheme of a given width has more characters than this; the rest cannot fit.
   for (const cluster of graphemes(text.slice(0, (width + 1) * MAX_CLUSTER))) {
     columns += measure(cluster);
     if (columns > width) break;
@@ -80,14 +80,14 @@ export function firstColumns(text: string, width: number, measure: Measure = col
   return text.slice(0, end);
 }
 
-/** A text that fits `width` columns, with `…` in place of what does not. */
+/** Text that fits `width` columns, with `…` for the omitted rest. */
 export function fitColumns(text: string, width: number): string {
   if (columnsOf(text.slice(0, width * MAX_CLUSTER + 1)) <= width && text.length <= width * MAX_CLUSTER)
     return text;
   return width < 1 ? "" : `${firstColumns(text, width - 1)}…`;
 }
 
-/** Made when it is first needed: that loads more of the runtime than most runs ever need. */
+/** Created on first use: it loads more of the runtime than most runs ever need. */
 const LAZY = {
   get segmenter(): Intl.Segmenter {
     const value = new Intl.Segmenter("en", { granularity: "grapheme" });
@@ -98,10 +98,10 @@ const LAZY = {
 
 const MAX_CLUSTER = 24;
 const NARROW = /^[\x20-\x7e]*$/;
-/** Stand alone whatever follows: marks of the screen, Latin, Cyrillic, Chinese, Japanese, Korean. */
+/** Characters that never combine: marks of the screen, Latin, Cyrillic, Chinese, Japanese, Korean. */
 const PLAIN =
   /^[\x20-\x7e\u00ae-\u024f\u0410-\u044f\u2013\u2014\u2018-\u201d\u2022\u2026\u2190-\u2193\u2500-\u259f\u25cb-\u25d3\u2713\u2717\u276f\u3001-\u3029\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*$/;
-/** Those of them that are narrow. */
+/** The narrow ones among them. */
 const NARROW_CHARS =
   /[\x20-\x7e\u00ae-\u024f\u0410-\u044f\u2013\u2014\u2018-\u201d\u2022\u2026\u2190-\u2193\u2500-\u259f\u25cb-\u25d3\u2713\u2717\u276f]/g;
 const EMOJI =

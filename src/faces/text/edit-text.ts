@@ -4,7 +4,7 @@ export function markedText(mark: string, text: string): string {
   return `${mark} ${text.replaceAll("\n", `\n${mark} `)}`;
 }
 
-/** Edits as a call gives them, what goes and what comes line by line; `undefined` for what are no edits. */
+/** Edits as a call gives them, old and new text line by line; `undefined` if they are not edits. */
 export function editsText(edits: unknown): string | undefined {
   const texts = Array.isArray(edits) ? edits.map(editText) : [];
   return texts.length === 0 || texts.includes(undefined) ? undefined : texts.join("\n");

@@ -13,7 +13,7 @@ const MAX_LINES = 200;
 
 export interface RollbackTelling {
   readonly isDry: boolean;
-  /** Where the reader writes commands. */
+  /** The place where the reader types commands. */
   readonly on: "shell" | "screen";
 }
 
@@ -114,7 +114,7 @@ function isOthers(reason: Obstacle): boolean {
 }
 
 function leftLine({ path, reason }: LeftPath, report: RollbackReport, on: RollbackTelling["on"]): string {
-  // A redo goes to no turn that could be named, and whatever it leaves stays.
+  // A redo returns to no turn that could be named, and whatever it leaves stays.
   const forced = reason === "not_kept" && report.direction === "undo" && report.to !== undefined;
   const force = on === "screen" ? "/undo force" : `nano-agent undo${turnOf(report)} --force`;
   const more = forced ? `; ${force} removes it` : "";
@@ -129,7 +129,7 @@ function omissionLine({ path, reason }: Omission): string {
   return `${path === "" ? "the workspace" : shownPath(path)}: ${OMISSIONS[reason]}`;
 }
 
-/** Folders come and go with their files, unless they are all there is to tell. */
+/** Folders come and go with their files, unless nothing else is there to report. */
 function files(changes: readonly FileChange[]): readonly FileChange[] {
   const found = changes.filter(({ before, after }) => before?.type !== "folder" && after?.type !== "folder");
   return found.length === 0 ? changes : found;

@@ -29,11 +29,11 @@ import { TimelinePicture } from "./pictures/timeline-view.tsx";
 import { Facts } from "./text/controls.tsx";
 import { StateMark } from "./text/icons.tsx";
 
-/** Takes the place of the frame that fills a window. */
+/** Replaces the frame that fills a window. */
 const STYLE =
   "main{max-width:1040px;margin:0 auto;padding:16px}main>section>h2{margin:32px 0 12px}.talk{max-width:none;padding:0}.picture-row{display:none}main .facts dd{text-align:left}main>header{margin-bottom:24px}.sideways{overflow-x:auto;margin-top:16px}.t td{padding-right:16px}";
 
-/** A session as one HTML page: the components of the page, drawn once. `pageStyle`: its style sheet. */
+/** A session as one HTML page: the page's components, rendered once. `pageStyle`: its style sheet. */
 export function exportPage(content: SessionContent, pageStyle: string): string {
   const feed = new SessionFeed();
   for (const entry of content.entries) feed.apply({ type: "entry", entry });
@@ -44,14 +44,14 @@ export function exportPage(content: SessionContent, pageStyle: string): string {
   return pageOf(title, <Page {...{ content, title, view }} />, pageStyle);
 }
 
-/** The results of an evaluation, as {@link exportPage}. */
+/** The results of an evaluation as a page, like {@link exportPage}. */
 export function evaluationPage(content: EvaluationContent, pageStyle: string): string {
   return pageOf(content.title, <EvaluationReport content={content} />, pageStyle);
 }
 
 /**
- * A page that needs nothing else: it holds no script and nothing that waits for one, and forbids by its
- * content security policy all that is not in it.
+ * A self-contained page: it contains no script and nothing that waits for one, and its content security
+ * policy forbids everything external.
  */
 function pageOf(title: string, body: VNode, pageStyle: string): string {
   const style = `${pageStyle}${STYLE}`;
@@ -72,8 +72,8 @@ function pageOf(title: string, body: VNode, pageStyle: string): string {
 type RenderOptions = typeof options & { readonly errorBoundaries?: boolean };
 
 /**
- * Markup of what cannot act, without control characters: buttons that name something become text, other
- * controls go.
+ * Static markup without control characters: buttons that name something become text, other controls are
+ * removed.
  */
 function still(node: VNode): string {
   const before = { ...(options as RenderOptions) };

@@ -82,7 +82,7 @@ export function TopBar({ waiting, find, settings }: Opens & { readonly waiting: 
   );
 }
 
-/** Something that stands above the page until it is left with Escape or a click beside it. */
+/** A panel above the page, until it is left with Escape or a click outside. */
 export function Sheet({
   name,
   close,
@@ -141,7 +141,7 @@ function Item({ icon, to, isHere, count, children }: ItemProps): VNode {
   );
 }
 
-/** The folders that sessions are in, the fullest first. With one alone there is nothing to choose. */
+/** The folders with sessions, those with most first. A single one leaves nothing to choose. */
 function Folders({ route }: { readonly route: Route }): VNode | null {
   const words = useWords();
   const reader = useReader();
@@ -169,7 +169,7 @@ function Folders({ route }: { readonly route: Route }): VNode | null {
   );
 }
 
-/** Beside an open session: what happens now, and the newest of its folder. */
+/** Next to an open session: current activity, and the newest sessions of its folder. */
 function Neighbours({ id }: { readonly id: string }): VNode {
   const words = useWords();
   const all = useLiveSessions().page?.sessions ?? [];

@@ -2,7 +2,7 @@ export const SESSION_VIEWS = ["chat", "timeline", "context", "files", "replay"] 
 
 export type SessionViewName = (typeof SESSION_VIEWS)[number];
 
-/** A place in the page, as the fragment of its address says it. */
+/** A place in the page, as given by the fragment of its address. */
 export type Route =
   | {
       readonly type: "sessions";
@@ -16,7 +16,7 @@ export type Route =
       readonly entry?: string;
     };
 
-/** The place that a fragment names; the list of sessions for all that names none. */
+/** Parses a fragment; defaults to the list of sessions. */
 export function parseRoute(fragment: string): Route {
   const [first = "", id = "", view = "chat", entry = ""] = fragment.replace(/^#?\/?/, "").split("/");
   if (first === "stats") return { type: first };

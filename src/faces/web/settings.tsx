@@ -15,7 +15,7 @@ interface Chosen {
 
 type Setting = keyof Chosen;
 
-/** The choices of each setting, the usual one first. */
+/** The choices for each setting, the default first. */
 const CHOICES: { readonly [S in Setting]: readonly [Chosen[S], ...Chosen[S][]] } = {
   language: ["system", ...LANGUAGES],
   theme: ["system", "light", "dark"],
@@ -39,7 +39,7 @@ export function useSettings(): Settings {
   return useContext(SettingsContext);
 }
 
-/** The settings that the browser remembers, applied to the document, with the language they lead to. */
+/** The settings stored in the browser, applied to the document, and the resulting language. */
 export function useStoredSettings(): { readonly settings: Settings; readonly language: Language } {
   const [chosen, setChosen] = useState<Chosen>(() => ({
     language: chosenOf("language"),
@@ -59,7 +59,7 @@ export function useStoredSettings(): { readonly settings: Settings; readonly lan
     try {
       localStorage.setItem(setting, choice);
     } catch {
-      // The browser keeps nothing for pages: the choice holds as long as the page is open.
+      // The browser stores nothing for pages: the choice lasts while the page is open.
     }
   };
   return { settings: { ...chosen, set }, language };
@@ -71,12 +71,12 @@ function chosenOf<S extends Setting>(setting: S): Chosen[S] {
     const stored = localStorage.getItem(setting);
     return others.find((option) => option === stored) ?? usual;
   } catch {
-    // The browser keeps nothing for pages.
+    // The browser stores nothing for pages.
     return usual;
   }
 }
 
-/** The settings as a form, and what the page is connected to. */
+/** The settings as a form, and the server the page is connected to. */
 export function SettingsForm(): VNode {
   const words = useWords();
   const reader = useReader();

@@ -1,15 +1,15 @@
 import { useEffect } from "preact/hooks";
 import { useSettings } from "./settings.tsx";
 
-/** True where a key writes, or belongs to what has the focus. */
+/** True if a key types text, or belongs to the focused element. */
 export function isTyping({ target }: KeyboardEvent): boolean {
   return target instanceof Element && target.closest("input, textarea, select, [role=dialog]") !== null;
 }
 
-/** Actions of single keys; a letter in capitals needs Shift. */
+/** Actions of single keys; uppercase letters require Shift. */
 export type KeyActions = { readonly [key: string]: () => void };
 
-/** Single keys outside of fields, while the component is shown. All but search can be turned off. */
+/** Handles single keys outside of fields while the component is shown. All but search can be turned off. */
 export function useKeys(actions: KeyActions): void {
   const { keys } = useSettings();
   useEffect(() => {
@@ -27,7 +27,7 @@ export function useKeys(actions: KeyActions): void {
   });
 }
 
-/** Leads to the box for a new session, with a text in it. */
+/** Goes to the box for a new session, filled with text. */
 export function startNew(text = ""): void {
   if (!/^#?\/?(?:folder\/|$)/.test(location.hash)) location.hash = "#/";
   const focus = (left: number): void => {
@@ -44,7 +44,7 @@ export function startNew(text = ""): void {
   requestAnimationFrame(() => focus(30));
 }
 
-/** Moves the focus along the rows of the page: sessions, or items of a conversation. */
+/** Moves the focus along the page's rows: sessions, or items of a conversation. */
 export function moveRow(step: 1 | -1): void {
   const rows = [...document.querySelectorAll<HTMLElement>(".card, .sess, .talk > li")];
   const at = rows.findIndex((row) => row.contains(document.activeElement));
@@ -53,7 +53,7 @@ export function moveRow(step: 1 | -1): void {
   row?.scrollIntoView({ block: "nearest" });
 }
 
-/** Opens all calls of a conversation, or folds them where the first one stands open. */
+/** Unfolds all calls of a conversation, or folds them if all are open. */
 export function toggleCalls(): void {
   const calls = [...document.querySelectorAll<HTMLDetailsElement>(".talk details.step")];
   const isOpen = calls.every(({ open }) => open);

@@ -81,7 +81,7 @@ function Frame(): VNode {
   );
 }
 
-/** Leads to the next session that waits for an answer, behind the one that is open. */
+/** Goes to the next session waiting for an answer, after the current one. */
 function goToQuestion({ approvals }: LiveSessions, route: Route): void {
   const ids = [...new Set(approvals.map(({ sessionId }) => sessionId))];
   const here = route.type === "session" ? ids.indexOf(route.id) : -1;
@@ -89,7 +89,7 @@ function goToQuestion({ approvals }: LiveSessions, route: Route): void {
   if (next !== undefined) goTo({ type: "session", id: next, view: "chat" });
 }
 
-/** How many sessions wait. The mark of the page shows it, and the browser tells who asked for that. */
+/** Number of waiting sessions. The page's icon shows it, and the browser notifies on request. */
 function useWaiting({ page, approvals }: LiveSessions): number {
   const words = useWords();
   const { notify } = useSettings();
@@ -120,7 +120,7 @@ function SignIn({ enter }: { readonly enter: (token: string) => void }): VNode {
   const [token, setToken] = useState("");
   const submit = (event: Event): void => {
     event.preventDefault();
-    // All of the address may be pasted too.
+    // The whole address may be pasted, too.
     enter(tokenIn(token.slice(token.indexOf("#"))) ?? token.trim());
   };
   return (
@@ -147,29 +147,29 @@ function SignIn({ enter }: { readonly enter: (token: string) => void }): VNode {
 }
 
 function focusMain(event: Event, main: HTMLElement | null): void {
-  // The fragment is the place the page is at.
+  // The fragment holds the page's route.
   event.preventDefault();
   main?.focus();
 }
 
-/** Who chose another place with the keyboard goes on there, at its beginning. */
+/** A person who changes place by keyboard continues at the start of the new place. */
 function useFocusOnChange(main: { readonly current: HTMLElement | null }, route: Route): void {
   const place =
     route.type === "session"
       ? `${route.id} ${route.view}`
       : `${route.type} ${route.type === "sessions" ? (route.cwd ?? "") : ""}`;
   const before = useRef(place);
-  // Before the next key can arrive.
+  // Runs before the next key can arrive.
   useLayoutEffect(() => {
     if (before.current === place) return;
     before.current = place;
     main.current?.focus({ preventScroll: true });
-    // A conversation begins at its end.
+    // A conversation opens at its end.
     if (route.type !== "session" || route.view !== "chat") scrollTo(0, 0);
   }, [place]);
 }
 
-/** The statistics are a picture, and come with the pictures. */
+/** The statistics are loaded together with the pictures. */
 function LazyStatistics(): VNode {
   const work = useWork();
   const pictures = usePictures(work);
@@ -188,16 +188,16 @@ function Place({ route }: { readonly route: Route }): VNode {
   }
 }
 
-/** The token in the fragment of an address; undefined where there is none. */
+/** The token in the fragment of an address; undefined if there is none. */
 export function tokenIn(fragment: string): string | undefined {
   const token = new URLSearchParams(fragment.replace(/^#/, "")).get("token");
   return token === null || token === "" ? undefined : token;
 }
 
-/** The answer of the server to a page that wants in; `unknown` while a token is traded. */
+/** The server's decision on access; `unknown` while a token is being exchanged. */
 type Access = "unknown" | "granted" | "refused";
 
-/** Trades the token of the address for a cookie, and takes it out of the address before anything else. */
+/** Exchanges the address's token for a cookie, after removing it from the address. */
 function useSignIn(reader: Reader): {
   readonly access: Access;
   readonly enter: (token: string) => void;
@@ -219,19 +219,19 @@ function useSignIn(reader: Reader): {
   return { access, enter: (token) => void accessWith(reader, token).then(setAccess) };
 }
 
-/** The answer of the server to a token, or without one to the cookie from before. */
+/** The server's response to a token, or without one to the existing cookie. */
 export async function accessWith(reader: Reader, token: string | undefined): Promise<Access> {
   try {
     if (token === undefined) await reader.sessions({ limit: 1 });
     else await reader.signIn(token);
     return "granted";
   } catch (error) {
-    // Whatever else fails is told where it is asked for.
+    // Other failures are reported by the request that meets them.
     return error instanceof ServerProblem && error.status === 401 ? "refused" : "granted";
   }
 }
 
-/** The place the page is at; the component is drawn again when it changes. */
+/** The current route; the component is redrawn when it changes. */
 function useRoute(): Route {
   const [fragment, setFragment] = useState(location.hash);
   useEffect(() => {

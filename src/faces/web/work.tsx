@@ -6,22 +6,22 @@ import { terminalText } from "../../view/safe-text.ts";
 import { useWords, type Words } from "./language/language.ts";
 import { Button } from "./text/controls.tsx";
 
-/** The outcome of something a person asked for, until they dismiss it. */
+/** The outcome of a requested action, shown until dismissed. */
 export interface Announcement {
   readonly kind: "good" | "bad";
   readonly text: string;
 }
 
-/** Runs what a person asked for, and keeps what came of it to be shown. */
+/** Runs requested actions and keeps their outcome to be shown. */
 export interface Work {
   readonly said: Announcement | undefined;
   readonly say: (text: string) => void;
   readonly dismiss: () => void;
-  /** Resolves to `undefined` where it failed; the failure is shown. */
+  /** Resolves to `undefined` if it failed; the failure is shown. */
   readonly attempt: <T>(work: () => Promise<T>) => Promise<T | undefined>;
 }
 
-/** An error in words for a person at the page: a server that was started anew has another token. */
+/** An error in words for the page's user: a restarted server has another token. */
 export function faultText(error: unknown, words: Words): string {
   return error instanceof ServerProblem && error.status === 401 ? words.signInFirst : errorMessage(error);
 }
@@ -45,7 +45,7 @@ export function useWork(): Work {
   };
 }
 
-/** Grey bars in place of what is loading; they show only when it takes a while. */
+/** Grey bars in place of loading content; visible only if it takes a while. */
 export function Skeleton(): VNode {
   const words = useWords();
   return (
@@ -80,7 +80,7 @@ export function useReader(): Reader {
   return useContext(ReaderContext);
 }
 
-/** The value that was loaded last; again after a change of the inputs. A failure leaves it as it was. */
+/** The value loaded last; loaded again when the inputs change. A failure keeps the old value. */
 export function useLoaded<T>(load: () => Promise<T | undefined>, inputs: readonly unknown[]): T | undefined {
   const [value, setValue] = useState<T>();
   useEffect(() => {

@@ -6,7 +6,7 @@ import { PERMISSION_MODES, type PermissionMode } from "../../../permission/permi
 import { createPolicy, type PolicyCall, type PolicyDecision } from "../../../permission/policy.ts";
 import { parseRules } from "../../../permission/rule.ts";
 
-/** Where a line starts from when it does not say. */
+/** Defaults for a line. */
 interface Base {
   readonly cwd: string;
   readonly home: string;
@@ -18,8 +18,8 @@ const MAX_LINE = 64 * 1024 * 1024;
 
 /**
  * Answers one JSON line `{ tool, input, rules?, defaults?, cwd?, workspace?, home?, mode?, sandbox? }`.
- * `workspace` is a folder or a list of them, default `cwd`; `sandbox` says whether one works, default false.
- * A line that is malformed is answered with `error`, never with a decision. Never throws.
+ * `workspace` is a folder or a list of folders, default `cwd`; `sandbox` tells whether a sandbox works,
+ * default false. A malformed line is answered with `error`, never with a decision. Never throws.
  */
 export function checkLine(line: string, base: Base): CheckedLine {
   if (line.length > MAX_LINE) return { error: `The line is longer than ${MAX_LINE} characters.` };
@@ -68,7 +68,7 @@ function decide(given: unknown, base: Base): CheckedLine {
   const problem = findProblem(value, LINE, "the line");
   if (problem !== undefined) throw invalidConfig(problem.message);
   const line = value as Line;
-  // A misspelt key would be left out, and that can be wider; keys of a caller's own are left alone.
+  // Ignoring a misspelt key could permit more; other unknown keys belong to the caller.
   const names = Object.keys(KEYS);
   const stray = Object.keys(line).find((key) => !names.includes(key) && nearest(key, names) !== undefined);
   if (stray !== undefined) throw unknownKey(stray, names);

@@ -3,7 +3,7 @@ import type { CommandCall } from "../command-call.ts";
 import { COMMANDS } from "../commands.ts";
 import { type CommandAction, type CommandOption, FLAGS, RUN_OPTIONS } from "../read-options.ts";
 
-/** `nano-agent completion bash|zsh|fish`: a script made from the tables of commands and options. */
+/** `nano-agent completion bash|zsh|fish`: a script generated from the tables of commands and options. */
 export async function completion({ stdout, ...call }: CommandCall): Promise<number> {
   const script = { bash: bashScript, zsh: zshScript, fish: fishScript }[call.action];
   stdout.write(script?.() ?? "");
@@ -46,7 +46,7 @@ function casesOf(assign: (words: string) => string): string {
   return lines.join("\n");
 }
 
-/** The cases of a shell script for values: one for each option with choices, behind its place. */
+/** The cases of a shell script for values: one per option with choices, after its place. */
 function valueCasesOf(assign: (words: string) => string): string {
   const lines = completionPlaces().flatMap(({ after, options }) =>
     options.flatMap(({ name, choices }) =>

@@ -3,8 +3,8 @@ import type { ModelRequest } from "../../../core/model/model.ts";
 import { calls, type ScriptStep, says, thinks } from "../../../testing/script.ts";
 
 /**
- * The answers of the scripted model. It looks at the real results before it goes on: when the machine
- * answers otherwise than it should (no `node` on the PATH, say), it stops and says what it saw.
+ * The answers of the scripted model. It checks the real results before it continues: if the machine answers
+ * unexpectedly (no `node` on the PATH, say), it stops and reports what it saw.
  */
 export const DEMO_SCRIPT: readonly ScriptStep[] = [
   [
@@ -67,7 +67,7 @@ function lastFailed(request: ModelRequest): boolean {
   return results(request).some((block) => block.is_error === true);
 }
 
-/** A small package with one real fault, for the demo: `250ms` is read as 250 minutes, and a test says so. */
+/** A small package with one real bug, for the demo: `250ms` is read as 250 minutes, and a test shows it. */
 export const DEMO_PROJECT: { readonly [path: string]: string } = {
   "package.json": `{
   "name": "duration",

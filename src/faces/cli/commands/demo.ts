@@ -32,16 +32,16 @@ import { DEMO_PROJECT, DEMO_PROMPT, DEMO_SCRIPT } from "./demo-script.ts";
 
 declare const NANO_AGENT_VERSION: string;
 
-/** Requests a real model may make; the scripted one needs five. */
+/** Maximum requests of a real model; the scripted one needs five. */
 const MAX_TURNS = 40;
-/** Milliseconds between two pieces of a scripted answer, where a person watches. */
+/** Milliseconds between two pieces of a scripted answer when a person watches. */
 const DELAY_MS = 25;
 const COLUMNS = 100;
 
 /**
- * `nano-agent demo`: lets the agent mend a small project in a scratch folder, on the screen where there is a
- * terminal, then runs the project's tests. The model is scripted unless one is named;
- * everything else is what a run has. Exit 0 only when the tests pass at the end.
+ * `nano-agent demo`: lets the agent fix a small project in a scratch folder, on the screen if there is a
+ * terminal, then runs the project's tests. The model is scripted unless one is named; everything else is as
+ * in a normal run. Exit 0 only if the tests pass at the end.
  */
 export async function demo(call: CommandCall): Promise<number> {
   const project = new ScratchProject(DEMO_PROJECT);
@@ -54,7 +54,7 @@ export async function demo(call: CommandCall): Promise<number> {
   }
 }
 
-/** Commands always find some `node`, and tests that run inside of other tests report to nobody but us. */
+/** Ensures that commands find `node`, and that tests run inside other tests report only to us. */
 function demoEnvironment(environment: Environment): Environment {
   const { NODE_TEST_CONTEXT: _context, ...rest } = environment;
   const own = dirname(process.execPath);
@@ -130,7 +130,7 @@ class DemoRun {
     return this.#session;
   }
 
-  /** The screen as in any other folder, with the prompt sent; it stays until the person leaves. */
+  /** The screen as in any other folder, with the prompt sent; stays until the person leaves. */
   async #onScreen(): Promise<void> {
     const { openScreen } = await import("../../terminal/open-screen.ts");
     await openScreen({
@@ -150,7 +150,7 @@ class DemoRun {
 
   async #watch(session: CodingSession): Promise<void> {
     const { stdout } = this.#call;
-    // The demo is made to be looked at: it shows the same on a screen, in a file and in the log of a build.
+    // The demo is meant to be watched: it shows the same on a screen, in a file and in a build log.
     const { LineDrawer } = await import("../../terminal/line-drawer.ts");
     const write = (text: string): void => stdout.write(text);
     const place = {
@@ -169,10 +169,10 @@ class DemoRun {
     this.#write(this.#style.red(terminalLine(end, 1_000)));
   }
 
-  /** The scripted demo is the same everywhere; a real model is found and paid for as settings say. */
+  /** The scripted demo is the same everywhere; a real model is chosen and paid for as settings say. */
   get #source(): Pick<CodingSessionOptions, "environment" | "model"> {
     const { stdout } = this.#call;
-    // What is kept for undo goes with the scratch folder.
+    // The undo data goes with the scratch folder.
     const environment = { ...this.#call.environment, XDG_STATE_HOME: this.#project.aside };
     if (this.#model !== undefined) return { environment, model: this.#model };
     const others = Object.entries(environment).filter(([name]) => !name.startsWith("NANO_AGENT_"));
@@ -222,14 +222,14 @@ class DemoRun {
   }
 }
 
-/** A person on the screen may go on talking. */
+/** A person on the screen may keep talking. */
 const AFTERWARDS = Array.from({ length: 100 }, () =>
   says(
     "My words are written beforehand, and these are the last. With a model of your own I can answer: leave with ctrl+d, and start `nano-agent` in a project of yours.",
   ),
 );
 
-/** Its answers come no faster than a person reads: a pause before each piece of text or reasoning. */
+/** A scripted model that answers at reading speed: it pauses before each piece of text or reasoning. */
 function scriptedModel(delayMs: number): Model {
   const model = new ScriptedModel([...DEMO_SCRIPT, ...AFTERWARDS], { provider: "scripted", id: "demo" });
   return {
@@ -247,13 +247,13 @@ function scriptedModel(delayMs: number): Model {
 
 type Files = { readonly [path: string]: string };
 
-/** Lines of the tests' output that are shown. */
+/** Maximum lines shown of the tests' output. */
 const MAX_LINES = 60;
 const MAX_OUTPUT_BYTES = 1_000_000;
 
 class ScratchProject {
   readonly folder: string;
-  /** An empty folder beside it, for settings and state: what steers must not lie where commands write. */
+  /** A neighbouring empty folder for settings and state, out of the commands' reach. */
   readonly aside: string;
   readonly #root: string;
   readonly #before: Files;
@@ -271,7 +271,7 @@ class ScratchProject {
     }
   }
 
-  /** Files of the tests that are not as they were: those that are gone, too. */
+  /** Test files that were changed or deleted. */
   touchedTests(): readonly string[] {
     return Object.entries(this.#before).flatMap(([path, text]) => {
       const file = join(this.folder, path);
@@ -280,7 +280,7 @@ class ScratchProject {
     });
   }
 
-  /** Runs the tests with the `node` that is on the PATH. Resolves also when there is none. */
+  /** Runs the tests with the `node` on the PATH. Resolves even if there is none. */
   test(
     environment: Environment,
     signal: AbortSignal,
@@ -288,7 +288,7 @@ class ScratchProject {
     const options = { cwd: this.folder, env: { ...environment }, signal, maxBuffer: MAX_OUTPUT_BYTES };
     return new Promise((resolve) => {
       execFile("node", ["--test", "--test-reporter=spec"], options, (error, stdout, stderr) => {
-        // Failing tests have said why.
+        // Failing tests have already explained why.
         const why = error === null || stdout !== "" ? "" : error.message;
         resolve({ isPassed: error === null, output: stdout + stderr + why });
       });

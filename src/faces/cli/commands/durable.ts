@@ -31,7 +31,7 @@ import {
 import { EndingSignals, untilAborted } from "../ending-signals.ts";
 import { timeText } from "./sessions.ts";
 
-/** The variable that names the database, for those who do not want its password in a command line. */
+/** The variable with the database address, which keeps its password out of the command line. */
 const VARIABLE = "NANO_AGENT_DATABASE_URL";
 
 const LIMIT = { least: 1, most: 999_999, what: "how many runs to list, from 1" };
@@ -84,7 +84,7 @@ const ACTIONS: { readonly [name: string]: (call: RunsCall) => Promise<void> } = 
   },
 };
 
-/** Does one thing about the runs of a database, with a fleet that works on nothing. */
+/** Performs one action on a database's runs, with a fleet that processes none. */
 export async function aboutRuns(call: CommandCall): Promise<number> {
   const databaseUrl = call.text("--database") ?? variable(call.environment, VARIABLE);
   if (databaseUrl === undefined)
@@ -109,7 +109,7 @@ function idOf({ words: [id = ""] }: CommandCall): string {
   return id;
 }
 
-/** The newest of a run that are shown. */
+/** Maximum entries and steps of a run that are shown, the newest. */
 const SHOWN_ENTRIES = 20;
 const SHOWN_STEPS = 10;
 
@@ -179,7 +179,7 @@ function runLines(status: RunStatus, { style }: Look): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** The first `count` entries of a run: those behind are still to come. */
+/** The first `count` entries of a run: later ones are still to come. */
 async function firstEntries(run: DurableRun, count: number): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = [];
   if (count === 0) return entries;
@@ -194,8 +194,8 @@ function howItStands({ state, pending, stopReason, error }: RunStatus): string {
 }
 
 /**
- * Works on the runs a module speaks of until SIGINT or SIGTERM; then releases them and ends with 0. A
- * second signal ends it at once, and so does the first before it has opened its database.
+ * Processes the runs configured by a module until SIGINT or SIGTERM; then releases them and exits with 0. A
+ * second signal ends it at once, as does a first one before its database is open.
  */
 export async function runWorker(call: CommandCall): Promise<number> {
   const file = call.text("--config");
@@ -241,7 +241,7 @@ async function work(
   signals: EndingSignals,
 ): Promise<number> {
   context.stdout.write(`${welcome(options)}\n`);
-  // Releasing takes as long as the options say; only a second signal is impatient.
+  // Releasing takes as long as the options allow; only a second signal cuts it short.
   signals.allowGrace(Number.POSITIVE_INFINITY);
   await untilAborted(signals.signal);
   context.stdout.write("Releasing the runs in progress. Press again to quit immediately.\n");
@@ -261,7 +261,7 @@ function welcome({
   return `Working on ${names}: up to ${counted(concurrency, "run")} at the same time, version ${version}, from ${place}. Ctrl+C releases them.`;
 }
 
-/** The error with a message that may be printed. Options that do not fit are a fault of the file. */
+/** An error whose message may be printed. Invalid options are an error in the file. */
 function faultOf(file: string, thrown: unknown, url: string | undefined): NanoAgentError {
   const error = toNanoAgentError(thrown);
   const message = withoutPassword(error.message, url);
@@ -269,7 +269,7 @@ function faultOf(file: string, thrown: unknown, url: string | undefined): NanoAg
   return new NanoAgentError(error.code, message, { cause: error });
 }
 
-/** The address of a database as it may be printed: without its password and parameters. */
+/** A printable database address: without its password and parameters. */
 function shownUrl(url: string): string {
   const parts = /^([a-z][a-z\d+.-]*:\/\/)(?:([^/?#]*)@)?([^?#]*)/i.exec(url);
   if (parts === null) return "(an address that cannot be read)";
@@ -278,7 +278,7 @@ function shownUrl(url: string): string {
   return `${protocol}${user === undefined || user === "" ? "" : `${user}@`}${place}`;
 }
 
-/** A text with the passwords of an address of a database taken out, such as the message of an error. */
+/** Removes the passwords of a database address from text such as an error message. */
 function withoutPassword(text: string, url: string | undefined): string {
   if (url === undefined) return text;
   const [, login = ""] = /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)@/i.exec(url) ?? [];
@@ -294,14 +294,14 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // As the user wrote it, then.
+    // Keeps it as the user wrote it.
     return text;
   }
 }
 
 /**
- * The options in a module: its default export, or what that function gives. Throws `invalid_config` for a
- * file that is not there or cannot be loaded, and for options of which no worker can live.
+ * Loads the options of a module: its default export, or the result if that is a function. Throws
+ * `invalid_config` for a file that is missing or cannot be loaded, and for options no worker can use.
  */
 async function loadWorkerConfig(file: string, cwd: string): Promise<FleetOptions> {
   const path = resolve(cwd, file);
@@ -331,7 +331,7 @@ async function loadWorkerConfig(file: string, cwd: string): Promise<FleetOptions
   return options;
 }
 
-/** Without anything else to do the process would end, and nobody would hear why. */
+/** Rejects if nothing is left to do: the process would otherwise end without a message. */
 async function unlessIdle<T>(file: string, loading: Promise<T>): Promise<T> {
   const idle = Promise.withResolvers<never>();
   const onIdle = (): void =>
@@ -364,7 +364,7 @@ async function given(file: string, exported: unknown): Promise<unknown> {
   const isFunction = typeof exported === "function";
   try {
     const options = isFunction ? await (exported as () => unknown)() : exported;
-    // Here, as reading them may fail too.
+    // Copied here, because reading them may also fail.
     return isRecord(options) ? { ...options } : options;
   } catch (error) {
     const what = isFunction ? `The function in ${file} failed` : `The options in ${file} cannot be read`;

@@ -56,7 +56,7 @@ import { StrayErrors } from "../foreign-code.ts";
 import { withPromptFiles, withServerFiles } from "../run-flags.ts";
 import { loadDrawings } from "./export-session.ts";
 
-/** `nano-agent eval …`: runs suites, compares results, proves tasks. */
+/** `nano-agent eval …`: runs suites, compares results, validates tasks. */
 export const evaluation: Command = (call) => {
   switch (call.action) {
     case "compare":
@@ -163,7 +163,7 @@ async function perform(
   }
 }
 
-/** Every session has the same to say; what matters is said once. */
+/** Every session repeats the same notices: reports each important one once. */
 function toldOnce(teller: EvaluationTeller): (notice: Notice) => void {
   const told = new Set<string>();
   return (notice) => {
@@ -174,7 +174,7 @@ function toldOnce(teller: EvaluationTeller): (notice: Notice) => void {
   };
 }
 
-/** The models to ask, each once. Throws for one that cannot be asked, before anything was spent. */
+/** The models to ask, each once. Throws if one cannot be asked, before anything is spent. */
 async function askedModels(
   call: CommandCall,
   { tasks, settings }: { readonly tasks: readonly Task[]; readonly settings: Settings },
@@ -202,7 +202,7 @@ async function askedModels(
   return names;
 }
 
-/** The folder for results, a new one where none is named. Throws for one that would be in the way. */
+/** The folder for results, a new one if none is named. Throws if a named one would interfere. */
 function folderOf(call: CommandCall, suites: Pick<SuiteTasks, "suites" | "tasks">): ResultsFolder {
   const here = currentFolder();
   const named = call.text("--output");
@@ -226,7 +226,7 @@ function listTasks(call: CommandCall, tasks: readonly Task[]): number {
 interface EvaluationReport {
   readonly json: object;
   readonly text: string;
-  /** True when every run of these models solved its task. */
+  /** True if every run of these models solved its task. */
   readonly areAllSolved: (asked: { readonly models: readonly string[]; readonly repeats: number }) => boolean;
 }
 
@@ -278,10 +278,7 @@ class EvaluationTeller {
     this.#context.stderr.write(`${dim(`[${place}]`)} ${name} · ${word}${why} · ${dim(figures)}\n`);
   }
 
-  /**
-   * Writes the page, and puts together what is said about the results. Where the page cannot be written, they
-   * are told all the same.
-   */
+  /** Writes the page and assembles the report. Reports the results even if the page cannot be written. */
   async report({ records, open, spentUsd }: EvaluationEnd): Promise<EvaluationReport> {
     const summaries = summarize(records);
     const comparisons = compareModels(records);
@@ -352,7 +349,7 @@ function summaryText(summaries: readonly ModelSummary[], style: Style): string {
   return [style.dim(head), ...lines].map((line) => `${line}\n`).join("");
 }
 
-/** The tasks, each with the runs that solved it by model, and why others did not. */
+/** The tasks, each with its solved runs by model, and why others failed. */
 function taskText(records: readonly RunRecord[], style: Style): string {
   const names = [...new Set(records.map(({ task }) => task))].sort();
   const lines = names.flatMap((name) => {
@@ -392,19 +389,19 @@ function comparisonText(comparison: Comparison, style: Style): string {
   return lines.map((each) => `${each}\n`).join("");
 }
 
-/** The tasks that a command line means. Throws `invalid_argument` for suites that cannot be read. */
+/** The tasks a command line names. Throws `invalid_argument` for suites that cannot be read. */
 function tasksOf(call: CommandCall): Promise<SuiteTasks> {
   return readSuites(call.words, { names: call.list("--task"), tags: call.list("--tag") });
 }
 
-/** A whole number from 1 to `most` behind an option; 1 without it. Throws `invalid_argument`. */
+/** The number from 1 to `most` given for an option, or 1. Throws `invalid_argument`. */
 function countOf(call: CommandCall, name: "--jobs" | "--repeat", most: number): number {
   return numberOf(call, name, { least: 1, most, what: `a whole number from 1 to ${most}` }) ?? 1;
 }
 
 /**
- * The settings that hold in scratch folders: those of the user and the command line, not those of the folder
- * the command is given in.
+ * The settings for scratch folders: those of the user and the command line, not those of the folder the
+ * command is given in.
  */
 function scratchSettings(
   { environment }: CommandContext,
@@ -418,7 +415,7 @@ function scratchSettings(
   });
 }
 
-/** Says what keeps folders from being tasks. Resolves to the exit code for it. */
+/** Reports why folders are not tasks. Resolves to the exit code. */
 function tellFaults(context: CommandContext, faults: readonly TaskFault[]): number {
   for (const { folder, faults: sentences } of faults)
     for (const sentence of sentences) say(context, `${folder} ${sentence}.`);
@@ -429,7 +426,7 @@ function tellFaults(context: CommandContext, faults: readonly TaskFault[]): numb
   return EXIT.usage;
 }
 
-/** `nano-agent eval validate SUITE…`: proves that the tasks tell a solution from none. */
+/** `nano-agent eval validate SUITE…`: proves that the tasks tell a solution from a failure. */
 async function validateSuites(call: CommandCall): Promise<number> {
   const jobs = countOf(call, "--jobs", 64);
   const { tasks, faults } = await tasksOf(call);
@@ -444,7 +441,7 @@ async function validateSuites(call: CommandCall): Promise<number> {
         proofs.push(await validateTask(task, place));
     };
     await Promise.race([Promise.all(Array.from({ length: jobs }, worker)), forced]);
-    // A proof that was cut says nothing.
+    // An interrupted proof proves nothing.
     if (signal.aborted) return EXIT.failed;
     proofs.sort((left, right) => (left.task < right.task ? -1 : 1));
     const style = styleFor(call.stdout.isTerminal, call.environment);
@@ -476,7 +473,7 @@ function proofText(proofs: readonly TaskProof[], style: Style): string {
   return [...lines, `${total}.`].map((line) => `${line}\n`).join("");
 }
 
-/** `nano-agent eval compare A B`: two folders of results, task by task. */
+/** `nano-agent eval compare A B`: compares two folders of results, task by task. */
 async function compareResults(call: CommandCall): Promise<number> {
   const [first = "", second = ""] = call.words;
   const [a, b] = [readSide(call, first, "A"), readSide(call, second, "B")];

@@ -24,8 +24,8 @@ import { settingsHere } from "../command-context.ts";
 type Format = "markdown" | "json" | "html";
 
 /**
- * Writes a session: its conversation, as it would be sent, as Markdown or one JSON object, or all of it as an
- * HTML page. Secrets are taken out, those that the user or the model wrote included.
+ * Exports a session: its conversation, as it would be sent, as Markdown or one JSON object, or everything as
+ * an HTML page. Secrets are removed, including those the user or the model wrote.
  */
 export async function exportSession(call: SessionCall, { path }: SessionFile): Promise<number> {
   const { cwd, stdout } = call;
@@ -69,7 +69,7 @@ interface Drawings {
   readonly evaluationPage: (content: EvaluationContent, pageStyle: string) => string;
 }
 
-/** The functions that draw pages as files, with their style sheet. The build puts both beside the program. */
+/** Loads the functions that draw pages as files, and their style sheet. The build puts both next to us. */
 export async function loadDrawings(): Promise<Drawings & { readonly style: string }> {
   const web = new URL("../../web/", import.meta.url);
   const [, sheet = ""] = /href="([^"]+\.css)"/.exec(readFileSync(new URL("index.html", web), "utf8")) ?? [];
@@ -124,8 +124,8 @@ function blockMarkdown(block: ContentBlock): string {
 }
 
 /**
- * A conversation to hand on, without secrets in what people, the model, tools and the provider said. Ids and
- * names of calls and images stay as they are.
+ * A conversation to share, without secrets in what people, the model, tools and the provider said. Ids and
+ * names of calls, and images, are kept.
  */
 export function redactMessages(
   redaction: Redaction | undefined,
@@ -161,14 +161,14 @@ function redactBlock(redaction: Redaction, block: ContentBlock): ContentBlock {
   }
 }
 
-/** A search, its sources, code the provider ran, and the reasoning once more. */
+/** Redacts provider data: a search, its sources, code the provider ran, and the reasoning again. */
 function redactProviderData(redaction: Redaction, block: ContentBlock): ContentBlock {
   if (!("provider_data" in block) || block.provider_data === undefined) return block;
   const data = redactJson(redaction, block.provider_data as unknown as Json) as unknown as ProviderData;
   return { ...block, provider_data: data };
 }
 
-/** Entries without secrets. The same text becomes the same everywhere, so calls keep their results. */
+/** Redacts entries. The same text becomes the same everywhere, so calls keep their results. */
 function redactEntries(
   redaction: Redaction | undefined,
   entries: readonly JournalEntry[],
@@ -177,13 +177,13 @@ function redactEntries(
   return entries.map((entry) => redactJson(redaction, entry as unknown as Json) as unknown as JournalEntry);
 }
 
-/** Writes a file that is the user's alone (0600), in place of one of that name. */
+/** Writes a file only the user can access (0600), replacing one with that name. */
 function writePrivateFile(path: string, cwd: string, text: string): void {
   const target = resolve(cwd, path);
   if (lstatSync(target, { throwIfNoEntry: false })?.isFile() === false)
     throw misuse(`${target} is not a regular file. Name another file.`);
   try {
-    // A new file: a file that has this name and another one stays as it is there.
+    // A new file: another hard link to the old file keeps its contents.
     replaceFile(target, text);
   } catch (error) {
     throw misuse(`${target} cannot be written: ${errorMessage(error)}.`, { cause: error });

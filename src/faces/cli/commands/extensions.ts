@@ -19,7 +19,7 @@ import {
   wrapText,
 } from "../command-context.ts";
 
-/** One thing in a list, as `--json` shows it. */
+/** A list entry as shown by `--json`. */
 interface Row {
   readonly name: string;
   readonly description?: string;
@@ -30,7 +30,7 @@ interface Row {
 interface Listing<R extends Row> {
   readonly name: string;
   readonly rows: readonly R[];
-  /** Told to people of each, beside its name and where it comes from. */
+  /** Further facts shown to people, after the name and origin. */
   readonly facts: (row: R) => readonly string[];
   readonly findings: readonly Finding[];
   readonly none: string;
@@ -75,7 +75,7 @@ export async function skills(call: CommandCall): Promise<number> {
 
 const MAX_SCRIPTS = 8;
 
-/** `nano-agent extensions list`: loads the extensions of this folder, and says what each brings. */
+/** `nano-agent extensions list`: loads the extensions of this folder and lists what each provides. */
 export async function extensions(call: CommandCall): Promise<number> {
   const settings = await settingsHere(call);
   const found = findExtensionFiles(settings);

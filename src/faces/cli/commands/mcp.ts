@@ -132,7 +132,7 @@ async function testServer(place: Place): Promise<number> {
   });
 }
 
-/** The server's own name of a tool. Throws `invalid_argument` where it has none of that name. */
+/** The server's own name of a tool. Throws `invalid_argument` if it has no such tool. */
 function knownTool({ name, tools, dropped }: McpServerStatus, tool: string): string {
   const names = [...tools, ...dropped].map((each) => each.name);
   const known = tools.find(({ as }) => as === tool)?.name ?? tool;
@@ -175,7 +175,7 @@ function fileOf({ call, settings }: Pick<Place, "call" | "settings">): string {
   return call.has("--project") ? projectServersFile(settings.cwd) : configPath(settings.paths);
 }
 
-/** The servers of the folder; faults and what waits for trust are said. */
+/** The servers of the folder; reports faults and servers that await trust. */
 async function servers({ call, settings }: Place): Promise<FoundServers> {
   const found = await findMcpServers(settings);
   for (const fault of found.faults) say(call, faultText(fault));
@@ -184,7 +184,7 @@ async function servers({ call, settings }: Place): Promise<FoundServers> {
   return found;
 }
 
-/** The server whose name is the first word. Throws `invalid_argument` where there is none. */
+/** The server named by the first word. Throws `invalid_argument` if there is none. */
 async function named(place: Place): Promise<McpServerDefinition> {
   const [name = ""] = place.call.words;
   const found = await servers(place);
@@ -196,7 +196,7 @@ async function named(place: Place): Promise<McpServerDefinition> {
   );
 }
 
-/** Does some work with servers that were started, as far as they could be. */
+/** Runs work with the servers, as far as they could be started. */
 async function withHub(
   { call, settings }: Place,
   definitions: readonly McpServerDefinition[],
@@ -205,7 +205,7 @@ async function withHub(
   const leftOut: string[] = [];
   const hub = hubFor(settings, {
     servers: definitions,
-    // What is wrong with a server stands in its status.
+    // A server's errors appear in its status.
     onNotice: (message, about) => about === "tools" && leftOut.push(message),
   });
   return withSignals(async ({ signal }) => {
@@ -221,7 +221,7 @@ async function withHub(
   });
 }
 
-/** `nano-agent mcp login NAME`: sends the person to the login page and keeps the tokens that come of it. */
+/** `nano-agent mcp login NAME`: sends the person to the login page and stores the resulting tokens. */
 async function mcpLogin(
   call: CommandContext,
   { paths, config }: Settings,
@@ -262,7 +262,7 @@ function atAddress(server: McpServerDefinition): HttpServer {
   throw misuse(`The server ${server.name} is a program of this machine: there is nothing to log in to.`);
 }
 
-/** Opens a page where there is a browser; its address was said, so that it may fail. */
+/** Opens a page in a browser, if any; its address has been printed, so this may fail. */
 function openPage(page: URL, environment: Environment): void {
   const display = variable(environment, "DISPLAY") ?? variable(environment, "WAYLAND_DISPLAY");
   const usual = BROWSERS[process.platform] ?? (display && "xdg-open");
@@ -270,7 +270,7 @@ function openPage(page: URL, environment: Environment): void {
   if (browser !== undefined) openInBrowser(browser, page.href);
 }
 
-/** The server that `mcp add` describes. Throws `invalid_argument` for one that could not be used. */
+/** The server described by `mcp add`. Throws `invalid_argument` if it would be unusable. */
 function definitionFrom(call: CommandCall): { readonly name: string; readonly definition: object } {
   const [name = "", url] = call.words;
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(name))
@@ -278,7 +278,7 @@ function definitionFrom(call: CommandCall): { readonly name: string; readonly de
       `${JSON.stringify(name)} is not a name for a server: use letters, digits, ".", "_" and "-".`,
     );
   const definition = url === undefined ? ofCommand(call) : ofAddress(call, url);
-  // Variables may be set later, or elsewhere: only their form is looked at.
+  // Variables may be set later or elsewhere: only their form is checked.
   const place = { source: "mcp add", variables: new Proxy({}, ANY_VARIABLE) };
   const parsed = parseServer(name, definition, place);
   if (!parsed.ok) throw misuse(`The server ${name} ${parsed.fault}`);
@@ -323,17 +323,17 @@ function pairs(
   );
 }
 
-/** One server, as `--json` shows it. Values that may be secrets are not in it. */
+/** A server as shown by `--json`, without values that may be secrets. */
 interface ServerRow {
   readonly name: string;
   readonly status: McpServerStatus["status"];
   readonly reason: string | undefined;
   readonly type: McpServerDefinition["type"];
   readonly target: string;
-  /** Names of the variables or headers it gets. */
+  /** Names of the variables or headers it receives. */
   readonly given: readonly string[];
   readonly source: string;
-  /** Tokens that offering all of its tools costs in each request, estimated. */
+  /** Estimated tokens per request for offering all of its tools. */
   readonly tokens: number;
   readonly tools: readonly { readonly name: string; readonly tokens: number }[];
   readonly dropped: McpServerStatus["dropped"];

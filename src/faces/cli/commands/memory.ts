@@ -9,11 +9,11 @@ import { answer, say } from "../command-context.ts";
 
 const MOST = 50;
 
-/** `nano-agent memory …`: what the long-term memory holds. */
+/** `nano-agent memory …`: the contents of the long-term memory. */
 export async function memory(call: CommandCall): Promise<number> {
   const { action, words } = call;
   const path = memoryPath(userPaths(call.environment));
-  // A look makes no file, and needs no place for one.
+  // Reading creates no file and needs no place for one.
   if (action !== "forget" && !existsSync(path)) return show(call, []);
   const store = new SqliteLongTermMemory({
     path,

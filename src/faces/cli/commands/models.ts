@@ -19,16 +19,16 @@ import { explainError } from "../explain-error.ts";
 
 interface ProviderRow {
   readonly provider: string;
-  /** `key`: one is set · `none`: one is missing · `local`: none needed. */
+  /** `key`: set · `none`: missing · `local`: not needed. */
   readonly credentials: "key" | "none" | "local";
-  /** The variable that holds the key, or would. */
+  /** The variable that holds the key, or would hold it. */
   readonly variable: string | undefined;
   readonly defaultModel?: string | undefined;
   readonly note?: string | undefined;
   readonly models: readonly { readonly id: string; readonly info?: ModelInfo | undefined }[];
 }
 
-/** `nano-agent models [PROVIDER]`: what can be named with `-m`, and what is missing for it. */
+/** `nano-agent models [PROVIDER]`: the models available for `-m`, and what is missing for them. */
 export async function models(call: CommandCall): Promise<number> {
   const settings = await settingsHere(call);
   const { environment } = settings;
@@ -64,11 +64,11 @@ export async function models(call: CommandCall): Promise<number> {
 interface RowFacts {
   readonly variable: string | undefined;
   readonly servers: readonly LocalServer[];
-  /** The models that the server of another address lists. */
+  /** The models listed by a server at a custom address. */
   readonly listed: readonly string[];
 }
 
-/** The models that a server of another address than the provider's own lists; none where it says nothing. */
+/** The models listed by a server at a custom address of the provider; none if it does not answer. */
 async function listedBy(preset: Preset, { environment, config }: Settings): Promise<readonly string[]> {
   const baseUrl = providerAddress(preset.name, { environment, config: config.values });
   const isProbed = preset.local === true && preset.name !== "custom";
@@ -121,7 +121,7 @@ function infoLine(info: ModelInfo | undefined): string {
 
 /**
  * `nano-agent auth check [PROVIDER]`: makes one request of a few tokens to the model that would be used (or
- * the provider's default) and says whether its key is accepted. Exit 0, or the code of what went wrong.
+ * the provider's default) and tells whether its key is accepted. Exit 0, or the code of the failure.
  */
 export async function auth(call: CommandCall): Promise<number> {
   const [provider] = call.words;

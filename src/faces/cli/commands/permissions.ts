@@ -22,12 +22,12 @@ import { inputLines, stdinKind } from "../prompt.ts";
 import { checkLine } from "./check-lines.ts";
 
 /**
- * `nano-agent permissions check COMMAND`: what the rules in force in this folder decide about a command line,
- * in words. Exit 3 where it would not simply run. Without a command: reads JSON lines `{ tool, input, rules?,
- * defaults?, cwd?, workspace?, home?, mode?, sandbox? }` and answers each with one line `{ decision, part?,
- * rule?, reason, suggestion?, runs? }` as soon as it is read; a malformed line is answered with `{ error }`,
- * and the exit code is 2 once all are answered.
- * `nano-agent permissions defaults` lists the built-in rules.
+ * `nano-agent permissions check COMMAND`: explains what the current rules of this folder decide about a
+ * command line. Exit 3 if it would not simply run. Without a command: reads JSON lines `{ tool, input,
+ * rules?, defaults?, cwd?, workspace?, home?, mode?, sandbox? }` and answers each with one line `{ decision,
+ * part?, rule?, reason, suggestion?, runs? }` as soon as it is read; a malformed line is answered with `{
+ * error }`, and the exit code is 2 once all are answered. `nano-agent permissions defaults` lists the
+ * built-in rules.
  */
 export async function permissions(call: CommandCall): Promise<number> {
   if (call.action === "defaults") {
@@ -64,7 +64,7 @@ async function checkCommand(call: CommandCall, command: string): Promise<number>
 
 const DECISIONS = { allow: "allowed", ask: "asks a person", deny: "refused" } as const;
 
-/** A decision in words, one fact a line. `assumed`: what it holds for. */
+/** A decision in words, one fact per line. `assumed`: the conditions it holds for. */
 function decisionLines(
   command: string,
   answer: Omit<PolicyDecision, "code" | "looks" | "place">,
@@ -109,10 +109,10 @@ async function checkInput({ stdout, stderr, environment }: CommandContext): Prom
 }
 
 /**
- * `nano-agent trust`: shows what the project of the working folder brings that can act, with what each would
- * do, and approves it once the person agrees (`--yes`: at once). `--list` names the folders something was
- * approved in, `--remove [FOLDER]` takes approval back. Approval holds for exactly this content in exactly
- * this folder. Exit 3 when there was something to approve and nobody did.
+ * `nano-agent trust`: shows everything in the project of the working directory that can act, with its
+ * effects, and approves it once the person agrees (`--yes`: at once). `--list` names the folders with
+ * approvals, `--remove [FOLDER]` withdraws approval. Approval covers exactly this content in exactly this
+ * folder. Exit 3 if there was something to approve and nobody did.
  */
 export async function trust(call: CommandCall): Promise<number> {
   const given = (["--yes", "--list", "--remove"] as const).filter((option) => call.has(option));
@@ -135,7 +135,7 @@ function list(call: CommandCall): number {
 async function remove({ stdout, environment, words }: CommandCall): Promise<number> {
   const [folder] = words;
   const paths = userPaths(environment);
-  // A folder that is gone can still be named as it is listed.
+  // A deleted folder can still be named as listed.
   const known = readTrust(paths);
   const wanted =
     folder !== undefined && known.has(folder)
@@ -167,7 +167,7 @@ async function approve(call: CommandCall): Promise<number> {
     return EXIT.refused;
   }
   if (count > 0 && (yes || !json)) {
-    // The contents that were shown are those that are approved: the hashes are of the texts read for it.
+    // Approves exactly the contents shown: the hashes are of the texts read for display.
     await changeTrust(paths, folder, items, { keeps: false });
     if (!json) stdout.write("Approved. Whatever changes is asked about again.\n");
   }

@@ -19,12 +19,12 @@ declare const NANO_AGENT_VERSION: string;
 const DEFAULT_PORT = 4040;
 const MIN_TOKEN = 20;
 
-/** Options of every session of a server, from the command line. */
+/** Options from the command line for every session of a server. */
 type SharedOptions = Required<
   Pick<CodingSessionOptions, "addDirs" | "environment" | "mcp" | "adoptErrors" | "settings" | "onNotice">
 >;
 
-/** Serves sessions until a signal comes. Errors that no session caught are told, and end nothing. */
+/** Serves sessions until a signal comes. Errors that no session caught are reported and end nothing. */
 async function serving(
   call: CommandCall,
   work: (session: SharedOptions, signal: AbortSignal) => Promise<{ readonly close: () => Promise<unknown> }>,
@@ -48,7 +48,7 @@ async function serving(
   });
 }
 
-/** `nano-agent acp`: serves an editor on standard streams until it goes away. */
+/** `nano-agent acp`: serves an editor on standard streams until the editor disconnects. */
 export async function acp(call: CommandCall): Promise<number> {
   const { serveAcp } = await import("../../acp/serve-acp.ts");
   return serving(call, async ({ environment, onNotice, ...session }, signal) => {
@@ -91,7 +91,7 @@ export async function serve(call: CommandCall): Promise<number> {
   });
 }
 
-/** `nano-agent mcp serve`: the agent as an MCP server, on standard streams or a port of this machine. */
+/** `nano-agent mcp serve`: the agent as an MCP server, on standard streams or a local port. */
 export async function mcpServe(call: CommandCall, settings: Settings): Promise<number> {
   const port = numberOf(call, "--http", PORT);
   const { createAgentServer, serveHttp, serveStdio } = await import("../../mcp/serve.ts");
@@ -132,7 +132,7 @@ function tokenOf(
 /** The program that opens an address; other platforms have xdg-open. */
 export const BROWSERS: { readonly [platform: string]: string } = { darwin: "open", win32: "explorer" };
 
-/** Opens an address in a browser, which goes on by itself; `onFailure` hears why it cannot be started. */
+/** Opens an address in a browser, which keeps running; `onFailure` learns why it could not be started. */
 export function openInBrowser(
   browser: string,
   address: string,

@@ -31,8 +31,8 @@ import { answer, listTime, say, settingsHere } from "../command-context.ts";
 import { readStep } from "../run-flags.ts";
 
 /**
- * Compacts a session with the model it works with, shows what that would do, or takes the newest compaction
- * back. Returns 1 when the session stays as it was.
+ * Compacts a session with its model, shows what that would do, or undoes the newest compaction. Returns 1 if
+ * the session is unchanged.
  */
 export async function compactSession(call: SessionCall, session: SessionFile): Promise<number> {
   const [isPreview, isUndo] = [call.has("--preview"), call.has("--undo")];
@@ -45,7 +45,7 @@ export async function compactSession(call: SessionCall, session: SessionFile): P
     environment,
     cwd,
     resume: { id: session.sessionId },
-    // Who asks for a compaction wants one, also where it never happens by itself.
+    // An explicit compaction happens even if automatic compaction is off.
     ...(config.values.compaction === false ? { settings: { compaction: {} } } : {}),
     onNotice: (notice) => (notice.code === "model_chosen" ? undefined : say(call, noticeText(notice))),
   });
@@ -169,9 +169,9 @@ function foundText({ sessionId, changedAt, step, excerpt, passages }: FoundSessi
 }
 
 /**
- * Imports session files and writes one line each. Resolves to 0 when all were imported, to 2 when one is no
- * session file, or was imported before; what is wrong is said on standard error. Throws `journal` when a
- * session cannot be written.
+ * Imports session files and writes one line for each. Resolves to 0 if all were imported, to 2 if one is not
+ * a session file or was imported before; the reason goes to standard error. Throws `journal` if a session
+ * cannot be written.
  */
 export async function importCommand(call: SessionCall): Promise<number> {
   const { store, cwd } = call;
@@ -232,7 +232,7 @@ function importText(report: ImportReport): string {
   return lines.map((line) => `${line.startsWith("  ") ? "  " : ""}${terminalLine(line, 400)}\n`).join("");
 }
 
-/** Runs a session again and writes where it differs. Resolves to 0 when it does not, to 1 when it does. */
+/** Replays a session and writes the differences. Resolves to 0 if there are none, else to 1. */
 export async function replayCommand(call: SessionCall, { path }: SessionFile): Promise<number> {
   assertAgreement(call);
   const { environment } = call;

@@ -58,7 +58,7 @@ async function find(call: SessionCall, text: string): Promise<number> {
   return findCommand(call, text);
 }
 
-/** The session a command names; the newest of the working folder when it names none. */
+/** The session a command names, by default the newest of the working directory. */
 function chosen({ store, cwd, words }: SessionCall): SessionFile {
   const [id] = words;
   return id === undefined ? store.newest(cwd) : store.find(id, cwd);
@@ -87,9 +87,8 @@ function listSessions(call: SessionCall): number {
 }
 
 /**
- * Checks session files, named by their paths or ids, and writes one JSON line each; a file that cannot be
- * read is named on standard error. Returns 0 when all are whole, 1 when damage was found, 2 when a file could
- * not be read.
+ * Verifies session files, named by path or id, and writes one JSON line each; unreadable files are named on
+ * standard error. Returns 0 if all are intact, 1 if damage was found, 2 if a file could not be read.
  */
 function verifySessions(call: SessionCall): number {
   const { words, store, cwd } = call;
@@ -168,7 +167,7 @@ function text(
     .concat("\n", usageText(stats));
 }
 
-/** Steps that are written out; `--json` writes all. */
+/** Maximum steps written; `--json` writes all. */
 const SHOWN_STEPS = 200;
 
 function showStats(call: SessionCall, { path }: SessionFile): number {
@@ -245,7 +244,7 @@ function usageTables({ models, tools, total }: SessionUsage): readonly [models: 
   ];
 }
 
-/** Part of the input that came from the provider's cache; `null` without input. */
+/** Share of the input that came from the provider's cache; `null` without input. */
 function hitRate({ usage: { inputTokens, cacheReadTokens = 0 } }: Spending): number | null {
   return inputTokens === 0 ? null : Math.round((cacheReadTokens / inputTokens) * 1_000) / 1_000;
 }
@@ -299,7 +298,7 @@ export function stepsJson(entries: readonly JournalEntry[]): readonly object[] {
   });
 }
 
-/** The work of subagents, by the calls that started them. */
+/** Subagents' activity, by the calls that started them. */
 function subagentsIn(items: readonly ViewItem[]): readonly object[] {
   return items.flatMap((item) => {
     if (item.type !== "tool" || item.agent === undefined) return [];
@@ -321,7 +320,7 @@ function saidTo(entry: JournalEntry): readonly string[] {
   return [text === "" ? "(no text)" : text];
 }
 
-/** An ISO time; null when it is missing or not a valid date. */
+/** An ISO time; null if it is missing or not a valid date. */
 export function timeText(time: number | undefined): string | null {
   const date = new Date(time ?? Number.NaN);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();

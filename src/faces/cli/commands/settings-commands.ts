@@ -30,7 +30,7 @@ import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, lookOf, say, settingsHere, wrapText } from "../command-context.ts";
 import { untilAborted, withSignals } from "../ending-signals.ts";
 
-/** `nano-agent config`: the settings in force and where each comes from. Secrets are masked. */
+/** `nano-agent config`: the effective settings and their sources. Secrets are masked. */
 export async function config(call: CommandCall): Promise<number> {
   const { config: effective, paths, trust } = await settingsHere(call);
   for (const notice of effective.notices) say(call, notice);
@@ -53,7 +53,7 @@ function valueAt(values: object, path: string): unknown {
   return rest === "" ? value : isRecord(value) ? value[rest] : undefined;
 }
 
-/** Headers may carry keys, and addresses passwords. */
+/** Headers may contain keys, and addresses passwords. */
 function masked(key: string, value: unknown): unknown {
   if (typeof value === "string") return value.replace(/(\/\/)[^/@\s]+@/g, "$1***@");
   if (!isRecord(value)) return value;
@@ -71,9 +71,9 @@ interface Check {
   readonly message: string;
 }
 
-/** `nano-agent doctor`: checks what a run needs, without a provider. Exit 1 when something is missing. */
+/** `nano-agent doctor`: checks what a run needs, without a provider. Exit 1 if something is missing. */
 export async function doctor(call: CommandCall): Promise<number> {
-  // What a check loads may listen for signals too, and then the process no longer ends by itself.
+  // Code loaded by a check may listen for signals too, and then the process no longer ends by itself.
   return withSignals(({ signal }) =>
     Promise.race([report(call), untilAborted(signal).then(() => EXIT.failed)]),
   );
@@ -84,7 +84,7 @@ async function report(call: CommandCall): Promise<number> {
   const { style } = lookOf(call);
   const marks = { ok: style.green("✓"), warn: style.yellow("!"), bad: style.red("✗") };
   const lines = checks.map(({ name, state, message }) => {
-    // What is wrong on one line, what to do about it on the next.
+    // The problem on one line, the remedy on the next.
     const [what = "", ...todo] = terminalLine(message, 1_000).split(/(?<=\.) (?=[A-Z])/);
     const rest =
       state === "ok" || todo.length === 0 ? todo.join(" ") : `\n    ${style.bold("→")} ${todo.join(" ")}`;
@@ -146,12 +146,12 @@ async function runChecks(context: CommandContext): Promise<readonly Check[]> {
   return checks;
 }
 
-/** Checks that sessions can be kept, or the folders for them made. */
+/** Checks that sessions can be stored, or their folders created. */
 function sessionsCheck(root: string): Check {
   let folder = root;
   while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
   try {
-    // Only a folder has a dot in it.
+    // Only a folder contains a dot.
     accessSync(`${folder}/.`, constants.W_OK);
     return { name: "Sessions", state: "ok", message: `kept in ${root}` };
   } catch (error) {
@@ -160,7 +160,7 @@ function sessionsCheck(root: string): Check {
   }
 }
 
-/** Servers of tools whose definition, or program, cannot be used. None is started: `mcp test` does that. */
+/** Checks for MCP servers whose definition or program is unusable. Starts none: `mcp test` does that. */
 async function serverChecks(settings: Settings): Promise<readonly Check[]> {
   const name = "MCP servers";
   const { servers, faults } = await findMcpServers(settings);
@@ -174,7 +174,7 @@ async function serverChecks(settings: Settings): Promise<readonly Check[]> {
   return [...faults.map((fault): Check => ({ name, state: "warn", message: faultText(fault) })), ...missing];
 }
 
-/** Tries the sandbox, also where the settings do not ask for it. */
+/** Tries the sandbox even if the settings turn it off. */
 async function sandboxCheck(settings: Settings): Promise<Check> {
   const mode = sandboxMode(settings);
   const opened = await openSettingsSandbox(settings, [settings.cwd]);
@@ -192,17 +192,17 @@ async function sandboxCheck(settings: Settings): Promise<Check> {
 function variablesSeen({ environment, config }: Settings): string {
   const { env, withheld } = shellEnvironment(environment, config.values);
   const count = `see ${Object.keys(env).length} variables`;
-  // The shell sets `_` for each program it starts: nobody's setting.
+  // The shell sets `_` for each program it starts: nobody configured it.
   const names = withheld.filter((name) => name !== "_").toSorted();
   if (names.length === 0) return count;
   const shown = `${names.slice(0, 40).join(", ")}${names.length > 40 ? ", …" : ""}`;
   return `${count}. Not passed: ${shown} (--pass-env or environment.pass passes one)`;
 }
 
-/** Variables of our own that no setting has, besides settings. */
+/** Our own variables that belong to no setting. */
 const OTHER_VARIABLES = ["NANO_AGENT_PLAIN", "NANO_AGENT_PROJECT_DIR", CALL_VARIABLE];
 
-/** A remark about each variable that is named like ours and read by nobody. */
+/** A remark for each variable with our prefix that has no meaning. */
 function unknownVariables(environment: Environment): readonly string[] {
   const known = [...PLACED_SETTINGS.flatMap(({ setting }) => setting.variable ?? []), ...OTHER_VARIABLES];
   return Object.keys(environment)
@@ -234,9 +234,9 @@ const KINDS: { readonly [K in ImportItem["kind"]]: string } = {
 };
 
 /**
- * `nano-agent import-settings AGENT`: shows what can be taken over of another agent's settings and what
- * cannot, and does it once the person agrees (`--yes`: at once). What is there already stays. Exit 3 when
- * there was something to take over and nobody agreed.
+ * `nano-agent import-settings AGENT`: shows which of another agent's settings can be imported and which
+ * cannot, and imports them once the person agrees (`--yes`: at once). Existing settings are kept. Exit 3 if
+ * there was something to import and nobody agreed.
  */
 export async function importSettings(call: CommandCall): Promise<number> {
   const { stdout, environment } = call;

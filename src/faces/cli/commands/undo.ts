@@ -15,7 +15,7 @@ import { rollbackJson, rollbackText } from "../../text/rollback-text.ts";
 import type { CommandCall } from "../command-call.ts";
 import { answer, type CommandContext, listTime, settingsHere } from "../command-context.ts";
 
-/** `nano-agent undo …`: puts files back to before a turn, or lists the turns that changed files. */
+/** `nano-agent undo …`: restores files to before a turn, or lists the turns that changed files. */
 export async function undo(call: CommandCall): Promise<number> {
   const [turn] = call.words;
   const { store, session } = chosenSession(call);
@@ -41,10 +41,10 @@ export async function undo(call: CommandCall): Promise<number> {
   return code;
 }
 
-/** Sessions that are looked through for changes when the newest one has none. */
+/** Sessions searched for changes if the newest one has none. */
 const MAX_LOOKED_AT = 20;
 
-/** Where no session was named: the newest other one of the folder that changed files is most likely meant. */
+/** If no session was named, suggests the newest other session of the folder that changed files. */
 function tellOther({ stdout, ...call }: CommandCall, { store, session }: ChosenSession): void {
   if (call.text("--session") !== undefined || call.has("--json")) return;
   const other = store

@@ -8,10 +8,10 @@ import { type Line, span } from "../paint/line.ts";
 import type { PickerItem } from "../panels/picker.ts";
 import { type Control, ownCommand, recordsIn } from "./control.ts";
 
-/** A row of the list: a model, with the variable that its provider's key is missing in; or another server. */
+/** A row of the list: a model, with the variable its provider's key is missing from; or another server. */
 type ModelChoice = { readonly name: string; readonly missing?: string | undefined } | "server";
 
-/** Lets a person choose the model, with windows and prices; `/model NAME` takes it at once. */
+/** Lets the person choose a model, with windows and prices; `/model NAME` takes it directly. */
 export async function chooseModel(control: Control, args: string): Promise<void> {
   if (args !== "") {
     await setModel(control, args);
@@ -74,19 +74,19 @@ async function setModel(control: Control, name: string): Promise<void> {
   control.say(`The model is ${chosen ?? name} from now on, also at the next start.`, "good");
 }
 
-/** Makes a model the one of the next start. */
+/** Makes a model the default for the next start. */
 export async function keepModel({ ports }: Control, name: string): Promise<void> {
   const { saveModel } = await import("../../../coding/settings/saved-rules.ts");
   await saveModel(name, userPaths(ports.environment));
 }
 
-/** The ways to a model; loaded when a person wants one. */
+/** Loads the model setup only when it is needed. */
 const loadSetUp = () => import("../../../coding/setup/model-setup.ts");
 
 /** The same models under another name. */
 const DOUBLES: ReadonlySet<unknown> = new Set(["openai-chat", "openai-responses"]);
 
-/** The models that can be used first: those with a key, or of a local server; another server last. */
+/** The usable models first: those with a key or on a local server; another server last. */
 function modelItems(json: string, current: string): readonly PickerItem<ModelChoice>[] {
   const items = recordsIn(json).flatMap((row): readonly PickerItem<ModelChoice>[] => {
     if (!Array.isArray(row["models"]) || DOUBLES.has(row["provider"])) return [];
@@ -128,19 +128,19 @@ function factsOf(info: unknown, isLocal: boolean): { readonly window: string; re
   return { window, price: `${usd(price["input"]).padStart(5)} / ${usd(price["output"]).padStart(5)}` };
 }
 
-/** A whole number where it is one: `400k`, `1M`. */
+/** Shows whole numbers without decimals: `400k`, `1M`. */
 function windowText(tokens: number): string {
   return tokensText(tokens).replace(/\.0(?=[kM])/, "");
 }
 
 interface SetUp {
-  /** A model may be there now. */
+  /** Called when a model may have become available. */
   readonly again: () => void;
   readonly demo: () => void;
   readonly leave: () => void;
 }
 
-/** Ways to a model, where none was found: a key, a server, the demo. `looked`: what answered by now. */
+/** Offers ways to a model if none was found: a key, a server, the demo. `looked`: replies of servers. */
 export function openSetUp(control: Control, setUp: SetUp, looked?: readonly string[]): void {
   const back = (): void => openSetUp(control, setUp, looked);
   const afterwards = (work: Promise<string | undefined>): void =>
@@ -186,7 +186,7 @@ export function openSetUp(control: Control, setUp: SetUp, looked?: readonly stri
   });
 }
 
-/** Says what was looked for and what answered; takes what can be used. */
+/** Looks again; uses a model that was found, else shows which servers answered. */
 async function lookAgain(control: Control, setUp: SetUp): Promise<void> {
   control.say("looking", "muted");
   const lines = await (await loadSetUp()).localServerLines(control.ports);
@@ -198,13 +198,13 @@ async function lookAgain(control: Control, setUp: SetUp): Promise<void> {
 interface KeyHints {
   readonly key?: string;
   readonly provider?: string;
-  /** The model it is for; default: the usual one of its provider. */
+  /** The model the key is for; default: the provider's usual one. */
   readonly id?: string;
   readonly fault?: string;
 }
 
 /**
- * Takes a key, tries it at once and keeps it. Resolves to the name of a model it is good for; undefined: the
+ * Reads a key, tries it at once and stores it. Resolves to a model the key works for, or undefined if the
  * person went back.
  */
 async function pasteKey(control: Control, hints: KeyHints = {}): Promise<string | undefined> {
@@ -235,7 +235,7 @@ interface Server {
   readonly key?: string;
 }
 
-/** Takes the address of a server, lists its models, and keeps the one that is chosen. As {@link pasteKey}. */
+/** Reads a server's address, lists its models and stores the chosen one. Resolves like {@link pasteKey}. */
 async function giveBaseUrl(control: Control, known?: Server, fault?: string): Promise<string | undefined> {
   const given =
     known?.baseUrl ??

@@ -10,13 +10,13 @@ import { type PageOptions, Pager } from "../panels/panel.ts";
 import { type FieldOptions, FieldPanel, Picker, type PickOptions } from "../panels/picker.ts";
 import type { ScreenFace } from "../screen.ts";
 
-/** Where sub-commands of this program run. */
+/** Where this program's sub-commands run. */
 export interface OwnPlace {
   readonly cwd: string;
   readonly environment: Environment;
 }
 
-/** The output of a command of this program. Rejects with what it says on standard error. */
+/** The output of a sub-command of this program. Rejects with what it writes to standard error. */
 export function ownCommand(words: readonly string[], { cwd, environment }: OwnPlace): Promise<string> {
   const [, program = ""] = process.argv;
   return new Promise((resolve, reject) => {
@@ -32,17 +32,17 @@ export function ownCommand(words: readonly string[], { cwd, environment }: OwnPl
   });
 }
 
-/** The actions that reach beyond the screen; the program brings them. */
+/** The actions that reach beyond the screen, supplied by the program. */
 export interface ControlPorts extends OwnPlace {
-  /** Opens a new session, or one that is kept. */
+  /** Opens a new or a stored session. */
   readonly openSession: (resume?: { readonly id: string }) => Promise<CodingSession>;
   readonly onSession: (session: CodingSession) => void;
-  /** Gives the terminal to another program for so long. */
+  /** Lends the terminal to another program while it runs. */
   readonly lendTerminal: <T>(use: () => Promise<T>) => Promise<T>;
   readonly suspend: () => void;
   readonly writeInEditor: (text: string) => Promise<string>;
   readonly clipboardImage: () => Promise<Uint8Array | undefined>;
-  /** Leaves the screen; the program ends with the code of the last run. */
+  /** Leaves the screen; the program ends with the exit code of the last run. */
   readonly end: () => void;
   readonly elapsed: () => number;
   readonly setTheme: (name: string) => void;
@@ -50,7 +50,7 @@ export interface ControlPorts extends OwnPlace {
 
 export type UntrustedNotice = Extract<Notice, { code: "untrusted" }>;
 
-/** The screen for commands, and what a person does on it. A panel closes before its answer counts. */
+/** The screen for commands, and the person's actions on it. A panel closes before its answer counts. */
 export abstract class Control {
   readonly screen: ScreenFace;
   readonly ports: ControlPorts;
@@ -64,13 +64,13 @@ export abstract class Control {
 
   abstract act(action: KeyAction, key: string): void;
 
-  /** Sends a prompt, or adds it to the run at work. */
+  /** Sends a prompt, or adds it to the current run. */
   abstract send(text: string): void;
 
-  /** Takes another session and closes this one, which stays where the other cannot be opened. */
+  /** Opens another session and closes the current one, which stays if the other cannot be opened. */
   abstract switchTo(open: () => Promise<CodingSession>, isResumed: boolean): Promise<void>;
 
-  /** Says something in the place of the status for a moment. */
+  /** Shows something in place of the status for a moment. */
   say(text: string, role: "warning" | "bad" | "good" | "muted" = "warning"): void {
     this.screen.hint(oneLine(text), role);
   }
@@ -79,7 +79,7 @@ export abstract class Control {
     this.screen.print([[], ...lines.map((each) => (typeof each === "string" ? line(each) : each))]);
   }
 
-  /** Lets a person choose from a list. */
+  /** Lets the person choose from a list. */
   pick<T>(options: PickOptions<T>): void {
     const { screen, ports } = this;
     const panel: Picker<T> = new Picker(options, {
@@ -90,7 +90,7 @@ export abstract class Control {
     screen.open(panel);
   }
 
-  /** Asks for a line of text. Undefined: the person went back. */
+  /** Asks for a line of text. Undefined if the person went back. */
   ask(options: Omit<FieldOptions, "onEnter" | "onCancel">): Promise<string | undefined> {
     const { screen } = this;
     return new Promise((resolve) => {
@@ -108,7 +108,7 @@ export abstract class Control {
     this.screen.open(panel);
   }
 
-  /** Runs a sub-command of the program and shows what it wrote. */
+  /** Runs a sub-command of the program and shows its output. */
   async pageOf(words: readonly string[], title: string): Promise<void> {
     const rows = textLines((await ownCommand(words, this.ports)).trimEnd());
     const inner = (row: string): Line => line(" ".repeat(row.length - row.trimStart().length + 2));
@@ -118,7 +118,7 @@ export abstract class Control {
     });
   }
 
-  /** Does something that takes its time; what goes wrong is said. */
+  /** Runs something that takes time; shows its error if it fails. */
   run(work: Promise<unknown>): void {
     work.catch((error: unknown) => {
       const text = oneLine(errorMessage(error));

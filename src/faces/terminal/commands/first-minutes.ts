@@ -12,7 +12,7 @@ import { KEY_MODES, LISTED_MODES, MODE_EFFECTS, modeName, modeNamed } from "../.
 import { columnsOf } from "../../text/columns.ts";
 import type { Control, UntrustedNotice } from "./control.ts";
 
-/** Asks whether a local server that was found, and not chosen, gets what is said. */
+/** Asks whether a local server that was found, but not chosen, may receive what is said. */
 export function askForServer(control: Control, { name, baseUrl, isLoading }: FoundModel): Promise<boolean> {
   return new Promise((resolve) => {
     control.pick({
@@ -55,7 +55,7 @@ export function untrustedIn({ notices }: CodingSession): UntrustedNotice | undef
   return notices.find((notice): notice is UntrustedNotice => notice.code === "untrusted");
 }
 
-/** Asks whether what a project brings may act; each thing it brings is in the list with what it would do. */
+/** Asks for approval of the parts of a project that can act; the list shows each with its effect. */
 export function offerTrust(control: Control, untrusted: UntrustedNotice): void {
   const { items } = untrusted;
   const rows = items.map(
@@ -87,8 +87,8 @@ export function offerTrust(control: Control, untrusted: UntrustedNotice): void {
 }
 
 /**
- * Exactly what was shown: it may be another thing by now. A session in which something was said goes on as it
- * was opened; one that is empty is opened anew with what is trusted.
+ * Approves exactly what was shown, because it may have changed since. A session in which something was said
+ * continues as it was opened; an empty one is reopened with what is trusted.
  */
 async function approve(control: Control, untrusted: UntrustedNotice): Promise<void> {
   const { environment } = control.ports;
@@ -112,7 +112,7 @@ async function approve(control: Control, untrusted: UntrustedNotice): Promise<vo
   else offerTrust(control, left);
 }
 
-/** Lets a person choose the permission mode; `/mode NAME` takes it at once. Throws for an unknown name. */
+/** Lets the person choose the permission mode; `/mode NAME` takes it directly. Throws for an unknown name. */
 export async function chooseMode(control: Control, args: string): Promise<void> {
   const { session } = control.screen;
   if (session === undefined) return;
@@ -141,7 +141,7 @@ export function nextMode(control: Control): void {
   control.run(setMode(control, next));
 }
 
-/** The one mode that nothing holds back is never a matter of one key. */
+/** The only unrestricted mode always needs a confirmation. */
 function confirmBypass(control: Control): void {
   const stay = modeName(control.screen.session?.view.mode ?? "default");
   control.pick({

@@ -29,7 +29,7 @@ interface HelpCommand {
   readonly hint?: string | undefined;
 }
 
-/** Shows the keys that hold; below them, where `commands` are given, those, and the keys for writing. */
+/** Shows the current keys; below them `commands`, if given, and the keys for writing. */
 export function openHelp(control: Control, commands: readonly HelpCommand[] = []): void {
   control.page({
     title: commands.length === 0 ? "Keys" : "Help",
@@ -38,7 +38,7 @@ export function openHelp(control: Control, commands: readonly HelpCommand[] = []
   });
 }
 
-/** The keys that a person needs from the first day on, in few words, in two columns. */
+/** The keys a person needs from the first day, briefly, in two columns. */
 const FIRST_KEYS: readonly (readonly [KeyAction | "escape escape", string])[] = [
   ["send", "send, or steer the run"],
   ["queue", "queue for after it"],
@@ -114,7 +114,7 @@ function helpLines(
   ];
 }
 
-/** Shows all of the question that is open, else calls and thinking unfolded. */
+/** Shows the open question in full, else calls and thinking unfolded. */
 export function openDetails(control: Control): void {
   const { session, question } = control.screen;
   if (session === undefined) return;
@@ -127,7 +127,7 @@ export function openDetails(control: Control): void {
   });
 }
 
-/** Shows every change that calls of this session made, subagents' included, in the order they were made. */
+/** Shows every change made by calls of this session, including subagents, in order. */
 export function showDiff(control: Control): void {
   const { session } = control.screen;
   const changes = diffsIn(session?.view.items ?? []);
@@ -230,7 +230,7 @@ const LABELS: { readonly [key: string]: string | undefined } = {
 };
 
 const MOST_COLUMNS = 100;
-/** Below so many columns each part has a row of its own. */
+/** With fewer columns each part has its own row. */
 
 interface Part {
   readonly label: string;
@@ -239,8 +239,8 @@ interface Part {
 }
 
 /**
- * Draws what fills the context window. How much there is the provider has counted; how it is shared among the
- * parts is an estimate, scaled to that.
+ * Draws what fills the context window. The total is counted by the provider; the shares of the parts are an
+ * estimate scaled to it.
  */
 export function showContext(control: Control): void {
   const { session } = control.screen;

@@ -27,13 +27,13 @@ interface AfterChoice {
 
 const MAX_SESSIONS = 200;
 
-/** The sessions of the folder, the newest first. */
+/** The sessions of the folder, newest first. */
 export function storedSessions({ ports }: Control, all = false): readonly SessionFile[] {
   const store = sessionStore(userPaths(ports.environment));
   return store.list(all ? undefined : ports.cwd).slice(0, MAX_SESSIONS);
 }
 
-/** Lets a person choose a session to resume; typing also searches what was said in them. */
+/** Lets the person choose a session to resume; typing also searches what was said. */
 export function openSessions(control: Control, after: AfterChoice = {}): void {
   const { now, marks } = control.screen.context;
   const { all = false } = after;
@@ -84,7 +84,7 @@ export function openSessions(control: Control, after: AfterChoice = {}): void {
   readOn(control, rows, () => isOpen);
 }
 
-/** The list is there at once; what its files say comes row by row, and keys are heard in between. */
+/** Shows the list at once and reads details from the files row by row, handling keys in between. */
 function readOn(control: Control, rows: readonly SessionRow[], isOpen: () => boolean, index = 0): void {
   setImmediate(() => {
     const row = rows[index];
@@ -127,7 +127,7 @@ class SessionRow implements PickerItem<string> {
     try {
       this.#isHeld = isLocked(lockPath(path));
     } catch {
-      // Opening it reports the problem with its lock.
+      // Opening it reports the lock problem.
       this.#isHeld = true;
     }
   }
@@ -297,7 +297,7 @@ async function rewind(
   control.screen.draw();
 }
 
-/** Puts files back to before the last run that changed any; `force`: also what others changed since. */
+/** Restores files to before the last run that changed any; with `force`, also files others changed since. */
 export async function undo(control: Control, args: string): Promise<void> {
   const report = await control.screen.session?.undo(args === "force" ? { force: true } : {});
   if (report !== undefined) printRollback(control, report);

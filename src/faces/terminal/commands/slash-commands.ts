@@ -14,16 +14,16 @@ import { openRewind, openSessions, redo, undo } from "./session-pickers.ts";
 export interface SlashCommand {
   readonly name: string;
   readonly note: string;
-  /** The placeholder for the text behind it; absent where there is none. */
+  /** The placeholder for its arguments; absent if it takes none. */
   readonly hint?: string | undefined;
-  /** True: the screen does it. */
+  /** True if the screen runs it. */
   readonly isOwn: boolean;
 }
 
 interface OwnCommand {
   readonly note: string;
   readonly hint?: string;
-  /** True: not during a run. */
+  /** True if unavailable during a run. */
   readonly waits?: boolean;
   readonly run: (control: Control, args: string) => void | Promise<void>;
 }
@@ -183,7 +183,7 @@ async function exportSession(control: Control, args: string): Promise<void> {
   control.say(`written to ${file}`, "good");
 }
 
-/** Adds a text to the instructions file that counts in the folder; without one, shows long-term memory. */
+/** Adds text to the folder's effective instructions file; without text, shows long-term memory. */
 async function remember(control: Control, args: string): Promise<void> {
   if (args === "") {
     await control.pageOf(["memory", "list"], "Remembered");

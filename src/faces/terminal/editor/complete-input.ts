@@ -41,7 +41,7 @@ function commandsFor(
 ): Completion | undefined {
   const all = commands();
   const { best } = fuzzyBest(query, candidatesOf(all.map(({ name }) => name)), MOST);
-  // Of those that begin so the one that is used most, which the list has first.
+  // Of the names with this prefix the most used, which the list has first.
   const isExact = (name: string): boolean => name === query;
   const begun = all.map(({ name }) => name).filter((name) => name.startsWith(query) && !isExact(name));
   const items = [...new Set([...best.filter(isExact), ...begun, ...best])].slice(0, MOST).map((name) => {
@@ -58,7 +58,7 @@ function endOfWord(text: string, caret: number): number {
 export interface Candidate {
   readonly text: string;
   readonly folded: string;
-  /** Where its last part begins: behind the last `/`. */
+  /** Where its last part begins: after the last `/`. */
   readonly base: number;
 }
 
@@ -70,8 +70,8 @@ export function candidatesOf(texts: readonly string[]): readonly Candidate[] {
 }
 
 /**
- * The texts that hold the letters of a query in their order, the best first: those with the letters side by
- * side, at the beginnings of words and in the name of the file, and of equals the shorter one.
+ * The texts that contain the letters of a query in order, best first: adjacent letters, letters at word
+ * starts and in the file name score higher; on a tie the shorter text wins.
  */
 export function fuzzyBest(
   query: string,
@@ -137,10 +137,10 @@ function startsWord(text: string, at: number): boolean {
 }
 
 const MAX_FILES = 200_000;
-/** A list older than this is made anew in the background when it is needed again. */
+/** An older list is rebuilt in the background when it is next needed. */
 const FRESH_MS = 15_000;
 
-/** The working folder's files that are not ignored, for completion. Read in the background when asked for. */
+/** The working directory's files that are not ignored, for completion. Read in the background on demand. */
 export class FileIndex {
   readonly #folder: string;
   readonly #onChange: () => void;
@@ -155,11 +155,11 @@ export class FileIndex {
     this.#onChange = onChange;
   }
 
-  /** The paths that fit a query best, relative to the folder. Folders end with `/`. */
+  /** The paths that best match a query, relative to the folder. Folders end with `/`. */
   find(query: string, limit: number): readonly string[] {
     this.#refresh();
     const last = this.#last;
-    // Whoever goes on typing searches in what fitted so far.
+    // Further typing searches only what has matched so far.
     const from = last !== undefined && query.startsWith(last.query) ? last.fitting : this.#candidates;
     const { best, fitting } = fuzzyBest(query, from, limit);
     this.#last = { query, fitting };
@@ -200,7 +200,7 @@ export class FileIndex {
       },
     });
     if (this.#ended.signal.aborted) return;
-    // The shorter ones first: without a query they are what is offered.
+    // Shorter ones first: they are what is offered without a query.
     const all = [...files, ...folders].sort((a, b) => depth(a) - depth(b) || (a < b ? -1 : 1));
     this.#candidates = candidatesOf(all);
     this.#last = undefined;

@@ -2,18 +2,18 @@ import { graphemeColumns, graphemes } from "../../text/columns.ts";
 import { type Line, line, type Span, span } from "../paint/line.ts";
 import type { Marks } from "../paint/theme.ts";
 
-/** A text being written, with its caret. Changed by this file's functions, which return a new one. */
+/** Text being written, with its caret. This file's functions return changed copies. */
 export interface Editor {
   readonly text: string;
   /** Index of the caret, between graphemes. */
   readonly caret: number;
-  /** The text that Ctrl+Y puts back. */
+  /** The text that Ctrl+Y inserts again. */
   readonly killed: string;
-  /** Column that moving up and down keeps to. */
+  /** The column that vertical movement keeps to. */
   readonly goal?: number | undefined;
   readonly past: readonly Snapshot[];
   readonly future: readonly Snapshot[];
-  /** The kind of the last change: several of the same make one step of undo. */
+  /** The kind of the last change: successive changes of one kind are a single undo step. */
   readonly last?: "type" | "kill" | "other" | undefined;
 }
 
@@ -35,7 +35,7 @@ export function isEditCommand(name: string): name is EditCommand {
   return Object.hasOwn(MOVES, name) || Object.hasOwn(CHANGES, name);
 }
 
-/** The editor after a command. The same object when nothing changed. */
+/** The editor after a command. Returns the same object if nothing changed. */
 export function applyEdit(editor: Editor, command: EditCommand): Editor {
   return isMove(command) ? moveTo(editor, MOVES[command](editor)) : CHANGES[command](editor);
 }
@@ -98,13 +98,13 @@ export function replaceRange(
   );
 }
 
-/** Another text in the place of the whole, with the caret at its end; undo brings the old one back. */
+/** Replaces the whole text, with the caret at the end; undo restores the old one. */
 export function replaceText(editor: Editor, text: string): Editor {
   if (text === editor.text) return moveTo(editor, text.length);
   return changed(editor, { text, caret: text.length }, "other");
 }
 
-/** Where the caret is: line and index in it, both from 0, and how many lines there are. */
+/** Position of the caret: line and index in it, both from 0, and the number of lines. */
 export function caretLine({ text, caret }: Pick<Editor, "text" | "caret">): {
   readonly line: number;
   readonly column: number;
@@ -147,7 +147,7 @@ function lineEnd({ text, caret }: Editor): number {
   return end < 0 ? text.length : end;
 }
 
-/** Words of letters and digits; Chinese and its like as the language has them. */
+/** Words of letters and digits; in Chinese and similar scripts as the language has them. */
 function wordStart(text: string, caret: number): number {
   let start = 0;
   for (const { index, isWordLike } of LAZY.words.segment(text.slice(0, caret)))
@@ -204,11 +204,11 @@ function travel(editor: Editor, way: "past" | "future"): Editor {
   return { ...to, killed: editor.killed, past, future, last: undefined };
 }
 
-/** A mark of a paste or an image is one character to the keys. */
+/** The mark of a paste or an image counts as one character for the keys. */
 const MARKER_BEFORE = /\[(?:pasted \d+ (?:lines|characters)|image)(?: #\d+)?\]$/;
 const MARKER_BEHIND = /^\[(?:pasted \d+ (?:lines|characters)|image)(?: #\d+)?\]/;
 
-/** Made when it is first needed. */
+/** Created on first use. */
 const LAZY = {
   get words(): Intl.Segmenter {
     const value = new Intl.Segmenter("en", { granularity: "word" });
@@ -219,9 +219,9 @@ const LAZY = {
 
 export interface EditorView {
   readonly width: number;
-  /** Most rows; of more, those around the caret are shown. */
+  /** Maximum rows shown; of more, those around the caret. */
   readonly maxRows: number;
-  /** Stands before the first row and, as blanks, before the others. */
+  /** Stands before the first row, and as blanks before the others. */
   readonly prompt: Span;
   readonly placeholder: string;
   readonly marks: Marks;
@@ -232,7 +232,7 @@ export interface EditorRows {
   readonly caret: { readonly row: number; readonly column: number };
 }
 
-/** Lays a text out: broken where the width ends, the caret always on a cell of its own. */
+/** Lays text out: wrapped at the width, with the caret always in its own cell. */
 export function editorRows({ text, caret }: Pick<Editor, "text" | "caret">, view: EditorView): EditorRows {
   const { width, maxRows, prompt, placeholder, marks } = view;
   const indent = Math.min(graphemeColumnsOf(prompt.text), Math.max(0, width - 3));
@@ -267,7 +267,7 @@ function layOut(
     for (const cluster of graphemes(part)) {
       const shown = cluster === "\t" ? "    " : cluster;
       const size = cluster === "\t" ? 4 : graphemeColumns(cluster);
-      // A row is never quite full: the caret behind its last character needs a cell.
+      // A row is never quite full: the caret after its last character needs a cell.
       if (columns + size > room - 1) {
         rows.push(row);
         row = "";

@@ -31,19 +31,19 @@ export interface InputLineOptions {
 }
 
 const POPUP_ROWS = 8;
-/** With so few rows a question takes all of them. */
+/** With fewer rows a question takes all of them. */
 const DRAFT_FROM = 12;
 
-/** The text a person writes, what is offered for it, what was typed before, what its marks stand for. */
+/** The person's input with its completion, history and attachments. */
 export class InputLine {
   readonly #options: InputLineOptions;
   #editor: Editor = EMPTY_EDITOR;
   #attachments = new Attachments();
   #completion: Completion | undefined;
   #marked = 0;
-  /** A text for which nothing is to be offered: it was put away with Escape, or accepted. */
+  /** Text that gets no completion: it was dismissed with Escape, or accepted. */
   #quietFor: string | undefined;
-  /** Place in the history, counted from its end; what was being written when it was entered. */
+  /** Position in the history, counted from its end, and the draft when the history was entered. */
   #past: { readonly texts: readonly string[]; readonly at: number; readonly draft: string } | undefined;
 
   constructor(options: InputLineOptions) {
@@ -74,14 +74,14 @@ export class InputLine {
     this.#editor = insertText(this.#editor, `${this.#attachments.addImage(image)} `);
   }
 
-  /** Replaces what is written; undo brings it back. `images`: those that the text's marks stand for. */
+  /** Replaces the input; undo restores it. `images`: those the text's marks stand for. */
   replace(text: string, images: Parameters<Attachments["takeBack"]>[1] = []): void {
     this.#past = undefined;
     this.#attachments.takeBack(text, images);
     this.#editor = replaceText(this.#editor, text);
   }
 
-  /** Does what an editing key says. Up at the first line and down at the last go through the history. */
+  /** Carries out an editing key. Up on the first line and Down on the last go through the history. */
   edit(command: EditCommand): void {
     if ((command === "up" || command === "down") && this.#completion !== undefined) {
       const count = this.#completion.items.length;
@@ -101,7 +101,7 @@ export class InputLine {
     this.#editor = next;
   }
 
-  /** A backslash before Enter makes a new line. */
+  /** A backslash before Enter makes a line break. */
   takeBackslash(): boolean {
     const { text, caret } = this.#editor;
     if (text[caret - 1] !== "\\") return false;
@@ -109,7 +109,7 @@ export class InputLine {
     return true;
   }
 
-  /** Puts what is offered away; false when nothing was. */
+  /** Dismisses the completion; false if there was none. */
   dismiss(): boolean {
     if (this.#completion === undefined) return false;
     this.#completion = undefined;
@@ -117,7 +117,7 @@ export class InputLine {
     return true;
   }
 
-  /** Takes what is marked in what is offered. Returns its kind; undefined when nothing is offered. */
+  /** Accepts the marked completion. Returns its kind, or undefined if nothing is offered. */
   accept(): "command" | "file" | undefined {
     const completion = this.#completion;
     const item = completion?.items[this.#marked];
@@ -129,7 +129,7 @@ export class InputLine {
     return isCommand ? "command" : "file";
   }
 
-  /** Looks what can be offered for what is written now. */
+  /** Looks for completions of the current input. */
   refresh(): void {
     if (this.#quietFor === this.#editor.text || this.#past !== undefined) {
       this.#completion = undefined;
@@ -155,7 +155,7 @@ export class InputLine {
     return this.#options.history.all();
   }
 
-  /** Empties the line; it is kept in the history. */
+  /** Empties the line and keeps it in the history. */
   clear(): void {
     this.#options.history.add(this.whole);
     this.#past = undefined;
@@ -227,7 +227,7 @@ export function placeholderOf(
   return text.length < width - 2 ? text : (parts[0]?.replace(/ {3}.*/, "") ?? "");
 }
 
-/** True when the newest run ended before it was done, so that Enter alone goes on with it. */
+/** True if the newest run ended early, so that Enter alone continues it. */
 export function canContinue({ run, queue, state, items }: SessionView): boolean {
   const last = items.findLast(({ type }) => type !== "notice");
   if (run !== undefined || state !== "idle" || queue.length > 0 || last?.type !== "run_end") return false;
@@ -236,7 +236,7 @@ export function canContinue({ run, queue, state, items }: SessionView): boolean 
 
 const UNFINISHED: ReadonlySet<string> = new Set(["aborted", "error", "max_iterations", "output_limit"]);
 
-/** A paste of more lines or characters than this stands in the input as a mark. */
+/** A paste with more lines or characters appears in the input as a mark. */
 const MAX_LINES = 8;
 const MAX_CHARS = 1_200;
 const MAX_IMAGE_BYTES = 10_000_000;
@@ -248,7 +248,7 @@ export class Attachments {
   readonly #pastes = new Map<string, string>();
   readonly #images = new Map<string, ImageBlock>();
 
-  /** The text that a paste puts into the input: its own, a mark for a long one, or for an image's path. */
+  /** The text a paste adds to the input: itself, or a mark if it is long or the path of an image. */
   paste(text: string, cwd: string): string {
     const clean = cleanPaste(text);
     const image = imageAt(clean.trim(), cwd);
@@ -266,7 +266,7 @@ export class Attachments {
     return mark;
   }
 
-  /** Knows the images of a text again that was in an input before. */
+  /** Registers again the images of a text taken back into the input. */
   takeBack(text: string, images: readonly ImageBlock[]): void {
     if (images.length === 0) return;
     const marks = [...text.matchAll(/\[image(?: #(\d+))?\]/g)];
@@ -292,7 +292,7 @@ export class Attachments {
   }
 }
 
-/** A paste without what a terminal acts on: escapes, control characters, those that turn text around. */
+/** A paste without escapes, control characters and characters that reverse text. */
 export function cleanPaste(text: string): string {
   return text
     .replaceAll(/\r\n?/g, "\n")
@@ -301,7 +301,7 @@ export function cleanPaste(text: string): string {
     .replaceAll(/(?![\n\t\u200C\u200D])[\p{Cc}\p{Cf}]/gu, "");
 }
 
-/** An image file that a text is the path of, as it comes when a file is dropped on a terminal. */
+/** The image file that text is the path of, as when a file is dropped on a terminal. */
 function imageAt(text: string, cwd: string): ImageBlock | undefined {
   if (text.includes("\n") || text.length > 4_096 || !/\.(?:png|jpe?g|gif|webp)["']?$/i.test(text))
     return undefined;
@@ -316,7 +316,7 @@ function imageAt(text: string, cwd: string): ImageBlock | undefined {
     if (!stats.isFile() || stats.size > MAX_IMAGE_BYTES) return undefined;
     return imageBlock(readFileSync(full));
   } catch {
-    // No such file: it was text.
+    // No such file: it was ordinary text.
     return undefined;
   }
 }
@@ -347,7 +347,7 @@ const MAX_SESSIONS = 30;
 const MAX_MESSAGES = 1_000;
 const MAX_BYTES = 8_000_000;
 
-/** Earlier inputs, newest last: in this session, and before in this folder, read when first needed. */
+/** Earlier inputs, newest last: of this session, and earlier ones of this folder, read on first use. */
 export class History {
   readonly #load: () => readonly string[];
   readonly #own: string[] = [];
@@ -367,7 +367,7 @@ export class History {
   }
 }
 
-/** The inputs of a folder's newest sessions, newest last. Unreadable sessions are passed over. */
+/** The inputs of a folder's newest sessions, newest last. Skips unreadable sessions. */
 export function typedBefore(store: SessionStore, cwd: string): readonly string[] {
   const texts: string[][] = [];
   let bytes = 0;

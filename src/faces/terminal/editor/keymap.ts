@@ -1,7 +1,7 @@
 import { parseKeyName, type TerminalEvent } from "../tty/key.ts";
 import { applyEdit, type Editor, insertText, isEditCommand } from "./editor.ts";
 
-/** The actions for keys, in the help's order: their default keys, and their effect. */
+/** The key actions in the help's order: their default keys and their effect. */
 export const ACTIONS = {
   send: { keys: ["enter"], does: "send; during a run, with its next request" },
   queue: { keys: ["alt+enter"], does: "send when the run has ended" },
@@ -45,7 +45,7 @@ const USUAL: ReadonlyMap<KeyAction, readonly string[]> = new Map(
   (Object.keys(ACTIONS) as KeyAction[]).map((name) => [name, ACTIONS[name].keys]),
 );
 
-/** Keys as a configuration has them: one or several for an action; `[]` takes them all away. */
+/** Keys in a configuration: one or several per action; `[]` removes them all. */
 export type KeyConfig = { readonly [action: string]: string | readonly string[] };
 
 export interface Keymap {
@@ -54,7 +54,7 @@ export interface Keymap {
   readonly faults: readonly string[];
 }
 
-/** The keys that hold: the usual ones, and over them those of the configuration. */
+/** The effective keys: the defaults, overridden by the configuration. */
 export function keymapOf(config: KeyConfig = {}): Keymap {
   const faults: string[] = [];
   const actionOf = new Map<string, KeyAction>();
@@ -88,7 +88,7 @@ function isAction(name: string): name is KeyAction {
   return Object.hasOwn(ACTIONS, name);
 }
 
-/** A text of one line after what was pressed; the same when that does nothing to it. */
+/** A one-line text after a key press; the same text if the key does nothing to it. */
 export function editLine(editor: Editor, event: TerminalEvent): Editor {
   if (event.type === "text" || event.type === "paste")
     return insertText(editor, event.text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " "));

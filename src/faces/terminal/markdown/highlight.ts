@@ -2,16 +2,16 @@ import { type CodePiece, pieceReader } from "../../text/code-pieces.ts";
 import { type Line, span } from "../paint/line.ts";
 import type { Role } from "../paint/theme.ts";
 
-/** A longer line is data; colours help nobody. */
+/** Longer lines are data; colours help nobody there. */
 const MAX_CHARS = 2_000;
 
 /** Colours code line by line. */
 export class CodeHighlighter {
   readonly #read: ReturnType<typeof pieceReader>;
-  /** The beginning of a comment or a string that the lines so far leave open. */
+  /** The start of a comment or string that the lines so far leave open. */
   #open = "";
 
-  /** `language`: its name in a fence, or the ending of a file. */
+  /** `language`: its name in a fence, or a file extension. */
   constructor(language: string) {
     this.#read = pieceReader(language);
   }
@@ -23,7 +23,7 @@ export class CodeHighlighter {
     return spansOf(pieces, before);
   }
 
-  /** The colours that the next line would have if this were it. */
+  /** The colours of the line if it came next, without advancing. */
   peek(text: string): Line {
     return spansOf(this.#pieces(text), this.#open.length);
   }
@@ -42,7 +42,7 @@ const ROLES: { readonly [kind in NonNullable<CodePiece["kind"]>]: Role } = {
   f: "name",
 };
 
-/** The opening of a comment or string that has not ended; empty for any other piece. */
+/** The opening of an unterminated comment or string; empty for any other piece. */
 function openIn({ text, kind }: CodePiece = { text: "" }): string {
   const [, begin = ""] = /^(\/\*|"""|'''|`)/.exec(text) ?? [];
   const end = begin === "/*" ? "*/" : begin;

@@ -2,7 +2,7 @@ import { terminalText } from "../../../view/safe-text.ts";
 import { columnsOf, firstColumns, graphemeColumns, graphemes, type Measure } from "../../text/columns.ts";
 import { type Look, type Marks, type Style, styleCodes } from "./theme.ts";
 
-/** A piece of one look. Its text is safe for a terminal and has neither line ends nor tabs. */
+/** A piece of text in one style, safe for a terminal, without line ends and tabs. */
 export interface Span {
   readonly text: string;
   readonly style: Style;
@@ -15,17 +15,17 @@ export interface ViewContext {
   readonly marks: Marks;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** True when details of calls and thinking are shown where they are folded otherwise. */
+  /** True if details of calls and thinking are shown instead of folded. */
   readonly details: boolean;
-  /** True when thinking is shown whole all the same. */
+  /** True if thinking is shown in full even when folded. */
   readonly thinking?: boolean;
-  /** True when keys and commands show more. */
+  /** True if keys and commands reveal more. */
   readonly hasKeys?: boolean;
 }
 
 const PLAIN: Style = {};
 
-/** A piece of text on one line. Whatever a terminal would act on becomes visible; tabs become blanks. */
+/** A span for one line. Characters a terminal would act on become visible; tabs become blanks. */
 export function span(text: string, style: Style = PLAIN): Span {
   return { text: PRINTABLE.test(text) ? text : flat(terminalText(text)), style };
 }
@@ -34,7 +34,7 @@ export function line(text: string, style: Style = PLAIN): Line {
   return [span(text, style)];
 }
 
-/** A text's lines: cut at line ends, tabs of four columns, without what a carriage return wrote over. */
+/** The lines of text: split at line ends, tabs of four columns, without what a carriage return overwrote. */
 export function textLines(text: string): readonly string[] {
   return terminalText(text.replaceAll(/(?<!\r)\r+\n/g, "\n").replaceAll(/^.*\r(?=[^\n])/gm, ""))
     .split("\n")
@@ -47,12 +47,12 @@ export function lineColumns(spans: Line): number {
 
 const CUT: Span = { text: "…", style: { role: "muted" } };
 
-/** The text of a span in a look: the sign that something is missing is ASCII where marks are. */
+/** The text of a span in a look: the ellipsis is ASCII if the marks are. */
 export function shownText(each: Span, { unicode }: Pick<Look, "unicode">): string {
   return each === CUT && !unicode ? "~" : each.text;
 }
 
-/** A line cut to a width, with `…` where something is missing. */
+/** A line cut to a width, with `…` for the missing rest. */
 export function fitLine(spans: Line, width: number): Line {
   if (lineColumns(spans) <= width) return spans;
   const fitted: Span[] = [];
@@ -72,26 +72,26 @@ export function fitLine(spans: Line, width: number): Line {
 interface WrapOptions {
   readonly width: number;
   readonly first?: Line;
-  /** Stands before the others; default: blanks as wide as `first`. */
+  /** Precedes the other rows; default: blanks as wide as `first`. */
   readonly rest?: Line;
 }
 
-/** Spans as rows of at most `width`, broken at blanks and between wide letters, in words only if too long. */
+/** Wraps spans to rows of at most `width`, at blanks and between wide letters, in words only if too long. */
 export function wrapLine(spans: Line, { width, first = [], rest }: WrapOptions): readonly Line[] {
   const following = rest ?? (first.length === 0 ? [] : [span(" ".repeat(lineColumns(first)))]);
   const room = Math.max(2, width - Math.max(lineColumns(first), lineColumns(following)));
   return wrapSpans(spans, room).map((row, index) => [...(index === 0 ? first : following), ...row.spans]);
 }
 
-/** A row of a broken text, and where in the text it ends: before the next row's first character. */
+/** A row of wrapped text, and its end in the text: before the next row's first character. */
 interface WrappedRow {
   readonly spans: Line;
   readonly end: number;
 }
 
 /**
- * Spans as rows of at most `width` columns, broken anywhere: what is code keeps its blanks. `measure` counts
- * the columns of a text.
+ * Spans as rows of at most `width` columns, broken anywhere: code keeps its blanks. `measure` counts the
+ * columns of text.
  */
 export function cutLine(spans: Line, width: number, measure: Measure = columnsOf): readonly Line[] {
   if (spans.reduce((sum, { text }) => sum + measure(text), 0) <= width) return [spans];
@@ -142,7 +142,7 @@ export function wrapSpans(spans: Line, room: number): readonly WrappedRow[] {
     if (columns + size <= room) {
       word.forEach(add);
     } else if (word[0]?.blank === true) {
-      // A blank at the end of a row is its line end; a long run of them stands for one.
+      // A trailing blank serves as the row's line end; a long run of blanks counts as one.
       at += size;
       if (columns > 0) end();
     } else {
@@ -176,7 +176,7 @@ function widthOf(word: readonly Piece[]): number {
   return word.reduce((sum, { columns }) => sum + columns, 0);
 }
 
-/** The parts that must not be torn: words with their punctuation, single wide letters, runs of blanks. */
+/** The unbreakable parts: words with their punctuation, single wide letters, runs of blanks. */
 function* words(spans: Line): Generator<readonly Piece[]> {
   let word: Piece[] = [];
   for (const { text, style } of spans) {
@@ -204,7 +204,7 @@ function* words(spans: Line): Generator<readonly Piece[]> {
   if (word.length > 0) yield word;
 }
 
-/** Joined at once: texts put together piece by piece would keep every piece. */
+/** Joined at once: strings concatenated piece by piece would keep every piece alive. */
 function joined(pieces: readonly Span[]): Line {
   const spans: Span[] = [];
   let from = 0;
@@ -240,12 +240,12 @@ const CLOSING = /^[\u3001\u3002\uff0c\uff0e\uff01\uff1f\uff1a\uff1b\uff09\u300d\
 const PARTS =
   / +|[\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]|[^ \u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]+/gu;
 
-/** A text on one line: white space of any kind and length is one blank. */
+/** Text on one line: any run of white space becomes one blank. */
 export function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, " ");
 }
 
-/** A line as a terminal takes it, from a character on; styles are switched off at its end. */
+/** A line as written to a terminal, from a character on; styles are reset at its end. */
 export function paintLine(row: Line, look: Look, fromChar = 0): string {
   let out = "";
   let skip = fromChar;
@@ -265,7 +265,7 @@ export function paintLine(row: Line, look: Look, fromChar = 0): string {
     const target = look.links ? safeLink(style.link) : "";
     if (target !== link) out += `\u001B]8;;${target}\u001B\\`;
     link = target;
-    // The makers of spans took care of this; here it holds whatever they do.
+    // The functions that make spans ensure this already; here it holds regardless of them.
     out += rest.replaceAll(CONTROL, "\uFFFD");
   }
   if (link !== "") out += "\u001B]8;;\u001B\\";
@@ -274,7 +274,7 @@ export function paintLine(row: Line, look: Look, fromChar = 0): string {
 
 const CONTROL = /(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-/** An address that a terminal may be given: of the web or a file, in printable ASCII; else nothing. */
+/** An address that is safe to give a terminal: web or file, printable ASCII; else nothing. */
 function safeLink(link: string | undefined): string {
   return link !== undefined && link.length <= 2_000 && /^(?:https?|file|mailto):[!-~]+$/.test(link)
     ? link

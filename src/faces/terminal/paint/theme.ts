@@ -6,14 +6,14 @@ export type ThemeName = (typeof THEME_NAMES)[number];
 
 export interface Look {
   readonly theme: ThemeName;
-  /** False: no colour at all, only bold, underlined and inverse. */
+  /** False: no colours, only bold, underline and inverse. */
   readonly colour: boolean;
   readonly unicode: boolean;
-  /** True when links may be written as links (OSC 8). */
+  /** True if links may be written as terminal links (OSC 8). */
   readonly links: boolean;
 }
 
-/** A role's codes in each theme. Those of `ansi` are the terminal's palette, fit for every background. */
+/** A role's codes in each theme. Those of `ansi` use the terminal's palette and suit any background. */
 const COLOURS = {
   accent: ["38;5;80", "38;5;30", "36"],
   muted: ["38;5;245", "38;5;243", "90"],
@@ -49,11 +49,11 @@ export interface Style {
   readonly bold?: boolean;
   readonly italic?: boolean;
   readonly strike?: boolean;
-  /** Where a click leads. Shown as a link only when it is a plain web or file address. */
+  /** The target of a click. Shown as a link only if it is a plain web or file address. */
   readonly link?: string;
 }
 
-/** The codes that switch a style on, after everything was switched off; empty for a plain one. */
+/** The codes that turn a style on after a reset; empty for a plain style. */
 export function styleCodes(style: Style, { theme, colour }: Look): string {
   const codes: string[] = [];
   if (style.bold === true) codes.push("1");
@@ -108,13 +108,13 @@ function marksAt(index: 0 | 1): Marks {
 }
 
 /**
- * The way of a terminal that becomes narrower: `none`: it cuts its lines. `exact`: it breaks them anew and
- * keeps the cursor on its character. `counting`: it breaks them anew and moves the cursor by every row that
- * came to be, those behind it too.
+ * Treatment of lines in a terminal that becomes narrower. `none`: lines are cut. `exact`: they are rewrapped
+ * and the cursor stays on its character. `counting`: they are rewrapped and the cursor moves down by every
+ * added row, even rows below it.
  */
 export type Reflow = "none" | "exact" | "counting";
 
-/** How the screen is dressed until the terminal tells its background. `theme`: what the settings say. */
+/** The look until the terminal reports its background. `theme`: from the settings. */
 export function lookFor(environment: Environment, theme?: string): Look {
   const term = variable(environment, "TERM") ?? "";
   const has256 =
@@ -128,13 +128,13 @@ export function lookFor(environment: Environment, theme?: string): Look {
   };
 }
 
-/** Some terminals that name no background on request say in `COLORFGBG` which palette colour it is. */
+/** Some terminals that do not report a background name its palette colour in `COLORFGBG`. */
 function themeOfVariable(environment: Environment): ThemeName {
   const background = /;(\d+)$/.exec(variable(environment, "COLORFGBG") ?? "")?.[1];
   return background === "7" || background === "15" ? "light" : "dark";
 }
 
-/** True when the terminal shows more than ASCII: by the locale, and without one unless a bare console. */
+/** True if the terminal shows more than ASCII: by the locale; without one unless it is a bare console. */
 function speaksUnicode(environment: Environment): boolean {
   const locale = ["LC_ALL", "LC_CTYPE", "LANG"]
     .map((name) => variable(environment, name))
@@ -142,7 +142,7 @@ function speaksUnicode(environment: Environment): boolean {
   return locale === undefined ? variable(environment, "TERM") !== "linux" : /utf-?8/i.test(locale);
 }
 
-/** The terminal's way with its lines when it becomes narrower, as far as the environment tells. */
+/** How the terminal treats its lines when it becomes narrower, judged by the environment. */
 export function reflowOf(environment: Environment): Reflow {
   const term = variable(environment, "TERM") ?? "";
   const isScreen = term.startsWith("screen") && variable(environment, "TMUX") === undefined;
@@ -151,12 +151,12 @@ export function reflowOf(environment: Environment): Reflow {
     : "exact";
 }
 
-/** The same by a terminal's answer: `[>0;276;0c` is xterm.js, as in many editors. Undefined: not told. */
+/** The same from a terminal's reply: `[>0;276;0c` is xterm.js, used by many editors. Undefined if unknown. */
 export function reflowOfNamed(reply: string): Reflow | undefined {
   return reply === "[>0;276;0c" ? "counting" : undefined;
 }
 
-/** The theme for a named background (`]11;rgb:ffff/ffff/ffff`); undefined when none was named. */
+/** The theme for a reported background (`]11;rgb:ffff/ffff/ffff`); undefined if there is none. */
 export function themeForBackground(reply: string): ThemeName | undefined {
   const found = /^\]11;rgba?:([\da-f]{1,4})\/([\da-f]{1,4})\/([\da-f]{1,4})/i.exec(reply);
   if (found === null) return undefined;

@@ -5,37 +5,37 @@ import { titleRule } from "../views/question-lines.ts";
 
 export interface PanelRows {
   readonly rows: readonly Line[];
-  /** Where its caret is; undefined: it takes no text, and the cursor rests at the end of its first row. */
+  /** Position of its caret; undefined: it takes no text, and the cursor rests at the end of its first row. */
   readonly caret?: { readonly row: number; readonly column: number };
 }
 
-/** A panel on a screen of lines: what is written, and who takes the line that is typed next, if anybody. */
+/** A panel on a screen of lines: its rows, and the handler of the next line, if any. */
 export interface PlainPanel {
   readonly rows: readonly Line[];
   readonly take?: (text: string) => void;
 }
 
-/** Something that stands in the place of the input for a while and takes the keys. */
+/** A panel that takes the input's place and keys for a while. */
 export interface Panel {
   /** At most `maxRows` rows. */
   draw(context: ViewContext, maxRows: number): PanelRows;
   handle(event: TerminalEvent): void;
 }
 
-/** A panel that the person, or a command of theirs, has opened. */
+/** A panel opened by the person or one of their commands. */
 export interface OpenedPanel extends Panel {
   plain(context: ViewContext): PlainPanel;
 }
 
-/** A question takes keys only after so long without one: nothing typed for something else is an answer. */
+/** A question takes keys only after this long without one, so nothing typed for something else answers it. */
 export const QUIET_MS = 200;
 
-/** The quiet that a question wants from the moment on that it can be seen. */
+/** The quiet a question requires once it is visible. */
 export class Quiet {
   readonly #now: () => number;
   #since: number | undefined;
 
-  /** `now`: milliseconds from some moment on. */
+  /** `now`: milliseconds since an arbitrary moment. */
   constructor(now: () => number) {
     this.#now = now;
   }
@@ -44,7 +44,7 @@ export class Quiet {
     this.#since ??= this.#now();
   }
 
-  /** A key came that was for something else: the quiet begins anew, if it has begun. */
+  /** A key was meant for something else: restarts the quiet, if it has begun. */
   disturb(): void {
     if (this.#since !== undefined) this.#since = this.#now();
   }
@@ -56,7 +56,7 @@ export class Quiet {
 
 export interface PageOptions {
   readonly title: string;
-  /** At the right end of the title's rule, where all rows are shown. */
+  /** At the right end of the title's rule, if all rows are shown. */
   readonly right?: string;
   readonly rows: (context: ViewContext) => readonly Line[];
   readonly fromEnd?: boolean;

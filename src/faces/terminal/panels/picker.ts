@@ -10,10 +10,10 @@ import { keysLine, type ListRow, listLines } from "../views/list-lines.ts";
 import { choiceRows, titleRule } from "../views/question-lines.ts";
 import { type OpenedPanel, type PanelRows, type PlainPanel, Quiet } from "./panel.ts";
 
-/** Something to choose. Fields may be getters: each frame reads them anew. */
+/** Something to choose. Fields may be getters: each frame reads them again. */
 export interface PickerItem<T> extends ListRow {
   readonly value: T;
-  /** Searched in the place of label and note. */
+  /** Searched instead of label and note. */
   readonly find?: string;
   /** Rows shown below the list while the item is marked. */
   readonly preview?: () => readonly (string | Line)[];
@@ -23,25 +23,25 @@ export interface PickOptions<T> {
   readonly title: string;
   readonly right?: string;
   readonly items: readonly PickerItem<T>[];
-  /** A question of the program, by number or arrow: nothing is marked before an arrow was pressed. */
+  /** A question of the program, answered by number or arrow: nothing is marked before an arrow is pressed. */
   readonly asks?: { readonly text: string; readonly escape: string; readonly role?: Role };
-  /** `answer`: the place of the one of `answers` that was chosen. */
+  /** `answer`: index in `answers` of the chosen one. */
   readonly onChoose: (value: T, answer: number) => void;
   readonly onCancel?: () => void;
-  /** Further items for what was typed, found elsewhere. */
+  /** Further matches from elsewhere. */
   readonly search?: (query: string) => Promise<readonly PickerItem<T>[]>;
-  /** Place of the item that is marked first. Default 0. */
+  /** Index of the item marked first. Default 0. */
   readonly marked?: number;
-  /** False: nothing can be typed, for the list is short. */
+  /** False: no typing, because the list is short. */
   readonly isSearched?: boolean;
   /** Ways to use the marked item, by number; Enter takes the first. */
   readonly answers?: (item: T) => readonly string[];
   /** A row below the list that left and right change. */
   readonly side?: { readonly row: () => Line; readonly turn: (by: 1 | -1) => void };
   readonly onTab?: (() => void) | undefined;
-  /** Does what a key or letter says of the marked item; gives the place to mark then, if it knows it. */
+  /** Handles a key or letter for the marked item; returns the index to mark then, if known. */
   readonly onKey?: (key: string, at: number) => number | undefined;
-  /** Takes what is pasted where nothing can be typed. */
+  /** Handles pasted text in a list without typing. */
   readonly onPaste?: (text: string) => void;
   /** The effect of keys. Default: Enter chooses. */
   readonly keys?: readonly string[];
@@ -49,16 +49,16 @@ export interface PickOptions<T> {
 
 /** The surroundings of a list. */
 interface PickerPlace {
-  /** Takes the list away, before its answer counts. */
+  /** Closes the list before its answer counts. */
   readonly close: () => void;
   readonly onChange: () => void;
-  /** Milliseconds from some moment on. */
+  /** Milliseconds since an arbitrary moment. */
   readonly now: () => number;
 }
 
 const PREVIEW_ROWS = 5;
 const LIST_ROWS = 15;
-/** Elsewhere is searched when nothing was typed for so long. */
+/** Elsewhere is searched after this long without typing. */
 const PAUSE_MS = 120;
 
 const STEPS: { readonly [key: string]: number } = {
@@ -169,7 +169,7 @@ export class Picker<T> implements OpenedPanel {
     return [...head, ...gap, ...shown, ...gap, ...answers, ...gap, ...(room > 0 ? [keys] : [])];
   }
 
-  /** The rows below the list: what left and right change, the ways to use the marked item, its preview. */
+  /** The rows below the list: the side row, the ways to use the marked item, its preview. */
   #below(marked: PickerItem<T> | undefined, width: number): readonly (readonly Line[])[] {
     const { side, answers } = this.#options;
     const preview = (marked?.preview?.() ?? [])
@@ -206,7 +206,7 @@ export class Picker<T> implements OpenedPanel {
     else if (event.type === "text" && /^[1-9]$/.test(event.text)) this.#number(Number(event.text) - 1);
   }
 
-  /** False for a key that only edits what is typed. */
+  /** False for a key that only edits the query. */
   #key(key: string): boolean {
     const { onTab, onCancel, side } = this.#options;
     const step = STEPS[key];
@@ -228,7 +228,7 @@ export class Picker<T> implements OpenedPanel {
     this.#close(() => this.#options.onChoose(value, answer));
   }
 
-  /** A number names an answer where there are some, else a row. */
+  /** A number selects an answer if there are any, else a row. */
   #number(index: number): void {
     if (this.#options.answers !== undefined) this.#choose(index);
     else if (index < this.#options.items.length) {
@@ -277,7 +277,7 @@ export class Picker<T> implements OpenedPanel {
     if (query === "") return items;
     const byText = new Map(items.map((item) => [item.find ?? `${item.label} ${textOf(item.note)}`, item]));
     const { best } = fuzzyBest(query, candidatesOf([...byText.keys()]), 200);
-    // In the order of quality a heading would stand over what is not below it.
+    // Sorted by quality, rows would no longer match their headings.
     const own = best.flatMap((text) => byText.get(text) ?? []).map((item) => ungrouped(item));
     const all = [...own.filter(({ isDim }) => isDim !== true), ...own.filter(({ isDim }) => isDim === true)];
     return [...all, ...this.#found.filter((item) => !own.some((each) => each.value === item.value))];
@@ -305,7 +305,7 @@ export interface FieldOptions {
   readonly title: string;
   readonly notes: readonly string[];
   readonly fault?: string | undefined;
-  /** True: what is written is not shown. */
+  /** True: the typed text is hidden. */
   readonly isSecret?: boolean;
   readonly enter: string;
   readonly onEnter: (text: string) => void;

@@ -24,24 +24,24 @@ interface QuestionPanelOptions {
   readonly question: Question;
   readonly answer: CodingSession["answer"];
   readonly onWhole: (question: Question) => void;
-  /** Takes what is typed and is no answer: nothing that was on its way is lost. */
+  /** Takes typed input that is not an answer, so nothing is lost. */
   readonly onTyped: (event: TerminalEvent) => void;
-  /** Stops the run: the question goes with it. */
+  /** Stops the run and the question with it. */
   readonly onStop: () => void;
-  /** Goes to the next mode, which may decide the question. */
+  /** Switches to the next mode, which may decide the question. */
   readonly onMode: () => void;
   readonly more: () => number;
-  /** Milliseconds from some moment on. */
+  /** Milliseconds since an arbitrary moment. */
   readonly now: () => number;
 }
 
-/** One question, with its answers by number or arrow. Nothing is marked before an arrow was pressed. */
+/** One question, answered by number or arrow. Nothing is marked before an arrow is pressed. */
 class QuestionPanel implements Panel {
   readonly #options: QuestionPanelOptions;
   #marked: number | undefined;
   readonly #quiet: Quiet;
   #reason: Editor | undefined;
-  /** Answers that the window does not show whole; undefined: it has no room for the question. */
+  /** Answers the window does not show in full; undefined: it has no room for the question. */
   #cut: QuestionRows["cut"] | undefined;
 
   constructor(options: QuestionPanelOptions) {
@@ -71,7 +71,7 @@ class QuestionPanel implements Panel {
     return { rows, caret: { row: reasonRow + typed.caret.row, column: typed.caret.column } };
   }
 
-  /** The reason, in the place of the answer that it goes with. */
+  /** The reason, in place of the answer it belongs to. */
   #reasonRows(reason: Editor, { width, marks }: ViewContext): EditorRows {
     const number = questionOptions(this.question).length;
     const word = this.#isPlan ? "Change" : "No";
@@ -99,7 +99,7 @@ class QuestionPanel implements Panel {
       this.#choose(Number(event.text) - 1);
     else if (isQuiet && event.type === "text" && event.text === "v") this.#options.onWhole(this.question);
     else {
-      // Somebody writes something else: a digit in it is no answer.
+      // The person is writing something else: a digit in it is not an answer.
       this.#quiet.disturb();
       if (event.type !== "key" || event.key === "backspace") this.#options.onTyped(event);
     }
@@ -131,7 +131,7 @@ class QuestionPanel implements Panel {
     if (key === "escape" || key === "ctrl+c") this.#reason = undefined;
     else if (key === "enter") {
       const text = reason.text.trim();
-      // Nobody can change a plan that they were not told how.
+      // Changing a plan requires being told how.
       if (text === "" && this.#isPlan) return;
       this.#answer({ choice: "no", ...(text === "" ? {} : { reason: text }) });
     } else this.#reason = editLine(reason, event);
@@ -143,19 +143,19 @@ class QuestionPanel implements Panel {
 }
 
 /**
- * Asks for a value that fits a schema, one field after the other. What a field offers is chosen by number or
- * arrow; everything else is written. Escape answers no further.
+ * Asks for a value that fits a schema, field by field. A field's options are chosen by number or arrow;
+ * everything else is typed. Escape declines.
  */
 export class ValuePanel implements Panel {
   readonly question: Question;
   readonly #options: Omit<QuestionPanelOptions, "onMode" | "more">;
   readonly #quiet: Quiet;
-  /** True once a key was for the question: from then on all are. */
+  /** True once a key was meant for the question: from then on all are. */
   #isTaken = false;
   readonly #form: ValueForm;
-  /** The text of each field as it was written. */
+  /** The text typed for each field. */
   readonly #texts: string[] = [];
-  /** `undefined`: nothing is written, for the field offers values. */
+  /** `undefined`: nothing is typed, because the field offers options. */
   #editor: Editor | undefined;
   #marked: number | undefined;
   #chosen: ReadonlySet<number> = new Set();
@@ -184,7 +184,7 @@ export class ValuePanel implements Panel {
     const isOffered = isOffering(field);
     const notes = this.#notes(width, isOffered && !isAsked);
     const { rows: writing, caret } = this.#written(context, isAsked);
-    // Words that are written stand in the place of the offer to write them.
+    // Typed words replace the offer to type them.
     const isWriting = this.#editor !== undefined;
     const shown = field && { ...field, isOpen: field.isOpen && !isWriting };
     const offer = shown === undefined ? [] : offerRows(shown, this, context);
@@ -200,7 +200,7 @@ export class ValuePanel implements Panel {
     return { rows, caret: { row, column: caret.column } };
   }
 
-  /** True for a value that is chosen, or the row that an arrow is at. */
+  /** The state of an option: chosen, or marked by an arrow. */
   looks(index: number): { readonly isMarked: boolean; readonly isChosen: boolean } {
     return { isMarked: this.#marked === index, isChosen: this.#chosen.has(index) };
   }
@@ -220,7 +220,7 @@ export class ValuePanel implements Panel {
     ];
   }
 
-  /** Words that are written into the field; their row stands where the offer to write stood. */
+  /** The words typed into the field; their row replaces the offer to type. */
   #written({ width, marks }: ViewContext, isAsked: boolean): Partial<EditorRows> & Pick<EditorRows, "rows"> {
     const { field } = this.#form;
     if (this.#editor === undefined) return { rows: [] };
@@ -285,7 +285,7 @@ export class ValuePanel implements Panel {
     this.#fault = "";
   }
 
-  /** A key for a field that offers values. Text that is no number begins words of the person's own. */
+  /** Handles a key for a field with options. Text that is not a number starts the person's own words. */
   #choose(field: ValueField, key: string, event: TerminalEvent): void {
     const { options, isOpen, kind } = field;
     const count = options.length + (isOpen ? 1 : 0);
@@ -314,7 +314,7 @@ export class ValuePanel implements Panel {
     const isSending = field.kind === "several" && this.#chosen.size > 0 && at !== field.options.length;
     if (isSending) this.#given(this.#form.give(this.#chosenValues(field)));
     else if (at !== undefined) this.#pick(field, at);
-    // Nothing is chosen: where it is the model that asks, that is no answer yet.
+    // Nothing is chosen: if the model asks, that is no answer yet.
     else if (!field.isOpen) this.#take();
   }
 
@@ -359,7 +359,7 @@ export class ValuePanel implements Panel {
   }
 }
 
-/** Rows in a window that may be too small for them; who asks stays, however long the text of a server is. */
+/** Cuts rows to a small window; who asks stays visible, however long a server's text is. */
 function cutAbove(
   [first = [], ...more]: readonly Line[],
   room: number,
@@ -393,7 +393,7 @@ function toggled(chosen: ReadonlySet<number>, index: number): ReadonlySet<number
 
 interface OfferRow {
   readonly row: Line;
-  /** A sentence about an option, which goes first where rows are scarce. */
+  /** A note on an option, dropped first if rows are scarce. */
   readonly isNote: boolean;
 }
 

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import type { CodingSession } from "../../../coding/session/coding-session.ts";
 import { type Environment, variable } from "../../../system/env.ts";
 
-/** Whoever pressed no key for so long looks at something else. */
+/** A person who has pressed no key for this long is looking at something else. */
 const AWAY_MS = 10_000;
 
 export interface AttentionOptions {
@@ -10,7 +10,7 @@ export interface AttentionOptions {
   readonly environment: Environment;
   readonly cwd: string;
   readonly elapsed: () => number;
-  /** Nothing but text and the bell is written. */
+  /** True: writes nothing but text and the bell. */
   readonly isPlain?: boolean;
 }
 
@@ -18,7 +18,7 @@ type WatchedSession = Pick<CodingSession, "onChange"> & {
   readonly view: Pick<CodingSession["view"], "state">;
 };
 
-/** Tells in the window's title what goes on; calls a person away at questions and when a run ends. */
+/** Shows the state in the window's title; alerts an absent person to questions and the end of a run. */
 export class Attention {
   readonly #options: AttentionOptions;
   #keyAt: number;
@@ -77,5 +77,5 @@ const TITLES: { readonly [state in CodingSession["view"]["state"]]: string } = {
   closed: "",
 };
 
-/** Terminals that show such a text as a notification. */
+/** Terminals that show such text as a notification. */
 const NOTIFYING: ReadonlySet<string> = new Set(["iTerm.app", "ghostty", "WezTerm", "kitty"]);

@@ -3,10 +3,10 @@ import { ownValue } from "../../../core/base/json.ts";
 
 export type TerminalEvent =
   | { readonly type: "key"; readonly key: string }
-  /** Letters as they were typed; several where they came at once. */
+  /** Letters as typed; several if they arrived together. */
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "paste"; readonly text: string }
-  /** The terminal's answer to a question of ours, without its frame: `]11;rgb:…`, `[?1u`, `[?62c`. */
+  /** The terminal's reply to a query of ours, without its frame: `]11;rgb:…`, `[?1u`, `[?62c`. */
   | { readonly type: "reply"; readonly text: string };
 
 export interface Size {
@@ -17,11 +17,11 @@ export interface Size {
 export interface TerminalListener {
   readonly onEvent: (event: TerminalEvent) => void;
   readonly onResize: (size: Size) => void;
-  /** The terminal is gone: closed, or the connection to it is lost. */
+  /** The terminal is gone: closed, or its connection lost. */
   readonly onGone: () => void;
 }
 
-/** Bits of the modifier parameter of a key. */
+/** Bits of a key's modifier parameter. */
 const MODIFIERS: readonly (readonly [bit: number, name: string])[] = [
   [4, "ctrl"],
   [2, "alt"],
@@ -29,13 +29,13 @@ const MODIFIERS: readonly (readonly [bit: number, name: string])[] = [
   [8, "super"],
 ];
 
-/** A key's name with modifiers: `ctrl+alt+x`. `modifiers` as terminals count them, less the one they add. */
+/** A key's name with modifiers: `ctrl+alt+x`. `modifiers` as terminals count them, minus the one they add. */
 function keyName(key: string, modifiers: number): string {
   const names = MODIFIERS.filter(([bit]) => (modifiers & bit) !== 0).map(([, name]) => name);
   return [...names, key].join("+");
 }
 
-/** A key in the form of {@link keyName}: `Ctrl-X`, `control+x`, `^X` are `ctrl+x`. Undefined: no key. */
+/** A key in the form of {@link keyName}: `Ctrl-X`, `control+x`, `^X` become `ctrl+x`. Undefined if none. */
 export function parseKeyName(written: string): string | undefined {
   const text = written
     .trim()
@@ -75,22 +75,22 @@ const NAMED_KEYS: ReadonlySet<string> = new Set(
   "enter escape tab space backspace delete insert up down left right home end pageup pagedown".split(" "),
 );
 
-/** Most characters of a paste that are taken; what comes after them is dropped. */
+/** Maximum characters of a paste; the rest is dropped. */
 const MAX_PASTE = 10_000_000;
-/** A sequence that has not ended by then is none. */
+/** A sequence longer than this is not one. */
 const MAX_SEQUENCE = 4_096;
 
 const ESC = "\u001B";
 const PASTE_END = `${ESC}[201~`;
 
-/** Takes terminal bytes apart, wherever they are cut. No beginning of a sequence becomes text. */
+/** Parses terminal bytes, wherever they are split. The start of a sequence never becomes text. */
 export class KeyDecoder {
   readonly #bytes = new StringDecoder("utf8");
   #text = "";
   #paste: string[] | undefined;
   #pasted = 0;
 
-  /** True when something begun waits for its end; {@link flush} takes it as it is. */
+  /** True if an unfinished sequence is pending; {@link flush} takes it as it is. */
   get isWaiting(): boolean {
     return this.#text !== "" && this.#paste === undefined;
   }
@@ -100,7 +100,7 @@ export class KeyDecoder {
     return this.#read(false);
   }
 
-  /** Nothing came for a while: a lone escape is the key, another beginning is dropped. */
+  /** Nothing came for a while: a lone escape is the key, other unfinished sequences are dropped. */
   flush(): readonly TerminalEvent[] {
     return this.#paste === undefined ? this.#read(true) : [];
   }
@@ -133,7 +133,7 @@ export class KeyDecoder {
   #readPaste(events: TerminalEvent[]): void {
     const paste = this.#paste ?? [];
     const end = this.#text.indexOf(PASTE_END);
-    // The end of a paste may be cut anywhere.
+    // The end of a paste may be split anywhere.
     const safe = end >= 0 ? end : this.#text.length - overlap(this.#text, PASTE_END);
     const room = MAX_PASTE - this.#pasted;
     if (safe > 0 && room > 0) paste.push(this.#text.slice(0, Math.min(safe, room)));
@@ -156,14 +156,14 @@ export class KeyDecoder {
       return;
     }
     if (!isEnd && text.length < MAX_SEQUENCE) return;
-    // A key that was pressed, or the beginning of something that never came.
+    // A key that was pressed, or the start of a sequence that never came.
     this.#text = "";
     if (text.length <= 2)
       events.push({ type: "key", key: text === ESC ? "escape" : keyName(text.slice(1), 2) });
   }
 }
 
-/** The beginnings of sequences that go on to a terminator, behind the escape. */
+/** Starts of sequences that run to a terminator, after the escape. */
 const STRINGS = "]P_^X";
 
 interface Sequence {
@@ -221,7 +221,7 @@ function stringIn(text: string): Sequence | undefined {
 function csiIn(text: string): Sequence | undefined {
   const match = /^\u001B\[([<=>?]?)([\d;:]*)([ -/]*)([@-~])/.exec(text);
   if (match === null) {
-    // Something else than a sequence: the bracket was typed.
+    // Not a sequence: the bracket was typed.
     if (/^\u001B\[[<=>?]?[\d;:]*[ -/]*[^\d;:<=>? -/@-~]/.test(text)) return { length: 2 };
     return undefined;
   }
@@ -246,13 +246,13 @@ function keyOf(parameters: string, final: string): TerminalEvent | undefined {
   return key === undefined ? undefined : { type: "key", key: keyName(key, modifiers) };
 }
 
-/** Modifiers of a key as bits; undefined for the release of a key. */
+/** A key's modifiers as bits; undefined when it is released. */
 function modifiersOf([given = 1, kind = 1]: readonly number[] = []): number | undefined {
   if (kind === 3) return undefined;
   return Math.max(0, (Number.isNaN(given) || given === 0 ? 1 : given) - 1) & 15;
 }
 
-/** A key by its code point, in the protocols that tell every key with its modifiers. */
+/** A key by its code point, in the protocols that report every key with its modifiers. */
 function codeKey(given: number, modifiers: number): TerminalEvent | undefined {
   const code = NUMBER_PAD_TEXT.codePointAt(given - NUMBER_PAD) ?? given;
   if (code === 0x20 && (modifiers & ~1) === 0) return { type: "text", text: " " };
@@ -286,7 +286,7 @@ function controlKey(code: number): string | undefined {
   }
 }
 
-/** How many characters at the end of a text are the beginning of another. */
+/** Number of characters at the end of a text that begin another. */
 function overlap(text: string, other: string): number {
   for (let length = Math.min(text.length, other.length - 1); length > 0; length--)
     if (text.endsWith(other.slice(0, length))) return length;
@@ -343,6 +343,6 @@ const CODE_KEYS: { readonly [code: number]: string } = {
   57_426: "delete",
 };
 
-/** The first key of the number pad in the protocol of kitty, and what the keys from there on write. */
+/** The first number-pad key in kitty's protocol, and the characters of the keys from there on. */
 const NUMBER_PAD = 57_399;
 const NUMBER_PAD_TEXT = "0123456789./*-+\r=,";

@@ -12,15 +12,14 @@ export interface Frame {
 export interface RendererOptions {
   readonly write: (text: string) => void;
   readonly look: () => Look;
-  /** The terminal's way with its lines when it becomes narrower. */
+  /** How the terminal treats its lines when it becomes narrower. */
   readonly reflow: () => Reflow;
   readonly rows: number;
 }
 
 /**
- * Draws on the main screen of a terminal: final lines go into its scrollback once, the rows below are drawn
- * in place, and only what changed of them is written. It asks the terminal nothing and knows no position on
- * it but that of its own rows.
+ * Draws on a terminal's main screen: final lines enter its scrollback once, the rows below are drawn in
+ * place, and only changes are written. It queries nothing and knows only the positions of its own rows.
  */
 export class Renderer {
   readonly #options: RendererOptions;
@@ -30,7 +29,7 @@ export class Renderer {
   #out = "";
   #row = 0;
   #column = 0;
-  /** True when text that is wider than the window is cut there, in the frame so far. */
+  /** True if text wider than the window is cut, at this point of the frame. */
   #cuts = false;
 
   constructor(options: RendererOptions) {
@@ -61,12 +60,12 @@ export class Renderer {
   }
 
   /**
-   * Forgets what stands on the screen after its size changed: what is drawn next is drawn over the old rows,
-   * wherever they are now, and over nothing else.
+   * Forgets the screen after a resize: the next frame is drawn over the old rows, wherever they are now, and
+   * over nothing else.
    */
   resize({ columns, rows }: Size): void {
     const how = this.#options.reflow();
-    // A terminal that becomes lower gives up rows behind the cursor first.
+    // A terminal that loses height gives up rows below the cursor first.
     const gone = Math.max(0, this.#rows - rows);
     this.#rows = rows;
     const heights = this.#shown.map((row) =>
@@ -78,23 +77,23 @@ export class Renderer {
     this.#wipe(how === "counting" ? above + behind : above);
   }
 
-  /** Draws all live rows anew with the next frame: the colours changed. */
+  /** Redraws all live rows with the next frame: the colours changed. */
   repaint(): void {
     this.#wipe(this.#caret.row);
   }
 
-  /** Draws all anew with the next frame, on a cleared screen: what stood there scrolls away, not lost. */
+  /** Redraws everything on a cleared screen with the next frame: the old contents scroll away intact. */
   clearScreen(): void {
     this.#wipe(this.#caret.row);
     this.#options.write(`\u001B[${this.#rows}H${"\n".repeat(this.#rows)}\u001B[H`);
   }
 
-  /** Takes the live rows away; the cursor stands where they began, and the next frame begins there. */
+  /** Erases the live rows; the cursor returns to their start, where the next frame begins. */
   erase(): void {
     this.draw({ final: [], live: [], caret: { row: 0, column: 0 } });
   }
 
-  /** The cursor stands at the beginning of a line that is ours, and nothing of ours is on the screen. */
+  /** Assumes the cursor at the start of a free line and nothing of ours on the screen. */
   forget(): void {
     this.#shown = [];
     this.#caret = { row: 0, column: 0 };
@@ -106,9 +105,8 @@ export class Renderer {
   }
 
   /**
-   * A final row is written whole and ended by a line feed, as are the rows below it, whatever of it stands
-   * there already: where what stands there is not what we think it is, because the window has changed
-   * meanwhile, nothing is written over it.
+   * Writes a final row in full and ends it with a line feed, like the rows below it, even if it is already
+   * there: should the window have changed meanwhile, nothing is overwritten by mistake.
    */
   #printRow(index: number, row: Line): void {
     this.#moveTo(index, 0);
@@ -133,9 +131,9 @@ export class Renderer {
   }
 
   /**
-   * A text whose width is in doubt stays on its row (DECAWM). One that is not may break: in a window that has
-   * become narrower while the frame was on its way it takes as many rows as a later {@link resize} counts for
-   * it, and nothing above is taken for ours.
+   * Text of uncertain width stays on its row (DECAWM). Other text may wrap: if the window became narrower
+   * while the frame was under way, it takes as many rows as a later {@link resize} counts, and nothing above
+   * is taken for ours.
    */
   #cutWhere(isDoubtful: boolean): void {
     if (isDoubtful === this.#cuts) return;
@@ -143,7 +141,7 @@ export class Renderer {
     this.#out += isDoubtful ? WRAP_OFF : WRAP_ON;
   }
 
-  /** Down by line feeds: at the lower edge they scroll, where a movement would stay on the row. */
+  /** Moves down by line feeds: at the lower edge they scroll; a cursor movement would stay on the row. */
   #moveTo(row: number, column: number): void {
     if (row < this.#row) this.#out += `\u001B[${this.#row - row}A`;
     else if (row > this.#row) {
@@ -166,10 +164,10 @@ export class Renderer {
   }
 }
 
-/** One update: the terminal shows it whole (DEC 2026). */
+/** One update that the terminal shows at once (DEC 2026). */
 const BEGIN = "\u001B[?2026h";
 const END = "\u001B[?2026l";
-/** From the cursor's row down, but not from column one: tmux would move a first row to its scrollback. */
+/** Erases from the cursor's row down, but not from column one: tmux would scroll a first row away. */
 const ERASE_BELOW = "\r\u001B[K\u001B[C\u001B[J\r";
 const WRAP_OFF = "\u001B[?7l";
 const WRAP_ON = "\u001B[?7h";
@@ -179,7 +177,7 @@ interface Start {
   readonly columns: number;
 }
 
-/** How much two lines share from the beginning, cut between graphemes; undefined when they are equal. */
+/** The common start of two lines, ending between graphemes; undefined if they are equal. */
 function sameStart(old: Line, row: Line): Start | undefined {
   let chars = 0;
   const before = cellsOf(old);
@@ -191,13 +189,13 @@ function sameStart(old: Line, row: Line): Start | undefined {
   const text = row.map((each) => each.text).join("");
   if (chars === text.length && before.next().done === true) return undefined;
   let at = chars;
-  // A joiner, mark or half a pair belongs to what precedes it; behind one the same text may look otherwise.
+  // A joiner, mark or half a pair belongs to what precedes it; after one the same text may look different.
   while (at > 0 && !(isAlone(text.charCodeAt(at - 1)) && (at >= text.length || isAlone(text.charCodeAt(at)))))
     at--;
   return { chars: at, columns: columnsOf(text.slice(0, at)) };
 }
 
-/** True when every terminal gives a text the width that it has here. */
+/** True if every terminal gives the text the width assumed here. */
 function isMeasured(text: string): boolean {
   for (let at = 0; at < text.length; at++) if (!isAlone(text.charCodeAt(at))) return false;
   return true;

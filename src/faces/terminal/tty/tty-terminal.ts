@@ -3,17 +3,17 @@ import { KeyDecoder, type Size, type TerminalEvent, type TerminalListener } from
 
 export interface ScreenTerminal {
   readonly size: Size;
-  /** True when output still waits to be taken: another frame would only make it later. */
+  /** True while output is still waiting to be taken: another frame would only delay it. */
   readonly isBusy: boolean;
   write(text: string): void;
-  /** True when the window has another size than at the last look; the listener was told then. */
+  /** True if the window's size has changed since the last check; the listener has then been notified. */
   checkSize(): boolean;
   setTitle(title: string): void;
   enter(listener: TerminalListener): void;
-  /** Puts everything back as it was; {@link leaveNow}: at once, for the moment before the process ends. */
+  /** Restores everything; {@link leaveNow} does so at once, for the moment before the process ends. */
   leave(): Promise<void>;
   leaveNow(): void;
-  /** Puts back what another program in the terminal would not, and leaves the rest to it. */
+  /** Restores only what another program in the terminal would not. */
   abandon(): void;
 }
 
@@ -22,9 +22,9 @@ interface TtyTerminalOptions {
   readonly output: WriteStream;
 }
 
-/** A lone escape is a key when nothing follows it for so long. */
+/** A lone escape is a key if nothing follows it for this long. */
 const ESCAPE_MS = 40;
-/** How long the end waits for answers of the terminal that are still on their way. */
+/** How long the end waits for replies of the terminal still on their way. */
 const REPLY_MS = 250;
 
 const QUESTIONS = "\u001B[>c\u001B[?u\u001B]11;?\u001B\\\u001B[c";
@@ -34,12 +34,12 @@ const PASTE_ON = "\u001B[?2004h";
 const PASTE_OFF = "\u001B[?2004l";
 const KITTY_ON = "\u001B[>1u";
 const KITTY_OFF = "\u001B[<u";
-/** Whatever may have been cut: an update, a mode of lines, a hidden cursor, a colour. */
+/** Ends whatever may be unfinished: an update, a line mode, a hidden cursor, a colour. */
 const NEUTRAL = "\u001B[?2026l\u001B[?7h\u001B[?25h\u001B[m";
 
 /**
- * The terminal the program runs in, with its keys read one by one. Whatever was changed on it is put back by
- * {@link leave}, or at once by {@link leaveNow}; both may be called at any time and more than once.
+ * The terminal the program runs in, with its keys read one by one. {@link leave} restores all changes to it,
+ * {@link leaveNow} at once; both may be called at any time and more than once.
  */
 export class TtyTerminal implements ScreenTerminal {
   readonly #options: TtyTerminalOptions;
@@ -47,7 +47,7 @@ export class TtyTerminal implements ScreenTerminal {
   #listener: TerminalListener | undefined;
   #isIn = false;
   #hasKitty = false;
-  /** Questions that have no answer yet; the last one, which every terminal answers, counts for all. */
+  /** True while queries are unanswered; the last one's reply, which every terminal gives, settles all. */
   #awaitsReply = false;
   #onReplied: (() => void) | undefined;
   #escape: NodeJS.Timeout | undefined;
@@ -110,14 +110,14 @@ export class TtyTerminal implements ScreenTerminal {
     if (!this.#isGone) this.#options.output.write(text);
   }
 
-  /** Says in the title of the window what goes on; only where titles can be put back. */
+  /** Shows the state in the window's title, if titles can be restored. */
   setTitle(title: string): void {
     if (this.#isIn) this.write(`\u001B]2;${title.replaceAll(/[\p{Cc}\p{Cf}]/gu, " ").slice(0, 120)}\u0007`);
   }
 
   checkSize(): boolean {
     const before = this.#size;
-    // A stream that finds another size says so at once, which calls this method.
+    // A stream that notices a new size reports it at once, which calls this method.
     const size = sizeOf(this.#options.output);
     if (size.columns !== this.#size.columns || size.rows !== this.#size.rows) {
       this.#size = size;
@@ -143,7 +143,7 @@ export class TtyTerminal implements ScreenTerminal {
     try {
       this.#options.input.setRawMode(isRaw);
     } catch {
-      // The terminal is gone; there is nothing to put back.
+      // The terminal is gone; there is nothing to restore.
       this.#gone();
     }
   }
@@ -165,7 +165,7 @@ export class TtyTerminal implements ScreenTerminal {
     if (this.#decoder.isWaiting) this.#awaitRest();
   }
 
-  /** Whatever was typed in time is read first: a busy program looks late at its clock and at its input. */
+  /** Reads first whatever was typed in time: a busy program is late in checking its timers and its input. */
   #awaitRest(): void {
     const timer = setTimeout(() => {
       setImmediate(() => {
@@ -204,26 +204,26 @@ function sizeOf(output: WriteStream): Size {
   return { columns: columns > 0 ? columns : 80, rows: rows > 0 ? rows : 24 };
 }
 
-/** A stream keeps the size it was told last; the signal that tells it may come after the next frame. */
+/** Updates the size a stream remembers; the signal that reports a change may come after the next frame. */
 function refresh(output: WriteStream & { readonly _refreshSize?: () => void }): void {
   try {
     output._refreshSize?.();
   } catch {
-    // The terminal is gone; whoever writes is told.
+    // The terminal is gone; writers are told.
   }
 }
 
 interface OutsideEnds {
-  /** A signal ends the process that nothing else listens for: what can be put back is put back now. */
+  /** A signal nothing else listens for ends the process: the last chance to restore the terminal. */
   readonly onLastMoment: () => void;
-  /** The program that started this one is gone, and the shell has the terminal again. */
+  /** The parent process is gone, and the shell has the terminal again. */
   readonly onOrphaned: () => void;
 }
 
 const DEADLY = ["SIGQUIT", "SIGABRT", "SIGALRM", "SIGUSR2", "SIGXCPU", "SIGVTALRM"] as const;
 const LOOK_MS = 1_000;
 
-/** Watches for ends that no stream tells of. Keeps the process alive until its result is called. */
+/** Watches for ends that no stream reports. Keeps the process alive until the returned function is called. */
 export function watchOutsideEnds({ onLastMoment, onOrphaned }: OutsideEnds): () => void {
   const { ppid } = process;
   const timer = setInterval(() => {
@@ -247,7 +247,7 @@ export function watchOutsideEnds({ onLastMoment, onOrphaned }: OutsideEnds): () 
   };
 }
 
-/** A terminal that is left as it is: lines come when they are finished, and nothing but text is written. */
+/** A terminal left as it is: lines arrive when they are finished, and nothing but text is written. */
 export class LineTerminal implements ScreenTerminal {
   readonly isBusy = false;
   readonly #input: ReadStream;

@@ -4,17 +4,17 @@ import { CodeHighlighter } from "../markdown/highlight.ts";
 import { cutLine, type Line, type Span, span, textLines, type ViewContext } from "../paint/line.ts";
 import type { Style } from "../paint/theme.ts";
 
-/** A line longer than this shows its beginning. */
+/** Only the start of a longer line is shown. */
 const MAX_CHARS = 2_000;
-/** Lines that have less in common than this are shown as wholly different. */
+/** Lines with less in common are shown as wholly different. */
 const MIN_COMMON = 0.4;
 
 export interface DiffLook extends Pick<ViewContext, "width" | "marks"> {
-  /** A person is asked about it: long lines as a whole, characters that do not show as their names. */
+  /** True if a person is asked about it: long lines in full, invisible characters by name. */
   readonly isAsked?: boolean;
 }
 
-/** A change's lines with numbers, removed and added ones, and in changed lines the part that changed. */
+/** A change's lines with numbers, removed and added ones, with the changed part of lines marked. */
 export function diffLines(diff: FileDiff, context: DiffLook): readonly Line[] {
   const largest = Math.max(
     0,
@@ -84,7 +84,7 @@ function hunkLines(
   return rows;
 }
 
-/** A line as it is shown; with its tabs, where nothing else tells it from the one it replaces. */
+/** A line as shown; with its tabs if nothing else tells it from the one it replaces. */
 function apart(text: string, other: string | undefined, plain: HunkLook["plain"]): string {
   const shown = plain(text);
   if (other === undefined || text === other || shown !== plain(other)) return shown;
@@ -101,7 +101,7 @@ function beginning(text: string): string {
   return textLines(text.slice(0, MAX_CHARS)).join(" ");
 }
 
-/** All of a line: a carriage return in it writes over nothing. */
+/** The whole line: a carriage return in it overwrites nothing. */
 function whole(text: string): string {
   const end = text.endsWith("\r") ? "\r" : "";
   return textLines(withHiddenShown(text.slice(0, text.length - end.length)) + end).join(" ");

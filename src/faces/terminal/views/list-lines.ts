@@ -7,7 +7,7 @@ export interface ListRow {
   readonly mark?: Span | undefined;
   readonly note?: string | Line | undefined;
   readonly end?: string | undefined;
-  /** The heading of the rows from here on that have the same. */
+  /** Heading above consecutive rows with the same value. */
   readonly group?: string | undefined;
   readonly isDim?: boolean | undefined;
 }
@@ -19,7 +19,7 @@ export interface ListLook {
   readonly marks: Marks;
 }
 
-/** The effect of the keys, below the list they work on. */
+/** The effect of the keys, below the list they act on. */
 export function keysLine(keys: readonly string[], { marks, width }: Pick<ListLook, "marks" | "width">): Line {
   return fitLine(line(`  ${keys.join(` ${marks.dot} `)}`, { role: "muted" }), width);
 }
@@ -27,7 +27,7 @@ export function keysLine(keys: readonly string[], { marks, width }: Pick<ListLoo
 /** Wider lists are harder to read across. */
 const MOST_COLUMNS = 100;
 
-/** Rows around the marked one, below the headings of their groups; a count where not all of them fit. */
+/** Rows around the marked one, under the headings of their groups; a count if not all of them fit. */
 export function listLines(
   rows: readonly ListRow[],
   { marked, maxRows, width, marks }: ListLook,
@@ -86,7 +86,7 @@ function leftPart(
   return lineColumns(text) > 0 && column < width - 4 ? [...padded(head, column), ...text] : head;
 }
 
-/** Notes stand below each other, behind the longest label or in the middle. */
+/** The column where notes are aligned: after the longest label, or in the middle. */
 function columnOfNotes(rows: readonly ListRow[], width: number, ends: number): number {
   const labels = rows.map(({ label, mark }) => columnsOf(oneLine(label)) + (mark === undefined ? 0 : 2));
   const notes = rows.map(({ note = "" }) => (typeof note === "string" ? columnsOf(note) : lineColumns(note)));
@@ -94,7 +94,7 @@ function columnOfNotes(rows: readonly ListRow[], width: number, ends: number): n
   return Math.min(Math.max(...labels, 0) + 4, Math.max(Math.floor(width / 2), room));
 }
 
-/** A row of exactly that many columns, the last two free. */
+/** A row of exactly `columns` columns, the last two free. */
 function padded(row: Line, columns: number): Line {
   const fitted = fitLine(row, Math.max(1, columns - 2));
   return [...fitted, span(" ".repeat(Math.max(0, columns - lineColumns(fitted))))];
@@ -110,8 +110,8 @@ const ROLES: { readonly [kind: string]: Role } = {
 };
 
 /**
- * The trace of a session: a bar for each step, its height the time, its colour what was done. Of `trace`, two
- * letters a step. Nothing where there are no such characters.
+ * The trace of a session: one bar per step, its height the time, its colour the activity. `trace` has two
+ * letters per step. Empty if the characters are unavailable.
  */
 export function traceLine(trace: string, marks: Marks): Line {
   if (marks.full !== "█") return [];

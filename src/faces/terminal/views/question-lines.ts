@@ -23,11 +23,11 @@ import { keysLine } from "./list-lines.ts";
 
 interface QuestionOption {
   readonly label: string;
-  /** True when it adds a rule, which must be read whole. */
+  /** True if it adds a rule, which must be read in full. */
   readonly hasRule: boolean;
 }
 
-/** The answers of a question, in the order of their numbers. Stopping is a key of its own. */
+/** The answers of a question in numbered order. Stopping has its own key. */
 export function questionOptions(question: Question): readonly QuestionOption[] {
   const plain = (label: string): QuestionOption => ({ label, hasRule: false });
   const offered = question.choices
@@ -37,29 +37,29 @@ export function questionOptions(question: Question): readonly QuestionOption[] {
 }
 
 interface QuestionState {
-  /** The option that is marked; undefined as long as no arrow was pressed. */
+  /** The marked option; undefined until an arrow is pressed. */
   readonly marked: number | undefined;
   readonly maxRows: number;
   readonly more: number;
-  /** The rows of a reason that is written, in place of the last option. */
+  /** The rows of the reason being written, in place of the last option. */
   readonly reason?: readonly Line[];
 }
 
-/** The rows of a question, and what of its answers cannot be read in them. */
+/** The rows of a question, and the answers that cannot be read in them. */
 export interface QuestionRows {
   readonly rows: readonly Line[];
-  /** Answers whose rule a larger window would show, by their places: nobody can say yes to them. */
+  /** Indices of answers whose rule only a larger window would show: they cannot be chosen. */
   readonly cut: ReadonlySet<number>;
   readonly reasonRow: number;
 }
 
-/** In a smaller window nobody can say yes. */
+/** In a smaller window nothing can be approved. */
 const LEAST_ROWS = 8;
 
 /**
- * A question with its answers; of something long the beginning and the end, never less than the end. Where
- * rows are scarce blank rows go first, then the keys, then the notes, then the middle of what is asked.
- * Undefined where there is no room: nobody can say yes to what they do not see.
+ * A question with its answers; of something long the start and the end, never less than the end. If rows are
+ * scarce, blank rows go first, then the keys, the notes, and the middle of what is asked. Undefined if there
+ * is no room: nobody can approve what they do not see.
  */
 export function questionLines(
   question: Question,
@@ -82,7 +82,7 @@ export function questionLines(
   const shownNotes = take(notes.slice(0, Math.max(0, room)));
   const rest = subject.length - Math.min(subject.length, 2);
   const keys = (isCut: boolean): Line => keyRow(question, { state, context, isCut });
-  // The key row goes before what is asked does.
+  // The key row goes before anything that is asked.
   const isCut = rest > room || shownNotes.length < notes.length;
   const keyRows = take([keys(isCut)], question.choices.length > 0);
   const gaps = Math.max(0, Math.min(3, room - rest));
@@ -121,7 +121,7 @@ export function wholeQuestion(question: Question, context: ViewContext): readonl
   ];
 }
 
-/** The rows of a title: one, unless it is longer than the window is wide. */
+/** The rows of a title: one, unless it is wider than the window. */
 export function titleRule(
   { title, right = "", role }: { readonly title: Line; readonly right?: string; readonly role: Role },
   { width, marks }: ViewContext,
@@ -156,12 +156,12 @@ function headLines(question: Question, more: number, context: ViewContext): read
   return titleRule({ title: text, right, role }, context);
 }
 
-/** Rows that stay whole on a terminal which draws some of their letters wider than others do. */
+/** Rows that stay whole on a terminal that draws some of their letters wider than others do. */
 function unclipped(rows: readonly Line[], width: number): readonly Line[] {
   return rows.flatMap((row) => cutLine(row, width, mostColumnsOf));
 }
 
-/** Where text of the call begins: left of it stand our own words alone. */
+/** Column where the call's text begins: left of it stand only our own words. */
 const SUBJECT_INDENT = 4;
 
 function subjectLines(question: Question, context: ViewContext): readonly Line[] {
@@ -180,7 +180,7 @@ function subjectLines(question: Question, context: ViewContext): readonly Line[]
   });
 }
 
-/** Text as it is, cut where the row ends and nowhere left out: what a person sees is what runs. */
+/** Text as it is, broken only where the row ends and without omissions: a person sees exactly what runs. */
 function textRows(text: string, width: number): readonly Line[] {
   return textLines(withHiddenShown(text)).flatMap((row) => cutLine(line(row), width, mostColumnsOf));
 }
@@ -195,7 +195,7 @@ function subjectOf(question: Question): string {
   const isNamed = questionKind(question) !== "call" && tool !== "bash";
   const main = isNamed ? [] : [subject.main];
   const { edits, ...more } = others;
-  // Edits that cannot be shown in their file, because what they replace is not there.
+  // Edits that cannot be shown in their file, because the text they replace is missing.
   const edited = tool === "edit" && Object.keys(more).length === 0 ? editsText(edits) : undefined;
   const rest = Object.keys(others).length === 0 ? [] : [edited ?? JSON.stringify(others, undefined, 1)];
   return [...main, ...rest].join("\n");
@@ -219,7 +219,7 @@ function noteLines(question: Question, { width }: ViewContext): readonly Line[] 
   ];
 }
 
-/** Beginning and end of rows, at least one row. */
+/** Start and end of rows, at least one row. */
 function shortened(rows: readonly Line[], most: number, context: ViewContext): readonly Line[] {
   if (rows.length <= most) return rows;
   const tail = Math.max(1, Math.floor((most - 1) / 2));
@@ -234,7 +234,7 @@ interface OptionLook {
   readonly context: ViewContext;
 }
 
-/** The answers, each in as many rows as it needs; in a small window in one, and without those it cuts. */
+/** The answers, in as many rows as needed; in a small window one row each, without those that are cut. */
 function answerLines(
   question: Question,
   state: QuestionState,
@@ -301,7 +301,7 @@ function keyRow(
   return keysLine(fits ? long : [`1-${count}`, ...(whole.length > 0 ? ["v all"] : []), leave], context);
 }
 
-/** The reply that an answer of a question stands for, by its place in the list that is shown, from 0. */
+/** The reply for an answer, by its index in the list shown, from 0. */
 export function offeredReply(question: Question, index: number): QuestionReply | undefined {
   const { options = [], choices } = question;
   const option = options[index];
@@ -310,12 +310,12 @@ export function offeredReply(question: Question, index: number): QuestionReply |
   return offered && { choice: offered.choice, ...defined({ rule: offered.rule }) };
 }
 
-/** The reply of a typed line: the number of an answer, and after that of a no its reason. */
+/** The reply of a typed line: an answer's number, and after that of a refusal its reason. */
 export function numberedReply(question: Question, text: string): QuestionReply | undefined {
   const [, number = "", reason = ""] = /^(\d+)(?:\s+(.*))?$/.exec(text.trim()) ?? [];
   const reply = offeredReply(question, Number(number) - 1);
   if (reply === undefined || reason === "") return reply;
-  // A sentence that begins with a number may be meant for the model: only a no takes words.
+  // A sentence starting with a number may be meant for the model: only a refusal takes words.
   const takesWords = question.type === "permission" || questionKind(question) === "plan";
   return takesWords && "choice" in reply && reply.choice === "no" ? { choice: "no", reason } : undefined;
 }

@@ -27,16 +27,16 @@ import type { Role, Style } from "../paint/theme.ts";
 import { diffLines } from "./diff-lines.ts";
 import { traceLine } from "./list-lines.ts";
 
-/** Most rows of what a person said, of a command's output, a change, and the end of a call. */
+/** Maximum rows of a person's message, a command's output, a change, and the end of a call. */
 const SAID_ROWS = 16;
 const SHELL_ROWS = 30;
 const DIFF_ROWS = 40;
 const END_ROWS = 4;
 const DETAIL_ROWS = 200;
-/** A run that took less needs no line of its own. */
+/** A shorter run needs no line of its own. */
 const LONG_RUN_MS = 5_000;
 
-/** An item of the conversation as rows, an empty one first when it stands apart from the item before it. */
+/** An item of the conversation as rows, with an empty row first if it stands apart from the previous item. */
 export function itemRows(
   item: ViewItem,
   context: ViewContext,
@@ -71,7 +71,7 @@ export function rowsOf(block: Block, context: ViewContext): readonly Line[] {
       return shellRows(block, context);
     case "note": {
       const { level, phrase } = block;
-      // An untrusted project brings a list of its own, to decide on.
+      // An untrusted project brings its own list to decide on.
       if (phrase.code === "notice" && phrase.notice.code === "untrusted") return [];
       const mark = phrase.code === "compacted" ? marks.down : level === "info" ? marks.dot : "!";
       return noteRows(phraseText(phrase, tokensText), { level, mark }, context);
@@ -83,7 +83,7 @@ export function rowsOf(block: Block, context: ViewContext): readonly Line[] {
 
 /** Stands below an answer that was stopped. */
 const INTERRUPTED: Line = line("(interrupted)", { role: "warning" });
-/** Stands below what an attempt wrote before it failed; the next one writes all of it again. */
+/** Stands below the output of a failed attempt; the next attempt writes all of it again. */
 const BROKEN_OFF: Line = line("(broken off)", { role: "warning" });
 
 const LEVELS: { readonly [level in Level]: Role } = { info: "muted", warning: "warning", error: "bad" };
@@ -101,11 +101,11 @@ type BlockOf<K extends Block["kind"]> = Extract<Block, { readonly kind: K }>;
 
 const OWN: Style = { role: "own" };
 
-/** On a band of their own, so that they are found again when scrolling back. */
+/** On a coloured band, to be found again when scrolling back. */
 function saidRows(block: BlockOf<"said">, { width, marks }: ViewContext): readonly Line[] {
   const images = block.images === 0 ? "" : `  [${counted(block.images, "image")}]`;
   const mark = span(`${marks.prompt} `, { role: "own-mark" });
-  // A band that is no colour is a mark on each row.
+  // Without colours the band is a mark on each row.
   const rest = marks.prompt === ">" ? mark : span("  ", OWN);
   const rows = textLines(block.text + images).flatMap((text, index) =>
     wrapLine([span(text, OWN)], { width, first: [index === 0 ? mark : rest], rest: [rest] }),
@@ -188,7 +188,7 @@ function endRows(block: BlockOf<"end">, context: ViewContext): readonly Line[] {
   return noteRows([...how, facts.join(` ${marks.dot} `)].join(" "), { level, mark: "!" }, context);
 }
 
-/** The files that a run changed, and what was checked since. */
+/** The files that a run changed, and the checks made since. */
 function proofOf({ changes, evidence }: BlockOf<"end">, { dot }: ViewContext["marks"]): string {
   const said = evidence === undefined ? "" : evidenceText(evidence);
   if (said === "" && changes !== undefined) return `${counted(changes.files, "file")} changed`;
@@ -221,8 +221,8 @@ function doneRow(block: BlockOf<"end">, { width, marks }: ViewContext): Line {
 }
 
 /**
- * A call: one line with its state, then the change it made or the end of what it wrote. Nothing while it is
- * asked about: the question is its line.
+ * A call: one line with its state, then its change or the end of its output. Nothing while a question about
+ * it is open: the question is its line.
  */
 function callRows(block: CallBlock, context: ViewContext): readonly Line[] {
   if (block.state === "asking") return [];
@@ -245,7 +245,7 @@ function headRow(block: CallBlock, indent: string, context: ViewContext): Line {
     span(name, { bold: true }),
     span(subject === "" ? "" : ` ${oneLine(subject)}`),
   ];
-  // The room a long title leaves is at least half of the row.
+  // A long title leaves at least half of the row.
   const end = fitLine(
     [span(stateText(block, context), { role: hasFailed ? "bad" : "muted" })],
     Math.max(Math.floor(width / 2), width - lineColumns(head) - 2),
@@ -305,7 +305,7 @@ function agentRows(agent: AgentBlock, context: ViewContext): readonly Line[] {
   return [fitLine(head, width), ...agent.items.flatMap((each) => childRows(each, context))];
 }
 
-/** The work of a subagent: its calls, with details its answers too. */
+/** A subagent's activity: its calls, and with details its answers too. */
 function childRows(item: ViewItem, context: ViewContext): readonly Line[] {
   const block = blockOf(item, context);
   if (block?.kind !== "call" && block?.kind !== "answer") return [];
@@ -337,7 +337,7 @@ function argumentsOf(item: ViewItem, { width }: ViewContext): readonly Line[] {
   );
 }
 
-/** Most items of a conversation opened again that are shown. */
+/** Maximum items shown of a conversation opened again. */
 const SHOWN_AGAIN = 60;
 
 export interface ScrollRows {
@@ -346,24 +346,24 @@ export interface ScrollRows {
 }
 
 interface ScrollOptions {
-  /** The place of the first item. Default 0. */
+  /** Index of the first item. Default 0. */
   readonly from?: number;
   /** True: no empty rows between items. */
   readonly isTight?: boolean;
-  /** False: an answer is given out when it is over. Default true. */
+  /** False: an answer is handed out when it is complete. Default true. */
   readonly isLive?: boolean;
-  /** False for an item that has no rows; asked when it is over. `next`: the one that follows. */
+  /** False for an item without rows; called when the item is final. `next`: the following item. */
   readonly isShown?: (item: ViewItem, next: ViewItem | undefined) => boolean;
 }
 
 /**
- * Goes through the items of a conversation. What cannot change any more is given out once; so are the rows of
- * an answer that is being written, as soon as more text cannot change them.
+ * Walks through a conversation's items. Hands out once whatever is final, including the rows of an unfinished
+ * answer that more text cannot change.
  */
 export class Scroll {
   readonly #options: ScrollOptions;
   #next: number;
-  /** Messages of the person among the items that were gone through. */
+  /** The person's messages among the items already handled. */
   #said = 0;
   #before: ViewItem["type"] | undefined;
   #stream: { readonly id: string; readonly markdown: MarkdownStream; chars: number } | undefined;
@@ -374,12 +374,12 @@ export class Scroll {
     this.#next = options.from ?? 0;
   }
 
-  /** The place of the first item that was not given out. */
+  /** Index of the first item not handed out. */
   get next(): number {
     return this.#next;
   }
 
-  /** Skips what was said before the last message of the person, and tells how much that is. */
+  /** Skips everything before the person's last message, and tells how much was skipped. */
   open(items: readonly ViewItem[], { marks, now }: ViewContext): void {
     const last = items.findLastIndex(({ type }) => type === "user");
     const skipped = Math.max(last, items.length - SHOWN_AGAIN);
@@ -396,8 +396,8 @@ export class Scroll {
   }
 
   /**
-   * The view begins anew: what was printed stays, and only what comes from here on is given out. A line says
-   * so where something was taken back.
+   * Restarts with a reset view: printed rows stay, and only later items are handed out. Adds a line if
+   * something was taken back.
    */
   restart(items: readonly ViewItem[]): void {
     const said = items.filter(({ type }) => type === "user").length;
@@ -408,13 +408,13 @@ export class Scroll {
     this.#stream = undefined;
   }
 
-  /** Prints lines that are no part of the conversation, before whatever of it comes next. */
+  /** Prints lines outside the conversation, before its next rows. */
   print(lines: readonly Line[]): void {
     this.#extra.push(...lines);
     this.#before ??= "notice";
   }
 
-  /** The rows to show now. `isOver`: tells whether an item cannot change any more. */
+  /** The rows to show now. `isOver`: whether an item is final. */
   advance(
     items: readonly ViewItem[],
     context: ViewContext,
@@ -492,7 +492,7 @@ function fitting(row: Line, width: number): readonly Line[] {
   return wrapLine(row, { width, rest: line(margin.slice(0, width / 2)) });
 }
 
-/** A view that fails shows its item plain, and the program goes on. */
+/** Shows an item plain if its view fails, so that the program continues. */
 function safeLines(
   item: ViewItem,
   context: ViewContext,

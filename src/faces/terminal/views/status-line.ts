@@ -24,14 +24,14 @@ import { titleRule } from "./question-lines.ts";
 
 export interface StatusFacts {
   readonly view: Pick<SessionView, "model" | "effort" | "mode" | "context" | "costUsd"> | undefined;
-  /** Branch, else the name of the folder. */
+  /** Branch, else the folder's name. */
   readonly place: string;
   readonly marks: Marks;
   readonly width: number;
   readonly extra?: readonly string[];
 }
 
-/** Mode, model, context, cost and place in one row; what matters least goes first where there is no room. */
+/** Mode, model, context, cost and place in one row; the least important go first if room is short. */
 export function statusLine({ view, place, marks, width, extra = [] }: StatusFacts): Line {
   if (view === undefined) return fitLine([span(`  starting ${marks.more}`, { role: "muted" })], width);
   const { usedTokens, windowTokens } = view.context;
@@ -83,8 +83,8 @@ function isNearEnd({ usedTokens, windowTokens }: SessionView["context"]): boolea
 }
 
 /**
- * The rule above the input, one row: while a run is at work it tells the time, the tokens, or a retry with
- * the seconds left.
+ * The rule above the input, one row: during a run it shows the time, the tokens, or a retry with the seconds
+ * left.
  */
 export function inputRule(view: SessionView | undefined, { now, marks, width }: RuleLook): Line {
   const facts = view === undefined ? undefined : activityOf(view, now, marks);
@@ -103,7 +103,7 @@ const WARNING_FROM = 50;
 
 type RuleLook = { readonly now: number; readonly marks: Marks; readonly width: number };
 
-/** The words for a run that waits for no answer: a question announces itself. */
+/** The words for a run that is not waiting for an answer: a question announces itself. */
 function activityOf(view: SessionView, now: number, marks: Marks): Line | undefined {
   const { run, state } = view;
   if (run === undefined || state === "waiting") return undefined;
@@ -126,14 +126,14 @@ function activityOf(view: SessionView, now: number, marks: Marks): Line | undefi
   return [beat, span(facts.join(` ${marks.dot} `), { role: "muted" })];
 }
 
-/** Most rows of each list that stands above the input. */
+/** Maximum rows of each list above the input. */
 const MOST = 6;
 
-/** The model's own list of steps, as long as something of it is left to do. */
+/** The model's list of steps while any are open. */
 export function todoLines({ todo }: SessionView, { marks, width }: ViewContext): readonly Line[] {
   if (todo.every(({ status }) => status === "completed")) return [];
   const done = todo.filter(({ status }) => status === "completed").length;
-  // Of a long list, what is being done and what comes next matters.
+  // Of a long list, the current and the next steps matter.
   const from = Math.max(
     0,
     Math.min(todo.findIndex(({ status }) => status !== "completed") - 1, todo.length - MOST),
@@ -159,7 +159,7 @@ export interface RunningShell {
   readonly startedAt: number;
 }
 
-/** Commands that the person typed, as long as they are at work. */
+/** Shell commands of the person that are still running. */
 export function shellLines(
   shells: readonly RunningShell[],
   { marks, width, now }: ViewContext,
@@ -191,7 +191,7 @@ export function jobLines({ jobs }: SessionView, { marks, width }: ViewContext): 
     );
 }
 
-/** Messages that wait: `next` for the next request, numbered ones for after the run. */
+/** Waiting messages: `next` for the next request, numbered ones for after the run. */
 export function queueLines(view: SessionView, { marks, width }: ViewContext): readonly Line[] {
   const row = (label: string, text: string): Line =>
     fitLine([span(`  ${label.padEnd(7)} `, { role: "muted" }), span(oneLine(text))], width);
@@ -210,7 +210,7 @@ export function queueLines(view: SessionView, { marks, width }: ViewContext): re
 interface HeaderFacts {
   readonly info: SessionInfo;
   readonly version: string;
-  /** True where the mode is news: in a new folder, or one that a flag chose. */
+  /** True if the mode is news: in a new folder, or chosen by a flag. */
   readonly tellsMode: boolean;
 }
 
@@ -253,12 +253,12 @@ export function headerLines(
 
 const NARROW = 60;
 
-/** Stands where a conversation ends and another one begins. */
+/** Stands where one conversation ends and another begins. */
 export function markLines(title: string, context: ViewContext): readonly Line[] {
   return [[], ...titleRule({ title: line(title, { role: "muted" }), role: "rule" }, context)];
 }
 
-/** A path as short as it can be told: from the folder at work, else from home. */
+/** The shortest form of a path: relative to the working directory, else to home. */
 function shownPath(path: string, cwd?: string): string {
   const near = cwd === undefined ? path : relative(cwd, path);
   if (cwd !== undefined && !near.startsWith("..")) return near;
@@ -271,7 +271,7 @@ function listed(names: readonly string[]): string {
   return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;
 }
 
-/** How to go on with a session that said something, and what still waits; `isStored`: it is kept. */
+/** How to resume a session with content, and what still waits; `isStored`: the waiting messages are saved. */
 export function goOnLines(
   session: CodingSession | undefined,
   { isStored, width }: { readonly isStored: boolean; readonly width: number },

@@ -16,7 +16,7 @@ import { SessionContext } from "./session-scope.ts";
 
 interface ItemProps {
   readonly item: ViewItem;
-  /** The entry is one that another view has led to. */
+  /** True for the entry that another view has linked to. */
   readonly isMarked?: boolean;
 }
 
@@ -24,7 +24,7 @@ interface ItemState {
   readonly hasFailed?: boolean;
 }
 
-/** One item of a conversation. It is drawn anew only when it has changed; one that cannot be is its kind. */
+/** One item of a conversation. It is redrawn only if it has changed; if drawing fails, its kind is shown. */
 class ItemView extends Component<ItemProps, ItemState> {
   static override getDerivedStateFromError(): ItemState {
     return { hasFailed: true };
@@ -160,10 +160,10 @@ function Note({ level, phrase }: { readonly level: Level; readonly phrase: Phras
 
 const LEVELS = { info: "soft", warning: "warn", error: "bad" } as const;
 
-/** A change of at most this many lines stands open. */
+/** A change of at most this many lines starts unfolded. */
 const OPEN_LINES = 20;
 
-/** A call: one line, which opens to all of it. Short changes, and output that matters, stand open. */
+/** A call: one line that unfolds to all of it. Short changes and relevant output start unfolded. */
 function Call({ block }: BlockProps<"call">): VNode {
   const words = useWords();
   const { name, subject, state, diff, output, shows, agent, isNested } = block;
@@ -206,10 +206,10 @@ const MARKS: { readonly [S in ToolItem["state"]]: Mark } = {
   aborted: "stop",
 };
 
-/** The result in a few words; of a call that is asked about none: the question says it. */
+/** The result in a few words; none while a question is open, which shows it. */
 function Facts({ block: { state, brief, durationMs = 0 } }: BlockProps<"call">): VNode {
   const { words, duration } = useLanguage();
-  // The mark says that it went well.
+  // The mark already shows success.
   const said = brief === "exit code 0" ? "" : brief;
   const result = said !== "" || state === "ok" || state === "asking" ? said : words.marks[MARKS[state]];
   const time = durationMs >= 1_000 ? duration(durationMs) : "";
@@ -237,7 +237,7 @@ function CallDetails({ block: { input, subject, output } }: { readonly block: Ca
   );
 }
 
-/** Arguments with one text are that text: a command reads better without quotes and escapes. */
+/** If the only argument is text, shows it as is: a command reads better without quotes and escapes. */
 function argumentText(input: ToolItem["input"]): string {
   const [only, ...more] = Object.values(input);
   return typeof only === "string" && more.length === 0 ? only : JSON.stringify(input, undefined, 2);

@@ -15,7 +15,7 @@ import { QuestionView } from "./question-view.tsx";
 import { useOpenSession } from "./session-scope.ts";
 import { SessionSide } from "./session-side.tsx";
 
-/** The conversation of a session, and the dock to take part in it. */
+/** The conversation of a session, and the dock for taking part in it. */
 export function Conversation(): VNode {
   const words = useWords();
   const reader = useReader();
@@ -29,7 +29,7 @@ export function Conversation(): VNode {
   }, [entry]);
   const send = async (text: string, when: "now" | "after"): Promise<boolean> =>
     (await work.attempt(() => reader.send(id, { text, when }).then(() => true))) ?? false;
-  // The question shows the plan that it is about.
+  // The question shows the plan it is about.
   const asked = questions[0]?.callId;
   const items = asked === undefined ? view.items : view.items.filter((item) => item.id !== `plan_${asked}`);
   return (
@@ -44,7 +44,7 @@ export function Conversation(): VNode {
           <WorkLine work={work} />
           {retry !== undefined && <ConnectionLost retry={retry} />}
           {view.run !== undefined && state === "running" && retry === undefined && <RunLine run={view.run} />}
-          {/* Not before it is known who may answer: keys that come first would miss the answers. */}
+          {/* Only once it is known who may answer: earlier keys would miss the answers. */}
           {detail !== undefined && <Questions />}
           <Queue />
           {isWritable && questions.length === 0 && (
@@ -66,7 +66,7 @@ export function Conversation(): VNode {
   );
 }
 
-/** Says when the next attempt follows, and makes it at once when asked. */
+/** Shows when the next attempt follows, and makes it at once on request. */
 function ConnectionLost({ retry }: { readonly retry: ConnectionRetry }): VNode {
   const words = useWords();
   const [left, setLeft] = useState(0);
@@ -107,7 +107,7 @@ function RunLine({ run: { phase, retry, outputTokens } }: { readonly run: RunVie
       {retry === undefined
         ? words.phase[phase]
         : words.retrying(retry.attempt, terminalLine(retry.reason, 200))}
-      {/* A reader of screens would be told each token. */}
+      {/* A screen reader would announce each token. */}
       <span aria-hidden="true"> · {words.tokens(count(outputTokens))}</span>
     </p>
   );
@@ -123,7 +123,7 @@ function Questions(): VNode {
   useEffect(() => {
     const isFirst = before.current === undefined;
     before.current = first?.id;
-    // Who writes something goes on writing; who answered goes on with the next question, or writes.
+    // Keeps the focus of a person who is typing; after an answer it moves to the next question or the box.
     if (document.activeElement !== document.body && document.activeElement?.id !== "main") return;
     if (first !== undefined) box.current?.querySelector<HTMLElement>("h2")?.focus();
     else if (!isFirst) box.current?.parentElement?.querySelector("textarea")?.focus();
@@ -140,7 +140,7 @@ function Questions(): VNode {
           all={questions.length}
           isWritable={isWritable}
           answer={async (answer) => {
-            // Who stops stops the run, and the call with it. One that has ended to wait takes only answers.
+            // Stopping ends the run along with the call. A run that has ended to wait takes only answers.
             const isStop = answer.choice === "stop" && first.type === "permission" && view.run !== undefined;
             if (isStop) return actions.stop();
             await work.attempt(() => reader.answer(first.id, { ...answer, sessionId: route.id }));
@@ -172,13 +172,13 @@ function Queue(): VNode | null {
 
 interface ComposerProps {
   readonly isRunning: boolean;
-  /** The text so far. It outlives a question that takes the place of the box. */
+  /** The text so far. It survives a question that takes the box's place. */
   readonly draft: string;
   readonly change: (draft: string) => void;
-  /** Undefined where it is not known. */
+  /** Undefined if unknown. */
   readonly mode: string | undefined;
   readonly model: string;
-  /** Resolves to false when the message did not go out: it stays in the box. */
+  /** Resolves to false if the message was not sent: it stays in the box. */
   readonly send: (text: string, when: "now" | "after") => Promise<boolean>;
   readonly stop: () => void;
 }
@@ -195,7 +195,7 @@ function Composer({ isRunning, draft, change, mode, model, send, stop }: Compose
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === "Escape" && isRunning && draft === "") return stop();
-    // Enter that chooses a word of an input method is none of ours.
+    // An Enter that confirms an input method's suggestion is not for us.
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     void submit(event.altKey ? "after" : "now");
@@ -240,16 +240,16 @@ function Composer({ isRunning, draft, change, mode, model, send, stop }: Compose
 }
 
 interface ItemListProps {
-  /** All that there are when it is drawn first. */
+  /** All items at the first draw. */
   readonly items: readonly ViewItem[];
-  /** Place of the item to lead to; undefined: the newest. */
+  /** Index of the item to show; undefined: the newest. */
   readonly place: number | undefined;
 }
 
-/** How near to the end of the page a reader is who wants to see what comes. */
+/** Maximum distance from the end at which a reader still follows new content. */
 const NEAR_END = 120;
 
-/** The items of a conversation. Of a long one a part is drawn; more follows when it is asked for. */
+/** The items of a conversation. Of a long one only a part is drawn; more on request. */
 function ItemList({ items, place }: ItemListProps): VNode {
   const words = useWords();
   const [shown, setShown] = useState(() => openWindow(items.length, place));
@@ -297,7 +297,7 @@ function ItemList({ items, place }: ItemListProps): VNode {
   );
 }
 
-/** The scroller around an element: a part of a wide page, all of a narrow one. */
+/** The element that scrolls: a part of a wide page, all of a narrow one. */
 function scrollerOf(element: Element | null): Element {
   const box = element?.closest(".scroll");
   const isOwn = box != null && getComputedStyle(box).overflowY === "auto";
@@ -305,9 +305,9 @@ function scrollerOf(element: Element | null): Element {
 }
 
 interface Following {
-  /** True as long as the reader stands at the end. */
+  /** True while the reader is at the end. */
   readonly isFollowing: { current: boolean };
-  /** True once they have gone more than a screen away from it. */
+  /** True once they are more than half a screen away from it. */
   readonly isAway: boolean;
   readonly setAway: (isAway: boolean) => void;
 }
@@ -326,7 +326,7 @@ function useFollowing(list: { readonly current: Element | null }, initially: boo
       const box = scrollerOf(list.current);
       if (isFollowing.current) box.scrollTo(0, box.scrollHeight);
     };
-    // Captured: of a part of the page it does not bubble.
+    // Captured, because scroll events of an element do not bubble.
     const options = { passive: true, capture: true };
     addEventListener("scroll", look, options);
     addEventListener("resize", stay);
@@ -338,7 +338,7 @@ function useFollowing(list: { readonly current: Element | null }, initially: boo
   return { isFollowing, isAway, setAway };
 }
 
-/** The place of the item that shows an entry, or of the first one after it. */
+/** The index of the item that shows an entry, or of the first one after it. */
 function placeOfEntry(items: readonly ViewItem[], entry: JournalEntry): number | undefined {
   const callId = "callId" in entry ? entry.callId : undefined;
   const own = items.findIndex(
@@ -348,16 +348,16 @@ function placeOfEntry(items: readonly ViewItem[], entry: JournalEntry): number |
   return place === -1 ? undefined : place;
 }
 
-/** Items that are drawn at first, and how many more each time somebody asks. */
+/** Items drawn at first, and added on each request for more. */
 export const WINDOW_STEP = 120;
 
-/** The part of a list that is drawn. `to` undefined: up to the newest, also as it grows. */
+/** The part of a list that is drawn. `to` undefined: up to the newest, even as the list grows. */
 interface ShownWindow {
   readonly from: number;
   readonly to: number | undefined;
 }
 
-/** The newest items of a list, or those around a place that somebody was led to. */
+/** The newest items of a list, or those around a linked place. */
 export function openWindow(length: number, place?: number): ShownWindow {
   if (place === undefined || place >= length - WINDOW_STEP)
     return { from: Math.max(0, length - WINDOW_STEP), to: undefined };
@@ -374,7 +374,7 @@ export function withLater({ from, to }: ShownWindow, length: number): ShownWindo
   return { from, to: end >= length ? undefined : end };
 }
 
-/** The window of a reader who follows the newest: what has long gone by is drawn no more. */
+/** The window of a reader who follows the newest: drops items far behind. */
 export function slidWindow(shown: ShownWindow, length: number): ShownWindow {
   return length - shown.from > 4 * WINDOW_STEP ? openWindow(length) : shown;
 }

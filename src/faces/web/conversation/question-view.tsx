@@ -18,14 +18,14 @@ import { isTyping } from "../use-keys.ts";
 interface QuestionProps {
   readonly question: Question;
   readonly all?: number;
-  /** False: it is shown, and answered elsewhere. */
+  /** False: it is shown here but answered elsewhere. */
   readonly isWritable?: boolean;
   readonly answer: (answer: QuestionAnswer) => Promise<unknown>;
 }
 
 /**
- * An open question with all that is asked, why, and the answers it takes, none of them preselected. A value
- * is filled in field by field.
+ * An open question with everything that is asked, why, and the answers it accepts, none of them preselected.
+ * A value is filled in field by field.
  */
 export function QuestionView({ question, all = 1, isWritable = true, answer }: QuestionProps): VNode {
   const words = useWords();
@@ -134,7 +134,7 @@ function planOf(question: Question): string | undefined {
   return typeof plan === "string" ? plan : undefined;
 }
 
-/** Nothing of it is cut: the end of a command is where the danger may be. */
+/** Shown in full: the danger may be at the end of a command. */
 function Subject({ question }: { readonly question: Question }): VNode {
   const { input, tool, reason, diff } = question;
   const words = useWords();
@@ -183,7 +183,7 @@ interface Act {
   readonly act: () => void;
 }
 
-/** Yes and no to a call or a plan: each a numbered button, of which no asks why. */
+/** Yes and no to a call or a plan, each as a numbered button without a further confirmation. */
 function Decision({ question, send }: AnswerProps): VNode {
   const words = useWords();
   const { tool, choices, options = [] } = question;
@@ -233,12 +233,12 @@ function Decision({ question, send }: AnswerProps): VNode {
 }
 
 interface RefusalProps extends Pick<AnswerProps, "send"> {
-  /** True: nothing can come of a no without words. */
+  /** True: a refusal without words is useless. */
   readonly isPlan: boolean;
   readonly back: () => void;
 }
 
-/** The row of answers once somebody says no: why, if they want to say. */
+/** The row of answers after a no, with an optional reason. */
 function Refusal({ isPlan, send, back }: RefusalProps): VNode {
   const words = useWords();
   const asks = isPlan ? words.whatToChange : words.reason;
@@ -279,7 +279,7 @@ function Refusal({ isPlan, send, back }: RefusalProps): VNode {
 }
 
 interface FieldProps {
-  /** Undefined where there is nothing to fill in. */
+  /** Undefined if there is nothing to fill in. */
   readonly field: ValueField | undefined;
   readonly label: string;
   readonly give: (value: Json | undefined) => void;
@@ -287,7 +287,7 @@ interface FieldProps {
   readonly leaveWord: string;
 }
 
-/** One field: its options, each with a number, or a text of one's own. */
+/** One field: its numbered options, or free text. */
 function FieldForm({ field, label, give, leave, leaveWord }: FieldProps): VNode {
   const words = useWords();
   const { kind, isOpen, isRequired, initial, options: offered } = field ?? NOTHING;
@@ -403,7 +403,7 @@ function textOf(value: Json, kind: string): string {
   return typeof value === "string" && kind !== "json" ? value : JSON.stringify(value);
 }
 
-/** The answer to a field; undefined while there is none, `wrong` where it is not JSON. */
+/** The answer to a field; undefined while there is none, `wrong` if it is not JSON. */
 function readAnswer(
   { kind, isOpen, isRequired }: Pick<ValueField, "kind" | "isOpen" | "isRequired"> = NOTHING,
   text: string,
@@ -419,7 +419,7 @@ function readAnswer(
 
 const NOTHING = { kind: "text", isOpen: false, isRequired: false, initial: undefined, options: [] } as const;
 
-/** The value of a text; undefined where it is not JSON. The server says what is wrong with a number. */
+/** The value of text; undefined if it is not JSON. Invalid numbers are left to the server to report. */
 function readText(text: string, kind: string): Json | undefined {
   if (kind === "number") return Number.isNaN(numberOf(text)) ? text : numberOf(text);
   if (kind !== "json" || text === "") return text;
@@ -427,10 +427,10 @@ function readText(text: string, kind: string): Json | undefined {
   return parsed.ok ? (parsed.value as Json) : undefined;
 }
 
-/** Keys that were pressed this soon were meant for something else. */
+/** Keys pressed this soon were meant for something else. */
 const EARLY_KEY_MS = 200;
 
-/** Has the digits choose, from 1 on, and Escape leave. */
+/** Lets digits choose, from 1, and Escape leave. */
 function useAnswerKeys(choose: readonly (() => void)[], leave: () => void): void {
   const [shownAt] = useState(() => performance.now());
   const newest = useRef({ choose, leave });
@@ -450,10 +450,10 @@ function useAnswerKeys(choose: readonly (() => void)[], leave: () => void): void
   }, []);
 }
 
-/** Time in which a click may be the second half of one that was meant for what stood there before. */
+/** Time in which a click may be the second half of one meant for what was there before. */
 const EARLY_MS = 400;
 
-/** Props of what takes no click right after it was shown. Keys work at once: they go where the focus is. */
+/** Props of an element that ignores clicks right after it appears. Keys work at once: the focus has them. */
 function useLateClicks(): { readonly onClickCapture: (click: MouseEvent) => void } {
   const [shownAt] = useState(() => performance.now());
   return {

@@ -15,7 +15,7 @@ import type { SessionView } from "../../../view/view.ts";
 import { type HostView, ViewFold } from "../../../view/view-fold.ts";
 import { useReader } from "../work.tsx";
 
-/** A session as far as it has been heard of. A new object after each change; the entries grow in place. */
+/** A session as received so far. Each change creates a new object; the entries grow in place. */
 export interface FeedState {
   readonly view: SessionView;
   readonly entries: readonly JournalEntry[];
@@ -23,13 +23,13 @@ export interface FeedState {
   readonly queue: readonly WaitingMessage[];
   readonly queueHeld: boolean;
   readonly questions: readonly Question[];
-  /** Undefined where nobody knows. */
+  /** Undefined if unknown. */
   readonly mode: PermissionMode | undefined;
-  /** True once everything that was there has come. */
+  /** True once everything stored has arrived. */
   readonly isReady: boolean;
 }
 
-/** The host of a session in which nothing happens. */
+/** The host of an inactive session. */
 export const IDLE_HOST: HostView = {
   state: "idle",
   queue: [],
@@ -44,8 +44,8 @@ export const IDLE_HOST: HostView = {
 };
 
 /**
- * The fold from the stream of a session to what the page shows. Feed it each item once, in order. An entry
- * that is sent again, after a connection broke, counts once.
+ * Folds a session's stream into the page's state. Feed it each item once, in order. An entry that is sent
+ * again after a lost connection counts once.
  */
 export class SessionFeed {
   #host: HostView = IDLE_HOST;
@@ -74,7 +74,7 @@ export class SessionFeed {
     });
   }
 
-  /** Takes up what the server says of the session beside its entries. */
+  /** Applies the server's facts about a session that are not in its entries. */
   detail({ state, queue, queueHeld, questions, model, permissionMode }: SessionDetail): void {
     this.#changeMode(permissionMode);
     this.#change({ state, queue, queueHeld, questions, ...defined({ model }) });
@@ -116,7 +116,7 @@ export class SessionFeed {
         return this.#change({ queue: passing.queue, queueHeld: passing.held });
       case "ready":
         this.#isReady = true;
-        // A run without an end in a session where nothing runs was cut.
+        // A run without an end in an idle session was interrupted.
         if (this.#host.state === "idle") this.#fold.leaveRun();
         return this.#change({});
       case "reset":
@@ -142,13 +142,13 @@ export class SessionFeed {
 
 export interface FollowedSession extends FeedState {
   readonly detail: SessionDetail | undefined;
-  /** Undefined while the connection stands. */
+  /** Undefined while connected. */
   readonly retry: ConnectionRetry | undefined;
-  /** The refusal of the server, such as for an id that it does not know. */
+  /** The server's refusal, such as for an unknown id. */
   readonly fault: unknown;
 }
 
-/** Follows a session as long as the component is shown; draws at most once a frame. */
+/** Follows a session while the component is shown; draws at most once per frame. */
 export function useSession(id: string): FollowedSession {
   const reader = useReader();
   const [session, setSession] = useState<FollowedSession>(notOpened);
@@ -173,9 +173,9 @@ function notOpened(): FollowedSession {
 }
 
 /**
- * Reads a session until the signal ends it. `changed` gets the function that tells how it is now. Details are
- * asked for behind the entries, which are shown first, and again after each connection that broke: what
- * passed in between is in them.
+ * Follows a session until the signal aborts. `changed` receives a function that returns the current state.
+ * Details are requested after the entries, which are shown first, and again after each lost connection: they
+ * cover what was missed meanwhile.
  */
 export async function followSession(
   reader: Reader,
@@ -187,7 +187,7 @@ export async function followSession(
   let detail: SessionDetail | undefined;
   let retry: ConnectionRetry | undefined;
   let fault: unknown;
-  // An answer that is older than what the stream has told since would take that back.
+  // A response older than the stream's latest news would undo them.
   let told = 0;
   const now = (): FollowedSession => ({ ...feed.now, detail, retry, fault });
   const tell = (): void => {

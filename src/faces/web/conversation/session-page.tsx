@@ -167,7 +167,7 @@ function Heading(): VNode {
   );
 }
 
-/** All steps of the session in one line: each leads to its place in the conversation. */
+/** All steps of the session in one line: each links to its place in the conversation. */
 function SessionStrip(): VNode {
   const { words, duration } = useLanguage();
   const { entries, showEntry } = useOpenSession();
@@ -211,7 +211,7 @@ function Actions({ close }: { readonly close: () => void }): VNode {
   );
 }
 
-/** How the session stands, and how long its newest run has taken. */
+/** The state of the session, and the duration of its newest run. */
 function Pill(): VNode | null {
   const { words, seconds } = useLanguage();
   const { view, state, detail } = useOpenSession();
@@ -248,7 +248,7 @@ function linesOf(damaged: readonly { readonly line: number }[]): string {
   return `${first.join(", ")}${damaged.length > first.length ? ", …" : ""}`;
 }
 
-/** A session as a whole, in one of its pictures. */
+/** A whole session in one of its pictures. */
 function SessionPictures(): VNode {
   const { route, work } = useOpenSession();
   const isWide = route.view === "timeline" || route.view === "context";
@@ -304,7 +304,7 @@ function Picture(): VNode | null {
 
 type Pictures = NonNullable<ReturnType<typeof usePictures>>;
 
-/** The server knows more of the changes than the entries say: contents that are in no result of a call. */
+/** The server knows more about the changes than the entries: contents that are not in any call's result. */
 function Files({ FilesView }: Pick<Pictures, "FilesView">): VNode {
   const reader = useReader();
   const [changes, setChanges] = useState<readonly SessionChange[]>();
@@ -332,7 +332,7 @@ function Files({ FilesView }: Pick<Pictures, "FilesView">): VNode {
   );
 }
 
-/** The pictures, which are loaded when one is looked at first; undefined until then. */
+/** The pictures, loaded when one is first viewed; undefined until then. */
 export function usePictures(work: Work): typeof import("../picture-parts.ts") | undefined {
   return useLoaded(() => work.attempt(() => import("../picture-parts.ts")), []);
 }

@@ -15,18 +15,18 @@ export interface SessionActions {
   readonly redo: () => void;
 }
 
-/** The session that the page is at, and what can be done with it. */
+/** The current session of the page, and the actions on it. */
 export interface OpenSession extends FollowedSession {
   readonly route: Extract<Route, { readonly type: "session" }>;
   readonly actions: SessionActions;
   readonly work: Work;
-  /** False while it only can be read, or while that is not known. */
+  /** False if it is read-only, or while that is unknown. */
   readonly isWritable: boolean;
   /** The run before which files can be put back now, if any. */
   readonly canUndo: "newest" | "earlier" | undefined;
   readonly canRedo: boolean;
   readonly showDetails: () => void;
-  /** Leads to the place of an entry in the conversation. */
+  /** Goes to the place of an entry in the conversation. */
   readonly showEntry: (entryId: string) => void;
 }
 
@@ -40,7 +40,7 @@ export function useOpenSession(): OpenSession {
   return open;
 }
 
-/** The actions on one session. Their outcomes are said by `work`. */
+/** The actions on one session. `work` shows their outcomes. */
 export function sessionActions(id: string, reader: Reader, work: Work, words: Words): SessionActions {
   const move = async (what: "undo" | "redo", result: Promise<UndoResult>): Promise<void> => {
     const done = await work.attempt(() => result);
@@ -58,10 +58,10 @@ export function sessionActions(id: string, reader: Reader, work: Work, words: Wo
   };
 }
 
-/** Files that are named; of more their count follows. */
+/** Maximum files that are named; then the number of others follows. */
 const NAMED = 3;
 
-/** The outcome of an undo or a redo in words, with the files. */
+/** The outcome of an undo or redo in words, with the files. */
 function undoText(what: "undo" | "redo", { changes, failed }: UndoResult, words: Words): string {
   const paths = changes.map(({ path }) => terminalLine(path, 120));
   const more = paths.length - NAMED;

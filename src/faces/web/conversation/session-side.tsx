@@ -11,7 +11,7 @@ import { StateMark } from "../text/icons.tsx";
 import { Markdown } from "../text/markdown.tsx";
 import { useOpenSession } from "./session-scope.ts";
 
-/** The column beside a conversation: what is to do, what has changed, and the figures of the session. */
+/** The column next to a conversation: todos, changed files, and the session's figures. */
 export function SessionSide(): VNode {
   const { words, clock, count } = useLanguage();
   const { view, detail, mode } = useOpenSession();

@@ -4,14 +4,14 @@ import { type Words, wordsAt } from "./word-table.ts";
 
 export type { Words };
 
-/** The languages of the page, as browsers call them. */
+/** The languages of the page, as browsers name them. */
 export const LANGUAGES = ["en", "zh"] as const;
 
 export type Language = (typeof LANGUAGES)[number];
 
 export const WORDS: { readonly [L in Language]: Words } = { en: wordsAt(0), zh: wordsAt(1) };
 
-/** The language of a person who reads those named, the first one best. */
+/** The best language for a person, given their preferences in order. */
 export function languageFor(wanted: readonly string[]): Language {
   for (const each of wanted) {
     const known = LANGUAGES.find((language) => each.toLowerCase().split("-")[0] === language);
@@ -26,9 +26,9 @@ export function useWords(): Words {
   return WORDS[useContext(LanguageContext)];
 }
 
-/** Writes amounts and moments as the readers of a language expect them. */
+/** Formats amounts and moments as readers of a language expect them. */
 export interface Formats {
-  /** `123`, and from a thousand on `12.3k`. */
+  /** `123`, and from a thousand `12.3k`. */
   readonly count: (value: number) => string;
   /** US dollars: `$0.08`, `<$0.01`. */
   readonly money: (usd: number) => string;
@@ -36,13 +36,13 @@ export interface Formats {
   readonly duration: (milliseconds: number) => string;
   /** `0:40`, `3:44`, `1:02:03`: for figures and axes. */
   readonly stopwatch: (milliseconds: number) => string;
-  /** The same in whole seconds, from one on: for what counts on. */
+  /** Like duration, in whole seconds from one: for running counters. */
   readonly seconds: (milliseconds: number) => string;
-  /** How long ago something was: `40 s`, `9 min`, `2 h 10 min`. */
+  /** The time since something: `40 s`, `9 min`, `2 h 10 min`. */
   readonly age: (milliseconds: number) => string;
-  /** Day and time; of today the time alone. */
+  /** Day and time; only the time if it is today. */
   readonly moment: (time: number, now: number) => string;
-  /** A day of the calendar that is given by its midnight in UTC: `29 Oct`. */
+  /** A calendar day, given as its midnight in UTC: `29 Oct`. */
   readonly date: (day: number) => string;
   readonly clock: (time: number) => string;
   readonly day: (time: number, now: number, words: Pick<Words, "today" | "yesterday">) => string;

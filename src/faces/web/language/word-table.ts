@@ -5,7 +5,7 @@ import { type CompactionMethod, compactedText, ENDED, type EndReason, METHODS } 
 /** English and Chinese. */
 type Pair = readonly [string, string];
 
-/** Words that the screen has in English too. */
+/** Words shared with the terminal, which has them in English. */
 interface SharedWords {
   readonly methods: Readonly<Record<CompactionMethod, string>>;
   readonly evidence: EvidenceWords;
@@ -48,7 +48,7 @@ const SHARED: readonly [SharedWords, SharedWords] = [
   },
 ];
 
-/** The texts of the page, each in every language. */
+/** The texts of the page in each language. */
 const TABLE = {
   language: ["English", "中文"],
   sessions: ["Sessions", "会话"],
@@ -525,7 +525,7 @@ type InOneLanguage<T> = T extends Pair
 
 export type Words = InOneLanguage<typeof TABLE> & SharedWords;
 
-/** The words of the page in the language at this place of each pair. */
+/** The words of the page in the language at an index of each pair. */
 export function wordsAt(place: 0 | 1): Words {
   return { ...(picked(TABLE, place) as InOneLanguage<typeof TABLE>), ...SHARED[place] };
 }

@@ -1,9 +1,9 @@
 import { type ComponentChildren, type Context, createContext, type VNode } from "preact";
 
-/** True when a picture is drawn once, for a file: all of it, without what a person could choose. */
+/** True if a picture is drawn once, for a file: everything, without controls. */
 export const StillContext: Context<boolean> = createContext(false);
 
-/** A part of a whole: `12%`. */
+/** A share: `12%`. */
 export function percentText(part: number, whole: number): string {
   if (whole <= 0) return "0%";
   const percent = (part / whole) * 100;
@@ -12,7 +12,7 @@ export function percentText(part: number, whole: number): string {
 
 const STEPS = [1, 2, 5];
 
-/** Round figures from 0 to `most`, about as many as `wanted`. */
+/** Round figures from 0 to `most`, about `wanted` of them. */
 export function ticksUpTo(most: number, wanted: number): readonly number[] {
   if (!(most > 0)) return [0];
   const rough = most / Math.max(1, wanted);
@@ -21,7 +21,7 @@ export function ticksUpTo(most: number, wanted: number): readonly number[] {
   return Array.from({ length: Math.floor(most / step) + 1 }, (_none, at) => at * step);
 }
 
-/** Values one after the other: where each begins and ends. */
+/** Start and end of each of a sequence of values. */
 export function stacked(values: readonly number[]): readonly (readonly [from: number, to: number])[] {
   let sum = 0;
   return values.map((value) => {
@@ -31,7 +31,7 @@ export function stacked(values: readonly number[]): readonly (readonly [from: nu
   });
 }
 
-/** A place in a picture, as SVG has it: at most two digits after the point. */
+/** A coordinate for SVG, with at most two decimals. */
 export function place(value: number): string {
   return `${Number(value.toFixed(2))}%`;
 }
@@ -49,7 +49,7 @@ interface ChartColumn {
   readonly title: string;
   /** From the bottom: class and value. */
   readonly parts: readonly (readonly [kind: string, value: number])[];
-  /** Said below it. */
+  /** Shown below it. */
   readonly label?: string | undefined;
   readonly isChosen?: boolean;
   readonly choose?: () => void;
@@ -57,15 +57,15 @@ interface ChartColumn {
 
 interface ColumnsProps {
   readonly columns: readonly ChartColumn[];
-  /** Fewer columns are drawn as narrow as this many. */
+  /** Fewer columns get the width they would have at this many. */
   readonly least: number;
   readonly height: number;
   readonly tickText: (value: number) => string;
-  /** The chart in words; without, something around it has them. */
+  /** The chart in words; undefined if an element around it has them. */
   readonly name?: string;
 }
 
-/** Columns of stacked parts over one scale, which begins at 0. */
+/** Columns of stacked parts over one scale that starts at 0. */
 export function Columns({ columns, least, height, tickText, name }: ColumnsProps): VNode {
   const bottom = height - 28;
   const step = 100 / Math.max(least, columns.length);
@@ -140,14 +140,14 @@ function sumOf(parts: ChartColumn["parts"]): number {
 
 interface TableColumn<Row> {
   readonly head: string;
-  /** True where only a reader of screens needs the head. */
+  /** True if only screen readers need the head. */
   readonly isBare?: boolean;
   readonly look?: string;
   readonly cell: (row: Row) => ComponentChildren;
 }
 
 interface TableProps<Row> {
-  /** Stands over the first column. */
+  /** Appears over the first column. */
   readonly title: string;
   readonly rows: readonly Row[];
   readonly columns: readonly TableColumn<Row>[];

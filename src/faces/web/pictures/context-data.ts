@@ -7,10 +7,10 @@ import { estimateTokens, PART_TOKENS, promptText } from "../../../core/model/est
 import { callTitle } from "../../../view/call-text.ts";
 
 /**
- * The parts that fill the window of a model. `fixed`: instructions, tools and all else that no message holds
- * · `input`: words of the person · `remarks`: of the program, of others, of the memory · `answers`: texts and
- * reasoning of the model · `calls`: their arguments · `results` · `images` · `summary`: what a compaction or
- * another conversation left.
+ * The parts that fill a model's window. `fixed`: instructions, tools and everything else outside messages ·
+ * `input`: words of the person · `remarks`: from the program, others or the memory · `answers`: text and
+ * reasoning of the model · `calls`: their arguments · `results` · `images` · `summary`: left by a compaction
+ * or another conversation.
  */
 export type ContextPart =
   | "fixed"
@@ -35,29 +35,29 @@ export const CONTEXT_PARTS: readonly ContextPart[] = [
 
 export type ContextSums = { readonly [part in ContextPart]: number };
 
-/** The content of the window at one request of the conversation. */
+/** The contents of the window at one request of the conversation. */
 export interface ContextTurn {
   /** The answer to it. */
   readonly entryId: string;
-  /** Counts the requests of the conversation from 1. */
+  /** Number of the request in the conversation, from 1. */
   readonly turn: number;
-  /** They add up to `inputTokens`. */
+  /** Their sum is `inputTokens`. */
   readonly parts: ContextSums;
   readonly inputTokens: number;
-  /** Part of it that came from the provider's cache. */
+  /** The part that came from the provider's cache. */
   readonly cacheReadTokens: number;
-  /** True when no provider counted it. */
+  /** True if no provider counted it. */
   readonly isEstimated: boolean;
-  /** A change of what is sent, since the request before. */
+  /** A change in what is sent, since the previous request. */
   readonly event?: "compaction" | "compaction_undone" | "edit";
 }
 
-/** Tokens for an image: the makers charge about that. */
+/** Tokens per image: about the number that providers charge. */
 const IMAGE_TOKENS = 1_500;
 
 /**
- * What filled the window, request by request. The provider's count is divided among the messages by the
- * length of their texts; what it counted beyond them at the first request is fixed. The parts always add up.
+ * The contents of the window, request by request. The provider's count is distributed over the messages by
+ * the length of their text; the excess at the first request is fixed. The parts always add up.
  */
 export function contextTurns(entries: readonly JournalEntry[]): readonly ContextTurn[] {
   const fold = new ContextFold();
@@ -71,11 +71,11 @@ export interface LargePiece {
   readonly tokens: number;
   /** Its beginning, or the name of the tool. */
   readonly label: string;
-  /** Of a call: its command, path or pattern. */
+  /** For a call: its command, path or pattern. */
   readonly detail: string;
-  /** The entry that brought it; absent for what another conversation left. */
+  /** The entry that added it; absent for pieces left by another conversation. */
   readonly entryId?: string;
-  /** The request that it was first part of, from 1. */
+  /** The first request that included it, from 1. */
   readonly since: number;
 }
 
@@ -96,15 +96,15 @@ export function largestPieces(
 class ContextFold {
   readonly turns: ContextTurn[] = [];
   readonly #state = new SessionState();
-  /** Number of the request that each message was first part of. */
+  /** Number of the first request that included each message. */
   readonly #since = new WeakMap<Message, number>();
-  /** The entry of each message, and of each call by its id. */
+  /** The entry of each message, and of each call by id. */
   readonly #entryOf = new Map<Message | string, string>();
   readonly #origins = new WeakMap<Message, "remarks" | "summary">();
-  /** Estimated tokens of the messages that were sent, and how many of the conversation they are. */
+  /** Estimated tokens of the messages sent, and the number of messages counted. */
   #weights = emptySums();
   #counted = 0;
-  /** Tokens that no message holds, and the share of its estimate that a message was counted with. */
+  /** Tokens outside messages, and the factor from a message's estimate to its counted tokens. */
   #fixed = 0;
   #scale = 1;
   #event: ContextTurn["event"];
@@ -116,7 +116,7 @@ class ContextFold {
     this.#learn(entry);
   }
 
-  /** The pieces in the window now, largest first. */
+  /** The current pieces in the window, largest first. */
   pieces(): readonly LargePiece[] {
     const calls: Calls = new Map();
     return this.#state.transcript.messages
@@ -156,7 +156,7 @@ class ContextFold {
     }
   }
 
-  /** The conversation is another one: it is weighed anew. */
+  /** The conversation was replaced: weighs it again. */
   #begin(event: NonNullable<ContextTurn["event"]>): void {
     this.#event = event;
     this.#weights = emptySums();
@@ -164,7 +164,7 @@ class ContextFold {
   }
 
   #request(entry: AssistantEntry): void {
-    // A call that was cut is answered before the next request goes out.
+    // An interrupted call is answered before the next request goes out.
     const { messages } = this.#state.transcript;
     const turn = this.turns.length + 1;
     for (let message = messages[this.#counted]; message !== undefined; message = messages[++this.#counted]) {
@@ -176,7 +176,7 @@ class ContextFold {
     const isEstimated = usage.estimated === true || usage.inputTokens === 0;
     const weight = sumOf(this.#weights);
     if (!isEstimated) {
-      // Weights are estimated high: what was counted beyond them stands in no message.
+      // Weights are estimated high: anything counted beyond them is not in messages.
       this.#fixed = Math.min(usage.inputTokens, Math.max(this.#fixed, usage.inputTokens - weight));
       this.#scale = weight === 0 ? 1 : (usage.inputTokens - this.#fixed) / weight;
     }
@@ -206,7 +206,7 @@ interface Piece {
 
 type Calls = Map<string, Pick<Piece, "label" | "detail">>;
 
-/** The blocks of a message; `calls` has the calls that were seen before. */
+/** The blocks of a message; `calls` contains the calls seen before. */
 function piecesOf(
   { role, content }: Message,
   origin: "remarks" | "summary" | undefined,

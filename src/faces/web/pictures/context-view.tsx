@@ -13,15 +13,15 @@ import {
   largestPieces,
 } from "./context-data.ts";
 
-/** Columns that are drawn: of more requests, each stands for several. */
+/** Maximum columns: with more requests, each stands for several. */
 const MAX_COLUMNS = 120;
-/** Few requests are drawn as narrow as this many. */
+/** Fewer requests get the width they would have at this many. */
 const MIN_COLUMNS = 12;
 const MAX_NUMBERS = 24;
 const LARGEST = 8;
 const NEARLY_FULL = 0.8;
 
-/** Parts that are shown as one: what a tool costs is its calls and their results. */
+/** Parts shown together: a tool's cost is its calls and their results. */
 const SHOWN_PARTS = {
   results: ["calls", "results"],
   fixed: ["fixed"],
@@ -53,7 +53,7 @@ export interface ContextProps {
   readonly onChoose?: ((entryId: string) => void) | undefined;
 }
 
-/** The model's window, request by request: what filled it, and what of it came from the cache. */
+/** The model's window, request by request: its contents, and the part from the cache. */
 export function ContextPicture({ entries, windowTokens, onChoose }: ContextProps): VNode {
   const words = useWords();
   const count = entries.length;
@@ -86,7 +86,7 @@ export function ContextPicture({ entries, windowTokens, onChoose }: ContextProps
   );
 }
 
-/** How full the window is, and how much of it came from the cache. */
+/** How full the window is, and how much came from the cache. */
 function Fill({
   turn: { inputTokens, cacheReadTokens, isEstimated },
   windowTokens,
@@ -155,7 +155,7 @@ function Turns({ turns, at, choose }: TurnsProps): VNode {
   );
 }
 
-/** The place of the largest request among some. */
+/** The index of the largest request in a range. */
 function fullest(turns: readonly ContextTurn[], from: number, to: number): number {
   let found = from;
   for (let at = from; at < to; at++)

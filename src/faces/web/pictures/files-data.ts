@@ -7,7 +7,7 @@ import { type FileDiff, parseUnifiedDiff } from "../../../view/file-diff.ts";
 export interface FileMoment extends Pick<FileStep, "kind" | "run" | "turn" | "time" | "isFailed"> {
   /** The checkpoint, or the rollback. */
   readonly entryId: string;
-  /** `call`: a tool call made it. */
+  /** `call`: made by a tool call. */
   readonly by: "call" | "undo" | "redo";
   readonly diff?: FileDiff;
   readonly added: number;
@@ -15,14 +15,14 @@ export interface FileMoment extends Pick<FileStep, "kind" | "run" | "turn" | "ti
   readonly isBinary: boolean;
 }
 
-/** One file, and all that happened to it. */
+/** One file and its history. */
 export interface ChangedFile {
-  /** Below the working folder when it is there, else whole. */
+  /** Relative to the working directory if below it, else absolute. */
   readonly path: string;
   readonly moments: readonly FileMoment[];
-  /** Now compared with before the session; `unchanged`: everything was undone. */
+  /** Compared with before the session; `unchanged`: everything was undone. */
   readonly kind: ChangeKind | "unchanged";
-  /** Lines that its changes have added and removed, without those that were undone. */
+  /** Lines added and removed by its changes, excluding undone ones. */
   readonly added: number;
   readonly removed: number;
 }
@@ -36,14 +36,14 @@ interface FileFold {
   readonly first: FileVersion | null;
   now: FileVersion | null;
   lines: Lines;
-  /** The lines of each version that the file has had: one that comes back brings its lines back. */
+  /** The lines of each version the file has had: a restored version restores its lines. */
   readonly known: Map<string, Lines>;
   readonly moments: FileMoment[];
 }
 
 /**
- * The files that a session changed, in the order of their first change. `cwd`: its working folder. `known`:
- * what the server knows of the changes; without it, diffs are those of the results of the calls.
+ * The files a session changed, in order of their first change. `cwd`: its working directory. `known`: changes
+ * known to the server; without it, diffs come from the calls' results.
  */
 export function changedFiles(
   entries: readonly JournalEntry[],
@@ -90,7 +90,7 @@ type KnownDiff = Pick<FileMoment, "diff" | "added" | "removed" | "isBinary">;
 
 const NO_DIFF: KnownDiff = { added: 0, removed: 0, isBinary: false };
 
-/** Finds the diff of a change: the server's, else that in the result of the call. */
+/** Finds the diff of a change: the server's, else the one in the call's result. */
 class DiffSource {
   readonly #known = new Map<string, SessionChange>();
   readonly #results = new Map<string, { readonly text: string; readonly isNew: boolean }>();
@@ -117,7 +117,7 @@ class DiffSource {
   }
 }
 
-/** Diffs as a patch that `git apply` takes. */
+/** Diffs as a patch for `git apply`. */
 export function patchOf(diffs: readonly { readonly diff: FileDiff; readonly kind: ChangeKind }[]): string {
   return diffs
     .map(({ diff: { path, hunks }, kind }) => {

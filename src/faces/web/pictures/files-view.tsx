@@ -11,7 +11,7 @@ import { useLoaded } from "../work.tsx";
 import { StillContext } from "./chart-kit.tsx";
 import { type ChangedFile, changedFiles, type FileMoment, patchOf } from "./files-data.ts";
 
-/** A place that one file can be put back to: before this request of this run. */
+/** A point to restore one file to: before this request of this run. */
 export interface RestorePoint {
   readonly run: number;
   readonly turn: number;
@@ -20,19 +20,19 @@ export interface RestorePoint {
 export interface FilesProps {
   readonly entries: readonly JournalEntry[];
   readonly cwd?: string | undefined;
-  /** The changes as the server knows them. Default: none; diffs are those in the results of calls. */
+  /** The changes known to the server. Default: none; diffs come from the calls' results. */
   readonly changes?: readonly SessionChange[] | undefined;
-  /** All changes of each file together, as the server knows them. Default: one change after the other. */
+  /** The combined changes of each file, known to the server. Default: each change separately. */
   readonly net?: readonly SessionFileState[] | undefined;
   readonly path?: string | undefined;
-  /** The text of a file right after an entry. Absent: whole files cannot be looked at. */
+  /** The text of a file right after an entry. Absent: whole files cannot be viewed. */
   readonly loadText?: (path: string, entryId: string) => Promise<string>;
   readonly onChoose?: (entryId: string) => void;
-  /** Puts a file back. Absent when nothing can be put back. */
+  /** Restores a file. Absent if nothing can be restored. */
   readonly onRestore?: (path: string, to: RestorePoint) => void;
 }
 
-/** The files of a session: what changed when, as diffs. */
+/** The files of a session: their changes over time, as diffs. */
 export function FilesView(props: FilesProps): VNode {
   const { entries, cwd, changes, net = [] } = props;
   const words = useWords();
@@ -94,7 +94,7 @@ interface Lines {
   readonly removed: number;
 }
 
-/** Lines of all changes together: the server's count, else the sum of the changes. */
+/** Lines of all changes combined: the server's count, else the sum of the changes. */
 function linesOf(file: ChangedFile, state: SessionFileState | undefined): Lines {
   const { added = file.added, removed = file.removed } = state ?? {};
   return { added, removed };
@@ -107,7 +107,7 @@ function sumOf(all: readonly Lines[]): Lines {
   );
 }
 
-/** A stop in the history of a file: a change, all of them, or the time before the first. */
+/** A point in the history of a file: a change, all of them, or the time before the first. */
 type Stop = number | "all" | "before";
 
 interface OneFileProps extends FilesProps {
@@ -214,7 +214,7 @@ function History({
   );
 }
 
-/** Changes as diffs: all together when that is known, else one after the other. */
+/** Changes as diffs: combined if known, else each separately. */
 function Changes({
   moments,
   state,
@@ -281,7 +281,7 @@ function Restore({
   );
 }
 
-/** A file as it was; `loadText` rejects when there is no text of it. */
+/** A file as it was; `loadText` rejects if there is no text of it. */
 export function WholeFile({
   path,
   entryId,

@@ -14,7 +14,7 @@ import { place } from "./chart-kit.tsx";
 import { changedFiles } from "./files-data.ts";
 import { WholeFile } from "./files-view.tsx";
 
-/** Items that are shown of the conversation: the newest ones at that moment. */
+/** Maximum items of the conversation shown: the newest at that moment. */
 const SHOWN_ITEMS = 30;
 const SPEEDS = [1, 4, 16] as const;
 const LONGEST_WAIT_MS = 2_000;
@@ -24,13 +24,13 @@ export interface ReplayProps {
   readonly entries: readonly JournalEntry[];
   readonly cwd?: string | undefined;
   readonly renderItems: (items: readonly ViewItem[]) => ComponentChildren;
-  /** The text of a changed file right after an entry. Absent: files cannot be looked at. */
+  /** The text of a changed file right after an entry. Absent: files cannot be viewed. */
   readonly loadText?: (path: string, entryId: string) => Promise<string>;
-  /** Makes a new session of all up to an entry. */
+  /** Creates a session from everything up to an entry. */
   readonly onFork?: (entryId: string) => void;
 }
 
-/** A player of a session: the conversation and the files as they were at any moment. */
+/** Replays a session: the conversation and the files as they were at any moment. */
 export function ReplayView(props: ReplayProps): VNode {
   const { entries, renderItems } = props;
   const { words, count } = useLanguage();
@@ -42,7 +42,7 @@ export function ReplayView(props: ReplayProps): VNode {
   const moment = moments[at];
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // What has just happened stands at the end.
+    // The latest item is at the end.
     box.current?.scrollTo({ top: box.current.scrollHeight });
   }, [at]);
   if (moment === undefined) return <p class="wide dim">{words.nothingYet}</p>;
@@ -182,13 +182,13 @@ function usePlayerKeys(toggle: () => void, step: (by: number) => void): void {
   });
 }
 
-/** The last moment when so many milliseconds were worked. */
+/** The last moment within the given active milliseconds. */
 function momentAt(moments: readonly ReplayMoment[], workedAt: readonly number[], worked: number): number {
   const found = moments.findLastIndex(({ count }) => (workedAt[count - 1] ?? 0) <= worked);
   return Math.max(0, found);
 }
 
-/** The files changed by then; one that is chosen is shown as it was. */
+/** The files changed up to a moment; a chosen one is shown as it was then. */
 function FilesThen({
   entries,
   cwd,
@@ -229,17 +229,17 @@ function FilesThen({
   );
 }
 
-/** A moment that a replay can stand at: right after an entry that people see. */
+/** A moment at which a replay can stop: right after a visible entry. */
 interface ReplayMoment {
-  /** How many entries there are up to it. */
+  /** Number of entries up to it. */
   readonly count: number;
   readonly entryId: string;
   readonly time: number;
-  /** True within a subagent or a phase of a pattern: a fork cannot begin there. */
+  /** True within a subagent or a phase of a pattern: a fork cannot start there. */
   readonly isNested: boolean;
 }
 
-/** Entries in which nothing happens that a person would see. */
+/** Entries without visible effect. */
 const UNSEEN: ReadonlySet<JournalEntry["type"]> = new Set([
   "run_start",
   "model_usage",
@@ -254,8 +254,7 @@ export function replayMoments(entries: readonly JournalEntry[]): readonly Replay
 }
 
 /**
- * Shows a session as it was at any of its moments. Going forward folds only what is new; going back begins
- * anew.
+ * Shows a session as it was at any moment. Moving forward folds only new entries; moving back starts over.
  */
 export class ReplayCursor {
   readonly #entries: readonly JournalEntry[];
@@ -266,7 +265,7 @@ export class ReplayCursor {
     this.#entries = entries;
   }
 
-  /** The items and the use when this many entries were there. The list is only good until the next move. */
+  /** The items and usage after this many entries. The list is valid only until the next move. */
   moveTo(count: number): Pick<SessionView, "items" | "usage" | "costUsd" | "context" | "todo"> {
     if (count < this.#count) {
       this.#fold = new ViewFold(IDLE_HOST, []);

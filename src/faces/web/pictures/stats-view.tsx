@@ -9,7 +9,7 @@ import { Button, Segments } from "../text/controls.tsx";
 import { Skeleton, useLoaded, useReader, useWork, WorkLine } from "../work.tsx";
 import { Columns, Dot, percentText, place, Table } from "./chart-kit.tsx";
 
-/** Days of a period that statistics can be about; 0: all. */
+/** Days of a period for statistics; 0: all. */
 const PERIODS = [7, 30, 0] as const;
 type Period = (typeof PERIODS)[number];
 
@@ -22,7 +22,7 @@ interface PeriodStats {
   readonly days: ServerStats;
   readonly models: ServerStats;
   readonly folders: ServerStats;
-  /** Of the period before it; absent for all. */
+  /** The figures of the previous period; absent for all. */
   readonly before?: StatsRow | undefined;
 }
 
@@ -61,7 +61,7 @@ export function Statistics(): VNode {
   );
 }
 
-/** The day that was so many days ago, as statistics name it. */
+/** The day `days` days ago, as statistics name it. */
 function dayBefore(days: number): string {
   const date = new Date();
   date.setDate(date.getDate() - days);
@@ -190,7 +190,7 @@ function modelClass({ models }: PeriodStats, model: string): string {
 }
 
 const DAY_MS = 86_400_000;
-/** Days that are drawn at most: the newest. */
+/** Maximum days drawn, the newest. */
 const MAX_DAYS = 92;
 const MIN_DAYS = 7;
 
@@ -266,7 +266,7 @@ interface SharesProps {
   readonly choose: (key: string | undefined) => void;
 }
 
-/** Models or folders with their share; a row shows only what belongs to it. */
+/** Models or folders with their share; choosing a row filters by it. */
 function Shares({ title, rows, columns, dotOf, nameOf, chosen, choose }: SharesProps): VNode {
   const words = useWords();
   const formats = useFormats();

@@ -1,26 +1,26 @@
-/** A stretch of the picture's axis in which something happened. */
+/** A stretch of the axis in which something happened. */
 export interface AxisStretch {
   readonly from: number;
   readonly to: number;
-  /** Where it begins on the axis, in milliseconds from the left. */
+  /** Its start on the axis, in milliseconds from the left. */
   readonly at: number;
   /** Milliseconds of all stretches before it. */
   readonly workedBefore: number;
-  /** Milliseconds in which nothing happened before it; 0 for the first. */
+  /** Milliseconds of inactivity before it; 0 for the first. */
   readonly idleBefore: number;
 }
 
-/** The axis of a picture: real time, with the pauses between runs cut down to a small gap. */
+/** The axis of a picture: real time, with the pauses between runs shortened to a small gap. */
 export interface TimeAxis {
   readonly stretches: readonly AxisStretch[];
   readonly length: number;
 }
 
-/** The part of the axis that a pause takes, and that all of them take, at most: of all that happened. */
+/** Maximum share of a pause, and of all pauses, relative to the active time. */
 const GAP_SHARE = 0.015;
 const GAPS_SHARE = 0.12;
 
-/** An axis over stretches of time, which are given in order and do not overlap. */
+/** An axis over stretches of time, given in order and without overlap. */
 export function timeAxis(runs: readonly Span[]): TimeAxis {
   const worked = runs.reduce((sum, { from, to }) => sum + to - from, 0);
   const widest = worked * Math.min(GAP_SHARE, GAPS_SHARE / Math.max(1, runs.length));
@@ -38,13 +38,13 @@ export function timeAxis(runs: readonly Span[]): TimeAxis {
   return { stretches, length: Math.max(1, at) };
 }
 
-/** The place of a moment on an axis; one in a pause is where the next stretch begins. */
+/** The position of a moment on an axis; in a pause, the start of the next stretch. */
 export function placeOf({ stretches, length }: TimeAxis, time: number): number {
   const stretch = stretches[firstWhere(stretches, ({ to }) => to >= time)];
   return stretch === undefined ? length : stretch.at + Math.max(0, time - stretch.from);
 }
 
-/** The milliseconds that were worked up to a place. */
+/** The active milliseconds up to a position. */
 export function workUpTo({ stretches }: TimeAxis, place: number): number {
   const behind = firstWhere(stretches, ({ at, from, to }) => at + to - from >= place);
   const stretch = stretches[behind] ?? stretches.at(-1);
@@ -53,7 +53,7 @@ export function workUpTo({ stretches }: TimeAxis, place: number): number {
   return workedBefore + Math.min(to - from, Math.max(0, place - at));
 }
 
-/** The place of the first of a list of which something is true that is true of all behind it. */
+/** The index of the first element for which a condition holds that also holds for all after it. */
 function firstWhere<T>(list: readonly T[], isBehind: (each: T) => boolean): number {
   let low = 0;
   let high = list.length;
@@ -66,30 +66,30 @@ function firstWhere<T>(list: readonly T[], isBehind: (each: T) => boolean): numb
   return low;
 }
 
-/** The part of a picture that is seen: places on the axis, and how wide it is drawn. */
+/** The visible part of a picture: positions on the axis, and its width in pixels. */
 export interface PictureWindow {
   readonly from: number;
   readonly to: number;
   readonly pixels: number;
 }
 
-/** From when to when, in milliseconds since the epoch. */
+/** Start and end, in milliseconds since the epoch. */
 interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** A bar as it is drawn: whole pixels, at least one. Bars that share a pixel are drawn as one. */
+/** A bar as drawn: whole pixels, at least one. Bars that share a pixel are drawn as one. */
 export interface DrawnBar<B extends Span = Span> {
   readonly x: number;
   readonly width: number;
-  /** The longest one that it stands for. */
+  /** The longest bar it stands for. */
   readonly bar: B;
-  /** How many bars it stands for. */
+  /** Number of bars it stands for. */
   readonly count: number;
 }
 
-/** The bars of a row that are seen, so that they never overlap; there are never more than pixels. */
+/** The visible bars of a row without overlap; never more than there are pixels. */
 export function drawnBars<B extends Span>(
   bars: readonly B[],
   axis: TimeAxis,
@@ -111,7 +111,7 @@ export function drawnBars<B extends Span>(
       continue;
     }
     const free = last.x + last.width;
-    // What begins in the pixel where another one ends and goes on for longer has pixels of its own.
+    // A bar that begins in the pixel where another ends, but lasts longer, has its own pixels.
     if (end > free && last.count === 1 && right - left >= 1) {
       drawn.push({ x: free, width: end - free, bar, count: 1 });
       continue;

@@ -21,9 +21,9 @@ import { callTitle, oneLine } from "../../../view/call-text.ts";
 import { type TimeAxis, timeAxis } from "./time-axis.ts";
 
 /**
- * The time a bar stands for. `message`: a person wrote something; it takes no time · `asking`: a person is
- * asked · `waiting`: from the request to its first part · `streaming` · `failed`: a failed attempt ·
- * `backoff`: the pause before the next one · `compaction` · `tool`.
+ * The kind of time a bar stands for. `message`: a person wrote something; it takes no time · `asking`: a
+ * person is asked · `waiting`: from the request to its first part · `streaming` · `failed`: a failed attempt
+ * · `backoff`: the pause before the next one · `compaction` · `tool`.
  */
 export type BarKind =
   | "message"
@@ -35,7 +35,7 @@ export type BarKind =
   | "compaction"
   | "tool";
 
-/** The way something ended. `cut`: it has no end in the journal, and no process is working on it. */
+/** How something ended. `cut`: it has no end in the journal, and no process is working on it. */
 export type BarStatus = "ok" | "error" | "denied" | "aborted" | "running" | "cut";
 
 /** One bar of a timeline. Times are milliseconds since the epoch. */
@@ -46,7 +46,7 @@ export interface TimelineBar {
   readonly to: number;
   /** Tool or model; the text of a message. */
   readonly label: string;
-  /** Of a call: its command, path or pattern. */
+  /** For a call: its command, path or pattern. */
   readonly detail?: string;
   readonly status: BarStatus;
 }
@@ -59,19 +59,19 @@ export interface TimelineLane {
   readonly bars: readonly TimelineBar[];
 }
 
-/** A model request, with what it used. */
+/** A model request with its usage. */
 export interface TimelineRequest {
   readonly entryId: string;
   readonly time: number;
   readonly inputTokens: number;
   readonly cacheReadTokens: number;
-  /** True for a request of a subagent. */
+  /** True for a subagent's request. */
   readonly isNested: boolean;
-  /** Of all requests so far. */
+  /** Total of all requests so far. */
   readonly spent: Spending;
 }
 
-/** The parts that the time of a session is divided into; the one first counts when several overlap. */
+/** The categories a session's time is divided into; of several at once the first counts. */
 export const TIME_SHARES = [
   "streaming",
   "waiting",
@@ -84,12 +84,12 @@ export const TIME_SHARES = [
 
 export type TimeShare = (typeof TIME_SHARES)[number];
 
-/** Where the time of a session went. */
+/** The distribution of a session's time. */
 export interface Timeline {
   readonly lanes: readonly TimelineLane[];
   readonly requests: readonly TimelineRequest[];
   readonly axis: TimeAxis;
-  /** Milliseconds by part. Every moment of every run counts once. */
+  /** Milliseconds by category. Every moment of every run counts once. */
   readonly shares: { readonly [share in TimeShare]: number };
   readonly total: Spending;
   readonly runs: number;
@@ -98,7 +98,7 @@ export interface Timeline {
 
 /**
  * The timeline of a session. `now`: milliseconds since the epoch, while a process is working on it; without
- * it, what has no end ended with the last entry. A clock that was set back stands still until it catches up.
+ * it, anything unfinished ended with the last entry. A clock set back stands still until it catches up.
  */
 export function runTimeline(entries: readonly JournalEntry[], now?: number): Timeline {
   const fold = new TimelineFold();
@@ -139,15 +139,15 @@ function requestOf(
   return { entryId: entry.id, time, inputTokens, cacheReadTokens, isNested, spent: total };
 }
 
-/** A length of time; 0 for impossible figures of a foreign journal. */
+/** A duration; 0 for impossible values in a foreign journal. */
 function durationOf(ms: unknown): number {
   return typeof ms === "number" && Number.isFinite(ms) && ms > 0 ? ms : 0;
 }
 
-/** Bars that go into one lane: those of a call, of the model, of a subagent. */
+/** Bars for one lane: those of a call, the model or a subagent. */
 interface Track {
   readonly kind: TimelineLane["kind"];
-  /** Of a subagent. */
+  /** For a subagent. */
   readonly name?: string;
   readonly from: number;
   readonly bars: TimelineBar[];
@@ -155,7 +155,7 @@ interface Track {
 
 const LANES: readonly TimelineLane["kind"][] = ["you", "model", "tools", "agent"];
 
-/** Puts tracks into lanes, so that what happens at the same time never shares one. */
+/** Assigns tracks to lanes so that simultaneous ones never share a lane. */
 function lanesOf(tracks: readonly Track[]): readonly TimelineLane[] {
   const lanes = LANES.map(() => [] as { readonly names: Set<string>; readonly bars: TimelineBar[] }[]);
   const isFree = (bars: readonly TimelineBar[], from: number): boolean => (bars.at(-1)?.to ?? from) <= from;
@@ -174,7 +174,7 @@ function lanesOf(tracks: readonly Track[]): readonly TimelineLane[] {
   );
 }
 
-/** A bar that begins before the last one ended begins where that one ended. */
+/** Adds a bar; if it overlaps the last one, it starts where that one ended. */
 function putBehind(bars: TimelineBar[], bar: TimelineBar): void {
   const from = Math.max(bar.from, bars.at(-1)?.to ?? bar.from);
   const to = Math.max(from, bar.to);
@@ -190,7 +190,7 @@ interface Place {
 
 interface OpenCall {
   asked?: CallEntry & { readonly time: number };
-  /** With its track, once it runs. */
+  /** Includes its track once it runs. */
   began?: CallEntry & { readonly time: number; readonly track: Track };
 }
 
@@ -198,14 +198,14 @@ interface OpenCall {
 interface Worker {
   readonly track: Track;
   readonly calls: Map<string, OpenCall>;
-  /** When something other than a failed attempt last happened. */
+  /** Time of the last event other than a failed attempt. */
   heardAt: number;
   retries: { readonly entry: RetryEntry; readonly time: number }[];
 }
 
 type CallEntry = Pick<Extract<JournalEntry, { readonly type: "tool_intent" }>, "id" | "name" | "input">;
 
-/** Puts the entries of a session into tracks of bars. Feed it every entry once, in order. */
+/** Folds a session's entries into tracks of bars. Feed it every entry once, in order. */
 class TimelineFold {
   calls = 0;
   readonly #tracks: Track[] = [];
@@ -258,7 +258,7 @@ class TimelineFold {
     worker.heardAt = time;
   }
 
-  /** Ends all that is open: `cut`, its process is gone; `running`, it goes on until now. */
+  /** Ends everything open: `cut`, its process is gone; `running`, it continues until now. */
   closeAll(time: number, status: "cut" | "running"): void {
     for (const worker of [this.#main, ...this.#subagents.values()]) {
       const [last] = worker.retries;
@@ -291,7 +291,7 @@ class TimelineFold {
     failedRequest(worker, { entryId: entry.id, time, status: status === "ok" ? "error" : status });
     if (owner !== "") return this.#leave(owner, time, "cut");
     for (const other of this.#subagents.keys()) this.#leave(other, time, "cut");
-    // Calls that wait for an answer were asked about until here; the pause after it belongs to no one.
+    // The questions about waiting calls lasted until here; the pause that follows belongs to nobody.
     this.#closeCalls(worker, time, isWaiting(stopReason) ? "ok" : status === "ok" ? "cut" : "aborted");
     worker.heardAt = time;
   }
@@ -330,7 +330,7 @@ class TimelineFold {
   #finished(worker: Worker, { id, callId, name, status }: ToolResultEntry, time: number): void {
     const call = this.#callOf(worker, callId);
     this.#answered(call, time, "ok");
-    // A call that was refused, or never began, is a mark and takes no time.
+    // A call that was refused or never began is a mark without duration.
     const began = call.began ?? this.#begun(worker, { id, name, input: {} }, time);
     began.track.bars.push(callBar(began, { kind: "tool", to: time, status }));
     worker.calls.delete(callId);
@@ -352,7 +352,7 @@ function callBar(
   return { entryId, kind, from, to: Math.max(from, to), label, detail: callTitle(input), status };
 }
 
-/** The bars of one request: its failed attempts, the pauses after them, and what came of the last one. */
+/** The bars of one request: its failed attempts, the pauses after them, and the last attempt's result. */
 function answer(worker: Worker, entry: AssistantEntry, { time, runFrom }: Place): void {
   const { id: entryId, model: label, interrupted, firstTokenMs } = entry;
   const asked = Math.max(runFrom, time - durationOf(entry.durationMs));
@@ -364,7 +364,7 @@ function answer(worker: Worker, entry: AssistantEntry, { time, runFrom }: Place)
   worker.track.bars.push({ entryId, kind: "streaming", from: first, to: time, label, status });
 }
 
-/** A request without an answer, when failed attempts say that there was one. */
+/** A request without an answer, if failed attempts show that there was one. */
 function failedRequest(
   worker: Worker,
   { entryId, time, status }: { readonly entryId: string; readonly time: number; readonly status: BarStatus },
@@ -383,7 +383,7 @@ function failedRequest(
   });
 }
 
-/** Draws failed attempts and the pauses after them; returns when the last attempt began. */
+/** Draws failed attempts and the pauses after them; returns the start of the last attempt. */
 function attempts(
   worker: Worker,
   { from, to, label }: { readonly from: number; readonly to: number; readonly label: string },
@@ -428,7 +428,7 @@ const SHARE_OF: { readonly [kind in BarKind]: TimeShare } = {
   tool: "tool",
 };
 
-/** Divides the time of runs among the things that were going on. */
+/** Divides the time of runs among concurrent activities. */
 function timeShares(
   lanes: readonly TimelineLane[],
   runs: readonly { readonly from: number; readonly to: number }[],

@@ -18,7 +18,7 @@ import {
   type TimelineLane,
 } from "./timeline-data.ts";
 
-/** Places that bars are drawn at: those of a wide screen. Narrower ones draw the same picture smaller. */
+/** Pixels for drawing bars, as on a wide screen. Narrower screens scale the same picture down. */
 const PIXELS = 1_200;
 const MAX_ZOOM = 4_096;
 const TICKS = 6;
@@ -35,7 +35,7 @@ export interface TimelineProps {
   readonly onChoose?: ((entryId: string) => void) | undefined;
 }
 
-/** Where the time, the tokens and the money of a session went. */
+/** Where the time, tokens and money of a session went. */
 export function TimelinePicture({ entries, now, windowTokens, onChoose }: TimelineProps): VNode {
   const words = useWords();
   const count = entries.length;
@@ -93,12 +93,12 @@ function Shares({ timeline: { shares, total } }: { readonly timeline: Timeline }
   );
 }
 
-/** The bars of all lanes in the order in which they began. */
+/** The bars of all lanes, ordered by start. */
 function barsInOrder({ lanes }: Timeline): readonly TimelineBar[] {
   return lanes.flatMap(({ bars }) => bars).sort((left, right) => left.from - right.from);
 }
 
-/** The bar that a person looks for first: what failed, else what took longest. */
+/** The bar of most interest: a failed one, else the longest. */
 function firstChoice({ lanes }: Timeline): TimelineBar | undefined {
   let found: TimelineBar | undefined;
   const weight = ({ kind, status, from, to }: TimelineBar): number =>
@@ -112,7 +112,7 @@ interface ChartProps extends Pick<TimelineProps, "windowTokens" | "onChoose"> {
   readonly timeline: Timeline;
 }
 
-/** All lanes over one axis. Keys and buttons zoom; arrows go from bar to bar. */
+/** All lanes over one axis. Keys and buttons zoom; arrows move from bar to bar. */
 function Chart({ timeline, windowTokens, onChoose }: ChartProps): VNode {
   const words = useWords();
   const [zoom, setZoom] = useState(1);
@@ -339,7 +339,7 @@ const MARKS: { readonly [status in BarStatus]: Mark } = {
   cut: "cut",
 };
 
-/** The selected bar in words, and the way to it. */
+/** The selected bar in words, and a link to it. */
 function Tip({
   bar,
   timeline,
@@ -379,7 +379,7 @@ interface Column {
   readonly cost: number | undefined;
 }
 
-/** Requests as columns of a few pixels: of those that share one, the largest, and the cost after all. */
+/** Requests as columns of a few pixels: the largest of those that share one, and the cost after all. */
 function columnsOf({ requests, axis }: Timeline, { from, to }: PictureWindow): readonly Column[] {
   const columns = new Map<number, Column>();
   for (const { time, inputTokens, cacheReadTokens, isNested, spent } of requests) {
@@ -387,7 +387,7 @@ function columnsOf({ requests, axis }: Timeline, { from, to }: PictureWindow): r
     if (at < 0 || at > PIXELS) continue;
     const x = Math.min(Math.floor(at / COLUMN_PX) * COLUMN_PX, PIXELS - COLUMN_PX);
     const known = columns.get(x) ?? { input: 0, cached: 0 };
-    // The window of the conversation: that of a subagent is another one.
+    // The conversation's window: a subagent has another.
     const isLarger = !isNested && inputTokens > known.input;
     columns.set(x, {
       x,

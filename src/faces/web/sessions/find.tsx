@@ -10,7 +10,7 @@ import { startNew } from "../use-keys.ts";
 import { useReader, useWork, type Work, WorkLine } from "../work.tsx";
 import { folderName, outcomeOf } from "./live-sessions.ts";
 
-/** After the last key, before a search begins. */
+/** Delay between the last key and a search. */
 const PAUSE_MS = 200;
 
 interface FindProps {
@@ -29,7 +29,7 @@ interface Hit {
   readonly go: () => void;
 }
 
-/** Searches titles and conversations, and leads to what is found; also to what else can be done. */
+/** Searches titles and conversations and links to the results; also offers other actions. */
 export function Find({ close, settings, keys }: FindProps): VNode {
   const words = useWords();
   const work = useWork();
@@ -100,7 +100,7 @@ export function Find({ close, settings, keys }: FindProps): VNode {
   );
 }
 
-/** All that can be chosen, by its group. */
+/** All choices, by group. */
 function useGroups(
   wanted: string,
   sessions: readonly ListedSession[],
@@ -170,7 +170,7 @@ function HitRow({ hit: { mark, name, about, passage }, wanted, isOn, choose }: H
   );
 }
 
-/** A text with the words that were looked for marked. */
+/** Text with the searched words marked. */
 function Marked({ text, wanted }: { readonly text: string; readonly wanted: string }): VNode {
   const parts = wanted.split(/\s+/).map((word) => word.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
   if (wanted === "") return <>{text}</>;
@@ -191,7 +191,7 @@ function useSearch(wanted: string, work: Work): SearchMatch | undefined {
     const search = async (): Promise<void> => {
       const query = { limit: 20, ...(wanted === "" ? {} : { q: wanted }) };
       const page = await work.attempt(() => reader.sessions(query));
-      // A search that took longer than the one after it comes too late.
+      // A search slower than its successor is outdated.
       if (!isLate && page !== undefined) setFound({ page, text: wanted });
     };
     const timer = setTimeout(() => void search(), PAUSE_MS);

@@ -6,9 +6,9 @@ import type { Words } from "../language/language.ts";
 import type { Mark } from "../text/icons.tsx";
 import { useReader } from "../work.tsx";
 
-/** The newest sessions as they are now, and the questions that wait. */
+/** The newest sessions in their current state, and the open questions. */
 export interface LiveSessions {
-  /** Undefined until they have come. */
+  /** Undefined until loaded. */
   readonly page: SessionPage | undefined;
   readonly approvals: readonly OpenApproval[];
   readonly isConnected: boolean;
@@ -24,7 +24,7 @@ export function useLiveSessions(): LiveSessions {
   return useContext(LiveSessionsContext);
 }
 
-/** Looks at the sessions, of one folder or all, every second as long as the page can be seen. */
+/** Polls the sessions, of one folder or all, every second while the page is visible. */
 export function usePolledSessions(isOn: boolean, cwd: string | undefined): LiveSessions {
   const reader = useReader();
   const [live, setLive] = useState(NOTHING);
@@ -38,11 +38,11 @@ export function usePolledSessions(isOn: boolean, cwd: string | undefined): LiveS
         const query = { limit: PAGE_SIZE, ...(cwd === undefined ? {} : { cwd }) };
         const [page, approvals] = await Promise.all([reader.sessions(query), reader.approvals()]);
         const text = JSON.stringify([cwd, page, approvals]);
-        // Nothing is drawn anew where nothing has changed.
+        // Nothing is redrawn if nothing has changed.
         if (!isLeft && text !== seen.current) setLive({ page, approvals, isConnected: true });
         seen.current = text;
       } catch {
-        // What was there stays to be read; the next look may succeed.
+        // The old contents stay readable; the next poll may succeed.
         seen.current = "";
         if (!isLeft) setLive((now) => ({ ...now, isConnected: false }));
       }
@@ -60,7 +60,7 @@ export function usePolledSessions(isOn: boolean, cwd: string | undefined): LiveS
   return live;
 }
 
-/** The mark of a run that ended so. */
+/** The mark of a run with this ending. */
 export function markOf(reason: EndReason): Mark {
   switch (reason) {
     case "completed":
@@ -82,7 +82,7 @@ export function markOf(reason: EndReason): Mark {
   }
 }
 
-/** How a session stands: its mark, and the cause in words unless it is running or done. */
+/** The state of a session: its mark, and the reason in words unless it is running or done. */
 export function outcomeOf(
   { state, end, runAt }: Pick<ListedSession, "state" | "end" | "runAt">,
   words: Words,

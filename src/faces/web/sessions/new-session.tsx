@@ -29,7 +29,7 @@ const EMPTY: NewSessionFields = {
   minutes: "",
 };
 
-/** The request that the fields say; empty ones say nothing. */
+/** The request given by the fields; empty ones are omitted. */
 export function newSessionOf(fields: NewSessionFields): SessionRequest {
   const { prompt, cwd, model, mode, turns, cost, minutes } = fields;
   const limits: RunLimits = {
@@ -54,14 +54,14 @@ function amount(name: string, value: string): { readonly [name: string]: number 
   return value.trim() === "" ? {} : { [name]: Number(value) };
 }
 
-/** The box that a new session starts with: what is to be done first, everything else in menus. */
+/** The box for a new session: its first task, with everything else in menus. */
 export function NewSessionBox({ cwd }: { readonly cwd: string | undefined }): VNode {
   const words = useWords();
   const reader = useReader();
   const work = useWork();
   const [fields, setFields] = useState(EMPTY);
   const [isStarting, setStarting] = useState(false);
-  // From the newest fields: the folder may arrive while somebody types.
+  // Uses the newest fields: the folder may arrive during typing.
   const set = (more: Partial<NewSessionFields>): void => setFields((before) => ({ ...before, ...more }));
   useEffect(() => set({ cwd: cwd ?? "" }), [cwd]);
   const submit = async (event: Event): Promise<void> => {
@@ -105,7 +105,7 @@ interface ChoicesProps {
   readonly set: (more: Partial<NewSessionFields>) => void;
 }
 
-/** Folder, mode, model and limits: each with what was used before. */
+/** Folder, mode, model and limits, each with earlier choices. */
 function Choices({ fields, set }: ChoicesProps): VNode {
   const words = useWords();
   const { page } = useLiveSessions();
@@ -160,12 +160,12 @@ function Choices({ fields, set }: ChoicesProps): VNode {
 interface ChooserProps {
   readonly icon?: IconName;
   readonly name: string;
-  /** Values with their names; an empty one is the usual. */
+  /** Values with their names; an empty value is the default. */
   readonly options: readonly (readonly [value: string, name: string])[];
   readonly usual: string;
   readonly value: string;
   readonly choose: (value: string) => void;
-  /** True where nothing but the options can be chosen. */
+  /** True if only the options can be chosen. */
   readonly isClosed?: boolean;
   readonly children?: ComponentChildren;
 }

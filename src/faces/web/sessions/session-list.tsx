@@ -12,7 +12,7 @@ import { useReader, useWork, WorkLine } from "../work.tsx";
 import { folderName, outcomeOf, PAGE_SIZE, useLiveSessions } from "./live-sessions.ts";
 import { NewSessionBox } from "./new-session.tsx";
 
-/** Home: the box for a new session, what happens now, and all sessions by day. */
+/** Home: the box for a new session, current activity, and all sessions by day. */
 export function SessionList({ cwd }: { readonly cwd: string | undefined }): VNode {
   const words = useWords();
   const { page, approvals } = useLiveSessions();
@@ -97,7 +97,7 @@ function Card({
   );
 }
 
-/** A question in one line: what is asked, and about what. */
+/** A question in one line: its kind and subject. */
 function askedLine(question: OpenApproval, kinds: ReturnType<typeof useWords>["questionKind"]): string {
   const { main = question.outside ?? question.diff?.path ?? question.reason } =
     questionSubject(question) ?? {};

@@ -5,7 +5,7 @@ import { type CodePiece, codePieces } from "../../text/code-pieces.ts";
 interface CodeProps {
   readonly text: string;
   readonly language: string;
-  /** The part that was changed, which is marked. */
+  /** The changed part, which is marked. */
   readonly changed?: readonly [from: number, to: number] | undefined;
 }
 
@@ -32,7 +32,7 @@ function colored({ text, kind }: CodePiece, at: number): VNode | string {
   );
 }
 
-/** The pieces between two places of their text. */
+/** The pieces between two positions of their text. */
 function cutOut(pieces: readonly CodePiece[], from: number, to: number): readonly CodePiece[] {
   let at = 0;
   return pieces.flatMap((piece) => {
@@ -47,7 +47,7 @@ export function languageOf(path: string): string {
   return /[^./\\]+$/.exec(path)?.[0] ?? "";
 }
 
-/** The part in which two lines differ: its beginning and its ends. None where they share too little. */
+/** The differing part of two lines, found by their common start and end. None if they share too little. */
 export function changedPart(
   before: string,
   after: string,
@@ -57,7 +57,7 @@ export function changedPart(
   while (from < least && before[from] === after[from]) from++;
   let same = 0;
   while (same < least - from && before.at(-1 - same) === after.at(-1 - same)) same++;
-  // Lines that share next to nothing are not one line that was changed.
+  // Lines that share next to nothing are not one changed line.
   if ((from + same) * 3 < least) return undefined;
   return { from, before: before.length - same, after: after.length - same };
 }

@@ -7,9 +7,9 @@ import { Icon, type IconName } from "./icons.tsx";
 interface ButtonProps extends Omit<ComponentProps<"button">, "class" | "name" | "icon"> {
   readonly look?: string;
   readonly icon?: IconName;
-  /** Its name, where it shows none. */
+  /** Its name, if it shows none. */
   readonly name?: string;
-  /** The key that does the same. */
+  /** The equivalent key. */
   readonly kbd?: string;
 }
 
@@ -47,7 +47,7 @@ interface SegmentsProps<T extends string | number | boolean> {
   readonly choose: (option: T) => void;
 }
 
-/** A row of choices, one of which holds. */
+/** A row of choices, one of which is selected. */
 export function Segments<T extends string | number | boolean>(props: SegmentsProps<T>): VNode {
   const { label, options, nameOf, value, choose } = props;
   return (
@@ -84,7 +84,7 @@ export function Part({ title, aside, children }: PartProps): VNode {
   );
 }
 
-/** Names with what they stand for; what is undefined or empty is left out. */
+/** Names with their values; omits undefined and empty ones. */
 export function Facts({ rows }: { readonly rows: readonly (readonly [string, ComponentChildren])[] }): VNode {
   return (
     <dl class="facts num">
@@ -115,16 +115,16 @@ export function Money({
 }
 
 interface MenuProps {
-  /** The content of the button, and its name where that is none. */
+  /** The button's content; also its name, if that is text. */
   readonly label: ComponentChildren;
   readonly name?: string;
-  /** Classes of the button, and of all: `up`, `left`. */
+  /** Classes of the button, and of the whole: `up`, `left`. */
   readonly look: string;
   readonly place?: string;
   readonly children: (close: () => void) => ComponentChildren;
 }
 
-/** A button that opens what stands below it until a choice, Escape, or a click elsewhere. */
+/** A button that opens its contents below until a choice, Escape, or a click elsewhere. */
 export function Menu({ label, name, look, place = "", children }: MenuProps): VNode {
   const [isOpen, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
@@ -136,7 +136,7 @@ export function Menu({ label, name, look, place = "", children }: MenuProps): VN
     for (const type of ["pointerdown", "focusin"]) addEventListener(type, leave);
     return () => {
       for (const type of ["pointerdown", "focusin"]) removeEventListener(type, leave);
-      // Whoever chose with the keyboard goes on from the button.
+      // After a choice by keyboard the focus returns to the button.
       if (document.activeElement === document.body) box.current?.querySelector("button")?.focus();
     };
   }, [isOpen]);

@@ -7,7 +7,7 @@ import { useWords } from "../language/language.ts";
 import { Code, changedPart, languageOf } from "./code.tsx";
 import { Button } from "./controls.tsx";
 
-/** Lines that are drawn before somebody asks for all. */
+/** Lines drawn before all are requested. */
 const FIRST_LINES = 200;
 
 /** One line of a diff. `before` and `after` are its numbers on the two sides. */
@@ -18,7 +18,7 @@ export interface DiffRow {
   readonly text: string;
 }
 
-/** The lines of a diff with their numbers; a `gap` with their count stands for lines left out in between. */
+/** The lines of a diff with their numbers; a `gap` gives the number of lines omitted in between. */
 export function diffRows({ hunks }: FileDiff): readonly DiffRow[] {
   let next = 1;
   return hunks.flatMap((hunk, index) => {
@@ -42,7 +42,7 @@ function hunkRows({ oldStart, newStart, lines }: DiffHunk): readonly DiffRow[] {
 
 interface DiffProps {
   readonly diff: FileDiff;
-  /** True: no line waits to be asked for, as somebody decides on it. */
+  /** True: shows all lines at once, for a person who decides on them. */
   readonly whole?: boolean;
 }
 
@@ -70,7 +70,7 @@ export function DiffView({ diff, whole = false }: DiffProps): VNode {
   );
 }
 
-/** How many lines a change adds and removes; of none nothing is said. */
+/** The number of lines a change adds and removes; nothing if there are none. */
 export function LineCounts({
   lines: { added, removed },
 }: {
@@ -91,7 +91,7 @@ interface FileLineProps {
   readonly lines: { readonly added: number; readonly removed: number };
 }
 
-/** A changed file in a list: how it was changed, its path, its lines. */
+/** A changed file in a list: its kind of change, path and lines. */
 export function FileLine({ path, kind, lines }: FileLineProps): VNode {
   const words = useWords();
   return (
@@ -107,7 +107,7 @@ export function FileLine({ path, kind, lines }: FileLineProps): VNode {
   );
 }
 
-/** The part of a line that is new or gone, where one removed line stands right before one added. */
+/** The new or removed part of a line, if one removed line directly precedes one added. */
 function changedIn(rows: readonly DiffRow[], index: number): readonly [number, number] | undefined {
   const kindAt = (at: number): string | undefined => rows[at]?.kind;
   const first = kindAt(index) === "added" ? index - 1 : index;

@@ -30,7 +30,7 @@ const ICONS = {
 
 export type IconName = keyof typeof ICONS;
 
-/** A small picture that says nothing its neighbours do not say. */
+/** A decorative icon: it adds nothing to what is next to it. */
 export function Icon({ name }: { readonly name: IconName }): VNode {
   return (
     <svg class="i" viewBox="0 0 16 16" aria-hidden="true">
@@ -39,7 +39,7 @@ export function Icon({ name }: { readonly name: IconName }): VNode {
   );
 }
 
-/** The eight states of sessions, runs and calls, and of what is still to do. */
+/** The eight states of sessions, runs, calls and todos. */
 export type Mark = "run" | "wait" | "done" | "fail" | "refused" | "limit" | "stop" | "cut" | "todo";
 
 const FILLED = {
@@ -53,7 +53,7 @@ const DRAWN = {
   refused: "M12 7A5 5 0 1 1 2 7a5 5 0 0 1 10 0ZM3.500 10.500l7-7",
 };
 
-/** The glyph of a state; its name is what a reader hears. */
+/** The glyph of a state; screen readers read its name. */
 export function StateMark({ mark, name }: { readonly mark: Mark; readonly name?: string }): VNode {
   const words = useWords();
   return (
@@ -92,7 +92,7 @@ const STEP_CLASSES: { readonly [kind: string]: string } = {
   f: "t-fail",
 };
 
-/** The steps of a session as bars: colour is what each did, height how long it took. */
+/** The steps of a session as bars: colour is the activity, height the time. */
 export function Trace({
   trace,
   isShort = false,

@@ -6,11 +6,11 @@ import { useWords } from "../language/language.ts";
 import { Code } from "./code.tsx";
 import { CopyButton } from "./controls.tsx";
 
-/** Deeper and longer texts are shown as they were written. */
+/** Deeper and longer text is shown as written. */
 const MAX_DEPTH = 48;
 const MAX_CHARS = 200_000;
 
-/** Markdown of foreign origin as elements. Nothing in it is loaded, and no link leads to code. */
+/** Untrusted Markdown as elements. It loads nothing, and no link leads to code. */
 export function Markdown({ text }: { readonly text: string }): VNode {
   const tokens = useMemo(() => parsed(text), [text]);
   return (
@@ -25,7 +25,7 @@ function parsed(text: string): readonly Token[] | undefined {
   try {
     return lexer(terminalText(text));
   } catch {
-    // Nested more deeply than it can be read.
+    // Nested too deeply to be read.
     return undefined;
   }
 }
@@ -67,7 +67,7 @@ function Node({ token: given, depth }: { readonly token: Token; readonly depth: 
   }
 }
 
-/** Tokens that are one element around what is in them. */
+/** Tokens that become one element around their contents. */
 const ELEMENTS: ReadonlyMap<string, "p" | "blockquote" | "strong" | "em" | "del" | "hr" | "br"> = new Map([
   ["paragraph", "p"],
   ["blockquote", "blockquote"],
@@ -78,7 +78,7 @@ const ELEMENTS: ReadonlyMap<string, "p" | "blockquote" | "strong" | "em" | "del"
   ["br", "br"],
 ]);
 
-/** Below the headings of the page. */
+/** One level below the headings of the page. */
 function Heading({
   level,
   children,
@@ -146,7 +146,7 @@ function Link({ href, children }: { readonly href: string; readonly children: Co
   );
 }
 
-/** True for an address that a browser opens without running anything of it here. */
+/** True for an address that a browser opens without running any of it here. */
 export function isSafeAddress(address: string): boolean {
   return /^(?:https?:\/\/|mailto:)[^\s]+$/i.test(address) && URL.canParse(address);
 }
@@ -164,7 +164,7 @@ function CodeBlock({ text, language }: { readonly text: string; readonly languag
   const words = useWords();
   return (
     <div class="code">
-      {/* It can be wider than the page, and must be reached by keyboard to be scrolled. */}
+      {/* It can be wider than the page, so the keyboard must reach it for scrolling. */}
       <pre tabIndex={0} aria-label={words.codeOf(language)} dir="ltr">
         <code>
           <Code text={text} language={language.split(/[\s{,]/, 1)[0] ?? ""} />

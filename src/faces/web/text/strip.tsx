@@ -2,30 +2,30 @@ import type { VNode } from "preact";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { RunClock } from "../../../journal/run-clock.ts";
 
-/** The class that colours a call of a tool: it read, changed files, or ran a command. */
+/** The colour class for a tool's call: it read, changed files, or ran a command. */
 export function stepClass(tool: string): "t-look" | "t-edit" | "t-bash" {
   if (tool === "bash" || tool === "task") return "t-bash";
   return tool === "write" || tool === "edit" ? "t-edit" : "t-look";
 }
 
-/** A stretch of the strip: what the session spent the time with. */
+/** A stretch of the strip: one kind of activity. */
 export interface StripStep {
   readonly entryId: string;
-  /** Milliseconds of work before it. */
+  /** Active milliseconds before it. */
   readonly from: number;
   readonly to: number;
   readonly kind: string;
 }
 
-/** All of a session in one line: colour is what it did, width how long; pauses between runs are left out. */
+/** A whole session in one line: colour is the activity, width its time, without the pauses between runs. */
 export interface StripData {
   readonly steps: readonly StripStep[];
   readonly length: number;
-  /** Milliseconds of work up to each entry. */
+  /** Active milliseconds up to each entry. */
   readonly workedAt: readonly number[];
 }
 
-/** More steps than this are drawn as this many. */
+/** More steps are reduced to this many. */
 const MAX_STEPS = 400;
 
 export function stripOf(entries: readonly JournalEntry[]): StripData {
@@ -46,7 +46,7 @@ export function stripOf(entries: readonly JournalEntry[]): StripData {
   return { steps: coarse(steps, clock.worked), length: Math.max(1, clock.worked), workedAt };
 }
 
-/** The kind of the time before an entry; undefined when it goes on with the one before. */
+/** The kind of the time before an entry; undefined if it continues the previous one. */
 function kindOf(entry: JournalEntry): string | undefined {
   switch (entry.type) {
     case "assistant_message":
@@ -63,7 +63,7 @@ function kindOf(entry: JournalEntry): string | undefined {
   }
 }
 
-/** Steps too short to be seen become one with their neighbours, in the colour of the longest. */
+/** Merges steps too short to be visible with their neighbours, in the colour of the longest. */
 function coarse(steps: readonly StripStep[], length: number): readonly StripStep[] {
   if (steps.length <= MAX_STEPS) return steps;
   const made: StripStep[] = [];
@@ -85,12 +85,12 @@ function coarse(steps: readonly StripStep[], length: number): readonly StripStep
 interface StripProps {
   readonly data: StripData;
   readonly height: number;
-  /** The words that a step is explained with. */
+  /** The description of a step. */
   readonly nameOf?: (step: StripStep) => string;
   readonly onChoose?: (entryId: string) => void;
 }
 
-/** The strip as a picture. Everything in it can also be found, and reached by key, in the timeline. */
+/** The strip as a picture. The timeline offers everything in it in text and by keyboard. */
 export function Strip({ data: { steps, length }, height, nameOf, onChoose }: StripProps): VNode {
   const percent = (ms: number): string => `${Number(((100 * ms) / length).toFixed(2))}%`;
   return (
