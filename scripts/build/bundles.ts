@@ -50,7 +50,12 @@ export async function buildLibrary(
       entryFileNames: "[name].js",
       chunkFileNames: "chunks/[name]-[hash].js",
       minify: false,
-      codeSplitting: { groups: [{ name: "base", test: FOR_EVERY_ENTRY }] },
+      codeSplitting: {
+        groups: [
+          { name: "base", test: FOR_EVERY_ENTRY },
+          { name: "check", test: CHECKS },
+        ],
+      },
     },
   );
   assertPackages("the library", bundle, BUNDLED_PACKAGES);
@@ -69,6 +74,8 @@ export function assertPackages(what: string, { inputs }: Bundle, allowed: Readon
 /** Small modules that all entries share in part; the validator of schemas is neither. */
 const FOR_EVERY_ENTRY =
   /[\\/]src[\\/]core[\\/](base[\\/](?!check|validate|compile|schema)|message[\\/]|model[\\/])/;
+/** The checker of values, which most entries need. */
+const CHECKS = /[\\/]src[\\/]core[\\/]base[\\/](?:check|validate|compile|schema)/;
 
 /**
  * Bundles the terminal program with everything only it needs. What every start needs, `program` with all it
