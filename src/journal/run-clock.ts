@@ -17,7 +17,7 @@ export class RunClock {
   }
 
   /** Takes an entry. If it begins a run and the run before was interrupted, returns when that one ended. */
-  apply({ type, scope, time }: JournalEntry): number | undefined {
+  apply({ type, scope, time }: Pick<JournalEntry, "type" | "scope" | "time">): number | undefined {
     this.time = Math.max(this.time, time);
     const isOuter = scope === undefined;
     const begins = isOuter && (type === "run_start" || type === "run_resume");

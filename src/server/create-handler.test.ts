@@ -37,9 +37,11 @@ test("an agent that cannot be made is told, and costs lists and statistics its o
   });
   const listed = (await reader.sessions()).sessions.map(({ id }) => id);
   const { total } = await reader.stats("day");
-  expect({ listed, runs: total.runs, open: await reader.approvals(), errors }).toEqual({
+  const { runs, cost } = total;
+  expect({ listed, runs, cost, open: await reader.approvals(), errors }).toEqual({
     listed: ["here"],
     runs: 0,
+    cost: 0,
     open: [],
     errors: ["There is no such tenant.", "There is no such tenant."],
   });

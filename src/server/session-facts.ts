@@ -400,8 +400,8 @@ function tokensOf({ usage }: Sums): number {
   return usage.inputTokens + usage.outputTokens;
 }
 
-function costOf({ cost, priced }: Sums): number | null {
-  return priced === 0 ? null : cost;
+function costOf({ cost, priced, unpriced }: Sums): number | null {
+  return priced === 0 && unpriced > 0 ? null : cost;
 }
 
 /** The position of a session in a list: newest first, by id if they are equally new. */

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { calls, fails, says } from "../../src/testing/script.ts";
+import { tempFolder } from "../temp-folder.ts";
 import { findChromium } from "./browser.ts";
 import { openPage } from "./open-page.ts";
 import { filesRoom, otherWriter, type ServedRoom, type Steps } from "./server-room.ts";
@@ -10,8 +11,10 @@ const chromium = findChromium();
 const HOSTILE =
   "# Done\n\n<script>document.title = 'taken'</script> <img src=x onerror=\"document.title = 'taken'\"> [link](javascript:document.title='taken') ![x](https://images.invalid/x.png)";
 
+const PAGE = join(import.meta.dirname, "../../dist/web");
+
 function room(steps: Steps): Promise<ServedRoom> {
-  return filesRoom(steps, { page: join(import.meta.dirname, "../../dist/web") });
+  return filesRoom(steps, { page: PAGE });
 }
 
 const text = "(document.querySelector('main')?.innerText ?? '')";
@@ -120,6 +123,27 @@ describe.skipIf(chromium === undefined)("the page in a browser (skipped where th
     expect(await page.evaluate(order)).toEqual(["item user", "item answer", "item tool"]);
     await page.until("(document.querySelector('.ask .last')?.click(), document.querySelector('.done'))");
     expect(await page.evaluate("document.querySelector('.done b').innerText")).toBe("Stopped");
+  });
+
+  test("who stops at a question whose process is gone refuses the call, and the run ends", async () => {
+    const home = tempFolder();
+    const cwd = tempFolder();
+    const asking = await otherWriter({ home, cwd }, [calls("bash", { command: "echo 1 > ../a" })]);
+    asking.onQuestion(() => undefined);
+    const run = asking.send("Go");
+    await expect.poll(() => asking.questions.length).toBe(1);
+    asking.killNow();
+    await run;
+    const { origin, token } = await filesRoom([], { home, cwd, page: PAGE });
+    const page = await openPage(program);
+    await page.goTo(`${origin}/#token=${token}`);
+    await page.until("document.querySelector('.card')");
+    await page.evaluate(`location.hash = "#/sessions/${asking.id}"`);
+    await page.until("document.querySelector('.ask .last')");
+    const over = "document.querySelector('.note.bad, .done')";
+    await page.evaluate("document.querySelector('.ask .last').click()");
+    expect(await page.until(`${over}?.innerText`)).toContain("A refused call ended the run");
+    await page.until("document.querySelector('.ask') === null");
   });
 
   test("a run that failed has its name in a narrow list, and a chart its scale beside the columns", async () => {

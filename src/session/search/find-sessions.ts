@@ -235,28 +235,27 @@ class SearchIndex {
     });
     const segmenter = wordSegmenter();
     for (const session of stale) {
-      // Stored with an impossible size until complete, so that an interrupted file is indexed again.
-      let next = this.#begin(session);
-      const first = next;
+      let [first, next] = [0, 0];
       let passages: SessionPassage[] = [];
       let chars = 0;
-      const store = (): void =>
+      const store = (isLast: boolean): void =>
         inTransaction(this.#database, () => {
+          if (next === 0) first = next = this.#begin(session);
           for (const { step, text } of passages.slice(0, Math.max(0, first + MAX_PASSAGES - next)))
             this.#add.run(next++, searchWords(text, segmenter).flat().join(" "), step, text);
+          if (isLast) this.#put.get(session.path, session.bytes, session.changedAt);
         });
       for (const passage of readable(session.path)) {
         passages.push(passage);
         chars += passage.text.length;
         if (chars < CHARS_TOGETHER) continue;
-        store();
+        store(false);
         passages = [];
         chars = 0;
         await rest();
         if (signal?.aborted === true) return;
       }
-      store();
-      this.#put.get(session.path, session.bytes, session.changedAt);
+      store(true);
       // Between two commits, this and other processes can do other work.
       await setImmediate();
       if (signal?.aborted === true) return;
@@ -265,12 +264,11 @@ class SearchIndex {
 
   /** Removes a file's passages; returns the number of its first. Others may add the same ones meanwhile. */
   #begin({ path, changedAt }: SessionFile): number {
-    return inTransaction(this.#database, () => {
-      const { id } = this.#put.get(path, -1, changedAt) ?? {};
-      const first = Number(id) * MAX_PASSAGES;
-      this.#drop.run(first, first + MAX_PASSAGES - 1);
-      return first;
-    });
+    // An impossible size until it is complete, so that an interrupted file is indexed again.
+    const { id } = this.#put.get(path, -1, changedAt) ?? {};
+    const first = Number(id) * MAX_PASSAGES;
+    this.#drop.run(first, first + MAX_PASSAGES - 1);
+    return first;
   }
 
   #forget(path: string): void {

@@ -10,7 +10,7 @@ import { Items } from "./block-view.tsx";
 import { Conversation } from "./conversation.tsx";
 import { QuestionView } from "./question-view.tsx";
 import { SessionFeed } from "./session-feed.ts";
-import { SessionContext } from "./session-scope.ts";
+import { type OpenSession, SessionContext } from "./session-scope.ts";
 
 /** The text of what is drawn, without its marks. */
 function plain(html: string): string {
@@ -34,6 +34,31 @@ const question = (fields: Partial<Question>): Question => ({
 
 function asked(fields: Partial<Question>): string {
   return renderToString(<QuestionView question={question(fields)} answer={() => Promise.resolve()} />);
+}
+
+/** A session that is open, drawn. */
+function opened(more: Partial<OpenSession>): string {
+  const nothing = (): void => undefined;
+  const session: OpenSession = {
+    ...new SessionFeed().now,
+    route: { type: "session", id: "s", view: "chat" },
+    showDetails: nothing,
+    showEntry: nothing,
+    actions: { stop: nothing, fork: nothing, undo: nothing, redo: nothing },
+    work: { said: undefined, say: nothing, dismiss: nothing, attempt: () => Promise.resolve(undefined) },
+    detail: undefined,
+    retry: undefined,
+    fault: undefined,
+    isWritable: true,
+    canUndo: undefined,
+    canRedo: false,
+    ...more,
+  };
+  return renderToString(
+    <SessionContext.Provider value={session}>
+      <Conversation />
+    </SessionContext.Provider>,
+  );
 }
 
 describe("a question", () => {
@@ -154,32 +179,9 @@ describe("a question", () => {
   });
 
   test("comes with its answers, once it is known who may give them", () => {
-    const nothing = (): void => undefined;
-    const around = {
-      route: { type: "session", id: "s", view: "chat" },
-      showDetails: nothing,
-      showEntry: nothing,
-      actions: { stop: nothing, fork: nothing, undo: nothing, redo: nothing },
-      work: { said: undefined, say: nothing, dismiss: nothing, attempt: () => Promise.resolve(undefined) },
-    } as const;
     const questions = [question({ choices: [{ choice: "once" }] })];
     const known = { readOnly: false } as SessionDetail;
-    const [early, later] = [undefined, known].map((detail): string => {
-      const more = {
-        questions,
-        detail,
-        retry: undefined,
-        fault: undefined,
-        isWritable: true,
-        canUndo: undefined,
-        canRedo: false,
-      };
-      return renderToString(
-        <SessionContext.Provider value={{ ...new SessionFeed().now, ...around, ...more }}>
-          <Conversation />
-        </SessionContext.Provider>,
-      );
-    });
+    const [early, later] = [undefined, known].map((detail) => opened({ questions, detail }));
     expect(early).not.toContain('class="ask"');
     expect(plain(later ?? "")).toContain(WORDS.en.runOnce);
   });
@@ -313,4 +315,23 @@ test("the end of a run says what was checked since the last change, in both lang
   expect(before).toContain("nothing was run since the last change; before it npm test passed");
   expect(after).toContain("2 files changed · npm test passed after the last change");
   expect(shown("zh")[2]).toContain("改动了 2 个文件 · 最后一次改动之后：npm test 通过");
+});
+
+test("files that were changed without undo are those of the results", () => {
+  const feed = new SessionFeed();
+  const results = ["@@ -0,0 +1 @@\n+a", "@@ -1 +1,2 @@\n-a\n+b\n+c"].map((diff, at) => ({
+    id: `r${at}`,
+    parent: null,
+    time: 1,
+    type: "tool_result" as const,
+    callId: `c${at}`,
+    name: "write",
+    status: "ok" as const,
+    result: { type: "tool_result" as const, tool_use_id: `c${at}`, content: "" },
+    durationMs: 1,
+    metadata: { diff, created: at === 0, path: "/outside/a.ts" },
+  }));
+  for (const entry of results) feed.apply({ type: "entry", entry });
+  const text = plain(opened(feed.now).split('class="side"')[1] ?? "").replaceAll(/\s+/g, " ");
+  expect(text).toContain("Files changed +3 −1 A /outside/a.ts +3 −1");
 });

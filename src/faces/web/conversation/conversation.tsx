@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JournalEntry } from "../../../core/agent/entries.ts";
-import type { ConnectionRetry } from "../../../server/create-reader.ts";
+import { type ConnectionRetry, ServerProblem } from "../../../server/create-reader.ts";
 import type { SessionDetail } from "../../../server/server-api.ts";
 import { modeName } from "../../../view/mode-names.ts";
 import { terminalLine } from "../../../view/safe-text.ts";
@@ -116,7 +116,7 @@ function RunLine({ run: { phase, retry, outputTokens } }: { readonly run: RunVie
 function Questions(): VNode {
   const words = useWords();
   const reader = useReader();
-  const { route, questions, work, isWritable, view, actions } = useOpenSession();
+  const { route, questions, work, isWritable, view } = useOpenSession();
   const box = useRef<HTMLDivElement>(null);
   const [first] = questions;
   const before = useRef(first?.id);
@@ -140,10 +140,16 @@ function Questions(): VNode {
           all={questions.length}
           isWritable={isWritable}
           answer={async (answer) => {
-            // Stopping ends the run along with the call. A run that has ended to wait takes only answers.
+            const reply = (): Promise<void> => reader.answer(first.id, { ...answer, sessionId: route.id });
+            // Who stops stops the run, and the call with it. One that has ended to wait, or whose process is
+            // gone, takes only answers.
             const isStop = answer.choice === "stop" && first.type === "permission" && view.run !== undefined;
-            if (isStop) return actions.stop();
-            await work.attempt(() => reader.answer(first.id, { ...answer, sessionId: route.id }));
+            const stop = (): Promise<void> =>
+              reader.stop(route.id).catch((error: unknown) => {
+                if (error instanceof ServerProblem && error.code === "not_running") return reply();
+                throw error;
+              });
+            await work.attempt(isStop ? stop : reply);
           }}
         />
       )}

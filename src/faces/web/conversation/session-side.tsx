@@ -1,9 +1,12 @@
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
+import type { JournalEntry } from "../../../core/agent/entries.ts";
 import { modeName } from "../../../view/mode-names.ts";
 import { terminalLine, terminalText } from "../../../view/safe-text.ts";
+import type { ViewItem } from "../../../view/view.ts";
+import { diffsIn } from "../../../view/view-fold.ts";
 import { useLanguage, useWords } from "../language/language.ts";
-import { changedFiles } from "../pictures/files-data.ts";
+import { type ChangedFile, changedFiles } from "../pictures/files-data.ts";
 import { hrefOf } from "../route.ts";
 import { CopyButton, Facts, Money, Part } from "../text/controls.tsx";
 import { FileLine, LineCounts } from "../text/diff-view.tsx";
@@ -97,12 +100,13 @@ function TodoList(): VNode | null {
 
 function FilesChanged(): VNode | null {
   const words = useWords();
-  const { entries, route, detail } = useOpenSession();
+  const { entries, view, route, detail } = useOpenSession();
   const cwd = detail?.cwd;
-  const files = useMemo(
-    () => changedFiles(entries, { cwd }).filter(({ kind }) => kind !== "unchanged"),
-    [entries, entries.length, cwd],
-  );
+  // Folding a long session takes longer than a frame, and few entries change files.
+  const files = useMemo((): readonly FileSum[] => {
+    const kept = changedFiles(entries, { cwd });
+    return kept.length > 0 ? kept.filter(({ kind }) => kind !== "unchanged") : filesIn(view.items);
+  }, [entries, entries.findLast(isOfFiles), cwd]);
   if (files.length === 0) return null;
   const sum = (name: "added" | "removed"): number => files.reduce((all, file) => all + file[name], 0);
   return (
@@ -121,4 +125,21 @@ function FilesChanged(): VNode | null {
       ))}
     </Part>
   );
+}
+
+type FileSum = Pick<ChangedFile, "path" | "kind" | "added" | "removed">;
+
+function isOfFiles(entry: JournalEntry): boolean {
+  if (entry.type === "tool_result") return entry.metadata?.["diff"] !== undefined;
+  return entry.type === "checkpoint" || entry.type === "rollback" || entry.type === "rollback_end";
+}
+
+/** The files that calls have changed, by the diffs of their results: no checkpoints were made. */
+function filesIn(items: readonly ViewItem[]): readonly FileSum[] {
+  return [...Map.groupBy(diffsIn(items), ({ path }) => path)].map(([path, diffs]) => ({
+    path,
+    kind: diffs[0]?.isNew === true ? "created" : "changed",
+    added: diffs.reduce((sum, { added }) => sum + added, 0),
+    removed: diffs.reduce((sum, { removed }) => sum + removed, 0),
+  }));
 }

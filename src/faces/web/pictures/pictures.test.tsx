@@ -91,7 +91,8 @@ test("a session in which nothing has happened is told in words", () => {
 
 test("a model without a price has its share, and nothing costs before something was used", () => {
   const row = { ...ROW, key: "a/free", cost: null };
-  const models = { ...STATS, by: "model", rows: [row] } as const;
+  const unused = { ...ROW, key: "a/failed", cost: 0, unpriced: 0, inputTokens: 0, outputTokens: 0 };
+  const models = { ...STATS, by: "model", rows: [row, unused] } as const;
   const html = renderToString(
     <StatsView
       stats={{ days: STATS, models, folders: { ...STATS, by: "cwd" } }}
@@ -102,6 +103,7 @@ test("a model without a price has its share, and nothing costs before something 
     />,
   );
   expect(html).toContain('<rect class="c1" width="100%"');
+  expect(html).not.toContain("$0.00");
   const start = new JournalMaker(11).make(3);
   expect(renderToString(<ReplayView entries={start} renderItems={() => ""} />)).not.toContain("$0.00");
 });

@@ -176,8 +176,10 @@ function Figures({
   );
 }
 
-function Cost({ row: { cost, unpriced } }: { readonly row: Pick<StatsRow, "cost" | "unpriced"> }): VNode {
+function Cost({ row }: { readonly row: StatsRow }): VNode {
   const { words, money, count } = useLanguage();
+  const { cost, unpriced, inputTokens, outputTokens } = row;
+  if (inputTokens + outputTokens === 0) return <>—</>;
   if (cost === null) return <abbr title={words.noPrice}>—</abbr>;
   if (unpriced === 0) return <>{money(cost)}</>;
   return <abbr title={words.unpriced(count(unpriced))}>{money(cost)}+</abbr>;

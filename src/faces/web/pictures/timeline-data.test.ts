@@ -262,3 +262,10 @@ test("pauses between runs are cut down to a small gap, and told", () => {
     length: 2_030,
   });
 });
+
+test("a run whose start is missing began with its first work", () => {
+  const asked = at(0, { type: "user_message", source: "input", message: { role: "user", content: [] } });
+  const rest = [said(1_000, { durationMs: 900 }), begins(1_010, "a"), ends(2_000, "a"), ended(2_100)];
+  for (const entries of [rest, [asked, ...rest], [start(0), ended(50), ...rest]])
+    expect(runTimeline(entries).axis.stretches.at(-1)).toMatchObject({ from: 100, to: 2_100 });
+});

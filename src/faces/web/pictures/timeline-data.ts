@@ -108,6 +108,9 @@ export function runTimeline(entries: readonly JournalEntry[], now?: number): Tim
   let total = NO_SPENDING;
   for (const entry of entries) {
     const owner = scopes.of(entry)?.scope ?? "";
+    const began = runs.isOpen ? undefined : workSince(entry);
+    // The start of this run is missing: its line is damaged.
+    if (began !== undefined) runs.apply({ type: "run_resume", time: began });
     const cutAt = runs.apply(entry);
     if (cutAt !== undefined) fold.closeAll(cutAt, "cut");
     fold.apply(entry, { owner, time: runs.time, runFrom: runs.from });
@@ -139,7 +142,14 @@ function requestOf(
   return { entryId: entry.id, time, inputTokens, cacheReadTokens, isNested, spent: total };
 }
 
-/** A duration; 0 for impossible values in a foreign journal. */
+/** When the work began that only a run does; undefined for any other entry. */
+function workSince(entry: JournalEntry): number | undefined {
+  if (entry.scope !== undefined) return undefined;
+  if (entry.type === "tool_intent") return entry.time;
+  return entry.type === "assistant_message" ? entry.time - durationOf(entry.durationMs) : undefined;
+}
+
+/** A length of time; 0 for impossible figures of a foreign journal. */
 function durationOf(ms: unknown): number {
   return typeof ms === "number" && Number.isFinite(ms) && ms > 0 ? ms : 0;
 }
