@@ -158,6 +158,10 @@ const TOO_LONG = {
   hint: ({ modelId }: Pick<WireTarget, "modelId">) =>
     `Shorten or compact the conversation, or use a model with a larger context window than ${modelId}.`,
 } satisfies Kind;
+const TOO_MANY_BYTES: Kind = {
+  ...TOO_LONG,
+  hint: () => "Shorten the conversation or send fewer images.",
+};
 const USED_UP: Kind = {
   code: "rate_limit",
   what: "says that the quota or the balance is used up",
@@ -209,6 +213,7 @@ const BY_WORDS: readonly (readonly [
 ])[] = [
   // Google answers a bad key with HTTP 400.
   [({ message = "", details = "" }) => BAD_KEY.test(`${message} ${details}`), UNAUTHENTICATED],
+  [({ message = "" }) => /payload size exceeds/i.test(message), TOO_MANY_BYTES],
   [saysTooLong, TOO_LONG],
   [({ code, type }, status) => status === 402 || USED_UP_WORDS.test(`${code} ${type}`), USED_UP],
   [saysLoading, LOADING],
@@ -364,7 +369,6 @@ const OVERFLOW_WORDS = anyOf(
   "reduce the length of the (?:messages|prompt)",
   "prompt exceeds max length",
   "exceed max message tokens",
-  "payload size exceeds",
 );
 
 /**

@@ -187,11 +187,17 @@ export class ItemFold {
       .map((item) => ({ item, written: this.#takeWritten(item) }))
       .filter(({ item, written }) => written !== undefined || item.type === "tool" || item.text !== "");
     let next = this.list.items.length;
-    const places = parts.map(({ written }) => written ?? next++);
-    // Parts that arrive complete with the answer precede those after them, although these were shown first.
-    if (parts.some(({ written }) => written === undefined)) places.sort((left, right) => left - right);
-    for (const [at, { item }] of parts.entries()) {
-      const place = places[at] ?? next;
+    // What is being read keeps its place. The rest is in the order of the answer: what comes whole with it
+    // goes before a call that follows it there, though that was shown first.
+    const stays = ({ item, written }: (typeof parts)[number]): boolean =>
+      written !== undefined && item.type !== "tool";
+    const places = parts
+      .filter((part) => !stays(part))
+      .map(({ written }) => written ?? next++)
+      .sort((left, right) => left - right);
+    for (const part of parts) {
+      const { item } = part;
+      const place = (stays(part) ? part.written : places.shift()) ?? next;
       if (item.type === "tool") this.#calls.set(item.callId, place);
       this.list.put(place, { id: `${item.type}_${place}`, ...item } as NewItem);
     }

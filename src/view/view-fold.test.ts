@@ -141,17 +141,70 @@ test("the picture of a session that is resumed is the one it had", async () => {
   );
 });
 
-test("who missed some of what was streamed sees the answers in the same order in the end", async () => {
-  const heard = fc.array(fc.boolean(), { minLength: 1, maxLength: 12 });
+/** Runs in which some of what is streamed is not heard. */
+const heard = fc.array(fc.boolean(), { minLength: 1, maxLength: 12 });
+function eventsHeard({ events }: Recording, hears: readonly boolean[], lost: RegExp): readonly AgentEvent[] {
+  return events.filter((event, at) => !lost.test(JSON.stringify(event)) || hears[at % hears.length] === true);
+}
+
+// A text that was shown keeps its place: what comes late stands behind it.
+test("who missed texts and some starts of calls sees the answers in the same order in the end", async () => {
   await fc.assert(
     fc.asyncProperty(answers, fc.array(voided, { maxLength: 3 }), heard, async (script, lost, hears) => {
-      const { events } = await played(script, lost);
-      const isHeard = (event: AgentEvent, at: number): boolean =>
-        !/_delta|_call_start/.test(JSON.stringify(event)) || hears[at % hears.length] === true;
-      expect(lasting(folded(events.filter(isHeard)))).toEqual(lasting(folded(events)));
+      const recording = await played(script, lost);
+      const silent = eventsHeard(recording, [false], /_delta/);
+      const some = eventsHeard({ ...recording, events: silent }, hears, /_call_start/);
+      expect(lasting(folded(some))).toEqual(lasting(folded(recording.events)));
     }),
     { numRuns: 60 },
   );
+});
+
+test("a text that was shown stays the item it was, whatever else was missed", async () => {
+  await fc.assert(
+    fc.asyncProperty(answers, fc.array(voided, { maxLength: 3 }), heard, async (script, lost, hears) => {
+      const fold = new ViewFold(HOST);
+      const shown = new Map<number, string>();
+      for (const event of eventsHeard(await played(script, lost), hears, /_delta|_call_start/)) {
+        fold.apply(event);
+        for (const [at, item] of fold.view.items.entries())
+          if (item.type === "answer" || item.type === "thinking") {
+            expect(item.id).toBe(shown.get(at) ?? item.id);
+            shown.set(at, item.id);
+          }
+      }
+      const ids = fold.view.items.map(({ id }) => id);
+      expect([...shown.keys()].map((at) => ids[at])).toEqual([...shown.values()]);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("reasoning that comes only with the whole answer does not move the text that was streamed", () => {
+  const fold = new ViewFold(HOST);
+  fold.apply({ type: "text_delta", index: 1, text: "It is " });
+  const [streamed] = fold.view.items;
+  fold.apply({
+    id: "e1",
+    parent: null,
+    time: 1,
+    type: "assistant_message",
+    message: {
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: "Hm." },
+        { type: "text", text: "It is done." },
+      ],
+    },
+    model: "scripted/scripted",
+    usage: { inputTokens: 1, outputTokens: 1 },
+    durationMs: 1,
+    finishReason: { unified: "stop", raw: "stop" },
+  });
+  expect(fold.view.items).toMatchObject([
+    { id: streamed?.id, type: "answer", text: "It is done." },
+    { type: "thinking", text: "Hm." },
+  ]);
 });
 
 test("items are only appended, and one that changes is a new object with a higher version", async () => {

@@ -72,6 +72,9 @@ test.each([
 
 test.each([
   ["sessions show 3f2a91", "nano-agent sessions show 3f2a91"],
+  ["undo 2", "nano-agent undo 2"],
+  ["eval suites/a", "nano-agent eval suites/a"],
+  ["trust .", "nano-agent trust ."],
   ["doctor", "nano-agent doctor"],
 ])("of %j behind an option it is said that a command comes first", (words, meant) => {
   expect(() => assertNoCommand(words.split(" "), false)).toThrow(

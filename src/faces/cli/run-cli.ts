@@ -132,14 +132,17 @@ function meantBy(words: readonly string[]): string | undefined {
   return callMeant(command, words);
 }
 
-/** A command with an action; undefined if the words may be a sentence. */
+/** A command with an action and its arguments; undefined where the words may be a sentence. */
 function callMeant({ name: meant, actions }: CommandSpec, words: readonly string[]): string | undefined {
-  const [, second = "", ...rest] = words;
-  const action = actions.find(({ name }) => name !== undefined && isSlip(second.toLowerCase(), name));
-  // Sentences do not contain ids, files, numbers or quoted commands.
+  const [first = "", second = ""] = words.map((word) => word.toLowerCase());
+  const named = actions.find(({ name }) => name !== undefined && isSlip(second, name));
+  const unnamed = meant === first ? actions.find(({ name }) => name === undefined) : undefined;
+  const action = named ?? unnamed;
+  const rest = words.slice(named === undefined ? 1 : 2);
+  // Ids, files, numbers and quoted commands are words that no sentence has.
   const isCall = rest.every((word) => /[^a-z]|^[a-f]+$/i.test(word));
-  if (action?.name === undefined || !isCall || rest.length > action.words.length) return undefined;
-  return ["nano-agent", meant, action.name, ...rest.map(shellArgument)].join(" ");
+  if (action === undefined || !isCall || rest.length > action.words.length) return undefined;
+  return ["nano-agent", meant, action.name ?? [], rest.map(shellArgument)].flat().join(" ");
 }
 
 /** True for the name, also with a letter missing, added or swapped: a replaced letter makes another word. */

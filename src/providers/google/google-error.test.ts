@@ -127,6 +127,14 @@ describe("errors of Google", () => {
     expect(answerError({ status: 400, headers: {}, body, target })).toMatchObject({ code: "authentication" });
   });
 
+  it("advises fewer images where the bytes are too many", () => {
+    const message = "Request payload size exceeds the limit: 20971520 bytes.";
+    expect(errorOf(400, { status: "INVALID_ARGUMENT", message })).toMatchObject({
+      code: "context_overflow",
+      message: expect.stringContaining("send fewer images"),
+    });
+  });
+
   it("never shows the key", () => {
     expect(
       String(errorOf(400, { message: "key AIzaSyVerySecretKey is bad", status: "INVALID_ARGUMENT" })),
