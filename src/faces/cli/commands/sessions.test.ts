@@ -32,7 +32,7 @@ async function recorded(script: readonly ScriptAnswer[]) {
   return [...journal.entries()].map((entry) => ({ ...entry, time: 0 }));
 }
 
-test("a step has the subagents it started: their calls, answer, tokens and cost, and whether they failed", async () => {
+test("a step has the subagents it started: requests, tools, tokens, cost, result or failure", async () => {
   const entries = await recorded([
     [says("Delegating."), task("general", "t1"), task("explore", "t2")],
     [says("Looking."), calls("read", { path: "gone" }, "r1"), task("explore", "t3")],
@@ -52,19 +52,36 @@ test("a step has the subagents it started: their calls, answer, tokens and cost,
         {
           call_id: "t1",
           agent: "general",
+          model: "scripted/scripted",
           state: "ok",
+          requests: 3,
+          tool_calls: 2,
+          failed_calls: 1,
+          input_tokens: expect.any(Number),
+          duration_ms: 0,
+          stop_reason: "completed",
+          turns: [{ text: "Looking.", tools: ["read", "task"] }, { text: "Found it." }],
           text: "Found it.",
           calls: [
             { tool: "read", title: "gone", state: "error" },
             { tool: "task", state: "ok" },
           ],
-          subagents: [{ call_id: "t3", text: "Innermost." }],
+          subagents: [{ call_id: "t3", text: "Innermost.", turns: [{ text: "Innermost." }] }],
         },
-        { call_id: "t2", agent: "explore", state: "error", cost_usd: 0, calls: [] },
+        {
+          call_id: "t2",
+          agent: "explore",
+          state: "error",
+          cost_usd: 0,
+          error: { code: "bad_request" },
+          calls: [],
+        },
       ],
     },
     { step: 2, text: "Done.", tools: [] },
   ]);
+  const cut = entries.filter(({ scope, type }) => scope === undefined || type !== "run_end");
+  expect(stepsJson(cut)[0]).toMatchObject({ subagents: [{ stop_reason: null }, { stop_reason: null }] });
 });
 
 test("the time in tools is that of the calls of the conversation and of phases; that of subagents is in the call that started them", async () => {

@@ -2,12 +2,13 @@ import { existsSync } from "node:fs";
 import { currentFolder, userPaths } from "../../../coding/settings/paths.ts";
 import { sessionStore } from "../../../coding/setup/open-session.ts";
 import { removeSession } from "../../../coding/setup/undo-place.ts";
-import type { JournalEntry } from "../../../core/agent/entries.ts";
+import type { JournalEntry, RunEndEntry } from "../../../core/agent/entries.ts";
 import type { Spending } from "../../../core/agent/state.ts";
 import { toNanoAgentError } from "../../../core/base/errors.ts";
 import { counted } from "../../../core/base/text.ts";
 import { messageText, toolCallsOf } from "../../../core/message/message.ts";
-import { type SessionUsage, sessionUsage } from "../../../journal/session-usage.ts";
+import { Scopes, type SubagentScope } from "../../../journal/scopes.ts";
+import { type SessionUsage, SpendingTally, sessionUsage } from "../../../journal/session-usage.ts";
 import { sessionSteps } from "../../../journal/steps.ts";
 import {
   readSession,
@@ -273,6 +274,7 @@ export function stepsJson(entries: readonly JournalEntry[]): readonly object[] {
     fold.apply(entry);
   }
   fold.leaveRun();
+  const runs = subagentRuns(entries);
   return steps.map(({ number: step, at, answerAt, run }, index) => {
     const input = entries.slice(from, at).flatMap(saidTo);
     from = answerAt + 1;
@@ -285,6 +287,7 @@ export function stepsJson(entries: readonly JournalEntry[]): readonly object[] {
           : [];
     const subagents = subagentsIn(
       all.slice(items.get(answerAt), items.get(steps[index + 1]?.answerAt ?? entries.length)),
+      runs,
     );
     return {
       step,
@@ -298,19 +301,96 @@ export function stepsJson(entries: readonly JournalEntry[]): readonly object[] {
   });
 }
 
-/** Subagents' activity, by the calls that started them. */
-function subagentsIn(items: readonly ViewItem[]): readonly object[] {
+/** What the journal has of the subagents of one call. */
+interface SubagentRun {
+  readonly model: string;
+  readonly startedAt: number;
+  /** Including its own subagents. */
+  readonly spent: SpendingTally;
+  readonly turns: { readonly text: string; readonly tools: readonly string[] }[];
+  toolCalls: number;
+  /** Calls that failed, were refused or were stopped. */
+  failedCalls: number;
+  durationMs: number;
+  /** Undefined while it works, or if it was interrupted. */
+  end: RunEndEntry | undefined;
+}
+
+type SubagentRuns = ReadonlyMap<string, SubagentRun>;
+
+/** The key of a subagent: the calls that lead to it. */
+function callPath({ callId, parent }: SubagentScope): string {
+  return parent === undefined ? callId : `${callPath(parent)}/${callId}`;
+}
+
+function subagentRuns(entries: readonly JournalEntry[]): SubagentRuns {
+  const scopes = new Scopes();
+  const runs = new Map<string, SubagentRun>();
+  for (const entry of entries) {
+    for (let from = scopes.of(entry); from !== undefined; from = from.parent) {
+      const path = callPath(from);
+      if (entry.type === "run_start" && entry.scope === from.scope && !runs.has(path)) {
+        const none = { toolCalls: 0, failedCalls: 0, durationMs: 0, end: undefined };
+        const { model, time: startedAt } = entry;
+        runs.set(path, { model, startedAt, spent: new SpendingTally(), turns: [], ...none });
+      }
+      const run = runs.get(path);
+      if (run !== undefined) addToRun(run, entry, entry.scope === from.scope);
+    }
+  }
+  return runs;
+}
+
+function addToRun(run: SubagentRun, entry: JournalEntry, isOwn: boolean): void {
+  run.durationMs = Math.max(run.durationMs, entry.time - run.startedAt);
+  run.spent.add(entry);
+  if (!isOwn) return;
+  if (entry.type === "run_end") run.end = entry;
+  else if (entry.type === "run_resume") run.end = undefined;
+  else if (entry.type === "assistant_message") {
+    const { message } = entry;
+    run.turns.push({ text: messageText(message, "\n"), tools: toolCallsOf(message).map(({ name }) => name) });
+  } else if (entry.type === "tool_result") {
+    run.toolCalls++;
+    if (entry.status !== "ok") run.failedCalls++;
+  }
+}
+
+/** The work of subagents, by the calls that started them. */
+function subagentsIn(items: readonly ViewItem[], runs: SubagentRuns, within = ""): readonly object[] {
   return items.flatMap((item) => {
-    if (item.type !== "tool" || item.agent === undefined) return [];
-    const { name: agent, outputTokens, costUsd, items: inner } = item.agent;
+    const path = item.type === "tool" ? within + item.callId : "";
+    const run = runs.get(path);
+    if (item.type !== "tool" || item.agent === undefined || run === undefined) return [];
+    const { name: agent, items: inner } = item.agent;
+    const { model, spent, toolCalls, failedCalls, durationMs, end, turns } = run;
+    const { requests, usage, costUsd } = spent.total;
     const last = inner.findLast(({ type }) => type === "answer");
     const calls = inner.flatMap((each) =>
       each.type === "tool" ? [{ tool: each.name, title: each.title, state: each.state }] : [],
     );
-    const spent = { output_tokens: outputTokens, cost_usd: costUsd ?? null };
-    const text = last?.type === "answer" ? last.text : "";
-    const subagents = subagentsIn(inner);
-    return [{ call_id: item.callId, agent, state: item.state, ...spent, calls, text, subagents }];
+    return [
+      {
+        call_id: item.callId,
+        agent,
+        model,
+        state: item.state,
+        requests,
+        tool_calls: toolCalls,
+        failed_calls: failedCalls,
+        input_tokens: usage.inputTokens,
+        output_tokens: usage.outputTokens,
+        cost_usd: costUsd ?? null,
+        duration_ms: durationMs,
+        stop_reason: end?.stopReason ?? null,
+        error: end?.error,
+        detail: end?.detail,
+        turns,
+        calls,
+        text: last?.type === "answer" ? last.text : "",
+        subagents: subagentsIn(inner, runs, `${path}/`),
+      },
+    ];
   });
 }
 
