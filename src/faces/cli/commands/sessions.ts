@@ -301,7 +301,7 @@ export function stepsJson(entries: readonly JournalEntry[]): readonly object[] {
   });
 }
 
-/** What the journal has of the subagents of one call. */
+/** The journal record of a subagent. */
 interface SubagentRun {
   readonly model: string;
   readonly startedAt: number;
