@@ -10,9 +10,10 @@ import {
 } from "@modelcontextprotocol/client";
 import { createParser } from "eventsource-parser";
 import { errorMessage } from "../../core/base/errors.ts";
+import { isRecord, safeParse } from "../../core/base/json.ts";
 import { shellArgument } from "../../core/base/text.ts";
 import { type Authorization, ConnectionError } from "./connection.ts";
-import { MAX_MESSAGE_BYTES, readMessages } from "./read-message.ts";
+import { isRequestId, MAX_MESSAGE_BYTES, type RequestId, readMessages } from "./read-message.ts";
 import type { HttpServer } from "./server-definition.ts";
 
 export interface HttpTransportOptions {
@@ -130,14 +131,21 @@ const readingFetch =
     const { body } = response;
     if (body === null) return response;
     const type = response.headers.get("content-type") ?? "";
+    const openId = response.ok ? requestIdOf(init?.body) : undefined;
     let read: ReadableStream<Uint8Array> | string = body;
-    if (type.startsWith("text/event-stream")) read = body.pipeThrough(readStream());
+    if (type.startsWith("text/event-stream")) read = body.pipeThrough(readStream(openId));
     else {
       const text = await boundedText(body);
       read = response.ok && text.includes('"jsonrpc"') ? readText(text) : text;
     }
     return Object.defineProperty(new Response(read, response), "url", { value: response.url });
   };
+
+function requestIdOf(body: unknown): RequestId | undefined {
+  const parsed = safeParse(typeof body === "string" ? body : "");
+  const id = parsed.ok && isRecord(parsed.value) ? parsed.value["id"] : undefined;
+  return isRequestId(id) ? id : undefined;
+}
 
 function readText(text: string): string {
   const [message, ...others] = readMessages(text);
@@ -161,15 +169,18 @@ function tooLong(): ConnectionError {
   return new ConnectionError(`It sent a message of more than ${MAX_MESSAGE_BYTES / 1_048_576} MB.`);
 }
 
-/** Passes server-sent events through, with each message normalised by {@link readMessages}. */
-export function readStream(): TransformStream<Uint8Array, Uint8Array> {
+/**
+ * Passes server-sent events through, with each message normalised by {@link readMessages}. One inside of which
+ * the stream ends is left out: the call resumes it, or ends with an error.
+ */
+export function readStream(openId?: RequestId): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
   let read = "";
   const parser = createParser({
     maxBufferSize: MAX_MESSAGE_BYTES,
     onEvent: ({ event, id, data }) => {
-      const messages = readMessages(data).map((message) => JSON.stringify(message));
+      const messages = readMessages(data, openId).map((message) => JSON.stringify(message));
       const head = `${event === undefined ? "" : `event: ${event}\n`}${id === undefined ? "" : `id: ${id}\n`}`;
       for (const each of messages.length === 0 ? [data] : messages)
         read += `${head}data: ${each.replaceAll("\n", "\ndata: ")}\n\n`;
@@ -186,6 +197,6 @@ export function readStream(): TransformStream<Uint8Array, Uint8Array> {
   };
   return new TransformStream({
     transform: (chunk, controller) => pass(decoder.decode(chunk, { stream: true }), controller),
-    flush: (controller) => pass(`${decoder.decode()}\n\n`, controller),
+    flush: (controller) => pass(`${decoder.decode()}\n`, controller),
   });
 }

@@ -21,15 +21,30 @@ test("an error without a code is an error", () => {
 });
 
 test.each([
-  ['{"jsonrpc":"2.0","id":7,"result":{"text":"\\"id\\":8","n":NaN}}', 7],
-  ['{"result":{"text":"\\"id\\":8","n":NaN},"id":7,"jsonrpc":"2.0"}', 7],
-  ['{"jsonrpc":"2.0","id":7,"result":{"_meta":"none"}}', 7],
-  ['{"result":{"id":8,"n":NaN},"jsonrpc":"2.0"}', undefined],
-  ["{ a line of a log", undefined],
-])("an answer that cannot be read ends its own call: %s", (text, id) => {
+  ['{"jsonrpc":"2.0","id":7,"result":{"text":"\\"id\\":8","n":NaN}}', undefined, 7],
+  ['{"result":{"text":"\\"id\\":8","n":NaN},"id":7,"jsonrpc":"2.0"}', undefined, 7],
+  ['{"result":{"id":8,"n":NaN},"jsonrpc":"2.0"}', 9, 9],
+  ['{"jsonrpc":"2.0","id":7,"result":{"_meta":"none"}}', undefined, 7],
+  ['{"result":{"id":8,"n":NaN},"jsonrpc":"2.0"}', undefined, undefined],
+  ["{ a line of a log", 9, undefined],
+])("an answer that cannot be read ends its own call: %s", (text, openId, id) => {
   const message = expect.stringContaining("The server's answer cannot be read: ");
   const expected = id === undefined ? [] : [{ jsonrpc: "2.0", id, error: { code: -32_603, message } }];
-  expect(readMessages(text)).toEqual(expected);
+  expect(readMessages(text, openId)).toEqual(expected);
+});
+
+test("in a stream a broken message ends its call, and one inside of which the stream ends is left out", async () => {
+  const broken = 'data: {"result":{"n":NaN},"jsonrpc":"2.0"}\n\n';
+  const cut = 'id: 4\ndata: {"jsonrpc":"2.0","id":9,"resu';
+  const stream = new Blob([broken + cut]).stream().pipeThrough(readStream(9));
+  const events = (await new Response(stream).text()).trim().split("\n\n");
+  expect(events.map((event) => JSON.parse(event.slice("data: ".length)))).toEqual([
+    {
+      jsonrpc: "2.0",
+      id: 9,
+      error: { code: -32_603, message: expect.stringContaining("The server's answer cannot be read: ") },
+    },
+  ]);
 });
 
 test("a stream of events reads the same however it is cut and its lines end", async () => {

@@ -35,20 +35,20 @@ export function lineReader(
   };
 }
 
-type RequestId = string | number;
+export type RequestId = string | number;
 
 /**
  * The messages in a server's text, in the form the protocol's library accepts; empty if it holds none. `null`
  * counts as absent unless the protocol allows it. An unreadable answer becomes an error for its call, which
- * would otherwise wait forever.
+ * would otherwise wait forever. `openId`: the request that the text answers, if known.
  */
-export function readMessages(text: string): readonly object[] {
+export function readMessages(text: string, openId?: RequestId): readonly object[] {
   const json = text.replace(/^\uFEFF/, "");
   let value: unknown;
   try {
     value = JSON.parse(json);
   } catch (error) {
-    const id = /^\s*\{[^]*"jsonrpc"/.test(json) ? idAtEdge(json) : undefined;
+    const id = /^\s*\{[^]*"jsonrpc"/.test(json) ? (idAtEdge(json) ?? openId) : undefined;
     return id === undefined ? [] : [unreadable(id, errorMessage(error))];
   }
   return (Array.isArray(value) ? value : [value]).flatMap(readMessage);
@@ -112,7 +112,7 @@ function unreadable(id: RequestId, reason: string): object {
   return refused(id, `The server's answer cannot be read: ${reason.slice(0, 500)}`);
 }
 
-function isRequestId(value: unknown): value is RequestId {
+export function isRequestId(value: unknown): value is RequestId {
   return typeof value === "number" || typeof value === "string";
 }
 

@@ -58,6 +58,13 @@ test("a longer query finds in what fitted the shorter one what it finds in every
   expect(narrowed.best).toEqual(fuzzyBest("mo7pa", all, 10).best);
 });
 
+test("a path that lacks a letter of the query is not searched", () => {
+  const [path] = candidatesOf(["src/very/long/path.ts"]);
+  const unread = Object.defineProperty({ ...path }, "folded", { get: () => expect.unreachable() });
+  expect(fuzzyBest("vm", [unread as NonNullable<typeof path>], 2).best).toEqual([]);
+  expect(fuzzyBest("VL", path === undefined ? [] : [path], 2).best).toEqual([path?.text]);
+});
+
 test("a long paste stands as a mark and is sent whole, a short one stands as it is, both without escapes", () => {
   const attachments = new Attachments();
   const long = Array.from({ length: 120 }, (_, index) => `line ${index}`).join("\r\n");

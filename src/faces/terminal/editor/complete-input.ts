@@ -60,13 +60,21 @@ export interface Candidate {
   readonly folded: string;
   /** Where its last part begins: after the last `/`. */
   readonly base: number;
+  /** Which letters are in it, one bit for each or for several. */
+  readonly letters: number;
 }
 
 export function candidatesOf(texts: readonly string[]): readonly Candidate[] {
   return texts.map((text) => {
     const folded = text.toLowerCase();
-    return { text, folded, base: text.lastIndexOf("/", text.length - 2) + 1 };
+    return { text, folded, base: text.lastIndexOf("/", text.length - 2) + 1, letters: lettersOf(folded) };
   });
+}
+
+function lettersOf(text: string): number {
+  let letters = 0;
+  for (let at = 0; at < text.length; at++) letters |= 1 << (text.charCodeAt(at) & 31);
+  return letters;
 }
 
 /**
@@ -80,10 +88,13 @@ export function fuzzyBest(
 ): { readonly best: readonly string[]; readonly fitting: readonly Candidate[] } {
   const wanted = query.toLowerCase().replaceAll(/\s+/g, "");
   if (wanted === "") return { best: candidates.slice(0, limit).map(({ text }) => text), fitting: candidates };
+  const letters = lettersOf(wanted);
   const fitting: Candidate[] = [];
   const best: { readonly text: string; readonly score: number }[] = [];
   let worst = Number.NEGATIVE_INFINITY;
   for (const candidate of candidates) {
+    // Most paths lack a letter, which costs less to know than to look for.
+    if ((candidate.letters & letters) !== letters) continue;
     const score = scoreOf(wanted, candidate);
     if (score === undefined) continue;
     fitting.push(candidate);
