@@ -34,6 +34,8 @@ export function ownCommand(words: readonly string[], { cwd, environment }: OwnPl
 
 /** The actions that reach beyond the screen; the program brings them. */
 export interface ControlPorts extends OwnPlace {
+  /** True if the folder is removed afterwards, so that no choice is kept. */
+  readonly isScratch?: boolean;
   /** Opens a new session, or one that is kept. */
   readonly openSession: (resume?: { readonly id: string }) => Promise<CodingSession>;
   readonly onSession: (session: CodingSession) => void;
