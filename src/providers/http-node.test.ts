@@ -353,6 +353,19 @@ describe("a proxy", () => {
     });
   });
 
+  it("whose own certificate is not accepted is named, whatever the transport trusts", async () => {
+    const server = await startLoopback([], (listener) => createSecureServer({ key, cert }, listener));
+    open.push(server);
+    const { host } = new URL(server.url);
+    const via = transport({ proxy: { https: `https://127.0.0.1:${server.port}` }, ca: cert });
+    await expect(post(via, "https://api.test")).rejects.toMatchObject({
+      code: "network",
+      retryable: false,
+      details: { host },
+      message: expect.stringContaining(`The certificate of the proxy ${host}, or of api.test behind it,`),
+    });
+  });
+
   it("that is not there is named, without its password", async () => {
     const proxy = { https: "http://user:secret@127.0.0.1:9" };
     await expect(post(transport({ proxy }), "https://api.test")).rejects.toMatchObject({

@@ -38,28 +38,49 @@ describe("proxyFor", () => {
   });
 });
 
-it("names the proxy, without its password, where it is to blame", () => {
-  const errors = [
-    { code: "ERR_PROXY_TUNNEL", statusCode: 407 },
-    { code: "ERR_PROXY_TUNNEL", statusCode: 503 },
+const TUNNEL = { code: "ERR_PROXY_TUNNEL" };
+const SELF_SIGNED = { code: "DEPTH_ZERO_SELF_SIGNED_CERT" };
+
+it.each([
+  [
+    { ...TUNNEL, statusCode: 407 },
+    "http",
+    "The proxy proxy.test:3128 refused the connection (HTTP 407). Put user and password into its address.",
+  ],
+  [
+    { ...TUNNEL, statusCode: 503 },
+    "http",
+    "The proxy proxy.test:3128 refused the connection (HTTP 503). Check the proxy settings and noProxy.",
+  ],
+  // Bytes that are no HTTP.
+  [
+    { ...TUNNEL, statusCode: Number.NaN },
+    "http",
+    "The proxy proxy.test:3128 opened no tunnel. Check the proxy settings and noProxy.",
+  ],
+  [
     { code: "ECONNREFUSED", syscall: "connect" },
+    "http",
+    "The proxy proxy.test:3128 cannot be reached (ECONNREFUSED). Check the proxy settings and noProxy.",
+  ],
+  [
     { code: "ECONNRESET", syscall: "read" },
-  ].map((facts) =>
-    proxyError(Object.assign(new Error("via http://u:p@proxy.test"), facts), "http://u:p@proxy.test:3128/"),
-  );
-  expect(errors.map(({ message, cause }) => [message, cause])).toEqual([
-    [
-      "The proxy proxy.test:3128 refused the connection (HTTP 407). Put user and password into its address.",
-      undefined,
-    ],
-    [
-      "The proxy proxy.test:3128 refused the connection (HTTP 503). Check the proxy settings and noProxy.",
-      undefined,
-    ],
-    [
-      "The proxy proxy.test:3128 cannot be reached (ECONNREFUSED). Check the proxy settings and noProxy.",
-      undefined,
-    ],
-    ["via http://u:p@proxy.test", undefined],
-  ]);
-});
+    "http",
+    "The connection to api.test through the proxy proxy.test:3128 failed (ECONNRESET). Check the network connection, the proxy settings and the base URL.",
+  ],
+  [
+    SELF_SIGNED,
+    "https",
+    "The certificate of the proxy proxy.test:3128, or of api.test behind it, was not accepted (DEPTH_ZERO_SELF_SIGNED_CERT). Point NODE_EXTRA_CA_CERTS to the certificate of its authority.",
+  ],
+  // The certificate of the target.
+  [SELF_SIGNED, "http", "via http://u:p@proxy.test"],
+])(
+  "names the proxy, without its password, where it may be to blame: %j by %s",
+  (facts, protocol, message) => {
+    const error = Object.assign(new Error("via http://u:p@proxy.test"), facts);
+    expect(proxyError(error, `${protocol}://u:p@proxy.test:3128/`, "https://api.test/v1").message).toBe(
+      message,
+    );
+  },
+);

@@ -1,4 +1,4 @@
-import { invalidConfig, NanoAgentError } from "../core/base/errors.ts";
+import { errorMessage, invalidConfig, NanoAgentError } from "../core/base/errors.ts";
 import { defined } from "../core/base/json.ts";
 import { isLoopback, type ProxyOptions } from "./network.ts";
 
@@ -18,16 +18,50 @@ export function proxyFor(url: URL, options: ProxyOptions = {}): string | undefin
   );
 }
 
-/** Converts a failure of a request through `proxy` to one that names the proxy if it is to blame. */
+/**
+ * How long a proxy may take to open a tunnel, as `timeout` of a request. It ends nothing else: a connection
+ * that stands only emits an event.
+ */
+export const TUNNEL_MS = 30_000;
+
+/** System codes of certificates that are not accepted. */
+export const CERTIFICATE: RegExp = /CERT|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)|ERR_TLS_/;
+
+/**
+ * Converts a failure of a request for `url` through `proxy` to one that names the proxy, unless only the
+ * target can be to blame.
+ */
 export function proxyError(
   error: Error & { readonly code?: unknown; readonly statusCode?: unknown; readonly syscall?: unknown },
   proxy: string,
+  url: string,
 ): Error {
-  const { host } = new URL(proxy);
+  const { host, protocol } = new URL(proxy);
   const { code, statusCode: status, syscall } = error;
-  if (code !== "ERR_PROXY_TUNNEL" && syscall !== "connect" && syscall !== "getaddrinfo") return error;
-  const isRefused = typeof status === "number";
-  const what = isRefused ? `refused the connection (HTTP ${status})` : `cannot be reached (${String(code)})`;
+  const target = new URL(url);
+  const why = typeof code === "string" ? code : errorMessage(error);
+  if (CERTIFICATE.test(why)) {
+    if (protocol === "http:") return error;
+    // Node tells the two apart by nothing.
+    const whose = target.protocol === "https:" ? `${host}, or of ${target.host} behind it,` : host;
+    return new NanoAgentError(
+      "network",
+      `The certificate of the proxy ${whose} was not accepted (${why}). Point NODE_EXTRA_CA_CERTS to the certificate of its authority.`,
+      { cause: error, details: { host, cause: why }, retryable: false },
+    );
+  }
+  if (code !== "ERR_PROXY_TUNNEL" && syscall !== "connect" && syscall !== "getaddrinfo")
+    return new NanoAgentError(
+      "network",
+      `The connection to ${target.host} through the proxy ${host} failed (${why}). Check the network connection, the proxy settings and the base URL.`,
+      { cause: error, details: { host: target.host, proxy: host, cause: why }, retryable: true },
+    );
+  const isRefused = typeof status === "number" && Number.isInteger(status);
+  const what = isRefused
+    ? `refused the connection (HTTP ${status})`
+    : code === "ERR_PROXY_TUNNEL"
+      ? "opened no tunnel"
+      : `cannot be reached (${why})`;
   const hint =
     status === 407 ? "Put user and password into its address." : "Check the proxy settings and noProxy.";
   // Node's message may contain the password.

@@ -10,7 +10,7 @@ import {
   NanoAgentError,
 } from "../core/base/errors.ts";
 import { defined } from "../core/base/json.ts";
-import { proxyError, proxyFor } from "./http-proxy.ts";
+import { CERTIFICATE, proxyError, proxyFor, TUNNEL_MS } from "./http-proxy.ts";
 import type { ProxyOptions } from "./network.ts";
 
 /**
@@ -257,7 +257,7 @@ function nodePost(options: TransportOptions, agents: Map<string, Agent>): Post {
         // Destroying it later still emits errors, so the listener must stay for the request's lifetime.
         begun.on("error", (error) => {
           if (isStale(begun, error) && !isClosed) send();
-          else reject(proxy === undefined ? error : proxyError(error, proxy));
+          else reject(proxy === undefined ? error : proxyError(error, proxy, url));
         });
         begun.once("response", (response) => {
           // From here on, errors belong to the answer.
@@ -292,7 +292,11 @@ function begin(
   const proxyEnv = { HTTP_PROXY: proxy, HTTPS_PROXY: proxy };
   const agent = agents.get(key) ?? new modules.Agent({ keepAlive: true, ca, proxyEnv });
   agents.set(key, agent);
-  return { request: modules.request(url, { method: "POST", agent, headers }), proxy };
+  const timeout = proxy === undefined ? undefined : TUNNEL_MS;
+  return {
+    request: modules.request(url, { method: "POST", agent, headers, ...defined({ timeout }) }),
+    proxy,
+  };
 }
 
 function modulesOf({ protocol }: URL): typeof Http | typeof Https {
@@ -394,7 +398,6 @@ function fetchAnswer({ status, headers, body }: Response): OpenAnswer {
 
 /** System codes for headers that can never be sent, however often it is tried. */
 const BAD_HEADER = /^ERR_(?:INVALID_CHAR|INVALID_HTTP_TOKEN|HTTP_INVALID_HEADER_VALUE)$/;
-const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)|ERR_TLS_/;
 
 /** The error for a request without an answer: host and system code. Typed errors are kept. */
 function networkError(url: string, cause: unknown): NanoAgentError {

@@ -65,6 +65,16 @@ test("/model lists what can be used with windows and prices, the rest with the v
   expect(JSON.parse(settings)).toEqual({ model: "openai/gpt-5-mini:low" });
 });
 
+test("a model that is chosen in the demo is not that of the next start", async () => {
+  const { program } = await openScreen([says("I see.")], {
+    args: ["demo", "-m", "openai/gpt-5"],
+    ready: "I see.",
+  });
+  await program.typeUntil("/model openai/gpt-5-mini\r", "The model is openai/gpt-5-mini from now on.");
+  await leave(program);
+  expect(existsSync(join(program.home, ".config/nano-agent/config.json"))).toBe(false);
+});
+
 /** Nobody listens at the addresses of local servers, and a new folder is not asked about. */
 const NOBODY = {
   OLLAMA_BASE_URL: "http://127.0.0.1:9/v1",

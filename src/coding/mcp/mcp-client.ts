@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
-import { proxyError, proxyFor } from "../../providers/http-proxy.ts";
+import { proxyError, proxyFor, TUNNEL_MS } from "../../providers/http-proxy.ts";
 import type { ProxyOptions } from "../../providers/network.ts";
 
 // One module for everything that talks to servers, so that there is one file to load.
@@ -34,10 +34,11 @@ async function answerTo(request: Request, proxy: string): Promise<IncomingMessag
   const agent = new http.Agent({ proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } });
   const body = Buffer.from(await request.arrayBuffer());
   return new Promise((resolve, reject) => {
-    const sent = http.request(url, { method, headers: Object.fromEntries(headers), signal, agent }, resolve);
+    const how = { method, headers: Object.fromEntries(headers), signal, agent, timeout: TUNNEL_MS };
+    const sent = http.request(url, how, resolve);
     // Like the global `fetch`: a request that did not reach the server is a TypeError with its cause.
     sent.on("error", (error) => {
-      const cause = proxyError(error, proxy);
+      const cause = proxyError(error, proxy, url);
       reject(signal.aborted ? signal.reason : new TypeError("fetch failed", { cause }));
     });
     sent.end(body);

@@ -61,7 +61,7 @@ export interface OpenScreenOptions {
   /** True if an uncaught error has been reported and is no reason to exit. */
   readonly takesError: (error: unknown) => boolean;
   readonly isPlain: boolean;
-  /** True if the folder is removed afterwards, so there is no point in telling how to resume. */
+  /** True if the folder is removed afterwards: no choice is kept, and nobody is told how to resume. */
   readonly isScratch?: boolean;
   readonly endings: Endings;
 }
@@ -94,7 +94,7 @@ class ScreenProgram {
 
   constructor(options: OpenScreenOptions) {
     this.#options = options;
-    const { environment, cwd, isPlain } = options;
+    const { environment, cwd, isPlain, isScratch = false } = options;
     const elapsed = (): number => performance.now();
     const streams = { input: process.stdin, output: process.stdout };
     this.#terminal = isPlain ? new LineTerminal(streams) : new TtyTerminal(streams);
@@ -123,6 +123,7 @@ class ScreenProgram {
     this.#controller = new Controller(this.#screen, keymap, {
       cwd,
       environment,
+      isScratch,
       elapsed,
       openSession: (resume) => this.#openSession(resume === undefined ? { fresh: true } : { resume }),
       onSession: (session) => this.#attention.watch(session),

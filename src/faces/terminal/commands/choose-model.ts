@@ -38,7 +38,7 @@ export async function chooseModel(control: Control, args: string): Promise<void>
         chosen = Math.max(0, Math.min(EFFORTS.length - 1, chosen + by));
       },
     },
-    keys: ["enter use, also at the next start"],
+    keys: [control.ports.isScratch === true ? "enter use" : "enter use, also at the next start"],
     onChoose: (choice) => control.run(useModel(control, choice, suffix())),
   });
 }
@@ -70,14 +70,16 @@ async function setModel(control: Control, name: string): Promise<void> {
   const { session } = control.screen;
   await session?.setModel(name);
   const chosen = name === LOCAL_MODEL ? session?.info.model.name : name;
-  await keepModel(control, name);
-  control.say(`The model is ${chosen ?? name} from now on, also at the next start.`, "good");
+  const when = (await keepModel(control, name)) ? "from now on, also at the next start" : "from now on";
+  control.say(`The model is ${chosen ?? name} ${when}.`, "good");
 }
 
-/** Makes a model the default for the next start. */
-export async function keepModel({ ports }: Control, name: string): Promise<void> {
+/** Makes a model the one of the next start. Resolves to false in a scratch folder, where nothing is kept. */
+export async function keepModel({ ports }: Control, name: string): Promise<boolean> {
+  if (ports.isScratch === true) return false;
   const { saveModel } = await import("../../../coding/settings/saved-rules.ts");
   await saveModel(name, userPaths(ports.environment));
+  return true;
 }
 
 /** Loads the model setup only when it is needed. */

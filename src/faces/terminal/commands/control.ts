@@ -34,7 +34,9 @@ export function ownCommand(words: readonly string[], { cwd, environment }: OwnPl
 
 /** The actions that reach beyond the screen, supplied by the program. */
 export interface ControlPorts extends OwnPlace {
-  /** Opens a new or a stored session. */
+  /** True if the folder is removed afterwards, so that no choice is kept. */
+  readonly isScratch?: boolean;
+  /** Opens a new session, or one that is kept. */
   readonly openSession: (resume?: { readonly id: string }) => Promise<CodingSession>;
   readonly onSession: (session: CodingSession) => void;
   /** Lends the terminal to another program while it runs. */
