@@ -207,7 +207,7 @@ test("a table taller than the screen and 400 nested quotes are printed whole, on
   const cells = rows.flatMap((row) => /^(\d+)\s*│/.exec(row)?.[1] ?? []);
   expect([cells, rows.filter((row) => row.includes("deep"))]).toEqual([
     Array.from({ length: 60 }, (_, index) => String(index)),
-    ["deep"],
+    ["│ │ │ │ │ │ deep"],
   ]);
 });
 
