@@ -302,7 +302,7 @@ export function stepsJson(entries: readonly JournalEntry[]): readonly object[] {
   });
 }
 
-/** What the journal has of the subagents of one call. */
+/** The work of the subagents of one call, as the journal has it. */
 interface SubagentRun {
   readonly model: string;
   readonly startedAt: number;
