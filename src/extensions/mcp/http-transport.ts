@@ -170,8 +170,8 @@ function tooLong(): ConnectionError {
 }
 
 /**
- * Passes server-sent events through, each message normalised by {@link readMessages}. A message that the end
- * of the stream cuts is left out: the call resumes it, or ends with an error.
+ * Passes server-sent events through, with each message normalised by {@link readMessages}. A message cut off
+ * by the end of the stream is left out: the call resumes it, or ends with an error.
  */
 export function readStream(openId?: RequestId): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();

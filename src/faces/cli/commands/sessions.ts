@@ -301,7 +301,7 @@ export function stepsJson(entries: readonly JournalEntry[]): readonly object[] {
   });
 }
 
-/** The journal record of a subagent. */
+/** The work of the subagents of one call, as the journal has it. */
 interface SubagentRun {
   readonly model: string;
   readonly startedAt: number;
