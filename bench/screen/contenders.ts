@@ -65,6 +65,8 @@ function nanoAgent(program: Contender["program"]): Contender {
       OPENAI_API_KEY: "sk-bench",
       OPENAI_BASE_URL: `${url}/v1`,
       NANO_AGENT_MODEL: "openai/gpt-5",
+      // No first question about the folder.
+      NANO_AGENT_PERMISSION_MODE: "default",
     }),
     files: () => ({}),
     ready: "What should nano-agent do?",
