@@ -137,7 +137,7 @@ export class ActiveRun {
   /** Stops it and records nothing more. */
   release(): void {
     this.isReleased = true;
-    this.stop("The run was let go of.");
+    this.stop("The run was released.");
   }
 
   /** Stops it when its wall time is used up, `workedMs` of which were used before. */

@@ -397,7 +397,7 @@ export class Agent {
   }
 
   #assertIdle(what: string): void {
-    if (this.#current !== undefined) throw misuse(`${what} while a run is at work: stop() it first.`);
+    if (this.#current !== undefined) throw misuse(`${what} while a run is in progress: stop() it first.`);
   }
 
   /** Starts a run. Throws for misuse; later failures reject. */

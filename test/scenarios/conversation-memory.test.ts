@@ -44,7 +44,7 @@ test("a conversation is edited between runs only", async () => {
     tools: [tool("look", { execute: async () => agent.conversation.clear() })],
   });
   expect(lines((await agent.run("go")).messages)[2]).toMatch(
-    /^error call_1: Error: Editing the conversation while a run is at work/,
+    /^error call_1: Error: Editing the conversation while a run is in progress/,
   );
 });
 

@@ -137,7 +137,7 @@ async function openSession(
   return opened.live;
 }
 
-const NOT_KEPT = "A session that is not kept cannot go on with one that is. Leave out keep: false or resume.";
+const NOT_KEPT = "A session that is not kept cannot resume one that is. Leave out keep: false or resume.";
 
 function tellFindings({ trust }: Settings, { kept }: OpenSession, onNotice: OnNotice): void {
   const { folder, leftOut: items } = trust;

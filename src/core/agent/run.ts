@@ -195,7 +195,7 @@ export interface Recorder extends Pick<Run, "journal" | "state" | "emit" | "scop
  */
 export async function record(run: Recorder, entry: NewEntry): Promise<JournalEntry> {
   if (run.shared?.isReleased() === true)
-    throw new NanoAgentError("aborted", "The run was let go of: run() without an input goes on with it.");
+    throw new NanoAgentError("aborted", "The run was released: run() without an input resumes it.");
   let stored: JournalEntry;
   try {
     stored = await run.journal.append(run.scope === undefined ? entry : { ...entry, scope: run.scope });
