@@ -77,7 +77,7 @@ function assertApprovals(state: SessionState, approvals: Approvals | undefined, 
   }
   if (!hasInput) return;
   throw misuse(
-    "approvals and a message: a message closes the calls that wait. Pass the approvals alone, and steer() for what is to be said.",
+    "approvals and a message: a message closes the calls that wait. Pass the approvals alone, and say the rest with steer().",
   );
 }
 
@@ -207,7 +207,7 @@ export class AgentSession {
   get state(): SessionState {
     if (this.#unread === undefined) return this.#state;
     throw misuse(
-      "The journal of this agent is not read yet: await agent.ready() before you look at the conversation.",
+      "This agent has not read its journal yet: await agent.ready() before you look at the conversation.",
     );
   }
 

@@ -137,5 +137,5 @@ export class RunStream<Output> extends EventStream<AgentEvent> implements AgentS
 }
 
 function readerLeft(): NanoAgentError {
-  return new NanoAgentError("aborted", "The reader of the run left.");
+  return new NanoAgentError("aborted", "The reader of the stream stopped reading.");
 }

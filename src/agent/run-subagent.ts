@@ -81,7 +81,7 @@ function assertTask(run: Run, task: SubagentTask, depth: number): void {
   const maxDepth = task.maxDepth ?? DEFAULT_MAX_DEPTH;
   if (depth > maxDepth) {
     throw misuse(
-      `A subagent at depth ${depth} was asked for, and ${maxDepth} is the deepest allowed: do this part without one.`,
+      `A subagent at depth ${depth} exceeds the maximum depth of ${maxDepth}: do this part without one.`,
     );
   }
   if (task.prompt.trim() === "") throw misuse(`The subagent ${task.agent} was given no task: write one.`);

@@ -108,7 +108,7 @@ test("55: the budget, which is that of the session: it holds after -c, and says 
     { subtype: "error_max_budget_usd", result: "Looking.", total_cost_usd: 0.006, num_turns: 1 },
   ]);
   expect(end.stderr).toContain(
-    "Budget used up. $0.006 of $0.008 is spent in this session, and what is left does not pay for the next request.",
+    "Budget used up. $0.006 of $0.008 is spent in this session, and what is left does not cover the next request.",
   );
   expect(end.stderr).toContain('go on with nano-agent -p -c "…", with a higher --max-budget-usd');
   expectOneLine(end);

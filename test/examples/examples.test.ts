@@ -46,7 +46,7 @@ const EXAMPLES: readonly (readonly [string, readonly string[]])[] = [
     "06-limits",
     [
       "max_iterations: Three searches found nothing.",
-      "budget (tokens): 360 of 500 tokens are spent in this session, and what is left does not pay for the next request.",
+      "budget (tokens): 360 of 500 tokens are spent in this session, and what is left does not cover the next request.",
       "It took too long, so I left it.",
     ],
   ],

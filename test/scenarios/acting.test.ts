@@ -273,7 +273,7 @@ test("a failure that has a cause is told to the model with it", async () => {
   const agent = new Agent({ model, tools: [look] });
   await expect(agent.sendMessage("go")).rejects.toMatchObject({
     name: "RunError",
-    message: "down. The conversation is kept: run() without an input goes on with it.",
+    message: "down. The conversation is kept: run() without an input continues it.",
   });
   const [block] = agent.getState().messages.at(-1)?.content ?? [];
   expect(block?.type === "tool_result" && textOf(block.content)).toBe(

@@ -59,7 +59,7 @@ test("a request that what is left does not pay for is not sent", async () => {
     limit: "tokens",
     iterations: 3,
     detail:
-      "360 of 500 tokens are spent in this session, and what is left does not pay for the next request.",
+      "360 of 500 tokens are spent in this session, and what is left does not cover the next request.",
   });
 });
 
@@ -90,7 +90,7 @@ test("the limit is that of the session: it holds in the next run and in a journa
     ["budget", 3],
   ]);
   expect(again.detail).toBe(
-    "$0.36 of $0.5 is spent in this session, and what is left does not pay for the next request.",
+    "$0.36 of $0.5 is spent in this session, and what is left does not cover the next request.",
   );
 });
 

@@ -131,7 +131,7 @@ test.each([
   expect([stopReason, error?.code, error?.message]).toEqual([
     "error",
     "provider_error",
-    'scripted ended the answer of scripted with "BROKE". Run again without an input to go on, or ask in other words.',
+    'scripted ended the answer of scripted with "BROKE". Run again without an input to continue, or rephrase the request.',
   ]);
 });
 

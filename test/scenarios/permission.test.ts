@@ -199,7 +199,7 @@ test.each(["live", "later"] as const)(
       expect(await paid(input, when)).toEqual({
         amounts: [],
         heard: expect.stringMatching(
-          /^error c: Error: What a person put in the place of its arguments cannot run\. Invalid arguments for pay/,
+          /^error c: Error: The arguments a person gave instead cannot run\. Invalid arguments for pay/,
         ),
         decided: ['allow {"n":1}'],
       });

@@ -58,7 +58,7 @@ test("runOrThrow throws what made a run fail, with the result and how to go on",
   const error = await thrownBy(agent.runOrThrow("hello"));
   expect(error).toMatchObject({
     code: "network",
-    message: "No route. The conversation is kept: run() without an input goes on with it.",
+    message: "No route. The conversation is kept: run() without an input continues it.",
     retryable: true,
     details: { host: "a", stopReason: "error" },
     cause,
@@ -73,7 +73,7 @@ test("runOrThrow throws for a run that ended without an answer", async () => {
   expect(await thrownBy(agentWith(reads).runOrThrow("go"))).toMatchObject({
     code: "incomplete",
     message:
-      "The run ended with max_iterations. The conversation is kept: run() without an input goes on with it.",
+      "The run ended with max_iterations. The conversation is kept: run() without an input continues it.",
     details: { stopReason: "max_iterations" },
   });
   expect(await thrownBy(agentWith([[says("No."), finishes("refusal")]]).runOrThrow("go"))).toMatchObject({
@@ -92,6 +92,6 @@ test("sendMessage gives back an empty answer, and throws for a run that was stop
   ]);
   expect(await thrownBy(agent.sendMessage("hello"))).toMatchObject({
     code: "aborted",
-    message: "The run ended with aborted. The conversation is kept: run() without an input goes on with it.",
+    message: "The run ended with aborted. The conversation is kept: run() without an input continues it.",
   });
 });

@@ -22,7 +22,7 @@ test("agents that share money end where it does not pay for the next request, an
   const ends = await Promise.all([1, 2, 3].map(() => reading(shared).run("go")));
   expect(ends.map(({ stopReason, limit }) => `${stopReason} ${limit}`)).toEqual(Array(3).fill("budget usd"));
   expect(ends[0]?.detail).toBe(
-    "Of the $1.00 that it shares with other runs, what is left does not pay for the next request.",
+    "Of the $1.00 shared with other runs, what is left does not cover the next request.",
   );
   const cost = ends.reduce((sum, each) => sum + (each.cost ?? Number.NaN), 0);
   expect([shared.spentUsd.toFixed(6), shared.spentUsd <= 1, shared.spentUsd > 0.5, shared.isAtWork]).toEqual([

@@ -214,7 +214,7 @@ test("subagents nest as deep as allowed: the deepest does not have the tool, and
   for (const event of events) collectResults(event);
   expect(offered).toEqual([["delegate", "other"], ["other"]]);
   expect(results).toEqual([
-    "Error: A subagent at depth 3 was asked for, and 2 is the deepest allowed: do this part without one.",
+    "Error: A subagent at depth 3 exceeds the maximum depth of 2: do this part without one.",
     "completed: deepest",
     "completed: middle",
   ]);

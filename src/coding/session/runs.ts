@@ -107,7 +107,7 @@ class LiveRun {
       throw misuse("The events of this run have been read already. Use onEvent to listen twice.");
     const stream = new EventStream<AgentEvent>({
       onCancel: async () => {
-        this.abort(new NanoAgentError("aborted", "The reader of the run left."));
+        this.abort(new NanoAgentError("aborted", "The reader of the stream stopped reading."));
         await this.#outcome.promise;
       },
     });

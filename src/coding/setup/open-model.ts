@@ -76,7 +76,7 @@ async function worded(model: Model, { toolCalls }: ConfigFile): Promise<Model> {
 }
 
 function noTools(name: string): string {
-  return `The server of ${name} says that its chat template has no place for tools. Use one that has (llama-server: --jinja with --chat-template-file), or let calls stand in the text: "toolCalls": "text".`;
+  return `The server of ${name} says that its chat template has no place for tools. Use one that has (llama-server: --jinja with --chat-template-file), or read calls from the text: "toolCalls": "text".`;
 }
 
 /** Converts providers from the config's format to that of the provider layer. */

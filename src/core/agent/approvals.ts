@@ -196,7 +196,7 @@ async function agreed(
   await recordDecision(run, request, yes);
   const checked = await checkInput(run, request.tool, given);
   if ("error" in checked) {
-    const reason = `What a person put in the place of its arguments cannot run. ${checked.error}`;
+    const reason = `The arguments a person gave instead cannot run. ${checked.error}`;
     return { status: "error", result: errorResult(reason) };
   }
   const changed = { ...request, input: checked.input };

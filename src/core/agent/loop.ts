@@ -40,10 +40,10 @@ import { runCalls } from "./run-calls.ts";
 import { MAX_UNREADABLE, SessionState } from "./state.ts";
 
 const SUMMARIZE =
-  "All steps of this run are used up. Without calling tools: say what was found out and done, and what is still open.";
+  "This run has used all its steps. Without calling tools, say what you found and did, and what is still open.";
 /** For a model whose server could not parse its output. */
 export const UNREADABLE: string =
-  "Your last answer could not be read: there was something like a tool call in it that is none. Make one tool call with complete JSON arguments, or answer in plain text.";
+  "Your last answer could not be read: it contained something like a tool call that was not one. Make one tool call with complete JSON arguments, or answer in plain text.";
 
 type Answer = Omit<Extract<ModelTurn, { readonly type: "answer" }>, "type">;
 

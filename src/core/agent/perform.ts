@@ -34,14 +34,14 @@ export function budgetDetail(run: Run, limit: BudgetLimit): string {
     return spentDetail(`${spent} of ${tokens} tokens are spent in this session`, spent >= tokens);
   }
   if (shared !== undefined && isScarcer(run, shared))
-    return `Of the $${amount(shared.usd)} that it shares with other runs, what is left does not pay for the next request.`;
+    return `Of the $${amount(shared.usd)} shared with other runs, what is left does not cover the next request.`;
   if (costUsd === undefined)
-    return `Of $${usd} for the session nobody knows how much is spent: an answer came from a model without a known price.`;
+    return `How much of the session's $${usd} is spent is unknown: an answer came from a model without a known price.`;
   return spentDetail(`$${amount(costUsd)} of $${amount(usd)} is spent in this session`, costUsd >= usd);
 }
 
 function spentDetail(spent: string, isAll: boolean): string {
-  return isAll ? `${spent}.` : `${spent}, and what is left does not pay for the next request.`;
+  return isAll ? `${spent}.` : `${spent}, and what is left does not cover the next request.`;
 }
 
 function isScarcer(run: Run, shared: SharedBudget): boolean {
@@ -50,7 +50,7 @@ function isScarcer(run: Run, shared: SharedBudget): boolean {
 }
 
 export function wallTimeDetail(wallTimeMs: number): string {
-  return `The run has taken the ${wallTimeMs} ms it had.`;
+  return `The run reached its time limit of ${wallTimeMs} ms.`;
 }
 
 /** Dollars: small amounts with three significant digits, others with two decimals. */
@@ -242,7 +242,7 @@ function couldNotGoOn({ provider, id }: Model, { raw, detail }: FinishReason): N
   const said = detail === undefined ? "." : `: ${detail}`;
   return new NanoAgentError(
     "provider_error",
-    `${provider} ended the answer of ${id} with ${JSON.stringify(raw)}${said} Run again without an input to go on, or ask in other words.`,
+    `${provider} ended the answer of ${id} with ${JSON.stringify(raw)}${said} Run again without an input to continue, or rephrase the request.`,
     { details: { provider, model: id, finishReason: raw }, retryable: true },
   );
 }
@@ -316,7 +316,7 @@ export function endingOf(result: RunResult, text: string = result.text): Ending 
 }
 
 const SAY_SOMETHING =
-  "Your last answer was empty. Go on with the task; if it is done, say what was done and found out.";
+  "Your last answer was empty. Continue the task; if it is done, say what you did and found.";
 
 /**
  * Checks an answer that would end the run without any outcome: an empty one right after tool results, or a
@@ -345,7 +345,7 @@ export async function unfinished(
 function neverSaid({ provider, id }: Model): NanoAgentError {
   return new NanoAgentError(
     "invalid_response",
-    `${provider} ended two answers of ${id} in a row without a word after the results of its calls. Run again without an input to go on, or try another model.`,
+    `${provider} returned two empty answers of ${id} in a row after tool results. Run again without an input to go on, or try another model.`,
     { details: { provider, model: id }, retryable: true },
   );
 }
@@ -353,7 +353,7 @@ function neverSaid({ provider, id }: Model): NanoAgentError {
 function callAsText({ provider, id }: Model, tool: string): NanoAgentError {
   return new NanoAgentError(
     "invalid_response",
-    `${provider} handed on a call of the tool ${tool} by ${id} as text, so it was not made. Start the server with its parser for the calls of this model (vLLM: --enable-auto-tool-choice --tool-call-parser NAME; SGLang: --tool-call-parser NAME; llama-server: --jinja), or let calls stand in the text: "toolCalls": "text".`,
+    `${provider} passed a call of the tool ${tool} by ${id} through as text, so it did not run. Start the server with its parser for the calls of this model (vLLM: --enable-auto-tool-choice --tool-call-parser NAME; SGLang: --tool-call-parser NAME; llama-server: --jinja), or read calls from the text: "toolCalls": "text".`,
     { details: { provider, model: id, calledAsText: tool } },
   );
 }

@@ -164,14 +164,14 @@ export class RunError extends NanoAgentError {
   }
 }
 
-const KEPT = "The conversation is kept: run() without an input goes on with it.";
+const KEPT = "The conversation is kept: run() without an input continues it.";
 
 const HOW_TO_GO_ON: { readonly [reason in StopReason]?: string } = {
   awaiting_approval: "Answer with run(undefined, { approvals }).",
   awaiting_external: "Answer with a run whose input is the tool results.",
-  budget: "Raise the budget; the conversation is kept, and run() without an input goes on with it.",
+  budget: "Raise the budget; the conversation is kept, and run() without an input continues it.",
   output_limit: "Raise maxOutputTokens, or ask for less; the conversation is kept.",
-  refusal: "Ask in other words; the conversation is kept.",
+  refusal: "Rephrase the request; the conversation is kept.",
 };
 
 function whyWithoutAnswer({ error, stopReason, detail }: RunResult): string {
