@@ -27,23 +27,26 @@ export class AgUiVoice {
 
   /** The protocol's events for an event; empty if it has none. */
   of(event: AgentEvent): readonly AgUiVoiceEvent[] {
-    const told = this.#told(event);
+    const events = this.#encode(event);
     const { subagentRunId } = this;
-    return subagentRunId === undefined ? told : told.map((each) => ({ ...each, subagentRunId }));
+    return subagentRunId === undefined ? events : events.map((each) => ({ ...each, subagentRunId }));
   }
 
-  #told(event: AgentEvent): readonly AgUiVoiceEvent[] {
+  #encode(event: AgentEvent): readonly AgUiVoiceEvent[] {
     switch (event.type) {
       case "turn_start":
         this.#streamed.clear();
-        return this.#close();
+        return this.#closeMessage();
       case "text_delta":
         return this.#delta("text", event.text);
       case "thinking_delta":
         return this.#delta("thinking", event.text);
       case "retry":
         this.#streamed.clear();
-        return [...this.#close(), { type: "CUSTOM", name: "retry", value: { attempt: event.attempt } }];
+        return [
+          ...this.#closeMessage(),
+          { type: "CUSTOM", name: "retry", value: { attempt: event.attempt } },
+        ];
       case "assistant_message":
         return this.#answer(event);
       case "tool_result":
@@ -57,7 +60,7 @@ export class AgUiVoice {
       case "phase":
       case "run_end":
       case "done":
-        return this.#close();
+        return this.#closeMessage();
       default:
         return [];
     }
@@ -66,13 +69,13 @@ export class AgUiVoice {
   #delta(kind: Stream, delta: string): readonly AgUiVoiceEvent[] {
     if (delta === "") return [];
     this.#streamed.add(kind);
-    const before = this.#open?.kind === kind ? [] : [...this.#close(), ...this.#begin(kind)];
+    const opening = this.#open?.kind === kind ? [] : [...this.#closeMessage(), ...this.#openMessage(kind)];
     const id = this.#open?.id ?? "";
     const type = kind === "text" ? "TEXT_MESSAGE_CONTENT" : "REASONING_MESSAGE_CONTENT";
-    return [...before, { type, messageId: id, delta }];
+    return [...opening, { type, messageId: id, delta }];
   }
 
-  #begin(kind: Stream): readonly AgUiVoiceEvent[] {
+  #openMessage(kind: Stream): readonly AgUiVoiceEvent[] {
     const id = this.#newId();
     this.#open = { kind, id };
     if (kind === "text") return [{ type: "TEXT_MESSAGE_START", messageId: id, role: "assistant" }];
@@ -82,7 +85,7 @@ export class AgUiVoice {
     ];
   }
 
-  #close(): readonly AgUiVoiceEvent[] {
+  #closeMessage(): readonly AgUiVoiceEvent[] {
     const open = this.#open;
     this.#open = undefined;
     if (open === undefined) return [];
@@ -97,9 +100,9 @@ export class AgUiVoice {
   #answer({ message }: AssistantEntry): readonly AgUiVoiceEvent[] {
     const whole = message.content.flatMap((block): readonly AgUiVoiceEvent[] => {
       if (block.type === "thinking" && !this.#streamed.has("thinking"))
-        return [...this.#delta("thinking", block.thinking), ...this.#close()];
+        return [...this.#delta("thinking", block.thinking), ...this.#closeMessage()];
       if (block.type === "text" && !this.#streamed.has("text"))
-        return [...this.#delta("text", block.text), ...this.#close()];
+        return [...this.#delta("text", block.text), ...this.#closeMessage()];
       return [];
     });
     this.#streamed.clear();
@@ -110,7 +113,7 @@ export class AgUiVoice {
       { type: "TOOL_CALL_ARGS", toolCallId: id, delta: JSON.stringify(input) },
       { type: "TOOL_CALL_END", toolCallId: id },
     ]);
-    return [...this.#close(), ...whole, ...calls];
+    return [...this.#closeMessage(), ...whole, ...calls];
   }
 
   #result({ callId, result }: ToolResultEntry): AgUiVoiceEvent {

@@ -56,7 +56,7 @@ class Translation {
         return this.#subagent(event, undefined);
       case "done":
         return [
-          ...this.#subagents.closeAll().flatMap((voice) => cutOff(voice, event)),
+          ...this.#subagents.closeAll().flatMap((encoder) => abortedSubagent(encoder, event)),
           ...this.#run.of(event),
           ...this.#endStep(),
           this.#end(event.result),
@@ -68,12 +68,12 @@ class Translation {
 
   #subagent(wrapped: SubagentEvent, parent: string | undefined): readonly AgUiEvent[] {
     const { callId, agent, event } = wrapped;
-    const voice = this.#subagents.of(
+    const encoder = this.#subagents.of(
       wrapped,
       () => new AgUiVoice(this.#newId, event.type === "run_start" ? event.id : callId),
     );
-    const subagentRunId = voice?.subagentRunId;
-    if (voice === undefined || subagentRunId === undefined) return [];
+    const subagentRunId = encoder?.subagentRunId;
+    if (encoder === undefined || subagentRunId === undefined) return [];
     if (event.type === "subagent") return this.#subagent(event, subagentRunId);
     if (event.type === "run_start")
       return [
@@ -85,12 +85,12 @@ class Translation {
           parentToolCallId: callId,
         },
       ];
-    if (event.type !== "run_end") return voice.of(event);
+    if (event.type !== "run_end") return encoder.of(event);
     this.#subagents.close(wrapped);
     const { stopReason, error, detail } = event;
     const failed = FAILED.has(stopReason);
     return [
-      ...voice.of(event),
+      ...encoder.of(event),
       failed
         ? {
             type: "SUBAGENT_ERROR",
@@ -148,11 +148,11 @@ const FAILED: ReadonlySet<StopReason> = new Set([
 ]);
 
 /** Closes a subagent that never reported its end because the run ended first. */
-function cutOff(voice: AgUiVoice, done: AgentEvent): readonly AgUiEvent[] {
-  const { subagentRunId } = voice;
+function abortedSubagent(encoder: AgUiVoice, done: AgentEvent): readonly AgUiEvent[] {
+  const { subagentRunId } = encoder;
   if (subagentRunId === undefined) return [];
   return [
-    ...voice.of(done),
+    ...encoder.of(done),
     { type: "SUBAGENT_ERROR", subagentRunId, message: "The run ended around the subagent.", code: "aborted" },
   ];
 }

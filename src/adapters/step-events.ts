@@ -78,15 +78,15 @@ export async function* toStepEvents(
       data,
       ...defined({ parent_call_id: of?.callId }),
     }) as StepEvent;
-  const shown = (made: readonly Step[]): readonly StepEvent[] =>
-    made.filter(({ type }) => include?.includes(type) ?? true).map(full);
+  const selected = (steps: readonly Step[]): readonly StepEvent[] =>
+    steps.filter(({ type }) => include?.includes(type) ?? true).map(full);
   try {
     for await (const event of events) {
-      yield* shown(steps.of(event));
+      yield* selected(steps.of(event));
       if (event.type === "done" && event.result.error !== undefined) throw event.result.error;
     }
   } catch (error) {
-    yield* shown([step("error", { error: errorMessage(error), error_type: typeOf(error) })]);
+    yield* selected([step("error", { error: errorMessage(error), error_type: errorTypeOf(error) })]);
     throw error;
   }
 }
@@ -107,7 +107,7 @@ class Steps {
   #inputs: string[] | undefined;
   #open = 0;
   /** Text of the latest answer, kept for subagents: their end event does not include it. */
-  #said = "";
+  #lastText = "";
 
   constructor(subagents: boolean) {
     this.#subagents = subagents ? new OpenSubagents() : undefined;
@@ -126,10 +126,10 @@ class Steps {
       case "subagent":
         return this.#subagent(event);
       case "assistant_message":
-        this.#said = textOf(event.message.content);
+        this.#lastText = textOf(event.message.content);
         return [];
       case "turn_start":
-        return [...this.#start(), ...this.#finish(), this.#begin()];
+        return [...this.#start(), ...this.#finishStep(), this.#startStep()];
       case "text_delta":
         return [step("llm_chunk", { chunk: event.text })];
       case "thinking_delta":
@@ -148,7 +148,7 @@ class Steps {
           }),
         ];
       case "done":
-        return [...this.#start(), ...this.#finish(), ...ending(event.result)];
+        return [...this.#start(), ...this.#finishStep(), ...ending(event.result)];
       default:
         return [];
     }
@@ -172,9 +172,9 @@ class Steps {
   #end({ stopReason, error }: RunEndEntry): readonly Step[] {
     const end =
       error === undefined
-        ? step("agent_finish", { result: this.#said, stop_reason: stopReason })
+        ? step("agent_finish", { result: this.#lastText, stop_reason: stopReason })
         : step("error", { error: error.message, error_type: error.code });
-    return [...this.#start(), ...this.#finish(), end];
+    return [...this.#start(), ...this.#finishStep(), end];
   }
 
   #start(): readonly Step[] {
@@ -183,13 +183,13 @@ class Steps {
     return inputs === undefined ? [] : [step("agent_start", { input_text: inputs.join("\n") })];
   }
 
-  #begin(): Step {
+  #startStep(): Step {
     return step("step_start", { step: ++this.#open });
   }
 
   #closed = 0;
 
-  #finish(): readonly Step[] {
+  #finishStep(): readonly Step[] {
     if (this.#closed === this.#open) return [];
     this.#closed = this.#open;
     return [step("step_finish", { step: this.#open })];
@@ -201,7 +201,7 @@ function ending({ error, text, stopReason }: RunResult): readonly Step[] {
   return error === undefined ? [step("agent_finish", { result: text, stop_reason: stopReason })] : [];
 }
 
-function typeOf(error: unknown): string {
+function errorTypeOf(error: unknown): string {
   if (isNanoAgentError(error)) return error.code;
   return error instanceof Error ? error.name : typeof error;
 }

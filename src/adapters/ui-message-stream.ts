@@ -36,7 +36,7 @@ class Translation {
   readonly #options: UiMessageStreamOptions;
   #parts = 0;
   #isInStep = false;
-  readonly #voice = new AgUiVoice(() => `part_${++this.#parts}`);
+  readonly #encoder = new AgUiVoice(() => `part_${++this.#parts}`);
 
   constructor(options: UiMessageStreamOptions) {
     this.#options = options;
@@ -50,13 +50,13 @@ class Translation {
         return [{ type: "start", ...defined({ messageId }) }];
       }
       case "turn_start": {
-        const before = [...this.#say(event), ...this.#endStep()];
+        const before = [...this.#contentChunks(event), ...this.#endStep()];
         this.#isInStep = true;
         return [...before, { type: "start-step" }];
       }
       case "assistant_message":
         return [
-          ...this.#say(event),
+          ...this.#contentChunks(event),
           ...toolCallsOf(event.message).map(({ id: callId, ...call }) => callOf({ callId, ...call })),
         ];
       case "permission_decision":
@@ -67,14 +67,19 @@ class Translation {
       case "subagent":
         return [];
       case "done":
-        return [...this.#say(event), ...endingOf(event.result), ...this.#endStep(), finishOf(event.result)];
+        return [
+          ...this.#contentChunks(event),
+          ...endingOf(event.result),
+          ...this.#endStep(),
+          finishOf(event.result),
+        ];
       default:
-        return this.#say(event);
+        return this.#contentChunks(event);
     }
   }
 
-  #say(event: AgentEvent): readonly UiMessageChunk[] {
-    return this.#voice.of(event).flatMap(spoken);
+  #contentChunks(event: AgentEvent): readonly UiMessageChunk[] {
+    return this.#encoder.of(event).flatMap(toChunks);
   }
 
   #endStep(): readonly UiMessageChunk[] {
@@ -85,7 +90,7 @@ class Translation {
 }
 
 /** Text, reasoning and notices; chunks of tool calls carry more fields. */
-function spoken(event: AgUiVoiceEvent): readonly UiMessageChunk[] {
+function toChunks(event: AgUiVoiceEvent): readonly UiMessageChunk[] {
   switch (event.type) {
     case "TEXT_MESSAGE_START":
       return [{ type: "text-start", id: event.messageId }];

@@ -12,7 +12,7 @@ export const FINISH_TOOL = "finish";
  * value }`. For a value that does not fit the model gets the errors and can try again.
  */
 export function finishTool(schema: CompiledSchema, name: string = FINISH_TOOL): Tool {
-  const wrapped = schema.jsonSchema["type"] === "object" ? schema : wrap(schema);
+  const wrapped = schema.jsonSchema["type"] === "object" ? schema : wrapInValue(schema);
   return {
     name,
     description: "Gives the final answer in the required form and ends the task.",
@@ -26,17 +26,17 @@ export function finishTool(schema: CompiledSchema, name: string = FINISH_TOOL): 
   };
 }
 
-function wrap(schema: CompiledSchema): CompiledSchema {
+function wrapInValue(schema: CompiledSchema): CompiledSchema {
   const { $defs, definitions, ...value } = schema.jsonSchema;
   return {
     jsonSchema: {
       type: "object",
-      properties: { value: moved(value) as JsonSchema },
+      properties: { value: redirectReferences(value) as JsonSchema },
       required: ["value"],
       additionalProperties: false,
       // References start at the root, so their targets must stay there.
-      ...($defs === undefined ? {} : { $defs: moved($defs) as JsonSchema }),
-      ...(definitions === undefined ? {} : { definitions: moved(definitions) as JsonSchema }),
+      ...($defs === undefined ? {} : { $defs: redirectReferences($defs) as JsonSchema }),
+      ...(definitions === undefined ? {} : { definitions: redirectReferences(definitions) as JsonSchema }),
     },
     validate: async (input) => {
       const inner = await schema.validate((input as { readonly value?: unknown } | null)?.value);
@@ -51,18 +51,18 @@ function wrap(schema: CompiledSchema): CompiledSchema {
 }
 
 /** A part of a schema with its references redirected to where the old root is now. */
-function moved(part: unknown): unknown {
-  if (Array.isArray(part)) return part.map(moved);
+function redirectReferences(part: unknown): unknown {
+  if (Array.isArray(part)) return part.map(redirectReferences);
   if (!isRecord(part)) return part;
   return Object.fromEntries(
     Object.entries(part).map(([key, value]) => [
       key,
-      key === "$ref" && typeof value === "string" ? movedReference(value) : moved(value),
+      key === "$ref" && typeof value === "string" ? redirectReference(value) : redirectReferences(value),
     ]),
   );
 }
 
-function movedReference(reference: string): string {
+function redirectReference(reference: string): string {
   if (!reference.startsWith("#") || /^#\/(?:\$defs|definitions)\//.test(reference)) return reference;
   return `#/properties/value${reference.slice(1)}`;
 }
@@ -89,12 +89,12 @@ export function finishPrintHook(options: FinishPrintOptions = {}): Hook<"pre_pri
   const streaming = new Set<number>();
   return (_agent, { event }) => {
     if (event === undefined) return undefined;
-    if (hides(event, tools, streaming)) return { event: undefined };
-    return event.type === "assistant_message" ? { event: asText(event, tools, field) } : undefined;
+    if (isHidden(event, tools, streaming)) return { event: undefined };
+    return event.type === "assistant_message" ? { event: withAnswerText(event, tools, field) } : undefined;
   };
 }
 
-function hides(event: AgentEvent, tools: ReadonlySet<string>, streaming: Set<number>): boolean {
+function isHidden(event: AgentEvent, tools: ReadonlySet<string>, streaming: Set<number>): boolean {
   switch (event.type) {
     case "turn_start":
     case "retry":
@@ -114,7 +114,7 @@ function hides(event: AgentEvent, tools: ReadonlySet<string>, streaming: Set<num
   }
 }
 
-function asText(entry: AssistantEntry, tools: ReadonlySet<string>, field: string): AssistantEntry {
+function withAnswerText(entry: AssistantEntry, tools: ReadonlySet<string>, field: string): AssistantEntry {
   const { message } = entry;
   if (!message.content.some((block) => block.type === "tool_use" && tools.has(block.name))) return entry;
   const content = message.content.map((block) =>

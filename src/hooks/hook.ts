@@ -60,7 +60,7 @@ export interface HookedAgent {
 
 type Replacement<T> = T | null | undefined | void;
 /** Print hooks are synchronous: the stream does not wait. */
-type Replies<M extends HookMoment, T> = M extends "print"
+type HookReturn<M extends HookMoment, T> = M extends "print"
   ? Replacement<T>
   : Replacement<T> | Promise<Replacement<T>>;
 
@@ -68,14 +68,14 @@ type Replies<M extends HookMoment, T> = M extends "print"
 export type PreHook<M extends HookMoment> = (
   agent: HookedAgent,
   args: HookArguments[M],
-) => Replies<M, HookArguments[M]>;
+) => HookReturn<M, HookArguments[M]>;
 
 /** Runs after a step: gets the arguments used and the output; returns a new output, or nothing to keep it. */
 export type PostHook<M extends HookMoment> = (
   agent: HookedAgent,
   args: HookArguments[M],
   output: HookOutputs[M],
-) => Replies<M, HookOutputs[M]>;
+) => HookReturn<M, HookOutputs[M]>;
 
 /** The type of hook at a point. */
 export type Hook<P extends HookPoint> = P extends `pre_${infer M extends HookMoment}`

@@ -119,16 +119,16 @@ function assertPoint(point: string): asserts point is HookPoint {
 export class ClassHooks {
   readonly #registries = new WeakMap<object, HookRegistry>();
 
-  of(maker: object): HookRegistry {
-    const own = this.#registries.get(maker) ?? new HookRegistry();
-    this.#registries.set(maker, own);
+  of(agentClass: object): HookRegistry {
+    const own = this.#registries.get(agentClass) ?? new HookRegistry();
+    this.#registries.set(agentClass, own);
     return own;
   }
 
   /** The hooks of a class and its base classes, base first. */
-  chainOf(maker: object): HookRegistry[] {
+  chainOf(agentClass: object): HookRegistry[] {
     const chain: HookRegistry[] = [];
-    for (let each: unknown = maker; typeof each === "function"; each = Object.getPrototypeOf(each)) {
+    for (let each: unknown = agentClass; typeof each === "function"; each = Object.getPrototypeOf(each)) {
       const registry = this.#registries.get(each);
       if (registry !== undefined) chain.unshift(registry);
     }
@@ -144,7 +144,7 @@ export interface HooksContext {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly warn: (message: string) => void;
-  /** Keeps an error that cannot be thrown where it happened. */
+  /** Records an error that cannot be thrown at its origin. */
   readonly fail: (error: NanoAgentError) => void;
 }
 
@@ -192,17 +192,17 @@ export class Hooks implements RunPlugin {
     if (this.#isEmpty) return publish(event);
     let current: AgentEvent | undefined = event;
     for (const registered of this.#at("pre_print")) {
-      const made = this.#callNow("pre_print", registered, [{ event: current }]);
+      const made = this.#callSync("pre_print", registered, [{ event: current }]);
       if (made !== undefined) current = (made as HookArguments["print"]).event;
       if (current === undefined) return;
     }
     publish(current);
     for (const registered of this.#at("post_print"))
-      this.#callNow("post_print", registered, [{ event: current }, undefined]);
+      this.#callSync("post_print", registered, [{ event: current }, undefined]);
   }
 
   async pre<M extends HookMoment>(moment: M, args: HookArguments[M]): Promise<HookArguments[M]> {
-    return this.#through(`pre_${moment}`, args, (current) => [current]);
+    return this.#runChain(`pre_${moment}`, args, (current) => [current]);
   }
 
   async post<M extends HookMoment>(
@@ -210,10 +210,14 @@ export class Hooks implements RunPlugin {
     args: HookArguments[M],
     output: HookOutputs[M],
   ): Promise<HookOutputs[M]> {
-    return this.#through(`post_${moment}`, output, (current) => [args, current]);
+    return this.#runChain(`post_${moment}`, output, (current) => [args, current]);
   }
 
-  async #through<T>(point: HookPoint, first: T, argumentsOf: (current: T) => readonly unknown[]): Promise<T> {
+  async #runChain<T>(
+    point: HookPoint,
+    first: T,
+    argumentsOf: (current: T) => readonly unknown[],
+  ): Promise<T> {
     let current = first;
     for (const registered of this.#at(point)) {
       const made = await this.#call(point, registered, argumentsOf(current));
@@ -251,29 +255,29 @@ export class Hooks implements RunPlugin {
     const { name, observer, timeoutMs } = registered;
     try {
       const work = (): Promise<unknown> => this.#invoke(registered, args);
-      if (!observer) return fitting(point, await orAborted(work(), signal), args[0]);
+      if (!observer) return checkedReplacement(point, await orAborted(work(), signal), args[0]);
       await inTime(work, { ms: timeoutMs, clock, signal });
     } catch (error) {
-      if (signal.aborted || !observer) throw signal.aborted ? error : failureOf(point, name, error);
+      if (signal.aborted || !observer) throw signal.aborted ? error : hookError(point, name, error);
       warn(`The hook "${name}" of ${point} failed: ${errorMessage(error)}`);
     }
     return undefined;
   }
 
-  #callNow(point: HookPoint, registered: RegisteredHook, args: readonly unknown[]): unknown {
+  #callSync(point: HookPoint, registered: RegisteredHook, args: readonly unknown[]): unknown {
     const { agent, warn, fail } = this.#context;
     const { name, observer } = registered;
-    const failed = (error: unknown): void => {
+    const report = (error: unknown): void => {
       if (observer) warn(`The hook "${name}" of ${point} failed: ${errorMessage(error)}`);
-      else fail(failureOf(point, name, error));
+      else fail(hookError(point, name, error));
     };
     try {
       const made = registered.hook(...([agent, ...args] as never[])) ?? undefined;
-      if (!(made instanceof Promise)) return observer ? undefined : fitting(point, made, args[0]);
-      made.catch(failed);
+      if (!(made instanceof Promise)) return observer ? undefined : checkedReplacement(point, made, args[0]);
+      made.catch(report);
       if (!observer) throw new TypeError("it returned a promise, and the stream waits for nobody");
     } catch (error) {
-      failed(error);
+      report(error);
     }
     return undefined;
   }
@@ -284,7 +288,7 @@ export class Hooks implements RunPlugin {
   }
 }
 
-function failureOf(point: HookPoint, name: string, error: unknown): NanoAgentError {
+function hookError(point: HookPoint, name: string, error: unknown): NanoAgentError {
   return new NanoAgentError("internal", `The hook "${name}" of ${point} failed: ${errorMessage(error)}`, {
     cause: error,
   });
@@ -294,47 +298,47 @@ function failureOf(point: HookPoint, name: string, error: unknown): NanoAgentErr
  * The value a hook returned in place of `current`, if any. Throws for a value the point cannot use and for
  * forbidden changes, so that a mistake is reported where it was made.
  */
-function fitting(point: HookPoint, made: unknown, current: unknown): unknown {
+function checkedReplacement(point: HookPoint, made: unknown, current: unknown): unknown {
   if (made === undefined || made === null) return undefined;
-  const { shape = "nothing", holds = () => true } = CHECKS[point] ?? {};
-  if (CHECKS[point] !== undefined && (!isRecord(made) || !holds(made)))
-    throw new TypeError(`it returned ${describe(made)}: return ${shape}, or nothing`);
+  const { shape = "nothing", isValid = () => true } = CHECKS[point] ?? {};
+  if (CHECKS[point] !== undefined && (!isRecord(made) || !isValid(made)))
+    throw new TypeError(`it returned ${describeReturned(made)}: return ${shape}, or nothing`);
   if (point === "pre_acting" && isRecord(made) && isRecord(current)) assertSameCall(made, current);
   return made;
 }
 
 /** The form a hook at this point has to return. */
 const CHECKS: {
-  readonly [P in HookPoint]?: { readonly shape: string; readonly holds: (made: Fields) => boolean };
+  readonly [P in HookPoint]?: { readonly shape: string; readonly isValid: (made: Fields) => boolean };
 } = {
-  pre_reply: { shape: "{ messages }", holds: ({ messages }) => areMessages(messages) },
+  pre_reply: { shape: "{ messages }", isValid: ({ messages }) => areMessages(messages) },
   post_reply: {
     shape: "the whole result, changed",
-    holds: ({ text, stopReason, messages }) =>
+    isValid: ({ text, stopReason, messages }) =>
       typeof text === "string" && typeof stopReason === "string" && Array.isArray(messages),
   },
   pre_reasoning: {
     shape: "{ request }",
-    holds: ({ request }) => isRecord(request) && Array.isArray(request["messages"]),
+    isValid: ({ request }) => isRecord(request) && Array.isArray(request["messages"]),
   },
   post_reasoning: {
     shape: "{ message, finishReason }",
-    holds: ({ message, finishReason }) => isMessage(message, "assistant") && isRecord(finishReason),
+    isValid: ({ message, finishReason }) => isMessage(message, "assistant") && isRecord(finishReason),
   },
   pre_acting: {
     shape: "{ ...args, input } or { ...args, refuse }",
-    holds: ({ input, refuse }) => isRecord(input) && (refuse === undefined || typeof refuse === "string"),
+    isValid: ({ input, refuse }) => isRecord(input) && (refuse === undefined || typeof refuse === "string"),
   },
   post_acting: {
     shape: "the result, changed, with its content",
-    holds: ({ content }) =>
+    isValid: ({ content }) =>
       typeof content === "string" || (Array.isArray(content) && content.every((block) => isRecord(block))),
   },
   pre_print: {
     shape: "{ event }",
-    holds: ({ event }) => event === undefined || (isRecord(event) && typeof event["type"] === "string"),
+    isValid: ({ event }) => event === undefined || (isRecord(event) && typeof event["type"] === "string"),
   },
-  pre_observe: { shape: "{ message }", holds: ({ message }) => isMessage(message, "user") },
+  pre_observe: { shape: "{ message }", isValid: ({ message }) => isMessage(message, "user") },
 };
 
 /** Permission and records refer to the call the model made: another one in its place would go unnoticed. */
@@ -360,7 +364,7 @@ function isMessage(message: unknown, role: string): boolean {
   );
 }
 
-function describe(made: unknown): string {
+function describeReturned(made: unknown): string {
   if (Array.isArray(made)) return "a list";
   if (!isRecord(made)) return `a ${typeof made}`;
   const keys = Object.keys(made);

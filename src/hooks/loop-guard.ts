@@ -45,10 +45,10 @@ export function loopGuardPlugin(options: LoopGuardOptions = {}): RunPlugin {
 }
 
 async function warnOrStop(run: Run, { type, circle }: LoopVerdict): Promise<Ending | undefined> {
-  const found = circleText(circle);
+  const finding = circleText(circle);
   if (type === "stop")
-    return { stopReason: "loop_detected", circle, detail: `${found} The model was warned and went on.` };
-  await recordSystemMessage(run, `${found} ${ADVICE}`, { code: "loop_warning", circle });
+    return { stopReason: "loop_detected", circle, detail: `${finding} The model was warned and went on.` };
+  await recordSystemMessage(run, `${finding} ${ADVICE}`, { code: "loop_warning", circle });
   return undefined;
 }
 
@@ -85,16 +85,16 @@ const MAX_PERIOD = 4;
 /** A result that only confirms the call: doing it again may well have another effect. */
 const ACKNOWLEDGEMENT = /^(?:ok|okay|done|success|true|null|\{\}|\(no output\))[.!]?$/i;
 
-interface Circle {
+interface Repetition {
   readonly period: number;
   readonly length: number;
   readonly stop: boolean;
 }
 
-/** A call and its result; `said` is the part of the result that counts. */
-interface SeenCall extends Pick<ToolResultEntry, "status" | "result"> {
+/** A call and its result; `comparison` is the part of the result that counts. */
+interface CallOutcome extends Pick<ToolResultEntry, "status" | "result"> {
   readonly call: ToolUseBlock;
-  readonly said: string;
+  readonly comparison: string;
   /** A hash that is equal for equal calls. */
   readonly kind: number;
 }
@@ -108,7 +108,7 @@ export class LoopGuard implements Fold {
   /** Calls of the newest answer. */
   #calls: readonly ToolUseBlock[] = [];
   readonly #order = new CallOrder<ToolResultEntry>();
-  readonly #last: SeenCall[] = [];
+  readonly #last: CallOutcome[] = [];
   /** For each period from 1: how many calls in a row equal the call that many places before. */
   readonly #repeats: number[] = [0, 0, 0, 0];
   #kinds = 0;
@@ -145,32 +145,32 @@ export class LoopGuard implements Fold {
    * confirmation count as progress, because the guard cannot know.
    */
   judge(settings: LoopGuardSettings, { bounded }: { readonly bounded: boolean }): LoopVerdict | undefined {
-    const circle = this.#circle(settings, bounded);
+    const circle = this.#findRepetition(settings, bounded);
     if (circle === undefined) {
       this.#warned = false;
       return undefined;
     }
     const { period, length, stop } = circle;
     const tools = this.#last.slice(0, period).map(({ call }) => call.name);
-    const found = { tools: tools.reverse(), calls: length };
-    if (this.#warned) return stop ? { type: "stop", circle: found } : undefined;
+    const finding = { tools: tools.reverse(), calls: length };
+    if (this.#warned) return stop ? { type: "stop", circle: finding } : undefined;
     this.#warned = true;
-    return { type: "warn", circle: found };
+    return { type: "warn", circle: finding };
   }
 
   /** The repetition to report: one that must be stopped, otherwise the shortest. */
-  #circle(settings: LoopGuardSettings, bounded: boolean): Circle | undefined {
-    let found: Circle | undefined;
+  #findRepetition(settings: LoopGuardSettings, bounded: boolean): Repetition | undefined {
+    let finding: Repetition | undefined;
     for (let period = 1; period <= MAX_PERIOD; period++) {
       const repeats = this.#repeats[period - 1] ?? 0;
       if (repeats === 0 || (period > 1 && settings.window < 2 * period)) continue;
-      if (bounded && this.#last.slice(0, period).every(isBare)) continue;
+      if (bounded && this.#last.slice(0, period).every(isBareConfirmation)) continue;
       const length = repeats + period;
       const { warnAt, stopAt } = countsFor(period, settings);
       if (length >= stopAt) return { period, length, stop: true };
-      if (length >= warnAt) found ??= { period, length, stop: false };
+      if (length >= warnAt) finding ??= { period, length, stop: false };
     }
-    return found;
+    return finding;
   }
 
   #count(call: ToolUseBlock, result: ToolResultEntry): void {
@@ -180,7 +180,7 @@ export class LoopGuard implements Fold {
       this.#repeats.fill(0);
       return;
     }
-    const outcome = { status: result.status, result: result.result, said: saidBy(result) };
+    const outcome = { status: result.status, result: result.result, comparison: resultText(result) };
     const same = this.#last.find((each) => isSame(each, call, outcome));
     const kind = same?.kind ?? ++this.#kinds;
     for (let at = 0; at < MAX_PERIOD; at++)
@@ -200,18 +200,18 @@ export function countsFor(
   return { warnAt: Math.min(warnAt * period, stop - period), stopAt: stop };
 }
 
-function saidBy({ result: { content }, fingerprint }: ToolResultEntry): string {
+function resultText({ result: { content }, fingerprint }: ToolResultEntry): string {
   return fingerprint ?? (typeof content === "string" ? content : JSON.stringify(content));
 }
 
 /** Compare results first: they usually differ and are cheaper to compare than arguments. */
 function isSame(
-  seen: SeenCall,
+  seen: CallOutcome,
   call: ToolUseBlock,
-  { status, said }: Pick<SeenCall, "status" | "said">,
+  { status, comparison }: Pick<CallOutcome, "status" | "comparison">,
 ): boolean {
   return (
-    seen.said === said &&
+    seen.comparison === comparison &&
     seen.status === status &&
     seen.call.name === call.name &&
     seen.call.invalid_input?.raw === call.invalid_input?.raw &&
@@ -219,74 +219,75 @@ function isSame(
   );
 }
 
-function isBare({ status, result }: SeenCall): boolean {
+function isBareConfirmation({ status, result }: CallOutcome): boolean {
   return status === "ok" && ACKNOWLEDGEMENT.test(textOf(result.content).trim());
 }
 
-/** Characters of pure repetition, and how often the passage occurs in them. */
-const SPAN = 8_000;
-const LEAST_TIMES = 20;
+/** Characters of pure repetition, and how often the repeated text occurs in them. */
+const MIN_REPEATED_CHARS = 8_000;
+const MIN_REPEATS = 20;
 /** Three words. Rulers, padding, tables of figures and encoded data have none. */
 const WORDS = /\p{L}\P{L}*\s\P{L}*\p{L}+\P{L}*\s\P{L}*\p{L}/u;
 /** Letters of scripts without spaces, and many others. */
 const OTHER_LETTERS = /(?![A-Za-z])\p{L}/gu;
-/** This many distinct letters stand for three words. */
-const LEAST_LETTERS = 6;
+/** This many distinct letters count as three words. */
+const MIN_LETTERS = 6;
 /** New characters between two checks. */
-const STEP = 1_024;
-/** Characters by which a passage is recognized. */
+const CHECK_INTERVAL = 1_024;
+/** Characters by which repeated text is recognized. */
 const PROBE = 48;
 
 /**
- * Watches the text and reasoning of one answer for a passage repeated without end, as small models do. Only
+ * Detects text that one answer repeats without end, in text or reasoning, as small models do. Only
  * exact repetition counts: at least twenty times within at least 8,000 characters. Arguments of calls are
  * ignored: file contents may look like that.
  */
 export class RepeatedText {
   readonly #tails = { text_delta: "", thinking_delta: "" };
-  #unseen = 0;
+  #unchecked = 0;
 
   /** Takes a part. Throws {@link AbortedAnswer}. */
   take(part: StreamPart): void {
     if (part.type !== "text_delta" && part.type !== "thinking_delta") return;
     const tail = this.#tails[part.type] + part.text;
     this.#tails[part.type] = tail;
-    this.#unseen += part.text.length;
-    if (this.#unseen < STEP) return;
-    this.#unseen = 0;
-    this.#tails[part.type] = tail.slice(-SPAN);
-    const found = repetitionIn(this.#tails[part.type]);
-    if (found === undefined) return;
-    const { passage, times, surplus } = found;
-    const message = `The model wrote ${JSON.stringify(passage)} ${times} times in a row.`;
+    this.#unchecked += part.text.length;
+    if (this.#unchecked < CHECK_INTERVAL) return;
+    this.#unchecked = 0;
+    this.#tails[part.type] = tail.slice(-MIN_REPEATED_CHARS);
+    const finding = repetitionIn(this.#tails[part.type]);
+    if (finding === undefined) return;
+    const { repeatedText, times, surplus } = finding;
+    const message = `The model wrote ${JSON.stringify(repeatedText)} ${times} times in a row.`;
     // Repetition in reasoning is not part of the text, so nothing there is surplus.
     throw new AbortedAnswer(message, part.type === "text_delta" ? surplus : 0);
   }
 }
 
-/** The passage repeated at the end of a text, and how many trailing characters add nothing new. */
+/** The text repeated at the end of a text, and how many trailing characters add nothing new. */
 export function repetitionIn(
   text: string,
-): { readonly passage: string; readonly times: number; readonly surplus: number } | undefined {
+): { readonly repeatedText: string; readonly times: number; readonly surplus: number } | undefined {
   const probe = text.slice(-PROBE);
   const before = text.lastIndexOf(probe, text.length - PROBE - 1);
   if (before === -1) return undefined;
   const period = text.length - PROBE - before;
-  const passage = text.slice(-period);
-  if (text.length < SPAN || period * LEAST_TIMES > SPAN) return undefined;
-  if (!WORDS.test(passage) && new Set(passage.match(OTHER_LETTERS)).size < LEAST_LETTERS) return undefined;
-  const end = text.slice(-SPAN);
+  const repeatedText = text.slice(-period);
+  if (text.length < MIN_REPEATED_CHARS || period * MIN_REPEATS > MIN_REPEATED_CHARS) return undefined;
+  if (!WORDS.test(repeatedText) && new Set(repeatedText.match(OTHER_LETTERS)).size < MIN_LETTERS)
+    return undefined;
+  const end = text.slice(-MIN_REPEATED_CHARS);
   if (end.slice(period) !== end.slice(0, -period)) return undefined;
   return {
-    passage: fromItsBeginning(passage).slice(0, 200).toWellFormed(),
-    times: Math.floor(SPAN / period),
-    surplus: SPAN - period,
+    repeatedText: rotateToSentence(repeatedText).slice(0, 200).toWellFormed(),
+    times: Math.floor(MIN_REPEATED_CHARS / period),
+    surplus: MIN_REPEATED_CHARS - period,
   };
 }
 
-/** The same passage, rotated to start with a sentence if it has one. */
-function fromItsBeginning(passage: string): string {
-  const end = /[.!?:;\n]\s+|[。！？；]\s*/u.exec(passage + passage);
-  const from = end === null ? 0 : (end.index + end[0].length) % passage.length;
-  return passage.slice(from) + passage.slice(0, from);
+/** The repeated text, rotated to start with a sentence if it has one. */
+function rotateToSentence(repeatedText: string): string {
+  const end = /[.!?:;\n]\s+|[。！？；]\s*/u.exec(repeatedText + repeatedText);
+  const from = end === null ? 0 : (end.index + end[0].length) % repeatedText.length;
+  return repeatedText.slice(from) + repeatedText.slice(0, from);
 }

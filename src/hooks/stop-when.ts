@@ -26,15 +26,15 @@ export type StopWhen = (state: StopState) => boolean | Promise<boolean>;
 export function stopWhenPlugin(stopWhen: StopWhen): RunPlugin {
   return {
     // Subagents share the plugins of the outer run, but have their own limits.
-    afterTurn: (run) => (run.subagent === undefined ? stopped(run, stopWhen) : undefined),
+    afterTurn: (run) => (run.subagent === undefined ? checkStopWhen(run, stopWhen) : undefined),
   };
 }
 
-async function stopped(run: Run, stopWhen: StopWhen): Promise<Ending | undefined> {
+async function checkStopWhen(run: Run, stopWhen: StopWhen): Promise<Ending | undefined> {
   const { progress, transcript, run: spent } = run.state;
   const { iterations, lastText } = progress;
   try {
-    const asking = (async () =>
+    const evaluation = (async () =>
       stopWhen({
         iterations,
         messages: transcript.messages.slice(),
@@ -42,7 +42,7 @@ async function stopped(run: Run, stopWhen: StopWhen): Promise<Ending | undefined
         usage: spent.usage,
         cost: spent.costUsd,
       }))();
-    const answer: unknown = await orAborted(asking, run.signal);
+    const answer: unknown = await orAborted(evaluation, run.signal);
     if (answer === false) return undefined;
     if (answer !== true) throw misuse("stopWhen returned neither true nor false: return one of them.");
     return {

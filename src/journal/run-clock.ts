@@ -22,24 +22,24 @@ export class RunClock {
     const isOuter = scope === undefined;
     const begins = isOuter && (type === "run_start" || type === "run_resume");
     if (isOuter && type === "run_start") this.runs++;
-    const cutAt = begins && this.isOpen ? this.stretches.at(-1)?.to : undefined;
+    const interruptedAt = begins && this.isOpen ? this.stretches.at(-1)?.to : undefined;
     if (begins || this.stretches.length === 0) {
       this.stretches.push({ from: this.time, to: this.time });
       this.isOpen = begins;
     }
     // Entries a host writes between runs, such as a change of model, are not active time.
-    if (this.isOpen) this.#reach(this.time);
+    if (this.isOpen) this.#extendTo(this.time);
     if (isOuter && type === "run_end") this.isOpen = false;
-    return cutAt;
+    return interruptedAt;
   }
 
   /** The end of the newest run. Without an end in the journal, the run continues until `now`. */
   end(now: number | undefined): number {
-    if (this.isOpen && now !== undefined) this.#reach(Math.max(now, this.time));
+    if (this.isOpen && now !== undefined) this.#extendTo(Math.max(now, this.time));
     return this.stretches.at(-1)?.to ?? this.time;
   }
 
-  #reach(time: number): void {
+  #extendTo(time: number): void {
     const last = this.stretches.at(-1);
     if (last === undefined) return;
     this.worked += time - last.to;

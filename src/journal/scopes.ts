@@ -1,6 +1,5 @@
 import type { AgentEvent, SubagentEvent } from "../core/agent/entries.ts";
 
-/** A subagent of a session, as derived from its entries. */
 export interface SubagentScope {
   /** The scope of its entries. */
   readonly scope: string;
@@ -83,9 +82,9 @@ export class OpenSubagents<T> {
 
   /** Forgets all of them and returns their state, newest first. */
   closeAll(): readonly T[] {
-    const kept = [...this.#open.values()].reverse();
+    const states = [...this.#open.values()].reverse();
     this.#open.clear();
-    return kept;
+    return states;
   }
 }
 

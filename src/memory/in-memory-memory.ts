@@ -45,7 +45,7 @@ export class InMemoryMemory {
 
   /** `journal`: records everything; the memory begins with its contents. Default: in memory, empty. */
   constructor({ journal, host }: { readonly journal?: LocalJournal; readonly host?: MemoryHost } = {}) {
-    this.#host = host ?? standingAlone(journal ?? new MemoryJournal());
+    this.#host = host ?? standaloneHost(journal ?? new MemoryJournal());
   }
 
   /** Number of messages. */
@@ -198,7 +198,7 @@ export class InMemoryMemory {
   }
 }
 
-function standingAlone(journal: LocalJournal): MemoryHost {
+function standaloneHost(journal: LocalJournal): MemoryHost {
   const state = new SessionState();
   for (const entry of journal.entries()) state.apply(entry);
   return { recorder: () => ({ journal, state }), beforeChange: async () => undefined };

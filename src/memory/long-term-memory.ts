@@ -84,7 +84,7 @@ export interface LongTermMemoryOptions {
  */
 export function textsToRecord(what: Recordable): readonly string[] {
   const texts: string[] = [];
-  const said: string[] = [];
+  const lines: string[] = [];
   const given: unknown = what;
   if (!Array.isArray(given))
     throw misuse(
@@ -92,26 +92,26 @@ export function textsToRecord(what: Recordable): readonly string[] {
     );
   for (const item of what) {
     if (typeof item === "string") texts.push(item.trim());
-    else if (isRecord(item) && Array.isArray(item.content)) said.push(...lineOf(item));
+    else if (isRecord(item) && Array.isArray(item.content)) lines.push(...lineOf(item));
   }
-  return [...texts, said.join("\n")].filter((text) => text !== "");
+  return [...texts, lines.join("\n")].filter((text) => text !== "");
 }
 
 function lineOf(message: Message): readonly string[] {
   if (message.name === LONG_TERM_MEMORY) return [];
   const text = messageText(message, "\n").trim();
-  if (text === "" || RECALLED.test(text)) return [];
+  if (text === "" || RECALLED_MESSAGE.test(text)) return [];
   return [`${message.role === "user" ? "Q" : "A"}: ${text}`];
 }
 
-const RECALLED = /^<long_term_memory>[\s\S]*<\/long_term_memory>$/;
+const RECALLED_MESSAGE = /^<long_term_memory>[\s\S]*<\/long_term_memory>$/;
 
 /** A record as shown to the model: its day and its text, which cannot end the tag around it. */
 export function recollectionLine({ text, time }: Recollection): string {
-  const shown = text.replaceAll(TAG, `&lt;$1${LONG_TERM_MEMORY}`);
+  const escaped = text.replaceAll(TAG, `&lt;$1${LONG_TERM_MEMORY}`);
   const day =
     Number.isFinite(time) && Math.abs(time) < MAX_TIME ? new Date(time).toISOString().slice(0, 10) : "";
-  return day === "" ? `- ${shown}` : `- [${day}] ${shown}`;
+  return day === "" ? `- ${escaped}` : `- [${day}] ${escaped}`;
 }
 
 const MAX_TIME = 8.64e15;

@@ -62,7 +62,7 @@ interface OpenDatabase {
  * Other SQLite errors (damage, another writer) are passed on: see {@link isDamage}.
  */
 function openDatabase(path: string): OpenDatabase {
-  assertOurs(readHeader(path), path);
+  assertOwnDatabase(readHeader(path), path);
   createFile(path);
   const file = fileAt(path);
   const Database = databaseClass();
@@ -109,14 +109,14 @@ function fileAt(path: string): string {
 }
 
 /** Renames a damaged database and its files, unless another process has done so. Returns the new path. */
-function setAside(path: string, file: string, now: number): string {
+function renameDamaged(path: string, file: string, now: number): string {
   const stamp = new Date(now).toISOString().replaceAll(/[:.]/g, "-");
-  let aside = `${path}.damaged-${stamp}`;
-  for (let n = 2; existsSync(aside); n++) aside = `${path}.damaged-${stamp}-${n}`;
-  if (fileAt(path) !== file) return aside;
+  let renamed = `${path}.damaged-${stamp}`;
+  for (let n = 2; existsSync(renamed); n++) renamed = `${path}.damaged-${stamp}-${n}`;
+  if (fileAt(path) !== file) return renamed;
   for (const suffix of ["-wal", "-shm", ""])
-    if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
-  return aside;
+    if (existsSync(path + suffix)) renameSync(path + suffix, renamed + suffix);
+  return renamed;
 }
 
 class DamagedDatabase extends Error {}
@@ -137,9 +137,9 @@ const HEADER_BYTES = 100;
 function readHeader(path: string): Header | undefined {
   if (!existsSync(path)) return undefined;
   const bytes = Buffer.alloc(HEADER_BYTES);
-  const descriptor = guarded(path, () => openSync(path, "r"));
+  const descriptor = withOpenError(path, () => openSync(path, "r"));
   try {
-    const read = guarded(path, () => readSync(descriptor, bytes, 0, HEADER_BYTES, 0));
+    const read = withOpenError(path, () => readSync(descriptor, bytes, 0, HEADER_BYTES, 0));
     if (read < HEADER_BYTES || bytes.toString("latin1", 0, 16) !== "SQLite format 3\0") return undefined;
     return { version: bytes.readUInt32BE(60), applicationId: bytes.readUInt32BE(68) };
   } finally {
@@ -147,10 +147,10 @@ function readHeader(path: string): Header | undefined {
   }
 }
 
-function assertOurs(header: Header | undefined, path: string): void {
+function assertOwnDatabase(header: Header | undefined, path: string): void {
   if (header === undefined) return;
   const { version, applicationId } = header;
-  if (applicationId !== APPLICATION_ID && (applicationId !== 0 || version !== 0)) throw foreign(path);
+  if (applicationId !== APPLICATION_ID && (applicationId !== 0 || version !== 0)) throw foreignDatabase(path);
   if (version > SCHEMA_VERSION)
     throw new NanoAgentError(
       "memory",
@@ -159,7 +159,7 @@ function assertOurs(header: Header | undefined, path: string): void {
     );
 }
 
-function foreign(path: string): NanoAgentError {
+function foreignDatabase(path: string): NanoAgentError {
   return new NanoAgentError(
     "memory",
     `${path} is the database of another program and was left as it is. Name another file for the long-term memory.`,
@@ -167,7 +167,7 @@ function foreign(path: string): NanoAgentError {
 }
 
 function createFile(path: string): void {
-  guarded(path, () => {
+  withOpenError(path, () => {
     makePrivateFolders(dirname(path));
     // SQLite gives its companion files the same mode.
     if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
@@ -179,7 +179,7 @@ function createFile(path: string): void {
   });
 }
 
-function guarded<T>(path: string, work: () => T): T {
+function withOpenError<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -194,11 +194,12 @@ function guarded<T>(path: string, work: () => T): T {
 /** Creates the tables of an empty database; if two processes open it at once, only one does. */
 function prepareTables(database: DatabaseSync, path: string): void {
   const now = readPragmas(database);
-  assertOurs(now, path);
+  assertOwnDatabase(now, path);
   if (now.version === SCHEMA_VERSION) return;
   inTransaction(database, () => {
     if (readPragmas(database).version !== 0) return;
-    if (database.prepare("SELECT count(*) AS n FROM sqlite_master").get()?.["n"] !== 0) throw foreign(path);
+    if (database.prepare("SELECT count(*) AS n FROM sqlite_master").get()?.["n"] !== 0)
+      throw foreignDatabase(path);
     database.exec(SCHEMA);
   });
 }
@@ -209,7 +210,7 @@ function readPragmas(database: DatabaseSync): Header {
   return { version: Number(version), applicationId: Number(applicationId) };
 }
 
-type Work = <T>(signal: AbortSignal | undefined, work: (database: DatabaseSync) => T) => Promise<T>;
+type DatabaseAccess = <T>(signal: AbortSignal | undefined, work: (database: DatabaseSync) => T) => Promise<T>;
 
 /**
  * A long-term memory that lives as long as the program: for tests, and for services that keep their memories
@@ -335,39 +336,39 @@ export class SqliteLongTermMemory implements LongTermMemory {
   }
 
   /** Waits for other writers without blocking, and starts a new file if this one is damaged. */
-  readonly #work: Work = async (signal, work) => {
+  readonly #work: DatabaseAccess = async (signal, work) => {
     const { clock } = this.#settings;
-    const patience = clock.elapsed() + this.#busyTimeoutMs;
-    let mended = false;
+    const deadline = clock.elapsed() + this.#busyTimeoutMs;
+    let hasReplaced = false;
     for (let pause = 5; ; pause = Math.min(100, pause * 2)) {
       if (signal?.aborted === true) throw abortError(signal);
       try {
         return work(this.#database());
       } catch (error) {
-        if (isDamage(error) && !mended) {
-          mended = true;
-          this.#beginAnew(error);
+        if (isDamage(error) && !hasReplaced) {
+          hasReplaced = true;
+          this.#replaceDamaged(error);
           continue;
         }
-        if (!isBusyDatabase(error) || clock.elapsed() >= patience) throw this.#failure(error);
+        if (!isBusyDatabase(error) || clock.elapsed() >= deadline) throw this.#failure(error);
       }
       await clock.sleep(pause, signal);
     }
   };
 
   #database(): DatabaseSync {
-    // Set aside by another process, or removed: anything written to it would be lost.
+    // If another process renamed or removed the file, anything written to it would be lost.
     if (this.#open !== undefined && this.#open.file !== fileAt(this.#path)) this.close();
     this.#open ??= openDatabase(this.#path);
     return this.#open.database;
   }
 
-  #beginAnew(error: unknown): void {
+  #replaceDamaged(error: unknown): void {
     const file = this.#open?.file ?? fileAt(this.#path);
     this.close();
-    const aside = setAside(this.#path, file, this.#settings.clock.now());
+    const renamed = renameDamaged(this.#path, file, this.#settings.clock.now());
     this.#settings.onNotice(
-      `The long-term memory ${this.#path} is damaged (${errorMessage(error)}). It was set aside as ${aside}, and a new one was begun.`,
+      `The long-term memory ${this.#path} is damaged (${errorMessage(error)}). It was set aside as ${renamed}, and a new one was begun.`,
     );
   }
 
@@ -385,7 +386,7 @@ export class SqliteLongTermMemory implements LongTermMemory {
 
 /** Keeps texts, and drops the least recently used records if there are too many. */
 async function recordIn(
-  work: Work,
+  work: DatabaseAccess,
   settings: StoreSettings,
   what: Recordable,
   { signal, origin, sessionId }: RecordContext,
@@ -445,7 +446,6 @@ function countRecords(database: DatabaseSync): number {
   return Number(database.prepare("SELECT count(*) AS n FROM memories").get()?.["n"]);
 }
 
-/** Drops the least recently used records until the limits hold. */
 function shrink(database: DatabaseSync, { maxRecords, maxBytes }: StoreSettings): void {
   const total = database.prepare("SELECT count(*) AS n, total(bytes) AS bytes FROM memories").get();
   let [records, bytes] = [Number(total?.["n"]), Number(total?.["bytes"])];
@@ -460,7 +460,7 @@ function shrink(database: DatabaseSync, { maxRecords, maxBytes }: StoreSettings)
 
 /** The best matches, best first. They count as used from then on. */
 async function retrieveFrom(
-  work: Work,
+  work: DatabaseAccess,
   settings: StoreSettings,
   query: string,
   { limit, signal }: RetrieveOptions,
@@ -481,7 +481,7 @@ async function retrieveFrom(
   });
 }
 
-/** Only protects records from being dropped, so it waits neither for a writer nor for the disk. */
+/** Only protects records from being dropped, so it waits for neither a writer nor the disk. */
 function touch(database: DatabaseSync, ids: readonly number[], time: number): void {
   database.exec("PRAGMA synchronous = NORMAL");
   try {
@@ -501,7 +501,7 @@ interface Candidate {
   readonly time: number;
   /** BM25 of its words, above 0; absent if no word matches. */
   readonly text?: number;
-  readonly near?: number;
+  readonly similarity?: number;
 }
 
 const MIN_CANDIDATES = 100;
@@ -525,8 +525,8 @@ function candidatesFor(
     .iterate(embedder.model);
   for (const { id, time, vector: bytes } of rows) {
     if (!(bytes instanceof Uint8Array)) continue;
-    const near = cosine(vector, new Float32Array(bytes.slice().buffer));
-    found.set(Number(id), { id: Number(id), time: Number(time), ...found.get(Number(id)), near });
+    const similarity = cosine(vector, new Float32Array(bytes.slice().buffer));
+    found.set(Number(id), { id: Number(id), time: Number(time), ...found.get(Number(id)), similarity });
   }
   return [...found.values()];
 }
@@ -567,11 +567,11 @@ function rank(
   { recencyWeight: weight, recencyHalfLifeMs }: StoreSettings,
 ): readonly { readonly id: number; readonly time: number; readonly score: number }[] {
   const best = candidates.reduce((most, { text = 0 }) => Math.max(most, text), 0);
-  const hasVectors = candidates.some(({ near }) => near !== undefined);
+  const hasVectors = candidates.some(({ similarity }) => similarity !== undefined);
   return candidates
-    .flatMap(({ id, time, text = 0, near = 0 }) => {
+    .flatMap(({ id, time, text = 0, similarity = 0 }) => {
       const words = best === 0 ? 0 : text / best;
-      const relevance = hasVectors ? (words + (near < MIN_SIMILARITY ? 0 : near)) / 2 : words;
+      const relevance = hasVectors ? (words + (similarity < MIN_SIMILARITY ? 0 : similarity)) / 2 : words;
       if (relevance < MIN_RELEVANCE) return [];
       const age = Math.max(0, now - time);
       return [{ id, time, score: relevance * (1 - weight + weight * 2 ** (-age / recencyHalfLifeMs)) }];

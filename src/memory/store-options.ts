@@ -120,11 +120,11 @@ export async function vectorsOf(
   if (isAborted(signal)) throw abortError(signal);
   if (embedder === undefined || texts.length === 0) return [];
   try {
-    const ask = (either: AbortSignal): Promise<unknown> => embedder.embed(texts, { signal: either });
-    const vectors = await inTime(ask, { ms, clock, signal });
+    const embed = (combined: AbortSignal): Promise<unknown> => embedder.embed(texts, { signal: combined });
+    const vectors = await inTime(embed, { ms, clock, signal });
     if (!Array.isArray(vectors) || vectors.length !== texts.length)
       throw new TypeError(`not one vector for each of ${texts.length} texts`);
-    return vectors.map((vector: ArrayLike<number>) => unit(vector));
+    return vectors.map((vector: ArrayLike<number>) => toUnitVector(vector));
   } catch (error) {
     if (isAborted(signal)) throw abortError(signal);
     onNotice(`The embedder ${embedder.model} failed, words have to do: ${errorMessage(error)}`);
@@ -136,7 +136,7 @@ function isAborted(signal: AbortSignal | undefined): signal is AbortSignal {
   return signal?.aborted === true;
 }
 
-function unit(vector: ArrayLike<number>): Float32Array {
+function toUnitVector(vector: ArrayLike<number>): Float32Array {
   const copy = Float32Array.from(vector);
   const length = Math.hypot(...copy);
   if (copy.length === 0 || !Number.isFinite(length))

@@ -24,27 +24,27 @@ export class TermReader {
     const words: string[] = [];
     const parts: string[] = [];
     for (const raw of this.#words(plain)) {
-      const word = fold(raw);
+      const word = foldTerm(raw);
       if (word === "") continue;
       words.push(word);
       for (const part of [...partsOf(raw), singular(word)])
         if (part !== "" && part !== word) parts.push(part);
     }
     const known = new Set(words);
-    const extra = [...compounds(plain), ...unspaced(plain, true)];
+    const extra = [...compoundTerms(plain), ...unspacedTerms(plain, true)];
     return { words, parts: [...parts, ...extra.filter((term) => !known.has(term))] };
   }
 
   /** Unique terms, at most 96 of a kind, without stop words. Reads both ends of a long text. */
   query(text: string): QueryTerms {
-    const plain = ends(text.toWellFormed()).normalize("NFKC");
+    const plain = bothEnds(text.toWellFormed()).normalize("NFKC");
     const terms = new Set<string>();
     for (const raw of this.#words(plain)) {
-      const word = fold(raw);
+      const word = foldTerm(raw);
       for (const term of [word, ...partsOf(raw), singular(word)]) terms.add(term);
     }
-    for (const term of [...compounds(plain), ...unspaced(plain, false)]) terms.add(term);
-    return { terms: queried(terms), loose: queried(unspaced(plain, true)) };
+    for (const term of [...compoundTerms(plain), ...unspacedTerms(plain, false)]) terms.add(term);
+    return { terms: toQueryTerms(terms), loose: toQueryTerms(unspacedTerms(plain, true)) };
   }
 
   *#words(text: string): Generator<string, void, undefined> {
@@ -59,7 +59,7 @@ export function telling(terms: readonly string[]): readonly string[] {
   return some.length > 0 ? some : terms;
 }
 
-function queried(terms: Iterable<string>): readonly string[] {
+function toQueryTerms(terms: Iterable<string>): readonly string[] {
   const each = new Set(terms);
   each.delete("");
   return telling([...each]).slice(0, MAX_QUERY_TERMS);
@@ -73,7 +73,7 @@ const MAX_QUERY_END = 2000;
 const DIACRITICS = /[\u0300-\u036f]/g;
 const NO_TERM = /[^\p{L}\p{N}\p{M}]+/gu;
 
-function fold(raw: string): string {
+function foldTerm(raw: string): string {
   // Upper case first, as some letters become equal only there (ß and SS); twice lower, for new capitals.
   const folded = raw
     .toUpperCase()
@@ -89,13 +89,13 @@ function fold(raw: string): string {
 }
 
 /** Where a word of an identifier begins: at a capital, and after digits and signs. */
-const SEAMS =
+const WORD_BOUNDARIES =
   /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})|[^\p{L}\p{N}\p{M}]+/u;
 
 function partsOf(raw: string): readonly string[] {
-  const parts = raw.split(SEAMS);
+  const parts = raw.split(WORD_BOUNDARIES);
   // A single letter or digit is too common to be useful.
-  return parts.length < 2 ? [] : parts.map(fold).filter((part) => !/^[a-z0-9]?$/.test(part));
+  return parts.length < 2 ? [] : parts.map(foldTerm).filter((part) => !/^[a-z0-9]?$/.test(part));
 }
 
 /** An English noun without its plural ending. Other languages lose the same letters in index and query. */
@@ -108,8 +108,8 @@ function singular(word: string): string {
 const COMPOUND = /[\p{L}\p{N}]+(?:[-_./:\\@+#]+[\p{L}\p{N}]+)+/gu;
 
 /** `nano-agent` and `nano_agent` as one word, so that a search for `nanoAgent` finds them. */
-function compounds(text: string): readonly string[] {
-  return Array.from(text.matchAll(COMPOUND), ([compound]) => fold(compound));
+function compoundTerms(text: string): readonly string[] {
+  return Array.from(text.matchAll(COMPOUND), ([compound]) => foldTerm(compound));
 }
 
 const UNSPACED =
@@ -117,20 +117,20 @@ const UNSPACED =
 const HAN = /\p{sc=Han}/u;
 
 /** Pairs of characters, since words are a guess in these scripts; with `alone` single Chinese ones too. */
-function unspaced(text: string, alone: boolean): readonly string[] {
+function unspacedTerms(text: string, withSingles: boolean): readonly string[] {
   const terms: string[] = [];
   for (const [run] of text.matchAll(UNSPACED)) {
     const characters = Array.from(run);
     characters.forEach((character, at) => {
       const next = characters[at + 1];
-      if (next !== undefined) terms.push(fold(character + next));
-      if (HAN.test(character) && (alone || characters.length === 1)) terms.push(fold(character));
+      if (next !== undefined) terms.push(foldTerm(character + next));
+      if (HAN.test(character) && (withSingles || characters.length === 1)) terms.push(foldTerm(character));
     });
   }
   return terms;
 }
 
-function ends(text: string): string {
+function bothEnds(text: string): string {
   if (text.length <= 2 * MAX_QUERY_END) return text;
   return `${text.slice(0, MAX_QUERY_END)}\n${text.slice(-MAX_QUERY_END)}`.toWellFormed();
 }

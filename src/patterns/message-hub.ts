@@ -72,8 +72,8 @@ export class MessageHub {
 
   /** Has all members except `from` observe a message. Rejects as {@link Agent.observe} does. */
   async broadcast(message: Input, from?: string): Promise<void> {
-    const heard = spokenMessages(message, "broadcast()").map((each) => named(each, from));
-    for (const [name, agent] of this.#members) if (name !== from) await agent.observe(heard);
+    const messages = spokenMessages(message, "broadcast()").map((each) => withSpeaker(each, from));
+    for (const [name, agent] of this.#members) if (name !== from) await agent.observe(messages);
   }
 
   /**
@@ -130,7 +130,7 @@ export class MessageHub {
 /**
  * The message as others hear it, with the speaker's name in its text: not every provider has a field for it.
  */
-function named(message: UserMessage, from: string | undefined): UserMessage {
+function withSpeaker(message: UserMessage, from: string | undefined): UserMessage {
   if (from === undefined) return message;
   let isNamed = false;
   const content = message.content.map((block) => {

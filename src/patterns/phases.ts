@@ -40,12 +40,12 @@ export class Phases {
   constructor(run: Run) {
     const { messages } = run.state.transcript;
     const at = messages.findLastIndex(({ role }) => role === "user");
-    const asked = messages[at];
-    if (asked?.role !== "user") throw misuse("There is no question to work on: pass an input.");
+    const question = messages[at];
+    if (question?.role !== "user") throw misuse("There is no question to work on: pass an input.");
     this.#run = run;
     this.#history = messages.slice(0, at);
-    this.#attachments = asked.content.filter((block) => block.type === "image");
-    this.question = messageText(asked, "\n");
+    this.#attachments = question.content.filter((block) => block.type === "image");
+    this.question = messageText(question, "\n");
   }
 
   /** Announces a phase and runs it. */

@@ -82,7 +82,6 @@ const OPTIONS = patternOptions<PlanAndSolveAgentOptions>({
 /** Model requests per round of planning: the plan, and a second attempt if it had too many steps. */
 const PLANNER_ITERATIONS = 2;
 
-/** How far the execution of a plan came. */
 type Execution =
   | { readonly type: "done"; readonly last: RunResult }
   | { readonly type: "stopped"; readonly last: RunResult }
@@ -117,8 +116,8 @@ export class PlanAndSolveAgent extends Agent {
       const planned = await this.#makePlan(phases, round, finished, failure);
       if ("stopReason" in planned)
         return phases.end({ ...planned, text: lastText(finished) || (planned.text ?? "") });
-      const mayFail = round <= this.#plan.maxReplans;
-      const executed = await this.#execute(run, phases, finished, mayFail, planned.steps);
+      const canReplan = round <= this.#plan.maxReplans;
+      const executed = await this.#execute(run, phases, finished, canReplan, planned.steps);
       if (executed.type === "stopped")
         return phases.end(endingOf(executed.last, lastText(finished, executed.last.text)));
       if (executed.type === "done") return this.#answer(run, phases, finished, executed.last);
@@ -135,9 +134,9 @@ export class PlanAndSolveAgent extends Agent {
   ): Promise<{ readonly steps: readonly string[] } | Ending> {
     const { maxSteps, noPlanAnswer } = this.#plan;
     const context = { question: phases.question, finished, ...defined({ failure }) };
-    let tooMany = 0;
+    let excessCount = 0;
     const tool = planTool(maxSteps, (count) => {
-      tooMany = count;
+      excessCount = count;
     });
     const result = await phases.run({ phase: "planning", round }, this.#plan.plannerPrompt(context), {
       tools: new ToolRegistry([tool]),
@@ -148,12 +147,12 @@ export class PlanAndSolveAgent extends Agent {
     if (result.stopReason !== "max_iterations" && !phases.canGoOnFrom(result)) return endingOf(result);
     const steps = Array.isArray(result.output) ? cleanSteps(result.output) : parsePlan(result.text);
     if (steps.length > 0 && steps.length <= maxSteps) return { steps };
-    const count = steps.length === 0 ? tooMany : steps.length;
-    const why =
+    const count = steps.length === 0 ? excessCount : steps.length;
+    const reason =
       count === 0
         ? `The model made no plan of 1 to ${maxSteps} steps. Ask for something that takes steps, or use a model that follows tool calls.`
         : `The model's plan has ${count} steps, which is more than ${maxSteps}. Raise maxSteps, or ask for less at once.`;
-    const error = new NanoAgentError("invalid_response", why, { details: { maxSteps } });
+    const error = new NanoAgentError("invalid_response", reason, { details: { maxSteps } });
     return { stopReason: "error", text: noPlanAnswer, error };
   }
 
@@ -161,7 +160,7 @@ export class PlanAndSolveAgent extends Agent {
     run: Run,
     phases: Phases,
     finished: FinishedStep[],
-    mayFail: boolean,
+    canReplan: boolean,
     steps: readonly string[],
   ): Promise<Execution> {
     const plan = [...finished.map(({ step }) => step), ...steps];
@@ -176,11 +175,11 @@ export class PlanAndSolveAgent extends Agent {
       const tools = withValue ? run.tools : this.tools;
       const prompt = this.#plan.executorPrompt({ question: phases.question, plan, finished, step });
       const last = await phases.run({ phase: "execution", step: finished.length + 1, plan }, prompt, {
-        tools: mayFail ? new ToolRegistry([...tools.list(), failed]) : tools,
+        tools: canReplan ? new ToolRegistry([...tools.list(), failed]) : tools,
         finishTool: withValue ? run.until.finishTool : undefined,
         toolChoice: run.until.toolChoice,
       });
-      if (mayFail && last.stopReason === "max_iterations") failure ??= "Its model requests were used up.";
+      if (canReplan && last.stopReason === "max_iterations") failure ??= "Its model requests were used up.";
       if (failure !== undefined) return { type: "failed", failure: `${step}\n${failure}` };
       if (!phases.canGoOnFrom(last)) return { type: "stopped", last };
       finished.push({ step, result: last.text });
@@ -278,7 +277,6 @@ function planTool(maxSteps: number, onTooMany: (count: number) => void): Tool {
   });
 }
 
-/** The tool by which the executor gives up a step. */
 function stepFailedTool(onFailure: (reason: string) => void): Tool {
   return defineTool({
     name: "step_failed",

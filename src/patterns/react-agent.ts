@@ -64,7 +64,7 @@ export class ReActAgent extends Agent {
     const systemPrompt = own.systemPrompt ?? instructions(thoughtTool, finishName);
     super({
       ...own,
-      ...defined({ tools: thoughtTool ? [thought(), ...(own.tools ?? [])] : own.tools, systemPrompt }),
+      ...defined({ tools: thoughtTool ? [thoughtToolOf(), ...(own.tools ?? [])] : own.tools, systemPrompt }),
     });
     this.#thoughts = thoughtTool;
     this.#finishName = finishName;
@@ -72,7 +72,7 @@ export class ReActAgent extends Agent {
   }
 
   override conduct(run: Run): Promise<RunResult> {
-    const emit = showing(this.#thoughts, this.#finishName, run.emit);
+    const emit = withShownThoughts(this.#thoughts, this.#finishName, run.emit);
     return conductLoop({ ...run, emit }, this.#fallbackAnswer);
   }
 
@@ -82,7 +82,7 @@ export class ReActAgent extends Agent {
   }
 }
 
-function thought(): Tool {
+function thoughtToolOf(): Tool {
   return defineTool({
     name: THOUGHT,
     description: "Writes down what you think about the task so far and what to do next.",
@@ -111,7 +111,11 @@ function instructions(thoughtTool: boolean, finishName: string | undefined): str
 }
 
 /** Shows thoughts as thinking, and the answer of a finish call as text after the deltas of its message. */
-function showing(thoughts: boolean, finishName: string | undefined, emit: Run["emit"]): Run["emit"] {
+function withShownThoughts(
+  thoughts: boolean,
+  finishName: string | undefined,
+  emit: Run["emit"],
+): Run["emit"] {
   let last = -1;
   return (event) => {
     if (event.type === "turn_start") last = -1;

@@ -9,7 +9,7 @@ import { defineTool, type Tool, ToolRegistry } from "../core/tool/tool.ts";
 import { Phases, standsAtQuestion } from "./phases.ts";
 
 const PHRASE = /[无無][需须須]改[进進]|no\s+need\s+for\s+improvement/giu;
-/** Ends of clauses: what stands before them does not negate what follows. */
+/** Ends of clauses: a negation before them does not apply after them. */
 const CLAUSE_END = /[.。!！?？;；,，:：\n]|\b(?:but|however|though|although|so)\b|但是?|不过|所以|因此/giu;
 /** Words that negate the phrase if they stand before it in the same clause. */
 const NEGATION =
@@ -20,10 +20,10 @@ const SENTENCE_END = /[.。!！?？;；\n]/gu;
 const CONDITION =
   /\b(?:if|once|unless|until|when|only)\b|\bwould\b(?!\s+say)|如果|假如|假设|若(?!干)|只要|除非|等到|直到|才(?:能|会|算|可)?(?:说|是)?$/iu;
 /** Words after it that still ask for a change. */
-const BUT_MORE =
+const REQUEST_AFTER =
   /^[^.。!！?？;；\n]{0,40}?(?:\b(?:but|however|except|although|though)\b|但是?|不过|然而|只是|除了)[^.。!！?？;；\n]{0,80}?(?:\b(?:needs?|must|should|fix|add|remove|correct|missing|wrong)\b|需要|应该?|必须|补充|修改|改进|缺|错)/iu;
 /** Words after the phrase that turn it into a question or a refusal. */
-const TAKEN_BACK =
+const RETRACTION =
   /^["'”’」』)）\s]*(?:[?？]|(?:is|would be|was)\s+(?:not|wrong|false|too)|的?(?:说法|结论|判断)?(?:不成立|是错|并不))/iu;
 
 /**
@@ -35,15 +35,14 @@ export function saysNoImprovement(text: string): boolean {
   for (const match of text.matchAll(PHRASE)) {
     const before = text.slice(Math.max(0, match.index - 200), match.index);
     const after = text.slice(match.index + match[0].length, match.index + match[0].length + 160);
-    const isNegated = NEGATION.test(behindLast(CLAUSE_END, before)) || TAKEN_BACK.test(after);
-    if (isNegated || CONDITION.test(behindLast(SENTENCE_END, before)) || BUT_MORE.test(after)) continue;
+    const isNegated = NEGATION.test(afterLast(CLAUSE_END, before)) || RETRACTION.test(after);
+    if (isNegated || CONDITION.test(afterLast(SENTENCE_END, before)) || REQUEST_AFTER.test(after)) continue;
     return true;
   }
   return false;
 }
 
-/** The text after the last match of `end`. */
-function behindLast(end: RegExp, text: string): string {
+function afterLast(end: RegExp, text: string): string {
   let from = 0;
   for (const match of text.matchAll(end)) from = match.index + match[0].length;
   return text.slice(from);
@@ -175,7 +174,7 @@ export class ReflectionAgent extends Agent {
       }
       const { feedback } = reflection;
       if (feedback !== "") this.#remember("reflection", feedback);
-      if (!reflection.goOn) break;
+      if (!reflection.needsRefinement) break;
       const prompt = this.#prompts.refine({ task, result, feedback });
       const refined = await phases.run({ phase: "refinement", round }, prompt, execution);
       if (!phases.canGoOnFrom(refined)) return phases.end(endingOf(refined, refined.text || result));
@@ -191,7 +190,7 @@ export class ReflectionAgent extends Agent {
     phases: Phases,
     work: { readonly round: number; readonly task: string; readonly result: string },
   ): Promise<
-    | { readonly type: "reflected"; readonly feedback: string; readonly goOn: boolean }
+    | { readonly type: "reflected"; readonly feedback: string; readonly needsRefinement: boolean }
     | { readonly type: "stopped"; readonly last: RunResult }
   > {
     const { round, task, result } = work;
@@ -202,12 +201,12 @@ export class ReflectionAgent extends Agent {
     });
     const feedback = last.text;
     if (structured && isVerdict(last.output))
-      return { type: "reflected", feedback, goOn: last.output.needs_improvement };
+      return { type: "reflected", feedback, needsRefinement: last.output.needs_improvement };
     if (!phases.canGoOnFrom(last)) return { type: "stopped", last };
     return {
       type: "reflected",
       feedback,
-      goOn: feedback.trim() !== "" && !saysNoImprovement(feedback),
+      needsRefinement: feedback.trim() !== "" && !saysNoImprovement(feedback),
     };
   }
 

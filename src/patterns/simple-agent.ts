@@ -18,10 +18,10 @@ export const FALLBACK_ANSWER = "Sorry, I have no answer to this.";
 /** Runs the loop once and substitutes the fallback answer if the model said nothing. */
 export async function conductLoop(run: Run, fallbackAnswer: string): Promise<RunResult> {
   const ending = await loop(run);
-  const said = ending.text ?? run.state.progress.lastText;
-  const silent =
-    said.trim() === "" && (ending.stopReason === "completed" || ending.stopReason === "max_iterations");
-  return endRun(run, silent ? { ...ending, text: fallbackAnswer, addsText: true } : ending);
+  const text = ending.text ?? run.state.progress.lastText;
+  const isSilent =
+    text.trim() === "" && (ending.stopReason === "completed" || ending.stopReason === "max_iterations");
+  return endRun(run, isSilent ? { ...ending, text: fallbackAnswer, addsText: true } : ending);
 }
 
 /** Options of a {@link SimpleAgent}. */

@@ -52,7 +52,7 @@ export class UserAgent extends Agent {
   /** Throws `invalid_argument` for an input that cannot be asked. */
   constructor(options: UserAgentOptions) {
     const { input, prompt = "Your message:", name = "user", ...own } = options;
-    super({ ...own, model: new PersonModel(toAsk(input), name), onMaxIterations: "last" });
+    super({ ...own, model: new PersonModel(asAskFunction(input), name), onMaxIterations: "last" });
     this.#prompt = prompt;
   }
 
@@ -123,7 +123,7 @@ class PersonModel implements Model {
 type Ask = (question: string, signal: AbortSignal) => Promise<string>;
 
 /** Turns any source of answers into a function that asks. Throws `invalid_argument` for anything else. */
-function toAsk(input: PersonInput): Ask {
+function asAskFunction(input: PersonInput): Ask {
   if (typeof input === "function")
     return async (question, signal) => {
       const answer: unknown = await orAborted(Promise.resolve(input(question, { signal })), signal);
@@ -134,17 +134,17 @@ function toAsk(input: PersonInput): Ask {
       );
     };
   if (typeof input === "object" && input !== null) {
-    if ("question" in input) return readerAsk(input);
-    if (Symbol.asyncIterator in input) return queueAsk(input);
+    if ("question" in input) return askReader(input);
+    if (Symbol.asyncIterator in input) return askIterable(input);
   }
   throw misuse(
     `input is ${input === null ? "null" : typeof input}: pass a function, an async iterable of texts, or something with question().`,
   );
 }
 
-function readerAsk(reader: LineReader): Ask {
-  const lines = LINES.get(reader) ?? new LinesBetween(reader);
-  LINES.set(reader, lines);
+function askReader(reader: LineReader): Ask {
+  const lines = EARLY_LINES.get(reader) ?? new EarlyLines(reader);
+  EARLY_LINES.set(reader, lines);
   return async (question, signal) => {
     const early = lines.take();
     if (early !== undefined) return early;
@@ -160,8 +160,8 @@ function readerAsk(reader: LineReader): Ask {
   };
 }
 
-/** Keeps lines that arrive between questions: a pipe writes all at once, and readline drops unread lines. */
-class LinesBetween {
+/** Buffers lines that arrive between questions: a pipe writes all at once, and readline drops unread lines. */
+class EarlyLines {
   readonly #lines: string[] = [];
   hasEnded = false;
 
@@ -178,13 +178,13 @@ class LinesBetween {
 }
 
 /** One per reader, so that agents sharing a reader share its lines. */
-const LINES = new WeakMap<LineReader, LinesBetween>();
+const EARLY_LINES = new WeakMap<LineReader, EarlyLines>();
 
 function inputEnded(): NanoAgentError {
   return new NanoAgentError("aborted", "The person's input ended before there was an answer.");
 }
 
-function queueAsk(answers: AsyncIterable<string>): Ask {
+function askIterable(answers: AsyncIterable<string>): Ask {
   let iterator: AsyncIterator<string> | undefined;
   /** Kept after an abort, so that an answer that comes later is not lost. */
   let pending: Promise<IteratorResult<string>> | undefined;
@@ -259,7 +259,7 @@ async function askField(question: FieldQuestion, ask: AskText): Promise<unknown>
   const validate = validatorOf(question);
   const text = questionText(question);
   let complaint = "";
-  for (let tries = 0; tries < MAX_ANSWERS; tries++) {
+  for (let attempt = 0; attempt < MAX_ANSWERS; attempt++) {
     const answer = (await ask(complaint + text)).trim();
     if (answer === "") {
       if (!question.required) return undefined;

@@ -14,13 +14,13 @@ export function fetchListener(handler: FetchHandler): RequestListener {
   // Holds requests: one collected early would never abort, and listeners of its signal would hear nothing.
   const requests = new WeakMap<ServerResponse, Request>();
   return (incoming, outgoing) => {
-    const gone = new AbortController();
-    outgoing.once("close", () => gone.abort());
+    const connectionClosed = new AbortController();
+    outgoing.once("close", () => connectionClosed.abort());
     const handle: FetchHandler = (request) => {
       requests.set(outgoing, request);
       return handler(request);
     };
-    void respond(incoming, outgoing, { handler: handle, signal: gone.signal });
+    void respond(incoming, outgoing, { handler: handle, signal: connectionClosed.signal });
   };
 }
 
@@ -30,13 +30,13 @@ async function respond(
   { handler, signal }: { readonly handler: FetchHandler; readonly signal: AbortSignal },
 ): Promise<void> {
   try {
-    const body = new UnreadBody(incoming);
+    const body = new LazyBody(incoming);
     const request = requestOf(incoming, body, signal);
     if (request === undefined) {
       refuse(outgoing, incoming.method === "TRACE" ? WRONG_METHOD : UNREADABLE);
       return;
     }
-    outgoing.once("finish", () => body.passOver());
+    outgoing.once("finish", () => body.discard());
     const response = await handler(request);
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     if (response.body === null) outgoing.end();
@@ -83,19 +83,19 @@ function refuse(
 }
 
 /** The request; `undefined` if it has two hosts, or its URL names another place than its host. */
-function requestOf(incoming: IncomingMessage, body: UnreadBody, signal: AbortSignal): Request | undefined {
+function requestOf(incoming: IncomingMessage, body: LazyBody, signal: AbortSignal): Request | undefined {
   const { method = "GET", url = "/", headers, headersDistinct } = incoming;
   const target = url.startsWith("/") ? URL.parse(`http://${headers.host ?? ""}${url}`) : null;
   if (target === null || target.username !== "" || (headersDistinct["host"] ?? []).length > 1)
     return undefined;
-  const given = new Headers();
+  const webHeaders = new Headers();
   try {
     for (const [name, value] of Object.entries(headers))
-      if (value !== undefined) given.set(name, Array.isArray(value) ? value.join(", ") : value);
+      if (value !== undefined) webHeaders.set(name, Array.isArray(value) ? value.join(", ") : value);
     const hasBody = method !== "GET" && method !== "HEAD";
     return new Request(target, {
       method,
-      headers: given,
+      headers: webHeaders,
       signal,
       ...(hasBody && { body: body.stream, duplex: "half" }),
     });
@@ -106,45 +106,45 @@ function requestOf(incoming: IncomingMessage, body: UnreadBody, signal: AbortSig
 }
 
 /**
- * The body of a request. Reads nothing until someone reads the stream, and discards the rest once nobody
- * does: a client that is still sending gets the answer, which closing the connection midway would lose.
- * Bounded by the time limit for a request.
+ * The body of a request. Reads only while the stream is read, and discards the rest afterwards, so that a
+ * client that is still sending gets the answer, which closing the connection would lose. Bounded by the time
+ * limit for a request.
  */
-class UnreadBody {
+class LazyBody {
   readonly stream: ReadableStream<Uint8Array>;
   readonly #incoming: IncomingMessage;
-  #isBegun = false;
-  #isOver = false;
+  #isStarted = false;
+  #isDone = false;
 
   constructor(incoming: IncomingMessage) {
     this.#incoming = incoming;
     this.stream = new ReadableStream(
       {
         pull: (controller) => {
-          if (!this.#isBegun) this.#begin(controller);
+          if (!this.#isStarted) this.#start(controller);
           incoming.resume();
         },
-        cancel: () => this.passOver(),
+        cancel: () => this.discard(),
       },
       { highWaterMark: 0 },
     );
   }
 
   /** Reads and discards the rest. */
-  passOver(): void {
-    this.#isOver = true;
+  discard(): void {
+    this.#isDone = true;
     this.#incoming.resume();
   }
 
-  #begin(controller: ReadableStreamDefaultController<Uint8Array>): void {
-    this.#isBegun = true;
+  #start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    this.#isStarted = true;
     const finish = (end: () => void): void => {
-      if (!this.#isOver) end();
-      this.#isOver = true;
+      if (!this.#isDone) end();
+      this.#isDone = true;
     };
     this.#incoming
       .on("data", (chunk: Buffer) => {
-        if (this.#isOver) return;
+        if (this.#isDone) return;
         this.#incoming.pause();
         controller.enqueue(new Uint8Array(chunk));
       })

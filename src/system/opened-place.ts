@@ -6,17 +6,17 @@ import { fstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
  * links swapped back and forth between two checks can go unnoticed.
  */
 export function isAtPlace(descriptor: number, path: string | Buffer): boolean {
-  const place = placeOf(descriptor);
-  return place === undefined ? leadsTo(descriptor, path) : place.equals(Buffer.from(path));
+  const realPath = realPathOf(descriptor);
+  return realPath === undefined ? pathLeadsTo(descriptor, path) : realPath.equals(Buffer.from(path));
 }
 
-/** A path to the very file or folder that is open, whatever takes its name; `undefined` if there is none. */
+/** A path to the open file or folder itself, even after a rename; `undefined` without /proc. */
 export function pathOfOpen(descriptor: number): string | undefined {
-  return placeOf(descriptor) === undefined ? undefined : `/proc/self/fd/${descriptor}`;
+  return realPathOf(descriptor) === undefined ? undefined : `/proc/self/fd/${descriptor}`;
 }
 
 /** The path of a descriptor, if the system knows it. */
-function placeOf(descriptor: number): Buffer | undefined {
+function realPathOf(descriptor: number): Buffer | undefined {
   if (process.platform !== "linux") return undefined;
   try {
     return readlinkSync(`/proc/self/fd/${descriptor}`, "buffer");
@@ -26,7 +26,7 @@ function placeOf(descriptor: number): Buffer | undefined {
   }
 }
 
-function leadsTo(descriptor: number, path: string | Buffer): boolean {
+function pathLeadsTo(descriptor: number, path: string | Buffer): boolean {
   const isCanonical = (): boolean => realpathSync.native(path, "buffer").equals(Buffer.from(path));
   if (!isCanonical()) return false;
   const open = fstatSync(descriptor, { bigint: true });

@@ -18,7 +18,7 @@ export function ownIdentity(): ProcessIdentity {
   return { pid, start, host: hostname(), boot: bootId() };
 }
 
-/** True if a process is still running. `unknown` for a process on another machine. */
+/** `unknown` for a process on another machine. */
 export function processState(identity: ProcessIdentity): "running" | "ended" | "unknown" {
   if (identity.host !== hostname()) return "unknown";
   if (identity.boot !== bootId()) return "ended";
@@ -30,7 +30,7 @@ export function processState(identity: ProcessIdentity): "running" | "ended" | "
 }
 
 function bootId(): string {
-  return readIfThere("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
+  return readIfExists("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
 }
 
 /** True if the number belongs to a process; for a negative one, if its group has a member. */
@@ -48,7 +48,7 @@ const START_FIELD = 19;
 
 /** State of a process, see proc_pid_stat(5): a zombie has ended and only waits for its parent. */
 function linuxState(pid: number): { readonly start: string; readonly isAlive: boolean } | undefined {
-  const text = readIfThere(`/proc/${pid}/stat`);
+  const text = readIfExists(`/proc/${pid}/stat`);
   // The name is in parentheses and may contain blanks and parentheses itself.
   const fields = text?.slice(text.lastIndexOf(")") + 2).split(" ");
   const start = fields?.[START_FIELD];
@@ -56,7 +56,7 @@ function linuxState(pid: number): { readonly start: string; readonly isAlive: bo
   return { start, isAlive: !["Z", "X", "x"].includes(fields[0] ?? "") };
 }
 
-function readIfThere(path: string): string | undefined {
+function readIfExists(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch {
@@ -76,8 +76,8 @@ function isStartedAt({ pid, start }: ProcessIdentity): boolean {
       timeout: 2_000,
     } as const;
     const { execFileSync } = process.getBuiltinModule("node:child_process");
-    const shown = execFileSync("ps", ["-o", "stat=,lstart=", "-p", String(pid)], options).trim();
-    const [, state = "", started = ""] = /^(\S+)\s+(.*)$/.exec(shown) ?? [];
+    const output = execFileSync("ps", ["-o", "stat=,lstart=", "-p", String(pid)], options).trim();
+    const [, state = "", started = ""] = /^(\S+)\s+(.*)$/.exec(output) ?? [];
     if (state.startsWith("Z")) return false;
     return Math.abs(Date.parse(started) / 1000 - Number(start)) <= START_TOLERANCE_S;
   } catch {

@@ -101,10 +101,10 @@ class ShellWatcher implements ProcessWatcher {
   }
 }
 
-/** Names the call that a process belongs to: `a:b` inside a session that itself runs in call `a`. */
+/** Identifies the call that a process belongs to: `a:b` in a session that itself runs in call `a`. */
 export const CALL_VARIABLE = "NANO_AGENT_CALL";
 
-/** `env` with a mark by which {@link ProcessWatcher} and process table find processes started with it. */
+/** `env` with a marker by which {@link ProcessWatcher} and the process table find its processes. */
 export function markedEnvironment<V extends string | undefined>(
   env: { readonly [name: string]: V },
   mark: string,

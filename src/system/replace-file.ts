@@ -13,18 +13,18 @@ export function replaceFile(
   text: string,
   { isSynced = false }: { readonly isSynced?: boolean } = {},
 ): void {
-  const draft = `${path}.${newUuid()}.tmp`;
+  const temporary = `${path}.${newUuid()}.tmp`;
   try {
-    const file = openSync(draft, "wx", 0o600);
+    const file = openSync(temporary, "wx", 0o600);
     try {
       writeFileSync(file, text);
       if (isSynced) fsyncSync(file);
     } finally {
       closeSync(file);
     }
-    renameSync(draft, path);
+    renameSync(temporary, path);
   } catch (error) {
-    rmSync(draft, { force: true });
+    rmSync(temporary, { force: true });
     throw error;
   }
 }

@@ -6,15 +6,15 @@ import { join, parse } from "node:path";
  * character or as two. Only names that do not exist as written are looked for. Never throws.
  */
 export function spelledPath(path: string): string {
-  if (isAscii(path) || isThere(path)) return path;
+  if (isAscii(path) || exists(path)) return path;
   const { root } = parse(path);
   const names: string[] = [];
-  for (const name of path.slice(root.length).split("/")) names.push(spelledIn(root + names.join("/"), name));
+  for (const name of path.slice(root.length).split("/")) names.push(spellingIn(root + names.join("/"), name));
   return root + names.join("/");
 }
 
-function spelledIn(folder: string, name: string): string {
-  if (isAscii(name) || isThere(join(folder, name))) return name;
+function spellingIn(folder: string, name: string): string {
+  if (isAscii(name) || exists(join(folder, name))) return name;
   try {
     return readdirSync(folder).find((other) => other.normalize() === name.normalize()) ?? name;
   } catch {
@@ -26,7 +26,7 @@ function isAscii(text: string): boolean {
   return !/[^\0-\x7f]/u.test(text);
 }
 
-function isThere(path: string): boolean {
+function exists(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {

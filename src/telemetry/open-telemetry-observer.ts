@@ -37,7 +37,7 @@ const INTERNAL = 0;
 const CLIENT = 2;
 const ERROR = 2;
 /** Usage purposes of requests that never got an answer. */
-const BROKEN_OFF: ReadonlySet<string> = new Set(["retry", "aborted", "failed"]);
+const UNANSWERED_PURPOSES: ReadonlySet<string> = new Set(["retry", "aborted", "failed"]);
 
 /**
  * An observer for `onEvent` that creates spans and metrics for runs, following the GenAI semantic conventions
@@ -53,7 +53,7 @@ export function openTelemetryObserver(
   const tracer = api.trace.getTracer("nano-agent");
   const meters = instruments(api.metrics.getMeter("nano-agent"));
   const observer = new RunObserver({ api, tracer, instruments: meters, options });
-  return (event) => observer.see(event);
+  return (event) => observer.observe(event);
 }
 
 interface Telemetry {
@@ -63,7 +63,6 @@ interface Telemetry {
   readonly options: OpenTelemetryOptions;
 }
 
-/** How a run or a subagent's run ended. */
 interface RunEnding {
   readonly stopReason: StopReason;
   readonly error?: { readonly code: string; readonly message: string };
@@ -89,13 +88,13 @@ class RunObserver {
   readonly #subagents = new OpenSubagents<RunObserver>();
   /** A subagent's spending and last answer, which its end event does not include. */
   #spending = NO_SPENDING;
-  #said = "";
+  #lastText = "";
 
   constructor(telemetry: Telemetry) {
     this.#telemetry = telemetry;
   }
 
-  see(event: AgentEvent): void {
+  observe(event: AgentEvent): void {
     switch (event.type) {
       case "run_start":
       case "run_resume":
@@ -116,12 +115,12 @@ class RunObserver {
       case "done":
         return this.#endRun(event.result);
       default:
-        return this.#seeBeside(event);
+        return this.#observeOther(event);
     }
   }
 
   /** Events other than those of the main requests and tool calls. */
-  #seeBeside(event: AgentEvent): void {
+  #observeOther(event: AgentEvent): void {
     switch (event.type) {
       case "retry":
         this.#firstChunkAt = undefined;
@@ -145,19 +144,19 @@ class RunObserver {
   /** Events of a subagent, nested under the call that started it. */
   #subagent(wrapped: SubagentEvent): void {
     const { callId, agent, event } = wrapped;
-    const around = this.#tools.get(callId)?.context ?? this.#run?.context;
+    const parentSpan = this.#tools.get(callId)?.context ?? this.#run?.context;
     const make = (): RunObserver =>
       new RunObserver({
         ...this.#telemetry,
         options: {
           ...this.#telemetry.options,
           agentName: agent,
-          ...defined({ parent: around }),
+          ...defined({ parent: parentSpan }),
         },
       });
     const observer = this.#subagents.of(wrapped, make);
     if (observer === undefined) return;
-    if (event.type !== "run_end") return observer.see(event);
+    if (event.type !== "run_end") return observer.observe(event);
     this.#subagents.close(wrapped);
     observer.#close(event);
   }
@@ -168,7 +167,7 @@ class RunObserver {
       ...defined({ error }),
       usage: this.#spending.usage,
       cost: this.#spending.costUsd,
-      text: this.#said,
+      text: this.#lastText,
     });
   }
 
@@ -176,36 +175,40 @@ class RunObserver {
   #count(entry: ModelUsageEntry): void {
     const { purpose, model, usage, costUsd, durationMs, responseId, time } = entry;
     this.#spending = addSpending(this.#spending, entry);
-    const about = {
+    const attributes = {
       "gen_ai.operation.name": "chat",
       ...providerAttributes(model),
       "gen_ai.response.model": modelId(model),
     };
     const { duration } = this.#telemetry.instruments;
     const context = this.#run?.context;
-    if (BROKEN_OFF.has(purpose)) {
-      this.#countTokens(usage, { ...about, "error.type": purpose }, context);
+    if (UNANSWERED_PURPOSES.has(purpose)) {
+      this.#countTokens(usage, { ...attributes, "error.type": purpose }, context);
       return;
     }
     const chat = this.#open(`chat ${modelId(model)}`, context, {
       kind: CLIENT,
       startedAt: time - durationMs,
       attributes: {
-        ...about,
+        ...attributes,
         ...usageAttributes(usage),
         ...defined({ "gen_ai.response.id": responseId, "nano_agent.cost.usd": costUsd }),
         "nano_agent.purpose": purpose,
       },
     });
-    this.#countTokens(usage, about, chat.context);
-    duration.record(durationMs / 1000, about, chat.context);
+    this.#countTokens(usage, attributes, chat.context);
+    duration.record(durationMs / 1000, attributes, chat.context);
     chat.span.end(time);
   }
 
-  #countTokens({ inputTokens, outputTokens }: Usage, about: OtelAttributes, context?: OtelContext): void {
+  #countTokens(
+    { inputTokens, outputTokens }: Usage,
+    attributes: OtelAttributes,
+    context?: OtelContext,
+  ): void {
     const { tokens } = this.#telemetry.instruments;
-    tokens.record(inputTokens, { ...about, "gen_ai.token.type": "input" }, context);
-    tokens.record(outputTokens, { ...about, "gen_ai.token.type": "output" }, context);
+    tokens.record(inputTokens, { ...attributes, "gen_ai.token.type": "input" }, context);
+    tokens.record(outputTokens, { ...attributes, "gen_ai.token.type": "output" }, context);
   }
 
   #startRun({ model, sessionId, time }: RunStartEntry | RunResumeEntry): void {
@@ -243,9 +246,9 @@ class RunObserver {
     this.#chat = undefined;
     const { usage, message } = entry;
     this.#spending = addSpending(this.#spending, entry);
-    this.#said = textOf(message.content);
+    this.#lastText = textOf(message.content);
     if (chat === undefined) return;
-    const about = {
+    const attributes = {
       "gen_ai.operation.name": "chat",
       ...providerAttributes(this.#model),
       "gen_ai.response.model": modelId(entry.model),
@@ -263,12 +266,12 @@ class RunObserver {
       }),
       ...this.#content("gen_ai.output.messages", () => JSON.stringify([outputMessage(entry)])),
     });
-    if (entry.interrupted === true) fail(chat.span, "aborted");
-    else this.#countTokens(usage, about, chat.context);
+    if (entry.interrupted === true) setError(chat.span, "aborted");
+    else this.#countTokens(usage, attributes, chat.context);
     const error = entry.interrupted === true ? { "error.type": "aborted" } : {};
     this.#telemetry.instruments.duration.record(
       entry.durationMs / 1000,
-      { ...about, ...error },
+      { ...attributes, ...error },
       chat.context,
     );
     chat.span.setAttributes({ "nano_agent.tool_calls": toolCallsOf(message).length });
@@ -281,7 +284,7 @@ class RunObserver {
     this.#chat = undefined;
     if (chat === undefined) return;
     const endedAt = Date.now();
-    fail(chat.span, errorType);
+    setError(chat.span, errorType);
     this.#telemetry.instruments.duration.record(
       (endedAt - chat.startedAt) / 1000,
       { "gen_ai.operation.name": "chat", ...providerAttributes(this.#model), "error.type": errorType },
@@ -291,8 +294,8 @@ class RunObserver {
   }
 
   #startTool({ callId, name, input, parentCallId, time }: ToolIntentEntry): void {
-    const around = parentCallId === undefined ? undefined : this.#tools.get(parentCallId);
-    const opened = this.#open(`execute_tool ${name}`, around?.context ?? this.#run?.context, {
+    const parentSpan = parentCallId === undefined ? undefined : this.#tools.get(parentCallId);
+    const opened = this.#open(`execute_tool ${name}`, parentSpan?.context ?? this.#run?.context, {
       kind: INTERNAL,
       startedAt: time,
       attributes: {
@@ -311,7 +314,7 @@ class RunObserver {
     this.#tools.delete(callId);
     if (opened === undefined) return;
     opened.span.setAttributes(this.#content("gen_ai.tool.call.result", () => textOf(result.content, "\n")));
-    if (status !== "ok") fail(opened.span, status === "error" ? "tool_error" : status);
+    if (status !== "ok") setError(opened.span, status === "error" ? "tool_error" : status);
     opened.span.end(time);
   }
 
@@ -330,7 +333,7 @@ class RunObserver {
       ...defined({ "nano_agent.cost.usd": cost }),
       ...this.#content("gen_ai.output.messages", () => text),
     });
-    if (error !== undefined) fail(run.span, error.code, clip(error.message));
+    if (error !== undefined) setError(run.span, error.code, clip(error.message));
     run.span.end();
   }
 
@@ -344,9 +347,9 @@ class RunObserver {
     }: { readonly kind: number; readonly startedAt: number; readonly attributes: OtelAttributes },
   ): OpenSpan {
     const { api, tracer } = this.#telemetry;
-    const around = context ?? api.context.active();
-    const span = tracer.startSpan(name, { kind, attributes, startTime: startedAt }, around);
-    return { span, context: api.trace.setSpan(around, span), startedAt };
+    const parentSpan = context ?? api.context.active();
+    const span = tracer.startSpan(name, { kind, attributes, startTime: startedAt }, parentSpan);
+    return { span, context: api.trace.setSpan(parentSpan, span), startedAt };
   }
 
   #content(name: string, value: () => string): OtelAttributes {
@@ -354,7 +357,7 @@ class RunObserver {
   }
 }
 
-function fail(span: OtelSpan, type: string, message?: string): void {
+function setError(span: OtelSpan, type: string, message?: string): void {
   span.setAttributes({ "error.type": type });
   span.setStatus({ code: ERROR, ...defined({ message }) });
 }
@@ -409,7 +412,6 @@ const PROVIDERS: ReadonlyMap<string, string> = new Map([
   ["moonshot", "moonshot_ai"],
 ]);
 
-/** Token counts; those of cache and reasoning only if known. */
 function usageAttributes(usage: Usage): OtelAttributes {
   return {
     "gen_ai.usage.input_tokens": usage.inputTokens,
@@ -438,7 +440,6 @@ function modelId(model: string): string {
   return model.slice(model.indexOf("/") + 1);
 }
 
-/** Truncates text to the longest value an attribute may have. */
 function clip(text: string): string {
   return text.length <= MAX_CHARS ? text : text.slice(0, MAX_CHARS).toWellFormed();
 }

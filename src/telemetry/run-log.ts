@@ -77,17 +77,19 @@ function lineOf(event: AgentEvent, context: LineContext): Parameters<LogSink> | 
     case "compaction_undone":
       return ["context", "compaction taken back"];
     case "subagent":
-      return withinSubagent(event, context);
+      return subagentLine(event, context);
     case "warning":
       return ["run", `warning: ${short(event.message)}`];
     case "done":
-      return ["run", `${endText(event.result, context)}: ${spent(event.result.usage, event.result.cost)}`];
+      return [
+        "run",
+        `${endText(event.result, context)}: ${spendingText(event.result.usage, event.result.cost)}`,
+      ];
     default:
       return callLine(event, context);
   }
 }
 
-/** The line for an event of a tool call. */
 function callLine(event: AgentEvent, { short }: LineContext): Parameters<LogSink> | undefined {
   switch (event.type) {
     case "permission_decision": {
@@ -112,7 +114,7 @@ function callLine(event: AgentEvent, { short }: LineContext): Parameters<LogSink
 }
 
 /** The line of the inner event, prefixed with the agent's name and the call that started it. */
-function withinSubagent(wrapped: SubagentEvent, context: LineContext): Parameters<LogSink> | undefined {
+function subagentLine(wrapped: SubagentEvent, context: LineContext): Parameters<LogSink> | undefined {
   const { agent, callId, event } = wrapped;
   const { subagents } = context;
   const used = subagents.of(wrapped, () => ({ toolCalls: 0, spending: new SpendingTally() }));
@@ -123,7 +125,7 @@ function withinSubagent(wrapped: SubagentEvent, context: LineContext): Parameter
     const facts =
       used === undefined
         ? ""
-        : `: ${counted(used.toolCalls, "tool call")}, ${spent(used.spending.total.usage, used.spending.total.costUsd)}`;
+        : `: ${counted(used.toolCalls, "tool call")}, ${spendingText(used.spending.total.usage, used.spending.total.costUsd)}`;
     return ["run", `${agent} (${callId}) > ${endText(event, context)}${facts}`];
   }
   const line = lineOf(event, context);
@@ -139,13 +141,13 @@ function endText(
   }: Pick<RunEndEntry, "stopReason" | "iterations" | "error" | "detail">,
   { short }: LineContext,
 ): string {
-  const why =
+  const reasonText =
     error === undefined
       ? detail === undefined
         ? ""
         : ` (${short(detail)})`
       : `, ${error.code}: ${short(error.message)}`;
-  return `ended ${stopReason} after ${counted(iterations, "request")}${why}`;
+  return `ended ${stopReason} after ${counted(iterations, "request")}${reasonText}`;
 }
 
 function compactionText({ reason, method, tokensBefore, tokensAfter }: CompactionEntry): string {
@@ -154,10 +156,13 @@ function compactionText({ reason, method, tokensBefore, tokensAfter }: Compactio
 
 function usageText({ purpose, model, usage, costUsd, durationMs }: ModelUsageEntry): string {
   const estimated = usage.estimated === true ? ", estimated" : "";
-  return `${model} used for ${purpose}, ${durationMs} ms: ${spent(usage, costUsd)}${estimated}`;
+  return `${model} used for ${purpose}, ${durationMs} ms: ${spendingText(usage, costUsd)}${estimated}`;
 }
 
-function spent({ inputTokens, outputTokens, cacheReadTokens }: Usage, costUsd: number | undefined): string {
+function spendingText(
+  { inputTokens, outputTokens, cacheReadTokens }: Usage,
+  costUsd: number | undefined,
+): string {
   const cached = cacheReadTokens === undefined ? "" : ` (${cacheReadTokens} cached)`;
   const cost = costUsd === undefined ? "cost unknown" : `$${costUsd.toFixed(5)}`;
   return `${inputTokens} tokens in${cached}, ${outputTokens} out, ${cost}`;
@@ -165,8 +170,8 @@ function spent({ inputTokens, outputTokens, cacheReadTokens }: Usage, costUsd: n
 
 function answerText({ message, model, usage, costUsd, durationMs, finishReason }: AssistantEntry): string {
   const calls = toolCallsOf(message).map(({ name }) => name);
-  const said = calls.length === 0 ? "" : `, calls ${calls.join(" ")}`;
-  return `${model} answered ${finishReason.raw} in ${durationMs} ms: ${spent(usage, costUsd)}${said}`;
+  const callsText = calls.length === 0 ? "" : `, calls ${calls.join(" ")}`;
+  return `${model} answered ${finishReason.raw} in ${durationMs} ms: ${spendingText(usage, costUsd)}${callsText}`;
 }
 
 function oneLine(text: string): string {

@@ -114,7 +114,6 @@ const ERROR_TYPES: { readonly [status: number]: string } = {
   529: "overloaded_error",
 };
 
-/** Cache marks allowed in one request. */
 const MAX_CACHE_MARKS = 4;
 
 /** Options that cannot be combined with extended thinking. */

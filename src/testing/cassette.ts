@@ -78,7 +78,6 @@ export function parseCassette(saved: unknown): Cassette {
   return cassette;
 }
 
-/** A request in the form that is recorded and compared. */
 function recordedRequest(request: ModelRequest): {
   readonly fingerprint: string;
   readonly request: Json;
@@ -97,7 +96,6 @@ function recordedPart(part: StreamPart): RecordedPart {
   return JSON.parse(JSON.stringify(safe)) as RecordedPart;
 }
 
-/** Recreates the recorded failure. */
 function replayedError({ code, message, details, retryable }: RecordedError): NanoAgentError {
   return new NanoAgentError(code, message, { details, retryable });
 }
@@ -179,12 +177,12 @@ export function replayModel(cassette: Cassette): ReplayModel {
       };
       throwIfAborted();
       const exchange = exchanges[taken++];
-      const place = taken;
+      const number = taken;
       if (exchange === undefined)
         throw mismatch(
           `The cassette holds ${exchanges.length} exchanges and was asked for one more. Record it anew, or find out why the model is asked again.`,
         );
-      requireSame(exchange, request, place);
+      assertSameRequest(exchange, request, number);
       for (const part of exchange.parts) {
         throwIfAborted();
         yield part.type === "retry" ? { ...part, error: replayedError(part.error) } : part;
@@ -193,7 +191,7 @@ export function replayModel(cassette: Cassette): ReplayModel {
       if (exchange.error !== undefined) throw replayedError(exchange.error);
       if (exchange.parts.at(-1)?.type !== "finish")
         throw mismatch(
-          `The answer to request ${place} was only read for ${exchange.parts.length} parts when it was recorded. Record it anew.`,
+          `The answer to request ${number} was only read for ${exchange.parts.length} parts when it was recorded. Record it anew.`,
         );
     },
     assertFinished: () => {
@@ -206,13 +204,13 @@ export function replayModel(cassette: Cassette): ReplayModel {
   };
 }
 
-function requireSame(exchange: CassetteExchange, request: ModelRequest, place: number): void {
-  const now = recordedRequest(request);
-  const difference = firstDifference(exchange.request, now.request);
+function assertSameRequest(exchange: CassetteExchange, request: ModelRequest, number: number): void {
+  const current = recordedRequest(request);
+  const difference = firstDifference(exchange.request, current.request);
   if (difference === undefined) return;
   const { path, left, right } = difference;
   throw mismatch(
-    `Request ${place} is not the recorded one. It first differs at ${path}: recorded ${left}, now ${right}. Record the cassette anew if that is right.`,
-    { place, path, recorded: exchange.fingerprint, now: now.fingerprint },
+    `Request ${number} is not the recorded one. It first differs at ${path}: recorded ${left}, now ${right}. Record the cassette anew if that is right.`,
+    { place: number, path, recorded: exchange.fingerprint, now: current.fingerprint },
   );
 }

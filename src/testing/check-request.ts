@@ -7,7 +7,6 @@ import { openAiResponsesVendor } from "./openai-responses-vendor.ts";
 import { Violations } from "./request-violations.ts";
 import type { Vendor } from "./speech.ts";
 
-/** The vendor of each wire. */
 export const VENDORS: { readonly [W in WireName]: Vendor } = {
   anthropic: anthropicVendor,
   openai_chat: openAiChatVendor,

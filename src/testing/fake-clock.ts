@@ -38,16 +38,16 @@ export class FakeClock implements Clock {
         resolve();
         return;
       }
-      const leave = (): void => {
+      const remove = (): void => {
         signal?.removeEventListener("abort", stop);
         this.#sleepers = this.#sleepers.filter((each) => each !== sleeper);
       };
       const stop = (): void => {
-        leave();
+        remove();
         reject(signal?.reason);
       };
       const wake = (): void => {
-        leave();
+        remove();
         resolve();
       };
       const sleeper: Sleeper = { atMs: this.#nowMs + ms, wake };
@@ -94,7 +94,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** Waits one round of the event loop, after which everything that only awaits promises has run. */
+/** Waits one turn of the event loop, after which all pending promise callbacks have run. */
 function macrotask(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

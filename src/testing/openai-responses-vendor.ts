@@ -64,8 +64,8 @@ export const openAiResponsesVendor: Vendor = {
           ),
         *say(piece) {
           const output_index = output.length;
-          const { begun, item, events } = itemOf(piece, output_index, context);
-          yield emit("response.output_item.added", { output_index, item: begun });
+          const { started, item, events } = itemOf(piece, output_index, context);
+          yield emit("response.output_item.added", { output_index, item: started });
           const at = { item_id: item["id"], output_index };
           for (const [type, fields] of events) yield emit(`response.${type}`, { ...at, ...fields });
           yield emit("response.output_item.done", { output_index, item });
@@ -99,15 +99,15 @@ export const openAiResponsesVendor: Vendor = {
   ),
 };
 
-interface SpokenItem {
-  readonly begun: Fields;
+interface OutputItem {
+  readonly started: Fields;
   /** The finished item, as in its last event and in the complete response. */
   readonly item: Fields;
   /** Events between its start and its end. */
   readonly events: readonly (readonly [type: string, fields: Fields])[];
 }
 
-function itemOf(piece: SpokenPiece, index: number, context: SpeechContext): SpokenItem {
+function itemOf(piece: SpokenPiece, index: number, context: SpeechContext): OutputItem {
   const id = (prefix: string): string => `${prefix}_${context.number}_${index}`;
   if (piece.type === "calls") {
     const { id: call_id, name, json } = spokenCall(piece, context);
@@ -117,7 +117,7 @@ function itemOf(piece: SpokenPiece, index: number, context: SpeechContext): Spok
       (delta) => ["function_call_arguments.delta", { delta }] as const,
     );
     return {
-      begun: { ...item, status: "in_progress", arguments: "" },
+      started: { ...item, status: "in_progress", arguments: "" },
       item,
       events: [...pieces, ["function_call_arguments.done", { arguments: json }]],
     };
@@ -132,7 +132,7 @@ function itemOf(piece: SpokenPiece, index: number, context: SpeechContext): Spok
     });
     const message = { id: id("msg"), type: "message", role: "assistant" };
     return {
-      begun: { ...message, status: "in_progress", content: [] },
+      started: { ...message, status: "in_progress", content: [] },
       item: { ...message, status: "completed", content: [part(text)] },
       events: textEvents(text, part, context, {
         part: "content_part",
@@ -143,7 +143,7 @@ function itemOf(piece: SpokenPiece, index: number, context: SpeechContext): Spok
     };
   }
   const part = (value: string): Fields => ({ type: "summary_text", text: value });
-  const sealed = piece.signature === undefined ? {} : { encrypted_content: piece.signature };
+  const encrypted = piece.signature === undefined ? {} : { encrypted_content: piece.signature };
   const reasoning = { id: id("rs"), type: "reasoning" };
   const names = {
     part: "reasoning_summary_part",
@@ -152,8 +152,8 @@ function itemOf(piece: SpokenPiece, index: number, context: SpeechContext): Spok
     also: {},
   };
   return {
-    begun: { ...reasoning, summary: [] },
-    item: { ...reasoning, summary: text === "" ? [] : [part(text)], ...sealed },
+    started: { ...reasoning, summary: [] },
+    item: { ...reasoning, summary: text === "" ? [] : [part(text)], ...encrypted },
     events: text === "" ? [] : textEvents(text, part, context, names),
   };
 }
@@ -164,7 +164,7 @@ function textEvents(
   part: (text: string) => Fields,
   context: SpeechContext,
   names: { readonly part: string; readonly text: string; readonly fields: Fields; readonly also: Fields },
-): SpokenItem["events"] {
+): OutputItem["events"] {
   const { fields, also } = names;
   return [
     [`${names.part}.added`, { ...fields, part: part("") }],
@@ -202,8 +202,7 @@ const ID_PREFIX: { readonly [type: string]: string } = {
   reasoning: "rs",
 };
 
-/** Types of items produced by the model. */
-const OF_MODEL = /_call$|^(?:reasoning|compaction|mcp_list_tools|mcp_approval_request)$/;
+const MODEL_ITEM = /_call$|^(?:reasoning|compaction|mcp_list_tools|mcp_approval_request)$/;
 
 function checkItems(items: readonly ObjectAt[], found: Violations): void {
   const ids = new Set<unknown>();
@@ -241,7 +240,7 @@ function checkId(where: string, id: string, prefix: string, ids: Set<unknown>, f
 }
 
 function isOfModel(item: Fields = {}): boolean {
-  return item["role"] === "assistant" || OF_MODEL.test(String(item["type"]));
+  return item["role"] === "assistant" || MODEL_ITEM.test(String(item["type"]));
 }
 
 const INPUT_PARTS: Shapes = { input_text: { text: "text" }, input_image: {}, input_file: {} };

@@ -16,17 +16,17 @@ export interface Shapes {
   readonly [type: string]: { readonly [field: string]: FieldKind };
 }
 
-/** An object in a request, and its place. */
+/** An object in a request, and its position. */
 export type ObjectAt = readonly [where: string, item: Fields];
 
-/** Collects the faults of a request and provides the checks that all wires share. */
+/** Collects the problems of a request and provides the checks that all wires share. */
 export class Violations {
   readonly list: string[] = [];
   readonly #callIds = new Set<string>();
   readonly #toolNames = new Set<string>();
   #hasVendorTools = false;
 
-  /** Records a fault: its place and the problem. */
+  /** Records a problem at a position. */
   add(where: string, problem: string): void {
     if (this.list.length < MAX_VIOLATIONS) this.list.push(`${where} ${problem}`);
   }
@@ -45,7 +45,7 @@ export class Violations {
     }
   }
 
-  /** Returns the value as a list of objects; anything else is recorded as a fault and left out. */
+  /** Returns the value as a list of objects; anything else is recorded as a problem and skipped. */
   objects(where: string, value: unknown): readonly ObjectAt[] {
     if (!Array.isArray(value)) {
       this.add(where, "is not an array");

@@ -68,7 +68,6 @@ export function finishes(reason: FinishReason["unified"] | FinishReason, usage?:
 /** Usage of a scripted answer unless {@link finishes} says otherwise. */
 export const SCRIPTED_USAGE: Usage = Object.freeze({ inputTokens: 100, outputTokens: 20 });
 
-/** Returns the pieces of an answer. */
 export function piecesOf(answer: ScriptAnswer): readonly ScriptPiece[] {
   return Array.isArray(answer) ? (answer as readonly ScriptPiece[]) : [answer as ScriptPiece];
 }
@@ -108,8 +107,8 @@ export class Script<Step> {
     return this.#taken;
   }
 
-  /** Returns the next step. `asked` describes the request, for the `script_mismatch` if none is left. */
-  take(asked: () => string): Step {
+  /** Returns the next step. `describeRequest` is called if none is left (`script_mismatch`). */
+  take(describeRequest: () => string): Step {
     const steps = this.#steps;
     if (typeof steps === "function") {
       this.#taken += 1;
@@ -118,8 +117,8 @@ export class Script<Step> {
     const step = steps[this.#taken];
     if (step === undefined) {
       throw mismatch(
-        `The script has ${counted(steps.length, "step")} and was asked for one more: ${asked()}. It played ${describeSteps(steps)}. Add a step, or find out why the model is asked again.`,
-        { steps: steps.length, asked: asked() },
+        `The script has ${counted(steps.length, "step")} and was asked for one more: ${describeRequest()}. It played ${describeSteps(steps)}. Add a step, or find out why the model is asked again.`,
+        { steps: steps.length, asked: describeRequest() },
       );
     }
     this.#taken += 1;
@@ -138,16 +137,15 @@ export class Script<Step> {
   }
 }
 
-/** The error for a request that the double does not expect. */
 export function mismatch(message: string, details: JsonObject = {}): NanoAgentError {
   return new NanoAgentError("script_mismatch", message, { details });
 }
 
 /** Lists steps; a long script is shortened to its first and last ones. */
 function describeSteps(steps: readonly unknown[]): string {
-  const shown = steps.map(describeStep);
-  if (shown.length > 8) shown.splice(4, shown.length - 8, `${shown.length - 8} more`);
-  return shown.join(", ") || "nothing";
+  const texts = steps.map(describeStep);
+  if (texts.length > 8) texts.splice(4, texts.length - 8, `${texts.length - 8} more`);
+  return texts.join(", ") || "nothing";
 }
 
 function describeStep(step: unknown): string {

@@ -63,7 +63,7 @@ export class ScriptedModel implements Model {
     let position = 0;
     for (const piece of pieces) {
       throwIfAborted(signal);
-      if (piece.type === "waits") await settled(piece.until, signal);
+      if (piece.type === "waits") await waitFor(piece.until, signal);
       else if (piece.type === "fails") throw piece.error;
       else if (piece.type !== "finishes") {
         for (const part of this.#play(piece, position)) {
@@ -134,15 +134,15 @@ export function* textChunks(text: string, size: number): Generator<string> {
 }
 
 /** Settles like `until`, or rejects when `signal` is aborted. Leaves no listener behind. */
-async function settled(until: Promise<unknown> | AbortSignal, signal?: AbortSignal): Promise<void> {
-  const over = new AbortController();
+async function waitFor(until: Promise<unknown> | AbortSignal, signal?: AbortSignal): Promise<void> {
+  const done = new AbortController();
   const aborted = (each: AbortSignal): Promise<unknown> =>
-    each.aborted ? Promise.resolve() : once(each, "abort", { signal: over.signal }).catch(() => undefined);
+    each.aborted ? Promise.resolve() : once(each, "abort", { signal: done.signal }).catch(() => undefined);
   const settles = until instanceof AbortSignal ? aborted(until) : until;
   try {
     await Promise.race([settles, ...(signal === undefined ? [] : [aborted(signal)])]);
   } finally {
-    over.abort();
+    done.abort();
   }
   throwIfAborted(signal);
 }
@@ -150,8 +150,8 @@ async function settled(until: Promise<unknown> | AbortSignal, signal?: AbortSign
 function describeRequest(request: ModelRequest): string {
   const last = request.messages.at(-1);
   const tools = request.tools?.map(({ name }) => name).join(", ") ?? "";
-  const offered = tools === "" ? "without tools" : `with the tools ${tools}`;
-  return last === undefined ? "a request without messages" : `${offered}, after ${describeMessage(last)}`;
+  const toolsText = tools === "" ? "without tools" : `with the tools ${tools}`;
+  return last === undefined ? "a request without messages" : `${toolsText}, after ${describeMessage(last)}`;
 }
 
 function describeMessage(message: Message): string {

@@ -96,9 +96,9 @@ export class ScriptedServer {
 
   async #handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
     response.socket?.setNoDelay(true);
-    const left = new AbortController();
-    response.once("close", () => left.abort());
-    const signal = AbortSignal.any([left.signal, this.#closing.signal]);
+    const disconnected = new AbortController();
+    response.once("close", () => disconnected.abort());
+    const signal = AbortSignal.any([disconnected.signal, this.#closing.signal]);
     const request = await readRequest(message);
     if (request === undefined) return;
     if (request.method === "GET" && DISCOVERY.test(request.path)) {
@@ -110,7 +110,7 @@ export class ScriptedServer {
     this.requests.push(request);
     const reply = await this.#reply(request);
     if (reply.cut === "before_headers") response.socket?.destroy();
-    else if (reply.stall === "before_headers") await gone(signal);
+    else if (reply.stall === "before_headers") await untilAborted(signal);
     else {
       const { status, type, parts } = this.#body(request, reply);
       response.writeHead(status, { "content-type": type, ...reply.headers });
@@ -141,10 +141,10 @@ export class ScriptedServer {
       const message = error ?? `This server speaks nothing at ${method} ${path}.`;
       return jsonBody(status ?? 404, { error: { message } });
     }
-    const failed = (fault: VendorFault): Body => jsonBody(statusOf(fault), VENDORS[wire].error(fault));
+    const errorBody = (fault: VendorFault): Body => jsonBody(statusOf(fault), VENDORS[wire].error(fault));
     const known = status === undefined ? {} : { status };
     if (answer === undefined)
-      return failed({
+      return errorBody({
         code: "provider_error",
         message: error ?? "scripted",
         ...(error === undefined ? { status: 200 } : {}),
@@ -154,7 +154,7 @@ export class ScriptedServer {
     const [first] = pieces;
     if (first?.type === "fails") {
       const { code, message } = toNanoAgentError(first.error, "provider_error");
-      return failed({ code, message, ...known });
+      return errorBody({ code, message, ...known });
     }
     const type = wire === "google" ? "text/event-stream" : "text/event-stream; charset=utf-8";
     return { status: status ?? 200, type, parts: VENDORS[wire].speak(pieces, this.#context(request)) };
@@ -223,7 +223,7 @@ async function readRequest(message: IncomingMessage): Promise<RecordedRequest | 
   return { ...request, violations };
 }
 
-/** The faults of a request: in its body, its content type, or because it does not ask for a stream. */
+/** The problems of a request: in its body, its content type, or because it does not ask for a stream. */
 function violationsOf({ wire, path, headers, body }: Omit<RecordedRequest, "violations">): readonly string[] {
   if (wire === undefined) return [];
   const found = [...checkRequest(wire, body)];
@@ -247,42 +247,42 @@ async function sendBody(
   faults: ReplyFaults,
   signal: AbortSignal,
 ): Promise<void> {
-  const outlet = new Outlet(response, faults, signal);
+  const writer = new BodyWriter(response, faults, signal);
   for (const part of parts) {
-    if (outlet.closed) return;
-    if (typeof part === "string" || part instanceof Uint8Array) outlet.buffer(Buffer.from(part as string));
+    if (writer.closed) return;
+    if (typeof part === "string" || part instanceof Uint8Array) writer.buffer(Buffer.from(part as string));
     else {
-      await outlet.flush();
-      if (!outlet.closed && !(await settled(part.until, signal))) {
+      await writer.flush();
+      if (!writer.closed && !(await settled(part.until, signal))) {
         response.socket?.destroy();
         return;
       }
     }
   }
-  await outlet.flush();
-  if (!outlet.closed) response.end();
+  await writer.flush();
+  if (!writer.closed) response.end();
 }
 
 /** Resolves when `until` settles or on abort; to false if it rejects, which fails the request. */
 async function settled(until: Promise<unknown> | AbortSignal, signal: AbortSignal): Promise<boolean> {
-  const settles: Promise<unknown> = until instanceof AbortSignal ? gone(until) : until;
+  const settles: Promise<unknown> = until instanceof AbortSignal ? untilAborted(until) : until;
   const done = settles.then(
     () => true,
     () => false,
   );
-  return Promise.race([done, gone(signal).then(() => true)]);
+  return Promise.race([done, untilAborted(signal).then(() => true)]);
 }
 
 /** Resolves when `signal` is aborted: the client is gone or the server closes. */
-async function gone(signal: AbortSignal): Promise<void> {
+async function untilAborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");
 }
 
-class Outlet {
+class BodyWriter {
   readonly #response: ServerResponse;
   readonly #faults: ReplyFaults;
   readonly #signal: AbortSignal;
-  readonly #gone: Promise<void>;
+  readonly #aborted: Promise<void>;
   #waiting: Buffer[] = [];
   #sent = 0;
   #pieces = 0;
@@ -292,7 +292,7 @@ class Outlet {
     this.#response = response;
     this.#faults = faults;
     this.#signal = signal;
-    this.#gone = gone(signal);
+    this.#aborted = untilAborted(signal);
   }
 
   /** True if nothing more can or should be sent. */
@@ -332,7 +332,7 @@ class Outlet {
     if (this.#pieces > 0 && dripMs !== undefined)
       await sleep(dripMs, undefined, { signal: this.#signal }).catch(() => undefined);
     this.#pieces += 1;
-    await Promise.race([new Promise((resolve) => this.#response.write(piece, resolve)), this.#gone]);
+    await Promise.race([new Promise((resolve) => this.#response.write(piece, resolve)), this.#aborted]);
     // Makes each piece arrive separately.
     if (splitBytes !== undefined) await new Promise((resolve) => setImmediate(resolve));
   }
@@ -342,6 +342,6 @@ class Outlet {
     this.#response.flushHeaders();
     if (typeof this.#faults.cut === "number" && this.#sent >= this.#faults.cut)
       this.#response.socket?.destroy();
-    else await this.#gone;
+    else await this.#aborted;
   }
 }

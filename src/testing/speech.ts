@@ -8,7 +8,7 @@ import { textChunks } from "./scripted-model.ts";
 
 /** A vendor's API as the scripted server plays it. */
 export interface Vendor {
-  /** Records faults for which it would refuse a request. */
+  /** Records problems for which it would refuse a request. */
   readonly check: (body: Fields, found: Violations) => void;
   readonly speak: Speech;
   /** The body of an HTTP error in the vendor's format. */
@@ -22,9 +22,7 @@ export interface VendorFault {
   readonly status?: number;
 }
 
-/** The context that a wire's speech depends on. */
 export interface SpeechContext {
-  /** The requested model. */
   readonly model: string;
   /** Characters per delta. */
   readonly chunkSize: number;
@@ -39,14 +37,11 @@ export interface SpeechContext {
 /** A piece of an event stream: its text, or a pause in it. */
 export type Utterance = string | Extract<ScriptPiece, { type: "waits" }>;
 
-/** Renders an answer as one wire's events. */
 export type Speech = (pieces: readonly ScriptPiece[], context: SpeechContext) => Iterable<Utterance>;
 
-/** A content piece of an answer. */
 export type SpokenPiece = Extract<ScriptPiece, { type: "says" | "thinks" | "calls" }>;
 
-/** Renders one answer in a wire's format. */
-interface Voice {
+interface AnswerEncoder {
   readonly begin?: () => Iterable<string>;
   /** Returns true if the answer cannot continue. */
   readonly say: (piece: SpokenPiece) => Generator<string, boolean | void>;
@@ -60,21 +55,21 @@ interface Voice {
  */
 export function speechOf(
   reasons: { readonly [K in FinishReason["unified"]]?: string },
-  voiceOf: (context: SpeechContext, usage: Usage, pieces: readonly ScriptPiece[]) => Voice,
+  createEncoder: (context: SpeechContext, usage: Usage, pieces: readonly ScriptPiece[]) => AnswerEncoder,
 ): Speech {
   return function* speak(pieces, context): Generator<Utterance> {
     const { finishReason, usage } = endingOf(pieces);
     const { unified, raw } = finishReason;
-    const voice = voiceOf(context, usage, pieces);
-    yield* voice.begin?.() ?? [];
+    const encoder = createEncoder(context, usage, pieces);
+    yield* encoder.begin?.() ?? [];
     for (const piece of pieces) {
       if (piece.type === "waits") yield piece;
       else if (piece.type === "fails") {
-        yield voice.fail(toNanoAgentError(piece.error, "provider_error"));
+        yield encoder.fail(toNanoAgentError(piece.error, "provider_error"));
         return;
-      } else if (piece.type !== "finishes" && (yield* voice.say(piece)) === true) return;
+      } else if (piece.type !== "finishes" && (yield* encoder.say(piece)) === true) return;
     }
-    yield* voice.end(raw === unified ? (reasons[unified] ?? raw) : raw);
+    yield* encoder.end(raw === unified ? (reasons[unified] ?? raw) : raw);
   };
 }
 
@@ -89,17 +84,14 @@ export function spokenCall(
   return { id: id ?? context.nextCallId(), name, json, args };
 }
 
-/** Splits text into deltas. */
 export function deltas(text: string, context: SpeechContext): readonly string[] {
   return [...textChunks(text, context.chunkSize)];
 }
 
-/** A named server-sent event with JSON data. */
 export function namedEvent(name: string, data: Fields): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** The HTTP status with which a vendor reports an error. */
 export function statusOf({ code, status }: VendorFault): number {
   return status ?? STATUS[code] ?? 500;
 }

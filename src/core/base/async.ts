@@ -134,7 +134,7 @@ const SOURCE = Symbol("source");
 
 type OwnSignal = AbortSignal & { [SOURCE]?: AbortSource };
 
-/** Where to register for the abort of a signal. A foreign signal keeps no listener afterwards. */
+/** Registers abort callbacks for a signal. Leaves no listener on a foreign signal. */
 function sourceOf(signal: AbortSignal): AbortSource {
   return (
     (signal as OwnSignal)[SOURCE] ?? {
@@ -188,14 +188,14 @@ export async function inTime<T>(
   work: (signal: AbortSignal) => T | Promise<T>,
   { ms, clock, signal }: TimeBound,
 ): Promise<Awaited<T>> {
-  const late = new AbortController();
-  const said = ms < 1_000 ? `${ms} ms` : `${ms / 1_000} s`;
-  const stopTimer = startTimer(clock, ms, () => late.abort(new Error(`it took longer than ${said}`)));
-  const either = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
+  const timeout = new AbortController();
+  const limitText = ms < 1_000 ? `${ms} ms` : `${ms / 1_000} s`;
+  const stopTimer = startTimer(clock, ms, () => timeout.abort(new Error(`it took longer than ${limitText}`)));
+  const combined = signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]);
   try {
-    return await orAborted((async () => work(either))() as Promise<Awaited<T>>, either);
+    return await orAborted((async () => work(combined))() as Promise<Awaited<T>>, combined);
   } catch (error) {
-    throw late.signal.aborted ? late.signal.reason : error;
+    throw timeout.signal.aborted ? timeout.signal.reason : error;
   } finally {
     stopTimer();
   }
@@ -229,11 +229,11 @@ export function backoffDelayMs(attempt: number, options: BackoffOptions = {}): n
  */
 export function parseRetryAfter(value: string | null | undefined, nowMs: number): number | undefined {
   const text = value?.trim() ?? "";
-  if (/^\d{1,15}(?:\.\d{1,15})?$/.test(text)) return believable(Math.ceil(Number(text) * 1000));
+  if (/^\d{1,15}(?:\.\d{1,15})?$/.test(text)) return plausibleDelay(Math.ceil(Number(text) * 1000));
   if (!HTTP_DATE.test(text)) return undefined;
   // The oldest form (asctime) names no zone and means GMT.
   const date = Date.parse(text.endsWith("GMT") ? text : `${text} GMT`);
-  return Number.isNaN(date) ? undefined : believable(Math.max(0, date - nowMs));
+  return Number.isNaN(date) ? undefined : plausibleDelay(Math.max(0, date - nowMs));
 }
 
 const YEAR_MS = 366 * 86_400_000;
@@ -241,6 +241,6 @@ const YEAR_MS = 366 * 86_400_000;
 /** The weekday is required: without it `Date.parse` accepts almost anything as a date, even `-5`. */
 const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? [\w :-]{8,32}$/;
 
-function believable(ms: number): number | undefined {
+function plausibleDelay(ms: number): number | undefined {
   return ms <= YEAR_MS ? ms : undefined;
 }

@@ -120,9 +120,9 @@ export class SchemaRun {
   readonly issues: FoundIssue[] = [];
   failures = 0;
   /** Outcomes by check and value; `running` while the check is in progress. */
-  #memory: Map<Check, Map<unknown, Outcome | "running">> | undefined;
+  #cache: Map<Check, Map<unknown, Outcome | "running">> | undefined;
   #depth = 0;
-  #quietTwin: SchemaRun | undefined;
+  #quietRun: SchemaRun | undefined;
 
   constructor(mode: "quiet" | "loud" | "repair") {
     this.quiet = mode === "quiet";
@@ -134,7 +134,7 @@ export class SchemaRun {
     return this.failures > 0 && (this.quiet || this.issues.length >= MAX_ISSUES);
   }
 
-  /** Reports that the current value is invalid. `message` is called only if somebody will read it. */
+  /** Reports that the current value is invalid. `message` is evaluated only if it will be reported. */
   fail(message: () => string, kind: IssueKind = "other", key?: string): void {
     this.failures += 1;
     if (!this.quiet && this.issues.length < MAX_ISSUES)
@@ -166,9 +166,9 @@ export class SchemaRun {
     return result;
   }
 
-  /** True if the value is valid as it is; reports nothing. */
+  /** True if the value is valid without repair; reports nothing. */
   holds(check: Check, value: unknown): boolean {
-    const quiet = this.quiet ? this : (this.#quietTwin ??= new SchemaRun("quiet"));
+    const quiet = this.quiet ? this : (this.#quietRun ??= new SchemaRun("quiet"));
     return quiet.attempt(check, value).failures === 0;
   }
 
@@ -195,9 +195,9 @@ export class SchemaRun {
    * means the schema refers to itself without going deeper, which constrains nothing.
    */
   follow(target: Check, value: unknown): unknown {
-    this.#memory ??= new Map();
-    const byValue = this.#memory.get(target) ?? new Map<unknown, Outcome | "running">();
-    this.#memory.set(target, byValue);
+    this.#cache ??= new Map();
+    const byValue = this.#cache.get(target) ?? new Map<unknown, Outcome | "running">();
+    this.#cache.set(target, byValue);
     const known = byValue.get(value);
     if (known === "running") return value;
     if (known !== undefined) {
@@ -275,23 +275,23 @@ export function choiceChecks(node: SchemaNode): readonly Check[] {
   const checks: Check[] = [];
   if (schema["enum"] !== undefined) {
     if (!Array.isArray(schema["enum"])) throw schemaError(`${where}/enum`, "must be an array");
-    checks.push(oneOfValues(schema["enum"]));
+    checks.push(choiceCheck(schema["enum"]));
   }
-  if (schema["const"] !== undefined) checks.push(oneOfValues([schema["const"]]));
+  if (schema["const"] !== undefined) checks.push(choiceCheck([schema["const"]]));
   return checks;
 }
 
 /** Checks for number bounds. Draft 4 writes an exclusive bound as `true` next to the inclusive one. */
 export function numberChecks(node: SchemaNode): readonly Check[] {
-  return BOUNDS.flatMap(([keyword, words, holds]): Check[] => {
+  return BOUNDS.flatMap(([keyword, phrase, isWithin]): Check[] => {
     const flag = node.schema[keyword];
     const isFlag = typeof flag === "boolean" && keyword.startsWith("exclusive");
     const bound = isFlag && !flag ? undefined : numberKeyword(node, isFlag ? inclusiveOf(keyword) : keyword);
     if (bound === undefined) return [];
     return [
       (value, run) => {
-        if (typeof value === "number" && !holds(value, bound))
-          run.fail(() => `must be ${words} ${bound}, got ${value}`);
+        if (typeof value === "number" && !isWithin(value, bound))
+          run.fail(() => `must be ${phrase} ${bound}, got ${value}`);
         return value;
       },
     ];
@@ -383,7 +383,7 @@ function repairedNumber(text: string, types: ReadonlySet<string>): number | unde
   return types.has("number") || Number.isInteger(number) ? number : undefined;
 }
 
-function oneOfValues(values: readonly unknown[]): Check {
+function choiceCheck(values: readonly unknown[]): Check {
   return (value, run) => {
     if (!values.some((each) => equalJson(each, value)))
       run.fail(() => choiceMessage(values, value), "choice");
@@ -414,9 +414,9 @@ function codePoints(text: string): number {
 }
 
 /** Maximum schemas visited for one message, so that recursion and branching end. */
-const MAX_LOOKED = 30;
-const MAX_VALUES = 10;
-const MAX_CHARS = 200;
+const MAX_VISITED_SCHEMAS = 30;
+const MAX_EXPECTED_VALUES = 10;
+const MAX_EXPECTED_CHARS = 200;
 
 /** The schema a `$ref` within the document points to. Throws `invalid_argument` if there is none. */
 export type ResolveRef = (ref: string) => unknown;
@@ -426,27 +426,27 @@ export type ResolveRef = (ref: string) => unknown;
  * each of them. Empty if there is no short form.
  */
 export function expectedForm(schema: unknown, resolve: ResolveRef): string {
-  let left = MAX_LOOKED;
-  const wordsOf = (part: unknown): string => {
+  let left = MAX_VISITED_SCHEMAS;
+  const describe = (part: unknown): string => {
     if (!isRecord(part) || left === 0) return "";
     left -= 1;
     const { const: only, enum: values, type, items, $ref: ref } = part;
     if (only !== undefined) return JSON.stringify(only);
-    if (Array.isArray(values) && values.length > 0 && values.length <= MAX_VALUES)
+    if (Array.isArray(values) && values.length > 0 && values.length <= MAX_EXPECTED_VALUES)
       return `one of ${values.map((value) => JSON.stringify(value)).join(", ")}`;
     if (type === "array") {
-      const item = wordsOf(items);
+      const item = describe(items);
       return item === "" ? "array" : `array of ${item.includes(" ") ? `(${item})` : item}`;
     }
     if (Array.isArray(type)) return type.join(" or ");
     if (typeof type === "string") return type;
-    if (typeof ref === "string") return wordsOf(resolve(ref));
-    const forms = branchesOf(part).map(wordsOf);
+    if (typeof ref === "string") return describe(resolve(ref));
+    const forms = branchesOf(part).map(describe);
     // If one alternative has no short form, listing only the others would mislead.
     return forms.includes("") ? "" : [...new Set(forms)].join(" or ");
   };
-  const words = wordsOf(schema);
-  return words.length > MAX_CHARS ? "" : words;
+  const phrase = describe(schema);
+  return phrase.length > MAX_EXPECTED_CHARS ? "" : phrase;
 }
 
 function branchesOf({ anyOf, oneOf, allOf }: { readonly [keyword: string]: unknown }): readonly unknown[] {

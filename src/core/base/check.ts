@@ -52,20 +52,20 @@ export function findProblem(
 ): Problem | undefined {
   const issue = find(value);
   if (issue === undefined) return undefined;
-  const place = (path: Problem["path"]): string => {
+  const nameAt = (path: Problem["path"]): string => {
     const text = pathText(path);
     if (prefix === "" || text === "") return text || name;
     return text.startsWith("[") ? prefix + text : `${prefix}.${text}`;
   };
   const { path, key, schema = {} } = issue;
   const full = key === undefined ? path : [...path, key];
-  if (issue.kind === "unknown") return { path: full, message: unknownKey(issue, place(path)) };
+  if (issue.kind === "unknown") return { path: full, message: unknownKey(issue, nameAt(path)) };
   const form = issue.kind === "missing" ? fieldsOf(schema)[key ?? ""] : schema;
-  const seen = schema["x-secret"] === true ? "not usable" : shown(issue.value);
+  const seen = schema["x-secret"] === true ? "not usable" : describeValue(issue.value);
   const what = key === undefined ? `is ${seen}` : "is missing";
   const expected = formOf(isRecord(form) ? (form as JsonSchema) : {});
   const must = expected === "" ? "" : `; it must be ${expected}`;
-  return { path: full, message: `${place(full)} ${what}${must}.${hint(issue)}` };
+  return { path: full, message: `${nameAt(full)} ${what}${must}.${suggestion(issue)}` };
 }
 
 /** Throws `invalid_argument` if a value is invalid; the message calls it `name`. */
@@ -124,12 +124,12 @@ export function formOf(schema: JsonSchema): string {
   if (schema["x-function"] === true) return "a function";
   if (Array.isArray(methods)) return `an object with ${methods.map((name) => `${name}()`).join(", ")}`;
   if (only !== undefined) return JSON.stringify(only);
-  if (Array.isArray(values)) return orList(values.map((value) => JSON.stringify(value)));
-  if (Array.isArray(anyOf)) return orList(anyOf.map((each) => formOf(each as JsonSchema)));
+  if (Array.isArray(values)) return joinWithOr(values.map((value) => JSON.stringify(value)));
+  if (Array.isArray(anyOf)) return joinWithOr(anyOf.map((each) => formOf(each as JsonSchema)));
   if (type === "number" || type === "integer") return numberForm(schema);
   if (type === "array") return isRecord(items) ? listForm(items) : "a list";
   if (type === "string") return schema["minLength"] === undefined ? "a string" : "a non-empty string";
-  if (Array.isArray(type)) return orList(type.map((each) => formOf({ type: each })));
+  if (Array.isArray(type)) return joinWithOr(type.map((each) => formOf({ type: each })));
   return KINDS[String(type)] ?? "";
 }
 
@@ -159,24 +159,24 @@ function numberForm({ type, minimum, exclusiveMinimum, maximum, exclusiveMaximum
 }
 
 /** The value may be a misplaced secret: repeat only short ones. */
-function shown(value: unknown): string {
+function describeValue(value: unknown): string {
   if (typeof value === "function") return "a function";
   if (Array.isArray(value)) return "a list";
   if (isRecord(value)) return "an object";
   const text = typeof value === "string" ? JSON.stringify(value) : String(value);
-  return text.length <= MAX_SHOWN ? text : `a ${typeof value} of ${String(value).length} characters`;
+  return text.length <= MAX_VALUE_CHARS ? text : `a ${typeof value} of ${String(value).length} characters`;
 }
 
-const MAX_SHOWN = 24;
+const MAX_VALUE_CHARS = 24;
 
-function hint({ value, schema }: FoundIssue): string {
+function suggestion({ value, schema }: FoundIssue): string {
   const values = schema?.["enum"];
   return typeof value === "string" && Array.isArray(values) ? didYouMean(value, values.map(String)) : "";
 }
 
-function unknownKey({ key = "", schema = {} }: FoundIssue, place: string): string {
+function unknownKey({ key = "", schema = {} }: FoundIssue, parent: string): string {
   const { propertyNames: names } = schema;
-  if (isRecord(names)) return `The name ${JSON.stringify(key)} in ${place} must be ${formOf(names)}.`;
+  if (isRecord(names)) return `The name ${JSON.stringify(key)} in ${parent} must be ${formOf(names)}.`;
   const fields = fieldsOf(schema);
   const known = Object.keys(fields);
   const also = (name: string): boolean => {
@@ -184,17 +184,17 @@ function unknownKey({ key = "", schema = {} }: FoundIssue, place: string): strin
     return Array.isArray(names) && names.includes(key);
   };
   const guess = nearest(key, known) ?? known.find(also);
-  const found = place === "options" ? "option" : "field";
-  const where = place === "options" ? "" : ` in ${place}`;
+  const noun = parent === "options" ? "option" : "field";
+  const where = parent === "options" ? "" : ` in ${parent}`;
   const better = guess === undefined ? `Known: ${known.join(", ")}.` : `Did you mean ${guess}?`;
-  return `Unknown ${found} ${JSON.stringify(key)}${where}. ${better}`;
+  return `Unknown ${noun} ${JSON.stringify(key)}${where}. ${better}`;
 }
 
 function fieldsOf({ properties }: JsonSchema): { readonly [name: string]: unknown } {
   return isRecord(properties) ? properties : {};
 }
 
-function orList(choices: readonly string[]): string {
+function joinWithOr(choices: readonly string[]): string {
   return choices.length < 2
     ? choices.join("")
     : `${choices.slice(0, -1).join(", ")} or ${choices.at(-1) ?? ""}`;

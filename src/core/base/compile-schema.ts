@@ -42,10 +42,10 @@ function compileStandard(schema: StandardSchema): CompiledSchema {
     validate: (value) => {
       const result = runStandard(standard, value);
       return result instanceof Promise
-        ? result.then((first) => (first.ok ? first : mended(standard, check, value, first)))
+        ? result.then((first) => (first.ok ? first : validateRepaired(standard, check, value, first)))
         : result.ok
           ? result
-          : mended(standard, check, value, result);
+          : validateRepaired(standard, check, value, result);
     },
   };
 }
@@ -84,8 +84,8 @@ function runStandard(standard: Standard, value: unknown): MaybePromise<SchemaRes
   }
 }
 
-/** The library refused a value: does it accept the repaired one, and if not, what is reported? */
-function mended(
+/** Tries the repaired form of a value the library rejected; returns the issues if that is rejected too. */
+function validateRepaired(
   standard: Standard,
   check: JsonValidator,
   value: unknown,
@@ -139,12 +139,12 @@ function copyJson(value: unknown, where: string, parents: readonly object[]): Js
   if (parents.includes(value)) throw schemaError(where, "contains itself; use $ref and $defs");
   if (parents.length >= MAX_JSON_DEPTH)
     throw schemaError(where, `is nested deeper than ${MAX_JSON_DEPTH} levels`);
-  const line = [...parents, value];
+  const ancestors = [...parents, value];
   if (Array.isArray(value))
-    return Object.freeze(value.map((item, at) => copyJson(item, `${where}/${at}`, line)));
+    return Object.freeze(value.map((item, at) => copyJson(item, `${where}/${at}`, ancestors)));
   const copy: [string, Json][] = [];
   for (const [key, field] of Object.entries(value)) {
-    if (field !== undefined) copy.push([key, copyJson(field, `${where}/${pointerToken(key)}`, line)]);
+    if (field !== undefined) copy.push([key, copyJson(field, `${where}/${pointerToken(key)}`, ancestors)]);
   }
   return Object.freeze(Object.fromEntries(copy));
 }

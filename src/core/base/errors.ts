@@ -126,12 +126,12 @@ function withCauses(error: Error, depth: number): string {
       : error instanceof AggregateError
         ? error.errors
         : [error.cause];
-  const whys = causes
+  const causeTexts = causes
     .slice(0, MAX_CAUSES)
     .filter((cause) => cause instanceof Error)
     .map((cause) => withCauses(cause, depth - 1))
-    .filter((why) => !own.includes(why));
-  return [own, whys.join("; ")].filter((part) => part !== "").join(": ") || error.name;
+    .filter((causeText) => !own.includes(causeText));
+  return [own, causeTexts.join("; ")].filter((part) => part !== "").join(": ") || error.name;
 }
 
 /** An error as recorded: those fields of a {@link NanoAgentError} that are data. */

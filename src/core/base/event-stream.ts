@@ -26,7 +26,7 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
   #start: (() => void) | undefined;
   readonly #onCancel: StreamHooks["onCancel"];
   readonly #onPressure: StreamHooks["onPressure"];
-  #isPressed = false;
+  #isUnderPressure = false;
   /** Settles when the work of a stream whose reader left has ended. */
   #cancelled: Promise<void> | undefined;
 
@@ -48,7 +48,7 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     const waiting = this.#waiting;
     if (waiting === undefined) {
       this.#queue.push(event);
-      if (this.#queue.length - this.#next > HIGH_WATER) this.#press(true);
+      if (this.#queue.length - this.#next > HIGH_WATER) this.#signalPressure(true);
       return;
     }
     this.#waiting = undefined;
@@ -59,7 +59,7 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
   discard(): void {
     this.#queue = [];
     this.#next = 0;
-    this.#press(false);
+    this.#signalPressure(false);
   }
 
   end(): void {
@@ -121,9 +121,9 @@ export class EventStream<T> implements AsyncIterableIterator<T> {
     return this;
   }
 
-  #press(isHigh: boolean): void {
-    if (isHigh === this.#isPressed) return;
-    this.#isPressed = isHigh;
+  #signalPressure(isHigh: boolean): void {
+    if (isHigh === this.#isUnderPressure) return;
+    this.#isUnderPressure = isHigh;
     if (!this.#ended) this.#onPressure?.(isHigh);
   }
 }

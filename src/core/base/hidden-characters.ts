@@ -1,6 +1,6 @@
 /** The first character that a person would not see as what it is, as `U+XXXX`. */
 export function hiddenCharacter(text: string): string | undefined {
-  if (PLAIN.test(text)) return undefined;
+  if (VISIBLE_ASCII.test(text)) return undefined;
   const found = HIDDEN.exec(text)?.[0];
   return found === undefined ? undefined : nameOf(found);
 }
@@ -14,7 +14,7 @@ function nameOf(char: string): string {
   return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
-const PLAIN = /^[\x20-\x7e\n\t]*$/;
+const VISIBLE_ASCII = /^[\x20-\x7e\n\t]*$/;
 /** All that Unicode wants ignored where it cannot be shown, except the sign that makes an emoji of it. */
 const HIDDEN =
   /(?![\n\t]|(?<=\p{Extended_Pictographic})\ufe0f|(?<=[0-9#*])\ufe0f\u20e3)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufff0-\uffff]|(?! )\p{Zs}/u;

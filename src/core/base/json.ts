@@ -93,8 +93,8 @@ export function equalJson(one: unknown, other: unknown): boolean {
   }
   if (!isRecord(one) || !isRecord(other) || kindOf(one) !== kindOf(other)) return false;
   if (kindOf(one) === "[object Object]") return areFieldsEqual(one, other);
-  const [held, otherHeld] = [contentOf(one), contentOf(other)];
-  return held !== undefined && equalJson(held, otherHeld);
+  const [content, otherContent] = [contentOf(one), contentOf(other)];
+  return content !== undefined && equalJson(content, otherContent);
 }
 
 function kindOf(object: object): string {
@@ -144,9 +144,9 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
 
 /** Drops `undefined` fields, as optional fields require. */
 export function defined<T extends object>(given: T): DefinedFields<T> {
-  const there: { [name: string]: unknown } = {};
-  for (const name in given) if (given[name] !== undefined) there[name] = given[name];
-  return there as DefinedFields<T>;
+  const present: { [name: string]: unknown } = {};
+  for (const name in given) if (given[name] !== undefined) present[name] = given[name];
+  return present as DefinedFields<T>;
 }
 
 type DefinedFields<T> = {
@@ -191,19 +191,23 @@ function differenceAt(path: string, left: unknown, right: unknown): Difference |
     return undefined;
   }
   const start = typeof left === "string" && typeof right === "string" ? commonStart(left, right) : 0;
-  return { path: path === "" ? "the top" : path, left: shown(left, start), right: shown(right, start) };
+  return {
+    path: path === "" ? "the top" : path,
+    left: excerptAt(left, start),
+    right: excerptAt(right, start),
+  };
 }
 
 /** How many characters of a value are shown, and how many of them before the difference. */
-const SHOWN = 80;
-const BEFORE = 20;
+const MAX_EXCERPT_CHARS = 80;
+const CHARS_BEFORE = 20;
 
-/** A value as text; a long one is cut around the difference. */
-function shown(value: unknown, difference: number): string {
+/** A value as text; a long one is truncated around the difference. */
+function excerptAt(value: unknown, difference: number): string {
   if (value === undefined) return "nothing";
-  if (typeof value !== "string") return clipped(JSON.stringify(value), SHOWN);
-  const start = difference > BEFORE * 2 ? difference - BEFORE : 0;
-  const end = start + SHOWN;
+  if (typeof value !== "string") return clipped(JSON.stringify(value), MAX_EXCERPT_CHARS);
+  const start = difference > CHARS_BEFORE * 2 ? difference - CHARS_BEFORE : 0;
+  const end = start + MAX_EXCERPT_CHARS;
   const quoted = JSON.stringify(value.slice(start, end).toWellFormed());
   return `${start > 0 ? "…" : ""}${quoted}${end < value.length ? "…" : ""}`;
 }

@@ -2,7 +2,7 @@ import { type Fields, fieldsOf, isRecord, ownValue } from "./json.ts";
 import type { JsonSchema } from "./schema.ts";
 
 /** Keywords that OpenAI or Anthropic refuse at the top of a schema of arguments. */
-const REFUSED = ["$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "enum", "const"];
+const REFUSED_KEYWORDS = ["$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "enum", "const"];
 
 /**
  * How a schema of arguments is shown to a model: without references and choices at its top, where providers
@@ -11,9 +11,9 @@ const REFUSED = ["$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
  * plain already.
  */
 export function plainObjectSchema(schema: JsonSchema): JsonSchema {
-  if (!REFUSED.some((keyword) => keyword in schema)) return schema;
-  const rest = Object.entries(schema).filter(([keyword]) => !REFUSED.includes(keyword));
-  const { properties, required } = flattened(schema, schema, new Map());
+  if (!REFUSED_KEYWORDS.some((keyword) => keyword in schema)) return schema;
+  const rest = Object.entries(schema).filter(([keyword]) => !REFUSED_KEYWORDS.includes(keyword));
+  const { properties, required } = flatten(schema, schema, new Map());
   return {
     ...Object.fromEntries(rest),
     type: "object",
@@ -28,37 +28,37 @@ interface FlatSchema {
 }
 
 /** `root` holds what `$ref` points to. A schema inside itself adds nothing. */
-function flattened(schema: Fields, root: Fields, known: Map<Fields, FlatSchema>): FlatSchema {
+function flatten(schema: Fields, root: Fields, known: Map<Fields, FlatSchema>): FlatSchema {
   const before = known.get(schema);
   if (before !== undefined) return before;
   known.set(schema, { properties: {}, required: [] });
-  const below = (value: unknown): readonly FlatSchema[] =>
-    Array.isArray(value) ? value.filter(isRecord).map((each) => flattened(each, root, known)) : [];
+  const flattenAll = (value: unknown): readonly FlatSchema[] =>
+    Array.isArray(value) ? value.filter(isRecord).map((each) => flatten(each, root, known)) : [];
   const { properties, required, allOf, anyOf, oneOf } = schema;
   const names = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
   const parts = [
     { properties: fieldsOf(properties), required: names },
-    ...below([referred(schema["$ref"], root)]),
-    ...below(allOf),
-    ...[anyOf, oneOf].flatMap((choices) => oneOfThem(below(choices))),
+    ...flattenAll([resolveReference(schema["$ref"], root)]),
+    ...flattenAll(allOf),
+    ...[anyOf, oneOf].flatMap((choices) => mergeChoices(flattenAll(choices))),
   ];
   const flat = {
-    properties: merged(parts),
+    properties: mergeProperties(parts),
     required: [...new Set(parts.flatMap((part) => part.required))],
   };
   known.set(schema, flat);
   return flat;
 }
 
-function oneOfThem(branches: readonly FlatSchema[]): readonly FlatSchema[] {
+function mergeChoices(branches: readonly FlatSchema[]): readonly FlatSchema[] {
   const [first, ...others] = branches.map(({ required }) => required);
   if (first === undefined) return [];
   const required = first.filter((name) => others.every((each) => each.includes(name)));
-  return [{ properties: merged(branches), required }];
+  return [{ properties: mergeProperties(branches), required }];
 }
 
 /** A property that several describe differently may be any of them. */
-function merged(parts: readonly FlatSchema[]): Fields {
+function mergeProperties(parts: readonly FlatSchema[]): Fields {
   const all = new Map<string, unknown[]>();
   for (const { properties } of parts)
     for (const [name, value] of Object.entries(properties)) {
@@ -71,7 +71,7 @@ function merged(parts: readonly FlatSchema[]): Fields {
   );
 }
 
-function referred(reference: unknown, root: Fields): unknown {
+function resolveReference(reference: unknown, root: Fields): unknown {
   if (typeof reference !== "string" || !reference.startsWith("#")) return undefined;
   let at: unknown = root;
   for (const part of reference.split("/").slice(1)) {

@@ -29,24 +29,24 @@ export function truncateMiddle(text: string, limit: TextLimit): string {
   const size = sizeOf(text);
   if (size <= max) return text;
   const unit = inBytes ? "bytes" : "characters";
-  const room = max - sizeOf(gapLine(size, unit));
+  const room = max - sizeOf(omissionLine(size, unit));
   if (room <= 0) return text.slice(0, unitsWithin(text, max, inBytes));
   const head = text.slice(0, unitsWithin(text, Math.ceil(room / 2), inBytes));
-  const most = Math.floor(room / 2);
-  let from = unitsWithin(text, size - most, inBytes);
+  const tailRoom = Math.floor(room / 2);
+  let from = unitsWithin(text, size - tailRoom, inBytes);
   // Drop what does not fit completely.
-  if (sizeOf(text.slice(from)) > most) from += (text.codePointAt(from) ?? 0) > 0xffff ? 2 : 1;
+  if (sizeOf(text.slice(from)) > tailRoom) from += (text.codePointAt(from) ?? 0) > 0xffff ? 2 : 1;
   const tail = text.slice(from);
-  return head + gapLine(size - sizeOf(head) - sizeOf(tail), unit) + tail;
+  return head + omissionLine(size - sizeOf(head) - sizeOf(tail), unit) + tail;
 }
 
 /** Length of the longest beginning within so many bytes or characters. */
-function unitsWithin(text: string, most: number, inBytes: boolean): number {
-  if (inBytes) return new TextEncoder().encodeInto(text, new Uint8Array(most)).read;
-  return most > 0 && (text.codePointAt(most - 1) ?? 0) > 0xffff ? most - 1 : most;
+function unitsWithin(text: string, limit: number, inBytes: boolean): number {
+  if (inBytes) return new TextEncoder().encodeInto(text, new Uint8Array(limit)).read;
+  return limit > 0 && (text.codePointAt(limit - 1) ?? 0) > 0xffff ? limit - 1 : limit;
 }
 
-function gapLine(missing: number, unit: string): string {
+function omissionLine(missing: number, unit: string): string {
   return `\n… ${missing} ${unit} left out …\n`;
 }
 
@@ -56,14 +56,14 @@ function gapLine(missing: number, unit: string): string {
  * is bounded: words longer than 64 characters match nothing, and at most 1,000 candidates are considered.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  const wanted = fold(word);
+  const wanted = foldWord(word);
   if (wanted === "" || wanted.length > MAX_WORD) return undefined;
   let best: string | undefined;
   let bestCost = Number.POSITIVE_INFINITY;
   let seen = 0;
   for (const candidate of candidates) {
     if (++seen > MAX_CANDIDATES) break;
-    const cost = distance(wanted, fold(candidate));
+    const cost = distance(wanted, foldWord(candidate));
     if (cost < bestCost) {
       best = candidate;
       bestCost = cost;
@@ -91,7 +91,7 @@ const MAX_CANDIDATES = 1000;
 
 const CONTROLS: RegExp = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
 
-function fold(word: string): string {
+function foldWord(word: string): string {
   return word.toLowerCase().replaceAll(/[\s_-]/g, "");
 }
 
@@ -132,11 +132,10 @@ export function editDistance(a: string, b: string): number {
 }
 
 /** The text, or its first `most` characters and an ellipsis. */
-export function clipped(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
+export function clipped(text: string, limit: number): string {
+  return text.length <= limit ? text : `${text.slice(0, limit).toWellFormed()}…`;
 }
 
-/** Length of the common prefix of two texts. */
 export function commonStart(left: string, right: string): number {
   let at = 0;
   while (at < left.length && left[at] === right[at]) at += 1;
@@ -166,8 +165,8 @@ export function fenced(text: string, language = ""): string {
   return `${fence}${language}\n${text.replace(/\n$/, "")}\n${fence}`;
 }
 
-const FIRST = 0x9e3779b1;
-const SECOND = 0x85ebca77;
+const FIRST_FACTOR = 0x9e3779b1;
+const SECOND_FACTOR = 0x85ebca77;
 
 /** A 53-bit hash, for comparing texts that need not be kept. Not safe against deliberate collisions. */
 export function hashText(text: string): number {
@@ -175,13 +174,13 @@ export function hashText(text: string): number {
   let high = 0x6c62272e;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    low = Math.imul(low ^ code, FIRST);
-    high = Math.imul(high ^ code, SECOND);
+    low = Math.imul(low ^ code, FIRST_FACTOR);
+    high = Math.imul(high ^ code, SECOND_FACTOR);
     low ^= low >>> 15;
     high ^= high >>> 13;
   }
-  low = Math.imul(low ^ (high >>> 16) ^ text.length, SECOND);
-  high = Math.imul(high ^ (low >>> 15), FIRST);
+  low = Math.imul(low ^ (high >>> 16) ^ text.length, SECOND_FACTOR);
+  high = Math.imul(high ^ (low >>> 15), FIRST_FACTOR);
   return (high >>> 11) * 0x1_0000_0000 + (low >>> 0);
 }
 
@@ -195,19 +194,19 @@ const MAX_PIECES = 512;
 export class GrowingText {
   #text = "";
   #pieces: string[] = [];
-  /** The joined text, kept if somebody reads along. */
-  #open = "";
+  /** Text returned by {@link grow} but not joined yet. */
+  #unjoined = "";
 
   add(piece: string): void {
     this.#pieces.push(piece);
     if (this.#pieces.length === MAX_PIECES) this.#join();
   }
 
-  /** Adds a piece and returns the text so far; for reading along, in place of {@link add}. */
+  /** Adds a piece and returns the whole text so far. */
   grow(piece: string): string {
-    this.#open += piece;
+    this.#unjoined += piece;
     this.add(piece);
-    return this.#text + this.#open;
+    return this.#text + this.#unjoined;
   }
 
   toString(): string {
@@ -219,7 +218,7 @@ export class GrowingText {
     if (this.#pieces.length === 0) return;
     this.#text += this.#pieces.join("");
     this.#pieces = [];
-    this.#open = "";
+    this.#unjoined = "";
   }
 }
 
@@ -245,13 +244,14 @@ export interface RedactionStream {
 }
 
 /**
- * The mark in place of a secret: `«redacted:github-token»`. `kind` keeps letters, digits, `_`, `.` and `-`.
+ * The marker that replaces a secret: `«redacted:github-token»`. Only letters, digits, `_`, `.` and `-` of
+ * `kind` stay.
  */
 export function redactionMark(kind: string): string {
   return `«redacted:${kind.replaceAll(/[^A-Za-z0-9_.-]/g, "").slice(0, 80) || "secret"}»`;
 }
 
-/** The first mark in a text, if any. A text with a mark is not the original. */
+/** The first marker in a text, if any. A text with a marker is not the original. */
 export function findRedactionMark(text: string): string | undefined {
   return MARK.exec(text)?.[0];
 }

@@ -86,7 +86,7 @@ function objectChecks(node: SchemaNode): readonly Check[] {
   const checks: Check[] = [];
   if (checkField !== undefined)
     checks.push((value, run) => (isRecord(value) ? checkFields(value, checkField, run) : value));
-  if (required.length > 0) checks.push(allPresent(node, required, properties));
+  if (required.length > 0) checks.push(requiredCheck(node, required, properties));
   const countOf = (value: unknown): number | undefined =>
     isRecord(value) ? Object.keys(value).filter((key) => value[key] !== undefined).length : undefined;
   return [...checks, ...countChecks(node, "Properties", "field", countOf), ...dependencyChecks(node)];
@@ -151,7 +151,7 @@ function fieldCheck(
 /** `dependentRequired`, `dependentSchemas`, and `dependencies` of draft 7, which may be either. */
 function dependencyChecks(node: SchemaNode): readonly Check[] {
   const compile = (value: unknown, where: string): Check =>
-    Array.isArray(value) ? allPresent(node, namesOf(value, where)) : node.compile(value, where);
+    Array.isArray(value) ? requiredCheck(node, namesOf(value, where)) : node.compile(value, where);
   const dependents = ["dependentRequired", "dependentSchemas", "dependencies"].flatMap((keyword) =>
     mapKeyword(node, keyword, compile),
   );
@@ -163,7 +163,7 @@ function dependencyChecks(node: SchemaNode): readonly Check[] {
 }
 
 /** `required`; the message lists the known properties when one is missing. */
-function allPresent(
+function requiredCheck(
   node: SchemaNode,
   names: readonly string[],
   properties?: ReadonlyMap<string, Check>,
@@ -193,8 +193,8 @@ function missingMessage(
   const schemas = properties === undefined ? undefined : schema["properties"];
   const form = expectedForm(isRecord(schemas) ? schemas[key] : undefined, resolve);
   const notes = [form, guess === undefined ? "" : `is ${JSON.stringify(guess)} meant to be it?`];
-  const said = notes.filter((note) => note !== "").join("; ");
-  return `missing required property ${JSON.stringify(key)}${said === "" ? "" : ` (${said})`}`;
+  const notesText = notes.filter((note) => note !== "").join("; ");
+  return `missing required property ${JSON.stringify(key)}${notesText === "" ? "" : ` (${notesText})`}`;
 }
 
 function unknownMessage(key: string, properties: ReadonlyMap<string, Check>): string {
@@ -210,7 +210,7 @@ function branchChecks(node: SchemaNode): readonly Check[] {
   const anyOf = schemasKeyword(node, "anyOf");
   if (anyOf !== undefined)
     checks.push((value, run) =>
-      anyOf.some((branch) => run.holds(branch, value)) ? value : noneHolds(anyOf, value, run),
+      anyOf.some((branch) => run.holds(branch, value)) ? value : repairByBranch(anyOf, value, run),
     );
   const oneOf = schemasKeyword(node, "oneOf");
   if (oneOf !== undefined) checks.push(oneOfCheck(oneOf));
@@ -232,16 +232,16 @@ function branchChecks(node: SchemaNode): readonly Check[] {
 
 function oneOfCheck(branches: readonly Check[]): Check {
   return (value, run) => {
-    const holding = branches.filter((branch) => run.holds(branch, value)).length;
-    if (holding === 1) return value;
-    if (holding === 0) return noneHolds(branches, value, run);
-    run.fail(() => `fits ${holding} of the alternatives; it must fit exactly one`);
+    const validCount = branches.filter((branch) => run.holds(branch, value)).length;
+    if (validCount === 1) return value;
+    if (validCount === 0) return repairByBranch(branches, value, run);
+    run.fail(() => `fits ${validCount} of the alternatives; it must fit exactly one`);
     return value;
   };
 }
 
 /** No branch accepts the value as it is: repair it if exactly one branch allows that, otherwise report. */
-function noneHolds(branches: readonly Check[], value: unknown, run: SchemaRun): unknown {
+function repairByBranch(branches: readonly Check[], value: unknown, run: SchemaRun): unknown {
   if (run.quiet) {
     run.fail(() => "");
     return value;
@@ -251,14 +251,16 @@ function noneHolds(branches: readonly Check[], value: unknown, run: SchemaRun): 
   const first = repaired[0];
   if (first !== undefined && repaired.every((other) => equalJson(other.value, first.value)))
     return first.value;
-  const meant = outcomes.filter((outcome) => outcome.failures > 0 && !outcome.issues.some(saysOtherForm));
-  const closest = meant.toSorted((a, b) => a.failures - b.failures)[0];
+  const intended = outcomes.filter(
+    (outcome) => outcome.failures > 0 && !outcome.issues.some(pointsToOtherBranch),
+  );
+  const closest = intended.toSorted((a, b) => a.failures - b.failures)[0];
   if (closest !== undefined) {
     run.report(closest);
     return value;
   }
   const expected = new Set(
-    outcomes.flatMap((outcome) => outcome.issues.slice(0, 1).map((issue) => expectation(issue))),
+    outcomes.flatMap((outcome) => outcome.issues.slice(0, 1).map((issue) => issueText(issue))),
   );
   run.fail(
     () =>
@@ -268,12 +270,12 @@ function noneHolds(branches: readonly Check[], value: unknown, run: SchemaRun): 
 }
 
 /** True if an issue points to another branch: a wrong type, or the wrong tag of a tagged union. */
-function saysOtherForm({ kind, path }: FoundIssue): boolean {
+function pointsToOtherBranch({ kind, path }: FoundIssue): boolean {
   if (path.length === 0) return kind === "type" || kind === "choice";
   return kind === "choice" && path.length === 1 && typeof path[0] === "string";
 }
 
-function expectation({ path, message }: FoundIssue): string {
+function issueText({ path, message }: FoundIssue): string {
   return path.length === 0 ? message : `${pathText(path)}: ${message}`;
 }
 
@@ -321,7 +323,7 @@ export function compileOwn(schema: JsonSchema): (value: unknown) => FoundIssue |
 }
 
 /** The check for a node of such a schema; it adds to issues what they are about. */
-function ownCheck({ schema }: SchemaNode, check: Check): Check {
+function explainedCheck({ schema }: SchemaNode, check: Check): Check {
   const { "x-function": isFunction, "x-has": methods } = schema;
   return (value, run) => {
     const first = run.issues.length;
@@ -343,7 +345,7 @@ function failure(run: SchemaRun): SchemaResult {
   return { ok: false, issues: run.issues.map(({ path, message }) => ({ path: pathText(path), message })) };
 }
 
-const HOLDS: Check = (value) => value;
+const ACCEPT_ALL: Check = (value) => value;
 
 class SchemaCompiler {
   readonly #root: unknown;
@@ -364,7 +366,7 @@ class SchemaCompiler {
   }
 
   readonly #compile = (schema: unknown, where: string): Check => {
-    if (schema === true) return HOLDS;
+    if (schema === true) return ACCEPT_ALL;
     if (schema === false) {
       return (value, run) => {
         run.fail(() => "is not allowed here");
@@ -378,7 +380,7 @@ class SchemaCompiler {
     const resolve = (ref: string): unknown => this.#resolve(ref, where);
     const compile = this.#compile;
     const node: SchemaNode = { schema: schema as JsonSchema, where, compile, resolve };
-    const check = this.#isOwn ? ownCheck(node, this.#compileNode(node)) : this.#compileNode(node);
+    const check = this.#isOwn ? explainedCheck(node, this.#compileNode(node)) : this.#compileNode(node);
     this.#depth -= 1;
     return check;
   };
@@ -394,9 +396,9 @@ class SchemaCompiler {
       ...arrayChecks(node),
       ...branchChecks(node),
     ];
-    if (type === undefined) return inTurn(checks);
+    if (type === undefined) return sequence(checks);
     if (checks.length === 0) return type;
-    const rest = inTurn(checks);
+    const rest = sequence(checks);
     return (value, run) => {
       const before = run.failures;
       const typed = type(value, run);
@@ -411,7 +413,7 @@ class SchemaCompiler {
       throw schemaError(`${node.where}/$ref`, `points outside the document: ${JSON.stringify(ref)}`);
     }
     const known = this.#targets.get(ref);
-    const target = known ?? { check: HOLDS };
+    const target = known ?? { check: ACCEPT_ALL };
     if (known === undefined) {
       this.#targets.set(ref, target);
       const inner = this.#compile(this.#resolve(ref, node.where), ref);
@@ -440,9 +442,9 @@ class SchemaCompiler {
 }
 
 /** Runs the checks one after the other, each on the value the previous one returned. */
-function inTurn(checks: readonly Check[]): Check {
+function sequence(checks: readonly Check[]): Check {
   const [only] = checks;
-  if (only === undefined) return HOLDS;
+  if (only === undefined) return ACCEPT_ALL;
   if (checks.length === 1) return only;
   return (value, run) => {
     let current = value;

@@ -16,17 +16,18 @@ export type Input = string | readonly UserBlock[] | GivenMessage | readonly Give
  */
 export function toMessages(input: Input, what = "input"): readonly Message[] {
   if (typeof input === "string") return [userMessage(input)];
-  if (!Array.isArray(input)) return [checkedMessage(input, what)];
+  if (!Array.isArray(input)) return [toMessage(input, what)];
   const items: readonly unknown[] = input;
   if (items.length === 0 || items.some((item) => isRecord(item) && !("role" in item) && "type" in item))
-    return [checkedMessage({ role: "user", content: input }, what)];
-  return items.map((item, at) => checkedMessage(item, `${what}[${at}]`));
+    return [toMessage({ role: "user", content: input }, what)];
+  return items.map((item, at) => toMessage(item, `${what}[${at}]`));
 }
 
-function checkedMessage(given: unknown, where: string): Message {
-  if (!isRecord(given)) throw wrong(where, `is ${nameOf(given)}: pass a text, content blocks or messages`);
+function toMessage(given: unknown, where: string): Message {
+  if (!isRecord(given))
+    throw inputError(where, `is ${describeType(given)}: pass a text, content blocks or messages`);
   const { role, content, name } = given;
-  if (role !== "user" && role !== "assistant") throw wrong(where, roleFault(role));
+  if (role !== "user" && role !== "assistant") throw inputError(where, roleProblem(role));
   // Messages of other programs have extra fields; they do not go into the journal.
   const own = { role, ...(typeof name === "string" ? { name } : {}) };
   if (typeof content === "string") {
@@ -37,17 +38,17 @@ function checkedMessage(given: unknown, where: string): Message {
     return message as Message;
   }
   if (!Array.isArray(content))
-    throw wrong(`${where}.content`, `is ${nameOf(content)}: pass a text or a list of blocks`);
+    throw inputError(`${where}.content`, `is ${describeType(content)}: pass a text or a list of blocks`);
   content.forEach((block: unknown, at) => {
-    const fault = blockFault(block, role);
-    if (fault !== undefined) throw wrong(`${where}.content[${at}]`, fault);
+    const problem = blockProblem(block, role);
+    if (problem !== undefined) throw inputError(`${where}.content[${at}]`, problem);
   });
   const isPlain = Object.keys(given).every((key) => key in own || key === "content");
   const message: unknown = isPlain ? given : { ...own, content };
   return message as Message;
 }
 
-function roleFault(role: unknown): string {
+function roleProblem(role: unknown): string {
   if (role === "system" || role === "developer")
     return `has the role ${JSON.stringify(role)}: instructions are the option systemPrompt of the agent`;
   if (role === "tool")
@@ -57,60 +58,61 @@ function roleFault(role: unknown): string {
   return `has the role ${JSON.stringify(role)}: use user or assistant`;
 }
 
-type BlockFault = (block: Fields) => string | undefined;
+type BlockCheck = (block: Fields) => string | undefined;
 
-const USER_BLOCKS: { readonly [type: string]: BlockFault } = {
-  text: texts("text"),
+const USER_BLOCKS: { readonly [type: string]: BlockCheck } = {
+  text: requireTexts("text"),
   image: ({ source }) => {
     if (!isRecord(source)) return "has no source";
-    if (source["type"] === "url") return texts("url")(source);
-    if (source["type"] === "base64") return texts("media_type", "data")(source);
+    if (source["type"] === "url") return requireTexts("url")(source);
+    if (source["type"] === "base64") return requireTexts("media_type", "data")(source);
     return "has a source of an unknown type: use url or base64";
   },
   tool_result: (block) => {
     const { content } = block;
-    if (typeof content === "string") return texts("tool_use_id")(block);
+    if (typeof content === "string") return requireTexts("tool_use_id")(block);
     if (!Array.isArray(content)) return "has no content: pass a text or a list of text and image blocks";
     const parts = content.map((part: unknown) =>
-      isRecord(part) && part["type"] === "tool_result" ? "holds another result" : blockFault(part, "user"),
+      isRecord(part) && part["type"] === "tool_result" ? "holds another result" : blockProblem(part, "user"),
     );
-    return texts("tool_use_id")(block) ?? parts.find((fault) => fault !== undefined);
+    return requireTexts("tool_use_id")(block) ?? parts.find((problem) => problem !== undefined);
   },
 };
 
-const ASSISTANT_BLOCKS: { readonly [type: string]: BlockFault } = {
-  text: texts("text"),
-  thinking: texts("thinking"),
+const ASSISTANT_BLOCKS: { readonly [type: string]: BlockCheck } = {
+  text: requireTexts("text"),
+  thinking: requireTexts("thinking"),
   tool_use: (block) =>
-    texts("id", "name")(block) ?? (isRecord(block["input"]) ? undefined : "has no object as its input"),
+    requireTexts("id", "name")(block) ??
+    (isRecord(block["input"]) ? undefined : "has no object as its input"),
 };
 
 /** The problem of a block, as the end of a sentence. */
-function blockFault(block: unknown, role: Message["role"]): string | undefined {
-  if (!isRecord(block)) return `is ${nameOf(block)}, not a block`;
+function blockProblem(block: unknown, role: Message["role"]): string | undefined {
+  if (!isRecord(block)) return `is ${describeType(block)}, not a block`;
   const { type } = block;
   const known = role === "user" ? USER_BLOCKS : ASSISTANT_BLOCKS;
-  const faultOf = ownValue(known, type);
-  if (faultOf !== undefined) return faultOf(block);
+  const checkOf = ownValue(known, type);
+  if (checkOf !== undefined) return checkOf(block);
   const types = Object.keys(known).join(", ");
   return `is of type ${JSON.stringify(type) ?? "undefined"}: in a message of the ${role} use ${types}`;
 }
 
-function texts(...names: readonly string[]): BlockFault {
+function requireTexts(...names: readonly string[]): BlockCheck {
   return (block) => {
     const missing = names.find((name) => typeof block[name] !== "string");
     return missing === undefined ? undefined : `has no text as its ${missing}`;
   };
 }
 
-function nameOf(value: unknown): string {
+function describeType(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return "a list";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-function wrong(where: string, fault: string): NanoAgentError {
-  return misuse(`${where} ${fault}.`);
+function inputError(where: string, problem: string): NanoAgentError {
+  return misuse(`${where} ${problem}.`);
 }
 
 /** The messages of an input. Throws `invalid_argument` for an empty one. */
@@ -120,7 +122,7 @@ export function inputMessages(input: Input): readonly Message[] {
     message.content.every((block) => block.type === "text" && block.text.trim() === ""),
   );
   if (empty) throw misuse("The input is empty: pass a text, content blocks or messages.");
-  return messages.map(wellFormed);
+  return messages.map(toWellFormedMessage);
 }
 
 /** The messages of a run; none if it resumes. Throws `invalid_argument` if the last one is an answer. */
@@ -146,7 +148,7 @@ export function spokenMessages(input: Input, method: string): readonly UserMessa
 }
 
 /** UTF-8 cannot encode lone surrogates: providers refuse the whole request because of one. */
-function wellFormed(message: Message): Message {
+function toWellFormedMessage(message: Message): Message {
   const broken = message.content.some((block) => block.type === "text" && !block.text.isWellFormed());
   if (!broken) return message;
   return { ...message, content: mapTexts(message.content, (text) => text.toWellFormed()) } as Message;

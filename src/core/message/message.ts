@@ -103,7 +103,12 @@ export interface Usage {
 /** No tokens at all. */
 export const NO_USAGE: Usage = Object.freeze({ inputTokens: 0, outputTokens: 0 });
 
-const PARTS = ["cacheReadTokens", "cacheWriteTokens", "cacheWrite1hTokens", "reasoningTokens"] as const;
+const USAGE_DETAILS = [
+  "cacheReadTokens",
+  "cacheWriteTokens",
+  "cacheWrite1hTokens",
+  "reasoningTokens",
+] as const;
 
 /** The sum of two usages; a figure is present if either has it. */
 export function addUsage(left: Usage, right: Usage): Usage {
@@ -111,7 +116,7 @@ export function addUsage(left: Usage, right: Usage): Usage {
     inputTokens: left.inputTokens + right.inputTokens,
     outputTokens: left.outputTokens + right.outputTokens,
   };
-  for (const part of PARTS) {
+  for (const part of USAGE_DETAILS) {
     const a = left[part];
     const b = right[part];
     if (a !== undefined || b !== undefined) sum[part] = (a ?? 0) + (b ?? 0);
@@ -127,7 +132,7 @@ export function cleanUsage(usage: Usage): Usage {
     inputTokens: tokenCount(usage.inputTokens),
     outputTokens: tokenCount(usage.outputTokens),
   };
-  for (const part of PARTS) if (usage[part] !== undefined) clean[part] = tokenCount(usage[part]);
+  for (const part of USAGE_DETAILS) if (usage[part] !== undefined) clean[part] = tokenCount(usage[part]);
   return clean;
 }
 
@@ -137,9 +142,12 @@ export function tokenCount(value: unknown): number {
 }
 
 /** The figures of a usage that the provider reported as numbers. */
-export function usageParts(reported: { readonly [K in (typeof PARTS)[number]]?: unknown }): Partial<Usage> {
+export function usageParts(
+  reported: { readonly [K in (typeof USAGE_DETAILS)[number]]?: unknown },
+): Partial<Usage> {
   const parts: { -readonly [K in keyof Usage]?: Usage[K] } = {};
-  for (const part of PARTS) if (typeof reported[part] === "number") parts[part] = tokenCount(reported[part]);
+  for (const part of USAGE_DETAILS)
+    if (typeof reported[part] === "number") parts[part] = tokenCount(reported[part]);
   return parts;
 }
 

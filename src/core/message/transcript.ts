@@ -33,7 +33,6 @@ export class MessageLabels {
     if (!this.#ids.has(message)) this.nameNew(message, id);
   }
 
-  /** Empty for a message without an id. */
   idOf(message: Message): string {
     return this.#ids.get(message) ?? "";
   }
@@ -57,9 +56,9 @@ export class MessageLabels {
   }
 }
 
-/** Result of a call whose run was cut while the tool was running. */
+/** Result of a call whose run was interrupted while the tool was running. */
 export const OUTCOME_UNKNOWN = "interrupted, outcome unknown";
-/** Result of a call whose run was cut before the tool started. */
+/** Result of a call whose run was interrupted before the tool started. */
 export const NEVER_RAN = "interrupted before it ran";
 
 /**
@@ -72,7 +71,7 @@ export class Transcript {
   #calls: readonly ToolUseBlock[] = [];
   /** Their results, by index of the call, and how many there are. */
   #results: (ToolResultBlock | undefined)[] = [];
-  #answered = 0;
+  #resultCount = 0;
   readonly #callIds: Set<string>;
   readonly #closeWith: (call: ToolUseBlock) => string;
 
@@ -135,8 +134,8 @@ export class Transcript {
     const at = this.#calls.findIndex((call) => call.id === result.tool_use_id);
     if (at < 0 || this.#results[at] !== undefined) return false;
     this.#results[at] = result;
-    this.#answered += 1;
-    if (this.#answered === this.#calls.length) this.#flush();
+    this.#resultCount += 1;
+    if (this.#resultCount === this.#calls.length) this.#flush();
     return true;
   }
 
@@ -147,8 +146,8 @@ export class Transcript {
    */
   replaceOlder(head: readonly Message[], kept: number): void {
     const isOpen = this.#calls.length > 0;
-    const stays = Math.min(this.#messages.length, Math.max(isOpen ? 1 : 0, Math.floor(kept)));
-    const tail = this.#messages.slice(this.#messages.length - stays);
+    const keptCount = Math.min(this.#messages.length, Math.max(isOpen ? 1 : 0, Math.floor(kept)));
+    const tail = this.#messages.slice(this.#messages.length - keptCount);
     const open = isOpen ? tail.splice(-1) : [];
     const closed = [...head, ...tail];
     this.#set([...(transcriptViolations(closed).length > 0 ? repairTranscript(closed) : closed), ...open]);
@@ -156,7 +155,7 @@ export class Transcript {
       for (const block of message.content) if (block.type === "tool_use") this.#callIds.add(block.id);
   }
 
-  /** Replaces the first `count` messages with messages that stood here before. */
+  /** Replaces the first `count` messages with the ones they had replaced. */
   restore(messages: readonly Message[], count: number): void {
     this.#set([...messages, ...this.#messages.slice(count)]);
   }
@@ -178,7 +177,7 @@ export class Transcript {
    * Removes messages. An answer with tool calls and the message with their results go together, whichever is
    * meant; open calls of a removed answer are closed.
    */
-  remove(isMeant: (message: Message) => boolean): void {
+  remove(shouldRemove: (message: Message) => boolean): void {
     const messages = this.#messages.slice();
     const kept: Message[] = [];
     for (let at = 0; at < messages.length; at++) {
@@ -186,7 +185,7 @@ export class Transcript {
       if (message === undefined) break;
       const calls = message.role === "assistant" && message.content.some(({ type }) => type === "tool_use");
       const unit = calls && next !== undefined ? [message, next] : [message];
-      if (!unit.some(isMeant)) kept.push(...unit);
+      if (!unit.some(shouldRemove)) kept.push(...unit);
       else if (calls && next === undefined) this.#forgetCalls();
       at += unit.length - 1;
     }
@@ -203,7 +202,7 @@ export class Transcript {
   #forgetCalls(): void {
     this.#calls = [];
     this.#results = [];
-    this.#answered = 0;
+    this.#resultCount = 0;
   }
 }
 
@@ -243,9 +242,11 @@ export function transcriptViolations(messages: readonly Message[]): readonly str
     const results = (message.content as readonly ContentBlock[]).filter(
       (block) => block.type === "tool_result",
     );
-    const answered = results.map((block) => block.tool_use_id);
-    if (answered.join("\n") !== open.join("\n")) {
-      violations.push(`message ${at} answers [${answered.join(", ")}] where [${open.join(", ")}] is asked`);
+    const answeredIds = results.map((block) => block.tool_use_id);
+    if (answeredIds.join("\n") !== open.join("\n")) {
+      violations.push(
+        `message ${at} answers [${answeredIds.join(", ")}] where [${open.join(", ")}] is asked`,
+      );
     }
     open = [];
     for (const block of message.content as readonly ContentBlock[]) {
@@ -269,7 +270,7 @@ function uniqueCalls(
   renamed: Map<string, string>,
 ): AssistantMessage {
   const own = new Set<string>();
-  let changed = false;
+  let isChanged = false;
   const content = message.content.map((block) => {
     if (block.type !== "tool_use") return block;
     let id = block.id;
@@ -277,9 +278,9 @@ function uniqueCalls(
       id = `${block.id === "" ? "call" : block.id}_${n}`;
     own.add(id);
     if (id === block.id) return block;
-    changed = true;
+    isChanged = true;
     if (!renamed.has(block.id)) renamed.set(block.id, id);
     return { ...block, id };
   });
-  return changed ? { ...message, content } : message;
+  return isChanged ? { ...message, content } : message;
 }

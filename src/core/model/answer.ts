@@ -42,10 +42,10 @@ export class AnswerCollector {
   add(part: StreamPart): StreamPart {
     switch (part.type) {
       case "text_delta":
-        this.#grow(part.index, "text", part.text);
+        this.#append(part.index, "text", part.text);
         return part;
       case "thinking_delta":
-        this.#grow(part.index, "thinking", part.text);
+        this.#append(part.index, "thinking", part.text);
         return part;
       case "tool_call_start": {
         const id = this.#idFor(part.index, part.id);
@@ -62,16 +62,18 @@ export class AnswerCollector {
         this.#ids.clear();
         return part;
       case "finish":
-        this.#finish = wholeFinish(part);
+        this.#finish = normalizeFinish(part);
         return part;
       default:
-        throw unusable(`has a part of the unknown type ${JSON.stringify((part as { type?: unknown }).type)}`);
+        throw invalidStream(
+          `has a part of the unknown type ${JSON.stringify((part as { type?: unknown }).type)}`,
+        );
     }
   }
 
   /** The text received so far, including reasoning. */
   written(): string {
-    return this.#inOrder().map(writtenIn).join("");
+    return this.#inOrder().map(slotText).join("");
   }
 
   /** The answer. Throws `invalid_response` if the stream ended without a `finish` part. */
@@ -90,13 +92,13 @@ export class AnswerCollector {
     return { role: "assistant", content: blocks };
   }
 
-  #grow(index: number, kind: "text" | "thinking", text: string): void {
+  #append(index: number, kind: "text" | "thinking", text: string): void {
     const slot = this.#slots.get(index);
     if (slot?.kind === kind) slot.text.add(text);
     else if (slot === undefined) {
-      const begun = { kind, text: new GrowingText() };
-      begun.text.add(text);
-      this.#slots.set(index, begun);
+      const slot = { kind, text: new GrowingText() };
+      slot.text.add(text);
+      this.#slots.set(index, slot);
     } else
       throw new NanoAgentError(
         "invalid_response",
@@ -118,7 +120,7 @@ export class AnswerCollector {
         continue;
       }
       const text = slot.text.toString().toWellFormed();
-      if (text !== "") blocks.push(...(slot.kind === "text" ? parted(text) : [thinkingBlock(text)]));
+      if (text !== "") blocks.push(...(slot.kind === "text" ? splitReasoning(text) : [thinkingBlock(text)]));
     }
     return blocks;
   }
@@ -132,9 +134,9 @@ export class AnswerCollector {
   #idFor(index: number, id: string): string {
     const known = this.#ids.get(index);
     if (known !== undefined) return known;
-    const taken = (candidate: string): boolean => candidate === "" || this.#usedIds.has(candidate);
+    const isTaken = (candidate: string): boolean => candidate === "" || this.#usedIds.has(candidate);
     let unique = id;
-    for (let n = 1; taken(unique); n++) unique = `${id === "" ? "call" : id}_${this.#usedIds.size + n}`;
+    for (let n = 1; isTaken(unique); n++) unique = `${id === "" ? "call" : id}_${this.#usedIds.size + n}`;
     this.#ids.set(index, unique);
     this.#usedIds.add(unique);
     return unique;
@@ -145,44 +147,44 @@ export class AnswerCollector {
  * Splits off reasoning whose opening tag was part of the prompt: everything before a closing tag that stands
  * on its own line, or in its own paragraph, outside of code.
  */
-function parted(text: string): readonly AssistantBlock[] {
-  const at = text.indexOf(CLOSE);
+function splitReasoning(text: string): readonly AssistantBlock[] {
+  const at = text.indexOf(CLOSING_TAG);
   if (at === -1) return [{ type: "text", text }];
-  const thought = text.slice(0, at);
-  const rest = text.slice(at + CLOSE.length);
-  const isInCode = thought.split("```").length % 2 === 0 || thought.endsWith("`");
-  const endsLine = /^[ \t]*(?:\r?\n|$)/.test(rest) && /(?:^|\n)[ \t]*$/.test(thought);
+  const reasoning = text.slice(0, at);
+  const rest = text.slice(at + CLOSING_TAG.length);
+  const isInCode = reasoning.split("```").length % 2 === 0 || reasoning.endsWith("`");
+  const endsLine = /^[ \t]*(?:\r?\n|$)/.test(rest) && /(?:^|\n)[ \t]*$/.test(reasoning);
   const endsParagraph = /^[ \t]*(?:\r?\n[ \t]*\r?\n|$)/.test(rest);
-  if (thought.includes("<think>") || isInCode || !(endsLine || endsParagraph))
+  if (reasoning.includes("<think>") || isInCode || !(endsLine || endsParagraph))
     return [{ type: "text", text }];
   const answer = rest.trimStart();
-  const thinking = thought.trim() === "" ? [] : [thinkingBlock(thought.trim())];
+  const thinking = reasoning.trim() === "" ? [] : [thinkingBlock(reasoning.trim())];
   return answer === "" ? thinking : [...thinking, { type: "text", text: answer }];
 }
 
-const CLOSE = "</think>";
+const CLOSING_TAG = "</think>";
 
 function thinkingBlock(thinking: string): ThinkingBlock {
   return { type: "thinking", thinking };
 }
 
-function writtenIn(slot: Slot): string {
+function slotText(slot: Slot): string {
   if (slot.kind !== "done") return slot.text.toString();
   const { block } = slot;
   if (block.type === "text") return block.text;
   return block.type === "thinking" ? block.thinking : "";
 }
 
-/** The end of an answer, normalized: a model written without types may leave out what it does not know. */
-function wholeFinish(part: FinishPart): FinishPart {
+/** The end of an answer, normalized: a model written in JavaScript may omit fields. */
+function normalizeFinish(part: FinishPart): FinishPart {
   const { finishReason, usage } = part as Partial<FinishPart>;
   if (typeof finishReason?.unified !== "string")
-    throw unusable('has a finish part without a finishReason such as { unified: "stop", raw: "stop" }');
+    throw invalidStream('has a finish part without a finishReason such as { unified: "stop", raw: "stop" }');
   return usage === undefined ? { ...part, usage: NO_USAGE } : part;
 }
 
-function unusable(fault: string): NanoAgentError {
-  return new NanoAgentError("invalid_response", `The model's stream ${fault}.`);
+function invalidStream(problem: string): NanoAgentError {
+  return new NanoAgentError("invalid_response", `The model's stream ${problem}.`);
 }
 
 /** Reads a model stream to its end. Throws what the stream throws. */
@@ -209,7 +211,7 @@ export function modelWith(model: Model, stream: Model["stream"]): Model {
 }
 
 /**
- * The same model, read at the reader's pace: the next part is taken once the promise that `room` returned for
+ * The same model with backpressure: the next part is read once the promise that `room` returned for
  * the previous one has settled.
  */
 export function atPace(model: Model, room: () => Promise<void> | undefined): Model {

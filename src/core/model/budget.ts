@@ -8,9 +8,9 @@ import type { Model, ModelPrice, ModelRequest, TokenPrices } from "./model.ts";
 /** Assumed maximum answer, in tokens, when the model's limit is unknown. */
 const UNKNOWN_OUTPUT_LIMIT = 8_192;
 /** A shorter answer is not worth a request. */
-const LEAST_ANSWER = 64;
+const MIN_ANSWER_TOKENS = 64;
 /** Enough for most answers. If less is left, a request waits for running ones, which may free more. */
-const AMPLE_ANSWER = 8_192;
+const AMPLE_ANSWER_TOKENS = 8_192;
 
 /**
  * Spending limits. Money and tokens count for the session: all its runs (also those before a resume), nested
@@ -32,9 +32,9 @@ export interface Budget {
 /** The limits of a {@link Budget}. */
 export type BudgetLimit = "usd" | "tokens" | "wall_time";
 
-const ABOVE_ZERO = { type: "number", exclusiveMinimum: 0 } as const;
+const POSITIVE = { type: "number", exclusiveMinimum: 0 } as const;
 
-const LIMITS = { usd: ABOVE_ZERO, tokens: ABOVE_ZERO, wallTimeMs: ABOVE_ZERO };
+const LIMITS = { usd: POSITIVE, tokens: POSITIVE, wallTimeMs: POSITIVE };
 
 /** The schema of a budget, without `shared`, which exists only within one process. */
 export const BUDGET_LIMITS: JsonSchema = { type: "object", properties: LIMITS, additionalProperties: false };
@@ -56,7 +56,7 @@ export interface Reservation {
   readonly release: () => void;
 }
 
-interface Ceiling {
+interface ReservedAmount {
   readonly usd: number;
   readonly tokens: number;
 }
@@ -72,14 +72,14 @@ export interface BudgetRequest {
 
 /** Amounts reserved for running requests, and those waiting for some to be released. */
 class Reservations {
-  readonly #open: Ceiling[] = [];
+  readonly #open: ReservedAmount[] = [];
   #released: PromiseWithResolvers<void> | undefined;
 
   get isEmpty(): boolean {
     return this.#open.length === 0;
   }
 
-  sum(of: keyof Ceiling): number {
+  sum(of: keyof ReservedAmount): number {
     return this.#open.reduce((sum, each) => sum + each[of], 0);
   }
 
@@ -91,7 +91,7 @@ class Reservations {
   /**
    * Reserves an amount. The returned function releases it once `spent` is recorded; later calls do nothing.
    */
-  add(most: Ceiling, spent: () => void): () => void {
+  add(most: ReservedAmount, spent: () => void): () => void {
     this.#open.push(most);
     return () => {
       const at = this.#open.indexOf(most);
@@ -183,15 +183,15 @@ export class BudgetLedger {
    * Reserves the cost of a request. Resolves to the limit that does not cover it. Rejects if the signal is
    * aborted while waiting.
    */
-  async reserve(asked: BudgetRequest): Promise<Reservation | BudgetLimit> {
-    const { request, model, signal } = asked;
-    this.#reportedUsd ??= spentUsd(asked);
+  async reserve(planned: BudgetRequest): Promise<Reservation | BudgetLimit> {
+    const { request, model, signal } = planned;
+    this.#reportedUsd ??= spentUsd(planned);
     for (;;) {
-      const most = request.maxOutputTokens ?? longestAnswer(model);
-      const { tokens: room, limit, isShared } = this.#room(asked);
-      if (room >= Math.min(most, AMPLE_ANSWER) || !this.#mayLeaveMore(isShared)) {
-        if (limit === undefined || room >= most) return this.#reservation(asked, most, undefined);
-        return room < LEAST_ANSWER ? limit : this.#reservation(asked, room, limit);
+      const most = request.maxOutputTokens ?? maxAnswerTokens(model);
+      const { tokens: room, limit, isShared } = this.#allowance(planned);
+      if (room >= Math.min(most, AMPLE_ANSWER_TOKENS) || !this.#canGrow(isShared)) {
+        if (limit === undefined || room >= most) return this.#reservation(planned, most, undefined);
+        return room < MIN_ANSWER_TOKENS ? limit : this.#reservation(planned, room, limit);
       }
       // The shared budget also sees releases of this session.
       await orAborted((this.#budget.shared ?? this.#reservations).released, signal);
@@ -199,12 +199,12 @@ export class BudgetLedger {
   }
 
   /** True while running requests may release part of their reservations. */
-  #mayLeaveMore(isShared = false): boolean {
+  #canGrow(isShared = false): boolean {
     return !this.#reservations.isEmpty || (isShared && this.#budget.shared?.isAtWork === true);
   }
 
-  #reservation(asked: BudgetRequest, output: number, cappedBy: BudgetLimit | undefined): Reservation {
-    const { request, model, inputTokens } = asked;
+  #reservation(planned: BudgetRequest, output: number, cappedBy: BudgetLimit | undefined): Reservation {
+    const { request, model, inputTokens } = planned;
     const price = worstCasePrices(model, inputTokens);
     const usd = price === undefined ? 0 : (inputTokens * price.input + output * price.output) / 1_000_000;
     const report = this.#budget.shared?.setAside(usd);
@@ -212,35 +212,39 @@ export class BudgetLedger {
       request: cappedBy === undefined ? request : { ...request, maxOutputTokens: output },
       cappedBy,
       release: this.#reservations.add({ usd, tokens: inputTokens + output }, () =>
-        report?.(this.#newlySpent(asked)),
+        report?.(this.#newlySpent(planned)),
       ),
     };
   }
 
   /** US dollars the session has spent since the last call. */
-  #newlySpent(asked: BudgetRequest): number {
+  #newlySpent(planned: BudgetRequest): number {
     const before = this.#reportedUsd ?? 0;
-    const now = spentUsd(asked);
+    const now = spentUsd(planned);
     this.#reportedUsd = now;
     return now === Number.POSITIVE_INFINITY ? now : now - before;
   }
 
-  #room(asked: BudgetRequest): Room {
-    const { model, inputTokens, spent } = asked;
+  #allowance(planned: BudgetRequest): OutputAllowance {
+    const { model, inputTokens, spent } = planned;
     const { usd, tokens, shared } = this.#budget;
     const price = worstCasePrices(model, inputTokens);
     const { inputTokens: input, outputTokens: output } = spent().usage;
-    let room: Room = { tokens: Number.POSITIVE_INFINITY };
+    let room: OutputAllowance = { tokens: Number.POSITIVE_INFINITY };
     if (tokens !== undefined) {
       const left = tokens - (input + output + this.#reservations.sum("tokens")) - inputTokens;
       room = { tokens: Math.floor(left), limit: "tokens" };
     }
     if (usd !== undefined) {
-      const paid = paidOutput(usd - (spentUsd(asked) + this.#reservations.sum("usd")), inputTokens, price);
+      const paid = affordableOutput(
+        usd - (spentUsd(planned) + this.#reservations.sum("usd")),
+        inputTokens,
+        price,
+      );
       if (paid < room.tokens) room = { tokens: paid, limit: "usd" };
     }
     if (shared !== undefined) {
-      const paid = paidOutput(shared.leftUsd, inputTokens, price);
+      const paid = affordableOutput(shared.leftUsd, inputTokens, price);
       if (paid < room.tokens) room = { tokens: paid, limit: "usd", isShared: true };
     }
     return room;
@@ -248,7 +252,7 @@ export class BudgetLedger {
 }
 
 /** How many output tokens are covered, and which limit that comes from. */
-interface Room {
+interface OutputAllowance {
   readonly tokens: number;
   readonly limit?: BudgetLimit;
   /** True if it is the shared money. */
@@ -259,13 +263,13 @@ function spentUsd({ spent }: BudgetRequest): number {
   return spent().costUsd ?? Number.POSITIVE_INFINITY;
 }
 
-function longestAnswer(model: Model): number {
+function maxAnswerTokens(model: Model): number {
   const limits = [model, ...(model.alternatives ?? [])].map(({ info }) => info?.maxOutputTokens);
   return Math.max(...limits.map((limit) => limit ?? UNKNOWN_OUTPUT_LIMIT));
 }
 
 /** Output tokens that `usd` covers after the input. Nothing if the price is unknown. */
-function paidOutput(usd: number, inputTokens: number, price: TokenPrices | undefined): number {
+function affordableOutput(usd: number, inputTokens: number, price: TokenPrices | undefined): number {
   if (price === undefined) return 0;
   const left = usd * 1_000_000 - inputTokens * price.input;
   if (left < 0) return 0;

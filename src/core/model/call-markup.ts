@@ -7,7 +7,7 @@ import { isRecord, safeParse } from "../base/json.ts";
  */
 export function calledInText(text: string, tools: readonly string[]): string | undefined {
   const answer = text.trim();
-  return calledInJson(answer, tools) ?? calledInMarkup(answer, tools);
+  return callInJson(answer, tools) ?? callInMarkup(answer, tools);
 }
 
 /** How calls begin, at the start of a line or sentence. */
@@ -33,13 +33,13 @@ const OPENING: RegExp = new RegExp(
 /** Maximum characters between the opening of a call and its tool's name. */
 const MAX_BEFORE_NAME = 160;
 
-function calledInMarkup(answer: string, tools: readonly string[]): string | undefined {
+function callInMarkup(answer: string, tools: readonly string[]): string | undefined {
   // Prose after it, or a code fence around it, means that it is only shown.
   if (!/(?:<\/[^<>\n]+>|[|｜]>|\}\s*\]?)$/.test(answer)) return undefined;
   for (const { index, 0: opening } of answer.matchAll(OPENING)) {
     if (!beginsSentence(answer.slice(0, index))) continue;
-    const begun = answer.slice(index, index + opening.length + MAX_BEFORE_NAME);
-    const words: readonly string[] = begun.match(/[\w-]+/g) ?? [];
+    const start = answer.slice(index, index + opening.length + MAX_BEFORE_NAME);
+    const words: readonly string[] = start.match(/[\w-]+/g) ?? [];
     const name = tools.find((tool) => words.includes(tool));
     if (name !== undefined) return name;
   }
@@ -53,14 +53,14 @@ function beginsSentence(before: string): boolean {
 }
 
 /** An answer that consists of a call or a list of calls, in the JSON of Llama and others. */
-function calledInJson(answer: string, tools: readonly string[]): string | undefined {
+function callInJson(answer: string, tools: readonly string[]): string | undefined {
   if (!/^[{[]/.test(answer)) return undefined;
   const parsed = safeParse(answer);
   if (!parsed.ok) return undefined;
   const [call] = Array.isArray(parsed.value) ? parsed.value : [parsed.value];
   if (!isRecord(call)) return undefined;
-  const made = isRecord(call["function"]) ? call["function"] : call;
-  const { name, arguments: args = made["parameters"] } = made;
+  const inner = isRecord(call["function"]) ? call["function"] : call;
+  const { name, arguments: args = inner["parameters"] } = inner;
   const isCall = Object.keys(call).every((key) => CALL_KEYS.has(key)) && args !== undefined;
   return isCall && typeof name === "string" && tools.includes(name) ? name : undefined;
 }

@@ -51,7 +51,7 @@ export function toolPromptText({ name, description, parameters }: ToolSpec): Pro
 /** Characters of ASCII text per token: four and more for words, two to three for digits, code and base64. */
 const ASCII_PER_TOKEN = 3;
 /** Tokens for a punctuation mark after another one: a few of them make one token. */
-const TOKENS_PER_MARK = 0.7;
+const TOKENS_PER_PUNCTUATION = 0.7;
 /** Tokens per UTF-16 unit of any other script. */
 const TOKENS_PER_OTHER = 1.5;
 /** The most any provider charges for a large image. */
@@ -64,20 +64,22 @@ const IMAGE_TOKENS = 5_000;
  */
 export function estimateTokens(text: string): number {
   let others = 0;
-  let marks = 0;
+  let punctuation = 0;
   let before = 0;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     if (unit > 0x7f) others++;
-    else if (unit !== before && isMark(unit) && isMark(before)) marks++;
+    else if (unit !== before && isPunctuation(unit) && isPunctuation(before)) punctuation++;
     before = unit;
   }
-  const plain = text.length - others - marks;
-  return Math.ceil(plain / ASCII_PER_TOKEN + marks * TOKENS_PER_MARK + others * TOKENS_PER_OTHER);
+  const plain = text.length - others - punctuation;
+  return Math.ceil(
+    plain / ASCII_PER_TOKEN + punctuation * TOKENS_PER_PUNCTUATION + others * TOKENS_PER_OTHER,
+  );
 }
 
 /** ASCII punctuation: no letter, digit or blank. */
-function isMark(unit: number): boolean {
+function isPunctuation(unit: number): boolean {
   if (unit <= 0x20 || unit >= 0x7f) return false;
   const isDigit = unit >= 0x30 && unit <= 0x39;
   const letter = unit | 0x20;
@@ -98,15 +100,15 @@ export class InputEstimates {
   ofRequest({ system, tools = [], messages }: ModelRequest, measured?: MeasuredContext): number {
     if (measured !== undefined && measured.messages <= messages.length)
       return measured.tokens + this.#ofMessages(messages.slice(measured.messages));
-    const specs = tools.reduce((sum, tool) => sum + this.#once(tool, () => toolPromptText(tool)), 0);
+    const specs = tools.reduce((sum, tool) => sum + this.#cached(tool, () => toolPromptText(tool)), 0);
     return estimateTokens(system ?? "") + specs + this.#ofMessages(messages);
   }
 
   #ofMessages(messages: readonly Message[]): number {
-    return messages.reduce((sum, message) => sum + this.#once(message, () => promptText(message)), 0);
+    return messages.reduce((sum, message) => sum + this.#cached(message, () => promptText(message)), 0);
   }
 
-  #once(key: object, textOf: () => PromptText): number {
+  #cached(key: object, textOf: () => PromptText): number {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const tokens = tokensOf(textOf());

@@ -27,7 +27,7 @@ export async function toToolResult(
 ): Promise<ToolResult> {
   const value: unknown = await output;
   if (isGenerator(value)) return drain(value, onUpdate, isOver);
-  return fromValue(value);
+  return toResult(value);
 }
 
 async function drain(
@@ -39,7 +39,7 @@ async function drain(
   for (;;) {
     const step = await generator.next();
     if (step.done === true)
-      return step.value === undefined && collected !== "" ? { content: collected } : fromValue(step.value);
+      return step.value === undefined && collected !== "" ? { content: collected } : toResult(step.value);
     if (isOver()) {
       await generator.return?.();
       return { content: collected };
@@ -54,7 +54,7 @@ function isUpdate(value: unknown): value is ToolUpdate {
   return typeof value === "object" && value !== null;
 }
 
-function fromValue(value: unknown): ToolResult {
+function toResult(value: unknown): ToolResult {
   if (value === undefined || value === null) return { content: NO_OUTPUT };
   if (typeof value === "string") return { content: value === "" ? NO_OUTPUT : value };
   // It has no own fields, so it would be serialized as {}.
@@ -127,14 +127,14 @@ export function toBlock(callId: string, result: ToolResult, maxChars: number): T
 export function redactResult(redaction: Redaction | undefined, result: ToolResult): ToolResult {
   if (redaction === undefined) return result;
   try {
-    return redacted(redaction, result);
+    return redactFields(redaction, result);
   } catch {
     // A result that could not be searched may contain anything, as may the error.
     return errorResult("The result of the call is withheld: looking for secrets in it failed.");
   }
 }
 
-function redacted(redaction: Redaction, result: ToolResult): ToolResult {
+function redactFields(redaction: Redaction, result: ToolResult): ToolResult {
   const { content, title, metadata } = result;
   return {
     ...result,
@@ -157,7 +157,7 @@ export function redactError(redaction: Redaction | undefined, error: NanoAgentEr
 }
 
 /** Shorter field names cannot be secrets. */
-const MIN_NAME = 8;
+const MIN_SECRET_NAME = 8;
 
 /** A JSON value with secrets removed from its texts and field names. */
 export function redactJson<T extends Json | { readonly [key: string]: Json | undefined } | undefined>(
@@ -168,8 +168,9 @@ export function redactJson<T extends Json | { readonly [key: string]: Json | und
     if (typeof item === "string") return redaction.text(item);
     if (Array.isArray(item)) return item.map(visit);
     if (!isRecord(item)) return item;
-    const shown = (name: string): string => (name.length < MIN_NAME ? name : redaction.text(name));
-    return Object.fromEntries(Object.entries(item).map(([name, field]) => [shown(name), visit(field)]));
+    const redactName = (name: string): string =>
+      name.length < MIN_SECRET_NAME ? name : redaction.text(name);
+    return Object.fromEntries(Object.entries(item).map(([name, field]) => [redactName(name), visit(field)]));
   };
   return visit(value) as T;
 }
@@ -188,7 +189,7 @@ export function redactUpdates(
 ): Updates {
   if (redaction === undefined) return { push: publish, end: () => undefined };
   let stream: RedactionStream | undefined;
-  const safely = (work: (stream: RedactionStream) => void): void => {
+  const guarded = (work: (stream: RedactionStream) => void): void => {
     try {
       work((stream ??= redaction.stream()));
     } catch {
@@ -197,22 +198,21 @@ export function redactUpdates(
   };
   return {
     push: ({ text, metadata }) =>
-      safely((through) => {
-        const shown = text === undefined ? undefined : through.push(text);
-        if (metadata === undefined && (shown === undefined || shown === "")) return;
-        publish(defined({ text: shown, metadata: metadata && redactJson(redaction, metadata) }));
+      guarded((redactor) => {
+        const cleanText = text === undefined ? undefined : redactor.push(text);
+        if (metadata === undefined && (cleanText === undefined || cleanText === "")) return;
+        publish(defined({ text: cleanText, metadata: metadata && redactJson(redaction, metadata) }));
       }),
     end: () => {
       if (stream === undefined) return;
-      safely((through) => {
-        const text = through.flush();
+      guarded((redactor) => {
+        const text = redactor.flush();
         if (text !== "") publish({ text });
       });
     },
   };
 }
 
-/** The error for a call of an unknown tool, for the model. */
 export function unknownTool(name: string, known: readonly string[]): string {
   if (known.length === 0) return `Unknown tool: ${name}. No tools are available: answer in text.`;
   return `Unknown tool: ${name}.${didYouMean(name, known)} Available: ${known.join(", ")}.`;

@@ -235,7 +235,7 @@ export function defineTool<const S extends SchemaInput = JsonSchema, Own = unkno
     throw misuse(
       `needsApproval of tool "${name}" is ${typeof needsApproval}; pass true, false or a function of the input.`,
     );
-  assertOwnNames(name, definition);
+  assertFamiliarNames(name, definition);
   const schema = compileSchema(parameters ?? NO_PARAMETERS);
   const { type = "unknown" } = schema.jsonSchema;
   if (type !== "object")
@@ -247,7 +247,7 @@ export function defineTool<const S extends SchemaInput = JsonSchema, Own = unkno
 }
 
 /** A misspelled one would leave a tool without arguments, or waiting for the caller. */
-function assertOwnNames(tool: string, definition: object): void {
+function assertFamiliarNames(tool: string, definition: object): void {
   for (const [own, others] of [
     ["parameters", ["inputSchema", "input_schema", "schema"]],
     ["execute", ["run", "handler", "func", "invoke", "callback"]],
@@ -339,7 +339,6 @@ export function assertTool(tool: Tool): void {
     throw misuse(`Tool "${tool.name}" was not made by defineTool(): pass defineTool({ … }).`);
 }
 
-/** True if the tool is shown to the model. */
 export function isOffered({ offered }: Tool): boolean {
   return offered !== false;
 }

@@ -115,8 +115,8 @@ export function compactionPlugin(compactor: Compactor): RunPlugin {
     },
     afterFailure: async (run, error) => {
       if (!isNanoAgentError(error, "context_overflow")) return undefined;
-      const made = await compactConversation(run, compactor, "overflow");
-      return made === undefined ? "in_vain" : "again";
+      const compaction = await compactConversation(run, compactor, "overflow");
+      return compaction === undefined ? "in_vain" : "again";
     },
   };
 }

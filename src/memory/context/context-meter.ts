@@ -32,7 +32,7 @@ export class ContextMeter {
     const { measured, request, tools } = view;
     const bound = this.#boundOf(view, measured?.messages ?? 0);
     if (measured !== undefined) return measured.tokens + bound;
-    const toolBound = tools.reduce((sum, tool) => sum + mostOf(toolPromptText(tool)), 0);
+    const toolBound = tools.reduce((sum, tool) => sum + upperBoundOf(toolPromptText(tool)), 0);
     return bound + toolBound + mostTokens(request.system?.length ?? 0);
   }
 
@@ -47,7 +47,7 @@ export class ContextMeter {
       list.reduce((sum, message) => sum + this.#estimate(message, () => promptText(message)), 0);
     if (measured !== undefined) {
       const estimated = plainFixed + plain(messages.slice(0, measured.messages));
-      this.#ratios.set(conversation, clamped(measured.tokens / Math.max(1, estimated)));
+      this.#ratios.set(conversation, clampRatio(measured.tokens / Math.max(1, estimated)));
     }
     const ratio = this.#ratios.get(conversation) ?? 1;
     const of = (list: readonly Message[]): number => Math.ceil(plain(list) * ratio);
@@ -76,11 +76,11 @@ export class ContextMeter {
   /** The bound of the messages from `from` on, which are only appended to until the next compaction. */
   #boundOf({ conversation, messages, revision }: ContextView, from: number): number {
     const known = this.#bounds.get(conversation);
-    const goesOn = known?.from === from && known.revision === revision;
-    let tokens = goesOn ? known.tokens : 0;
-    for (let at = goesOn ? known.end : from; at < messages.length; at += 1) {
+    const isContinuation = known?.from === from && known.revision === revision;
+    let tokens = isContinuation ? known.tokens : 0;
+    for (let at = isContinuation ? known.end : from; at < messages.length; at += 1) {
       const message = messages[at];
-      if (message !== undefined) tokens += mostOf(promptText(message));
+      if (message !== undefined) tokens += upperBoundOf(promptText(message));
     }
     this.#bounds.set(conversation, { from, revision, end: messages.length, tokens });
     return tokens;
@@ -94,13 +94,13 @@ interface RunningBound {
   readonly tokens: number;
 }
 
-function mostOf({ texts, images, parts }: PromptText): number {
+function upperBoundOf({ texts, images, parts }: PromptText): number {
   const length = texts.reduce((sum, text) => sum + text.length, 0);
   return mostTokens(length) + images * IMAGE_TOKENS + parts * PART_TOKENS;
 }
 
-/** Keeps a report that is far off (a server that omits its cache) from making long text count as nothing. */
-function clamped(ratio: number): number {
+/** Bounds the effect of a wrong report (from a server that omits its cache) on the count of long text. */
+function clampRatio(ratio: number): number {
   return Math.min(3, Math.max(0.5, ratio));
 }
 
@@ -121,10 +121,10 @@ export async function loadTextEstimator(): Promise<TextEstimator> {
       const piece = text.slice(at, at + PIECE).toWellFormed();
       tokens += estimateTokenCount(piece);
       for (const [run] of piece.matchAll(DENSE_RUN)) tokens += run.length * DENSE_EXTRA;
-      for (const [run] of piece.matchAll(MARKS_RUN))
-        tokens += Math.max(0, changesIn(run) * MARK_TOKENS - run.length / MARKS_PER_TOKEN);
+      for (const [run] of piece.matchAll(PUNCTUATION_RUN))
+        tokens += Math.max(0, changesIn(run) * PUNCTUATION_TOKENS - run.length / PUNCTUATION_PER_TOKEN);
     }
-    return Math.ceil(Math.max(tokens, utf8Length(text) / BYTES_PER_TOKEN_AT_MOST));
+    return Math.ceil(Math.max(tokens, utf8Length(text) / MAX_BYTES_PER_TOKEN));
   };
 }
 
@@ -141,16 +141,16 @@ const DENSE_RUN: RegExp = /[A-Za-z0-9+/_-]{40,}/g;
 /** Such a run has about one token per 2.2 characters; the estimator counts one per 7. */
 const DENSE_EXTRA: number = 1 / 2.2 - 1 / 7;
 
-const BYTES_PER_TOKEN_AT_MOST = 16;
+const MAX_BYTES_PER_TOKEN = 16;
 
-/** Nothing but punctuation and symbols. Shorter runs are common in code, and tokenizers have them whole. */
-const MARKS_RUN: RegExp = /[^\p{L}\p{N}\s]{8,}/gu;
+/** Only punctuation and symbols. Shorter runs are common in code, and often single tokens. */
+const PUNCTUATION_RUN: RegExp = /[^\p{L}\p{N}\s]{8,}/gu;
 
-/** The estimator counts one token for six of them, which is right for a ruler of one repeated mark. */
-const MARKS_PER_TOKEN = 6;
+/** The estimator counts one token for six of them, which is right for a line of one repeated character. */
+const PUNCTUATION_PER_TOKEN = 6;
 
-/** Tokens for each mark that differs from the one before. */
-const MARK_TOKENS = 0.7;
+/** Tokens for each character that differs from the one before. */
+const PUNCTUATION_TOKENS = 0.7;
 
 function changesIn(run: string): number {
   let changes = 0;

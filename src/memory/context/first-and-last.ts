@@ -69,8 +69,8 @@ function cutTo(messages: readonly Message[], count: number): Cut | undefined {
 }
 
 function compactionOf(messages: readonly Message[], { head, kept }: Cut, size: ContextSize): Compaction {
-  const gone = messages.slice(head.length, messages.length - kept);
-  const tokensAfter = size.tokens - size.of(gone);
+  const removed = messages.slice(head.length, messages.length - kept);
+  const tokensAfter = size.tokens - size.of(removed);
   return {
     method: "truncation",
     messages: head,

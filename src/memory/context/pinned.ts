@@ -29,7 +29,7 @@ interface FileTouch {
 }
 
 /** The files touched by a call of a file tool, even inside a `batch`; none for other tools. */
-function touchedBy({ name, input }: Pick<ToolUseBlock, "name" | "input">): readonly FileTouch[] {
+function fileTouchesOf({ name, input }: Pick<ToolUseBlock, "name" | "input">): readonly FileTouch[] {
   const action = FILE_TOOLS.get(name);
   const path = input["path"];
   if (action !== undefined) return typeof path === "string" && path !== "" ? [{ path, action }] : [];
@@ -39,11 +39,11 @@ function touchedBy({ name, input }: Pick<ToolUseBlock, "name" | "input">): reado
     const { tool, input: inner } = (call ?? {}) as { readonly tool?: unknown; readonly input?: unknown };
     if (typeof tool !== "string" || tool === "batch" || typeof inner !== "object" || inner === null)
       return [];
-    return touchedBy({ name: tool, input: inner as { readonly [key: string]: unknown } });
+    return fileTouchesOf({ name: tool, input: inner as { readonly [key: string]: unknown } });
   });
 }
 
-function touch(files: Map<string, Set<FileAction>>, path: string, action: FileAction): void {
+function addTouch(files: Map<string, Set<FileAction>>, path: string, action: FileAction): void {
   const actions = files.get(path) ?? new Set<FileAction>();
   files.delete(path);
   files.set(path, actions.add(action));
@@ -63,12 +63,13 @@ interface NoteFacts extends Note {
 
 const OPEN = "<conversation_summary>";
 const CLOSE = "</conversation_summary>";
-const BEGINNING = /^<conversation_summary>\nOn [\d-]+ \d+ older messages of this conversation were left out /;
-/** Maximum number of files in a note; those touched longest ago are left out. */
+const NOTE_START =
+  /^<conversation_summary>\nOn [\d-]+ \d+ older messages of this conversation were left out /;
+/** Maximum number of files in a note; those touched longest ago are omitted. */
 const MAX_FILES = 200;
 
-/** Stands for the removed messages, in the user's name; the next compaction reads it back. */
-export function noteMessage({ now, leftOut, summary, todo, plan, files }: NoteFacts): UserMessage {
+/** Replaces the removed messages, as a message of the user. The next compaction parses it. */
+export function noteMessage({ now, leftOut: omitted, summary, todo, plan, files }: NoteFacts): UserMessage {
   const lead =
     summary === undefined
       ? "They could not be summarised: what is needed of them must be found out again."
@@ -76,7 +77,7 @@ export function noteMessage({ now, leftOut, summary, todo, plan, files }: NoteFa
   return userMessage(
     [
       OPEN,
-      `On ${new Date(now).toISOString().slice(0, 10)} ${leftOut} older messages of this conversation were left out to make room. What the user wrote stands above word for word. ${lead}`,
+      `On ${new Date(now).toISOString().slice(0, 10)} ${omitted} older messages of this conversation were left out to make room. What the user wrote stands above word for word. ${lead}`,
       ...section("summary", summary),
       ...section("approved_plan", plan),
       ...section("todo_list", todo),
@@ -89,7 +90,7 @@ export function noteMessage({ now, leftOut, summary, todo, plan, files }: NoteFa
 export function readNote(message: Message): Note | undefined {
   if (message.role !== "user" || message.content.length !== 1) return undefined;
   const text = messageText(message);
-  if (!BEGINNING.test(text) || !text.endsWith(CLOSE)) return undefined;
+  if (!NOTE_START.test(text) || !text.endsWith(CLOSE)) return undefined;
   return {
     summary: sectionOf(text, "summary"),
     todo: sectionOf(text, "todo_list"),
@@ -163,7 +164,7 @@ export function pinnedOf(messages: readonly Message[]): PinnedMessages {
     const note = readNote(message);
     if (note !== undefined) {
       ({ todo, plan } = { todo, plan, ...defined({ todo: note.todo, plan: note.plan }) });
-      for (const [path, actions] of note.files) for (const action of actions) touch(files, path, action);
+      for (const [path, actions] of note.files) for (const action of actions) addTouch(files, path, action);
       continue;
     }
     for (const block of message.content) {
@@ -171,15 +172,15 @@ export function pinnedOf(messages: readonly Message[]): PinnedMessages {
       if (block.type !== "tool_result" || call === undefined || block.is_error === true) continue;
       if (call.name === TODO_TOOL) todo = todoText(call, textOf(block.content));
       plan = approvedPlan(call, textOf(block.content)) ?? plan;
-      for (const { path, action } of touchedBy(call)) touch(files, path, action);
+      for (const { path, action } of fileTouchesOf(call)) addTouch(files, path, action);
     }
-    const own = ownWords(message);
+    const own = withoutResults(message);
     if (own !== undefined) userMessages.push(own);
   }
   return { userMessages, todo, plan, files };
 }
 
-function ownWords(message: UserMessage): UserMessage | undefined {
+function withoutResults(message: UserMessage): UserMessage | undefined {
   // Memories of other conversations are retrieved afresh each time.
   if (message.name === LONG_TERM_MEMORY) return undefined;
   const content = message.content.filter((block: UserBlock) => block.type !== "tool_result");

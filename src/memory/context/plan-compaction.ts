@@ -39,12 +39,12 @@ export function planCompaction(
   const start = tailStart(messages, size, budget);
   if (start === 0) return undefined;
   const replaced = messages.slice(0, start);
-  const tail = fitted(messages.slice(start), size, budget.tailAtMost);
+  const tail = fitTail(messages.slice(start), size, budget.tailAtMost);
   const pinned = pinnedOf(replaced);
   return {
     replaced,
     pinned,
-    pins: pinsWithin(pinned.userMessages, size, budget.pins),
+    pins: fitPins(pinned.userMessages, size, budget.pins),
     cutTail: tail.cut,
     kept: tail.kept.length,
   };
@@ -56,7 +56,7 @@ export function isSeam(messages: readonly Message[], at: number): boolean {
   return message === undefined || !answersCalls(message);
 }
 
-/** Index of the first message to stay: the earliest seam after which all fits, or what must stay. */
+/** Index of the first message to keep: at the earliest split point after which everything fits. */
 function tailStart(
   messages: readonly Message[],
   size: Pick<ContextSize, "of">,
@@ -87,7 +87,7 @@ const RESULT_CAPS: readonly number[] = [40_000, 10_000, 2_500, 600];
 const OWN_CAPS: readonly number[] = [100_000, 25_000, 6_000, 1_500];
 
 /** The tail, with its longest parts truncated if it would not fit by itself. */
-function fitted(tail: readonly Message[], size: Pick<ContextSize, "of">, limit: number): Tail {
+function fitTail(tail: readonly Message[], size: Pick<ContextSize, "of">, limit: number): Tail {
   let list = tail;
   for (const cap of RESULT_CAPS) {
     if (size.of(list) <= limit) break;
@@ -96,18 +96,19 @@ function fitted(tail: readonly Message[], size: Pick<ContextSize, "of">, limit: 
   const shortened = list;
   for (const cap of OWN_CAPS) {
     if (size.of(list) <= limit) break;
-    list = shortened.map((message) => (message.role === "user" ? cutUserMessage(message, cap) : message));
+    list = shortened.map((message) => (message.role === "user" ? shortenUserMessage(message, cap) : message));
   }
-  let same = 0;
-  while (same < tail.length && list[tail.length - 1 - same] === tail[tail.length - 1 - same]) same += 1;
-  return { cut: list.slice(0, tail.length - same), kept: tail.slice(tail.length - same) };
+  let unchanged = 0;
+  while (unchanged < tail.length && list[tail.length - 1 - unchanged] === tail[tail.length - 1 - unchanged])
+    unchanged += 1;
+  return { cut: list.slice(0, tail.length - unchanged), kept: tail.slice(tail.length - unchanged) };
 }
 
 /** Share of the room reserved for the first message, which states the overall goal. */
 const FIRST_SHARE = 0.25;
 
 /** The messages that fit, newest first: long ones truncated with a mark, a count for the omitted ones. */
-function pinsWithin(
+function fitPins(
   own: readonly UserMessage[],
   size: Pick<ContextSize, "of">,
   room: number,
@@ -118,33 +119,33 @@ function pinsWithin(
   const opening = cutToTokens(first, size, room * FIRST_SHARE);
   let left = room - size.of([opening]);
   const newest: UserMessage[] = [];
-  let leftOut = 0;
+  let omitted = 0;
   for (const message of rest.toReversed()) {
     const isWhole = size.of([message]) <= left;
-    const pin = isWhole || left >= LEAST_PIN ? cutToTokens(message, size, left) : undefined;
+    const pin = isWhole || left >= MIN_PIN_TOKENS ? cutToTokens(message, size, left) : undefined;
     const tokens = pin === undefined ? 0 : size.of([pin]);
     if (pin === undefined || tokens > left) {
-      leftOut += 1;
+      omitted += 1;
       continue;
     }
     newest.unshift(pin);
     left -= tokens;
   }
-  if (leftOut === 0) return [opening, ...newest];
-  const gap = userMessage(
-    `[${leftOut === 1 ? "1 message of the user was" : `${leftOut} messages of the user were`} left out here to make room.]`,
+  if (omitted === 0) return [opening, ...newest];
+  const notice = userMessage(
+    `[${omitted === 1 ? "1 message of the user was" : `${omitted} messages of the user were`} left out here to make room.]`,
   );
-  return [opening, gap, ...newest];
+  return [opening, notice, ...newest];
 }
 
-/** With less room than this a message is left out rather than truncated. */
-const LEAST_PIN = 100;
+/** With less room than this, a message is omitted rather than truncated. */
+const MIN_PIN_TOKENS = 100;
 
 function cutToTokens(message: UserMessage, size: Pick<ContextSize, "of">, tokens: number): UserMessage {
   let cut = message;
   // Characters per token differ by script, so each round measures the result of the last one.
   for (let chars = Math.max(200, tokens * 4); size.of([cut]) > tokens && chars >= 200; chars /= 2)
-    cut = cutUserMessage(message, Math.floor(chars));
+    cut = shortenUserMessage(message, Math.floor(chars));
   return cut;
 }
 
@@ -158,7 +159,7 @@ export function cutResults(messages: readonly Message[], maxChars: number): read
     let changed = false;
     const content = message.content.map((block) => {
       if (block.type !== "tool_result") return block;
-      const cut = cutResult(block, maxChars);
+      const cut = shortenResult(block, maxChars);
       changed ||= cut !== block;
       return cut;
     });
@@ -166,8 +167,8 @@ export function cutResults(messages: readonly Message[], maxChars: number): read
   });
 }
 
-/** A user message with at most `maxChars` of text, the cut marked; the same object if short enough. */
-function cutUserMessage(message: UserMessage, maxChars: number): UserMessage {
+/** A user message truncated to `maxChars` of text, with a marker; the same object if short enough. */
+function shortenUserMessage(message: UserMessage, maxChars: number): UserMessage {
   const length = message.content.reduce(
     (sum, block) => sum + (block.type === "text" ? block.text.length : 0),
     0,
@@ -183,15 +184,15 @@ function cutUserMessage(message: UserMessage, maxChars: number): UserMessage {
   return { ...message, content };
 }
 
-function cutResult(block: ToolResultBlock, maxChars: number): ToolResultBlock {
+function shortenResult(block: ToolResultBlock, maxChars: number): ToolResultBlock {
   const { content } = block;
   if (typeof content === "string") {
-    const text = cutText(content, maxChars);
+    const text = shortenText(content, maxChars);
     return text === content ? block : { ...block, content: text };
   }
   let changed = false;
   const parts = content.map((part: TextBlock | ImageBlock): TextBlock => {
-    const text = part.type === "image" ? IMAGE_LEFT_OUT : cutText(part.text, maxChars);
+    const text = part.type === "image" ? IMAGE_LEFT_OUT : shortenText(part.text, maxChars);
     if (part.type === "text" && text === part.text) return part;
     changed = true;
     return { type: "text", text };
@@ -199,7 +200,7 @@ function cutResult(block: ToolResultBlock, maxChars: number): ToolResultBlock {
   return changed ? { ...block, content: parts } : block;
 }
 
-function cutText(text: string, maxChars: number): string {
+function shortenText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const whole = text.endsWith(CALL_AGAIN) ? text.slice(0, -CALL_AGAIN.length - 1) : text;
   const cut = truncateMiddle(whole, Math.max(0, maxChars - CALL_AGAIN.length - 1));

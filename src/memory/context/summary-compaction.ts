@@ -54,19 +54,19 @@ export function summaryCompaction(options: SummaryCompactionOptions = {}): Compa
 
 const SHORT_RESULT_CHARS = 600;
 /** Share of the limit that truncating must get below; otherwise the next turn hits the limit again. */
-const ENOUGH = 0.6;
+const SHORTENING_TARGET = 0.6;
 const GROWTH = 0.1;
 /** Share of the limit at which the parts that cannot shrink leave no room for a conversation. */
-const NEARLY_ALL = 0.9;
-const PINS = 0.35;
-const LEAST_PINS = 500;
+const MAX_FIXED_SHARE = 0.9;
+const PINNED_SHARE = 0.35;
+const MIN_PIN_TOKENS = 500;
 const SUMMARY_TOKENS = 1_500;
 
 class SummaryCompactor implements Compactor {
   readonly #options: SummaryCompactionOptions;
   readonly #meter = new ContextMeter();
-  /** Tokens below which none is tried: a conversation that cannot shrink must not retry at each turn. */
-  readonly #notBelow = new WeakMap<object, number>();
+  /** Tokens for the next attempt: a conversation that cannot shrink must not retry at each turn. */
+  readonly #retryAbove = new WeakMap<object, number>();
 
   constructor(options: SummaryCompactionOptions) {
     this.#options = options;
@@ -75,7 +75,7 @@ class SummaryCompactor implements Compactor {
   readonly isNeeded = (view: ContextView): boolean | Promise<boolean> => {
     const { limit } = contextLimits(view, this.#options);
     if (limit === undefined) return false;
-    const threshold = Math.max(limit, this.#notBelow.get(view.conversation) ?? 0);
+    const threshold = Math.max(limit, this.#retryAbove.get(view.conversation) ?? 0);
     if (this.#meter.mostTokens(view) <= threshold) return false;
     return this.#meter.measure(view).then(({ tokens }) => tokens > threshold);
   };
@@ -83,10 +83,10 @@ class SummaryCompactor implements Compactor {
   readonly compact = async (task: CompactionTask): Promise<Compaction | undefined> => {
     const size = await this.#meter.measure(task);
     const limits = contextLimits(task, this.#options);
-    const compaction = await this.#made(task, size, limits);
+    const compaction = await this.#compactNow(task, size, limits);
     if (task.signal.aborted) return undefined;
     const after = compaction?.tokensAfter ?? size.tokens;
-    this.#notBelow.set(task.conversation, after + GROWTH * (limits.limit ?? size.tokens));
+    this.#retryAbove.set(task.conversation, after + GROWTH * (limits.limit ?? size.tokens));
     return compaction;
   };
 
@@ -122,13 +122,13 @@ class SummaryCompactor implements Compactor {
     };
   };
 
-  async #made(
+  async #compactNow(
     task: CompactionTask,
     size: ContextSize,
     limits: ContextLimits,
   ): Promise<Compaction | undefined> {
     const plan = this.#plan(task.messages, size, { ...limits, wasRefused: task.reason === "overflow" });
-    const isFull = size.fixed > NEARLY_ALL * (limits.limit ?? Number.POSITIVE_INFINITY);
+    const isFull = size.fixed > MAX_FIXED_SHARE * (limits.limit ?? Number.POSITIVE_INFINITY);
     if (plan === undefined || (isFull && task.reason === "threshold")) {
       const why = isFull
         ? `system prompt and tools alone take about ${size.fixed} tokens, and requests may take ${limits.limit}`
@@ -138,17 +138,17 @@ class SummaryCompactor implements Compactor {
     }
     const shortened = task.reason === "manual" ? undefined : this.#shortened(plan, task, size, limits);
     if (shortened !== undefined) return shortened;
-    const written = await writeSummary({ task, plan, size, window: limits.window, now: this.#now() });
+    const attempt = await writeSummary({ task, plan, size, window: limits.window, now: this.#now() });
     if (task.signal.aborted) return undefined;
     const summarised =
-      written.type === "summary" ? this.#compaction(plan, task, size, written.text) : undefined;
+      attempt.type === "summary" ? this.#compaction(plan, task, size, attempt.text) : undefined;
     if (summarised !== undefined && summarised.tokensAfter < summarised.tokensBefore) return summarised;
     const why =
-      written.type === "none" ? written.why : "the one that was written is longer than what it stands for";
+      attempt.type === "none" ? attempt.why : "the one that was written is longer than what it stands for";
     return this.#withoutSummary(plan, task, size, limits, why);
   }
 
-  /** Keeps a conversation that can still be sent whole; otherwise leaves out its older part. */
+  /** Keeps a conversation that can still be sent; otherwise removes its older part. */
   #withoutSummary(
     plan: CompactionPlan,
     task: CompactionTask,
@@ -170,7 +170,7 @@ class SummaryCompactor implements Compactor {
     return cut;
   }
 
-  /** After a refusal a conversation is too long as it is, whatever the stated window. */
+  /** After a refusal, a conversation is too long, whatever window was stated. */
   #plan(
     messages: readonly Message[],
     size: ContextSize,
@@ -183,8 +183,8 @@ class SummaryCompactor implements Compactor {
       tail: Math.min(keep * most, size.of(messages) * 0.3),
       tailTurns: keepTurns,
       pins: Math.max(
-        PINS * (wasRefused ? room : Math.max(0, limit - size.fixed)),
-        Math.min(room, LEAST_PINS),
+        PINNED_SHARE * (wasRefused ? room : Math.max(0, limit - size.fixed)),
+        Math.min(room, MIN_PIN_TOKENS),
       ),
       tailAtMost: room * 0.5,
     });
@@ -199,13 +199,13 @@ class SummaryCompactor implements Compactor {
   ): Compaction | undefined {
     const { shortenResults = false } = this.#options;
     const before = messages.slice(0, messages.length - kept);
-    const ways = [
+    const candidates = [
       ...(cutTail.length > 0 ? [[...replaced, ...cutTail]] : []),
       ...(shortenResults ? [[...cutResults(replaced, SHORT_RESULT_CHARS), ...cutTail]] : []),
     ];
-    for (const shorter of ways) {
+    for (const shorter of candidates) {
       const tokensAfter = size.tokens - size.of(before) + size.of(shorter);
-      if (tokensAfter <= ENOUGH * Math.min(limits.limit ?? size.tokens, size.tokens))
+      if (tokensAfter <= SHORTENING_TARGET * Math.min(limits.limit ?? size.tokens, size.tokens))
         return { method: "shortening", messages: shorter, kept, tokensBefore: size.tokens, tokensAfter };
     }
     return undefined;
@@ -320,12 +320,12 @@ async function askInPlace({ task, plan, now }: SummaryFacts, room: number | unde
 async function askByText({ task, plan, size, window, now }: SummaryFacts): Promise<WrittenSummary> {
   const { maxOutputTokens, ...request } = withoutStops(task.request);
   // A window that refused the request is smaller than stated, or counts differently.
-  const believed = Math.min(
+  const assumedWindow = Math.min(
     window ?? size.tokens,
     task.reason === "overflow" ? size.tokens * 0.8 : Number.POSITIVE_INFINITY,
   );
-  const answerTokens = Math.min(ANSWER_TOKENS, believed * 0.2);
-  const tokens = Math.max(1_000, Math.floor(believed * 0.85 - answerTokens) - PROMPT_TOKENS);
+  const answerTokens = Math.min(ANSWER_TOKENS, assumedWindow * 0.2);
+  const tokens = Math.max(1_000, Math.floor(assumedWindow * 0.85 - answerTokens) - PROMPT_TOKENS);
   const notes = plan.replaced.map(readNote);
   const summary = notes.findLast((note) => note !== undefined)?.summary;
   const rest = plan.replaced.filter((_message, at) => notes[at] === undefined);
@@ -341,7 +341,7 @@ async function askByText({ task, plan, size, window, now }: SummaryFacts): Promi
         transcriptPrompt(now, task.instructions, summary, transcriptWithin(rest, tokens, size.ofText)),
       ),
     ],
-    ...outputWithin(maxOutputTokens, Math.floor(believed * 0.3)),
+    ...outputWithin(maxOutputTokens, Math.floor(assumedWindow * 0.3)),
   });
   return textOfAnswer(answer);
 }
@@ -398,8 +398,8 @@ function summaryPrompt(now: number, instructions: string | undefined, kept: numb
   return [
     "The conversation is about to grow beyond what fits. Do not go on with the work now: write a summary of everything so far, as text, and call no tool.",
     `The summary takes the place of the older messages. Whoever goes on sees the instructions of the system, the user's own messages word for word, your summary${kept === 0 ? "" : ` and the last ${kept} messages`}, and nothing else.`,
-    ...rules(now),
-    ...attention(instructions),
+    ...formatRules(now),
+    ...focusText(instructions),
   ].join("\n\n");
 }
 
@@ -421,12 +421,12 @@ function transcriptPrompt(
         ]),
     `<transcript>\n${transcript}\n</transcript>`,
     "Write the summary of it. Whoever goes on sees the user's own messages word for word and your summary.",
-    ...rules(now),
-    ...attention(instructions),
+    ...formatRules(now),
+    ...focusText(instructions),
   ].join("\n\n");
 }
 
-function rules(now: number): readonly string[] {
+function formatRules(now: number): readonly string[] {
   return [
     `Copy names, paths, identifiers, commands, figures, addresses and error messages exactly as they stand, in their own language. Write whole dates (today is ${new Date(now).toISOString().slice(0, 10)}), no "now", "above" or "that file". Take over what still matters of an earlier summary. Leave out greetings, what the user's messages say anyway, and the text of files that can be read again.`,
     [
@@ -441,7 +441,7 @@ function rules(now: number): readonly string[] {
   ];
 }
 
-function attention(instructions: string | undefined): readonly string[] {
+function focusText(instructions: string | undefined): readonly string[] {
   return instructions === undefined || instructions.trim() === ""
     ? []
     : [`Pay attention above all to this: ${instructions.trim()}`];
