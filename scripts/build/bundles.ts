@@ -153,7 +153,6 @@ const BUNDLED_PACKAGES: ReadonlySet<string> = new Set([
   "jose",
   "parse5",
   "pkce-challenge",
-  "tokenx",
   "yaml",
   "zod",
 ]);

@@ -2,7 +2,7 @@ import type { ContentBlock, Message } from "../message/message.ts";
 import type { ModelRequest, ToolSpec } from "./model.ts";
 
 /** The text of a message or tool as the model sees it, in pieces, for token counts. */
-export interface PromptText {
+interface PromptText {
   readonly texts: readonly string[];
   readonly images: number;
   /** Parts that cost a few tokens each on top of their text. */
@@ -44,7 +44,7 @@ export function promptText({ content }: Message): PromptText {
   return { texts, images, parts };
 }
 
-export function toolPromptText({ name, description, parameters }: ToolSpec): PromptText {
+function toolPromptText({ name, description, parameters }: ToolSpec): PromptText {
   return { texts: [name, description, JSON.stringify(parameters)], images: 0, parts: 1 };
 }
 
@@ -95,6 +95,11 @@ export interface MeasuredContext {
 /** Estimates the input of requests, each message only once. */
 export class InputEstimates {
   readonly #known = new WeakMap<object, number>();
+  readonly #imageTokens: number;
+
+  constructor(imageTokens: number = IMAGE_TOKENS) {
+    this.#imageTokens = imageTokens;
+  }
 
   /** Estimated input tokens of a request, on the high side; what `measured` covers is taken from there. */
   ofRequest({ system, tools = [], messages }: ModelRequest, measured?: MeasuredContext): number {
@@ -111,18 +116,18 @@ export class InputEstimates {
   #cached(key: object, textOf: () => PromptText): number {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const tokens = tokensOf(textOf());
+    const tokens = tokensOf(textOf(), this.#imageTokens);
     this.#known.set(key, tokens);
     return tokens;
   }
 }
 
-function tokensOf({ texts, images, parts }: PromptText): number {
+function tokensOf({ texts, images, parts }: PromptText, imageTokens: number): number {
   return (
-    texts.reduce((sum, text) => sum + estimateTokens(text), 0) + images * IMAGE_TOKENS + parts * PART_TOKENS
+    texts.reduce((sum, text) => sum + estimateTokens(text), 0) + images * imageTokens + parts * PART_TOKENS
   );
 }
 
 export function estimateOutput(message: Message): number {
-  return tokensOf(promptText(message));
+  return tokensOf(promptText(message), IMAGE_TOKENS);
 }

@@ -72,16 +72,15 @@ class SummaryCompactor implements Compactor {
     this.#options = options;
   }
 
-  readonly isNeeded = (view: ContextView): boolean | Promise<boolean> => {
+  readonly isNeeded = (view: ContextView): boolean => {
     const { limit } = contextLimits(view, this.#options);
     if (limit === undefined) return false;
     const threshold = Math.max(limit, this.#retryAbove.get(view.conversation) ?? 0);
-    if (this.#meter.mostTokens(view) <= threshold) return false;
-    return this.#meter.measure(view).then(({ tokens }) => tokens > threshold);
+    return this.#meter.measure(view).tokens > threshold;
   };
 
   readonly compact = async (task: CompactionTask): Promise<Compaction | undefined> => {
-    const size = await this.#meter.measure(task);
+    const size = this.#meter.measure(task);
     const limits = contextLimits(task, this.#options);
     const compaction = await this.#compactNow(task, size, limits);
     if (task.signal.aborted) return undefined;
@@ -91,9 +90,9 @@ class SummaryCompactor implements Compactor {
   };
 
   readonly preview = async (view: ContextView): Promise<CompactionPreview> => {
-    const size = await this.#meter.measure(view);
+    const size = this.#meter.measure(view);
     const limits = contextLimits(view, this.#options);
-    const isNeeded = await this.isNeeded(view);
+    const isNeeded = this.isNeeded(view);
     const plan = this.#plan(view.messages, size, { ...limits, wasRefused: false });
     const facts = { isNeeded, tokensBefore: size.tokens, limit: limits.limit, window: limits.window };
     if (plan === undefined) {
