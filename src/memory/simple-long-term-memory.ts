@@ -24,8 +24,8 @@ export interface SimpleLongTermMemoryOptions {
  */
 export class SimpleLongTermMemory implements LongTermMemory {
   readonly #settings: StoreSettings;
+  /** By key, oldest first. */
   readonly #records = new Map<string, KeywordRecord>();
-  readonly #byKeyword = new Map<string, Set<KeywordRecord>>();
   #lastId = 0;
 
   /** Throws `invalid_argument` for an invalid limit. */
@@ -40,7 +40,7 @@ export class SimpleLongTermMemory implements LongTermMemory {
 
   /** The keywords that a text is filed under. */
   keywords(): readonly string[] {
-    return [...this.#byKeyword.keys()];
+    return [...new Set([...this.#records.values()].flatMap(({ keywords }) => [...keywords]))];
   }
 
   async record(what: Recordable, { signal }: RecordContext = {}): Promise<RecordOutcome> {
@@ -48,12 +48,15 @@ export class SimpleLongTermMemory implements LongTermMemory {
     const texts = recordTexts(what, this.#settings);
     let known = 0;
     for (const { text, key } of texts) {
-      if (this.#drop(key)) known++;
-      this.#file(text, key);
+      if (this.#records.delete(key)) known++;
+      const { words, parts } = this.#settings.terms.index(text);
+      const keywords = new Set(telling([...words, ...parts]));
+      const time = this.#settings.clock.now();
+      this.#records.set(key, { id: ++this.#lastId, text, time, keywords });
     }
     for (const key of this.#records.keys()) {
       if (this.#records.size <= this.#settings.maxRecords) break;
-      this.#drop(key);
+      this.#records.delete(key);
     }
     return { added: texts.length - known, known };
   }
@@ -63,42 +66,18 @@ export class SimpleLongTermMemory implements LongTermMemory {
     check(query, STRING, "query");
     const wanted = wantedRecords(limit);
     const { terms, loose } = this.#settings.terms.query(query);
-    const strict = this.#sharing(terms);
-    const shared = strict.size > 0 ? strict : this.#sharing(loose);
-    return [...shared]
-      .toSorted(([a, manyA], [b, manyB]) => manyB - manyA || b.id - a.id)
-      .slice(0, wanted)
-      .map(([{ id, text, time }, many]) => ({ id: String(id), text, time, score: many }));
+    const strict = this.#matches(terms);
+    return (strict.length > 0 ? strict : this.#matches(loose))
+      .sort((a, b) => b.score - a.score || Number(b.id) - Number(a.id))
+      .slice(0, wanted);
   }
 
-  #sharing(keywords: readonly string[]): ReadonlyMap<KeywordRecord, number> {
-    const shared = new Map<KeywordRecord, number>();
-    for (const keyword of keywords)
-      for (const filed of this.#byKeyword.get(keyword) ?? []) shared.set(filed, (shared.get(filed) ?? 0) + 1);
-    return shared;
-  }
-
-  #file(text: string, key: string): void {
-    const { words, parts } = this.#settings.terms.index(text);
-    const keywords = new Set(telling([...words, ...parts]));
-    const filed = { id: ++this.#lastId, text, time: this.#settings.clock.now(), keywords };
-    this.#records.set(key, filed);
-    for (const keyword of keywords) {
-      const place = this.#byKeyword.get(keyword) ?? new Set();
-      this.#byKeyword.set(keyword, place.add(filed));
-    }
-  }
-
-  #drop(key: string): boolean {
-    const filed = this.#records.get(key);
-    if (filed === undefined) return false;
-    this.#records.delete(key);
-    for (const keyword of filed.keywords) {
-      const place = this.#byKeyword.get(keyword);
-      place?.delete(filed);
-      if (place?.size === 0) this.#byKeyword.delete(keyword);
-    }
-    return true;
+  /** The records that share keywords; their score is how many. */
+  #matches(keywords: readonly string[]): Recollection[] {
+    return [...this.#records.values()].flatMap(({ id, text, time, keywords: own }) => {
+      const score = keywords.filter((keyword) => own.has(keyword)).length;
+      return score === 0 ? [] : [{ id: String(id), text, time, score }];
+    });
   }
 }
 

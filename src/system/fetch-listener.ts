@@ -7,8 +7,8 @@ export type FetchHandler = (request: Request) => Promise<Response>;
 
 /**
  * A listener for `node:http` that answers with a web handler. The request is aborted when its connection
- * closes; a response is read as fast as it is sent. Invalid requests are refused with a problem: TRACE, which
- * a web `Request` cannot have, with 405, all else with 400.
+ * closes; a response is read as fast as it is sent. A request that a web `Request` cannot be, such as TRACE, is
+ * refused with 400 and a problem.
  */
 export function fetchListener(handler: FetchHandler): RequestListener {
   // Holds requests: one collected early would never abort, and listeners of its signal would hear nothing.
@@ -33,7 +33,8 @@ async function respond(
     const body = new LazyBody(incoming);
     const request = requestOf(incoming, body, signal);
     if (request === undefined) {
-      refuse(outgoing, incoming.method === "TRACE" ? WRONG_METHOD : UNREADABLE);
+      outgoing.writeHead(400, { "content-type": "application/problem+json", connection: "close" });
+      outgoing.end(JSON.stringify(UNREADABLE));
       return;
     }
     outgoing.once("finish", () => body.discard());
@@ -51,36 +52,12 @@ async function respond(
 }
 
 const UNREADABLE = {
-  problem: {
-    type: "about:blank",
-    title: "Bad Request",
-    status: 400,
-    detail: "This cannot be read as a request.",
-    code: "invalid_request",
-  },
-  headers: {},
+  type: "about:blank",
+  title: "Bad Request",
+  status: 400,
+  detail: "This cannot be read as a request.",
+  code: "invalid_request",
 } as const;
-
-/** A web `Request` cannot have this method. */
-const WRONG_METHOD = {
-  problem: {
-    type: "about:blank",
-    title: "Method Not Allowed",
-    status: 405,
-    detail: "Nothing here takes TRACE.",
-    code: "wrong_method",
-  },
-  headers: { allow: "GET, HEAD, POST" },
-} as const;
-
-function refuse(
-  outgoing: ServerResponse,
-  { problem, headers }: typeof UNREADABLE | typeof WRONG_METHOD,
-): void {
-  const type = "application/problem+json";
-  outgoing.writeHead(problem.status, { "content-type": type, connection: "close", ...headers });
-  outgoing.end(JSON.stringify(problem));
-}
 
 /** The request; `undefined` if it has two hosts, or its URL names another place than its host. */
 function requestOf(incoming: IncomingMessage, body: LazyBody, signal: AbortSignal): Request | undefined {
