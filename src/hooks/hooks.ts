@@ -170,7 +170,7 @@ export class Hooks implements RunPlugin {
 
   beforeRequest(_run: Run, request: ModelRequest): Change<ModelRequest> {
     if (!this.#has("pre_reasoning")) return undefined;
-    return this.pre("reasoning", { request }).then((made) => made.request);
+    return this.pre("reasoning", { request }).then((returned) => returned.request);
   }
 
   afterRequest(_run: Run, answer: Answer, request: ModelRequest): Change<Answer> {
@@ -192,8 +192,8 @@ export class Hooks implements RunPlugin {
     if (this.#isEmpty) return publish(event);
     let current: AgentEvent | undefined = event;
     for (const registered of this.#at("pre_print")) {
-      const made = this.#callSync("pre_print", registered, [{ event: current }]);
-      if (made !== undefined) current = (made as HookArguments["print"]).event;
+      const returned = this.#callSync("pre_print", registered, [{ event: current }]);
+      if (returned !== undefined) current = (returned as HookArguments["print"]).event;
       if (current === undefined) return;
     }
     publish(current);
@@ -220,8 +220,8 @@ export class Hooks implements RunPlugin {
   ): Promise<T> {
     let current = first;
     for (const registered of this.#at(point)) {
-      const made = await this.#call(point, registered, argumentsOf(current));
-      if (made !== undefined) current = made as T;
+      const returned = await this.#call(point, registered, argumentsOf(current));
+      if (returned !== undefined) current = returned as T;
     }
     return current;
   }
@@ -272,9 +272,10 @@ export class Hooks implements RunPlugin {
       else fail(hookError(point, name, error));
     };
     try {
-      const made = registered.hook(...([agent, ...args] as never[])) ?? undefined;
-      if (!(made instanceof Promise)) return observer ? undefined : checkedReplacement(point, made, args[0]);
-      made.catch(report);
+      const returned = registered.hook(...([agent, ...args] as never[])) ?? undefined;
+      if (!(returned instanceof Promise))
+        return observer ? undefined : checkedReplacement(point, returned, args[0]);
+      returned.catch(report);
       if (!observer) throw new TypeError("it returned a promise, and the stream waits for nobody");
     } catch (error) {
       report(error);
@@ -298,18 +299,18 @@ function hookError(point: HookPoint, name: string, error: unknown): NanoAgentErr
  * The value a hook returned in place of `current`, if any. Throws for a value the point cannot use and for
  * forbidden changes, so that a mistake is reported where it was made.
  */
-function checkedReplacement(point: HookPoint, made: unknown, current: unknown): unknown {
-  if (made === undefined || made === null) return undefined;
+function checkedReplacement(point: HookPoint, returned: unknown, current: unknown): unknown {
+  if (returned === undefined || returned === null) return undefined;
   const { shape = "nothing", isValid = () => true } = CHECKS[point] ?? {};
-  if (CHECKS[point] !== undefined && (!isRecord(made) || !isValid(made)))
-    throw new TypeError(`it returned ${describeReturned(made)}: return ${shape}, or nothing`);
-  if (point === "pre_acting" && isRecord(made) && isRecord(current)) assertSameCall(made, current);
-  return made;
+  if (CHECKS[point] !== undefined && (!isRecord(returned) || !isValid(returned)))
+    throw new TypeError(`it returned ${describeReturned(returned)}: return ${shape}, or nothing`);
+  if (point === "pre_acting" && isRecord(returned) && isRecord(current)) assertSameCall(returned, current);
+  return returned;
 }
 
 /** The form a hook at this point has to return. */
 const CHECKS: {
-  readonly [P in HookPoint]?: { readonly shape: string; readonly isValid: (made: Fields) => boolean };
+  readonly [P in HookPoint]?: { readonly shape: string; readonly isValid: (returned: Fields) => boolean };
 } = {
   pre_reply: { shape: "{ messages }", isValid: ({ messages }) => areMessages(messages) },
   post_reply: {
@@ -342,11 +343,11 @@ const CHECKS: {
 };
 
 /** Permission and records refer to the call the model made: another one in its place would go unnoticed. */
-function assertSameCall(made: Fields, current: Fields): void {
+function assertSameCall(returned: Fields, current: Fields): void {
   for (const field of ["name", "callId"] as const) {
-    if (made[field] === current[field]) continue;
+    if (returned[field] === current[field]) continue;
     throw new TypeError(
-      `it returned the ${field} ${JSON.stringify(made[field])} for ${JSON.stringify(current[field])}: only input and refuse can be replaced`,
+      `it returned the ${field} ${JSON.stringify(returned[field])} for ${JSON.stringify(current[field])}: only input and refuse can be replaced`,
     );
   }
 }
@@ -364,9 +365,9 @@ function isMessage(message: unknown, role: string): boolean {
   );
 }
 
-function describeReturned(made: unknown): string {
-  if (Array.isArray(made)) return "a list";
-  if (!isRecord(made)) return `a ${typeof made}`;
-  const keys = Object.keys(made);
+function describeReturned(returned: unknown): string {
+  if (Array.isArray(returned)) return "a list";
+  if (!isRecord(returned)) return `a ${typeof returned}`;
+  const keys = Object.keys(returned);
   return keys.length === 0 ? "an empty object" : `an object with ${keys.join(", ")}`;
 }

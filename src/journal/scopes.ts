@@ -46,8 +46,8 @@ export class Scopes {
 
   #innermost(scope: string): SubagentScope | undefined {
     for (let own = scope; own !== ""; own = parentOf(own)) {
-      const found = this.#subagents.get(own);
-      if (found !== undefined) return found;
+      const subagent = this.#subagents.get(own);
+      if (subagent !== undefined) return subagent;
     }
     return undefined;
   }

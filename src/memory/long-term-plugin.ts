@@ -52,12 +52,12 @@ export class LongTermPlugin implements RunPlugin {
     if (texts.length === 0 || run.state.transcript.hasPending) return undefined;
     const { limit = 5, maxChars = 6_000 } = this.#options;
     const query = texts.join("\n");
-    const found = await this.#callStore(run, "searched", async (signal) => {
+    const lines = await this.#callStore(run, "searched", async (signal) => {
       const recollections: unknown = await this.#store.retrieve(query, { limit, signal });
       return linesOf(recollections, { limit, maxChars });
     });
-    if (found === undefined || found.length === 0) return undefined;
-    const text = `<${LONG_TERM_MEMORY}>\n${this.#leadIn()}\n${found.join("\n")}\n</${LONG_TERM_MEMORY}>`;
+    if (lines === undefined || lines.length === 0) return undefined;
+    const text = `<${LONG_TERM_MEMORY}>\n${this.#leadIn()}\n${lines.join("\n")}\n</${LONG_TERM_MEMORY}>`;
     const message = { ...userMessage(text), name: LONG_TERM_MEMORY };
     return { type: "user_message", message, source: "memory" };
   }
@@ -202,9 +202,9 @@ function retrieveTool(store: LongTermMemory, timeoutMs: number): Tool {
     readOnly: true,
     timeoutMs,
     execute: async ({ keywords, limit }, { signal }) => {
-      const found = await store.retrieve(keywords.join("\n"), { limit: limit ?? 5, signal });
-      if (found.length === 0) return { content: "Nothing was found.", title: "nothing" };
-      return { content: found.map(recollectionLine).join("\n"), title: `${found.length} found` };
+      const hits = await store.retrieve(keywords.join("\n"), { limit: limit ?? 5, signal });
+      if (hits.length === 0) return { content: "Nothing was found.", title: "nothing" };
+      return { content: hits.map(recollectionLine).join("\n"), title: `${hits.length} found` };
     },
   });
 }

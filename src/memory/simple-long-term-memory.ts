@@ -64,12 +64,12 @@ export class SimpleLongTermMemory implements LongTermMemory {
   async retrieve(query: string, { limit, signal }: RetrieveOptions = {}): Promise<readonly Recollection[]> {
     if (signal?.aborted === true) throw abortError(signal);
     check(query, STRING, "query");
-    const wanted = wantedRecords(limit);
+    const count = wantedRecords(limit);
     const { terms, loose } = this.#settings.terms.query(query);
     const strict = this.#matches(terms);
     return (strict.length > 0 ? strict : this.#matches(loose))
       .sort((a, b) => b.score - a.score || Number(b.id) - Number(a.id))
-      .slice(0, wanted);
+      .slice(0, count);
   }
 
   /** The records that share keywords; their score is how many. */

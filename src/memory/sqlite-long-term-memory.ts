@@ -296,11 +296,11 @@ export class SqliteLongTermMemory implements LongTermMemory {
 
   /** The newest records, newest first. Default: 50 of them. */
   async list({ limit = 50 }: { readonly limit?: number } = {}): Promise<readonly StoredMemory[]> {
-    const wanted = wantedRecords(limit);
+    const count = wantedRecords(limit);
     return this.#work(undefined, (database) =>
       database
         .prepare("SELECT id, text, time, origin, session FROM memories ORDER BY time DESC, id DESC LIMIT ?")
-        .all(wanted)
+        .all(count)
         .map(({ id, text, time, origin, session }) => ({
           id: String(id),
           text: String(text),
@@ -466,12 +466,12 @@ async function retrieveFrom(
   { limit, signal }: RetrieveOptions,
 ): Promise<readonly Recollection[]> {
   check(query, STRING, "query");
-  const wanted = wantedRecords(limit);
+  const count = wantedRecords(limit);
   const [vector] = await vectorsOf(query.trim() === "" ? [] : [query], settings, signal);
   return work(signal, (database) => {
     const now = settings.clock.now();
-    const found = candidatesFor(database, settings, { query, limit: wanted, vector });
-    const best = rank(found, now, settings).slice(0, wanted);
+    const found = candidatesFor(database, settings, { query, limit: count, vector });
+    const best = rank(found, now, settings).slice(0, count);
     const ids = best.map(({ id }) => id);
     if (ids.length > 0) touch(database, ids, now);
     const select = database.prepare("SELECT text FROM memories WHERE id = ?");
@@ -513,9 +513,9 @@ function candidatesFor(
   search: { readonly query: string; readonly limit: number; readonly vector: Float32Array | undefined },
 ): readonly Candidate[] {
   const { terms, loose } = reader.query(search.query);
-  const most = Math.max(MIN_CANDIDATES, search.limit * 4);
-  const strict = matches(database, terms, most);
-  const found = strict.size === 0 ? matches(database, loose, most) : strict;
+  const maxCandidates = Math.max(MIN_CANDIDATES, search.limit * 4);
+  const strict = matches(database, terms, maxCandidates);
+  const found = strict.size === 0 ? matches(database, loose, maxCandidates) : strict;
   const { vector } = search;
   if (vector === undefined || embedder === undefined) return [...found.values()];
   const rows = database
@@ -535,7 +535,11 @@ function cosine(a: Float32Array, b: Float32Array): number {
   return a.length === b.length ? a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0) : 0;
 }
 
-function matches(database: DatabaseSync, terms: readonly string[], most: number): Map<number, Candidate> {
+function matches(
+  database: DatabaseSync,
+  terms: readonly string[],
+  maxCandidates: number,
+): Map<number, Candidate> {
   if (terms.length === 0) return new Map();
   const rows = database
     .prepare(
@@ -544,7 +548,7 @@ function matches(database: DatabaseSync, terms: readonly string[], most: number)
        JOIN memories AS m ON m.id = f.id`,
     )
     // Quoted operators of the search language are plain words. Terms contain no quotes.
-    .all(terms.map((term) => `"${term}"`).join(" OR "), most);
+    .all(terms.map((term) => `"${term}"`).join(" OR "), maxCandidates);
   return new Map(
     rows.map(({ id, time, fit }) => [Number(id), { id: Number(id), time: Number(time), text: -Number(fit) }]),
   );
@@ -566,7 +570,7 @@ function rank(
   now: number,
   { recencyWeight: weight, recencyHalfLifeMs }: StoreSettings,
 ): readonly { readonly id: number; readonly time: number; readonly score: number }[] {
-  const best = candidates.reduce((most, { text = 0 }) => Math.max(most, text), 0);
+  const best = candidates.reduce((highest, { text = 0 }) => Math.max(highest, text), 0);
   const hasVectors = candidates.some(({ similarity }) => similarity !== undefined);
   return candidates
     .flatMap(({ id, time, text = 0, similarity = 0 }) => {

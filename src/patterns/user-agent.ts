@@ -285,8 +285,8 @@ function questionText({ name, field, required }: FieldQuestion): string {
     ...(required ? [] : ["optional"]),
     ...(usual === undefined ? [] : [`without an answer ${JSON.stringify(usual)}`]),
   ];
-  const about = typeof description === "string" ? `: ${description}` : "";
-  return `${name}${about}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
+  const descriptionText = typeof description === "string" ? `: ${description}` : "";
+  return `${name}${descriptionText}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
 }
 
 /** Names of the types a field may have, including alternatives. */
@@ -299,8 +299,8 @@ function typesOf({ type, anyOf, nullable }: { readonly [keyword: string]: unknow
 function readAnswer(answer: string, field: JsonSchema): unknown {
   const { type, enum: choices } = field;
   if (Array.isArray(choices)) {
-    const meant = choices.find((choice) => String(choice).toLowerCase() === answer.toLowerCase());
-    return meant ?? answer;
+    const choice = choices.find((choice) => String(choice).toLowerCase() === answer.toLowerCase());
+    return choice ?? answer;
   }
   if (answer === "null" && typesOf(field).includes("null")) return null;
   // An invalid number is reported as entered, not as text.

@@ -13,13 +13,13 @@ export function makePrivateFolders(
   const missing: string[] = [];
   for (let path = folder; !existsSync(path) && dirname(path) !== path; path = dirname(path))
     missing.push(path);
-  const made = missing.reverse();
-  for (const path of made) {
+  const created = missing.reverse();
+  for (const path of created) {
     try {
       make(path);
     } catch (error) {
       if (!existsSync(path)) throw error;
     }
   }
-  return made;
+  return created;
 }

@@ -12,21 +12,21 @@ import {
 
 /** The Messages API (https://docs.anthropic.com/en/api/messages and …/build-with-claude/streaming). */
 export const anthropicVendor: Vendor = {
-  check: (body, found) => {
-    found.field("model", body["model"], "filled");
+  check: (body, issues) => {
+    issues.field("model", body["model"], "filled");
     const maxTokens = body["max_tokens"];
     if (!Number.isInteger(maxTokens) || Number(maxTokens) < 1)
-      found.add("max_tokens", "must be a whole number from 1");
+      issues.add("max_tokens", "must be a whole number from 1");
     if (body["system"] !== undefined && typeof body["system"] !== "string")
-      checkBlocks("system", body["system"], found);
-    if (body["tools"] !== undefined) checkTools(body["tools"], found);
-    if (isRecord(body["tool_choice"])) found.toolChoice(body["tool_choice"]["name"]);
+      checkBlocks("system", body["system"], issues);
+    if (body["tools"] !== undefined) checkTools(body["tools"], issues);
+    if (isRecord(body["tool_choice"])) issues.toolChoice(body["tool_choice"]["name"]);
     if (countCacheMarks(body) > MAX_CACHE_MARKS)
-      found.add("body", `has more than ${MAX_CACHE_MARKS} cache_control marks`);
-    checkSampling(body, found);
-    checkMessages(found.someObjects("messages", body["messages"], "are empty"), found);
+      issues.add("body", `has more than ${MAX_CACHE_MARKS} cache_control marks`);
+    checkSampling(body, issues);
+    checkMessages(issues.someObjects("messages", body["messages"], "are empty"), issues);
   },
-  error: (fault) => ({ ...errorOf(fault), request_id: "req_scripted" }),
+  error: (error) => ({ ...errorOf(error), request_id: "req_scripted" }),
   speak: speechOf(
     { stop: "end_turn", tool_use: "tool_use", length: "max_tokens", refusal: "refusal", pause: "pause_turn" },
     (context, usage) => {
@@ -79,7 +79,7 @@ export const anthropicVendor: Vendor = {
           yield event("content_block_stop", { index });
           index += 1;
         },
-        fail: (fault) => namedEvent("error", errorOf(fault)),
+        fail: (error) => namedEvent("error", errorOf(error)),
         end: (stop_reason) => [
           event("message_delta", {
             delta: { stop_reason, stop_sequence: null },
@@ -97,9 +97,9 @@ function event(type: string, data: Fields): string {
 }
 
 /** https://docs.anthropic.com/en/api/errors. */
-function errorOf(fault: VendorFault): Fields {
-  const type = ERROR_TYPES[statusOf(fault)] ?? "api_error";
-  return { type: "error", error: { type, message: fault.message } };
+function errorOf(error: VendorFault): Fields {
+  const type = ERROR_TYPES[statusOf(error)] ?? "api_error";
+  return { type: "error", error: { type, message: error.message } };
 }
 
 const ERROR_TYPES: { readonly [status: number]: string } = {
@@ -117,72 +117,72 @@ const ERROR_TYPES: { readonly [status: number]: string } = {
 const MAX_CACHE_MARKS = 4;
 
 /** Options that cannot be combined with extended thinking. */
-function checkSampling(body: Fields, found: Violations): void {
+function checkSampling(body: Fields, issues: Violations): void {
   const { thinking, temperature, top_k, top_p, tool_choice, max_tokens } = body;
   const type = isRecord(thinking) ? thinking["type"] : undefined;
   if (type !== "enabled" && type !== "adaptive") return;
   if (temperature !== undefined && temperature !== 1)
-    found.add("temperature", "may only be 1 while the model thinks");
-  if (top_k !== undefined) found.add("top_k", "is not allowed while the model thinks");
+    issues.add("temperature", "may only be 1 while the model thinks");
+  if (top_k !== undefined) issues.add("top_k", "is not allowed while the model thinks");
   if (top_p !== undefined && !(Number(top_p) >= 0.95 && Number(top_p) <= 1))
-    found.add("top_p", "must be from 0.95 to 1 while the model thinks");
+    issues.add("top_p", "must be from 0.95 to 1 while the model thinks");
   if (isRecord(tool_choice) && /^(?:any|tool)$/.test(String(tool_choice["type"])))
-    found.add("tool_choice", "forces a tool, which is not allowed while the model thinks");
-  if (type === "enabled" && isRecord(thinking)) checkBudget(thinking["budget_tokens"], max_tokens, found);
+    issues.add("tool_choice", "forces a tool, which is not allowed while the model thinks");
+  if (type === "enabled" && isRecord(thinking)) checkBudget(thinking["budget_tokens"], max_tokens, issues);
 }
 
-function checkBudget(budget: unknown, max_tokens: unknown, found: Violations): void {
+function checkBudget(budget: unknown, max_tokens: unknown, issues: Violations): void {
   if (!Number.isInteger(budget) || Number(budget) < 1_024)
-    found.add("thinking.budget_tokens", "must be a whole number from 1024");
+    issues.add("thinking.budget_tokens", "must be a whole number from 1024");
   else if (Number(budget) >= Number(max_tokens))
-    found.add("thinking.budget_tokens", "must be less than max_tokens");
+    issues.add("thinking.budget_tokens", "must be less than max_tokens");
 }
 
-function checkTools(tools: unknown, found: Violations): void {
-  for (const [where, { type, name, input_schema }] of found.objects("tools", tools)) {
+function checkTools(tools: unknown, issues: Violations): void {
+  for (const [where, { type, name, input_schema }] of issues.objects("tools", tools)) {
     // The vendor's own tools have a type and no schema.
-    if (type !== undefined && type !== "custom") found.vendorTool(name);
+    if (type !== undefined && type !== "custom") issues.vendorTool(name);
     else {
-      found.tool(where, name, input_schema);
-      found.plainSchema(where, input_schema);
+      issues.tool(where, name, input_schema);
+      issues.plainSchema(where, input_schema);
     }
   }
 }
 
-function checkMessages(messages: readonly ObjectAt[], found: Violations): void {
+function checkMessages(messages: readonly ObjectAt[], issues: Violations): void {
   let open: readonly string[] = [];
   for (const [at, [where, { role, content }]] of messages.entries()) {
     // Adjacent messages of one role count as one, and either role may come first.
     if (role !== "user" && role !== "assistant")
-      found.add(where, `has role ${JSON.stringify(role)}; there are user and assistant`);
-    const blocks = contentBlocks(`${where}.content`, content, found);
+      issues.add(where, `has role ${JSON.stringify(role)}; there are user and assistant`);
+    const blocks = contentBlocks(`${where}.content`, content, issues);
     const results = blocks.filter((block) => block["type"] === "tool_result");
     if (role === "user") {
-      const answered = results.map((block) => block["tool_use_id"]);
-      found.answers(where, open, answered);
+      const answeredIds = results.map((block) => block["tool_use_id"]);
+      issues.answers(where, open, answeredIds);
       if (blocks.slice(0, results.length).some((block) => block["type"] !== "tool_result"))
-        found.add(where, "has other content before its tool results");
+        issues.add(where, "has other content before its tool results");
       open = [];
     } else {
-      if (results.length > 0) found.add(where, "has tool results in an assistant message");
+      if (results.length > 0) issues.add(where, "has tool results in an assistant message");
       open = blocks.filter(({ type }) => type === "tool_use").map(({ id }) => String(id));
       const text = blocks.at(-1)?.["text"];
       if (at === messages.length - 1 && typeof text === "string" && text !== text.trimEnd())
-        found.add(where, "is the last message and ends with blanks");
+        issues.add(where, "is the last message and ends with blanks");
     }
   }
-  if (open.length > 0) found.add("messages", `end without an answer to the call ${open.join(", ")}`);
+  if (open.length > 0) issues.add("messages", `end without an answer to the call ${open.join(", ")}`);
 }
 
-function contentBlocks(where: string, content: unknown, found: Violations): readonly Fields[] {
-  if (typeof content !== "string") return checkBlocks(where, content, found);
-  found.field(where, content, "words");
+function contentBlocks(where: string, content: unknown, issues: Violations): readonly Fields[] {
+  if (typeof content !== "string") return checkBlocks(where, content, issues);
+  issues.field(where, content, "words");
   return [{ type: "text", text: content }];
 }
 
-function checkBlocks(where: string, content: unknown, found: Violations): readonly Fields[] {
-  return found.someObjects(where, content).map(([place, block]) => {
-    checkBlock(place, block, found);
+function checkBlocks(where: string, content: unknown, issues: Violations): readonly Fields[] {
+  return issues.someObjects(where, content).map(([path, block]) => {
+    checkBlock(path, block, issues);
     return block;
   });
 }
@@ -213,21 +213,21 @@ const BLOCKS: Shapes = {
 
 const SOURCES: Shapes = { base64: { data: "filled" }, url: { url: "filled" }, file: { file_id: "filled" } };
 
-function checkBlock(where: string, block: Fields, found: Violations): void {
+function checkBlock(where: string, block: Fields, issues: Violations): void {
   const { type, id, source, content } = block;
-  found.typed(where, block, BLOCKS);
+  issues.typed(where, block, BLOCKS);
   if (type === "tool_use" && typeof id === "string" && !/^[a-zA-Z0-9_-]*$/.test(id))
-    found.add(`${where}.id`, "has other characters than a-z A-Z 0-9 _ -");
+    issues.add(`${where}.id`, "has other characters than a-z A-Z 0-9 _ -");
   if (type === "image" && isRecord(source)) {
-    found.typed(`${where}.source`, source, SOURCES);
+    issues.typed(`${where}.source`, source, SOURCES);
     if (source["type"] === "base64" && !/^image\/(?:jpeg|png|gif|webp)$/.test(String(source["media_type"])))
-      found.add(`${where}.source.media_type`, "is not an image type that is taken");
+      issues.add(`${where}.source.media_type`, "is not an image type that is taken");
   }
   if (type !== "tool_result" || content === undefined || typeof content === "string") return;
-  for (const [place, part] of found.objects(`${where}.content`, content)) {
-    checkBlock(place, part, found);
+  for (const [path, part] of issues.objects(`${where}.content`, content)) {
+    checkBlock(path, part, issues);
     if (block["is_error"] === true && part["type"] !== "text")
-      found.add(place, "is not a text, and the result is an error");
+      issues.add(path, "is not a text, and the result is an error");
   }
 }
 

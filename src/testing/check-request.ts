@@ -21,10 +21,10 @@ export const VENDORS: { readonly [W in WireName]: Vendor } = {
  * a valid request.
  */
 export function checkRequest(wire: WireName, body: unknown): readonly string[] {
-  const found = new Violations();
+  const issues = new Violations();
   if (isRecord(body)) {
-    found.text("body", body);
-    VENDORS[wire].check(body, found);
-  } else found.add("body", "is not a JSON object");
-  return found.list;
+    issues.text("body", body);
+    VENDORS[wire].check(body, issues);
+  } else issues.add("body", "is not a JSON object");
+  return issues.list;
 }

@@ -10,19 +10,19 @@ import { deltas, speechOf, spokenCall, statusOf, type Vendor, type VendorFault }
  * `MALFORMED_FUNCTION_CALL`.
  */
 export const googleVendor: Vendor = {
-  check: (body, found) => {
+  check: (body, issues) => {
     const system = body["systemInstruction"] ?? body["system_instruction"];
-    if (system !== undefined) checkContent("systemInstruction", isRecord(system) ? system : {}, found);
+    if (system !== undefined) checkContent("systemInstruction", isRecord(system) ? system : {}, issues);
     for (const [where, { functionDeclarations: list }] of body["tools"] === undefined
       ? []
-      : found.objects("tools", body["tools"])) {
+      : issues.objects("tools", body["tools"])) {
       if (list === undefined) continue;
-      for (const [place, declared] of found.objects(`${where}.functionDeclarations`, list)) {
+      for (const [path, declared] of issues.objects(`${where}.functionDeclarations`, list)) {
         const { name, parameters, parametersJsonSchema = parameters ?? { type: "object" } } = declared;
-        found.tool(place, name, parametersJsonSchema);
+        issues.tool(path, name, parametersJsonSchema);
       }
     }
-    checkContents(found.someObjects("contents", body["contents"], "are empty"), found);
+    checkContents(issues.someObjects("contents", body["contents"], "are empty"), issues);
   },
   error: errorOf,
   speak: speechOf(
@@ -64,7 +64,7 @@ export const googleVendor: Vendor = {
           else yield chunk([{ functionCall: { id: piece.id, name, args }, ...take() }]);
           return args === undefined;
         },
-        fail: (fault) => data(errorOf(fault)),
+        fail: (error) => data(errorOf(error)),
         end: (reason) => [chunk([{ text: "", ...take() }], reason)],
       };
     },
@@ -87,9 +87,9 @@ function usageOf(usage: Usage, final: boolean): Fields {
 }
 
 /** https://google.aip.dev/193. */
-function errorOf(fault: VendorFault): Fields {
-  const code = statusOf(fault);
-  return { error: { code, message: fault.message, status: STATUS_WORDS[code] ?? "INTERNAL" } };
+function errorOf(error: VendorFault): Fields {
+  const code = statusOf(error);
+  return { error: { code, message: error.message, status: STATUS_WORDS[code] ?? "INTERNAL" } };
 }
 
 const STATUS_WORDS: { readonly [status: number]: string } = {
@@ -103,38 +103,38 @@ const STATUS_WORDS: { readonly [status: number]: string } = {
   504: "DEADLINE_EXCEEDED",
 };
 
-function checkContents(contents: readonly ObjectAt[], found: Violations): void {
+function checkContents(contents: readonly ObjectAt[], issues: Violations): void {
   if (contents[0] !== undefined && contents[0][1]["role"] !== "user")
-    found.add("contents[0]", "is not of role user");
+    issues.add("contents[0]", "is not of role user");
   let open: readonly Fields[] = [];
   for (const [where, content] of contents) {
     const { role } = content;
-    if (role !== "user" && role !== "model") found.add(`${where}.role`, `is ${JSON.stringify(role)}`);
-    const parts = checkContent(where, content, found);
+    if (role !== "user" && role !== "model") issues.add(`${where}.role`, `is ${JSON.stringify(role)}`);
+    const parts = checkContent(where, content, issues);
     const answers = parts.map((part) => part["functionResponse"]).filter(isRecord);
     if (role === "model") {
-      if (open.length > 0) found.add(where, "follows function calls without their responses");
-      if (answers.length > 0) found.add(where, "has function responses of role model");
-    } else checkAnswers(where, open, answers, found);
+      if (open.length > 0) issues.add(where, "follows function calls without their responses");
+      if (answers.length > 0) issues.add(where, "has function responses of role model");
+    } else checkAnswers(where, open, answers, issues);
     open = parts.map((part) => part["functionCall"]).filter(isRecord);
   }
-  if (open.length > 0) found.add("contents", "end with function calls that have no responses");
+  if (open.length > 0) issues.add("contents", "end with function calls that have no responses");
 }
 
 function checkAnswers(
   where: string,
   open: readonly Fields[],
   answers: readonly Fields[],
-  found: Violations,
+  issues: Violations,
 ): void {
   if (open.length !== answers.length) {
-    found.add(where, `has ${answers.length} function responses for ${open.length} function calls`);
+    issues.add(where, `has ${answers.length} function responses for ${open.length} function calls`);
     return;
   }
   for (const [at, call] of open.entries()) {
     const answer = answers[at];
     if (answer?.["name"] !== call["name"] || answer?.["id"] !== call["id"])
-      found.add(where, `does not answer the call of ${String(call["name"])} in its place`);
+      issues.add(where, `does not answer the call of ${String(call["name"])} in its place`);
   }
 }
 
@@ -149,20 +149,20 @@ const KINDS = {
   codeExecutionResult: {},
 } as const;
 
-function checkContent(where: string, content: Fields, found: Violations): readonly Fields[] {
-  const parts = found.someObjects(`${where}.parts`, content["parts"], "are empty");
-  return parts.map(([place, part]) => {
+function checkContent(where: string, content: Fields, issues: Violations): readonly Fields[] {
+  const parts = issues.someObjects(`${where}.parts`, content["parts"], "are empty");
+  return parts.map(([path, part]) => {
     const kinds = Object.keys(KINDS).filter((key) => part[key] !== undefined);
     const [kind = ""] = kinds;
     const value = part[kind];
     if (kinds.length !== 1)
-      found.add(place, `has ${kinds.join(" and ") || "no data"}; a part has exactly one kind`);
-    else if (kind !== "text") found.typed(`${place}.${kind}`, isRecord(value) ? value : {}, KINDS, kind);
-    if (part["text"] === "" && part["thoughtSignature"] === undefined) found.add(place, "is an empty text");
+      issues.add(path, `has ${kinds.join(" and ") || "no data"}; a part has exactly one kind`);
+    else if (kind !== "text") issues.typed(`${path}.${kind}`, isRecord(value) ? value : {}, KINDS, kind);
+    if (part["text"] === "" && part["thoughtSignature"] === undefined) issues.add(path, "is an empty text");
     if (kind === "functionCall" && isRecord(value)) {
       const { args, id } = value;
-      if (args !== undefined) found.field(`${place}.functionCall.args`, args, "object");
-      if (id !== undefined) found.field(`${place}.functionCall.id`, id, "callId");
+      if (args !== undefined) issues.field(`${path}.functionCall.args`, args, "object");
+      if (id !== undefined) issues.field(`${path}.functionCall.id`, id, "callId");
     }
     return part;
   });

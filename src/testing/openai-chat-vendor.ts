@@ -7,21 +7,21 @@ import { deltas, openAiError, speechOf, spokenCall, type Vendor } from "./speech
  * `reasoning_content`, as with compatible servers; this format cannot carry signatures.
  */
 export const openAiChatVendor: Vendor = {
-  check: (body, found) => {
+  check: (body, issues) => {
     const { model, stream, stream_options, tools, parallel_tool_calls, tool_choice: choice } = body;
-    found.field("model", model, "filled");
+    issues.field("model", model, "filled");
     if (stream_options !== undefined && stream !== true)
-      found.add("stream_options", "are only allowed when streaming");
+      issues.add("stream_options", "are only allowed when streaming");
     if (tools !== undefined)
-      for (const [where, tool] of found.someObjects("tools", tools, "are empty; leave the field out"))
-        checkTool(where, tool, found);
+      for (const [where, tool] of issues.someObjects("tools", tools, "are empty; leave the field out"))
+        checkTool(where, tool, issues);
     if (parallel_tool_calls !== undefined && tools === undefined)
-      found.add("parallel_tool_calls", "is given without tools");
+      issues.add("parallel_tool_calls", "is given without tools");
     if (choice !== undefined)
-      found.toolChoice(
+      issues.toolChoice(
         isRecord(choice) && isRecord(choice["function"]) ? choice["function"]["name"] : undefined,
       );
-    checkMessages(found.someObjects("messages", body["messages"], "are empty"), found);
+    checkMessages(issues.someObjects("messages", body["messages"], "are empty"), issues);
   },
   error: openAiError,
   speak: speechOf(
@@ -59,7 +59,7 @@ export const openAiChatVendor: Vendor = {
           for (const part of deltas(json, context))
             yield chunk({ tool_calls: [{ index, function: { arguments: part } }] });
         },
-        fail: (fault) => data(openAiError(fault)),
+        fail: (error) => data(openAiError(error)),
         end: (reason) => {
           const { inputTokens, outputTokens, cacheReadTokens = 0, reasoningTokens = 0 } = usage;
           const spent = {
@@ -81,43 +81,43 @@ function data(value: Fields): string {
   return `data: ${JSON.stringify(value)}\n\n`;
 }
 
-function checkTool(where: string, { type, function: inner }: Fields, found: Violations): void {
+function checkTool(where: string, { type, function: inner }: Fields, issues: Violations): void {
   if (type !== "function" || !isRecord(inner)) {
-    found.add(where, "is not a function");
+    issues.add(where, "is not a function");
     return;
   }
   const { name, parameters = { type: "object" } } = inner;
-  found.tool(`${where}.function`, name, parameters);
-  found.plainSchema(`${where}.function`, parameters);
+  issues.tool(`${where}.function`, name, parameters);
+  issues.plainSchema(`${where}.function`, parameters);
 }
 
-function checkMessages(messages: readonly ObjectAt[], found: Violations): void {
+function checkMessages(messages: readonly ObjectAt[], issues: Violations): void {
   let at = 0;
   while (at < messages.length) {
     const [where, message] = messages[at] ?? ["", {}];
     at += 1;
-    if (message["role"] === "tool") found.add(where, "is a tool message that follows no tool call");
-    checkMessage(where, message, found);
+    if (message["role"] === "tool") issues.add(where, "is a tool message that follows no tool call");
+    checkMessage(where, message, issues);
     if (message["role"] !== "assistant" || message["tool_calls"] === undefined) continue;
-    const calls = checkCalls(`${where}.tool_calls`, message["tool_calls"], found);
-    const answered: unknown[] = [];
+    const calls = checkCalls(`${where}.tool_calls`, message["tool_calls"], issues);
+    const answeredIds: unknown[] = [];
     for (; messages[at]?.[1]["role"] === "tool"; at += 1) {
-      const [place, result] = messages[at] ?? ["", {}];
-      checkMessage(place, result, found);
-      answered.push(result["tool_call_id"]);
+      const [path, result] = messages[at] ?? ["", {}];
+      checkMessage(path, result, issues);
+      answeredIds.push(result["tool_call_id"]);
     }
-    found.answers(`${where} (its tool messages)`, calls, answered);
+    issues.answers(`${where} (its tool messages)`, calls, answeredIds);
   }
 }
 
-function checkCalls(where: string, value: unknown, found: Violations): readonly string[] {
-  const calls = found.someObjects(where, value, "are empty; leave the field out");
-  return calls.map(([place, { id, type, function: inner }]) => {
-    found.field(`${place}.id`, id, "callId");
-    if (type !== "function" || !isRecord(inner)) found.add(place, "is not a function call");
+function checkCalls(where: string, value: unknown, issues: Violations): readonly string[] {
+  const calls = issues.someObjects(where, value, "are empty; leave the field out");
+  return calls.map(([path, { id, type, function: inner }]) => {
+    issues.field(`${path}.id`, id, "callId");
+    if (type !== "function" || !isRecord(inner)) issues.add(path, "is not a function call");
     else {
-      found.field(`${place}.function.name`, inner["name"], "toolName");
-      found.field(`${place}.function.arguments`, inner["arguments"], "arguments");
+      issues.field(`${path}.function.name`, inner["name"], "toolName");
+      issues.field(`${path}.function.arguments`, inner["arguments"], "arguments");
     }
     return String(id);
   });
@@ -134,27 +134,21 @@ const PARTS: { readonly [role: string]: Shapes } = {
   tool: TEXT,
 };
 
-function checkMessage(where: string, message: Fields, found: Violations): void {
+function checkMessage(where: string, message: Fields, issues: Violations): void {
   const { role, content, name } = message;
   const parts = PARTS[String(role)];
   if (parts === undefined) {
-    found.add(`${where}.role`, `is ${JSON.stringify(role)}`);
+    issues.add(`${where}.role`, `is ${JSON.stringify(role)}`);
     return;
   }
   if (name !== undefined && !/^[^\s<|\\/>]{1,64}$/.test(String(name)))
-    found.add(`${where}.name`, "has characters that are not allowed");
-  if (typeof content === "string") return;
+    issues.add(`${where}.name`, "has characters that are not allowed");
   if (content === null || content === undefined) {
     if (role !== "assistant" || (message["tool_calls"] === undefined && message["refusal"] === undefined))
-      found.add(where, "has no content");
+      issues.add(where, "has no content");
     return;
   }
-  for (const [place, part] of found.someObjects(`${where}.content`, content)) {
-    const { type, image_url: image } = part;
-    if (!Object.hasOwn(parts, String(type)))
-      found.add(place, `has type ${String(type)}, which this role may not have`);
-    else found.typed(place, part, parts);
+  for (const [path, { type, image_url: image }] of issues.parts(`${where}.content`, content, parts))
     if (type === "image_url" && isRecord(image))
-      found.field(`${place}.image_url.url`, image["url"], "filled");
-  }
+      issues.field(`${path}.image_url.url`, image["url"], "filled");
 }

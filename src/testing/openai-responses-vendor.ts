@@ -13,22 +13,22 @@ import {
 
 /** The Responses API (https://platform.openai.com/docs/api-reference/responses and …/responses-streaming). */
 export const openAiResponsesVendor: Vendor = {
-  check: (body, found) => {
+  check: (body, issues) => {
     const { model, max_output_tokens: limit, tools, tool_choice: choice, input } = body;
-    found.field("model", model, "filled");
+    issues.field("model", model, "filled");
     if (limit !== undefined && !(Number(limit) >= MIN_OUTPUT_TOKENS))
-      found.add("max_output_tokens", `must be at least ${MIN_OUTPUT_TOKENS}`);
+      issues.add("max_output_tokens", `must be at least ${MIN_OUTPUT_TOKENS}`);
     for (const [where, { type, name, parameters }] of tools === undefined
       ? []
-      : found.objects("tools", tools)) {
-      if (type !== "function") found.vendorTool(name);
+      : issues.objects("tools", tools)) {
+      if (type !== "function") issues.vendorTool(name);
       else {
-        found.tool(where, name, parameters);
-        found.plainSchema(where, parameters);
+        issues.tool(where, name, parameters);
+        issues.plainSchema(where, parameters);
       }
     }
-    if (choice !== undefined) found.toolChoice(isRecord(choice) ? choice["name"] : undefined);
-    if (typeof input !== "string") checkItems(found.someObjects("input", input), found);
+    if (choice !== undefined) issues.toolChoice(isRecord(choice) ? choice["name"] : undefined);
+    if (typeof input !== "string") checkItems(issues.someObjects("input", input), issues);
   },
   error: openAiError,
   speak: speechOf(
@@ -71,11 +71,11 @@ export const openAiResponsesVendor: Vendor = {
           yield emit("response.output_item.done", { output_index, item });
           output.push(item);
         },
-        fail: (fault) => {
-          const { code, type, message } = openAiError(fault).error;
+        fail: (error) => {
+          const { code, type, message } = openAiError(error).error;
           // A failed answer always has a code, and no other field that explains the error.
-          const known = type === "invalid_request_error" ? "invalid_prompt" : "server_error";
-          const response = { ...answer("failed"), error: { code: code ?? known, message } };
+          const defaultCode = type === "invalid_request_error" ? "invalid_prompt" : "server_error";
+          const response = { ...answer("failed"), error: { code: code ?? defaultCode, message } };
           return emit("response.failed", { response });
         },
         end: (reason) => {
@@ -204,38 +204,38 @@ const ID_PREFIX: { readonly [type: string]: string } = {
 
 const MODEL_ITEM = /_call$|^(?:reasoning|compaction|mcp_list_tools|mcp_approval_request)$/;
 
-function checkItems(items: readonly ObjectAt[], found: Violations): void {
+function checkItems(items: readonly ObjectAt[], issues: Violations): void {
   const ids = new Set<unknown>();
   const calls: string[] = [];
-  const answered: unknown[] = [];
+  const answeredIds: unknown[] = [];
   for (const [at, [where, item]] of items.entries()) {
     const { id, role, call_id, output } = item;
     const type = item["type"] ?? (role === undefined ? undefined : "message");
-    found.typed(where, item, ITEMS, type);
-    if (typeof id === "string") checkId(`${where}.id`, id, ID_PREFIX[String(type)] ?? "", ids, found);
-    else if (id !== undefined) found.field(`${where}.id`, id, "filled");
-    if (type === "message") checkMessage(where, item, found);
+    issues.typed(where, item, ITEMS, type);
+    if (typeof id === "string") checkId(`${where}.id`, id, ID_PREFIX[String(type)] ?? "", ids, issues);
+    else if (id !== undefined) issues.field(`${where}.id`, id, "filled");
+    if (type === "message") checkMessage(where, item, issues);
     else if (/^(?:function|custom_tool)_call$/.test(String(type))) calls.push(String(call_id));
     else if (/^(?:function|custom_tool)_call_output$/.test(String(type))) {
-      if (calls.includes(String(call_id))) answered.push(call_id);
-      else found.add(where, `answers ${JSON.stringify(call_id)}, which was not called before`);
-      checkParts(`${where}.output`, output, INPUT_PARTS, found);
+      if (calls.includes(String(call_id))) answeredIds.push(call_id);
+      else issues.add(where, `answers ${JSON.stringify(call_id)}, which was not called before`);
+      checkParts(`${where}.output`, output, INPUT_PARTS, issues);
     } else if (type === "reasoning" && !isOfModel(items[at + 1]?.[1]))
-      found.add(where, "is reasoning without the item that followed it");
+      issues.add(where, "is reasoning without the item that followed it");
   }
-  found.answers("input", calls, answered);
+  issues.answers("input", calls, answeredIds);
 }
 
-function checkMessage(where: string, { role, content }: Fields, found: Violations): void {
+function checkMessage(where: string, { role, content }: Fields, issues: Violations): void {
   if (!/^(?:user|assistant|system|developer)$/.test(String(role)))
-    found.add(`${where}.role`, `is ${JSON.stringify(role)}`);
-  checkParts(`${where}.content`, content, role === "assistant" ? OUTPUT_PARTS : INPUT_PARTS, found);
+    issues.add(`${where}.role`, `is ${JSON.stringify(role)}`);
+  checkParts(`${where}.content`, content, role === "assistant" ? OUTPUT_PARTS : INPUT_PARTS, issues);
 }
 
-function checkId(where: string, id: string, prefix: string, ids: Set<unknown>, found: Violations): void {
-  found.field(where, id, "filled");
-  if (id !== "" && !id.startsWith(prefix)) found.add(where, `is ${id}; it must begin with ${prefix}`);
-  if (ids.has(id)) found.add(where, `uses the id ${id} a second time`);
+function checkId(where: string, id: string, prefix: string, ids: Set<unknown>, issues: Violations): void {
+  issues.field(where, id, "filled");
+  if (id !== "" && !id.startsWith(prefix)) issues.add(where, `is ${id}; it must begin with ${prefix}`);
+  if (ids.has(id)) issues.add(where, `uses the id ${id} a second time`);
   ids.add(id);
 }
 
@@ -246,13 +246,8 @@ function isOfModel(item: Fields = {}): boolean {
 const INPUT_PARTS: Shapes = { input_text: { text: "text" }, input_image: {}, input_file: {} };
 const OUTPUT_PARTS: Shapes = { output_text: { text: "text" }, refusal: {} };
 
-function checkParts(where: string, content: unknown, allowed: Shapes, found: Violations): void {
-  if (typeof content === "string") return;
-  for (const [place, part] of found.someObjects(where, content)) {
-    const type = String(part["type"]);
-    if (!Object.hasOwn(allowed, type)) found.add(place, `has type ${type}, which is not allowed here`);
-    else found.typed(place, part, allowed);
-    if (type === "input_image" && part["file_id"] === undefined)
-      found.field(`${place}.image_url`, part["image_url"], "filled");
-  }
+function checkParts(where: string, content: unknown, allowed: Shapes, issues: Violations): void {
+  for (const [path, part] of issues.parts(where, content, allowed))
+    if (part["type"] === "input_image" && part["file_id"] === undefined)
+      issues.field(`${path}.image_url`, part["image_url"], "filled");
 }

@@ -69,8 +69,16 @@ export class Violations {
   /** An object must have a known type and that type's fields. */
   typed(where: string, item: Fields, shapes: Shapes, type: unknown = item["type"]): void {
     const shape = ownValue(shapes, type);
-    if (shape === undefined) this.add(where, `has the unknown type ${JSON.stringify(type)}`);
+    if (shape === undefined) this.add(where, `has type ${JSON.stringify(type)}, which is not allowed here`);
     else for (const [name, kind] of Object.entries(shape)) this.field(`${where}.${name}`, item[name], kind);
+  }
+
+  /** Content as text, or as parts of the allowed types, which are returned. */
+  parts(where: string, content: unknown, allowed: Shapes): readonly ObjectAt[] {
+    if (typeof content === "string") return [];
+    const parts = this.someObjects(where, content);
+    for (const [path, part] of parts) this.typed(path, part, allowed);
+    return parts;
   }
 
   field(where: string, value: unknown, kind: FieldKind): void {
@@ -114,9 +122,9 @@ export class Violations {
   }
 
   /** There must be exactly one answer for each call. */
-  answers(where: string, calls: readonly string[], answered: readonly unknown[]): void {
+  answers(where: string, calls: readonly string[], answeredIds: readonly unknown[]): void {
     const open = new Set(calls);
-    for (const id of answered) {
+    for (const id of answeredIds) {
       if (typeof id !== "string" || !calls.includes(id))
         this.add(where, `answers ${JSON.stringify(id)}, which was not called right before`);
       else if (!open.delete(id)) this.add(where, `answers the call ${id} twice`);

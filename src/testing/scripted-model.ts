@@ -134,7 +134,7 @@ export function* textChunks(text: string, size: number): Generator<string> {
 }
 
 /** Settles like `until`, or rejects when `signal` is aborted. Leaves no listener behind. */
-async function waitFor(until: Promise<unknown> | AbortSignal, signal?: AbortSignal): Promise<void> {
+export async function waitFor(until: Promise<unknown> | AbortSignal, signal?: AbortSignal): Promise<void> {
   const done = new AbortController();
   const aborted = (each: AbortSignal): Promise<unknown> =>
     each.aborted ? Promise.resolve() : once(each, "abort", { signal: done.signal }).catch(() => undefined);

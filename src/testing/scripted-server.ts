@@ -7,6 +7,7 @@ import { isRecord, safeParse } from "../core/base/json.ts";
 import type { WireName } from "../core/message/message.ts";
 import { checkRequest, VENDORS } from "./check-request.ts";
 import { mismatch, piecesOf, Script } from "./script.ts";
+import { waitFor } from "./scripted-model.ts";
 import type { RecordedRequest, ReplyFaults, ServerReply, ServerStep } from "./server-step.ts";
 import { type SpeechContext, statusOf, type Utterance, type VendorFault } from "./speech.ts";
 
@@ -141,20 +142,20 @@ export class ScriptedServer {
       const message = error ?? `This server speaks nothing at ${method} ${path}.`;
       return jsonBody(status ?? 404, { error: { message } });
     }
-    const errorBody = (fault: VendorFault): Body => jsonBody(statusOf(fault), VENDORS[wire].error(fault));
-    const known = status === undefined ? {} : { status };
+    const errorBody = (error: VendorFault): Body => jsonBody(statusOf(error), VENDORS[wire].error(error));
+    const knownStatus = status === undefined ? {} : { status };
     if (answer === undefined)
       return errorBody({
         code: "provider_error",
         message: error ?? "scripted",
         ...(error === undefined ? { status: 200 } : {}),
-        ...known,
+        ...knownStatus,
       });
     const pieces = piecesOf(answer);
     const [first] = pieces;
     if (first?.type === "fails") {
       const { code, message } = toNanoAgentError(first.error, "provider_error");
-      return errorBody({ code, message, ...known });
+      return errorBody({ code, message, ...knownStatus });
     }
     const type = wire === "google" ? "text/event-stream" : "text/event-stream; charset=utf-8";
     return { status: status ?? 200, type, parts: VENDORS[wire].speak(pieces, this.#context(request)) };
@@ -226,14 +227,14 @@ async function readRequest(message: IncomingMessage): Promise<RecordedRequest | 
 /** The problems of a request: in its body, its content type, or because it does not ask for a stream. */
 function violationsOf({ wire, path, headers, body }: Omit<RecordedRequest, "violations">): readonly string[] {
   if (wire === undefined) return [];
-  const found = [...checkRequest(wire, body)];
+  const issues = [...checkRequest(wire, body)];
   if (headers["content-type"]?.startsWith("application/json") !== true)
-    found.push("content-type is not application/json");
+    issues.push("content-type is not application/json");
   if (wire === "anthropic" && headers["anthropic-version"] === undefined)
-    found.push("anthropic-version header is missing");
+    issues.push("anthropic-version header is missing");
   const streams = wire === "google" ? path.includes("alt=sse") : isRecord(body) && body["stream"] === true;
-  if (!streams) found.push("the request asks for no event stream; this server has nothing else");
-  return found;
+  if (!streams) issues.push("the request asks for no event stream; this server has nothing else");
+  return issues;
 }
 
 /**
@@ -253,24 +254,12 @@ async function sendBody(
     if (typeof part === "string" || part instanceof Uint8Array) writer.buffer(Buffer.from(part as string));
     else {
       await writer.flush();
-      if (!writer.closed && !(await settled(part.until, signal))) {
-        response.socket?.destroy();
-        return;
-      }
+      // A rejection fails the request; once the client is gone, nothing more is sent.
+      if (!writer.closed) await waitFor(part.until, signal).catch(() => response.socket?.destroy());
     }
   }
   await writer.flush();
   if (!writer.closed) response.end();
-}
-
-/** Resolves when `until` settles or on abort; to false if it rejects, which fails the request. */
-async function settled(until: Promise<unknown> | AbortSignal, signal: AbortSignal): Promise<boolean> {
-  const settles: Promise<unknown> = until instanceof AbortSignal ? untilAborted(until) : until;
-  const done = settles.then(
-    () => true,
-    () => false,
-  );
-  return Promise.race([done, untilAborted(signal).then(() => true)]);
 }
 
 /** Resolves when `signal` is aborted: the client is gone or the server closes. */

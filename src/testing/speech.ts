@@ -9,10 +9,10 @@ import { textChunks } from "./scripted-model.ts";
 /** A vendor's API as the scripted server plays it. */
 export interface Vendor {
   /** Records problems for which it would refuse a request. */
-  readonly check: (body: Fields, found: Violations) => void;
+  readonly check: (body: Fields, issues: Violations) => void;
   readonly speak: Speech;
   /** The body of an HTTP error in the vendor's format. */
-  readonly error: (fault: VendorFault) => Fields;
+  readonly error: (error: VendorFault) => Fields;
 }
 
 /** Content of a vendor's error. `status` decides its type; without one, `code` decides the status. */
@@ -45,7 +45,7 @@ interface AnswerEncoder {
   readonly begin?: () => Iterable<string>;
   /** Returns true if the answer cannot continue. */
   readonly say: (piece: SpokenPiece) => Generator<string, boolean | void>;
-  readonly fail: (fault: VendorFault) => string;
+  readonly fail: (error: VendorFault) => string;
   readonly end: (reason: string) => Iterable<string>;
 }
 
@@ -110,7 +110,7 @@ const STATUS: { readonly [K in ErrorCode]?: number } = {
 };
 
 /** An error in OpenAI's format (https://platform.openai.com/docs/guides/error-codes). */
-export function openAiError(fault: VendorFault): {
+export function openAiError(error: VendorFault): {
   readonly error: {
     readonly message: string;
     readonly type: string;
@@ -118,9 +118,9 @@ export function openAiError(fault: VendorFault): {
     readonly code: string | null;
   };
 } {
-  const [type, known] = OPENAI_TYPES[statusOf(fault)] ?? ["server_error", "server_error"];
-  const code = fault.code === "context_overflow" ? "context_length_exceeded" : known;
-  return { error: { message: fault.message, type, param: null, code } };
+  const [type, defaultCode] = OPENAI_TYPES[statusOf(error)] ?? ["server_error", "server_error"];
+  const code = error.code === "context_overflow" ? "context_length_exceeded" : defaultCode;
+  return { error: { message: error.message, type, param: null, code } };
 }
 
 const OPENAI_TYPES: { readonly [status: number]: readonly [type: string, code: string | null] } = {

@@ -52,12 +52,12 @@ test("what is wrong with these is found", () => {
     [
       "messages[0].content[0].id is empty",
       "messages[0].content[0].input is not an object",
-      'messages[0].content[1] has the unknown type "made_up"',
+      'messages[0].content[1] has type "made_up", which is not allowed here',
     ],
     [
       "input[0].input is not text",
       'input[1] answers "c2", which was not called before',
-      'input[2] has the unknown type "made_up"',
+      'input[2] has type "made_up", which is not allowed here',
       "input does not answer the call c1",
     ],
     ["tool_choice is given without tools"],

@@ -454,13 +454,15 @@ function listForm(items: JsonSchema): string {
 
 function numberForm({ type, minimum, exclusiveMinimum, maximum, exclusiveMaximum }: JsonSchema): string {
   const kind = type === "integer" ? "a whole number" : "a number";
-  const least = minimum === undefined ? "" : ` from ${String(minimum)}`;
+  const from = minimum === undefined ? "" : ` from ${String(minimum)}`;
   const above = exclusiveMinimum === undefined ? "" : ` above ${String(exclusiveMinimum)}`;
-  const most = maximum === undefined ? "" : ` ${least === "" ? "up to" : "to"} ${String(maximum)}`;
-  const begun = least + above;
+  const upperBound = maximum === undefined ? "" : ` ${from === "" ? "up to" : "to"} ${String(maximum)}`;
+  const lowerBound = from + above;
   const below =
-    exclusiveMaximum === undefined ? "" : `${begun === "" ? "" : " and"} below ${String(exclusiveMaximum)}`;
-  return kind + begun + most + below;
+    exclusiveMaximum === undefined
+      ? ""
+      : `${lowerBound === "" ? "" : " and"} below ${String(exclusiveMaximum)}`;
+  return kind + lowerBound + upperBound + below;
 }
 
 function joinWithOr(choices: readonly string[]): string {

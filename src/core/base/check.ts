@@ -61,8 +61,8 @@ export function findProblem(
   const full = key === undefined ? path : [...path, key];
   if (issue.kind === "unknown") return { path: full, message: unknownKey(issue, nameAt(path)) };
   const form = issue.kind === "missing" ? fieldsOf(schema)[key ?? ""] : schema;
-  const seen = schema["x-secret"] === true ? "not usable" : describeValue(issue.value);
-  const what = key === undefined ? `is ${seen}` : "is missing";
+  const valueText = schema["x-secret"] === true ? "not usable" : describeValue(issue.value);
+  const what = key === undefined ? `is ${valueText}` : "is missing";
   const expected = formOf(isRecord(form) ? (form as JsonSchema) : {});
   const must = expected === "" ? "" : `; it must be ${expected}`;
   return { path: full, message: `${nameAt(full)} ${what}${must}.${suggestion(issue)}` };
@@ -134,18 +134,19 @@ function suggestion({ value, schema }: FoundIssue): string {
 }
 
 function unknownKey({ key = "", schema = {} }: FoundIssue, parent: string): string {
-  const { propertyNames: names } = schema;
-  if (isRecord(names)) return `The name ${JSON.stringify(key)} in ${parent} must be ${formOf(names)}.`;
+  const { propertyNames } = schema;
+  if (isRecord(propertyNames))
+    return `The name ${JSON.stringify(key)} in ${parent} must be ${formOf(propertyNames)}.`;
   const fields = fieldsOf(schema);
-  const known = Object.keys(fields);
-  const also = (name: string): boolean => {
-    const names = (fields[name] as JsonSchema)["x-aka"];
-    return Array.isArray(names) && names.includes(key);
+  const names = Object.keys(fields);
+  const isAlso = (name: string): boolean => {
+    const others = (fields[name] as JsonSchema)["x-aka"];
+    return Array.isArray(others) && others.includes(key);
   };
-  const guess = nearest(key, known) ?? known.find(also);
+  const guess = nearest(key, names) ?? names.find(isAlso);
   const noun = parent === "options" ? "option" : "field";
   const where = parent === "options" ? "" : ` in ${parent}`;
-  const better = guess === undefined ? `Known: ${known.join(", ")}.` : `Did you mean ${guess}?`;
+  const better = guess === undefined ? `Known: ${names.join(", ")}.` : `Did you mean ${guess}?`;
   return `Unknown ${noun} ${JSON.stringify(key)}${where}. ${better}`;
 }
 

@@ -1,8 +1,8 @@
 /** The first character that a person would not see as what it is, as `U+XXXX`. */
 export function hiddenCharacter(text: string): string | undefined {
   if (VISIBLE_ASCII.test(text)) return undefined;
-  const found = HIDDEN.exec(text)?.[0];
-  return found === undefined ? undefined : nameOf(found);
+  const character = HIDDEN.exec(text)?.[0];
+  return character === undefined ? undefined : nameOf(character);
 }
 
 /** A text with each {@link hiddenCharacter} as its name: `a‹U+202E›b`. Tabs and line feeds stay. */

@@ -174,19 +174,19 @@ function differenceAt(path: string, left: unknown, right: unknown): Difference |
   if (Object.is(left, right)) return undefined;
   if (Array.isArray(left) && Array.isArray(right)) {
     for (let at = 0; at < Math.max(left.length, right.length); at += 1) {
-      const found = differenceAt(`${path}[${at}]`, left[at], right[at]);
-      if (found !== undefined) return found;
+      const difference = differenceAt(`${path}[${at}]`, left[at], right[at]);
+      if (difference !== undefined) return difference;
     }
     return undefined;
   }
   if (isRecord(left) && isRecord(right)) {
     for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
-      const found = differenceAt(
+      const difference = differenceAt(
         path === "" ? key : `${path}.${key}`,
         ownValue(left, key),
         ownValue(right, key),
       );
-      if (found !== undefined) return found;
+      if (difference !== undefined) return difference;
     }
     return undefined;
   }

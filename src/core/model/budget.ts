@@ -91,10 +91,10 @@ class Reservations {
   /**
    * Reserves an amount. The returned function releases it once `spent` is recorded; later calls do nothing.
    */
-  add(most: ReservedAmount, spent: () => void): () => void {
-    this.#open.push(most);
+  add(amount: ReservedAmount, spent: () => void): () => void {
+    this.#open.push(amount);
     return () => {
-      const at = this.#open.indexOf(most);
+      const at = this.#open.indexOf(amount);
       if (at === -1) return;
       this.#open.splice(at, 1);
       spent();
@@ -187,11 +187,12 @@ export class BudgetLedger {
     const { request, model, signal } = planned;
     this.#reportedUsd ??= spentUsd(planned);
     for (;;) {
-      const most = request.maxOutputTokens ?? maxAnswerTokens(model);
-      const { tokens: room, limit, isShared } = this.#allowance(planned);
-      if (room >= Math.min(most, AMPLE_ANSWER_TOKENS) || !this.#canGrow(isShared)) {
-        if (limit === undefined || room >= most) return this.#reservation(planned, most, undefined);
-        return room < MIN_ANSWER_TOKENS ? limit : this.#reservation(planned, room, limit);
+      const maxOutput = request.maxOutputTokens ?? maxAnswerTokens(model);
+      const { tokens: allowance, limit, isShared } = this.#allowance(planned);
+      if (allowance >= Math.min(maxOutput, AMPLE_ANSWER_TOKENS) || !this.#canGrow(isShared)) {
+        if (limit === undefined || allowance >= maxOutput)
+          return this.#reservation(planned, maxOutput, undefined);
+        return allowance < MIN_ANSWER_TOKENS ? limit : this.#reservation(planned, allowance, limit);
       }
       // The shared budget also sees releases of this session.
       await orAborted((this.#budget.shared ?? this.#reservations).released, signal);
@@ -230,10 +231,10 @@ export class BudgetLedger {
     const { usd, tokens, shared } = this.#budget;
     const price = worstCasePrices(model, inputTokens);
     const { inputTokens: input, outputTokens: output } = spent().usage;
-    let room: OutputAllowance = { tokens: Number.POSITIVE_INFINITY };
+    let allowance: OutputAllowance = { tokens: Number.POSITIVE_INFINITY };
     if (tokens !== undefined) {
       const left = tokens - (input + output + this.#reservations.sum("tokens")) - inputTokens;
-      room = { tokens: Math.floor(left), limit: "tokens" };
+      allowance = { tokens: Math.floor(left), limit: "tokens" };
     }
     if (usd !== undefined) {
       const paid = affordableOutput(
@@ -241,13 +242,13 @@ export class BudgetLedger {
         inputTokens,
         price,
       );
-      if (paid < room.tokens) room = { tokens: paid, limit: "usd" };
+      if (paid < allowance.tokens) allowance = { tokens: paid, limit: "usd" };
     }
     if (shared !== undefined) {
       const paid = affordableOutput(shared.leftUsd, inputTokens, price);
-      if (paid < room.tokens) room = { tokens: paid, limit: "usd", isShared: true };
+      if (paid < allowance.tokens) allowance = { tokens: paid, limit: "usd", isShared: true };
     }
-    return room;
+    return allowance;
   }
 }
 
@@ -295,14 +296,14 @@ export function worstCasePrices(model: Model, inputTokens: number): TokenPrices 
 
 /** The prices of a request with this much input: those of its tier. */
 export function pricesAt(price: ModelPrice, inputTokens: number): TokenPrices {
-  let found: TokenPrices = price;
+  let prices: TokenPrices = price;
   let from = -1;
   for (const tier of price.tiers ?? []) {
     if (inputTokens <= tier.above || tier.above <= from) continue;
-    found = tier;
+    prices = tier;
     from = tier.above;
   }
-  return found;
+  return prices;
 }
 
 /**

@@ -28,8 +28,8 @@ export function firstAndLast(count: number, options: FirstAndLastOptions = {}): 
     isNeeded,
     compact: async (task) => {
       const { messages, reason } = task;
-      const most = reason === "overflow" ? Math.min(count, Math.ceil(messages.length / 2)) : count;
-      const cut = cutTo(messages, most);
+      const maxMessages = reason === "overflow" ? Math.min(count, Math.ceil(messages.length / 2)) : count;
+      const cut = cutTo(messages, maxMessages);
       return cut === undefined ? undefined : compactionOf(messages, cut, meter.measure(task));
     },
     preview: async (view) => {
