@@ -1,7 +1,7 @@
 import type { ProjectRule } from "../src/coding/settings/project-rules.ts";
 import { type DescribedSchema, jsonSchema } from "../src/coding/settings/setting.ts";
 import { PLACED_SETTINGS, SETTINGS } from "../src/coding/settings/setting-table.ts";
-import { formOf } from "../src/core/base/check-value.ts";
+import { formOf } from "../src/core/base/check.ts";
 
 /** Where the reference of settings is kept. */
 export const SETTINGS_REFERENCE = "docs/settings.md";

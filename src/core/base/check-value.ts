@@ -413,60 +413,43 @@ function codePoints(text: string): number {
   return /[\ud800-\udbff]/.test(text) ? [...text].length : text.length;
 }
 
+/** Maximum schemas visited for one message, so that recursion and branching end. */
+const MAX_VISITED_SCHEMAS = 30;
+const MAX_EXPECTED_VALUES = 10;
+const MAX_EXPECTED_CHARS = 200;
+
 /** The schema a `$ref` within the document points to. Throws `invalid_argument` if there is none. */
 export type ResolveRef = (ref: string) => unknown;
 
-/** The values a schema accepts, in words: `a whole number from 1`. Empty if there is no short form. */
-export function formOf(schema: JsonSchema): string {
-  const { type, const: only, enum: values, anyOf, items, "x-say": say, "x-has": methods } = schema;
-  if (typeof say === "string") return say;
-  if (schema["x-function"] === true) return "a function";
-  if (Array.isArray(methods)) return `an object with ${methods.map((name) => `${name}()`).join(", ")}`;
-  if (only !== undefined) return JSON.stringify(only);
-  if (Array.isArray(values)) return joinWithOr(values.map((value) => JSON.stringify(value)));
-  if (Array.isArray(anyOf)) return alternativesForm(anyOf);
-  if (type === "number" || type === "integer") return numberForm(schema);
-  if (type === "array") return isRecord(items) ? listForm(items) : "a list";
-  if (type === "string") return schema["minLength"] === undefined ? "a string" : "a non-empty string";
-  if (Array.isArray(type)) return joinWithOr(type.map((each) => formOf({ type: each })));
-  return KINDS[String(type)] ?? "";
+/**
+ * What a schema expects, in a few words: its values if they are few, otherwise its type; for alternatives,
+ * each of them. Empty if there is no short form.
+ */
+export function expectedForm(schema: unknown, resolve: ResolveRef): string {
+  let left = MAX_VISITED_SCHEMAS;
+  const describe = (part: unknown): string => {
+    if (!isRecord(part) || left === 0) return "";
+    left -= 1;
+    const { const: only, enum: values, type, items, $ref: ref } = part;
+    if (only !== undefined) return JSON.stringify(only);
+    if (Array.isArray(values) && values.length > 0 && values.length <= MAX_EXPECTED_VALUES)
+      return `one of ${values.map((value) => JSON.stringify(value)).join(", ")}`;
+    if (type === "array") {
+      const item = describe(items);
+      return item === "" ? "array" : `array of ${item.includes(" ") ? `(${item})` : item}`;
+    }
+    if (Array.isArray(type)) return type.join(" or ");
+    if (typeof type === "string") return type;
+    if (typeof ref === "string") return describe(resolve(ref));
+    const forms = branchesOf(part).map(describe);
+    // If one alternative has no short form, listing only the others would mislead.
+    return forms.includes("") ? "" : [...new Set(forms)].join(" or ");
+  };
+  const phrase = describe(schema);
+  return phrase.length > MAX_EXPECTED_CHARS ? "" : phrase;
 }
 
-const KINDS: { readonly [type: string]: string } = {
-  boolean: "true or false",
-  object: "an object",
-  null: "null",
-};
-
-/** If one alternative has no short form, listing only the others would mislead. */
-function alternativesForm(anyOf: readonly unknown[]): string {
-  const forms = new Set(anyOf.map((each) => (isRecord(each) ? formOf(each as JsonSchema) : "")));
-  return forms.has("") ? "" : joinWithOr([...forms]);
-}
-
-function listForm(items: JsonSchema): string {
-  const form = formOf(items);
-  if (form === "") return "a list";
-  return /^an? [a-z-]+(?: [a-z]+)?$/.test(form)
-    ? `a list of ${form.replace(/^an? /, "")}s`
-    : `a list, each ${form}`;
-}
-
-function numberForm({ type, minimum, exclusiveMinimum, maximum, exclusiveMaximum }: JsonSchema): string {
-  const kind = type === "integer" ? "a whole number" : "a number";
-  const from = minimum === undefined ? "" : ` from ${String(minimum)}`;
-  const above = exclusiveMinimum === undefined ? "" : ` above ${String(exclusiveMinimum)}`;
-  const upperBound = maximum === undefined ? "" : ` ${from === "" ? "up to" : "to"} ${String(maximum)}`;
-  const lowerBound = from + above;
-  const below =
-    exclusiveMaximum === undefined
-      ? ""
-      : `${lowerBound === "" ? "" : " and"} below ${String(exclusiveMaximum)}`;
-  return kind + lowerBound + upperBound + below;
-}
-
-function joinWithOr(choices: readonly string[]): string {
-  return choices.length < 2
-    ? choices.join("")
-    : `${choices.slice(0, -1).join(", ")} or ${choices.at(-1) ?? ""}`;
+function branchesOf({ anyOf, oneOf, allOf }: { readonly [keyword: string]: unknown }): readonly unknown[] {
+  const branches = anyOf ?? oneOf ?? (Array.isArray(allOf) && allOf.length === 1 ? allOf : undefined);
+  return Array.isArray(branches) ? branches : [];
 }

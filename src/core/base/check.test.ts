@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { check, checkOptions, findProblem, objectOf, ownSchema, readText } from "./check.ts";
-import { formOf } from "./check-value.ts";
+import { check, checkOptions, findProblem, formOf, objectOf, ownSchema, readText } from "./check.ts";
 import type { JsonSchema } from "./schema.ts";
 
 interface Shop {

@@ -1,4 +1,4 @@
-import { type FoundIssue, formOf, pathText } from "./check-value.ts";
+import { type FoundIssue, pathText } from "./check-value.ts";
 import { misuse } from "./errors.ts";
 import { isRecord } from "./json.ts";
 import type { JsonSchema } from "./schema.ts";
@@ -117,6 +117,47 @@ export function readOption(
 const PLAIN_NUMBER = /^(?:\d+(?:\.\d+)?|\.\d+)$/;
 const YES_OR_NO = /^(?:y|yes|true|n|no|false)$/i;
 
+/** The values a schema accepts, in words for people: `a whole number from 1`. Empty: anything. */
+export function formOf(schema: JsonSchema): string {
+  const { type, const: only, enum: values, anyOf, items, "x-say": say, "x-has": methods } = schema;
+  if (typeof say === "string") return say;
+  if (schema["x-function"] === true) return "a function";
+  if (Array.isArray(methods)) return `an object with ${methods.map((name) => `${name}()`).join(", ")}`;
+  if (only !== undefined) return JSON.stringify(only);
+  if (Array.isArray(values)) return joinWithOr(values.map((value) => JSON.stringify(value)));
+  if (Array.isArray(anyOf)) return joinWithOr(anyOf.map((each) => formOf(each as JsonSchema)));
+  if (type === "number" || type === "integer") return numberForm(schema);
+  if (type === "array") return isRecord(items) ? listForm(items) : "a list";
+  if (type === "string") return schema["minLength"] === undefined ? "a string" : "a non-empty string";
+  if (Array.isArray(type)) return joinWithOr(type.map((each) => formOf({ type: each })));
+  return KINDS[String(type)] ?? "";
+}
+
+const KINDS: { readonly [type: string]: string } = {
+  boolean: "true or false",
+  object: "an object",
+  null: "null",
+};
+
+function listForm(items: JsonSchema): string {
+  const form = formOf(items);
+  if (form === "") return "a list";
+  return /^an? [a-z-]+(?: [a-z]+)?$/.test(form)
+    ? `a list of ${form.replace(/^an? /, "")}s`
+    : `a list, each ${form}`;
+}
+
+function numberForm({ type, minimum, exclusiveMinimum, maximum, exclusiveMaximum }: JsonSchema): string {
+  const kind = type === "integer" ? "a whole number" : "a number";
+  const least = minimum === undefined ? "" : ` from ${String(minimum)}`;
+  const above = exclusiveMinimum === undefined ? "" : ` above ${String(exclusiveMinimum)}`;
+  const most = maximum === undefined ? "" : ` ${least === "" ? "up to" : "to"} ${String(maximum)}`;
+  const begun = least + above;
+  const below =
+    exclusiveMaximum === undefined ? "" : `${begun === "" ? "" : " and"} below ${String(exclusiveMaximum)}`;
+  return kind + begun + most + below;
+}
+
 /** The value may be a misplaced secret: repeat only short ones. */
 function describeValue(value: unknown): string {
   if (typeof value === "function") return "a function";
@@ -152,4 +193,10 @@ function unknownKey({ key = "", schema = {} }: FoundIssue, parent: string): stri
 
 function fieldsOf({ properties }: JsonSchema): { readonly [name: string]: unknown } {
   return isRecord(properties) ? properties : {};
+}
+
+function joinWithOr(choices: readonly string[]): string {
+  return choices.length < 2
+    ? choices.join("")
+    : `${choices.slice(0, -1).join(", ")} or ${choices.at(-1) ?? ""}`;
 }

@@ -87,7 +87,7 @@ describe("compileSchema: Standard Schema", () => {
     });
     expect(await compiled.validate({ file: "a" })).toEqual({
       ok: false,
-      issues: [{ path: "", message: 'missing required property "path" (a string)' }],
+      issues: [{ path: "", message: 'missing required property "path" (string)' }],
     });
   });
 

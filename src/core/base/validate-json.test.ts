@@ -47,11 +47,11 @@ describe("compileValidator: reports", () => {
       ': unknown property "pth"; did you mean "path"?',
       "edits[0].old_string: expected string, got number",
       'edits[0]: unknown property "newString"; did you mean "new_string"?',
-      'edits[0]: missing required property "new_string" (a string; is "newString" meant to be it?)',
+      'edits[0]: missing required property "new_string" (string; is "newString" meant to be it?)',
       "edits[1]: expected object, got string",
       "limit: must be at least 1, got 0",
       'mode: expected one of "files", "content", "count", got "file"; did you mean "files"?',
-      ': missing required property "path" (a non-empty string; is "pth" meant to be it?)',
+      ': missing required property "path" (string; is "pth" meant to be it?)',
     ]);
   });
 
@@ -394,14 +394,14 @@ const DEFS = {
 };
 
 test.each<[JsonSchema, string]>([
-  [{ anyOf: [{ type: "integer" }, { type: "null" }], default: null }, " (a whole number or null)"],
-  [{ oneOf: [TEXT, { type: "array", items: TEXT }] }, ""],
+  [{ anyOf: [{ type: "integer" }, { type: "null" }], default: null }, " (integer or null)"],
+  [{ oneOf: [TEXT, { type: "array", items: TEXT }] }, " (string or array of string)"],
   [{ anyOf: [TEXT, { minLength: 1 }] }, ""],
-  [{ anyOf: [TEXT, { ...TEXT, format: "uri" }] }, " (a string)"],
-  [{ $ref: "#/$defs/Mode" }, ' ("fast" or "slow")'],
-  [{ allOf: [{ $ref: "#/$defs/Mode" }], default: "fast" }, ""],
-  [{ type: "array", items: { $ref: "#/$defs/Mode" } }, " (a list)"],
-  [{ type: "array", items: { anyOf: [TEXT, { type: "number" }] } }, " (a list, each a string or a number)"],
+  [{ anyOf: [TEXT, { ...TEXT, format: "uri" }] }, " (string)"],
+  [{ $ref: "#/$defs/Mode" }, ' (one of "fast", "slow")'],
+  [{ allOf: [{ $ref: "#/$defs/Mode" }], default: "fast" }, ' (one of "fast", "slow")'],
+  [{ type: "array", items: { $ref: "#/$defs/Mode" } }, ' (array of (one of "fast", "slow"))'],
+  [{ type: "array", items: { anyOf: [TEXT, { type: "number" }] } }, " (array of (string or number))"],
   [{ const: "v1" }, ' ("v1")'],
   [{ const: null }, " (null)"],
   [{ const: "a".repeat(1_000) }, ""],

@@ -2,8 +2,8 @@ import {
   type Check,
   choiceChecks,
   countChecks,
+  expectedForm,
   type FoundIssue,
-  formOf,
   mapKeyword,
   namesOf,
   numberChecks,
@@ -180,8 +180,6 @@ function isAbsent(fields: Fields, key: string): boolean {
   return !Object.hasOwn(fields, key) || fields[key] === undefined;
 }
 
-const MAX_FORM_CHARS = 200;
-
 function missingMessage(
   { schema, resolve }: SchemaNode,
   key: string,
@@ -193,10 +191,7 @@ function missingMessage(
     Object.keys(fields).filter((each) => properties?.has(each) !== true),
   );
   const schemas = properties === undefined ? undefined : schema["properties"];
-  const field = isRecord(schemas) ? schemas[key] : undefined;
-  const target = isRecord(field) && typeof field["$ref"] === "string" ? resolve(field["$ref"]) : field;
-  const words = isRecord(target) ? formOf(target as JsonSchema) : "";
-  const form = words.length > MAX_FORM_CHARS ? "" : words;
+  const form = expectedForm(isRecord(schemas) ? schemas[key] : undefined, resolve);
   const notes = [form, guess === undefined ? "" : `is ${JSON.stringify(guess)} meant to be it?`];
   const notesText = notes.filter((note) => note !== "").join("; ");
   return `missing required property ${JSON.stringify(key)}${notesText === "" ? "" : ` (${notesText})`}`;

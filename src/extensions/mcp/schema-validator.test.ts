@@ -12,7 +12,7 @@ test("says what is wrong with a value, and where", () => {
     {
       valid: false,
       data: undefined,
-      errorMessage: 'line: expected integer, got 1.5; missing required property "path" (a string)',
+      errorMessage: 'line: expected integer, got 1.5; missing required property "path" (string)',
     },
   ]);
 });
