@@ -152,10 +152,12 @@ function numberForm({ type, minimum, exclusiveMinimum, maximum, exclusiveMaximum
   const least = minimum === undefined ? "" : ` from ${String(minimum)}`;
   const above = exclusiveMinimum === undefined ? "" : ` above ${String(exclusiveMinimum)}`;
   const most = maximum === undefined ? "" : ` ${least === "" ? "up to" : "to"} ${String(maximum)}`;
-  const begun = least + above;
+  const lowerBound = least + above;
   const below =
-    exclusiveMaximum === undefined ? "" : `${begun === "" ? "" : " and"} below ${String(exclusiveMaximum)}`;
-  return kind + begun + most + below;
+    exclusiveMaximum === undefined
+      ? ""
+      : `${lowerBound === "" ? "" : " and"} below ${String(exclusiveMaximum)}`;
+  return kind + lowerBound + most + below;
 }
 
 /** The value may be a misplaced secret: repeat only short ones. */
