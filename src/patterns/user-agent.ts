@@ -160,7 +160,7 @@ function askReader(reader: LineReader): Ask {
   };
 }
 
-/** Buffers lines that arrive between questions: a pipe writes all at once, and readline drops unread lines. */
+/** Buffers lines that arrive between questions: a pipe writes all at once, and readline drops the rest. */
 class EarlyLines {
   readonly #lines: string[] = [];
   hasEnded = false;

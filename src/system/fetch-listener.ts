@@ -7,8 +7,8 @@ export type FetchHandler = (request: Request) => Promise<Response>;
 
 /**
  * A listener for `node:http` that answers with a web handler. The request is aborted when its connection
- * closes; a response is read as fast as it is sent. A request that a web `Request` cannot be, such as TRACE, is
- * refused with 400 and a problem.
+ * closes; a response is read as fast as it is sent. What a web `Request` cannot be, such as TRACE, is refused
+ * with 400 and a problem.
  */
 export function fetchListener(handler: FetchHandler): RequestListener {
   // Holds requests: one collected early would never abort, and listeners of its signal would hear nothing.

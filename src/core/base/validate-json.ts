@@ -289,9 +289,9 @@ export type JsonValidator = (value: unknown) => SchemaResult;
  * reported, at most ten issues.
  *
  * Annotations and `format` are not checked, nor are `unevaluatedProperties`, `unevaluatedItems` and
- * `$dynamicRef`; a `$ref` is a pointer within the document. Time is bounded by the size of the schema times the
- * size of the value, except for what the regular expressions of the schema take. Throws `invalid_argument`
- * for a schema that contradicts the specification.
+ * `$dynamicRef`; a `$ref` is a pointer within the document. Time is bounded by the size of the schema times
+ * the size of the value, except for what the regular expressions of the schema take. Throws
+ * `invalid_argument` for a schema that contradicts the specification.
  */
 export function compileValidator(schema: JsonSchema | boolean): JsonValidator {
   const root = new SchemaCompiler(schema).compileRoot();
