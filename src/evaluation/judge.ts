@@ -28,16 +28,16 @@ export interface Verdict {
   readonly durationMs: number;
 }
 
-/** Runs `setup`, if there is one. Resolves to why the task cannot be worked on, in one sentence. */
+/** Runs the task's `setup`, if any. Resolves to a sentence if it fails. */
 export async function setUp(
   task: Task,
   scratch: TaskScratch,
   place: JudgePlace,
 ): Promise<string | undefined> {
   if (!task.has.setup) return undefined;
-  const end = await program(task, { name: "setup", input: "", scratch }, place);
+  const end = await runTaskProgram(task, { name: "setup", input: "", scratch }, place);
   if (end.code === 0) return undefined;
-  return `setup ${howItEnded(end, task)}${lastLine(end) === "" ? "" : `: ${lastLine(end)}`}`;
+  return `setup ${describeEnd(end, task)}${lastLine(end) === "" ? "" : `: ${lastLine(end)}`}`;
 }
 
 /** Runs `check` in the scratch folder, with the agent's answer on its standard input. */
@@ -46,24 +46,24 @@ export async function judge(
   { scratch, answer }: { readonly scratch: TaskScratch; readonly answer: string },
   place: JudgePlace,
 ): Promise<Verdict> {
-  if (!scratch.isUsable()) return WITHOUT_FOLDER;
-  const end = await program(task, { name: "check", input: answer, scratch }, place);
+  if (!scratch.isUsable()) return NO_FOLDER;
+  const end = await runTaskProgram(task, { name: "check", input: answer, scratch }, place);
   const { output, durationMs } = end;
-  const said = lastLine(end);
-  const how = `the check ${howItEnded(end, task)}`;
-  const reason = end.failure === undefined && said !== "" ? said : how;
+  const line = lastLine(end);
+  const ending = `the check ${describeEnd(end, task)}`;
+  const reason = end.failure === undefined && line !== "" ? line : ending;
   return {
     solved: end.code === 0,
     reason,
     isTimeout: end.failure === "timeout",
     output,
     durationMs,
-    ...(isUnable(end) && { error: `${how}${said === "" ? "" : `: ${said}`}` }),
+    ...(couldNotRun(end) && { error: `${ending}${line === "" ? "" : `: ${line}`}` }),
   };
 }
 
 /** An agent that removed its own working directory has solved nothing. */
-const WITHOUT_FOLDER: Verdict = {
+const NO_FOLDER: Verdict = {
   solved: false,
   reason: "the working folder is gone, or may not be entered",
   isTimeout: false,
@@ -77,7 +77,7 @@ interface ProgramCall {
   readonly scratch: TaskScratch;
 }
 
-async function program(
+async function runTaskProgram(
   { limits: { checkMs: timeoutMs } }: Task,
   { name, input, scratch }: ProgramCall,
   place: JudgePlace,
@@ -106,11 +106,11 @@ export function withTemporary<V>(
 /** Exit codes of a shell that could not start a program or its interpreter. */
 const CANNOT_RUN: ReadonlySet<number | null> = new Set([126, 127]);
 
-function isUnable({ code, failure }: ProgramEnd): boolean {
+function couldNotRun({ code, failure }: ProgramEnd): boolean {
   return CANNOT_RUN.has(code) || typeof failure === "object";
 }
 
-function howItEnded({ code, signal, failure }: ProgramEnd, { limits }: Task): string {
+function describeEnd({ code, signal, failure }: ProgramEnd, { limits }: Task): string {
   if (failure === "timeout") return `took longer than ${limits.checkMs / 1_000} s (limits.check)`;
   if (failure === "aborted") return "was interrupted";
   if (failure !== undefined) return `could not be started: ${failure.message}`;
@@ -216,7 +216,7 @@ const GRACE_MS = 500;
 const DRAIN_MS = 500;
 
 /** Maximum number of starts of a program that the system considers as being written. */
-const STARTS = 20;
+const MAX_STARTS = 20;
 const BUSY_PAUSE_MS = 20;
 
 /**
@@ -226,7 +226,7 @@ const BUSY_PAUSE_MS = 20;
 export async function runProgram(start: ProgramStart): Promise<ProgramEnd> {
   for (let starts = 1; ; starts++) {
     const end = await runOnce(start);
-    if (starts === STARTS || !isBeingWritten(end, start)) return end;
+    if (starts === MAX_STARTS || !isBeingWritten(end, start)) return end;
     await systemClock.sleep(starts * BUSY_PAUSE_MS, start.signal).catch(() => undefined);
   }
 }
@@ -266,12 +266,12 @@ async function runOnce(start: ProgramStart): Promise<ProgramEnd> {
   start.watcher?.add(pid);
   let failure: "timeout" | "aborted" | undefined;
   let ending: Promise<unknown> | undefined;
-  const giveUp = (why: "timeout" | "aborted"): void => {
+  const kill = (why: "timeout" | "aborted"): void => {
     failure ??= why;
     ending ??= endProcesses({ mark, roots: [pid] }, GRACE_MS, [pid]);
   };
-  const timer = setTimeout(() => giveUp("timeout"), start.timeoutMs);
-  const onAbort = (): void => giveUp("aborted");
+  const timer = setTimeout(() => kill("timeout"), start.timeoutMs);
+  const onAbort = (): void => kill("aborted");
   start.signal.addEventListener("abort", onAbort, { once: true });
   if (start.signal.aborted) onAbort();
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
@@ -284,7 +284,7 @@ async function runOnce(start: ProgramStart): Promise<ProgramEnd> {
   // Its number cannot have been reused until process ids wrap around.
   await endProcesses({ mark, roots: [pid] }, GRACE_MS);
   start.watcher?.remove(pid);
-  await drained(closed);
+  await outputClosed(closed);
   child.stdout.destroy();
   return end(failure === undefined ? { code, signal } : { code: null, signal, failure });
 }
@@ -293,11 +293,11 @@ function startError(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => child.once("error", (error) => resolve(errorMessage(error))));
 }
 
-async function drained(closed: Promise<void>): Promise<void> {
-  const isEnough = new AbortController();
-  const patience = systemClock.sleep(DRAIN_MS, isEnough.signal).catch(() => undefined);
-  await Promise.race([closed, patience]);
-  isEnough.abort();
+async function outputClosed(closed: Promise<void>): Promise<void> {
+  const enough = new AbortController();
+  const timeout = systemClock.sleep(DRAIN_MS, enough.signal).catch(() => undefined);
+  await Promise.race([closed, timeout]);
+  enough.abort();
 }
 
 class OutputTail {

@@ -33,7 +33,7 @@ export async function readTask(folder: string): Promise<Task | TaskFault> {
   const name = basename(folder);
   const faults: string[] = [];
   const head = await readHead(folder, faults);
-  const programs = { check: programFault(folder, "check"), setup: programFault(folder, "setup") };
+  const programs = { check: programProblem(folder, "check"), setup: programProblem(folder, "setup") };
   if (programs.check === undefined)
     faults.push(
       `has no check: add a program ${join(folder, "check")} that exits with 0 when the task is solved`,
@@ -68,7 +68,7 @@ async function readHead(folder: string, faults: string[]): Promise<Head | undefi
   // A blank before a slash means that it is not a command.
   const prompt = body.replace(/^(?:[^\S\n]*\n)+/, "").trimEnd();
   if (prompt === "") faults.push(`${TASK_FILE} holds no prompt: write it below the front matter`);
-  assertKnown(fields, FIELDS, "field", faults);
+  reportUnknown(fields, FIELDS, "field", faults);
   const title = textField(fields, "title") ?? basename(folder);
   const tags = fields["tags"] === undefined ? [] : namesIn(fields["tags"]);
   if (tags === undefined) faults.push(`${TASK_FILE}: tags must be a list of texts, such as [small, shell]`);
@@ -76,7 +76,7 @@ async function readHead(folder: string, faults: string[]): Promise<Head | undefi
 }
 
 /** Reports unknown names: a misspelled limit would silently not apply. */
-function assertKnown(fields: object, known: readonly string[], what: string, faults: string[]): void {
+function reportUnknown(fields: object, known: readonly string[], what: string, faults: string[]): void {
   for (const name of Object.keys(fields))
     if (!known.includes(name))
       faults.push(
@@ -86,13 +86,13 @@ function assertKnown(fields: object, known: readonly string[], what: string, fau
 
 function readLimits(value: unknown, faults: string[]): TaskLimits {
   const given = value ?? {};
-  const none = { timeMs: DEFAULT_TIME_MS, checkMs: DEFAULT_CHECK_MS };
+  const defaults = { timeMs: DEFAULT_TIME_MS, checkMs: DEFAULT_CHECK_MS };
   if (!isRecord(given)) {
     faults.push(`${TASK_FILE}: limits must be lines of name: value below it, such as turns: 20`);
-    return none;
+    return defaults;
   }
-  assertKnown(given, LIMITS, "limit", faults);
-  const wrong = (name: string, form: string): undefined => {
+  reportUnknown(given, LIMITS, "limit", faults);
+  const report = (name: string, form: string): undefined => {
     faults.push(`${TASK_FILE}: limits.${name} is ${JSON.stringify(given[name])}: write ${form}`);
     return undefined;
   };
@@ -100,42 +100,42 @@ function readLimits(value: unknown, faults: string[]): TaskLimits {
     const number = given[name];
     if (number === undefined || (Number.isSafeInteger(number) && Number(number) >= 1))
       return number as number;
-    return wrong(name, "a whole number from 1");
+    return report(name, "a whole number from 1");
   };
   const amount = (name: string): number | undefined => {
     const number = given[name];
     if (number === undefined || (typeof number === "number" && number > 0)) return number;
-    return wrong(name, "a number above 0");
+    return report(name, "a number above 0");
   };
   const duration = (name: string): number | undefined => {
     const text = given[name];
     if (text === undefined) return undefined;
-    return (typeof text === "string" ? parseDuration(text) : undefined) ?? wrong(name, DURATION["x-say"]);
+    return (typeof text === "string" ? parseDuration(text) : undefined) ?? report(name, DURATION["x-say"]);
   };
   return {
-    timeMs: duration("time") ?? none.timeMs,
-    checkMs: duration("check") ?? none.checkMs,
+    timeMs: duration("time") ?? defaults.timeMs,
+    checkMs: duration("check") ?? defaults.checkMs,
     ...defined({ turns: count("turns"), tokens: count("tokens"), usd: amount("usd") }),
   };
 }
 
-/** Why a program cannot be run. Empty: it can. Undefined: there is none. */
-function programFault(folder: string, name: "check" | "setup"): string | undefined {
+/** Why a program cannot be run. Empty: it can. Undefined: it does not exist. */
+function programProblem(folder: string, name: "check" | "setup"): string | undefined {
   try {
-    return faultOfProgram(folder, name);
+    return problemOfProgram(folder, name);
   } catch (error) {
     return `${name} cannot be read: ${errorMessage(error)}`;
   }
 }
 
-function faultOfProgram(folder: string, name: "check" | "setup"): string | undefined {
+function problemOfProgram(folder: string, name: "check" | "setup"): string | undefined {
   const path = join(folder, name);
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
   if (!stats.isFile()) return `${name} is not a file: make it a program`;
   if (!isWithin(realpathSync(path), realpathSync(folder)))
     return `${name} is a link that leads out of the task: put the program there itself`;
-  if (/^#!.*\r\n/.test(beginning(path)))
+  if (/^#!.*\r\n/.test(firstBytes(path)))
     return `${name} has the line ends of Windows, with which no system finds its interpreter: save it with those of Unix`;
   try {
     accessSync(path, constants.X_OK);
@@ -146,7 +146,7 @@ function faultOfProgram(folder: string, name: "check" | "setup"): string | undef
 }
 
 /** The part of a file that a system reads to find its interpreter. */
-function beginning(path: string): string {
+function firstBytes(path: string): string {
   const file = openSync(path, "r");
   try {
     const bytes = Buffer.alloc(256);
@@ -200,9 +200,9 @@ function addFolder(hash: Hash, folder: string, inside: string): void {
     const path = join(folder, entry.name);
     const name = `${inside}${entry.name}`;
     if (entry.isDirectory()) {
-      add(hash, "folder", name);
+      addParts(hash, "folder", name);
       addFolder(hash, path, `${name}/`);
-    } else if (entry.isSymbolicLink()) add(hash, "link", name, readlinkSync(path));
+    } else if (entry.isSymbolicLink()) addParts(hash, "link", name, readlinkSync(path));
     else if (entry.isFile()) addFile(hash, path, name);
     else
       throw misuse(
@@ -212,7 +212,7 @@ function addFolder(hash: Hash, folder: string, inside: string): void {
 }
 
 /** Prefixes lengths, so that no two folders give the same bytes. */
-function add(hash: Hash, ...parts: readonly string[]): void {
+function addParts(hash: Hash, ...parts: readonly string[]): void {
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}:${part}`);
 }
 
@@ -220,7 +220,7 @@ const CHUNK = 1024 * 1024;
 
 function addFile(hash: Hash, path: string, name: string): void {
   const { mode, size } = statSync(path);
-  add(hash, (mode & 0o100) === 0 ? "file" : "program", name, String(size));
+  addParts(hash, (mode & 0o100) === 0 ? "file" : "program", name, String(size));
   const descriptor = openSync(path, "r");
   try {
     const buffer = Buffer.alloc(Math.min(CHUNK, Math.max(1, size)));

@@ -146,7 +146,6 @@ function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
-/** Decodes a string literal without its quotes; undefined if it is invalid. */
 function textOf(literal: string): string | undefined {
   if (!literal.includes("\\")) return literal;
   const parsed = safeParse(`"${literal}"`);

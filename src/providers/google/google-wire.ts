@@ -63,16 +63,16 @@ export class GoogleDecoder implements WireDecoder {
   } as const;
   readonly #callIds = new Set<string>();
   #index = -1;
-  #open: "text" | "thinking" | undefined;
-  #last: GoogleCandidate | undefined;
-  #blocked: GoogleChunk["promptFeedback"];
-  #sources: Sources = {};
+  #openKind: "text" | "thinking" | undefined;
+  #lastCandidate: GoogleCandidate | undefined;
+  #promptFeedback: GoogleChunk["promptFeedback"];
+  #citations: Sources = {};
   #usage: GoogleUsage | undefined;
   /** The last event if only its text was read. Its token counts matter if no later event has any. */
   #unparsed: string | undefined;
   #model: string | undefined;
   #responseId: string | undefined;
-  #ended = false;
+  #isEnded = false;
 
   constructor(emit: (part: StreamPart) => void, target: WireTarget) {
     this.#emit = emit;
@@ -80,7 +80,7 @@ export class GoogleDecoder implements WireDecoder {
   }
 
   readonly event = (_event: string, data: string): void => {
-    const kind = this.#open === "thinking" ? "thinking" : "text";
+    const kind = this.#openKind === "thinking" ? "thinking" : "text";
     const text = this.#templates[kind].match(data);
     if (text !== undefined) {
       this.#unparsed = data;
@@ -90,10 +90,10 @@ export class GoogleDecoder implements WireDecoder {
     if (data === "[DONE]") return;
     const chunk: GoogleChunk = parseEvent(data);
     if (isRecord(chunk.error)) throw reportedError(wordsOf({ error: chunk.error }), { target: this.#target });
-    this.#counts(chunk);
+    this.#recordUsage(chunk);
     this.#model ??= chunk.modelVersion;
     this.#responseId ??= chunk.responseId;
-    if (typeof chunk.promptFeedback?.blockReason === "string") this.#blocked ??= chunk.promptFeedback;
+    if (typeof chunk.promptFeedback?.blockReason === "string") this.#promptFeedback ??= chunk.promptFeedback;
     const candidate = chunk.candidates?.[0];
     if (typeof candidate === "object" && candidate !== null) this.#candidate(candidate);
     const plain = plainKind(chunk);
@@ -102,16 +102,16 @@ export class GoogleDecoder implements WireDecoder {
 
   readonly end = (): void => {
     const finishReason = this.#finishReason();
-    if (this.#unparsed !== undefined) this.#counts(parseEvent(this.#unparsed));
-    if (Object.keys(this.#sources).length > 0) this.#emitOwn(this.#sources);
-    this.#ended = true;
+    if (this.#unparsed !== undefined) this.#recordUsage(parseEvent(this.#unparsed));
+    if (Object.keys(this.#citations).length > 0) this.#emitOwn(this.#citations);
+    this.#isEnded = true;
     const named = { model: this.#model, id: this.#responseId };
     this.#emit(finishPart(finishReason, googleUsage(this.#usage), named));
   };
 
-  readonly done = (): boolean => this.#ended;
+  readonly done = (): boolean => this.#isEnded;
 
-  #counts({ usageMetadata }: GoogleChunk): void {
+  #recordUsage({ usageMetadata }: GoogleChunk): void {
     if (!isRecord(usageMetadata)) return;
     this.#usage = usageMetadata;
     this.#unparsed = undefined;
@@ -120,10 +120,10 @@ export class GoogleDecoder implements WireDecoder {
   #candidate(candidate: GoogleCandidate): void {
     const parts = candidate.content?.parts;
     if (Array.isArray(parts)) for (const part of parts) if (isRecord(part)) this.#part(part);
-    if (typeof candidate.finishReason === "string") this.#last = candidate;
+    if (typeof candidate.finishReason === "string") this.#lastCandidate = candidate;
     const { groundingMetadata, citationMetadata, urlContextMetadata } = candidate;
     const sources = defined({ groundingMetadata, citationMetadata, urlContextMetadata });
-    if (Object.keys(sources).length > 0) this.#sources = { ...this.#sources, ...sources };
+    if (Object.keys(sources).length > 0) this.#citations = { ...this.#citations, ...sources };
   }
 
   #part(part: GooglePart): void {
@@ -139,18 +139,18 @@ export class GoogleDecoder implements WireDecoder {
   }
 
   #text(text: string, kind: "text" | "thinking"): void {
-    if (this.#open !== kind) {
-      this.#open = kind;
+    if (this.#openKind !== kind) {
+      this.#openKind = kind;
       this.#index += 1;
     }
     this.#emit({ type: kind === "text" ? "text_delta" : "thinking_delta", index: this.#index, text });
   }
 
   #signedText(text: string, thought: boolean, thoughtSignature: string): void {
-    this.#open = undefined;
+    this.#openKind = undefined;
     if (text === "") this.#index += 1;
     else this.#text(text, thought ? "thinking" : "text");
-    this.#open = undefined;
+    this.#openKind = undefined;
     const provider_data = { google: thought ? { thought, thoughtSignature } : { thoughtSignature } };
     const block: AssistantBlock =
       text !== "" && !thought
@@ -159,9 +159,8 @@ export class GoogleDecoder implements WireDecoder {
     this.#emit({ type: "block", index: this.#index, block });
   }
 
-  /** Emits a separate block. */
   #block(block: AssistantBlock): void {
-    this.#open = undefined;
+    this.#openKind = undefined;
     this.#index += 1;
     if (block.type === "tool_use")
       this.#emit({ type: "tool_call_start", index: this.#index, id: block.id, name: block.name });
@@ -174,7 +173,7 @@ export class GoogleDecoder implements WireDecoder {
   }
 
   #functionCall(call: GoogleFunctionCall, thoughtSignature: string | undefined): void {
-    if (call.partialArgs !== undefined) throw argumentsInPieces();
+    if (call.partialArgs !== undefined) throw streamedArgumentsError();
     const args = call.args ?? {};
     this.#block({
       type: "tool_use",
@@ -195,7 +194,7 @@ export class GoogleDecoder implements WireDecoder {
   }
 
   #finishReason(): FinishReason {
-    const { finishReason: raw, finishMessage } = this.#last ?? {};
+    const { finishReason: raw, finishMessage } = this.#lastCandidate ?? {};
     if (raw === undefined) return this.#blockedPrompt();
     if (raw === "MALFORMED_RESPONSE") {
       throw new NanoAgentError("invalid_response", `The model's answer was malformed (${raw}). Try again.`, {
@@ -203,7 +202,7 @@ export class GoogleDecoder implements WireDecoder {
       });
     }
     if (raw === "MALFORMED_FUNCTION_CALL" || raw === "UNEXPECTED_TOOL_CALL") {
-      this.#block(brokenCall(this.#callId(undefined), wordOf(finishMessage)));
+      this.#block(malformedCall(this.#callId(undefined), wordOf(finishMessage)));
       return { unified: "tool_use", raw };
     }
     if (raw === "CONTINUATION") return this.#continuation(raw);
@@ -214,13 +213,13 @@ export class GoogleDecoder implements WireDecoder {
   }
 
   #blockedPrompt(): FinishReason {
-    const { blockReason: raw, blockReasonMessage } = this.#blocked ?? {};
+    const { blockReason: raw, blockReasonMessage } = this.#promptFeedback ?? {};
     if (raw === undefined) throw incompleteAnswer(this.#target.provider, this.#target.modelId);
     return { unified: "refusal", raw, ...defined({ detail: wordOf(blockReasonMessage) || undefined }) };
   }
 
   #continuation(raw: string): FinishReason {
-    const continuationToken = this.#last?.continuationToken;
+    const continuationToken = this.#lastCandidate?.continuationToken;
     if (typeof continuationToken !== "string") return { unified: "length", raw };
     this.#block({ type: "thinking", thinking: "", provider_data: { google: { continuationToken } } });
     return { unified: "pause", raw };
@@ -263,14 +262,14 @@ const PLAIN_FIELDS: ReadonlySet<string> = new Set(["text", "thought", "thoughtSi
 
 type Sources = Pick<GoogleCandidate, "groundingMetadata" | "citationMetadata" | "urlContextMetadata">;
 
-function argumentsInPieces(): NanoAgentError {
+function streamedArgumentsError(): NanoAgentError {
   return misuse(
     "The arguments of a call came in pieces. Take streamFunctionCallArguments out of the provider options.",
   );
 }
 
 /** The call the API could not parse: `Malformed function call: print(default_api.read(path='a'))`. */
-function brokenCall(id: string, message: string): ToolUseBlock {
+function malformedCall(id: string, message: string): ToolUseBlock {
   const name =
     /\bdefault_api\.([\w.:-]+?)\s*\(/.exec(message)?.[1] ??
     /\bcall:(?:default_api:)?([\w.-]+)/.exec(message)?.[1];
