@@ -48,7 +48,7 @@ export function createGoogleEncoder(target: WireTarget): (request: ModelRequest)
   return (request) => {
     const { system = "", messages } = request;
     const options = request.providerOptions?.["google"] ?? {};
-    const contents = withPreamble(transcript(withoutPaused(messages)), hasSystemInstruction ? "" : system);
+    const contents = withPreamble(transcript(messages), hasSystemInstruction ? "" : system);
     if (contents === "")
       throw misuse("The request has no text, image or tool result to send. Add a message.");
     let body = `{"contents":[${startingWithUser(contents)}]`;
@@ -90,7 +90,6 @@ function settings(request: ModelRequest, modelId: string, options: JsonObject): 
   return {
     toolConfig: Object.keys(calling).length > 0 ? calling : undefined,
     generationConfig: Object.values(generation).some((value) => value !== undefined) ? generation : undefined,
-    continuationToken: continuationToken(request.messages),
     ...rest,
   };
 }
@@ -139,18 +138,6 @@ function startingWithUser(contents: string): string {
   return contents.startsWith(MODEL)
     ? `${USER}{"text":"(The conversation begins with your message.)"}]},${contents}`
     : contents;
-}
-
-/** The token of a final answer that the provider paused. */
-function continuationToken(messages: readonly Message[]): string | undefined {
-  const last = messages.at(-1);
-  return last?.role === "assistant" ? googleData(last.content.at(-1))?.continuationToken : undefined;
-}
-
-/** A paused answer is not sent: its token replaces it. */
-function withoutPaused(messages: readonly Message[]): readonly Message[] {
-  if (continuationToken(messages) === undefined) return messages;
-  return messages.slice(0, messages.findLastIndex(({ role }) => role === "user") + 1);
 }
 
 function googleData(block: AssistantBlock | undefined): GoogleProviderData | undefined {

@@ -44,8 +44,6 @@ export interface GoogleCandidate {
   readonly content?: { readonly role?: string; readonly parts?: readonly GooglePart[] };
   readonly finishReason?: string;
   readonly finishMessage?: string;
-  /** With `finishReason` `CONTINUATION`: the token to fetch the rest of the answer. */
-  readonly continuationToken?: string;
   readonly groundingMetadata?: unknown;
   readonly citationMetadata?: unknown;
   readonly urlContextMetadata?: unknown;
@@ -67,7 +65,6 @@ export interface GoogleProviderData {
   /** One of the provider's own parts, which is returned unchanged. */
   readonly part?: GooglePart;
   readonly thoughtSignature?: string;
-  /** True if the text is a thought summary; absent if there is only a signature or token. */
+  /** True if the text is a thought summary; absent if there is only a signature. */
   readonly thought?: boolean;
-  readonly continuationToken?: string;
 }

@@ -12,7 +12,7 @@ import {
 } from "../../core/message/message.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { answerError, incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
-import { createDeltaTemplate, parseEvent } from "../server-events.ts";
+import { parseEvent } from "../server-events.ts";
 import { finishPart, type Wire, type WireDecoder, type WireTarget, wordOf } from "../wire.ts";
 import { createGoogleEncoder } from "./encode-google.ts";
 import type {
@@ -57,10 +57,6 @@ export const googleWire: Wire = {
 export class GoogleDecoder implements WireDecoder {
   readonly #emit: (part: StreamPart) => void;
   readonly #target: WireTarget;
-  readonly #templates = {
-    text: createDeltaTemplate(COUNTERS),
-    thinking: createDeltaTemplate(COUNTERS),
-  } as const;
   readonly #callIds = new Set<string>();
   #index = -1;
   #openKind: "text" | "thinking" | undefined;
@@ -68,8 +64,6 @@ export class GoogleDecoder implements WireDecoder {
   #promptFeedback: GoogleChunk["promptFeedback"];
   #citations: Sources = {};
   #usage: GoogleUsage | undefined;
-  /** The last event if only its text was read. Its token counts matter if no later event has any. */
-  #unparsed: string | undefined;
   #model: string | undefined;
   #responseId: string | undefined;
   #isEnded = false;
@@ -80,29 +74,19 @@ export class GoogleDecoder implements WireDecoder {
   }
 
   readonly event = (_event: string, data: string): void => {
-    const kind = this.#openKind === "thinking" ? "thinking" : "text";
-    const text = this.#templates[kind].match(data);
-    if (text !== undefined) {
-      this.#unparsed = data;
-      if (text !== "") this.#text(text, kind);
-      return;
-    }
     if (data === "[DONE]") return;
     const chunk: GoogleChunk = parseEvent(data);
     if (isRecord(chunk.error)) throw reportedError(wordsOf({ error: chunk.error }), { target: this.#target });
-    this.#recordUsage(chunk);
+    if (isRecord(chunk.usageMetadata)) this.#usage = chunk.usageMetadata;
     this.#model ??= chunk.modelVersion;
     this.#responseId ??= chunk.responseId;
     if (typeof chunk.promptFeedback?.blockReason === "string") this.#promptFeedback ??= chunk.promptFeedback;
     const candidate = chunk.candidates?.[0];
     if (typeof candidate === "object" && candidate !== null) this.#candidate(candidate);
-    const plain = plainKind(chunk);
-    if (plain !== undefined) this.#templates[plain].learn(data, "text");
   };
 
   readonly end = (): void => {
     const finishReason = this.#finishReason();
-    if (this.#unparsed !== undefined) this.#recordUsage(parseEvent(this.#unparsed));
     if (Object.keys(this.#citations).length > 0) this.#emitOwn(this.#citations);
     this.#isEnded = true;
     const named = { model: this.#model, id: this.#responseId };
@@ -110,12 +94,6 @@ export class GoogleDecoder implements WireDecoder {
   };
 
   readonly done = (): boolean => this.#isEnded;
-
-  #recordUsage({ usageMetadata }: GoogleChunk): void {
-    if (!isRecord(usageMetadata)) return;
-    this.#usage = usageMetadata;
-    this.#unparsed = undefined;
-  }
 
   #candidate(candidate: GoogleCandidate): void {
     const parts = candidate.content?.parts;
@@ -205,7 +183,6 @@ export class GoogleDecoder implements WireDecoder {
       this.#block(malformedCall(this.#callId(undefined), wordOf(finishMessage)));
       return { unified: "tool_use", raw };
     }
-    if (raw === "CONTINUATION") return this.#continuation(raw);
     const unified = UNIFIED.get(raw) ?? "other";
     if (this.#callIds.size > 0 && (unified === "other" || unified === "stop"))
       return { unified: "tool_use", raw };
@@ -217,33 +194,13 @@ export class GoogleDecoder implements WireDecoder {
     if (raw === undefined) throw incompleteAnswer(this.#target.provider, this.#target.modelId);
     return { unified: "refusal", raw, ...defined({ detail: wordOf(blockReasonMessage) || undefined }) };
   }
-
-  #continuation(raw: string): FinishReason {
-    const continuationToken = this.#lastCandidate?.continuationToken;
-    if (typeof continuationToken !== "string") return { unified: "length", raw };
-    this.#block({ type: "thinking", thinking: "", provider_data: { google: { continuationToken } } });
-    return { unified: "pause", raw };
-  }
-}
-
-/** Counters that grow from event to event along with the text. */
-const COUNTERS = ["candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount"];
-
-/** The kind of an event with one piece of text and otherwise only fields that every event has. */
-function plainKind({ candidates, promptFeedback }: GoogleChunk): "text" | "thinking" | undefined {
-  const candidate = candidates?.[0];
-  const parts = candidate?.content?.parts;
-  if (candidates?.length !== 1 || parts?.length !== 1 || promptFeedback !== undefined) return undefined;
-  const part = parts[0];
-  if (candidate?.finishReason !== undefined || typeof part?.text !== "string") return undefined;
-  const isPlain = Object.keys(part).every((key) => key === "text" || key === "thought");
-  if (!isPlain) return undefined;
-  return part.thought === true ? "thinking" : "text";
 }
 
 const UNIFIED: ReadonlyMap<string, FinishReason["unified"]> = new Map([
   ["STOP", "stop"],
   ["MAX_TOKENS", "length"],
+  // A pause, which only a token of a preview feature resumes.
+  ["CONTINUATION", "length"],
   ["SAFETY", "refusal"],
   ["RECITATION", "refusal"],
   ["LANGUAGE", "refusal"],
