@@ -13,9 +13,9 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { DURATION, parseDuration } from "../coding/settings/setting.ts";
+import { findProblem, objectOf } from "../core/base/check.ts";
 import { errorMessage, misuse } from "../core/base/errors.ts";
-import { defined, isRecord } from "../core/base/json.ts";
-import { didYouMean } from "../core/base/text.ts";
+import { defined } from "../core/base/json.ts";
 import { namesIn, textField } from "../extensions/markdown/fields.ts";
 import { parseMarkdown } from "../extensions/markdown/front-matter.ts";
 import { readTextFile } from "../extensions/markdown/read-text-file.ts";
@@ -24,8 +24,33 @@ import { isWithin } from "../system/real-path.ts";
 export const TASK_FILE = "task.md";
 
 const MAX_BYTES = 1_000_000;
-const FIELDS = ["title", "limits", "tags"];
-const LIMITS = ["turns", "time", "tokens", "usd", "check"];
+/** `limits` as written in the front matter. */
+interface GivenLimits {
+  readonly turns?: number;
+  readonly time?: string;
+  readonly tokens?: number;
+  readonly usd?: number;
+  readonly check?: string;
+}
+
+const COUNT = { type: "integer", minimum: 1 } as const;
+/** Refuses unknown names: a misspelled limit would silently not apply. */
+const FRONT_MATTER = objectOf({
+  title: {},
+  tags: {},
+  limits: {
+    type: ["object", "null"],
+    properties: {
+      turns: COUNT,
+      time: DURATION,
+      tokens: COUNT,
+      usd: { type: "number", exclusiveMinimum: 0 },
+      check: DURATION,
+    },
+    additionalProperties: false,
+    "x-say": "lines of name: value below it, such as turns: 20",
+  },
+});
 const DEFAULT_TIME_MS = 600_000;
 const DEFAULT_CHECK_MS = 60_000;
 
@@ -68,54 +93,20 @@ async function readHead(folder: string, faults: string[]): Promise<Head | undefi
   // A blank before a slash means that it is not a command.
   const prompt = body.replace(/^(?:[^\S\n]*\n)+/, "").trimEnd();
   if (prompt === "") faults.push(`${TASK_FILE} holds no prompt: write it below the front matter`);
-  reportUnknown(fields, FIELDS, "field", faults);
+  const problem = findProblem(fields, FRONT_MATTER, TASK_FILE);
+  if (problem !== undefined) faults.push(`${TASK_FILE}: ${problem.message.replace(/\.$/, "")}`);
   const title = textField(fields, "title") ?? basename(folder);
   const tags = fields["tags"] === undefined ? [] : namesIn(fields["tags"]);
   if (tags === undefined) faults.push(`${TASK_FILE}: tags must be a list of texts, such as [small, shell]`);
-  return { title, tags: tags ?? [], prompt, limits: readLimits(fields["limits"], faults) };
+  return { title, tags: tags ?? [], prompt, limits: limitsOf(fields["limits"] as GivenLimits) };
 }
 
-/** Reports unknown names: a misspelled limit would silently not apply. */
-function reportUnknown(fields: object, known: readonly string[], what: string, faults: string[]): void {
-  for (const name of Object.keys(fields))
-    if (!known.includes(name))
-      faults.push(
-        `${TASK_FILE} has an unknown ${what} ${JSON.stringify(name)}.${didYouMean(name, known)} Known: ${known.join(", ")}`,
-      );
-}
-
-function readLimits(value: unknown, faults: string[]): TaskLimits {
-  const given = value ?? {};
-  const defaults = { timeMs: DEFAULT_TIME_MS, checkMs: DEFAULT_CHECK_MS };
-  if (!isRecord(given)) {
-    faults.push(`${TASK_FILE}: limits must be lines of name: value below it, such as turns: 20`);
-    return defaults;
-  }
-  reportUnknown(given, LIMITS, "limit", faults);
-  const report = (name: string, form: string): undefined => {
-    faults.push(`${TASK_FILE}: limits.${name} is ${JSON.stringify(given[name])}: write ${form}`);
-    return undefined;
-  };
-  const count = (name: string): number | undefined => {
-    const number = given[name];
-    if (number === undefined || (Number.isSafeInteger(number) && Number(number) >= 1))
-      return number as number;
-    return report(name, "a whole number from 1");
-  };
-  const amount = (name: string): number | undefined => {
-    const number = given[name];
-    if (number === undefined || (typeof number === "number" && number > 0)) return number;
-    return report(name, "a number above 0");
-  };
-  const duration = (name: string): number | undefined => {
-    const text = given[name];
-    if (text === undefined) return undefined;
-    return (typeof text === "string" ? parseDuration(text) : undefined) ?? report(name, DURATION["x-say"]);
-  };
+function limitsOf(given: GivenLimits | null | undefined): TaskLimits {
+  const { time = "", check = "", turns, tokens, usd } = given ?? {};
   return {
-    timeMs: duration("time") ?? defaults.timeMs,
-    checkMs: duration("check") ?? defaults.checkMs,
-    ...defined({ turns: count("turns"), tokens: count("tokens"), usd: amount("usd") }),
+    timeMs: parseDuration(time) ?? DEFAULT_TIME_MS,
+    checkMs: parseDuration(check) ?? DEFAULT_CHECK_MS,
+    ...defined({ turns, tokens, usd }),
   };
 }
 
