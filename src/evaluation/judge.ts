@@ -35,7 +35,7 @@ export async function setUp(
   place: JudgePlace,
 ): Promise<string | undefined> {
   if (!task.has.setup) return undefined;
-  const end = await runTaskProgram(task, { name: "setup", input: "", scratch }, place);
+  const end = await runTaskProgram("setup", task, scratch, "", place);
   if (end.code === 0) return undefined;
   return `setup ${describeEnd(end, task)}${lastLine(end) === "" ? "" : `: ${lastLine(end)}`}`;
 }
@@ -43,11 +43,12 @@ export async function setUp(
 /** Runs `check` in the scratch folder, with the agent's answer on its standard input. */
 export async function judge(
   task: Task,
-  { scratch, answer }: { readonly scratch: TaskScratch; readonly answer: string },
+  scratch: TaskScratch,
+  answer: string,
   place: JudgePlace,
 ): Promise<Verdict> {
   if (!scratch.isUsable()) return NO_FOLDER;
-  const end = await runTaskProgram(task, { name: "check", input: answer, scratch }, place);
+  const end = await runTaskProgram("check", task, scratch, answer, place);
   const { output, durationMs } = end;
   const line = lastLine(end);
   const ending = `the check ${describeEnd(end, task)}`;
@@ -71,15 +72,11 @@ const NO_FOLDER: Verdict = {
   durationMs: 0,
 };
 
-interface ProgramCall {
-  readonly name: "setup" | "check";
-  readonly input: string;
-  readonly scratch: TaskScratch;
-}
-
 async function runTaskProgram(
+  name: "setup" | "check",
   { limits: { checkMs: timeoutMs } }: Task,
-  { name, input, scratch }: ProgramCall,
+  scratch: TaskScratch,
+  input: string,
   place: JudgePlace,
 ): Promise<ProgramEnd> {
   try {
@@ -147,7 +144,7 @@ export interface TaskProof {
  */
 export async function validateTask(task: Task, place: JudgePlace): Promise<TaskProof> {
   const faults: string[] = [];
-  const untouched = await verdictOn(task, { withReference: false }, place);
+  const untouched = await verdictOn(task, "untouched", place);
   if (typeof untouched === "string") faults.push(untouched);
   else if (untouched.error !== undefined) faults.push(untouched.error);
   else if (untouched.solved)
@@ -156,7 +153,7 @@ export async function validateTask(task: Task, place: JudgePlace): Promise<TaskP
   const hasReference = task.has.reference || task.referenceAnswer !== undefined;
   if (!hasReference || faults.length > 0 || place.signal.aborted)
     return { task: task.name, faults, isSolvable: false };
-  const solved = await verdictOn(task, { withReference: true }, place);
+  const solved = await verdictOn(task, "reference", place);
   if (typeof solved === "string") faults.push(solved);
   else if (!solved.solved) faults.push(`the check fails with the reference: ${solved.reason}`);
   return { task: task.name, faults, isSolvable: faults.length === 0 };
@@ -164,7 +161,7 @@ export async function validateTask(task: Task, place: JudgePlace): Promise<TaskP
 
 async function verdictOn(
   task: Task,
-  { withReference }: { readonly withReference: boolean },
+  part: "untouched" | "reference",
   place: JudgePlace,
 ): Promise<Verdict | string> {
   const workplace = await makeWorkplace("nano-agent-validate-");
@@ -173,12 +170,12 @@ async function verdictOn(
     const problem = await setUp(task, scratch, place);
     if (problem !== undefined) return problem;
     try {
-      if (withReference) await scratch.takeReference();
+      if (part === "reference") await scratch.takeReference();
     } catch (error) {
       return `reference cannot be copied over the files: ${errorMessage(error)}`;
     }
-    const answer = withReference ? (task.referenceAnswer ?? "") : "";
-    return await judge(task, { scratch, answer }, place);
+    const answer = part === "reference" ? (task.referenceAnswer ?? "") : "";
+    return await judge(task, scratch, answer, place);
   } catch (error) {
     // A task that cannot be copied or has changed must not hide the results of the others.
     if (isNanoAgentError(error, "invalid_argument")) return error.message;

@@ -65,7 +65,7 @@ export async function performRun(run: PlannedRun, place: RunPlace): Promise<RunE
     const failure = failureOf(outcome, task);
     if (failure !== undefined)
       return { record: recordOf(run, { sessionId, outcome, failure }), output: undefined };
-    const verdict = await judge(task, { scratch, answer: outcome.text }, place);
+    const verdict = await judge(task, scratch, outcome.text, place);
     if (place.signal.aborted) return "interrupted";
     return { record: recordOf(run, { sessionId, outcome, verdict }), output: verdict.output };
   } finally {

@@ -39,9 +39,23 @@ interface Results {
 /** The folder an evaluation writes to: results, the report page, sessions, outputs of checks. */
 export class ResultsFolder {
   readonly path: string;
+  readonly results: string;
+  readonly page: string;
+  readonly lock: string;
+  readonly checks: string;
+  /** The folder of sessions: with `XDG_STATE_HOME` at {@link path}, every command finds them there. */
+  readonly history: string;
+  /** The folder for copies of the judging programs, each deleted after use. */
+  readonly judges: string;
 
   constructor(path: string) {
     this.path = path;
+    this.results = join(path, "results.jsonl");
+    this.page = join(path, "report.html");
+    this.lock = join(path, "lock");
+    this.checks = join(path, "checks");
+    this.history = join(path, "nano-agent");
+    this.judges = join(path, "judges");
   }
 
   /** Makes a new one in a folder, named after the time; simultaneous commands each get their own. */
@@ -56,35 +70,9 @@ export class ResultsFolder {
     return new ResultsFolder(path);
   }
 
-  get results(): string {
-    return join(this.path, "results.jsonl");
-  }
-
-  get page(): string {
-    return join(this.path, "report.html");
-  }
-
-  /** The folder of sessions: with `XDG_STATE_HOME` at {@link path}, every command finds them there. */
-  get history(): string {
-    return join(this.path, "nano-agent");
-  }
-
-  get lock(): string {
-    return join(this.path, "lock");
-  }
-
-  get checks(): string {
-    return join(this.path, "checks");
-  }
-
   /** Prefix of its scratch folders in the system's temporary folder. */
   get scratchPrefix(): string {
     return `${SCRATCH}${digest(realPath(this.path))}-`;
-  }
-
-  /** The folder for copies of the judging programs, each deleted after use. */
-  get judges(): string {
-    return join(this.path, "judges");
   }
 
   /**

@@ -113,9 +113,9 @@ export function findPreset(name: string, presets: readonly Preset[] = PRESETS): 
 }
 
 /** The variables of a provider without a preset: `MY_GATEWAY_API_KEY` for `my-gateway`. */
-export function standardVariables(name: string): { readonly key: string; readonly baseUrl: string } {
+export function standardVariables(name: string): { readonly [K in "key" | "baseUrl" | "model"]: string } {
   const stem = name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_");
-  return { key: `${stem}_API_KEY`, baseUrl: `${stem}_BASE_URL` };
+  return { key: `${stem}_API_KEY`, baseUrl: `${stem}_BASE_URL`, model: `${stem}_MODEL` };
 }
 
 function hosted(name: string, wire: WireName, baseUrl: string): Preset {

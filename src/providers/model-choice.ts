@@ -9,6 +9,7 @@ import {
   type Preset,
   presetNamed,
   providerAddress,
+  standardVariables,
 } from "./catalog.ts";
 import type { LocalServerOptions } from "./local/local-servers.ts";
 import { isLoopback } from "./network.ts";
@@ -109,15 +110,10 @@ function modelOfFirstKey(environment: Environment): ModelChoice | undefined {
   for (const preset of PRESETS) {
     const key = preset.local === true ? undefined : keyVariableOf(preset, environment);
     if (key === undefined) continue;
-    const id = variable(environment, `${stemOf(preset.name)}_MODEL`) ?? preset.defaultModel;
+    const id = variable(environment, standardVariables(preset.name).model) ?? preset.defaultModel;
     if (id !== undefined) return { name: `${preset.name}/${id}`, why: "key", source: key };
   }
   return undefined;
-}
-
-/** `OPENAI_CHAT` for `openai-chat`. */
-function stemOf(name: string): string {
-  return name.toUpperCase().replaceAll("-", "_");
 }
 
 async function probeLocal(
@@ -139,17 +135,15 @@ function unconfirmed({ name, baseUrl, isLoading }: FoundModel): string {
 
 function noModelMessage(environment: Environment): string {
   const hosted = PRESETS.filter((preset) => preset.local !== true);
-  const keys = hosted.filter(({ defaultModel }) => defaultModel !== undefined).map(firstKeyVariable);
+  const keys = hosted
+    .filter(({ defaultModel }) => defaultModel !== undefined)
+    .map(({ keyVariables: [name] }) => name);
   const withoutDefault = hosted.find((preset) => keyVariableOf(preset, environment) !== undefined);
   const named =
     withoutDefault === undefined
       ? ""
       : ` ${keyVariableOf(withoutDefault, environment) ?? ""} is set, but ${withoutDefault.name} has no default model: name one with -m ${withoutDefault.name}/ID.`;
   return `No model found.${named} Set a key (${keys.slice(0, 4).join(", ")}, …), or start a local server (Ollama, LM Studio, llama.cpp) and use it with NANO_AGENT_MODEL=local or -m ollama/ID. For a server of your own set OPENAI_BASE_URL and OPENAI_API_KEY, and use -m openai-chat/ID.`;
-}
-
-function firstKeyVariable({ keyVariables: [name = ""] }: Preset): string {
-  return name;
 }
 
 /**

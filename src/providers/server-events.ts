@@ -14,7 +14,6 @@ interface SseParser {
   readonly end: () => void;
 }
 
-const MAX_EVENT_LENGTH = 64 * 1024 * 1024;
 const BYTE_ORDER_MARK = "\uFEFF";
 
 /**
@@ -25,7 +24,7 @@ const BYTE_ORDER_MARK = "\uFEFF";
  */
 export function createSseParser(
   onEvent: (event: string, data: string) => void,
-  maxEventLength: number = MAX_EVENT_LENGTH,
+  maxEventLength: number = Number.POSITIVE_INFINITY,
 ): SseParser {
   const parser = createParser({
     maxBufferSize: maxEventLength,

@@ -10,6 +10,7 @@ import {
 } from "../../core/message/message.ts";
 import { modelWith } from "../../core/model/answer.ts";
 import type { FinishPart, Model, ModelRequest, StreamPart, ToolSpec } from "../../core/model/model.ts";
+import { imagesOf } from "../wire.ts";
 
 /**
  * Wraps a model without native tool calls so that it makes them in text: the system prompt describes the
@@ -90,9 +91,7 @@ function actionText({ name, input, invalid_input }: Extract<ContentBlock, { type
 function toObservation(block: ContentBlock): readonly (TextBlock | ImageBlock)[] {
   if (block.type === "text" || block.type === "image") return [block];
   if (block.type !== "tool_result") return [];
-  const images =
-    typeof block.content === "string" ? [] : block.content.filter(({ type }) => type === "image");
-  return [{ type: "text", text: `Observation: ${resultText(block)}` }, ...(images as readonly ImageBlock[])];
+  return [{ type: "text", text: `Observation: ${resultText(block)}` }, ...imagesOf(block)];
 }
 
 function resultText({ content, is_error }: ToolResultBlock): string {

@@ -15,7 +15,7 @@ import {
 } from "../../core/message/message.ts";
 import { EFFORTS, type Effort, type ModelRequest, type ToolSpec } from "../../core/model/model.ts";
 import { imageUrl, openAiBody, openAiEndpoint, toolCallId, toolSettings } from "../openai-request.ts";
-import { listed, serialiseOnce, wellFormedJson } from "../serialise-once.ts";
+import { serialiseOnce, wellFormedJson } from "../serialise-once.ts";
 import { imagesOf, sentToolName, type WireRequest, type WireTarget } from "../wire.ts";
 import { type ChatQuirks, quirksOf } from "./quirks.ts";
 
@@ -31,8 +31,8 @@ export function createChatEncoder(target: WireTarget): (request: ModelRequest) =
   const transcript = createTranscriptWriter(quirks);
   const tool = serialiseOnce(writeTool);
   return (request) => {
-    const system = request.system ? writeSystem(request.system, quirks) : "";
-    const head = `,"messages":[${listed(system, transcript(request.messages))}]`;
+    const system = request.system ? [writeSystem(request.system, quirks)] : [];
+    const head = `,"messages":[${[...system, ...transcript(request.messages)].join(",")}]`;
     const settings = (hasTools: boolean): object => settingsOf(request, quirks, hasTools);
     const body = { wire: "openai_chat", list: "messages", head, tool, settings } as const;
     return { ...endpoint, body: openAiBody(request, target, body) };
@@ -47,10 +47,10 @@ function writeSystem(system: string, { system_role: role, cache_marks }: ChatQui
 const MAX_CACHE_MARKS = 2;
 
 /**
- * Messages as JSON texts, separated by commas. Results for one answer may be spread over several user
+ * Messages as JSON texts, each one or several separated by commas. Results for one answer may be spread over several user
  * messages: their other content is held back until the next answer, or the end.
  */
-function createTranscriptWriter(quirks: ChatQuirks): (messages: readonly Message[]) => string {
+function createTranscriptWriter(quirks: ChatQuirks): (messages: readonly Message[]) => readonly string[] {
   const written = serialiseOnce((message: Message) => writeMessage(message, quirks));
   const most = quirks.cache_marks === "none" ? 0 : MAX_CACHE_MARKS;
   return (messages) => {
@@ -66,7 +66,7 @@ function createTranscriptWriter(quirks: ChatQuirks): (messages: readonly Message
       else texts.push(toolResults);
       pending = message.role === "assistant" ? [] : [...pending, rest];
     }
-    return [...texts, ...pending].filter((text) => text !== "").join(",");
+    return [...texts, ...pending].filter((text) => text !== "");
   };
 }
 

@@ -14,7 +14,6 @@ import {
   evaluate,
 } from "../../../evaluation/evaluate.ts";
 import { type TaskProof, validateTask } from "../../../evaluation/judge.ts";
-import type { RunPlace } from "../../../evaluation/perform-run.ts";
 import { assertApart, readSuites, type SuiteTasks } from "../../../evaluation/read-suites.ts";
 import {
   conditionsOf,
@@ -101,6 +100,7 @@ async function runEvaluation(call: CommandCall): Promise<number> {
       ...(addDirs.length > 0 && { addDir: addDirs }),
     },
     place: {
+      session: { environment: call.environment, addDirs, mcp, keepIn: folder.history },
       config,
       env: commandVariables(settings.environment, settings.config.values),
       keepsScratch: call.has("--keep"),
@@ -108,25 +108,14 @@ async function runEvaluation(call: CommandCall): Promise<number> {
         reporter.say(`The scratch folder stays: ${scratch.folder}`),
     },
   };
-  const session = { environment: call.environment, addDirs, mcp, keepIn: folder.history };
-  return perform({ call, reporter, settings }, options, session);
+  return perform(call, settings, reporter, options);
 }
-
-interface EvaluationCommand {
-  readonly call: CommandCall;
-  readonly reporter: EvaluationReporter;
-  readonly settings: Settings;
-}
-
-type RunOptions = Pick<
-  EvaluationOptions,
-  "suites" | "tasks" | "models" | "repeats" | "jobs" | "folder" | "maxUsd" | "conditions"
-> & { readonly place: Omit<EvaluationOptions["place"], "session"> };
 
 async function perform(
-  { call, reporter, settings }: EvaluationCommand,
-  options: RunOptions,
-  session: RunPlace["session"],
+  call: CommandCall,
+  settings: Settings,
+  reporter: EvaluationReporter,
+  options: Omit<EvaluationOptions, "signal" | "onEvent" | "onLive">,
 ): Promise<number> {
   const strays = new StrayErrors();
   using _caught = strays.listen();
@@ -137,7 +126,7 @@ async function perform(
         ...options,
         place: {
           ...options.place,
-          session: { ...session, adoptErrors: strays.adopt, onNotice: noticesOnce(reporter) },
+          session: { ...options.place.session, adoptErrors: strays.adopt, onNotice: noticesOnce(reporter) },
         },
         signal,
         onEvent: (event) => reporter.event(event),
@@ -153,14 +142,21 @@ async function perform(
       const report = await reporter.report(end);
       answer(call, report.json, report.text);
       reporter.advise(end);
-      const isSolved = end.open === 0 && options.tasks.length > 0 && report.areAllSolved(options);
-      return isSolved ? EXIT.done : EXIT.failed;
+      return areAllSolved(end, options) ? EXIT.done : EXIT.failed;
     });
   } catch (error) {
     if (!isNanoAgentError(error, "unknown_model", "authentication")) throw error;
     const model = options.models.length === 1 ? options.models[0] : undefined;
     throw new NanoAgentError(error.code, explainError(error, { settings, model }), { cause: error });
   }
+}
+
+function areAllSolved(
+  { records, open }: EvaluationEnd,
+  { tasks, models, repeats }: Pick<EvaluationOptions, "tasks" | "models" | "repeats">,
+): boolean {
+  const requested = records.filter(({ model, repeat }) => models.includes(model) && repeat <= repeats);
+  return open === 0 && tasks.length > 0 && requested.every((record) => counts(record) && record.solved);
 }
 
 /** Every session repeats the same notices: reports each important one once. */
@@ -223,16 +219,6 @@ function printTasks(call: CommandCall, tasks: readonly Task[]): number {
   return answer(call, rows, lines.join(""));
 }
 
-interface EvaluationReport {
-  readonly json: object;
-  readonly text: string;
-  /** True if every run of these models solved its task. */
-  readonly areAllSolved: (options: {
-    readonly models: readonly string[];
-    readonly repeats: number;
-  }) => boolean;
-}
-
 class EvaluationReporter {
   readonly #context: CommandContext;
   readonly #folder: ResultsFolder;
@@ -282,7 +268,11 @@ class EvaluationReporter {
   }
 
   /** Writes the page and assembles the report. Reports the results even if the page cannot be written. */
-  async report({ records, open, spentUsd }: EvaluationEnd): Promise<EvaluationReport> {
+  async report({
+    records,
+    open,
+    spentUsd,
+  }: EvaluationEnd): Promise<{ readonly json: object; readonly text: string }> {
     const summaries = summarize(records);
     const comparisons = compareModels(records);
     const titles = new Map(this.#tasks.map(({ name, title }) => [name, title]));
@@ -311,10 +301,6 @@ class EvaluationReporter {
         comparisons,
       },
       text: parts.filter((part) => part !== "").join("\n"),
-      areAllSolved: ({ models, repeats }) =>
-        records
-          .filter(({ model, repeat }) => models.includes(model) && repeat <= repeats)
-          .every((record) => counts(record) && record.solved),
     };
   }
 
