@@ -56,7 +56,6 @@ export type EvaluationEvent =
 export interface EvaluationEnd {
   /** The newest record of each run of the tasks, including runs of earlier commands. */
   readonly records: readonly RunRecord[];
-  /** Requested runs that are still to be made. */
   readonly open: number;
   readonly isShort: boolean;
   readonly spentUsd: number | undefined;
@@ -202,7 +201,7 @@ class Evaluation {
     const count = Math.min(jobs, open.length);
     // A folder a person asked for must not be removed with the leftovers of a killed command.
     const prefix = place.keepsScratch ? KEPT_PREFIX : folder.scratchPrefix;
-    // // All before the first run, so that each agent can be denied the others' folders.
+    // All before the first run, so that each agent can be denied the others' folders.
     const workplaces = await Promise.all(Array.from({ length: count }, () => makeWorkplace(prefix)));
     const removal = { killNow: () => workplaces.forEach(removeOpened) };
     if (!place.keepsScratch) this.#place.live.add(removal);
@@ -243,7 +242,7 @@ class Evaluation {
       this.#done++;
       onEvent({ type: "run", record: end.record, done: this.#done, total: this.#total });
     } catch (error) {
-      // // An aborted run may end with an error; it is repeated later.
+      // An aborted run may end with an error; it is repeated later.
       if (!this.#options.signal.aborted) this.#failed.abort(withResumeAdvice(error, this.#options.folder));
       throw error;
     }

@@ -21,9 +21,7 @@ export interface Verdict {
   readonly reason: string;
   /** Why the verdict does not count: the check could not be run at all. */
   readonly error?: string;
-  /** True if it took too long and was killed. */
   readonly isTimeout: boolean;
-  /** Its whole output, or the end of it. */
   readonly output: string;
   readonly durationMs: number;
 }
@@ -203,7 +201,6 @@ export interface ProgramEnd {
   /** Both outputs in the order of writing; only the end if they are long. */
   readonly output: string;
   readonly durationMs: number;
-  /** Why it was killed, or never started. */
   readonly failure?: "timeout" | "aborted" | { readonly message: string };
 }
 

@@ -165,7 +165,6 @@ function failureOf({ stopReason, error }: Outcome, { name }: Task): string | und
 
 interface RunFacts {
   readonly sessionId: string;
-  /** Absent if the run was not started. */
   readonly outcome?: Outcome;
   readonly verdict?: Verdict;
   readonly failure?: string;

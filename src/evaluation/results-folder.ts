@@ -146,7 +146,6 @@ export class ResultsFolder {
     this.#write(() => writeFileSync(join(this.checks, `${session}.txt`), output, { mode: 0o600 }));
   }
 
-  /** Writes the report page. Throws `journal` if that fails. */
   writePage(page: string): void {
     this.#write(() => replaceFile(this.page, page));
   }
@@ -310,7 +309,6 @@ export function conditionsOf(values: ConfigFile): { readonly [name: string]: unk
 export interface RunRecord {
   readonly v: 1;
   readonly task: string;
-  /** SHA-256 of the task's folder. */
   readonly hash: string;
   /** `provider/id[:effort]`, as requested. */
   readonly model: string;
@@ -330,11 +328,8 @@ export interface RunRecord {
   readonly cachedTokens: number;
   /** US dollars; `null` if a price is unknown. */
   readonly costUsd: number | null;
-  /** Milliseconds the agent took. */
   readonly ms: number;
-  /** Milliseconds the check took. */
   readonly checkMs: number;
-  /** Tool calls that were refused. */
   readonly refused: number;
   readonly session: string;
   /** Time of its end in ISO 8601. */

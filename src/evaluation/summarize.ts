@@ -10,7 +10,6 @@ export interface ModelSummary {
   readonly solvedRuns: number;
   /** Runs that do not count for or against the model. */
   readonly errors: number;
-  /** Refused calls over all runs. */
   readonly refused: number;
   /** Undefined if no run counts. */
   readonly solved: ShareEstimate | undefined;
@@ -258,13 +257,11 @@ export function changeText(changes: Comparison["better"]): string {
   return changes.map(({ task, a, b }) => `${task} (${percent(a)} → ${percent(b)})`).join(", ");
 }
 
-/** The results of an evaluation as shown on its page. */
 export interface EvaluationContent {
   readonly title: string;
   readonly records: readonly RunRecord[];
   readonly summaries: readonly ModelSummary[];
   readonly comparisons: readonly Comparison[];
-  /** Titles of tasks by their names. */
   readonly titles: ReadonlyMap<string, string>;
   /** Runs that are still to be made. */
   readonly open: number;
@@ -361,7 +358,7 @@ export function chanceOf(pairs: readonly TaskPair[]): number {
   );
 }
 
-/** The probability that the sum of these with random signs is at least `seen` away from 0. */
+/** The probability that the sum of these with random signs is at least `observed` away from 0. */
 function chanceOfSum(sizes: readonly number[], observed: number): number {
   if (observed <= 0) return 1;
   const total = sizes.reduce((sum, size) => sum + size, 0);

@@ -112,7 +112,7 @@ export class TaskScratch {
   }
 
   async #copy(part: "files" | "reference"): Promise<void> {
-    // // Links are copied as links: they have the same target in every copy.
+    // Links are copied as links: they have the same target in every copy.
     const options = { recursive: true, force: true, verbatimSymlinks: true } as const;
     await cp(join(this.#task.folder, part), this.folder, options);
   }

@@ -136,7 +136,6 @@ function problemOfProgram(folder: string, name: "check" | "setup"): string | und
   }
 }
 
-/** The part of a file that a system reads to find its interpreter. */
 function firstBytes(path: string): string {
   const file = openSync(path, "r");
   try {
@@ -223,13 +222,11 @@ function addFile(hash: Hash, path: string, name: string): void {
 }
 
 interface TaskLimits {
-  /** Model requests. Default: as many as the settings allow. */
   readonly turns?: number;
   /** Milliseconds the agent may take. */
   readonly timeMs: number;
   /** Input and output tokens together. */
   readonly tokens?: number;
-  /** US dollars. */
   readonly usd?: number;
   /** Milliseconds that `setup` and `check` may each take. */
   readonly checkMs: number;

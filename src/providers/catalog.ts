@@ -169,7 +169,6 @@ export interface FoundModel {
   readonly isLoading?: true;
 }
 
-/** How to look for local servers. */
 export interface ModelSearch {
   /** Keeps checking while the server loads its model; only for a server the user chose. Default false. */
   readonly waits?: boolean | undefined;

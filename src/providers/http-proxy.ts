@@ -42,7 +42,7 @@ export function proxyError(
   const why = typeof code === "string" ? code : errorMessage(error);
   if (CERTIFICATE.test(why)) {
     if (protocol === "http:") return error;
-    // // Node does not distinguish the two.
+    // Node does not distinguish the two.
     const owner = target.protocol === "https:" ? `${host}, or of ${target.host} behind it,` : host;
     return new NanoAgentError(
       "network",
@@ -73,9 +73,7 @@ export function proxyError(
 
 /** Hosts to reach directly, with the syntax that curl and Go use for `NO_PROXY`. */
 interface NoProxy {
-  /** True for an address to reach directly. */
   readonly covers: (url: URL) => boolean;
-  /** Invalid entries, in order. */
   readonly invalid: readonly string[];
 }
 

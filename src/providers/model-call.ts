@@ -88,7 +88,6 @@ export function infoWithLearned(
   return { ...info, contextWindow };
 }
 
-/** How to call a model, independent of the transport. */
 export interface CallSetup<Encoded> {
   readonly limits: Pick<NetworkSettings, "maxRetries" | "maxRetryAfterMs" | "firstEventTimeoutMs">;
   /** Precedes the names of limits as a person configures them. */
@@ -101,7 +100,6 @@ export interface CallSetup<Encoded> {
   /** Jitter between retries: numbers from 0 up to but not including 1. */
   readonly random: () => number;
   readonly encode: (request: ModelRequest) => Encoded | Promise<Encoded>;
-  /** Sends a request and passes its answer to `emit`. */
   readonly send: (request: Encoded, emit: (part: StreamPart) => void) => SentRequest;
   /** Adapts the encoding of requests if a refusal shows how. Returns a description of the change. */
   readonly adapt?: (error: NanoAgentError) => string | undefined;
@@ -109,7 +107,6 @@ export interface CallSetup<Encoded> {
   readonly pause?: RatePause;
 }
 
-/** A request in flight. */
 export interface SentRequest {
   /** Resolves at the end of the answer, rejects if it fails. Ignored after `cancel`. */
   readonly done: Promise<void>;
@@ -127,7 +124,6 @@ const STOP_REASON = "stopped";
 /** Milliseconds in which a host that has never answered must accept a connection. */
 const FIRST_CONTACT_MS = 2_500;
 
-/** System codes for a host that cannot be reached. */
 const UNREACHABLE: ReadonlySet<unknown> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -140,7 +136,6 @@ const LOADING_STEP_MS = 2_000;
 
 /** How often a server may fail to parse its model's output: the next attempt mostly fails the same way. */
 const MAX_UNREADABLE = 2;
-/** How often a request may be changed after refusals. */
 const MAX_CHANGES = 20;
 
 /**

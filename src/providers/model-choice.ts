@@ -27,7 +27,6 @@ export interface ModelChoice {
   readonly source: string;
 }
 
-/** Facts a choice depends on. */
 export interface ModelChoiceOptions {
   readonly config: {
     readonly values: AddressOptions["config"] & { readonly model?: string };

@@ -18,7 +18,6 @@ export function readVariable(name: string, schema: JsonSchema, environment: Envi
   throw invalidConfig(`${name} is ${JSON.stringify(text)}; it must be ${read.expected}.`);
 }
 
-/** The network settings from the environment. */
 export function networkVariables(environment: Environment): NetworkConfig {
   const read = Object.entries(NETWORK_FIGURES).map(([name, { variable: from, ...schema }]) => [
     name,

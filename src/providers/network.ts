@@ -30,7 +30,6 @@ export interface NetworkOptions {
   readonly ca?: string;
 }
 
-/** The schema of a number, and its environment variable. */
 interface NumberSchema {
   readonly type: "number" | "integer";
   readonly minimum: number;

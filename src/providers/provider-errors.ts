@@ -4,14 +4,12 @@ import { defined, type Fields, isRecord, safeParse } from "../core/base/json.ts"
 import { clipped } from "../core/base/text.ts";
 import type { WireErrorAnswer, WireTarget } from "./wire.ts";
 
-/** A provider's own words about a failure. */
 interface ErrorReport {
   readonly message?: string;
   /** `error.type`, or Google's `error.status`. */
   readonly type?: string;
   /** `error.code`, as text. */
   readonly code?: string;
-  /** The request field it complains about. */
   readonly param?: string;
   readonly requestId?: string;
   readonly retryAfterMs?: number;
@@ -34,11 +32,9 @@ export function answerError(answer: WireErrorAnswer, nowMs: number = systemClock
   return reportedError(reported, { status, target, retry: headers["x-should-retry"], body });
 }
 
-/** Origin of a reported failure. */
 export interface ReportedFrom {
   /** Default: an unnamed provider. */
   readonly target?: WireTarget | undefined;
-  /** HTTP status; absent for an error inside a stream. */
   readonly status?: number;
   /** The provider's advice on retrying the request: `true` or `false`. */
   readonly retry?: string | undefined;
@@ -81,7 +77,6 @@ export function asTooLong(
   return changedError(error, { code: TOO_LONG.code, message });
 }
 
-/** A copy of a failure with some properties changed. */
 export function changedError(
   { code, message, cause, details, retryable }: NanoAgentError,
   changes: Partial<Pick<NanoAgentError, "code" | "message" | "cause" | "details" | "retryable">>,

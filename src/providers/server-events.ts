@@ -3,7 +3,6 @@ import { NanoAgentError } from "../core/base/errors.ts";
 import { type Fields, isRecord, safeParse } from "../core/base/json.ts";
 import { clipped } from "../core/base/text.ts";
 
-/** A parser of server-sent events that is fed text as it arrives. */
 interface SseParser {
   /** Takes the next piece of the body, split anywhere; emits complete events before it returns. */
   readonly push: (text: string) => void;

@@ -113,7 +113,6 @@ type Post = (url: string, request: HttpRequest) => Connection;
 interface Connection {
   /** Rejects with the system's error if there is no answer. */
   readonly answer: Promise<OpenAnswer>;
-  /** Ends the request or the answer immediately. */
   readonly close: () => void;
 }
 
@@ -122,7 +121,6 @@ interface OpenAnswer extends AnswerHead {
   readonly read: (onText: (text: string) => void) => Promise<void>;
   readonly pause: () => void;
   readonly resume: () => void;
-  /** Ignores the body. */
   readonly discard: () => void;
 }
 

@@ -34,7 +34,6 @@ export interface AiSdkStream {
   };
 }
 
-/** Facts by provider; they arrive as `providerMetadata` and return as `providerOptions`. */
 export type AiSdkMetadata = { readonly [provider: string]: { readonly [key: string]: Json | undefined } };
 
 /** A stream chunk. Unlisted types are skipped. */
@@ -73,10 +72,8 @@ export interface AiSdkFinishReason {
   readonly raw?: string | undefined;
 }
 
-/** Supported specification versions. */
 export type AiSdkVersion = "v3" | "v4";
 
-/** Options of `doStream`. */
 export interface AiSdkCallOptions extends Fields {
   readonly prompt: readonly AiSdkMessage[];
   readonly abortSignal?: AbortSignal;

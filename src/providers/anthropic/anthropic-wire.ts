@@ -311,7 +311,6 @@ interface AnthropicEvent {
   readonly usage?: AnthropicUsage | null;
 }
 
-/** A content block as it starts; its text arrives in deltas. */
 interface AnthropicBlock {
   readonly type?: string;
   readonly text?: string;
@@ -328,7 +327,6 @@ interface AnthropicBlock {
   readonly [key: string]: unknown;
 }
 
-/** The change of a `content_block_delta` or a `message_delta`. */
 interface AnthropicDelta {
   readonly type?: string;
   readonly text?: string;
@@ -337,7 +335,6 @@ interface AnthropicDelta {
   readonly partial_json?: string;
   readonly citation?: unknown;
   readonly stop_reason?: string | null;
-  /** The provider's explanation of a refusal. */
   readonly stop_details?: { readonly explanation?: string | null; readonly category?: string | null } | null;
 }
 

@@ -209,7 +209,6 @@ function headersOf(target: WireTarget): WireRequest["headers"] {
   });
 }
 
-/** The model's known traits, overridden by quirks. */
 function traitsOfTarget({ modelId, quirks }: WireTarget): ThinkingTraits {
   const traits = thinkingTraits(modelId);
   const mode = quirks?.["thinking"];

@@ -179,7 +179,6 @@ class AnswerReader {
   }
 }
 
-/** A call parsed from the text of an answer. */
 interface ActionText extends ParsedToolInput {
   readonly name: string;
 }
@@ -188,12 +187,10 @@ const ACTION = /^[ \t]*(?:[*_]{2})?action(?:[*_]{2})?[ \t]*:(?:[*_]{2})?[ \t]*/i
 const INPUT = /^[ \t]*(?:[*_]{2})?action[ _]input(?:[*_]{2})?[ \t]*:(?:[*_]{2})?[ \t]*/im;
 const OBSERVATION = /^[ \t]*(?:[*_]{2})?observation(?:[*_]{2})?[ \t]*:/im;
 
-/** True if a line begins a call. */
 function beginsAction(line: string): boolean {
   return ACTION.test(line);
 }
 
-/** True if an incomplete line may still begin a call. */
 function mayBeginAction(line: string): boolean {
   const start = line
     .trimStart()

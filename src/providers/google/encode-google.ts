@@ -147,11 +147,9 @@ function googleData(block: AssistantBlock | undefined): GoogleProviderData | und
 interface ContentsForm {
   /** Gemini 3 and later: images inside function responses, calls with a signature. */
   readonly isModern: boolean;
-  /** Calls and responses carry their ids. */
   readonly withIds: boolean;
 }
 
-/** Names of calls by id. */
 type CallNames = ReadonlyMap<string, string>;
 
 /** Messages as contents; adjacent ones of one role are merged. Each message is serialised once. */

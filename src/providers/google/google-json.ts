@@ -56,13 +56,10 @@ export interface GoogleChunk {
   readonly usageMetadata?: GoogleUsage;
   readonly modelVersion?: string;
   readonly responseId?: string;
-  /** `google.rpc.Status`. */
   readonly error?: unknown;
 }
 
-/** The `google` part of a block's `provider_data`. */
 export interface GoogleProviderData {
-  /** One of the provider's own parts, which is returned unchanged. */
   readonly part?: GooglePart;
   readonly thoughtSignature?: string;
   /** True if the text is a thought summary; absent if there is only a signature. */

@@ -16,7 +16,6 @@ import {
 import { parseModelName } from "../model-info.ts";
 import { providerWords, saysLoading } from "../provider-errors.ts";
 
-/** Supported local servers. */
 export type LocalProvider = "ollama" | "lmstudio" | "llamacpp" | "vllm";
 
 /** Default address of each server, in order of preference. */

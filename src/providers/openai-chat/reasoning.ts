@@ -106,7 +106,6 @@ export class ThinkTag {
   #buffer = "";
   #hasReasoning = false;
 
-  /** True if no more reasoning can follow. */
   get isOver(): boolean {
     return this.#state === "over";
   }

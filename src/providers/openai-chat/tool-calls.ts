@@ -23,7 +23,6 @@ export class ToolCallCollector {
     this.#nextIndex = nextIndex;
   }
 
-  /** Number of calls with a name. */
   get count(): number {
     return this.#calls.filter((call) => call.name !== "").length;
   }

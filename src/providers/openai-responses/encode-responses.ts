@@ -117,7 +117,6 @@ function answerItem(block: Exclude<AssistantBlock, ThinkingBlock>): Fields | und
   };
 }
 
-/** An item of the provider's own, as received. */
 function hostedItem({ id, ...item }: Fields): Fields {
   return typeof item["encrypted_content"] === "string" ? { id, ...item } : item;
 }

@@ -332,7 +332,6 @@ class OutputItem {
     if (this.#announced) this.#emit({ type: "tool_call_delta", index: this.index, json });
   }
 
-  /** Completes a call with its whole arguments. */
   completeArguments(json: string): void {
     if (json.startsWith(this.#json)) this.addArguments(json.slice(this.#json.length));
     else this.#json = json;
