@@ -21,8 +21,6 @@ export class Refusals {
   readonly #maker: string;
   readonly #hasNoImageInput: boolean;
   readonly #refused = new WeakSet<ImageBlock | AssistantBlock | ToolSpec>();
-  #refusesImages = false;
-  #refusesTools = false;
   /** Keeps object identity: encoders cache the text of messages and tools they know. */
   #messages = new WeakMap<Message, Message>();
   #toolLists = new WeakMap<readonly ToolSpec[], readonly ToolSpec[]>();
@@ -54,15 +52,9 @@ export class Refusals {
   /** Learns from a failed request what to leave out, and describes it; `undefined`: nothing to learn. */
   learn(sent: ModelRequest, error: NanoAgentError): string | undefined {
     const images = refusedImages(sent, error);
-    if (images.length > 0) {
-      this.#refusesImages = true;
-      return this.#refuse(images, "The request goes on without the image.");
-    }
+    if (images.length > 0) return this.#refuse(images, "The request goes on without the image.");
     const tool = refusedTool(sent, error);
-    if (tool !== undefined) {
-      this.#refusesTools = true;
-      return this.#refuse([tool], `The request goes on without the tool ${tool.name}.`);
-    }
+    if (tool !== undefined) return this.#refuse([tool], `The request goes on without the tool ${tool.name}.`);
     const seals = refusedSeals(sent, error);
     if (seals.length === 0) return undefined;
     return this.#refuse(seals, "The request goes on without the reasoning that this model cannot verify.");
@@ -77,16 +69,16 @@ export class Refusals {
 
   #withoutTools(request: ModelRequest): ModelRequest {
     const { tools } = request;
-    if (!this.#refusesTools || tools === undefined) return request;
+    if (tools === undefined) return request;
     const kept = this.#toolLists.get(tools) ?? tools.filter((tool) => !this.#refused.has(tool));
     this.#toolLists.set(tools, kept);
-    if (kept.length > 0) return kept.length === tools.length ? request : { ...request, tools: kept };
+    if (kept.length === tools.length) return request;
+    if (kept.length > 0) return { ...request, tools: kept };
     const { tools: _tools, toolChoice: _choice, ...rest } = request;
     return rest;
   }
 
   #messageWithout(message: Message): Message {
-    if (message.role === "user" && !this.#refusesImages && !this.#hasNoImageInput) return message;
     const known = this.#messages.get(message);
     if (known !== undefined) return known;
     const isUnchanged =

@@ -15,7 +15,7 @@ import {
 import type { Effort, ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { serialiseOnce } from "../serialise-once.ts";
 import { imagesOf, sentToolName, type WireRequest, type WireTarget, wireHeaders } from "../wire.ts";
-import type { GoogleMediaPart, GooglePart, GoogleProviderData } from "./google-json.ts";
+import type { GooglePart, GoogleProviderData } from "./google-json.ts";
 
 /**
  * Creates the encoder for one model and `POST {base}/models/{id}:streamGenerateContent?alt=sse`.
@@ -212,7 +212,7 @@ function userParts(
 function functionResponse(
   { tool_use_id: id, content, is_error }: ToolResultBlock,
   name: string,
-  images: readonly GoogleMediaPart[],
+  images: readonly GooglePart[],
   { isModern, withIds }: ContentsForm,
 ): GooglePart {
   const hasText = typeof content === "string" || content.some(({ type }) => type === "text");
@@ -232,7 +232,7 @@ function callName(block: UserBlock, calls: CallNames): string {
   return block.type === "tool_result" ? (calls.get(block.tool_use_id) ?? "unknown_tool") : "";
 }
 
-function mediaPart({ source }: ImageBlock): GoogleMediaPart {
+function mediaPart({ source }: ImageBlock): GooglePart {
   if (source.type === "base64") return { inlineData: { mimeType: source.media_type, data: source.data } };
   const [, inlineType, data = ""] = /^data:([^;,]+);base64,(.*)$/s.exec(source.url) ?? [];
   if (inlineType !== undefined) return { inlineData: { mimeType: inlineType, data } };

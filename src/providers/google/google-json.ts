@@ -13,11 +13,6 @@ export interface GoogleFunctionCall {
   readonly partialArgs?: unknown;
 }
 
-/** An image in a request: base64, or its address. */
-export type GoogleMediaPart =
-  | { readonly inlineData: { readonly mimeType: string; readonly data: string } }
-  | { readonly fileData: { readonly mimeType?: string; readonly fileUri: string } };
-
 /** One part of a content. Any of them may have a `thoughtSignature`, which returns on the same part. */
 export interface GooglePart {
   readonly text?: string;
