@@ -47,8 +47,8 @@ function writeSystem(system: string, { system_role: role, cache_marks }: ChatQui
 const MAX_CACHE_MARKS = 2;
 
 /**
- * Messages as JSON texts, each one or several separated by commas. Results for one answer may be spread over several user
- * messages: their other content is held back until the next answer, or the end.
+ * Messages as JSON texts, each one or several separated by commas. Results for one answer may be spread over
+ * several user messages: their other content is held back until the next answer, or the end.
  */
 function createTranscriptWriter(quirks: ChatQuirks): (messages: readonly Message[]) => readonly string[] {
   const written = serialiseOnce((message: Message) => writeMessage(message, quirks));
