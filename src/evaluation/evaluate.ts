@@ -56,9 +56,7 @@ export type EvaluationEvent =
 export interface EvaluationEnd {
   /** The newest record of each run of the tasks, including runs of earlier commands. */
   readonly records: readonly RunRecord[];
-  /** Requested runs that are still to be made. */
   readonly open: number;
-  /** True if the money was used up. */
   readonly isShort: boolean;
   readonly spentUsd: number | undefined;
 }
@@ -87,14 +85,14 @@ export async function evaluate(options: EvaluationOptions): Promise<EvaluationEn
     const current = records.filter(({ task, hash }) => hashes.get(task) === hash);
     const stale = records.filter(({ task, hash }) => hashes.has(task) && hashes.get(task) !== hash);
     const counted = new Set(newestOfEach(current).filter(counts).map(keyOf));
-    const planned = plan(options);
+    const planned = plannedRuns(options);
     const open = planned.filter((run) => !counted.has(keyOf(run)));
     const changed = [...new Set(stale.map(({ task }) => task))];
     onEvent({ type: "begin", open: open.length, done: planned.length - open.length, damaged, changed });
     const shared = sharedBudget(options, records);
     const left = await new Evaluation(options, shared, planned.length).perform(open);
     return {
-      records: ordered(
+      records: inOrder(
         newestOfEach(folder.read().records.filter(({ task, hash }) => hashes.get(task) === hash)),
         options.models,
       ),
@@ -107,7 +105,7 @@ export async function evaluate(options: EvaluationOptions): Promise<EvaluationEn
 }
 
 /** Models in the requested order, then those of earlier commands; then tasks, then repeats. */
-function ordered(records: readonly RunRecord[], models: readonly string[]): readonly RunRecord[] {
+function inOrder(records: readonly RunRecord[], models: readonly string[]): readonly RunRecord[] {
   const names = [...models, ...records.map(({ model }) => model).sort()];
   return records.toSorted(
     (left, right) =>
@@ -117,7 +115,7 @@ function ordered(records: readonly RunRecord[], models: readonly string[]): read
 }
 
 /** All requested runs, ordered so that early results cover all tasks and models. */
-function plan({ tasks, models, repeats }: EvaluationOptions): readonly PlannedRun[] {
+function plannedRuns({ tasks, models, repeats }: EvaluationOptions): readonly PlannedRun[] {
   return Array.from({ length: repeats }, (_none, at) =>
     tasks.flatMap((source) =>
       models.map((model): PlannedRun => ({ source, task: source.name, model, repeat: at + 1 })),
@@ -140,28 +138,28 @@ function sharedBudget(
   return new SharedBudget(maxUsd, { spentUsd });
 }
 
-/** Adds how to continue if a run cannot be kept. Omits the session's advice to run without keeping it. */
-function withAdvice(error: unknown, { path }: ResultsFolder): unknown {
+/** Adds how to continue. Omits the session's advice to run without storing it. */
+function withResumeAdvice(error: unknown, { path }: ResultsFolder): unknown {
   if (!isNanoAgentError(error, "journal")) return error;
-  const why = error.message.replace(OR_UNKEPT, "").replace(/ Put that right\.$/, "");
+  const reason = error.message.replace(OR_UNKEPT, "").replace(/ Put that right\.$/, "");
   return new NanoAgentError(
     "journal",
-    `${why} ${isFull(error) ? "Make room, and" : "When that is put right,"} give the same command with -o ${path}: what is known by now is kept.`,
+    `${reason} ${isFull(error) ? "Make room, and" : "When that is put right,"} give the same command with -o ${path}: what is known by now is kept.`,
     { cause: error },
   );
 }
 
 /** Prefix of folders that a person wants to look at. */
-const KEPT = "nano-agent-kept-";
+const KEPT_PREFIX = "nano-agent-kept-";
 
 /**
  * The paths that reveal how tasks are solved, links resolved: the tasks, Git's copies of them, results, and
  * the existing scratch folders of other evaluations.
  */
-function closedTo({ suites, tasks, folder }: EvaluationOptions): string[] {
+function hiddenFrom({ suites, tasks, folder }: EvaluationOptions): string[] {
   const given = [...suites, ...tasks.map((task) => task.folder)];
   const results = folder.closedAround(realPath(tmpdir()));
-  const scratch = [KEPT, SCRATCH].flatMap(workplacesOf);
+  const scratch = [KEPT_PREFIX, SCRATCH].flatMap(workplacesOf);
   const paths = [...new Set([...given, ...given.flatMap(gitFoldersAround), ...results, ...scratch])];
   return paths.filter((path) => !paths.some((other) => other !== path && isWithin(path, other)));
 }
@@ -173,7 +171,7 @@ class Evaluation {
   readonly #failed = new AbortController();
   readonly #total: number;
   #done: number;
-  #isShort = false;
+  #isBudgetSpent = false;
 
   constructor(options: EvaluationOptions, shared: SharedBudget | undefined, total: number) {
     this.#options = options;
@@ -182,7 +180,7 @@ class Evaluation {
     const signal = AbortSignal.any([options.signal, this.#failed.signal]);
     const watcher = createProcessWatcher();
     const live: RunPlace["live"] = new Set();
-    this.#closed = closedTo(options);
+    this.#closed = hiddenFrom(options);
     const onScratch: RunPlace["onScratch"] = (scratch) => {
       // Later agents must not find earlier work there.
       this.#closed.push(scratch.root);
@@ -194,7 +192,7 @@ class Evaluation {
     });
   }
 
-  /** Makes the runs. Resolves to the number left, and whether the money ran out. */
+  /** Resolves to the number of remaining runs, and whether the budget is spent. */
   async perform(open: readonly PlannedRun[]): Promise<Pick<EvaluationEnd, "open" | "isShort">> {
     const waiting = [...open];
     this.#done = this.#total - open.length;
@@ -202,8 +200,8 @@ class Evaluation {
     folder.makeJudges();
     const count = Math.min(jobs, open.length);
     // A folder a person asked for must not be removed with the leftovers of a killed command.
-    const prefix = place.keepsScratch ? KEPT : folder.scratchPrefix;
-    // All before the first run, so that each agent can be kept out of the others' folders.
+    const prefix = place.keepsScratch ? KEPT_PREFIX : folder.scratchPrefix;
+    // All before the first run, so that each agent can be denied the others' folders.
     const workplaces = await Promise.all(Array.from({ length: count }, () => makeWorkplace(prefix)));
     const removal = { killNow: () => workplaces.forEach(removeOpened) };
     if (!place.keepsScratch) this.#place.live.add(removal);
@@ -216,7 +214,7 @@ class Evaluation {
     }
     // The first error: later ones may only be its consequence.
     if (this.#failed.signal.aborted) throw toNanoAgentError(this.#failed.signal.reason);
-    return { open: this.#total - this.#done, isShort: this.#isShort };
+    return { open: this.#total - this.#done, isShort: this.#isBudgetSpent };
   }
 
   async #work(waiting: PlannedRun[], workplace: string, all: readonly string[]): Promise<void> {
@@ -229,14 +227,14 @@ class Evaluation {
   #next(waiting: PlannedRun[]): PlannedRun | undefined {
     const { signal, shared } = this.#place;
     if (signal.aborted || waiting.length === 0) return undefined;
-    this.#isShort ||= shared !== undefined && shared.spentUsd >= shared.usd;
-    return this.#isShort ? undefined : waiting.shift();
+    this.#isBudgetSpent ||= shared !== undefined && shared.spentUsd >= shared.usd;
+    return this.#isBudgetSpent ? undefined : waiting.shift();
   }
 
   async #make(run: PlannedRun, place: RunPlace): Promise<void> {
     try {
       const end = await performRun(run, place);
-      if (end === "out_of_money") this.#isShort = true;
+      if (end === "out_of_money") this.#isBudgetSpent = true;
       if (end === "out_of_money" || end === "interrupted") return;
       const { folder, onEvent } = this.#options;
       if (end.output !== undefined) folder.keepOutput(end.record, end.output);
@@ -244,8 +242,8 @@ class Evaluation {
       this.#done++;
       onEvent({ type: "run", record: end.record, done: this.#done, total: this.#total });
     } catch (error) {
-      // A run told to end may end with an error; it is still to be made.
-      if (!this.#options.signal.aborted) this.#failed.abort(withAdvice(error, this.#options.folder));
+      // An aborted run may end with an error; it is repeated later.
+      if (!this.#options.signal.aborted) this.#failed.abort(withResumeAdvice(error, this.#options.folder));
       throw error;
     }
   }

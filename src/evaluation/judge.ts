@@ -21,49 +21,48 @@ export interface Verdict {
   readonly reason: string;
   /** Why the verdict does not count: the check could not be run at all. */
   readonly error?: string;
-  /** True if it took too long and was killed. */
   readonly isTimeout: boolean;
-  /** Its whole output, or the end of it. */
   readonly output: string;
   readonly durationMs: number;
 }
 
-/** Runs `setup`, if there is one. Resolves to why the task cannot be worked on, in one sentence. */
+/** Runs the task's `setup`, if any. Resolves to a sentence if it fails. */
 export async function setUp(
   task: Task,
   scratch: TaskScratch,
   place: JudgePlace,
 ): Promise<string | undefined> {
   if (!task.has.setup) return undefined;
-  const end = await program(task, { name: "setup", input: "", scratch }, place);
+  const end = await runTaskProgram("setup", task, scratch, "", place);
   if (end.code === 0) return undefined;
-  return `setup ${howItEnded(end, task)}${lastLine(end) === "" ? "" : `: ${lastLine(end)}`}`;
+  return `setup ${describeEnd(end, task)}${lastLine(end) === "" ? "" : `: ${lastLine(end)}`}`;
 }
 
 /** Runs `check` in the scratch folder, with the agent's answer on its standard input. */
 export async function judge(
   task: Task,
-  { scratch, answer }: { readonly scratch: TaskScratch; readonly answer: string },
+  scratch: TaskScratch,
+  answer: string,
   place: JudgePlace,
 ): Promise<Verdict> {
-  if (!scratch.isUsable()) return WITHOUT_FOLDER;
-  const end = await program(task, { name: "check", input: answer, scratch }, place);
+  if (!scratch.isUsable()) return NO_FOLDER;
+  const end = await runTaskProgram("check", task, scratch, answer, place);
   const { output, durationMs } = end;
-  const said = lastLine(end);
-  const how = `the check ${howItEnded(end, task)}`;
-  const reason = end.failure === undefined && said !== "" ? said : how;
+  const line = lastLine(end);
+  const ending = `the check ${describeEnd(end, task)}`;
+  const reason = end.failure === undefined && line !== "" ? line : ending;
   return {
     solved: end.code === 0,
     reason,
     isTimeout: end.failure === "timeout",
     output,
     durationMs,
-    ...(isUnable(end) && { error: `${how}${said === "" ? "" : `: ${said}`}` }),
+    ...(couldNotRun(end) && { error: `${ending}${line === "" ? "" : `: ${line}`}` }),
   };
 }
 
 /** An agent that removed its own working directory has solved nothing. */
-const WITHOUT_FOLDER: Verdict = {
+const NO_FOLDER: Verdict = {
   solved: false,
   reason: "the working folder is gone, or may not be entered",
   isTimeout: false,
@@ -71,15 +70,11 @@ const WITHOUT_FOLDER: Verdict = {
   durationMs: 0,
 };
 
-interface ProgramCall {
-  readonly name: "setup" | "check";
-  readonly input: string;
-  readonly scratch: TaskScratch;
-}
-
-async function program(
+async function runTaskProgram(
+  name: "setup" | "check",
   { limits: { checkMs: timeoutMs } }: Task,
-  { name, input, scratch }: ProgramCall,
+  scratch: TaskScratch,
+  input: string,
   place: JudgePlace,
 ): Promise<ProgramEnd> {
   try {
@@ -106,11 +101,11 @@ export function withTemporary<V>(
 /** Exit codes of a shell that could not start a program or its interpreter. */
 const CANNOT_RUN: ReadonlySet<number | null> = new Set([126, 127]);
 
-function isUnable({ code, failure }: ProgramEnd): boolean {
+function couldNotRun({ code, failure }: ProgramEnd): boolean {
   return CANNOT_RUN.has(code) || typeof failure === "object";
 }
 
-function howItEnded({ code, signal, failure }: ProgramEnd, { limits }: Task): string {
+function describeEnd({ code, signal, failure }: ProgramEnd, { limits }: Task): string {
   if (failure === "timeout") return `took longer than ${limits.checkMs / 1_000} s (limits.check)`;
   if (failure === "aborted") return "was interrupted";
   if (failure !== undefined) return `could not be started: ${failure.message}`;
@@ -147,7 +142,7 @@ export interface TaskProof {
  */
 export async function validateTask(task: Task, place: JudgePlace): Promise<TaskProof> {
   const faults: string[] = [];
-  const untouched = await verdictOn(task, { withReference: false }, place);
+  const untouched = await verdictOn(task, "untouched", place);
   if (typeof untouched === "string") faults.push(untouched);
   else if (untouched.error !== undefined) faults.push(untouched.error);
   else if (untouched.solved)
@@ -156,7 +151,7 @@ export async function validateTask(task: Task, place: JudgePlace): Promise<TaskP
   const hasReference = task.has.reference || task.referenceAnswer !== undefined;
   if (!hasReference || faults.length > 0 || place.signal.aborted)
     return { task: task.name, faults, isSolvable: false };
-  const solved = await verdictOn(task, { withReference: true }, place);
+  const solved = await verdictOn(task, "reference", place);
   if (typeof solved === "string") faults.push(solved);
   else if (!solved.solved) faults.push(`the check fails with the reference: ${solved.reason}`);
   return { task: task.name, faults, isSolvable: faults.length === 0 };
@@ -164,7 +159,7 @@ export async function validateTask(task: Task, place: JudgePlace): Promise<TaskP
 
 async function verdictOn(
   task: Task,
-  { withReference }: { readonly withReference: boolean },
+  part: "untouched" | "reference",
   place: JudgePlace,
 ): Promise<Verdict | string> {
   const workplace = await makeWorkplace("nano-agent-validate-");
@@ -173,12 +168,12 @@ async function verdictOn(
     const problem = await setUp(task, scratch, place);
     if (problem !== undefined) return problem;
     try {
-      if (withReference) await scratch.takeReference();
+      if (part === "reference") await scratch.takeReference();
     } catch (error) {
       return `reference cannot be copied over the files: ${errorMessage(error)}`;
     }
-    const answer = withReference ? (task.referenceAnswer ?? "") : "";
-    return await judge(task, { scratch, answer }, place);
+    const answer = part === "reference" ? (task.referenceAnswer ?? "") : "";
+    return await judge(task, scratch, answer, place);
   } catch (error) {
     // A task that cannot be copied or has changed must not hide the results of the others.
     if (isNanoAgentError(error, "invalid_argument")) return error.message;
@@ -206,7 +201,6 @@ export interface ProgramEnd {
   /** Both outputs in the order of writing; only the end if they are long. */
   readonly output: string;
   readonly durationMs: number;
-  /** Why it was killed, or never started. */
   readonly failure?: "timeout" | "aborted" | { readonly message: string };
 }
 
@@ -216,7 +210,7 @@ const GRACE_MS = 500;
 const DRAIN_MS = 500;
 
 /** Maximum number of starts of a program that the system considers as being written. */
-const STARTS = 20;
+const MAX_STARTS = 20;
 const BUSY_PAUSE_MS = 20;
 
 /**
@@ -226,7 +220,7 @@ const BUSY_PAUSE_MS = 20;
 export async function runProgram(start: ProgramStart): Promise<ProgramEnd> {
   for (let starts = 1; ; starts++) {
     const end = await runOnce(start);
-    if (starts === STARTS || !isBeingWritten(end, start)) return end;
+    if (starts === MAX_STARTS || !isBeingWritten(end, start)) return end;
     await systemClock.sleep(starts * BUSY_PAUSE_MS, start.signal).catch(() => undefined);
   }
 }
@@ -266,12 +260,12 @@ async function runOnce(start: ProgramStart): Promise<ProgramEnd> {
   start.watcher?.add(pid);
   let failure: "timeout" | "aborted" | undefined;
   let ending: Promise<unknown> | undefined;
-  const giveUp = (why: "timeout" | "aborted"): void => {
+  const kill = (why: "timeout" | "aborted"): void => {
     failure ??= why;
     ending ??= endProcesses({ mark, roots: [pid] }, GRACE_MS, [pid]);
   };
-  const timer = setTimeout(() => giveUp("timeout"), start.timeoutMs);
-  const onAbort = (): void => giveUp("aborted");
+  const timer = setTimeout(() => kill("timeout"), start.timeoutMs);
+  const onAbort = (): void => kill("aborted");
   start.signal.addEventListener("abort", onAbort, { once: true });
   if (start.signal.aborted) onAbort();
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
@@ -284,7 +278,7 @@ async function runOnce(start: ProgramStart): Promise<ProgramEnd> {
   // Its number cannot have been reused until process ids wrap around.
   await endProcesses({ mark, roots: [pid] }, GRACE_MS);
   start.watcher?.remove(pid);
-  await drained(closed);
+  await outputClosed(closed);
   child.stdout.destroy();
   return end(failure === undefined ? { code, signal } : { code: null, signal, failure });
 }
@@ -293,11 +287,11 @@ function startError(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => child.once("error", (error) => resolve(errorMessage(error))));
 }
 
-async function drained(closed: Promise<void>): Promise<void> {
-  const isEnough = new AbortController();
-  const patience = systemClock.sleep(DRAIN_MS, isEnough.signal).catch(() => undefined);
-  await Promise.race([closed, patience]);
-  isEnough.abort();
+async function outputClosed(closed: Promise<void>): Promise<void> {
+  const enough = new AbortController();
+  const timeout = systemClock.sleep(DRAIN_MS, enough.signal).catch(() => undefined);
+  await Promise.race([closed, timeout]);
+  enough.abort();
 }
 
 class OutputTail {

@@ -25,9 +25,9 @@ export interface RunPlace extends JudgePlace {
   readonly config: ConfigFile;
   readonly shared: SharedBudget | undefined;
   readonly scratch: ScratchPlace;
-  /** True to leave the scratch folder of each run. */
+  /** Keeps the scratch folder of each run. */
   readonly keepsScratch: boolean;
-  /** Called with each scratch folder that stays, even if only because this user may not remove it. */
+  /** Called with each scratch folder that remains, even if only because this user may not remove it. */
   readonly onScratch: (scratch: Pick<TaskScratch, "root" | "folder">) => void;
   /** Absolute paths hidden from the agent: references, and the work of other and earlier agents. */
   readonly closed: readonly string[];
@@ -65,7 +65,7 @@ export async function performRun(run: PlannedRun, place: RunPlace): Promise<RunE
     const failure = failureOf(outcome, task);
     if (failure !== undefined)
       return { record: recordOf(run, { sessionId, outcome, failure }), output: undefined };
-    const verdict = await judge(task, { scratch, answer: outcome.text }, place);
+    const verdict = await judge(task, scratch, outcome.text, place);
     if (place.signal.aborted) return "interrupted";
     return { record: recordOf(run, { sessionId, outcome, verdict }), output: verdict.output };
   } finally {
@@ -106,21 +106,21 @@ async function runAgent(
 /** The settings of a run: the smaller of two limits, and no access to anything that judges it. */
 function settingsOf({ limits }: Task, { config, closed }: RunPlace): ConfigFile {
   const { maxTurns, maxWallTime, maxBudgetUsd, disallowedTools = [] } = config;
-  const asked = maxWallTime === undefined ? undefined : parseDuration(maxWallTime);
+  const wallTimeMs = maxWallTime === undefined ? undefined : parseDuration(maxWallTime);
   const rules = closed.flatMap((path) => ["read", "edit", "write"].map((tool) => `${tool}(${path}/**)`));
   return {
     ...config,
     disallowedTools: [...disallowedTools, ...rules],
     sandbox: { ...config.sandbox, denyRead: closed },
-    maxWallTime: `${smaller(asked, limits.timeMs) ?? limits.timeMs}ms`,
+    maxWallTime: `${minOf(wallTimeMs, limits.timeMs) ?? limits.timeMs}ms`,
     ...defined({
-      maxTurns: smaller(maxTurns, limits.turns),
-      maxBudgetUsd: smaller(maxBudgetUsd, limits.usd),
+      maxTurns: minOf(maxTurns, limits.turns),
+      maxBudgetUsd: minOf(maxBudgetUsd, limits.usd),
     }),
   };
 }
 
-function smaller(left: number | undefined, right: number | undefined): number | undefined {
+function minOf(left: number | undefined, right: number | undefined): number | undefined {
   if (left === undefined || right === undefined) return left ?? right;
   return Math.min(left, right);
 }
@@ -136,7 +136,7 @@ function isOutOfMoney(
 }
 
 /** Errors of the connection to a model, and of this machine: they do not count against the model. */
-const PASSING: ReadonlySet<ErrorCode> = new Set([
+const TRANSIENT: ReadonlySet<ErrorCode> = new Set([
   "rate_limit",
   "provider_error",
   "network",
@@ -146,7 +146,7 @@ const PASSING: ReadonlySet<ErrorCode> = new Set([
   "internal",
 ]);
 /** Errors that every run would have: a session that cannot be kept means a full disk. */
-const LASTING: ReadonlySet<ErrorCode> = new Set([
+const FATAL: ReadonlySet<ErrorCode> = new Set([
   "invalid_config",
   "unknown_provider",
   "unknown_model",
@@ -159,13 +159,12 @@ function failureOf({ stopReason, error }: Outcome, { name }: Task): string | und
   if (stopReason !== "error" || error === undefined) return undefined;
   if (error.code === "invalid_argument")
     throw misuse(`The task ${JSON.stringify(name)}: ${error.message}`, { cause: error });
-  if (LASTING.has(error.code)) throw error;
-  return PASSING.has(error.code) ? error.message : undefined;
+  if (FATAL.has(error.code)) throw error;
+  return TRANSIENT.has(error.code) ? error.message : undefined;
 }
 
 interface RunFacts {
   readonly sessionId: string;
-  /** Absent if the run was not started. */
   readonly outcome?: Outcome;
   readonly verdict?: Verdict;
   readonly failure?: string;

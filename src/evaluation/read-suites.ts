@@ -63,9 +63,8 @@ export interface SuiteTasks {
 }
 
 /**
- * Reads suites: folders of task folders; a task folder itself stands for its one task. Throws
- * `invalid_argument` for a missing folder, one without tasks, two tasks of the same name, and a filter that
- * matches nothing.
+ * Reads suites: folders of task folders, or a single task folder. Throws `invalid_argument` for a missing
+ * folder, one without tasks, two tasks of the same name, and a filter that matches nothing.
  */
 export async function readSuites(paths: readonly string[], filter: TaskFilter): Promise<SuiteTasks> {
   const suites = paths.map((path) => existingFolder(path, "The suite"));
@@ -74,10 +73,10 @@ export async function readSuites(paths: readonly string[], filter: TaskFilter): 
   assertUnique(read);
   const faults = read.filter((each): each is TaskFault => "faults" in each);
   const tasks = read.filter((each): each is Task => !("faults" in each));
-  const isMeant = meant(filter, tasks, faults);
+  const matches = taskFilter(filter, tasks, faults);
   return {
     suites,
-    tasks: tasks.filter(isMeant),
+    tasks: tasks.filter(matches),
     faults: faults.filter(({ name }) => filter.names.length === 0 || filter.names.includes(name)),
   };
 }
@@ -116,7 +115,7 @@ function assertUnique(read: readonly (Task | TaskFault)[]): void {
   }
 }
 
-function meant(
+function taskFilter(
   { names, tags }: TaskFilter,
   tasks: readonly Task[],
   faults: readonly TaskFault[],
@@ -133,9 +132,9 @@ function meant(
       throw misuse(
         `No task has the tag ${JSON.stringify(tag)}.${didYouMean(tag, knownTags)} --list shows those there are.`,
       );
-  const isMeant = (task: Task): boolean =>
+  const matches = (task: Task): boolean =>
     (names.length === 0 || names.includes(task.name)) &&
     (tags.length === 0 || tags.some((tag) => task.tags.includes(tag)));
-  if (faults.length > 0 || tasks.some(isMeant)) return isMeant;
+  if (faults.length > 0 || tasks.some(matches)) return matches;
   throw misuse("No task has both one of the names and one of the tags. Leave one of the two out.");
 }

@@ -39,9 +39,23 @@ interface Results {
 /** The folder an evaluation writes to: results, the report page, sessions, outputs of checks. */
 export class ResultsFolder {
   readonly path: string;
+  readonly results: string;
+  readonly page: string;
+  readonly lock: string;
+  readonly checks: string;
+  /** The folder of sessions: with `XDG_STATE_HOME` at {@link path}, every command finds them there. */
+  readonly history: string;
+  /** The folder for copies of the judging programs, each deleted after use. */
+  readonly judges: string;
 
   constructor(path: string) {
     this.path = path;
+    this.results = join(path, "results.jsonl");
+    this.page = join(path, "report.html");
+    this.lock = join(path, "lock");
+    this.checks = join(path, "checks");
+    this.history = join(path, "nano-agent");
+    this.judges = join(path, "judges");
   }
 
   /** Makes a new one in a folder, named after the time; simultaneous commands each get their own. */
@@ -52,29 +66,8 @@ export class ResultsFolder {
       .replace("T", "-");
     const base = join(parent, `evaluation-${stamp}`);
     let path = base;
-    for (let count = 2; !isNew(path); count++) path = `${base}-${count}`;
+    for (let count = 2; !madeFolder(path); count++) path = `${base}-${count}`;
     return new ResultsFolder(path);
-  }
-
-  get results(): string {
-    return join(this.path, "results.jsonl");
-  }
-
-  get page(): string {
-    return join(this.path, "report.html");
-  }
-
-  /** The folder of sessions: with `XDG_STATE_HOME` at {@link path}, every command finds them there. */
-  get history(): string {
-    return join(this.path, "nano-agent");
-  }
-
-  get lock(): string {
-    return join(this.path, "lock");
-  }
-
-  get checks(): string {
-    return join(this.path, "checks");
   }
 
   /** Prefix of its scratch folders in the system's temporary folder. */
@@ -82,26 +75,21 @@ export class ResultsFolder {
     return `${SCRATCH}${digest(realPath(this.path))}-`;
   }
 
-  /** The folder for copies of the judging programs, each kept only as long as it is needed. */
-  get judges(): string {
-    return join(this.path, "judges");
-  }
-
   /**
-   * The folders with records of runs, links resolved: this one, and siblings that hold results, except one
-   * that contains `workplace`, as nobody could work there.
+   * The folders with records of runs, links resolved: this one, and siblings with results, except one that
+   * contains `workplace`, which agents need.
    */
   closedAround(workplace: string): readonly string[] {
     const path = realPath(this.path);
-    const beside = foldersIn(dirname(path)).filter((each) => existsSync(new ResultsFolder(each).results));
-    return [...new Set([path, ...beside.map(realPath).filter((each) => !isWithin(workplace, each))])];
+    const siblings = foldersIn(dirname(path)).filter((each) => existsSync(new ResultsFolder(each).results));
+    return [...new Set([path, ...siblings.map(realPath).filter((each) => !isWithin(workplace, each))])];
   }
 
-  /** Makes it. Throws `invalid_argument` if that fails. */
+  /** Throws `invalid_argument` if it cannot be made. */
   make(): void {
     try {
       makePrivateFolders(this.checks);
-      closeSync(openFile(this.results, ADDING));
+      closeSync(openFile(this.results, APPEND));
     } catch (error) {
       throw misuse(
         `The folder for results ${this.path} cannot be written: ${errorMessage(error)}. Name another one with -o.`,
@@ -143,9 +131,9 @@ export class ResultsFolder {
    */
   append(record: RunRecord): void {
     this.#write(() => {
-      const file = openFile(this.results, ADDING);
+      const file = openFile(this.results, APPEND);
       try {
-        writeSync(file, `${endsTorn(file) ? "\n" : ""}${JSON.stringify(record)}\n`);
+        writeSync(file, `${hasTornEnd(file) ? "\n" : ""}${JSON.stringify(record)}\n`);
         fsyncSync(file);
       } finally {
         closeSync(file);
@@ -153,12 +141,11 @@ export class ResultsFolder {
     });
   }
 
-  /** Keeps a check's output under the id of its session. Throws `journal` if it cannot be written. */
+  /** Stores a check's output under the id of its session. Throws `journal` if it cannot be written. */
   keepOutput({ session }: Pick<RunRecord, "session">, output: string): void {
     this.#write(() => writeFileSync(join(this.checks, `${session}.txt`), output, { mode: 0o600 }));
   }
 
-  /** Writes the report page. Throws `journal` if that fails. */
   writePage(page: string): void {
     this.#write(() => replaceFile(this.page, page));
   }
@@ -211,7 +198,7 @@ export function newestOfEach(records: readonly RunRecord[]): readonly RunRecord[
 }
 
 /** Makes a folder; false if it already exists. Other errors show when it is written to. */
-function isNew(path: string): boolean {
+function madeFolder(path: string): boolean {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
@@ -220,7 +207,7 @@ function isNew(path: string): boolean {
   return true;
 }
 
-function endsTorn(file: number): boolean {
+function hasTornEnd(file: number): boolean {
   const { size } = fstatSync(file);
   if (size === 0) return false;
   const last = Buffer.alloc(1);
@@ -228,7 +215,7 @@ function endsTorn(file: number): boolean {
   return last[0] !== 0x0a;
 }
 
-/** Values may be private, so only hashes are kept, to compare them. */
+/** Values may be private, so only hashes are stored, to compare them. */
 function digest(value: unknown): string {
   const text = JSON.stringify(value, (_name, each: unknown) =>
     // The order of keys does not matter.
@@ -255,7 +242,7 @@ function optionsIn(path: string): { readonly [name: string]: unknown } | undefin
 }
 
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
-const ADDING = O_RDWR | O_APPEND | O_CREAT;
+const APPEND = O_RDWR | O_APPEND | O_CREAT;
 
 /** Opens a regular file and nothing else: opening a pipe would wait for its other end. */
 function openFile(path: string, flags: number): number {
@@ -300,7 +287,7 @@ export function spentByInterrupted(
 }
 
 /** Settings that do not affect runs, are recorded with each, or may be raised to continue. */
-const ASIDE: ReadonlySet<string> = new Set<keyof ConfigFile>([
+const IGNORED_SETTINGS: ReadonlySet<string> = new Set<keyof ConfigFile>([
   "model",
   "maxBudgetUsd",
   "network",
@@ -315,14 +302,13 @@ const ASIDE: ReadonlySet<string> = new Set<keyof ConfigFile>([
 
 /** The settings that affect runs, wherever they come from. */
 export function conditionsOf(values: ConfigFile): { readonly [name: string]: unknown } {
-  return Object.fromEntries(Object.entries(values).filter(([name]) => !ASIDE.has(name)));
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !IGNORED_SETTINGS.has(name)));
 }
 
 /** One run of an evaluation: a line of `results.jsonl`. */
 export interface RunRecord {
   readonly v: 1;
   readonly task: string;
-  /** SHA-256 of the task's folder. */
   readonly hash: string;
   /** `provider/id[:effort]`, as requested. */
   readonly model: string;
@@ -342,11 +328,8 @@ export interface RunRecord {
   readonly cachedTokens: number;
   /** US dollars; `null` if a price is unknown. */
   readonly costUsd: number | null;
-  /** Milliseconds the agent took. */
   readonly ms: number;
-  /** Milliseconds the check took. */
   readonly checkMs: number;
-  /** Tool calls that were refused. */
   readonly refused: number;
   readonly session: string;
   /** Time of its end in ISO 8601. */
@@ -359,8 +342,8 @@ export function keyOf({ task, model, repeat }: RunKey): string {
   return JSON.stringify([task, model, repeat]);
 }
 
-const TEXTS = ["task", "hash", "model", "reason", "stop", "session", "time"] as const;
-const AMOUNTS = ["turns", "inputTokens", "outputTokens", "cachedTokens", "ms", "checkMs", "refused"] as const;
+const STRINGS = ["task", "hash", "model", "reason", "stop", "session", "time"] as const;
+const NUMBERS = ["turns", "inputTokens", "outputTokens", "cachedTokens", "ms", "checkMs", "refused"] as const;
 
 function isAmount(value: unknown): boolean {
   return typeof value === "number" && Number.isFinite(value) && value >= 0;
@@ -377,7 +360,7 @@ function isRunRecord(value: unknown): value is RunRecord {
     typeof solved === "boolean" &&
     typeof error === "string" &&
     (costUsd === null || isAmount(costUsd)) &&
-    TEXTS.every((name) => typeof value[name] === "string") &&
-    AMOUNTS.every((name) => isAmount(value[name]))
+    STRINGS.every((name) => typeof value[name] === "string") &&
+    NUMBERS.every((name) => isAmount(value[name]))
   );
 }

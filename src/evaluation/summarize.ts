@@ -10,7 +10,6 @@ export interface ModelSummary {
   readonly solvedRuns: number;
   /** Runs that do not count for or against the model. */
   readonly errors: number;
-  /** Refused calls over all runs. */
   readonly refused: number;
   /** Undefined if no run counts. */
   readonly solved: ShareEstimate | undefined;
@@ -42,7 +41,7 @@ export function modelsOf(records: readonly RunRecord[]): readonly string[] {
 function summaryOf(model: string, all: readonly RunRecord[]): ModelSummary {
   const runs = all.filter(counts);
   const byTask = solvedByTask(runs);
-  const middle = (value: (record: RunRecord) => number): number | undefined => median(runs.map(value));
+  const medianOf = (value: (record: RunRecord) => number): number | undefined => median(runs.map(value));
   return {
     model,
     tasks: byTask.size,
@@ -51,13 +50,13 @@ function summaryOf(model: string, all: readonly RunRecord[]): ModelSummary {
     errors: all.length - runs.length,
     refused: all.reduce((sum, { refused }) => sum + refused, 0),
     solved: solvedShare([...byTask.values()]),
-    turns: middle(({ turns }) => turns),
-    inputTokens: middle(({ inputTokens }) => inputTokens),
-    outputTokens: middle(({ outputTokens }) => outputTokens),
-    cachedTokens: middle(({ cachedTokens }) => cachedTokens),
-    costUsd: known(middle(({ costUsd }) => costUsd ?? Number.NaN)),
-    ms: middle(({ ms }) => ms),
-    totalUsd: known(all.reduce((sum, { costUsd }) => sum + (costUsd ?? Number.NaN), 0)),
+    turns: medianOf(({ turns }) => turns),
+    inputTokens: medianOf(({ inputTokens }) => inputTokens),
+    outputTokens: medianOf(({ outputTokens }) => outputTokens),
+    cachedTokens: medianOf(({ cachedTokens }) => cachedTokens),
+    costUsd: knownNumber(medianOf(({ costUsd }) => costUsd ?? Number.NaN)),
+    ms: medianOf(({ ms }) => ms),
+    totalUsd: knownNumber(all.reduce((sum, { costUsd }) => sum + (costUsd ?? Number.NaN), 0)),
   };
 }
 
@@ -65,7 +64,7 @@ export function counts({ error }: RunRecord): boolean {
   return error === undefined;
 }
 
-function known(value: number | undefined): number | undefined {
+function knownNumber(value: number | undefined): number | undefined {
   return value === undefined || Number.isNaN(value) ? undefined : value;
 }
 
@@ -110,7 +109,7 @@ export interface Comparison {
   };
 }
 
-const LEVEL = 0.05;
+const SIGNIFICANCE = 0.05;
 
 /** Compares two sides over the tasks that are identical on both. Undefined if there are none. */
 export function compareSides(a: ComparisonSide, b: ComparisonSide): Comparison | undefined {
@@ -143,7 +142,7 @@ export function compareSides(a: ComparisonSide, b: ComparisonSide): Comparison |
     shareA: mean(changes.map((change) => change.a)),
     shareB: mean(changes.map((change) => change.b)),
     chance,
-    isMoreThanChance: chance < LEVEL,
+    isMoreThanChance: chance < SIGNIFICANCE,
     better: changes.filter((change) => change.b > change.a),
     worse: changes.filter((change) => change.b < change.a),
     ratios: {
@@ -214,7 +213,6 @@ export function dollars(usd: number | undefined): string {
   return usd === undefined ? "unknown" : `$${usd.toFixed(4)}`;
 }
 
-/** The result of a comparison in plain words, one or two sentences. */
 export function comparisonVerdict({
   chance,
   isMoreThanChance,
@@ -227,15 +225,15 @@ export function comparisonVerdict({
   const p = `p = ${chance < 0.001 ? "below 0.001" : chance.toFixed(3)}`;
   if (isMoreThanChance)
     return `${shareB > shareA ? "The second is better" : "The second is worse"}, and that is more than chance (${p}).`;
-  const few =
-    better.length + worse.length < LEAST_CHANGES
-      ? ` Fewer than ${LEAST_CHANGES} tasks differ, which never tells: take more tasks.`
+  const advice =
+    better.length + worse.length < MIN_CHANGES
+      ? ` Fewer than ${MIN_CHANGES} tasks differ, which never tells: take more tasks.`
       : " More tasks, or more runs of each, would tell.";
-  return `That may well be chance: without any difference, one as large comes about with a probability of ${percent(chance)} (${p}).${few}`;
+  return `That may well be chance: without any difference, one as large comes about with a probability of ${percent(chance)} (${p}).${advice}`;
 }
 
 /** With fewer differing tasks, the result of the test is never below one in twenty. */
-const LEAST_CHANGES = 6;
+const MIN_CHANGES = 6;
 
 /** Costs and times of the second side as multiples of the first; empty if nothing is known. */
 export function ratioText({ ratios }: Comparison): string {
@@ -259,13 +257,11 @@ export function changeText(changes: Comparison["better"]): string {
   return changes.map(({ task, a, b }) => `${task} (${percent(a)} → ${percent(b)})`).join(", ");
 }
 
-/** The results of an evaluation as shown on its page. */
 export interface EvaluationContent {
   readonly title: string;
   readonly records: readonly RunRecord[];
   readonly summaries: readonly ModelSummary[];
   readonly comparisons: readonly Comparison[];
-  /** Titles of tasks by their names. */
   readonly titles: ReadonlyMap<string, string>;
   /** Runs that are still to be made. */
   readonly open: number;
@@ -284,11 +280,11 @@ const Z = 1.959963984540054;
 /** Wilson's interval (1927) around a share of `count` independent observations; `count` above 0. */
 export function wilsonInterval(share: number, count: number): ShareEstimate {
   const spread = Z ** 2 / count;
-  const middle = (share + spread / 2) / (1 + spread);
+  const medianOf = (share + spread / 2) / (1 + spread);
   const half = (Z / (1 + spread)) * Math.sqrt((share * (1 - share)) / count + spread / (4 * count));
   // At either end the bound is exact, despite rounding.
-  const low = share === 0 ? 0 : Math.max(0, middle - half);
-  return { share, low, high: share === 1 ? 1 : Math.min(1, middle + half) };
+  const low = share === 0 ? 0 : Math.max(0, medianOf - half);
+  return { share, low, high: share === 1 ? 1 : Math.min(1, medianOf + half) };
 }
 
 /**
@@ -355,26 +351,26 @@ export function chanceOf(pairs: readonly TaskPair[]): number {
   const rounded = exact.map((each) => Math.round(each));
   // Rounding moves each difference by at most half a step, both in the observed sum and in each swap.
   const slack = steps === denominator ? 0 : pairs.length;
-  const seen = Math.abs(rounded.reduce((sum, each) => sum + each, 0)) - slack;
+  const observed = Math.abs(rounded.reduce((sum, each) => sum + each, 0)) - slack;
   return chanceOfSum(
     rounded.map(Math.abs).filter((each) => each > 0),
-    seen,
+    observed,
   );
 }
 
-/** The probability that the sum of these with random signs is at least `seen` away from 0. */
-function chanceOfSum(sizes: readonly number[], seen: number): number {
-  if (seen <= 0) return 1;
-  const reach = sizes.reduce((sum, size) => sum + size, 0);
-  let chances = new Float64Array(2 * reach + 1);
-  chances[reach] = 1;
+/** The probability that the sum of these with random signs is at least `observed` away from 0. */
+function chanceOfSum(sizes: readonly number[], observed: number): number {
+  if (observed <= 0) return 1;
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  let chances = new Float64Array(2 * total + 1);
+  chances[total] = 1;
   for (const size of sizes) {
     const next = new Float64Array(chances.length);
     for (let at = 0; at < next.length; at++)
       next[at] = ((chances[at - size] ?? 0) + (chances[at + size] ?? 0)) / 2;
     chances = next;
   }
-  const beyond = chances.filter((_chance, at) => Math.abs(at - reach) >= seen);
+  const beyond = chances.filter((_chance, at) => Math.abs(at - total) >= observed);
   return Math.min(
     1,
     beyond.reduce((sum, each) => sum + each, 0),

@@ -14,7 +14,7 @@ export interface ScratchPlace {
   readonly judges: string;
 }
 
-/** A separate place for one run of a task. The working directory is a copy; the suite stays unchanged. */
+/** The folders of one run of a task. The working directory is a copy; the suite stays unchanged. */
 export class TaskScratch {
   readonly root: string;
   readonly folder: string;
@@ -23,7 +23,7 @@ export class TaskScratch {
   readonly #place: ScratchPlace;
   readonly #task: Task;
   /** Folders that exist only while a program of the task runs. */
-  readonly #passing = new Set<string>();
+  readonly #temporaries = new Set<string>();
 
   private constructor(root: string, task: Task, place: ScratchPlace) {
     this.root = root;
@@ -43,8 +43,8 @@ export class TaskScratch {
       scratch = new TaskScratch(await makeFolder(join(place.workplace, "run-")), task, place);
       await mkdir(scratch.folder);
       await mkdir(scratch.temporary);
-      if (task.has.files) await scratch.#take("files");
-      scratch.#assertAsRead();
+      if (task.has.files) await scratch.#copy("files");
+      scratch.#assertUnchanged();
       return scratch;
     } catch (error) {
       scratch?.removeNow();
@@ -57,7 +57,7 @@ export class TaskScratch {
   }
 
   async takeReference(): Promise<void> {
-    if (this.#task.has.reference) await this.#take("reference");
+    if (this.#task.has.reference) await this.#copy("reference");
   }
 
   /** False if an agent has removed the working directory, replaced it, or made it inaccessible. */
@@ -77,24 +77,28 @@ export class TaskScratch {
    */
   async withJudge<T>(work: (folder: string, temporary: string) => Promise<T>): Promise<T> {
     const { folder } = this.#task;
-    const left = new Set(["files", "reference"].map((part) => join(folder, part)));
-    const judge = await this.#makePassing(join(this.#place.judges, "judge-"));
+    const skip = new Set(["files", "reference"].map((part) => join(folder, part)));
+    const judge = await this.#makeTemporary(join(this.#place.judges, "judge-"));
     try {
       // An unconfined agent may have made the folder around its own inaccessible.
       chmodSync(this.#place.workplace, 0o700);
-      const temporary = await this.#makePassing(join(this.#place.workplace, "tmp-"));
-      await cp(folder, judge, { recursive: true, verbatimSymlinks: true, filter: (path) => !left.has(path) });
-      this.#assertAsRead();
+      const temporary = await this.#makeTemporary(join(this.#place.workplace, "tmp-"));
+      await cp(folder, judge, {
+        recursive: true,
+        verbatimSymlinks: true,
+        filter: (path) => !skip.has(path),
+      });
+      this.#assertUnchanged();
       return await work(judge, temporary);
     } finally {
-      await Promise.all([...this.#passing].map(removeFolder));
-      this.#passing.clear();
+      await Promise.all([...this.#temporaries].map(removeFolder));
+      this.#temporaries.clear();
     }
   }
 
-  async #makePassing(prefix: string): Promise<string> {
+  async #makeTemporary(prefix: string): Promise<string> {
     const path = await makeFolder(prefix);
-    this.#passing.add(path);
+    this.#temporaries.add(path);
     return path;
   }
 
@@ -104,17 +108,17 @@ export class TaskScratch {
   }
 
   removeNow(): void {
-    for (const path of [this.root, ...this.#passing]) removeOpened(path);
+    for (const path of [this.root, ...this.#temporaries]) removeOpened(path);
   }
 
-  async #take(part: "files" | "reference"): Promise<void> {
-    // Links stay links: they lead to the same place in every copy.
+  async #copy(part: "files" | "reference"): Promise<void> {
+    // Links are copied as links: they have the same target in every copy.
     const options = { recursive: true, force: true, verbatimSymlinks: true } as const;
     await cp(join(this.#task.folder, part), this.folder, options);
   }
 
   /** Runs after copying, so that a change during the copy is noticed too. */
-  #assertAsRead(): void {
+  #assertUnchanged(): void {
     const { folder, hash, name } = this.#task;
     if (hashFolder(folder) === hash) return;
     throw misuse(
@@ -147,22 +151,21 @@ export function workplacesOf(prefix: string): readonly string[] {
     .map(({ name }) => join(parent, name));
 }
 
-/** A new folder for this user alone, with an unguessable name. */
 async function makeFolder(prefix: string): Promise<string> {
   return realpath(await mkdtemp(prefix));
 }
 
-const REMOVE = { recursive: true, force: true, maxRetries: 3 } as const;
+const REMOVE_OPTIONS = { recursive: true, force: true, maxRetries: 3 } as const;
 
 /** Resolves to false if anything remains that this user may not remove. */
 export function removeFolder(path: string): Promise<boolean> {
-  return rm(path, REMOVE).then(
+  return rm(path, REMOVE_OPTIONS).then(
     () => true,
     () => removeOpened(path),
   );
 }
 
-/** Resolves to false if it is not empty: then it stays. */
+/** Resolves to false if it is not empty and so remains. */
 export function removeEmpty(path: string): Promise<boolean> {
   return rmdir(path).then(
     () => true,
@@ -176,23 +179,23 @@ export function removeEmpty(path: string): Promise<boolean> {
  */
 export function removeOpened(path: string): boolean {
   try {
-    openFolders(path);
-    rmSync(path, REMOVE);
+    makeWritable(path);
+    rmSync(path, REMOVE_OPTIONS);
     return true;
   } catch {
     return false;
   }
 }
 
-function openFolders(path: string): void {
+function makeWritable(path: string): void {
   chmodSync(path, 0o700);
   for (const entry of readdirSync(path, { withFileTypes: true }))
-    if (entry.isDirectory()) openFolders(join(path, entry.name));
+    if (entry.isDirectory()) makeWritable(join(path, entry.name));
 }
 
-const FULL: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
+const DISK_FULL: ReadonlySet<string | undefined> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
-/** True if an error or one of its causes means that there is no room left: freeing some is what helps. */
+/** True if an error or one of its causes means that the disk is full. */
 export function isFull(error: unknown): boolean {
-  return FULL.has(systemCodeBehind(error));
+  return DISK_FULL.has(systemCodeBehind(error));
 }

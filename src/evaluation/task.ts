@@ -13,9 +13,9 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { DURATION, parseDuration } from "../coding/settings/setting.ts";
+import { findProblem, objectOf } from "../core/base/check.ts";
 import { errorMessage, misuse } from "../core/base/errors.ts";
-import { defined, isRecord } from "../core/base/json.ts";
-import { didYouMean } from "../core/base/text.ts";
+import { defined } from "../core/base/json.ts";
 import { namesIn, textField } from "../extensions/markdown/fields.ts";
 import { parseMarkdown } from "../extensions/markdown/front-matter.ts";
 import { readTextFile } from "../extensions/markdown/read-text-file.ts";
@@ -24,8 +24,33 @@ import { isWithin } from "../system/real-path.ts";
 export const TASK_FILE = "task.md";
 
 const MAX_BYTES = 1_000_000;
-const FIELDS = ["title", "limits", "tags"];
-const LIMITS = ["turns", "time", "tokens", "usd", "check"];
+/** `limits` as written in the front matter. */
+interface GivenLimits {
+  readonly turns?: number;
+  readonly time?: string;
+  readonly tokens?: number;
+  readonly usd?: number;
+  readonly check?: string;
+}
+
+const COUNT = { type: "integer", minimum: 1 } as const;
+/** Refuses unknown names: a misspelled limit would silently not apply. */
+const FRONT_MATTER = objectOf({
+  title: {},
+  tags: {},
+  limits: {
+    type: ["object", "null"],
+    properties: {
+      turns: COUNT,
+      time: DURATION,
+      tokens: COUNT,
+      usd: { type: "number", exclusiveMinimum: 0 },
+      check: DURATION,
+    },
+    additionalProperties: false,
+    "x-say": "lines of name: value below it, such as turns: 20",
+  },
+});
 const DEFAULT_TIME_MS = 600_000;
 const DEFAULT_CHECK_MS = 60_000;
 
@@ -33,7 +58,7 @@ export async function readTask(folder: string): Promise<Task | TaskFault> {
   const name = basename(folder);
   const faults: string[] = [];
   const head = await readHead(folder, faults);
-  const programs = { check: programFault(folder, "check"), setup: programFault(folder, "setup") };
+  const programs = { check: programProblem(folder, "check"), setup: programProblem(folder, "setup") };
   if (programs.check === undefined)
     faults.push(
       `has no check: add a program ${join(folder, "check")} that exits with 0 when the task is solved`,
@@ -68,74 +93,40 @@ async function readHead(folder: string, faults: string[]): Promise<Head | undefi
   // A blank before a slash means that it is not a command.
   const prompt = body.replace(/^(?:[^\S\n]*\n)+/, "").trimEnd();
   if (prompt === "") faults.push(`${TASK_FILE} holds no prompt: write it below the front matter`);
-  assertKnown(fields, FIELDS, "field", faults);
+  const problem = findProblem(fields, FRONT_MATTER, TASK_FILE);
+  if (problem !== undefined) faults.push(`${TASK_FILE}: ${problem.message.replace(/\.$/, "")}`);
   const title = textField(fields, "title") ?? basename(folder);
   const tags = fields["tags"] === undefined ? [] : namesIn(fields["tags"]);
   if (tags === undefined) faults.push(`${TASK_FILE}: tags must be a list of texts, such as [small, shell]`);
-  return { title, tags: tags ?? [], prompt, limits: readLimits(fields["limits"], faults) };
+  return { title, tags: tags ?? [], prompt, limits: limitsOf(fields["limits"] as GivenLimits) };
 }
 
-/** Reports unknown names: a misspelled limit would silently not apply. */
-function assertKnown(fields: object, known: readonly string[], what: string, faults: string[]): void {
-  for (const name of Object.keys(fields))
-    if (!known.includes(name))
-      faults.push(
-        `${TASK_FILE} has an unknown ${what} ${JSON.stringify(name)}.${didYouMean(name, known)} Known: ${known.join(", ")}`,
-      );
-}
-
-function readLimits(value: unknown, faults: string[]): TaskLimits {
-  const given = value ?? {};
-  const none = { timeMs: DEFAULT_TIME_MS, checkMs: DEFAULT_CHECK_MS };
-  if (!isRecord(given)) {
-    faults.push(`${TASK_FILE}: limits must be lines of name: value below it, such as turns: 20`);
-    return none;
-  }
-  assertKnown(given, LIMITS, "limit", faults);
-  const wrong = (name: string, form: string): undefined => {
-    faults.push(`${TASK_FILE}: limits.${name} is ${JSON.stringify(given[name])}: write ${form}`);
-    return undefined;
-  };
-  const count = (name: string): number | undefined => {
-    const number = given[name];
-    if (number === undefined || (Number.isSafeInteger(number) && Number(number) >= 1))
-      return number as number;
-    return wrong(name, "a whole number from 1");
-  };
-  const amount = (name: string): number | undefined => {
-    const number = given[name];
-    if (number === undefined || (typeof number === "number" && number > 0)) return number;
-    return wrong(name, "a number above 0");
-  };
-  const duration = (name: string): number | undefined => {
-    const text = given[name];
-    if (text === undefined) return undefined;
-    return (typeof text === "string" ? parseDuration(text) : undefined) ?? wrong(name, DURATION["x-say"]);
-  };
+function limitsOf(given: GivenLimits | null | undefined): TaskLimits {
+  const { time = "", check = "", turns, tokens, usd } = given ?? {};
   return {
-    timeMs: duration("time") ?? none.timeMs,
-    checkMs: duration("check") ?? none.checkMs,
-    ...defined({ turns: count("turns"), tokens: count("tokens"), usd: amount("usd") }),
+    timeMs: parseDuration(time) ?? DEFAULT_TIME_MS,
+    checkMs: parseDuration(check) ?? DEFAULT_CHECK_MS,
+    ...defined({ turns, tokens, usd }),
   };
 }
 
-/** Why a program cannot be run. Empty: it can. Undefined: there is none. */
-function programFault(folder: string, name: "check" | "setup"): string | undefined {
+/** Why a program cannot be run. Empty: it can. Undefined: it does not exist. */
+function programProblem(folder: string, name: "check" | "setup"): string | undefined {
   try {
-    return faultOfProgram(folder, name);
+    return problemOfProgram(folder, name);
   } catch (error) {
     return `${name} cannot be read: ${errorMessage(error)}`;
   }
 }
 
-function faultOfProgram(folder: string, name: "check" | "setup"): string | undefined {
+function problemOfProgram(folder: string, name: "check" | "setup"): string | undefined {
   const path = join(folder, name);
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
   if (!stats.isFile()) return `${name} is not a file: make it a program`;
   if (!isWithin(realpathSync(path), realpathSync(folder)))
     return `${name} is a link that leads out of the task: put the program there itself`;
-  if (/^#!.*\r\n/.test(beginning(path)))
+  if (/^#!.*\r\n/.test(firstBytes(path)))
     return `${name} has the line ends of Windows, with which no system finds its interpreter: save it with those of Unix`;
   try {
     accessSync(path, constants.X_OK);
@@ -145,8 +136,7 @@ function faultOfProgram(folder: string, name: "check" | "setup"): string | undef
   }
 }
 
-/** The part of a file that a system reads to find its interpreter. */
-function beginning(path: string): string {
+function firstBytes(path: string): string {
   const file = openSync(path, "r");
   try {
     const bytes = Buffer.alloc(256);
@@ -200,9 +190,9 @@ function addFolder(hash: Hash, folder: string, inside: string): void {
     const path = join(folder, entry.name);
     const name = `${inside}${entry.name}`;
     if (entry.isDirectory()) {
-      add(hash, "folder", name);
+      addParts(hash, "folder", name);
       addFolder(hash, path, `${name}/`);
-    } else if (entry.isSymbolicLink()) add(hash, "link", name, readlinkSync(path));
+    } else if (entry.isSymbolicLink()) addParts(hash, "link", name, readlinkSync(path));
     else if (entry.isFile()) addFile(hash, path, name);
     else
       throw misuse(
@@ -212,7 +202,7 @@ function addFolder(hash: Hash, folder: string, inside: string): void {
 }
 
 /** Prefixes lengths, so that no two folders give the same bytes. */
-function add(hash: Hash, ...parts: readonly string[]): void {
+function addParts(hash: Hash, ...parts: readonly string[]): void {
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}:${part}`);
 }
 
@@ -220,7 +210,7 @@ const CHUNK = 1024 * 1024;
 
 function addFile(hash: Hash, path: string, name: string): void {
   const { mode, size } = statSync(path);
-  add(hash, (mode & 0o100) === 0 ? "file" : "program", name, String(size));
+  addParts(hash, (mode & 0o100) === 0 ? "file" : "program", name, String(size));
   const descriptor = openSync(path, "r");
   try {
     const buffer = Buffer.alloc(Math.min(CHUNK, Math.max(1, size)));
@@ -232,13 +222,11 @@ function addFile(hash: Hash, path: string, name: string): void {
 }
 
 interface TaskLimits {
-  /** Model requests. Default: as many as the settings allow. */
   readonly turns?: number;
   /** Milliseconds the agent may take. */
   readonly timeMs: number;
   /** Input and output tokens together. */
   readonly tokens?: number;
-  /** US dollars. */
   readonly usd?: number;
   /** Milliseconds that `setup` and `check` may each take. */
   readonly checkMs: number;

@@ -10,7 +10,6 @@ import { createSseParser } from "./server-events.ts";
 import { type AnswerHead, type AnswerSink, type Exchange, hostOf, type Transport } from "./transport.ts";
 import type { Wire, WireRequest, WireTarget } from "./wire.ts";
 
-/** A request and the receiver of its parts. */
 interface AttemptOptions {
   readonly wire: Wire;
   readonly target: WireTarget;
@@ -19,7 +18,7 @@ interface AttemptOptions {
   readonly settings: NetworkSettings;
   readonly clock: Clock;
   /** Marks a finished block with its maker. */
-  readonly marked: (part: BlockPart) => BlockPart;
+  readonly withMaker: (part: BlockPart) => BlockPart;
   readonly onPart: (part: StreamPart) => void;
 }
 
@@ -28,7 +27,7 @@ const MAX_ERROR_BODY = 64 * 1024;
 /** One request to a model and its answer, from bytes to parts. It never retries. */
 export class Attempt implements SentRequest, AnswerSink {
   readonly done: Promise<void>;
-  readonly #settled: PromiseWithResolvers<void> = Promise.withResolvers<void>();
+  readonly #completion: PromiseWithResolvers<void> = Promise.withResolvers<void>();
   readonly #options: AttemptOptions;
   readonly #deadlines: Deadlines;
   readonly #exchange: Exchange;
@@ -39,7 +38,7 @@ export class Attempt implements SentRequest, AnswerSink {
   constructor(options: AttemptOptions) {
     const { clock, settings, request } = options;
     this.#options = options;
-    this.done = this.#settled.promise;
+    this.done = this.#completion.promise;
     this.#deadlines = new Deadlines(clock, settings, request.url, (error) => {
       this.#exchange.cancel();
       this.onError(error);
@@ -69,33 +68,33 @@ export class Attempt implements SentRequest, AnswerSink {
   }
 
   onText(text: string): void {
-    this.#guarded((reader) => reader.text(text));
+    this.#runStep((reader) => reader.text(text));
   }
 
   onEnd(): void {
-    this.#guarded((reader) => reader.end());
+    this.#runStep((reader) => reader.end());
   }
 
   /** The connection broke or a time limit was reached. The text read so far may still be a whole answer. */
   onError(error: NanoAgentError): void {
     if (this.#isSettled) return;
     if (this.#reader === undefined) this.#fail(error);
-    else this.#guarded((reader) => reader.broke(error));
+    else this.#runStep((reader) => reader.onBroken(error));
   }
 
   #complete(): void {
     if (!this.#settle()) return;
     this.#exchange.release();
-    this.#settled.resolve();
+    this.#completion.resolve();
   }
 
   #fail(error: NanoAgentError): void {
     if (!this.#settle()) return;
     this.#exchange.cancel();
-    this.#settled.reject(error);
+    this.#completion.reject(error);
   }
 
-  #guarded(step: (reader: BodyReader) => void): void {
+  #runStep(step: (reader: BodyReader) => void): void {
     if (this.#isSettled || this.#reader === undefined) return;
     try {
       step(this.#reader);
@@ -112,38 +111,39 @@ export class Attempt implements SentRequest, AnswerSink {
   }
 
   #readerFor(head: AnswerHead): BodyReader {
-    if (!isSuccess(head)) return this.#errorReader((body) => this.#answeredError(head, body));
+    if (!isSuccess(head)) return this.#errorReader((body) => this.#errorFromAnswer(head, body));
     // The first words of a page show who answered.
     if (head.headers["content-type"]?.toLowerCase().includes("text/html") === true)
-      return this.#errorReader((body) => this.#notTheProtocol(`an HTML page${quoted(body)}`));
+      return this.#errorReader((body) => this.#protocolError(`an HTML page${quoted(body)}`));
     return this.#answerReader(head);
   }
 
   /** Picks a reader by how the answer begins, whatever its content type: events, or a JSON document. */
   #answerReader(head: AnswerHead): BodyReader {
     let reader: BodyReader | undefined;
-    const readerOf = (begun: string): BodyReader =>
-      (reader ??= /^\ufeff?\s*[{[]/.test(begun) ? this.#documentReader(head) : this.#streamReader());
+    const readerOf = (firstText: string): BodyReader =>
+      (reader ??= /^\ufeff?\s*[{[]/.test(firstText) ? this.#documentReader(head) : this.#streamReader());
     return {
       text: (text) => {
         if (reader === undefined && /^\ufeff?\s*$/.test(text)) this.#deadlines.received("bytes");
         else (reader ?? readerOf(text)).text(text);
       },
       end: () => readerOf("").end(),
-      broke: (error) => readerOf("").broke(error),
+      onBroken: (error) => readerOf("").onBroken(error),
     };
   }
 
   /** Reads an answer in one piece, from a server that does not stream. */
   #documentReader(head: AnswerHead): BodyReader {
     const { wire, settings } = this.#options;
-    const most = 2 * settings.maxAnswerChars;
+    const maxChars = 2 * settings.maxAnswerChars;
     const body = new GrowingText();
     let chars = 0;
     return {
       text: (text) => {
         chars += text.length;
-        if (chars > most) throw this.#notTheProtocol(`a JSON document of more than ${most} characters`);
+        if (chars > maxChars)
+          throw this.#protocolError(`a JSON document of more than ${maxChars} characters`);
         body.add(text);
         this.#deadlines.received("event");
       },
@@ -151,23 +151,22 @@ export class Attempt implements SentRequest, AnswerSink {
         const text = body.toString();
         const parsed = safeParse(text.replace(/^\ufeff/, ""));
         const events = parsed.ok ? wire.eventsIn?.(parsed.value) : undefined;
-        if (events === undefined) throw this.#answeredError(head, text.slice(0, MAX_ERROR_BODY));
+        if (events === undefined) throw this.#errorFromAnswer(head, text.slice(0, MAX_ERROR_BODY));
         const { decoder } = this.#decoder();
-        understood(() => {
+        withProtocolErrors(() => {
           for (const event of events) decoder.event("", event);
           decoder.end();
         });
         this.#complete();
       },
-      broke: (error) => this.#fail(error),
+      onBroken: (error) => this.#fail(error),
     };
   }
 
-  /** Reads the events of an answer. */
   #streamReader(): BodyReader {
     const { bound, decoder } = this.#decoder();
     let events = 0;
-    /** Text received before the first event: all there is to show if none arrives. */
+    /** Text received before the first event. The error quotes it if no event arrives. */
     let beginning = "";
     let isFinished = false;
     const finish = (): void => {
@@ -191,15 +190,15 @@ export class Attempt implements SentRequest, AnswerSink {
         const before = events;
         if (before === 0 && beginning.length < MAX_QUOTED) beginning += text.slice(0, MAX_QUOTED);
         // Wraps the whole piece, so that an event needs no closure of its own.
-        understood(() => parser.push(text));
+        withProtocolErrors(() => parser.push(text));
         this.#deadlines.received(events === before ? "bytes" : "event");
       },
       end: () => {
-        understood(() => parser.end());
-        if (events === 0) throw this.#notTheProtocol(bodyWithoutEvents(beginning), true);
-        understood(finish);
+        withProtocolErrors(() => parser.end());
+        if (events === 0) throw this.#protocolError(describeBody(beginning), true);
+        withProtocolErrors(finish);
       },
-      broke: (error) => {
+      onBroken: (error) => {
         try {
           finish();
         } catch {
@@ -210,18 +209,17 @@ export class Attempt implements SentRequest, AnswerSink {
     };
   }
 
-  /** Creates a decoder whose answer is limited in size. */
   #decoder(): { readonly bound: AnswerBound; readonly decoder: ReturnType<Wire["createDecoder"]> } {
-    const { wire, target, settings, marked, onPart } = this.#options;
+    const { wire, target, settings, withMaker, onPart } = this.#options;
     const bound = new AnswerBound(target.provider, settings.maxAnswerChars);
     const decoder = wire.createDecoder((part) => {
       bound.take(part);
-      onPart(part.type === "block" ? marked(part) : part);
+      onPart(part.type === "block" ? withMaker(part) : part);
     }, target);
     return { bound, decoder };
   }
 
-  /** Reads a body to its end, or as far as it is useful; it is an error whatever its status. */
+  /** Reads a body, up to a maximum, that is an error whatever its status. */
   #errorReader(errorOf: (body: string) => NanoAgentError): BodyReader {
     let body = "";
     const settle = (): void => this.#fail(errorOf(body.slice(0, MAX_ERROR_BODY)));
@@ -231,18 +229,18 @@ export class Attempt implements SentRequest, AnswerSink {
         if (body.length >= MAX_ERROR_BODY) settle();
       },
       end: settle,
-      broke: settle,
+      onBroken: settle,
     };
   }
 
-  #answeredError(head: AnswerHead, body: string): NanoAgentError {
+  #errorFromAnswer(head: AnswerHead, body: string): NanoAgentError {
     const { wire, target } = this.#options;
     if (isSuccess(head) && providerWords(body).message === undefined)
-      return this.#notTheProtocol("a JSON document instead of a stream of events");
+      return this.#protocolError("a JSON document instead of a stream of events");
     return wire.toError({ status: head.status, headers: head.headers, body, target });
   }
 
-  #notTheProtocol(what: string, retryable = false): NanoAgentError {
+  #protocolError(what: string, retryable = false): NanoAgentError {
     const { target } = this.#options;
     const { provider, baseUrl } = target;
     return new NanoAgentError(
@@ -253,15 +251,15 @@ export class Attempt implements SentRequest, AnswerSink {
   }
 }
 
-/** Interprets a body. An error it throws fails the attempt. */
+/** An error that a function throws fails the attempt. */
 interface BodyReader {
   readonly text: (text: string) => void;
   readonly end: () => void;
-  readonly broke: (error: NanoAgentError) => void;
+  readonly onBroken: (error: NanoAgentError) => void;
 }
 
-/** Runs a decoder step: one that trips over an unexpected type is the provider's fault, not ours. */
-function understood(step: () => void): void {
+/** A decoder that trips over an unexpected type means that the provider broke its protocol. */
+function withProtocolErrors(step: () => void): void {
   try {
     step();
   } catch (cause) {
@@ -278,7 +276,7 @@ function isSuccess({ status }: AnswerHead): boolean {
 /** Enough of a page to contain 200 visible characters. */
 const MAX_QUOTED = 16 * 1024;
 
-function bodyWithoutEvents(body: string): string {
+function describeBody(body: string): string {
   return body.trim() === "" ? "an empty body" : `something that is not an event stream${quoted(body)}`;
 }
 
@@ -298,7 +296,7 @@ export class Deadlines {
   /** When anything last arrived before the first event; from then on when the last event arrived. */
   #progressAt = Number.POSITIVE_INFINITY;
   #hasEvents = false;
-  #isHeld = false;
+  #isPaused = false;
   #isStopped = false;
   #stopTimer: () => void = () => undefined;
 
@@ -314,7 +312,7 @@ export class Deadlines {
     this.#url = url;
     this.#onTimeout = onTimeout;
     this.#startedAt = clock.elapsed();
-    this.#watch();
+    this.#checkLimits();
   }
 
   /** The headers have arrived: from now on signs of life and events count. */
@@ -330,9 +328,9 @@ export class Deadlines {
     this.#progressAt = this.#clock.elapsed();
   }
 
-  /** While the reader holds back the flow, silence is not the provider's fault. */
+  /** While the reader is paused, silence does not count. */
   hold(isHeld: boolean): void {
-    this.#isHeld = isHeld;
+    this.#isPaused = isHeld;
     if (!isHeld && this.#answeredAt !== Number.POSITIVE_INFINITY) this.#progressAt = this.#clock.elapsed();
   }
 
@@ -342,7 +340,7 @@ export class Deadlines {
   }
 
   /** Fails if a limit is reached, else checks again when the next may be; later starts get the full time. */
-  #watch(): void {
+  #checkLimits(): void {
     const now = this.#clock.elapsed();
     let next = Number.POSITIVE_INFINITY;
     for (const limit of LIMITS) {
@@ -359,7 +357,7 @@ export class Deadlines {
     if (next === Number.POSITIVE_INFINITY) return;
     this.#stopTimer = startTimer(this.#clock, next - now, () => {
       // It may have been stopped at the very moment it was due.
-      if (!this.#isStopped) this.#watch();
+      if (!this.#isStopped) this.#checkLimits();
     });
   }
 
@@ -369,7 +367,7 @@ export class Deadlines {
     if (limit === "requestTimeoutMs") return this.#startedAt;
     if (limit === "headerTimeoutMs") return isAnswered ? Number.POSITIVE_INFINITY : this.#startedAt;
     if (limit === "firstEventTimeoutMs") return this.#hasEvents ? Number.POSITIVE_INFINITY : this.#answeredAt;
-    return isAnswered && this.#isHeld ? now : this.#progressAt;
+    return isAnswered && this.#isPaused ? now : this.#progressAt;
   }
 }
 
@@ -404,11 +402,11 @@ export class AnswerBound {
   readonly #provider: string;
   readonly #maxChars: number;
   readonly #prefix: string;
-  #deltas = 0;
+  #deltaChars = 0;
   /** Characters of finished blocks, most of which repeat their deltas. */
-  #blocks = 0;
+  #blockChars = 0;
   /** Characters of events without visible parts: their content is kept until a block is complete. */
-  #silent = 0;
+  #hidden = 0;
 
   /** `prefix` precedes the name of the limit as a person configures it. */
   constructor(provider: string, maxChars: number, prefix = "network.") {
@@ -417,29 +415,27 @@ export class AnswerBound {
     this.#prefix = prefix;
   }
 
-  /** Characters of all parts so far. */
   get chars(): number {
-    return this.#deltas + this.#blocks;
+    return this.#deltaChars + this.#blockChars;
   }
 
-  /** Counts a part. */
   take(part: StreamPart): void {
     if (part.type === "block") {
-      if (isDeeperThan(part.block, MAX_BLOCK_DEPTH)) throw this.#tooDeep();
-      const { type: _type, ...kept } = part.block;
-      this.#blocks += Object.values(kept).reduce<number>((sum, value) => sum + textLength(value), 0);
-    } else if ("text" in part) this.#deltas += part.text.length;
-    else if (part.type === "tool_call_delta") this.#deltas += part.json.length;
-    if (Math.max(this.#deltas, this.#blocks) > this.#maxChars) throw this.#tooLong();
+      if (isDeeperThan(part.block, MAX_BLOCK_DEPTH)) throw this.#tooDeepError();
+      const { type: _type, ...fields } = part.block;
+      this.#blockChars += Object.values(fields).reduce<number>((sum, value) => sum + textLength(value), 0);
+    } else if ("text" in part) this.#deltaChars += part.text.length;
+    else if (part.type === "tool_call_delta") this.#deltaChars += part.json.length;
+    if (Math.max(this.#deltaChars, this.#blockChars) > this.#maxChars) throw this.#tooLongError();
   }
 
-  /** Counts an event of `length` characters, `told` of which were emitted as parts. */
-  event(length: number, told: number): void {
-    this.#silent += told === 0 ? length : Math.max(0, length - REPEATS * told - ENVELOPE_CHARS);
-    if (this.#silent > REPEATS * this.#maxChars + FRAME_CHARS) throw this.#tooLong();
+  /** Counts an event of `length` characters, `emitted` of which became parts. */
+  event(length: number, emitted: number): void {
+    this.#hidden += emitted === 0 ? length : Math.max(0, length - REPEATS * emitted - ENVELOPE_CHARS);
+    if (this.#hidden > REPEATS * this.#maxChars + FRAME_CHARS) throw this.#tooLongError();
   }
 
-  #tooLong(): NanoAgentError {
+  #tooLongError(): NanoAgentError {
     const provider = this.#provider;
     const maxAnswerChars = this.#maxChars;
     return new NanoAgentError(
@@ -449,7 +445,7 @@ export class AnswerBound {
     );
   }
 
-  #tooDeep(): NanoAgentError {
+  #tooDeepError(): NanoAgentError {
     return new NanoAgentError(
       "invalid_response",
       `The answer of ${this.#provider} is nested deeper than ${MAX_BLOCK_DEPTH} levels. Try again, or ask for something simpler.`,

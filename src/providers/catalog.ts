@@ -29,39 +29,39 @@ export interface Preset {
 /** All providers known by name, in the order in which their keys are looked up. */
 export const PRESETS: readonly Preset[] = [
   {
-    ...keyed("anthropic", "anthropic", "https://api.anthropic.com/v1"),
+    ...hosted("anthropic", "anthropic", "https://api.anthropic.com/v1"),
     tokenVariables: ["ANTHROPIC_AUTH_TOKEN"],
     defaultModel: "claude-sonnet-5",
     note: "A base URL without /v1 gets it, so addresses made for Anthropic's own tools work.",
   },
   {
-    ...keyed("openai", "openai_responses", "https://api.openai.com/v1"),
+    ...hosted("openai", "openai_responses", "https://api.openai.com/v1"),
     defaultModel: "gpt-5.5",
     note: "Speaks Responses at OpenAI's own host and Chat Completions at any other base URL.",
   },
   {
-    ...keyed("google", "google", "https://generativelanguage.googleapis.com/v1beta"),
+    ...hosted("google", "google", "https://generativelanguage.googleapis.com/v1beta"),
     aliases: ["gemini"],
     keyVariables: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     baseUrlVariables: ["GEMINI_BASE_URL", "GOOGLE_BASE_URL"],
     defaultModel: "gemini-3.8-flash",
   },
-  { ...keyed("deepseek", "openai_chat", "https://api.deepseek.com/v1"), defaultModel: "deepseek-v4-pro" },
+  { ...hosted("deepseek", "openai_chat", "https://api.deepseek.com/v1"), defaultModel: "deepseek-v4-pro" },
   {
-    ...keyed("openrouter", "openai_chat", "https://openrouter.ai/api/v1"),
+    ...hosted("openrouter", "openai_chat", "https://openrouter.ai/api/v1"),
     // Their router, which chooses a model for each request.
     defaultModel: "openrouter/auto",
     note: "Ids have two parts: openrouter/anthropic/claude-sonnet-5.",
   },
   {
-    ...keyed("moonshot", "openai_chat", "https://api.moonshot.ai/v1"),
+    ...hosted("moonshot", "openai_chat", "https://api.moonshot.ai/v1"),
     aliases: ["kimi", "moonshotai"],
     keyVariables: ["MOONSHOT_API_KEY", "KIMI_API_KEY"],
     defaultModel: "kimi-k3",
     note: "In China: MOONSHOT_BASE_URL=https://api.moonshot.cn/v1.",
   },
   {
-    ...keyed("qwen", "openai_chat", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1"),
+    ...hosted("qwen", "openai_chat", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1"),
     aliases: ["dashscope", "alibaba"],
     keyVariables: ["QWEN_API_KEY", "DASHSCOPE_API_KEY"],
     baseUrlVariables: ["QWEN_BASE_URL", "DASHSCOPE_BASE_URL"],
@@ -69,30 +69,26 @@ export const PRESETS: readonly Preset[] = [
     note: "In China: QWEN_BASE_URL=https://dashscope.aliyuncs.com/compatible-mode/v1.",
   },
   {
-    ...keyed("zhipu", "openai_chat", "https://open.bigmodel.cn/api/paas/v4"),
+    ...hosted("zhipu", "openai_chat", "https://open.bigmodel.cn/api/paas/v4"),
     aliases: ["zai", "glm", "bigmodel"],
     keyVariables: ["ZHIPU_API_KEY", "ZHIPUAI_API_KEY", "ZAI_API_KEY"],
     defaultModel: "glm-4.6",
     note: "Outside China: ZHIPU_BASE_URL=https://api.z.ai/api/paas/v4.",
   },
-  { ...keyed("mistral", "openai_chat", "https://api.mistral.ai/v1"), defaultModel: "mistral-medium-latest" },
-  { ...keyed("groq", "openai_chat", "https://api.groq.com/openai/v1"), defaultModel: "openai/gpt-oss-120b" },
+  { ...hosted("mistral", "openai_chat", "https://api.mistral.ai/v1"), defaultModel: "mistral-medium-latest" },
+  { ...hosted("groq", "openai_chat", "https://api.groq.com/openai/v1"), defaultModel: "openai/gpt-oss-120b" },
+  { ...hosted("xai", "openai_chat", "https://api.x.ai/v1"), aliases: ["grok"], defaultModel: "grok-4.6" },
+  { ...hosted("together", "openai_chat", "https://api.together.xyz/v1") },
+  { ...hosted("fireworks", "openai_chat", "https://api.fireworks.ai/inference/v1") },
+  { ...hosted("cerebras", "openai_chat", "https://api.cerebras.ai/v1") },
+  openAiPreset("openai-chat", "openai_chat"),
+  openAiPreset("openai-responses", "openai_responses"),
+  localPreset("ollama", "http://127.0.0.1:11434/v1"),
+  localPreset("lmstudio", "http://127.0.0.1:1234/v1"),
+  localPreset("llamacpp", "http://127.0.0.1:8080/v1"),
+  localPreset("vllm", "http://127.0.0.1:8000/v1"),
   {
-    ...keyed("xai", "openai_chat", "https://api.x.ai/v1"),
-    aliases: ["grok"],
-    defaultModel: "grok-4.6",
-  },
-  { ...keyed("together", "openai_chat", "https://api.together.xyz/v1") },
-  { ...keyed("fireworks", "openai_chat", "https://api.fireworks.ai/inference/v1") },
-  { ...keyed("cerebras", "openai_chat", "https://api.cerebras.ai/v1") },
-  openAiVariables("openai-chat", "openai_chat"),
-  openAiVariables("openai-responses", "openai_responses"),
-  localServer("ollama", "http://127.0.0.1:11434/v1"),
-  localServer("lmstudio", "http://127.0.0.1:1234/v1"),
-  localServer("llamacpp", "http://127.0.0.1:8080/v1"),
-  localServer("vllm", "http://127.0.0.1:8000/v1"),
-  {
-    ...localServer("custom", ""),
+    ...localPreset("custom", ""),
     note: "Any server that speaks Chat Completions. Set CUSTOM_BASE_URL, and CUSTOM_API_KEY if it wants a key.",
   },
 ];
@@ -117,26 +113,26 @@ export function findPreset(name: string, presets: readonly Preset[] = PRESETS): 
 }
 
 /** The variables of a provider without a preset: `MY_GATEWAY_API_KEY` for `my-gateway`. */
-export function standardVariables(name: string): { readonly key: string; readonly baseUrl: string } {
+export function standardVariables(name: string): { readonly [K in "key" | "baseUrl" | "model"]: string } {
   const stem = name.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "_");
-  return { key: `${stem}_API_KEY`, baseUrl: `${stem}_BASE_URL` };
+  return { key: `${stem}_API_KEY`, baseUrl: `${stem}_BASE_URL`, model: `${stem}_MODEL` };
 }
 
-function keyed(name: string, wire: WireName, baseUrl: string): Preset {
+function hosted(name: string, wire: WireName, baseUrl: string): Preset {
   const { key, baseUrl: variable } = standardVariables(name);
   return { name, wire, baseUrl, keyVariables: [key], baseUrlVariables: [variable] };
 }
 
-function openAiVariables(name: string, wire: WireName): Preset {
+function openAiPreset(name: string, wire: WireName): Preset {
   return {
-    ...keyed("openai", wire, "https://api.openai.com/v1"),
+    ...hosted("openai", wire, "https://api.openai.com/v1"),
     name,
     note: "Like openai, with the wire format chosen by hand.",
   };
 }
 
-function localServer(name: string, baseUrl: string): Preset {
-  return { ...keyed(name, "openai_chat", baseUrl), local: true };
+function localPreset(name: string, baseUrl: string): Preset {
+  return { ...hosted(name, "openai_chat", baseUrl), local: true };
 }
 
 export interface AddressOptions {
@@ -173,7 +169,6 @@ export interface FoundModel {
   readonly isLoading?: true;
 }
 
-/** How to look for local servers. */
 export interface ModelSearch {
   /** Keeps checking while the server loads its model; only for a server the user chose. Default false. */
   readonly waits?: boolean | undefined;

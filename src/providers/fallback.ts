@@ -46,11 +46,11 @@ export function fallbackModel(models: readonly Model[], options: FallbackOptions
   if (first === undefined) {
     throw misuse("fallbackModel got an empty list of models. Pass at least one.");
   }
-  return trying([first, ...models.slice(1)], options, { preferred: 0 });
+  return createFallback([first, ...models.slice(1)], options, { preferred: 0 });
 }
 
 /** `memory`: the model with which later requests start. */
-function trying(
+function createFallback(
   models: readonly [Model, ...Model[]],
   options: FallbackOptions,
   memory: { preferred: number },
@@ -64,7 +64,7 @@ function trying(
       return first.info;
     },
     alternatives,
-    withEach: (wrap) => trying([wrap(first), ...alternatives.map(wrap)], options, memory),
+    withEach: (wrap) => createFallback([wrap(first), ...alternatives.map(wrap)], options, memory),
     async *stream(request, callOptions = {}): AsyncGenerator<StreamPart> {
       const start = sticky ? memory.preferred : 0;
       let attempt = 1;

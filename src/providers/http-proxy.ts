@@ -12,9 +12,9 @@ export function proxyFor(url: URL, options: ProxyOptions = {}): string | undefin
   const proxy = URL.parse(address.includes("://") ? address : `http://${address}`);
   if (proxy?.protocol === "http:" || proxy?.protocol === "https:") return proxy.href;
   // Not the whole address: it may contain a password.
-  const shown = proxy === null ? "" : ` ${proxy.protocol}//${proxy.host}`;
+  const redacted = proxy === null ? "" : ` ${proxy.protocol}//${proxy.host}`;
   throw invalidConfig(
-    `The proxy address${shown} is not an http or https address. Set it like http://proxy.example:3128.`,
+    `The proxy address${redacted} is not an http or https address. Set it like http://proxy.example:3128.`,
   );
 }
 
@@ -42,11 +42,11 @@ export function proxyError(
   const why = typeof code === "string" ? code : errorMessage(error);
   if (CERTIFICATE.test(why)) {
     if (protocol === "http:") return error;
-    // Node tells the two apart by nothing.
-    const whose = target.protocol === "https:" ? `${host}, or of ${target.host} behind it,` : host;
+    // Node does not distinguish the two.
+    const owner = target.protocol === "https:" ? `${host}, or of ${target.host} behind it,` : host;
     return new NanoAgentError(
       "network",
-      `The certificate of the proxy ${whose} was not accepted (${why}). Point NODE_EXTRA_CA_CERTS to the certificate of its authority.`,
+      `The certificate of the proxy ${owner} was not accepted (${why}). Point NODE_EXTRA_CA_CERTS to the certificate of its authority.`,
       { cause: error, details: { host, cause: why }, retryable: false },
     );
   }
@@ -56,8 +56,8 @@ export function proxyError(
       `The connection to ${target.host} through the proxy ${host} failed (${why}). Check the network connection, the proxy settings and the base URL.`,
       { cause: error, details: { host: target.host, proxy: host, cause: why }, retryable: true },
     );
-  const isRefused = typeof status === "number" && Number.isInteger(status);
-  const what = isRefused
+  const hasStatus = typeof status === "number" && Number.isInteger(status);
+  const problem = hasStatus
     ? `refused the connection (HTTP ${status})`
     : code === "ERR_PROXY_TUNNEL"
       ? "opened no tunnel"
@@ -65,18 +65,16 @@ export function proxyError(
   const hint =
     status === 407 ? "Put user and password into its address." : "Check the proxy settings and noProxy.";
   // Node's message may contain the password.
-  return new NanoAgentError("network", `The proxy ${host} ${what}. ${hint}`, {
-    details: { host, ...defined({ status: isRefused ? status : undefined }), cause: String(code) },
-    retryable: !isRefused || status >= 500,
+  return new NanoAgentError("network", `The proxy ${host} ${problem}. ${hint}`, {
+    details: { host, ...defined({ status: hasStatus ? status : undefined }), cause: String(code) },
+    retryable: !hasStatus || status >= 500,
   });
 }
 
 /** Hosts to reach directly, with the syntax that curl and Go use for `NO_PROXY`. */
 interface NoProxy {
-  /** True for an address to reach directly. */
   readonly covers: (url: URL) => boolean;
-  /** Invalid entries, in order. */
-  readonly unreadable: readonly string[];
+  readonly invalid: readonly string[];
 }
 
 /**
@@ -89,11 +87,11 @@ export function readNoProxy(text: string): NoProxy {
   const read = entries.map((entry) => [entry, matcherOf(entry.toLowerCase())] as const);
   return {
     covers: ({ protocol, hostname, port }) => {
-      const host = bare(hostname).replace(/\.$/, "");
-      const to = port || (protocol === "https:" ? "443" : "80");
-      return read.some(([, covers]) => covers?.(host, to) === true);
+      const host = withoutBrackets(hostname).replace(/\.$/, "");
+      const targetPort = port || (protocol === "https:" ? "443" : "80");
+      return read.some(([, covers]) => covers?.(host, targetPort) === true);
     },
-    unreadable: read.flatMap(([entry, matcher]) => (matcher === undefined ? [entry] : [])),
+    invalid: read.flatMap(([entry, matcher]) => (matcher === undefined ? [entry] : [])),
   };
 }
 
@@ -107,16 +105,15 @@ function matcherOf(entry: string): Matcher | undefined {
   return covers && ((host, port) => (digits ?? port) === port && covers(host, port));
 }
 
-/** Matches addresses and address ranges. */
 function rangeMatcher(entry: string): Matcher | undefined {
   const net = process.getBuiltinModule("node:net");
   const familyOf = (address: string) => (net.isIPv6(address) ? "ipv6" : "ipv4");
   const [, address = "", digits] = /^(\[[^\]]*\]|[^[\]/]*)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
-  const most = { 0: -1, 4: 32, 6: 128 }[net.isIP(bare(address))] ?? -1;
-  const bits = Number(digits ?? most);
-  if (most === -1 || bits > most) return undefined;
+  const maxBits = { 0: -1, 4: 32, 6: 128 }[net.isIP(withoutBrackets(address))] ?? -1;
+  const bits = Number(digits ?? maxBits);
+  if (maxBits === -1 || bits > maxBits) return undefined;
   const list = new net.BlockList();
-  list.addSubnet(bare(address), bits, familyOf(bare(address)));
+  list.addSubnet(withoutBrackets(address), bits, familyOf(withoutBrackets(address)));
   return (host) => net.isIP(host) !== 0 && list.check(host, familyOf(host));
 }
 
@@ -135,7 +132,6 @@ function nameMatcher(entry: string): Matcher | undefined {
   return (host) => (domain === "*" || isIP(host) !== 0) === (domain === "*" || isAddress) && form.test(host);
 }
 
-/** A host name, or an address without brackets. */
-function bare(host: string): string {
+function withoutBrackets(host: string): string {
   return host.replace(/^\[|\]$/g, "");
 }

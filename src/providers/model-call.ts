@@ -59,12 +59,10 @@ export class LearnedModels {
   }
 }
 
-/** Facts with nothing learned yet. */
 export function newLearnedModel(): LearnedModel {
   return { hasAnswered: false, quirks: {}, changes: 0 };
 }
 
-/** A model whose requests are made by {@link ModelCall}. */
 export function calledModel<Encoded>(
   provider: string,
   info: ModelInfo | undefined,
@@ -90,7 +88,6 @@ export function infoWithLearned(
   return { ...info, contextWindow };
 }
 
-/** How to call a model, independent of the transport. */
 export interface CallSetup<Encoded> {
   readonly limits: Pick<NetworkSettings, "maxRetries" | "maxRetryAfterMs" | "firstEventTimeoutMs">;
   /** Precedes the names of limits as a person configures them. */
@@ -103,7 +100,6 @@ export interface CallSetup<Encoded> {
   /** Jitter between retries: numbers from 0 up to but not including 1. */
   readonly random: () => number;
   readonly encode: (request: ModelRequest) => Encoded | Promise<Encoded>;
-  /** Sends a request and passes its answer to `emit`. */
   readonly send: (request: Encoded, emit: (part: StreamPart) => void) => SentRequest;
   /** Adapts the encoding of requests if a refusal shows how. Returns a description of the change. */
   readonly adapt?: (error: NanoAgentError) => string | undefined;
@@ -111,12 +107,11 @@ export interface CallSetup<Encoded> {
   readonly pause?: RatePause;
 }
 
-/** A request in flight. */
 export interface SentRequest {
-  /** Resolves at the end of the answer, rejects if there is none. Ignored after `cancel`. */
+  /** Resolves at the end of the answer, rejects if it fails. Ignored after `cancel`. */
   readonly done: Promise<void>;
   readonly cancel: () => void;
-  /** Holds back the answer (`true`) or resumes it. */
+  /** Pauses the answer (`true`) or resumes it. */
   readonly hold: (held: boolean) => void;
 }
 
@@ -124,20 +119,23 @@ export interface SentRequest {
 const MAX_SPREAD_MS = 1_000;
 
 /** Without an explicit reason, an abort creates an exception with a stack trace. */
-const STOPPED = "stopped";
+const STOP_REASON = "stopped";
 
 /** Milliseconds in which a host that has never answered must accept a connection. */
 const FIRST_CONTACT_MS = 2_500;
 
-/** System codes for a host that cannot be reached. */
-const ABSENT: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH"]);
+const UNREACHABLE: ReadonlySet<unknown> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+]);
 
 /** Milliseconds between two checks of a server that is loading its model. */
 const LOADING_STEP_MS = 2_000;
 
 /** How often a server may fail to parse its model's output: the next attempt mostly fails the same way. */
 const MAX_UNREADABLE = 2;
-/** How often a request may be changed after refusals. */
 const MAX_CHANGES = 20;
 
 /**
@@ -149,7 +147,7 @@ export class ModelCall<Encoded> {
   readonly parts: EventStream<StreamPart> = new EventStream<StreamPart>({
     onStart: () => void this.#run(),
     onCancel: () => this.#end(),
-    onPressure: (isHigh) => this.#underWay?.hold(isHigh),
+    onPressure: (isHigh) => this.#inFlight?.hold(isHigh),
   });
   readonly #setup: CallSetup<Encoded>;
   readonly #request: ModelRequest;
@@ -159,12 +157,12 @@ export class ModelCall<Encoded> {
   /** Value of `learned.changes` when the request was encoded. */
   #changes = 0;
   #attempts = 1;
-  #adapted = 0;
-  #unreadable = 0;
+  #adaptations = 0;
+  #unreadableAnswers = 0;
   /** When the server first reported that it is loading its model. */
   #loadingSince: number | undefined;
-  #underWay: SentRequest | undefined;
-  #wait: AbortController | undefined;
+  #inFlight: SentRequest | undefined;
+  #sleepController: AbortController | undefined;
   #hasEnded = false;
 
   constructor(setup: CallSetup<Encoded>, request: ModelRequest, { signal }: ModelCallOptions) {
@@ -195,7 +193,7 @@ export class ModelCall<Encoded> {
           this.#setup.learned.hasAnswered = true;
           this.#end();
           this.parts.end();
-        } else if (this.#isChangedAfter(error)) encoded = undefined;
+        } else if (this.#adaptTo(error)) encoded = undefined;
         else await this.#sleep(this.#delayAfter(error));
       }
     } catch (error) {
@@ -212,9 +210,9 @@ export class ModelCall<Encoded> {
 
   /** Resolves to the error of a failed attempt, or to undefined if the answer is complete. */
   async #attempt(encoded: Encoded): Promise<NanoAgentError | undefined> {
-    this.#underWay = this.#setup.send(encoded, (part) => this.parts.push(part));
+    this.#inFlight = this.#setup.send(encoded, (part) => this.parts.push(part));
     try {
-      await this.#underWay.done;
+      await this.#inFlight.done;
       return undefined;
     } catch (error) {
       return toNanoAgentError(error);
@@ -222,44 +220,45 @@ export class ModelCall<Encoded> {
   }
 
   /** Returns true if the request is sent again in another form, which is announced to the reader. */
-  #isChangedAfter(error: NanoAgentError): boolean {
+  #adaptTo(error: NanoAgentError): boolean {
     const { learned } = this.#setup;
     if (error.details["status"] !== undefined) learned.hasAnswered = true;
     // A server may refuse two forms of a field, one after the other.
-    if (this.#adapted === MAX_CHANGES) return false;
-    const change = this.#changeFor(error);
+    if (this.#adaptations === MAX_CHANGES) return false;
+    const change = this.#learnFrom(error);
     if (change === undefined) return false;
-    this.#adapted++;
+    this.#adaptations++;
     // The change comes first: one terminal line has no room for a server's whole message.
     const message = `${change} ${error.message}`;
     this.#announce(changedError(error, { message, retryable: true }), ++this.#attempts, 0);
     return true;
   }
 
-  #changeFor(error: NanoAgentError): string | undefined {
+  #learnFrom(error: NanoAgentError): string | undefined {
     const { refusals, learned, adapt } = this.#setup;
-    const without = refusals.learn(this.#sent, error);
-    if (without !== undefined) return without;
+    const change = refusals.learn(this.#sent, error);
+    if (change !== undefined) return change;
     if (error.code === "bad_request" && learned.changes > this.#changes)
       return "The request goes on as other requests have shown this model to want it.";
     return adapt?.(error);
   }
 
-  /** Announces the next attempt and returns the delay in milliseconds. Throws if there is none. */
+  /** Announces the next attempt and returns the delay in milliseconds. Throws if no attempt remains. */
   #delayAfter(error: NanoAgentError): number {
     const { limits, clock, pause } = this.#setup;
-    const tooLong = this.#tooLong(error);
+    const tooLong = this.#asOverflow(error);
     if (tooLong !== undefined) throw tooLong;
     const reason = error.details["reason"] as FailureReason | undefined;
     if (reason === "model_loading") return this.#loadingDelay(error);
-    if (reason === "unreadable_output" && ++this.#unreadable >= MAX_UNREADABLE)
+    if (reason === "unreadable_output" && ++this.#unreadableAnswers >= MAX_UNREADABLE)
       throw changedError(error, { retryable: false });
     if (!error.retryable) throw error;
-    const asked = error.details["retryAfterMs"];
-    if (typeof asked === "number" && asked > limits.maxRetryAfterMs) throw this.#waitsTooLong(error, asked);
+    const retryMs = error.details["retryAfterMs"];
+    if (typeof retryMs === "number" && retryMs > limits.maxRetryAfterMs)
+      throw this.#retryTooLate(error, retryMs);
     const delayMs =
-      typeof asked === "number" && asked > 0 ? asked : backoffDelayMs(this.#attempts, this.#setup);
-    if (this.#attempts > limits.maxRetries || this.#isAbsent(error, delayMs)) throw this.#givenUp(error);
+      typeof retryMs === "number" && retryMs > 0 ? retryMs : backoffDelayMs(this.#attempts, this.#setup);
+    if (this.#attempts > limits.maxRetries || this.#isUnreachable(error, delayMs)) throw this.#gaveUp(error);
     this.#announce(error, ++this.#attempts, delayMs);
     if (error.code === "rate_limit") pause?.holdUntil(clock.elapsed() + delayMs);
     return delayMs;
@@ -284,7 +283,7 @@ export class ModelCall<Encoded> {
   }
 
   /** Recognises a refusal as too long. The limit it names becomes the model's window. */
-  #tooLong(error: NanoAgentError): NanoAgentError | undefined {
+  #asOverflow(error: NanoAgentError): NanoAgentError | undefined {
     const { estimates, modelId, learned } = this.#setup;
     const inputTokens = (): number => estimates.ofRequest(this.#sent);
     const tooLong = error.code === "context_overflow" ? error : asTooLong(error, modelId, inputTokens);
@@ -294,21 +293,21 @@ export class ModelCall<Encoded> {
     return tooLong;
   }
 
-  /** Nobody has answered there yet: the host is more likely absent than restarting. */
-  #isAbsent({ details }: NanoAgentError, delayMs: number): boolean {
+  /** A host that has never answered is more likely absent than restarting. */
+  #isUnreachable({ details }: NanoAgentError, delayMs: number): boolean {
     const { clock, learned } = this.#setup;
     const waitedMs = clock.elapsed() - this.#startedAt + delayMs;
-    return !learned.hasAnswered && ABSENT.has(details["cause"]) && waitedMs > FIRST_CONTACT_MS;
+    return !learned.hasAnswered && UNREACHABLE.has(details["cause"]) && waitedMs > FIRST_CONTACT_MS;
   }
 
-  #waitsTooLong(error: NanoAgentError, askedMs: number): NanoAgentError {
+  #retryTooLate(error: NanoAgentError, retryMs: number): NanoAgentError {
     const { limits, prefix } = this.#setup;
-    const seconds = Math.ceil(askedMs / 1_000);
+    const seconds = Math.ceil(retryMs / 1_000);
     const message = `The provider asks to wait ${seconds} s, longer than ${prefix}maxRetryAfterMs (${limits.maxRetryAfterMs} ms) allows. Try again later, or raise it.`;
     return withSentence(error, message, { limit: "maxRetryAfterMs" });
   }
 
-  #givenUp(error: NanoAgentError): NanoAgentError {
+  #gaveUp(error: NanoAgentError): NanoAgentError {
     const attempts = this.#attempts;
     return attempts === 1 ? error : withSentence(error, `Gave up after ${attempts} attempts.`, { attempts });
   }
@@ -322,8 +321,8 @@ export class ModelCall<Encoded> {
   }
 
   #sleep(delayMs: number): Promise<void> {
-    this.#wait ??= new AbortController();
-    return this.#setup.clock.sleep(delayMs, this.#wait.signal);
+    this.#sleepController ??= new AbortController();
+    return this.#setup.clock.sleep(delayMs, this.#sleepController.signal);
   }
 
   readonly #onAbort = (): void => {
@@ -341,18 +340,18 @@ export class ModelCall<Encoded> {
 
   #end(): void {
     this.#hasEnded = true;
-    this.#wait?.abort(STOPPED);
+    this.#sleepController?.abort(STOP_REASON);
     this.#signal?.removeEventListener("abort", this.#onAbort);
-    this.#underWay?.cancel();
+    this.#inFlight?.cancel();
   }
 }
 
 /** The same failure with an extra sentence; another attempt may help. */
 function withSentence(
   error: NanoAgentError,
-  more: string,
+  sentence: string,
   facts: { readonly attempts?: number; readonly limit?: keyof NetworkSettings },
 ): NanoAgentError {
-  const message = `${error.message} ${more}`;
+  const message = `${error.message} ${sentence}`;
   return changedError(error, { message, details: { ...error.details, ...facts }, retryable: true });
 }

@@ -9,6 +9,7 @@ import {
   type Preset,
   presetNamed,
   providerAddress,
+  standardVariables,
 } from "./catalog.ts";
 import type { LocalServerOptions } from "./local/local-servers.ts";
 import { isLoopback } from "./network.ts";
@@ -26,7 +27,6 @@ export interface ModelChoice {
   readonly source: string;
 }
 
-/** Facts a choice depends on. */
 export interface ModelChoiceOptions {
   readonly config: {
     readonly values: AddressOptions["config"] & { readonly model?: string };
@@ -36,7 +36,7 @@ export interface ModelChoiceOptions {
   /** Asks the user whether to use a server that was found, not chosen. Default: it is not used. */
   readonly accept?: ((found: FoundModel) => Promise<boolean>) | undefined;
   /** Looks for local servers; only called if nothing else names a model, or if it is `local`. */
-  readonly probe?: (how: ModelSearch) => Promise<FoundModel | undefined>;
+  readonly probe?: (search: ModelSearch) => Promise<FoundModel | undefined>;
   /** Waits for a chosen server that is loading its model. Default: loading is an error. */
   readonly waits?: boolean;
   readonly onNotice?: (message: string) => void;
@@ -54,25 +54,27 @@ export async function chooseModel(options: ModelChoiceOptions): Promise<ModelCho
   const { model } = config.values;
   const given = sourceOf(config.sources.get("model"));
   if (model !== undefined && model !== LOCAL_MODEL) return { name: model, ...given };
-  const keyed = model === undefined ? modelOfFirstKey(environment) : undefined;
-  if (keyed !== undefined) return keyed;
-  const { probe = (how) => probeLocal(options, how), waits = false } = options;
+  const byKey = model === undefined ? modelOfFirstKey(environment) : undefined;
+  if (byKey !== undefined) return byKey;
+  const { probe = (search) => probeLocal(options, search), waits = false } = options;
   if (model === LOCAL_MODEL) {
-    const { name, baseUrl } = loaded(await probe({ waits }));
+    const { name, baseUrl } = requireLoaded(await probe({ waits }));
     return { name, why: "local", source: `${given.source}: the server at ${baseUrl}` };
   }
   const found = await probe({ waits: false });
-  if (found === undefined) throw new NanoAgentError("missing_credentials", nothingFound(environment));
+  if (found === undefined) throw new NanoAgentError("missing_credentials", noModelMessage(environment));
   const { name, baseUrl, isLoading } = found;
   if ((await options.accept?.(found)) !== true)
-    throw new NanoAgentError("missing_credentials", notChosen(found), { details: { found: name, baseUrl } });
+    throw new NanoAgentError("missing_credentials", unconfirmed(found), {
+      details: { found: name, baseUrl },
+    });
   const chosen = isLoading === true && waits ? await probe({ waits, baseUrl }) : found;
-  return { name: loaded(chosen).name, why: "local", source: `your yes to the server at ${baseUrl}` };
+  return { name: requireLoaded(chosen).name, why: "local", source: `your yes to the server at ${baseUrl}` };
 }
 
-/** Returns a chosen server that has loaded its model. Throws if there is none. */
-function loaded(found: FoundModel | undefined): FoundModel {
-  if (found === undefined) throw new NanoAgentError("missing_credentials", NO_SERVER);
+/** Throws unless a server was found and has loaded its model. */
+function requireLoaded(found: FoundModel | undefined): FoundModel {
+  if (found === undefined) throw new NanoAgentError("missing_credentials", NO_SERVER_MESSAGE);
   const { name, baseUrl, isLoading } = found;
   if (isLoading !== true) return found;
   throw new NanoAgentError(
@@ -89,10 +91,9 @@ function loaded(found: FoundModel | undefined): FoundModel {
 export async function namedModel(name: string, options: Omit<LocalServerOptions, "fetch">): Promise<string> {
   if (name !== LOCAL_MODEL) return name;
   const { firstLocalModel } = await import("./local/local-servers.ts");
-  return loaded(await firstLocalModel(options)).name;
+  return requireLoaded(await firstLocalModel(options)).name;
 }
 
-/** The variable that holds a provider's key, if one is set. */
 export function keyVariableOf(preset: Preset, environment: Environment): string | undefined {
   return [...preset.keyVariables, ...(preset.tokenVariables ?? [])].find(
     (name) => variable(environment, name) !== undefined,
@@ -108,47 +109,40 @@ function modelOfFirstKey(environment: Environment): ModelChoice | undefined {
   for (const preset of PRESETS) {
     const key = preset.local === true ? undefined : keyVariableOf(preset, environment);
     if (key === undefined) continue;
-    const id = variable(environment, `${stemOf(preset.name)}_MODEL`) ?? preset.defaultModel;
+    const id = variable(environment, standardVariables(preset.name).model) ?? preset.defaultModel;
     if (id !== undefined) return { name: `${preset.name}/${id}`, why: "key", source: key };
   }
   return undefined;
 }
 
-/** `OPENAI_CHAT` for `openai-chat`. */
-function stemOf(name: string): string {
-  return name.toUpperCase().replaceAll("-", "_");
-}
-
 async function probeLocal(
   { config, environment, onNotice }: ModelChoiceOptions,
-  how: ModelSearch,
+  search: ModelSearch,
 ): Promise<FoundModel | undefined> {
   const { firstLocalModel } = await import("./local/local-servers.ts");
-  return firstLocalModel({ environment, config: config.values, onNotice, ...how });
+  return firstLocalModel({ environment, config: config.values, onNotice, ...search });
 }
 
-const NO_SERVER =
+const NO_SERVER_MESSAGE =
   "No local server answers with a model. Start one (Ollama, LM Studio, llama.cpp, vLLM), or set its address: OLLAMA_BASE_URL, LMSTUDIO_BASE_URL, LLAMACPP_BASE_URL, VLLM_BASE_URL.";
 
-function notChosen({ name, baseUrl, isLoading }: FoundModel): string {
+function unconfirmed({ name, baseUrl, isLoading }: FoundModel): string {
   if (isLoading === true)
     return `No model was chosen. The server at ${baseUrl} (${name}) is loading its model, but nobody said that it may have your prompt. To use it, and wait for it: -m local, or NANO_AGENT_MODEL=local, or "model": "local" in the configuration.`;
   return `No model was chosen. The server at ${baseUrl} has ${name}, but nobody said that it may have your prompt. To use it: -m ${name}, or -m local for whatever local server answers, or NANO_AGENT_MODEL, or "model" in the configuration.`;
 }
 
-function nothingFound(environment: Environment): string {
+function noModelMessage(environment: Environment): string {
   const hosted = PRESETS.filter((preset) => preset.local !== true);
-  const keys = hosted.filter(({ defaultModel }) => defaultModel !== undefined).map(firstKeyVariable);
-  const undecided = hosted.find((preset) => keyVariableOf(preset, environment) !== undefined);
+  const keys = hosted
+    .filter(({ defaultModel }) => defaultModel !== undefined)
+    .map(({ keyVariables: [name] }) => name);
+  const withoutDefault = hosted.find((preset) => keyVariableOf(preset, environment) !== undefined);
   const named =
-    undecided === undefined
+    withoutDefault === undefined
       ? ""
-      : ` ${keyVariableOf(undecided, environment) ?? ""} is set, but ${undecided.name} has no default model: name one with -m ${undecided.name}/ID.`;
+      : ` ${keyVariableOf(withoutDefault, environment) ?? ""} is set, but ${withoutDefault.name} has no default model: name one with -m ${withoutDefault.name}/ID.`;
   return `No model found.${named} Set a key (${keys.slice(0, 4).join(", ")}, …), or start a local server (Ollama, LM Studio, llama.cpp) and use it with NANO_AGENT_MODEL=local or -m ollama/ID. For a server of your own set OPENAI_BASE_URL and OPENAI_API_KEY, and use -m openai-chat/ID.`;
-}
-
-function firstKeyVariable({ keyVariables: [name = ""] }: Preset): string {
-  return name;
 }
 
 /**
@@ -159,9 +153,9 @@ export async function readFacts(name: string, options: LocalServerOptions): Prom
   const provider = name.slice(0, Math.max(0, name.indexOf("/")));
   const address = providerAddress(provider, options);
   const preset = presetNamed(provider.toLowerCase());
-  const isOwn = preset === undefined || preset.baseUrl === "";
-  const isHere = isLoopback(URL.parse(address ?? "")?.hostname ?? "");
-  if (address === undefined || !(isOwn ? isHere : preset.local === true)) return undefined;
+  const isCustom = preset === undefined || preset.baseUrl === "";
+  const isOnThisMachine = isLoopback(URL.parse(address ?? "")?.hostname ?? "");
+  if (address === undefined || !(isCustom ? isOnThisMachine : preset.local === true)) return undefined;
   const { localModelFacts } = await import("./local/local-servers.ts");
   return localModelFacts(name, options);
 }

@@ -32,11 +32,11 @@ export function knownModelInfo(provider: string, id: string): ModelInfo | undefi
 /** All makers with such a tier charge the same surcharge: twice for input, 1.5 times for output. */
 function longPromptTier(prices: TokenPrices, above: number): PriceTier {
   const { cacheRead, cacheWrite, cacheWrite1h } = prices;
-  const twice = (price: number | undefined): number | undefined => (price === undefined ? price : price * 2);
+  const double = (price: number | undefined): number | undefined => (price === undefined ? price : price * 2);
   const cached = {
-    cacheRead: twice(cacheRead),
-    cacheWrite: twice(cacheWrite),
-    cacheWrite1h: twice(cacheWrite1h),
+    cacheRead: double(cacheRead),
+    cacheWrite: double(cacheWrite),
+    cacheWrite1h: double(cacheWrite1h),
   };
   return { above, input: prices.input * 2, output: prices.output * 1.5, ...defined(cached) };
 }
@@ -171,11 +171,11 @@ function didYouMean(id: string): string {
   const known = ["anthropic", "openai", "google"].flatMap((provider) =>
     knownModelIds(provider).map((each) => ({ provider, id: each })),
   );
-  const begins = known
+  const matching = known
     .filter((each) => each.id.startsWith(bare))
     .sort((left, right) => Number(right.id === bare) - Number(left.id === bare));
   const word = nearest(bare, new Set(known.flatMap((each) => [...each.id.split("-"), each.id])));
-  const alike = known.filter((each) => word === each.id || each.id.split("-").includes(word ?? ""));
-  const names = (begins.length > 0 ? begins : alike).map((each) => `${each.provider}/${each.id}`);
+  const similar = known.filter((each) => word === each.id || each.id.split("-").includes(word ?? ""));
+  const names = (matching.length > 0 ? matching : similar).map((each) => `${each.provider}/${each.id}`);
   return names.length === 0 ? "" : ` Did you mean ${names.slice(0, 3).join(", ")}?`;
 }

@@ -8,8 +8,8 @@ import { knownModelInfo, parseModelName } from "./model-info.ts";
  * provider's code and reads the environment, and fails with `missing_credentials` if there is no key.
  */
 export function namedModel(name: string): Model {
-  const { provider: said, id } = parseModelName(name);
-  const provider = findPreset(said).name;
+  const { provider: givenProvider, id } = parseModelName(name);
+  const provider = findPreset(givenProvider).name;
   const known = knownModelInfo(provider, id);
   let model: Model | undefined;
   let loading: Promise<Model> | undefined;
@@ -24,7 +24,7 @@ export function namedModel(name: string): Model {
       loading = undefined;
     }
   };
-  async function* late(request: ModelRequest, options?: ModelCallOptions): AsyncGenerator<StreamPart> {
+  async function* streamLate(request: ModelRequest, options?: ModelCallOptions): AsyncGenerator<StreamPart> {
     loading ??= load();
     yield* (await loading).stream(request, options);
   }
@@ -36,6 +36,6 @@ export function namedModel(name: string): Model {
       return model?.info ?? known;
     },
     stream: (request, options) =>
-      model === undefined ? late(request, options) : model.stream(request, options),
+      model === undefined ? streamLate(request, options) : model.stream(request, options),
   };
 }

@@ -18,7 +18,6 @@ export function readVariable(name: string, schema: JsonSchema, environment: Envi
   throw invalidConfig(`${name} is ${JSON.stringify(text)}; it must be ${read.expected}.`);
 }
 
-/** The network settings from the environment. */
 export function networkVariables(environment: Environment): NetworkConfig {
   const read = Object.entries(NETWORK_FIGURES).map(([name, { variable: from, ...schema }]) => [
     name,
@@ -39,9 +38,9 @@ export function networkOptions(config: NetworkConfig | undefined, environment: E
 function proxyFrom(environment: Environment): NetworkOptions["proxy"] {
   const read = (name: string): string | undefined =>
     variable(environment, name.toLowerCase()) ?? variable(environment, name);
-  const all = read("ALL_PROXY");
-  const http = read("HTTP_PROXY") ?? all;
-  const https = read("HTTPS_PROXY") ?? all;
+  const allProxy = read("ALL_PROXY");
+  const http = read("HTTP_PROXY") ?? allProxy;
+  const https = read("HTTPS_PROXY") ?? allProxy;
   if (http === undefined && https === undefined) return undefined;
   return defined({ http, https, noProxy: read("NO_PROXY") });
 }
@@ -51,8 +50,7 @@ export function unreadableNoProxy(
   config: NetworkConfig | undefined,
   environment: Environment,
 ): readonly string[] {
-  return readNoProxy(networkOptions(config, environment).proxy?.noProxy ?? "").unreadable;
+  return readNoProxy(networkOptions(config, environment).proxy?.noProxy ?? "").invalid;
 }
 
-/** Examples of valid entries. */
 export const NO_PROXY_FORMS = "example.com, host:8080, 10.0.0.0/8, 10.* or fd00::1";

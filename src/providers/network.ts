@@ -30,8 +30,7 @@ export interface NetworkOptions {
   readonly ca?: string;
 }
 
-/** The schema of a number, and its environment variable. */
-interface Figure {
+interface NumberSchema {
   readonly type: "number" | "integer";
   readonly minimum: number;
   readonly variable: string;
@@ -39,7 +38,7 @@ interface Figure {
 
 /** The numbers in {@link NetworkOptions}. */
 export const NETWORK_FIGURES: {
-  readonly [K in keyof NetworkSettings]: Figure;
+  readonly [K in keyof NetworkSettings]: NumberSchema;
 } = {
   headerTimeoutMs: { type: "number", minimum: 0, variable: "NANO_AGENT_HEADER_TIMEOUT_MS" },
   idleTimeoutMs: { type: "number", minimum: 0, variable: "NANO_AGENT_IDLE_TIMEOUT_MS" },
@@ -69,17 +68,17 @@ const LOOPBACK_FIRST_EVENT_MS = 1_800_000;
 
 /** Fills in the defaults for requests to `baseUrl`. Throws `invalid_config` unless all are numbers from 0. */
 export function networkSettings(options: NetworkOptions = {}, baseUrl = ""): NetworkSettings {
-  const near = isLoopback(URL.parse(baseUrl)?.hostname ?? "");
+  const isLocal = isLoopback(URL.parse(baseUrl)?.hostname ?? "");
   const firstEventTimeoutMs =
-    options.firstEventTimeoutMs ?? (near ? LOOPBACK_FIRST_EVENT_MS : NETWORK_DEFAULTS.firstEventTimeoutMs);
-  const headerTimeoutMs = near ? firstEventTimeoutMs : NETWORK_DEFAULTS.headerTimeoutMs;
+    options.firstEventTimeoutMs ?? (isLocal ? LOOPBACK_FIRST_EVENT_MS : NETWORK_DEFAULTS.firstEventTimeoutMs);
+  const headerTimeoutMs = isLocal ? firstEventTimeoutMs : NETWORK_DEFAULTS.headerTimeoutMs;
   const defaults: NetworkSettings = { ...NETWORK_DEFAULTS, firstEventTimeoutMs, headerTimeoutMs };
   const names = Object.keys(NETWORK_DEFAULTS) as (keyof NetworkSettings)[];
-  const figures = names.map((name) => [name, figure(name, options[name] ?? defaults[name])] as const);
-  return Object.fromEntries(figures) as { [K in keyof NetworkSettings]: number };
+  const checked = names.map((name) => [name, checkedNumber(name, options[name] ?? defaults[name])] as const);
+  return Object.fromEntries(checked) as { [K in keyof NetworkSettings]: number };
 }
 
-function figure(name: keyof NetworkSettings, value: number): number {
+function checkedNumber(name: keyof NetworkSettings, value: number): number {
   if (Number.isFinite(value) && value >= 0) return value;
   throw invalidConfig(`network.${name} is ${value}. It must be a number from 0.`, {
     details: { limit: name },

@@ -29,8 +29,8 @@ it.each<readonly [entry: string, covered: readonly string[], others: readonly st
   ],
   ["my_host", ["http://my_host"], ["http://my-host"]],
 ])("%s covers what curl and Go take it for", (entry, covered, others) => {
-  const { covers, unreadable } = readNoProxy(`unrelated.test,${entry}`);
-  expect(unreadable).toEqual([]);
+  const { covers, invalid } = readNoProxy(`unrelated.test,${entry}`);
+  expect(invalid).toEqual([]);
   expect(covered.filter((url) => !covers(new URL(url)))).toEqual([]);
   expect(others.filter((url) => covers(new URL(url)))).toEqual([]);
 });
@@ -47,8 +47,8 @@ it("an entry that cannot be read is named and covers nothing; the others hold", 
     "a?b",
     ":80",
   ];
-  const { covers, unreadable } = readNoProxy(`ok.test, ${odd.join(", ")}`);
-  expect(unreadable).toEqual(odd);
+  const { covers, invalid } = readNoProxy(`ok.test, ${odd.join(", ")}`);
+  expect(invalid).toEqual(odd);
   expect(["http://ok.test", "http://a.test", "http://10.0.0.1"].map((url) => covers(new URL(url)))).toEqual([
     true,
     false,

@@ -27,7 +27,7 @@ export function openAiBody(request: ModelRequest, target: WireTarget, body: Open
   return `{"model":${JSON.stringify(target.modelId)}${head}${listed}${fields}`;
 }
 
-/** Tool choice fields; `named` creates the format's choice of a named tool. */
+/** `named` creates the format's choice of a named tool. */
 export function toolSettings(
   { toolChoice, parallelToolCalls }: ModelRequest,
   named: (name: string) => object,
@@ -60,11 +60,11 @@ export function imageUrl({ source }: ImageBlock): string {
  * result stay matched. A number is the maximum length, `alphanumeric9` means nine letters or digits.
  */
 export function toolCallId(id: string, format: number | "alphanumeric9"): string {
-  if (format === "alphanumeric9") return /^[a-zA-Z0-9]{9}$/.test(id) ? id : hashed(id, 9);
-  return id.length <= format ? id : `call_${hashed(id, 11)}`;
+  if (format === "alphanumeric9") return /^[a-zA-Z0-9]{9}$/.test(id) ? id : hashId(id, 9);
+  return id.length <= format ? id : `call_${hashId(id, 11)}`;
 }
 
 /** Lower-case letters and digits; at most 11 of them vary. */
-function hashed(text: string, length: number): string {
+function hashId(text: string, length: number): string {
   return hashText(text).toString(36).padStart(length, "0").slice(-length);
 }

@@ -50,17 +50,21 @@ function toPrice(prices: Fields): ModelPrice | undefined {
  * is free for some is not free for all.
  */
 function pricesFor(prices: Fields, inputTokens: number): TokenPrices | undefined {
-  const at = (name: string): number | undefined => figure(prices[name], inputTokens);
-  const input = at("input_mtok");
-  const output = at("output_mtok");
+  const price = (name: string): number | undefined => priceAt(prices[name], inputTokens);
+  const input = price("input_mtok");
+  const output = price("output_mtok");
   if (input === undefined || output === undefined) return undefined;
-  const cacheRead = at("cache_read_mtok");
-  const cacheWrite = at("cache_write_mtok");
-  return { input, output, ...defined({ cacheRead, cacheWrite, cacheWrite1h: at("cache_write_1h_mtok") }) };
+  const cacheRead = price("cache_read_mtok");
+  const cacheWrite = price("cache_write_mtok");
+  return {
+    input,
+    output,
+    ...defined({ cacheRead, cacheWrite, cacheWrite1h: price("cache_write_1h_mtok") }),
+  };
 }
 
 /** A price, or the price of the highest tier that a request of this length reaches. */
-function figure(value: unknown, inputTokens: number): number | undefined {
+function priceAt(value: unknown, inputTokens: number): number | undefined {
   if (typeof value === "number") return value;
   if (!isRecord(value) || typeof value["base"] !== "number") return undefined;
   const reached = tiersOf(value).filter(({ start }) => inputTokens > start);

@@ -4,14 +4,12 @@ import { defined, type Fields, isRecord, safeParse } from "../core/base/json.ts"
 import { clipped } from "../core/base/text.ts";
 import type { WireErrorAnswer, WireTarget } from "./wire.ts";
 
-/** A provider's own words about a failure. */
-interface ProviderWords {
+interface ErrorReport {
   readonly message?: string;
   /** `error.type`, or Google's `error.status`. */
   readonly type?: string;
   /** `error.code`, as text. */
   readonly code?: string;
-  /** The request field it complains about. */
   readonly param?: string;
   readonly requestId?: string;
   readonly retryAfterMs?: number;
@@ -30,15 +28,13 @@ export function answerError(answer: WireErrorAnswer, nowMs: number = systemClock
   const words = providerWords(body);
   const requestId = requestIdOf(headers) ?? words.requestId;
   const retryAfterMs = retryAfterOf(headers, nowMs) ?? words.retryAfterMs;
-  const said = { ...words, ...defined({ requestId, retryAfterMs }) };
-  return reportedError(said, { status, target, retry: headers["x-should-retry"], body });
+  const reported = { ...words, ...defined({ requestId, retryAfterMs }) };
+  return reportedError(reported, { status, target, retry: headers["x-should-retry"], body });
 }
 
-/** Origin of a reported failure. */
 export interface ReportedFrom {
   /** Default: an unnamed provider. */
   readonly target?: WireTarget | undefined;
-  /** HTTP status; absent for an error inside a stream. */
   readonly status?: number;
   /** The provider's advice on retrying the request: `true` or `false`. */
   readonly retry?: string | undefined;
@@ -46,16 +42,16 @@ export interface ReportedFrom {
 }
 
 /** The error for a failure a provider reported, in its own answer or inside a stream. */
-export function reportedError(words: ProviderWords, from: ReportedFrom): NanoAgentError {
+export function reportedError(words: ErrorReport, from: ReportedFrom): NanoAgentError {
   const { target = UNKNOWN_TARGET, status, retry, body = "" } = from;
   const { type, code, param, requestId, retryAfterMs } = words;
   const { provider, modelId: model } = target;
   const kind = classify(words, status);
   const where = status === undefined || (status >= 200 && status < 300) ? "" : `HTTP ${status}`;
   const label = [where, type ?? code].filter((part) => part !== undefined && part !== "").join(", ");
-  const said = words.message ?? excerpt(body);
+  const reported = words.message ?? excerpt(body);
   const message = [
-    `${provider} ${kind.what}${label === "" ? "" : ` (${label})`}${said === "" ? "." : `: ${sentence(said)}`}`,
+    `${provider} ${kind.what}${label === "" ? "" : ` (${label})`}${reported === "" ? "." : `: ${toSentence(reported)}`}`,
     kind.hint?.(target) ?? "",
   ];
   const reason = kind.reason;
@@ -77,11 +73,10 @@ export function asTooLong(
   const { status = Number(error.details["code"]) } = error.details;
   const isRefusal = error.code === "bad_request" && (status === 400 || status === 422);
   if (!isRefusal || !namesLimitNear(error.message, inputTokens)) return undefined;
-  const message = `${error.message.replace(REFUSED.what, TOO_LONG.what)} ${TOO_LONG.hint({ modelId })}`;
+  const message = `${error.message.replace(REQUEST_REFUSED.what, TOO_LONG.what)} ${TOO_LONG.hint({ modelId })}`;
   return changedError(error, { code: TOO_LONG.code, message });
 }
 
-/** A copy of a failure with some properties changed. */
 export function changedError(
   { code, message, cause, details, retryable }: NanoAgentError,
   changes: Partial<Pick<NanoAgentError, "code" | "message" | "cause" | "details" | "retryable">>,
@@ -102,7 +97,7 @@ export function incompleteAnswer(provider: string, modelId: string): NanoAgentEr
 const UNKNOWN_TARGET: WireTarget = { provider: "The provider", modelId: "", baseUrl: "" };
 
 /** Parses the error document of any vendor; an empty object if there is none. */
-export function providerWords(body: string): ProviderWords {
+export function providerWords(body: string): ErrorReport {
   const parsed = safeParse(body);
   if (!parsed.ok) return {};
   const root = Array.isArray(parsed.value) ? parsed.value[0] : parsed.value;
@@ -111,12 +106,12 @@ export function providerWords(body: string): ProviderWords {
 }
 
 /** The words in an error object from a document or a stream event. */
-export function wordsOf(root: Fields): ProviderWords {
+export function wordsOf(root: Fields): ErrorReport {
   const inner = isRecord(root["error"]) ? root["error"] : root;
-  const whole = inner === root && root["type"] === "error" ? undefined : inner["type"];
+  const ownType = inner === root && root["type"] === "error" ? undefined : inner["type"];
   return defined({
     message: messageOf(root, inner),
-    type: text(whole) ?? text(inner["status"]),
+    type: text(ownType) ?? text(inner["status"]),
     code: text(inner["code"]) ?? text(root["code"]),
     param: text(inner["param"]),
     requestId: text(root["request_id"]) ?? text(inner["request_id"]),
@@ -162,18 +157,18 @@ const TOO_MANY_BYTES: Kind = {
   ...TOO_LONG,
   hint: () => "Shorten the conversation or send fewer images.",
 };
-const USED_UP: Kind = {
+const QUOTA_USED_UP: Kind = {
   code: "rate_limit",
   what: "says that the quota or the balance is used up",
   hint: () => "Check the account's plan and billing.",
 };
-const LOADING: Kind = {
+const MODEL_LOADING: Kind = {
   code: "provider_error",
   what: "is loading the model",
   retryable: true,
   reason: "model_loading",
 };
-const UNREADABLE: Kind = {
+const UNREADABLE_OUTPUT: Kind = {
   code: "invalid_response",
   what: "could not read what its model wrote",
   retryable: true,
@@ -196,48 +191,48 @@ const UNKNOWN_ADDRESS: Kind = {
     `Check the base URL ${baseUrl}: it must be the address of the API, with the version path where it has one.`,
 };
 const TIMED_OUT: Kind = { code: "timeout", what: "gave up waiting for the request", retryable: true };
-const LIMITED: Kind = { code: "rate_limit", what: "limits the number of requests", retryable: true };
-const DAILY: Kind = {
+const RATE_LIMITED: Kind = { code: "rate_limit", what: "limits the number of requests", retryable: true };
+const DAILY_LIMIT: Kind = {
   code: "rate_limit",
   what: "limits the number of requests",
   hint: () => "This quota is counted by the day: try again tomorrow, or use another model or plan.",
 };
-const REFUSED = { code: "bad_request", what: "refused the request" } satisfies Kind;
-const FAILED: Kind = { code: "provider_error", what: "failed", retryable: true };
-const NOT_SUPPORTED: Kind = { ...FAILED, retryable: false };
+const REQUEST_REFUSED = { code: "bad_request", what: "refused the request" } satisfies Kind;
+const SERVER_FAILED: Kind = { code: "provider_error", what: "failed", retryable: true };
+const NOT_SUPPORTED: Kind = { ...SERVER_FAILED, retryable: false };
 
 /** Vendor words that decide regardless of the status. */
 const BY_WORDS: readonly (readonly [
-  says: (words: ProviderWords, status: number | undefined) => boolean,
+  says: (words: ErrorReport, status: number | undefined) => boolean,
   kind: Kind,
 ])[] = [
   // Google answers a bad key with HTTP 400.
   [({ message = "", details = "" }) => BAD_KEY.test(`${message} ${details}`), UNAUTHENTICATED],
   [({ message = "" }) => /payload size exceeds/i.test(message), TOO_MANY_BYTES],
   [saysTooLong, TOO_LONG],
-  [({ code, type }, status) => status === 402 || USED_UP_WORDS.test(`${code} ${type}`), USED_UP],
-  [saysLoading, LOADING],
-  [({ message, code }) => OUTPUT_WORDS.test(`${message} ${code}`), UNREADABLE],
+  [({ code, type }, status) => status === 402 || QUOTA_WORDS.test(`${code} ${type}`), QUOTA_USED_UP],
+  [saysLoading, MODEL_LOADING],
+  [({ message, code }) => OUTPUT_WORDS.test(`${message} ${code}`), UNREADABLE_OUTPUT],
 ];
 
-function classify(words: ProviderWords, status: number | undefined): Kind {
-  const [, told] = BY_WORDS.find(([says]) => says(words, status)) ?? [];
-  if (told !== undefined) return told;
+function classify(words: ErrorReport, status: number | undefined): Kind {
+  const [, byWords] = BY_WORDS.find(([says]) => says(words, status)) ?? [];
+  if (byWords !== undefined) return byWords;
   const kind = status === undefined || status < 300 ? byWord(words) : byStatus(status, words);
-  return kind === LIMITED && /PerDay/.test(words.details ?? "") ? DAILY : kind;
+  return kind === RATE_LIMITED && /PerDay/.test(words.details ?? "") ? DAILY_LIMIT : kind;
 }
 
 const BAD_KEY = /"API_KEY_|api[ _]key not (?:valid|found)/i;
-const USED_UP_WORDS =
+const QUOTA_WORDS =
   /insufficient_quota|insufficient_balance|billing_(?:error|hard_limit)|exceeded_current_quota/;
 
 /** True if a server says that it is loading its model; a 503 without such words is a failure. */
-export function saysLoading({ message = "", code }: ProviderWords, status: number | undefined): boolean {
+export function saysLoading({ message = "", code }: ErrorReport, status: number | undefined): boolean {
   return /\bloading\b/i.test(message) && (status === 503 || code === "503");
 }
 
 /** From servers that could not parse calls in their model's text: llama.cpp, Ollama, LM Studio, Groq. */
-const OUTPUT_WORDS = anyOf(
+const OUTPUT_WORDS = anyOfPatterns(
   "failed to parse (?:input at pos|(?:the )?(?:tool call|model output|generated|output))",
   "error parsing tool call",
   "invalid diff: ",
@@ -246,7 +241,7 @@ const OUTPUT_WORDS = anyOf(
   "failed to (?:call a function|generate a tool call)",
 );
 
-function anyOf(...words: readonly string[]): RegExp {
+function anyOfPatterns(...words: readonly string[]): RegExp {
   return new RegExp(words.join("|"), "i");
 }
 
@@ -254,21 +249,21 @@ const BY_STATUS: { readonly [status: number]: Kind } = {
   401: UNAUTHENTICATED,
   403: UNAUTHENTICATED,
   408: TIMED_OUT,
-  409: FAILED,
-  425: FAILED,
-  429: LIMITED,
+  409: SERVER_FAILED,
+  425: SERVER_FAILED,
+  429: RATE_LIMITED,
   501: NOT_SUPPORTED,
   505: NOT_SUPPORTED,
 };
 
-function byStatus(status: number, { code = "", message }: ProviderWords): Kind {
+function byStatus(status: number, { code = "", message }: ErrorReport): Kind {
   if (status === 404)
     return message !== undefined && /model/i.test(`${code} ${message}`) ? UNKNOWN_MODEL : UNKNOWN_ADDRESS;
-  return BY_STATUS[status] ?? (status >= 500 ? FAILED : REFUSED);
+  return BY_STATUS[status] ?? (status >= 500 ? SERVER_FAILED : REQUEST_REFUSED);
 }
 
 /** Errors in a stream have no status, so the vendors' documented type and code words decide. */
-function byWord(words: ProviderWords): Kind {
+function byWord(words: ErrorReport): Kind {
   const word = `${words.type ?? ""} ${words.code ?? ""}`.toLowerCase();
   const numeric = Number(words.code);
   if (Number.isInteger(numeric) && numeric >= 400 && numeric < 600) return byStatus(numeric, words);
@@ -278,8 +273,8 @@ function byWord(words: ProviderWords): Kind {
   if (/model_not_found|not_found/.test(word)) return byStatus(404, words);
   // Codes about the request's content: the same request would fail again.
   if (/invalid_request|invalid_argument|bad_request|prompt|image|policy|content_filter|residency/.test(word))
-    return REFUSED;
-  return FAILED;
+    return REQUEST_REFUSED;
+  return SERVER_FAILED;
 }
 
 function messageOf(root: Fields, inner: Fields): string | undefined {
@@ -289,10 +284,10 @@ function messageOf(root: Fields, inner: Fields): string | undefined {
   );
   if (first === undefined || (first === error && isRecord(first)))
     return text(inner["type"]) ?? text(inner["code"]);
-  const said = typeof first === "string" ? first : JSON.stringify(first);
+  const reported = typeof first === "string" ? first : JSON.stringify(first);
   // A router's message is often just "Provider returned error"; the real one is nested.
   const upstream = isRecord(inner["metadata"]) ? text(inner["metadata"]["raw"]) : undefined;
-  return upstream === undefined ? said : `${said} ${upstream}`;
+  return upstream === undefined ? reported : `${reported} ${upstream}`;
 }
 
 /** Reads `google.rpc.RetryInfo` in the details of a Google error: `{ retryDelay: "34s" }`. */
@@ -318,7 +313,7 @@ function requestIdOf(headers: WireErrorAnswer["headers"]): string | undefined {
   );
 }
 
-const MAX_WORDS = 1_000;
+const MAX_MESSAGE_CHARS = 1_000;
 
 /** The first 200 characters of text that is no error document; for a page, of its visible text. */
 export function excerpt(body: string): string {
@@ -330,9 +325,10 @@ export function excerpt(body: string): string {
   return clipped(text, 200);
 }
 
-function sentence(said: string): string {
-  const cut = said.length > MAX_WORDS ? `${said.slice(0, MAX_WORDS)}…` : said.trim();
-  return /[.!?…。]$/.test(cut) ? cut : `${cut}.`;
+function toSentence(reported: string): string {
+  const text =
+    reported.length > MAX_MESSAGE_CHARS ? `${reported.slice(0, MAX_MESSAGE_CHARS)}…` : reported.trim();
+  return /[.!?…。]$/.test(text) ? text : `${text}.`;
 }
 
 function text(value: unknown): string | undefined {
@@ -357,7 +353,7 @@ const OVERFLOW_CODES =
   /context_length_exceeded|context_window_exceeded|request_too_large|exceed_context_size|model_context_window|model_max_prompt_tokens_exceeded|^1261\b/;
 
 /** Words of vendors that give no number or code; others are recognised by {@link namesLimitNear}. */
-const OVERFLOW_WORDS = anyOf(
+const OVERFLOW_WORDS = anyOfPatterns(
   "prompt is too long",
   "input is too long",
   "maximum context length",

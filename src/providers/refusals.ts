@@ -19,10 +19,8 @@ import type { BlockPart, ModelRequest, ToolSpec } from "../core/model/model.ts";
  */
 export class Refusals {
   readonly #maker: string;
-  readonly #takesNoImages: boolean;
+  readonly #hasNoImageInput: boolean;
   readonly #refused = new WeakSet<ImageBlock | AssistantBlock | ToolSpec>();
-  #refusesImages = false;
-  #refusesTools = false;
   /** Keeps object identity: encoders cache the text of messages and tools they know. */
   #messages = new WeakMap<Message, Message>();
   #toolLists = new WeakMap<readonly ToolSpec[], readonly ToolSpec[]>();
@@ -30,10 +28,9 @@ export class Refusals {
   /** `maker`: values that identify endpoint, account and model; only their hash is kept. */
   constructor(maker: readonly (string | undefined)[], takesNoImages: boolean) {
     this.#maker = hashText(JSON.stringify(maker)).toString(36);
-    this.#takesNoImages = takesNoImages;
+    this.#hasNoImageInput = takesNoImages;
   }
 
-  /** Marks a finished block with its maker if it is sealed. */
   marked(part: BlockPart): BlockPart {
     const data = sealsOf(part.block);
     if (data === undefined) return part;
@@ -41,14 +38,13 @@ export class Refusals {
     return { ...part, block: { ...part.block, provider_data: Object.fromEntries(entries) as ProviderData } };
   }
 
-  /** The request without refused content. */
   without(request: ModelRequest): ModelRequest {
     let messages: Message[] | undefined;
     for (const [at, message] of request.messages.entries()) {
-      const left = this.#messageWithout(message);
-      if (left === message) continue;
+      const rest = this.#messageWithout(message);
+      if (rest === message) continue;
       messages ??= request.messages.slice();
-      messages[at] = left;
+      messages[at] = rest;
     }
     return this.#withoutTools(messages === undefined ? request : { ...request, messages });
   }
@@ -56,21 +52,15 @@ export class Refusals {
   /** Learns from a failed request what to leave out, and describes it; `undefined`: nothing to learn. */
   learn(sent: ModelRequest, error: NanoAgentError): string | undefined {
     const images = refusedImages(sent, error);
-    if (images.length > 0) {
-      this.#refusesImages = true;
-      return this.#leave(images, "The request goes on without the image.");
-    }
+    if (images.length > 0) return this.#refuse(images, "The request goes on without the image.");
     const tool = refusedTool(sent, error);
-    if (tool !== undefined) {
-      this.#refusesTools = true;
-      return this.#leave([tool], `The request goes on without the tool ${tool.name}.`);
-    }
-    const sealed = refusedSeals(sent, error);
-    if (sealed.length === 0) return undefined;
-    return this.#leave(sealed, "The request goes on without the reasoning that this model cannot verify.");
+    if (tool !== undefined) return this.#refuse([tool], `The request goes on without the tool ${tool.name}.`);
+    const seals = refusedSeals(sent, error);
+    if (seals.length === 0) return undefined;
+    return this.#refuse(seals, "The request goes on without the reasoning that this model cannot verify.");
   }
 
-  #leave(refused: readonly (ImageBlock | AssistantBlock | ToolSpec)[], change: string): string {
+  #refuse(refused: readonly (ImageBlock | AssistantBlock | ToolSpec)[], change: string): string {
     for (const each of refused) this.#refused.add(each);
     this.#messages = new WeakMap();
     this.#toolLists = new WeakMap();
@@ -79,40 +69,40 @@ export class Refusals {
 
   #withoutTools(request: ModelRequest): ModelRequest {
     const { tools } = request;
-    if (!this.#refusesTools || tools === undefined) return request;
-    const left = this.#toolLists.get(tools) ?? tools.filter((tool) => !this.#refused.has(tool));
-    this.#toolLists.set(tools, left);
-    if (left.length > 0) return left.length === tools.length ? request : { ...request, tools: left };
+    if (tools === undefined) return request;
+    const kept = this.#toolLists.get(tools) ?? tools.filter((tool) => !this.#refused.has(tool));
+    this.#toolLists.set(tools, kept);
+    if (kept.length === tools.length) return request;
+    if (kept.length > 0) return { ...request, tools: kept };
     const { tools: _tools, toolChoice: _choice, ...rest } = request;
     return rest;
   }
 
   #messageWithout(message: Message): Message {
-    if (message.role === "user" && !this.#refusesImages && !this.#takesNoImages) return message;
     const known = this.#messages.get(message);
     if (known !== undefined) return known;
-    const isKept =
+    const isUnchanged =
       message.role === "user"
-        ? !imagesIn(message).some((image) => this.#isLeftOut(image))
+        ? !imagesIn(message).some((image) => this.#isOmitted(image))
         : !message.content.some((block) => this.#isForeign(block));
-    const left = isKept
+    const rest = isUnchanged
       ? message
       : ({ ...message, content: this.#blocksWithout(message.content) } as Message);
-    this.#messages.set(message, left);
-    return left;
+    this.#messages.set(message, rest);
+    return rest;
   }
 
   #blocksWithout(blocks: readonly ContentBlock[]): readonly ContentBlock[] {
     return blocks.map((block) => {
-      if (block.type === "image") return this.#isLeftOut(block) ? NOTE : block;
-      if (block.type !== "tool_result") return this.#isForeign(block) ? open(block) : block;
+      if (block.type === "image") return this.#isOmitted(block) ? NOTE : block;
+      if (block.type !== "tool_result") return this.#isForeign(block) ? withoutSeals(block) : block;
       if (typeof block.content === "string") return block;
       return { ...block, content: this.#blocksWithout(block.content) as typeof block.content };
     });
   }
 
-  #isLeftOut(image: ImageBlock): boolean {
-    return this.#takesNoImages || this.#refused.has(image);
+  #isOmitted(image: ImageBlock): boolean {
+    return this.#hasNoImageInput || this.#refused.has(image);
   }
 
   #isForeign(block: AssistantBlock): boolean {
@@ -131,11 +121,11 @@ const IMAGE_WORDS =
 
 /** The images an error is about: those after the model's last answer, else all. */
 function refusedImages({ messages }: ModelRequest, { code, message }: NanoAgentError): readonly ImageBlock[] {
-  const mayBe = code === "bad_request" || code === "provider_error" || code === "unknown_model";
-  if (!mayBe || !IMAGE_WORDS.test(message)) return [];
+  const isCandidate = code === "bad_request" || code === "provider_error" || code === "unknown_model";
+  if (!isCandidate || !IMAGE_WORDS.test(message)) return [];
   const answered = messages.findLastIndex(({ role }) => role === "assistant");
-  const fresh = messages.slice(answered + 1).flatMap(imagesIn);
-  return fresh.length > 0 ? fresh : messages.flatMap(imagesIn);
+  const unanswered = messages.slice(answered + 1).flatMap(imagesIn);
+  return unanswered.length > 0 ? unanswered : messages.flatMap(imagesIn);
 }
 
 function imagesIn({ content }: Pick<Message, "content">): readonly ImageBlock[] {
@@ -146,7 +136,7 @@ function imagesIn({ content }: Pick<Message, "content">): readonly ImageBlock[] 
 }
 
 /** A position in the list of tools, as vendors write it: `tools[3].function`, `tools.3.custom`, … */
-const PLACE = /\b(?:tools|function_?declarations)[[.](\d+)\b(?!\]?\.function_?declarations)/i;
+const TOOL_POSITION = /\b(?:tools|function_?declarations)[[.](\d+)\b(?!\]?\.function_?declarations)/i;
 /** Words about a tool's schema. Without them, its name may occur in a complaint about a message. */
 const SCHEMA_WORDS = /schema|parameters|function_?declaration/i;
 
@@ -159,8 +149,8 @@ function refusedTool({ tools = [], toolChoice }: ModelRequest, error: NanoAgentE
 }
 
 function toolIn(text: string, tools: readonly ToolSpec[]): ToolSpec | undefined {
-  const [, place] = PLACE.exec(text) ?? [];
-  if (place !== undefined) return tools[Number(place)];
+  const [, position] = TOOL_POSITION.exec(text) ?? [];
+  if (position !== undefined) return tools[Number(position)];
   if (!SCHEMA_WORDS.test(text)) return undefined;
   const words = new Set(text.match(/['"`][\w-]+['"`]/g)?.map((word) => word.slice(1, -1)));
   return tools.find(({ name }) => words.has(name));
@@ -197,8 +187,7 @@ function sealsOf(block: AssistantBlock): ProviderData | undefined {
   return isSealed ? data : undefined;
 }
 
-/** The part of a block that anyone can read. */
-function open({ provider_data: data, ...block }: AssistantBlock): AssistantBlock {
+function withoutSeals({ provider_data: data, ...block }: AssistantBlock): AssistantBlock {
   const field = data?.["openai_chat"]?.["field"];
   const rest = field === undefined ? {} : { provider_data: { openai_chat: { field } } };
   if (block.type !== "thinking") return { ...block, ...rest };

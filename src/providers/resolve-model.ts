@@ -82,7 +82,7 @@ export function resolveModel(name: string, options: ResolveModelOptions = {}): M
   const model = createWireModel({
     provider: preset.name,
     id,
-    wire: WIRES[wire],
+    wire: WIRE_LOADERS[wire],
     target: {
       provider: preset.name,
       modelId: id,
@@ -112,7 +112,7 @@ export function resolveModel(name: string, options: ResolveModelOptions = {}): M
   );
 }
 
-const WIRES: { readonly [W in WireName]: () => Promise<Wire> } = {
+const WIRE_LOADERS: { readonly [W in WireName]: () => Promise<Wire> } = {
   anthropic: async () => (await import("./anthropic/anthropic-wire.ts")).anthropicWire,
   openai_chat: async () => (await import("./openai-chat/chat-wire.ts")).openAiChat,
   openai_responses: async () => (await import("./openai-responses/responses-wire.ts")).openAiResponses,
@@ -144,7 +144,7 @@ function toPreset([name, custom]: readonly [string, CustomProvider]): Preset {
 
 function addressOf(preset: Preset, custom: CustomProvider, options: ResolveModelOptions): ApiAddress {
   const given =
-    options.baseUrl ?? custom.baseUrl ?? firstSet(preset.baseUrlVariables, options) ?? preset.baseUrl;
+    options.baseUrl ?? custom.baseUrl ?? firstSetVariable(preset.baseUrlVariables, options) ?? preset.baseUrl;
   const address = apiAddress(given);
   const text = address.baseUrl;
   if (text === "") {
@@ -172,9 +172,9 @@ function credentialsOf(
   options: ResolveModelOptions,
 ): { readonly apiKey?: string; readonly quirks?: { readonly auth: string } } {
   const variables = custom.apiKeyVariable === undefined ? preset.keyVariables : [custom.apiKeyVariable];
-  const apiKey = (options.apiKey ?? custom.apiKey ?? firstSet(variables, options))?.trim() ?? "";
+  const apiKey = (options.apiKey ?? custom.apiKey ?? firstSetVariable(variables, options))?.trim() ?? "";
   if (apiKey !== "") return { apiKey };
-  const token = firstSet(preset.tokenVariables ?? [], options);
+  const token = firstSetVariable(preset.tokenVariables ?? [], options);
   if (token !== undefined) return { apiKey: token, quirks: { auth: "bearer" } };
   const headers = Object.keys({ ...custom.headers, ...options.headers });
   if (preset.local === true || headers.some((each) => CREDENTIAL_HEADER.test(each))) return {};
@@ -187,8 +187,7 @@ function credentialsOf(
 
 const CREDENTIAL_HEADER = /^(?:authorization|x-api-key|api-key|x-goog-api-key)$/i;
 
-/** The first of these variables that has a value. */
-function firstSet(variables: readonly string[], { env }: ResolveModelOptions): string | undefined {
+function firstSetVariable(variables: readonly string[], { env }: ResolveModelOptions): string | undefined {
   for (const variable of variables) {
     const value = env?.(variable)?.trim();
     if (value !== undefined && value !== "") return value;

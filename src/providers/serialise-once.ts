@@ -12,11 +12,6 @@ export function serialiseOnce<T extends object, Text = string>(
   };
 }
 
-/** Joins two lists of JSON texts; either may be empty. */
-export function listed(left: string, right: string): string {
-  return left === "" || right === "" ? left + right : `${left},${right}`;
-}
-
 /**
  * Replaces every lone surrogate in JSON. Providers refuse the whole request for one, and so every later
  * request of the conversation. Expects the output of `JSON.stringify`.

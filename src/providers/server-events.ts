@@ -3,7 +3,6 @@ import { NanoAgentError } from "../core/base/errors.ts";
 import { type Fields, isRecord, safeParse } from "../core/base/json.ts";
 import { clipped } from "../core/base/text.ts";
 
-/** A parser of server-sent events that is fed text as it arrives. */
 interface SseParser {
   /** Takes the next piece of the body, split anywhere; emits complete events before it returns. */
   readonly push: (text: string) => void;
@@ -14,7 +13,6 @@ interface SseParser {
   readonly end: () => void;
 }
 
-const MAX_EVENT_LENGTH = 64 * 1024 * 1024;
 const BYTE_ORDER_MARK = "\uFEFF";
 
 /**
@@ -25,7 +23,7 @@ const BYTE_ORDER_MARK = "\uFEFF";
  */
 export function createSseParser(
   onEvent: (event: string, data: string) => void,
-  maxEventLength: number = MAX_EVENT_LENGTH,
+  maxEventLength: number = Number.POSITIVE_INFINITY,
 ): SseParser {
   const parser = createParser({
     maxBufferSize: maxEventLength,
@@ -146,7 +144,6 @@ function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
-/** Decodes a string literal without its quotes; undefined if it is invalid. */
 function textOf(literal: string): string | undefined {
   if (!literal.includes("\\")) return literal;
   const parsed = safeParse(`"${literal}"`);

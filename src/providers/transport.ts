@@ -86,7 +86,7 @@ export interface FetchInit {
 
 /** Creates a transport over the given `fetch`, else `node:http` if available, else the global `fetch`. */
 export function createTransport(options: TransportOptions = {}): Transport {
-  const running = new Set<OneExchange>();
+  const exchanges = new Set<PostExchange>();
   const agents = new Map<string, Agent>();
   const isNode = typeof process === "object" && typeof process.versions?.node === "string";
   const { fetch = isNode ? undefined : (url: string, init: FetchInit) => globalThis.fetch(url, init) } =
@@ -94,13 +94,13 @@ export function createTransport(options: TransportOptions = {}): Transport {
   const post = fetch === undefined ? nodePost(options, agents) : fetchPost(fetch);
   return {
     send: (request, sink) => {
-      const exchange = new OneExchange(request, sink, () => running.delete(exchange));
-      running.add(exchange);
+      const exchange = new PostExchange(request, sink, () => exchanges.delete(exchange));
+      exchanges.add(exchange);
       void exchange.run(post);
       return exchange;
     },
     close: () => {
-      for (const exchange of running) exchange.abandon();
+      for (const exchange of exchanges) exchange.abandon();
       for (const agent of agents.values()) agent.destroy();
       agents.clear();
     },
@@ -113,17 +113,14 @@ type Post = (url: string, request: HttpRequest) => Connection;
 interface Connection {
   /** Rejects with the system's error if there is no answer. */
   readonly answer: Promise<OpenAnswer>;
-  /** Ends the request or the answer immediately. */
   readonly close: () => void;
 }
 
-/** An answer whose body is still unread. */
 interface OpenAnswer extends AnswerHead {
   /** Emits the text of the body. Resolves at its end; rejects if it breaks or cannot be decoded. */
   readonly read: (onText: (text: string) => void) => Promise<void>;
   readonly pause: () => void;
   readonly resume: () => void;
-  /** Ignores the body. */
   readonly discard: () => void;
 }
 
@@ -132,7 +129,7 @@ const MAX_REDIRECTS = 5;
 const DRAIN_MS = 1_000;
 
 /** One POST, including its redirects. */
-class OneExchange implements Exchange {
+class PostExchange implements Exchange {
   readonly #request: HttpRequest;
   readonly #sink: AnswerSink;
   readonly #onSettled: () => void;
@@ -212,7 +209,7 @@ class OneExchange implements Exchange {
       await end;
       if (this.#settle()) this.#sink.onEnd();
     } catch (error) {
-      this.#fail(isNanoAgentError(error) ? error : cutError(url, error));
+      this.#fail(isNanoAgentError(error) ? error : brokenConnectionError(url, error));
     } finally {
       clearTimeout(this.#draining);
     }
@@ -236,35 +233,34 @@ class OneExchange implements Exchange {
  * Length above which a body is encoded once for both its length and the socket, which halves the time. A
  * shorter one is sent as text, in one piece with its headers.
  */
-const ENCODED_FROM = 128 * 1024;
+const ENCODE_FROM_CHARS = 128 * 1024;
 
-/** Posts over `node:http` and `node:https`, on connections kept by `agents`. */
 function nodePost(options: TransportOptions, agents: Map<string, Agent>): Post {
   return (url, { headers, body }) => {
     let sent: ClientRequest | undefined;
     let isClosed = false;
     const answer = new Promise<OpenAnswer>((resolve, reject) => {
       const send = (): void => {
-        const content = body.length < ENCODED_FROM ? body : Buffer.from(body);
+        const content = body.length < ENCODE_FROM_CHARS ? body : Buffer.from(body);
         const length = String(Buffer.byteLength(content));
-        const { request: begun, proxy } = begin(
+        const { request: started, proxy } = startRequest(
           url,
           { ...headers, "content-length": length },
           options,
           agents,
         );
-        sent = begun;
+        sent = started;
         // Destroying it later still emits errors, so the listener must stay for the request's lifetime.
-        begun.on("error", (error) => {
-          if (isStale(begun, error) && !isClosed) send();
+        started.on("error", (error) => {
+          if (isStale(started, error) && !isClosed) send();
           else reject(proxy === undefined ? error : proxyError(error, proxy, url));
         });
-        begun.once("response", (response) => {
+        started.once("response", (response) => {
           // From here on, errors belong to the answer.
           isClosed = true;
           resolve(nodeAnswer(response, url));
         });
-        begun.end(content);
+        started.end(content);
       };
       send();
     });
@@ -276,7 +272,7 @@ function nodePost(options: TransportOptions, agents: Map<string, Agent>): Post {
   };
 }
 
-function begin(
+function startRequest(
   address: string,
   headers: HttpRequest["headers"],
   { proxy: proxies, ca }: TransportOptions,
@@ -349,9 +345,9 @@ function decodedBody(response: IncomingMessage, url: string): Readable {
 
 function decoderOf(encoding: string): Transform | undefined {
   const zlib = process.getBuiltinModule("node:zlib");
-  const gentle = { flush: zlib.constants.Z_SYNC_FLUSH };
-  if (encoding === "gzip" || encoding === "x-gzip") return zlib.createGunzip(gentle);
-  if (encoding === "deflate") return zlib.createInflate(gentle);
+  const flushing = { flush: zlib.constants.Z_SYNC_FLUSH };
+  if (encoding === "gzip" || encoding === "x-gzip") return zlib.createGunzip(flushing);
+  if (encoding === "deflate") return zlib.createInflate(flushing);
   if (encoding !== "br") return undefined;
   return zlib.createBrotliDecompress({ flush: zlib.constants.BROTLI_OPERATION_FLUSH });
 }
@@ -412,10 +408,10 @@ function networkError(url: string, cause: unknown): NanoAgentError {
     );
   }
   const retryable = code === undefined || !CERTIFICATE.test(code);
-  return new NanoAgentError("network", explanation(host, code, cause), { cause, details, retryable });
+  return new NanoAgentError("network", explainFailure(host, code, cause), { cause, details, retryable });
 }
 
-function explanation(host: string, code: string | undefined, cause: unknown): string {
+function explainFailure(host: string, code: string | undefined, cause: unknown): string {
   if (code === "ECONNREFUSED")
     return `Nothing accepts connections at ${host} (ECONNREFUSED). Check the base URL, and that the server runs.`;
   if (code === "ENOTFOUND" || code === "EAI_AGAIN")
@@ -426,7 +422,7 @@ function explanation(host: string, code: string | undefined, cause: unknown): st
 }
 
 /** The error for an answer whose connection broke before the body was complete. */
-function cutError(url: string, cause: unknown): NanoAgentError {
+function brokenConnectionError(url: string, cause: unknown): NanoAgentError {
   const host = hostOf(url);
   const code = causeCode(cause);
   const why = code === undefined ? "" : ` (${code})`;
@@ -438,7 +434,7 @@ function cutError(url: string, cause: unknown): NanoAgentError {
   });
 }
 
-/** The target of a redirect. Throws if it must not be followed: credentials stay with their host. */
+/** Throws if a redirect must not be followed: credentials stay with their host. */
 function redirectTarget(from: string, status: number, location: string | undefined): URL {
   const source = new URL(from);
   const target = location === undefined ? null : URL.parse(location, source.href);

@@ -56,7 +56,7 @@ export function createWireModel(options: WireModelOptions): Model {
   const maker = [target.baseUrl, target.modelId, target.apiKey];
   const refusals = new Refusals(maker, options.info?.images === false);
   const estimates = new InputEstimates();
-  const marked = (part: BlockPart): BlockPart => refusals.marked(part);
+  const withMaker = (part: BlockPart): BlockPart => refusals.marked(part);
   const learnedTarget = (): WireTarget => ({ ...target, quirks: { ...target.quirks, ...learned.quirks } });
   let wire: Wire | undefined;
   // The encoder caches the text of messages, so it is only replaced when a quirk is learned.
@@ -75,35 +75,35 @@ export function createWireModel(options: WireModelOptions): Model {
       wire ??= typeof options.wire === "function" ? await options.wire() : options.wire;
       const { changes } = learned;
       if (encoder?.changes !== changes) encoder = { changes, encode: wire.createEncoder(learnedTarget()) };
-      const fitted =
+      const bounded =
         options.fillsWindow === true
-          ? fittedRequest(request, infoWithLearned(options.info, learned), estimates)
+          ? limitToWindow(request, infoWithLearned(options.info, learned), estimates)
           : request;
-      const encoded = encoder.encode(fitted);
+      const encoded = encoder.encode(bounded);
       return { wire, request: { ...encoded, body: wellFormedJson(encoded.body) } };
     },
-    send: (sent, onPart) => new Attempt({ ...sent, target, transport, settings, clock, marked, onPart }),
+    send: (sent, onPart) => new Attempt({ ...sent, target, transport, settings, clock, withMaker, onPart }),
     adapt: (error) => {
-      const shown = wire?.learn?.(error, learnedTarget());
-      const isNews = Object.entries(shown ?? {}).some(([name, value]) => learned.quirks[name] !== value);
-      if (!isNews) return undefined;
-      learned.quirks = { ...learned.quirks, ...shown };
+      const quirks = wire?.learn?.(error, learnedTarget());
+      const isNew = Object.entries(quirks ?? {}).some(([name, value]) => learned.quirks[name] !== value);
+      if (!isNew) return undefined;
+      learned.quirks = { ...learned.quirks, ...quirks };
       learned.changes += 1;
-      return `The request is sent again in another way; providers.${options.provider}.quirks ${JSON.stringify(shown)} in the configuration saves the refused attempt.`;
+      return `The request is sent again in another way; providers.${options.provider}.quirks ${JSON.stringify(quirks)} in the configuration saves the refused attempt.`;
     },
   };
   return calledModel(options.provider, options.info, setup);
 }
 
-/** Answer tokens to ask for if the estimate leaves none: the server knows better, and says so. */
-const LEAST_ANSWER_TOKENS = 256;
+/** Answer tokens to request if the estimate leaves none: the server knows better. */
+const MIN_ANSWER_TOKENS = 256;
 
-function fittedRequest(
+function limitToWindow(
   request: ModelRequest,
   { contextWindow, maxOutputTokens }: ModelInfo = {},
   estimates: InputEstimates,
 ): ModelRequest {
   if (request.maxOutputTokens !== undefined || contextWindow === undefined) return request;
-  const left = Math.max(contextWindow - estimates.ofRequest(request), LEAST_ANSWER_TOKENS);
-  return { ...request, maxOutputTokens: Math.min(left, maxOutputTokens ?? left) };
+  const remaining = Math.max(contextWindow - estimates.ofRequest(request), MIN_ANSWER_TOKENS);
+  return { ...request, maxOutputTokens: Math.min(remaining, maxOutputTokens ?? remaining) };
 }

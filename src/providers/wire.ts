@@ -81,16 +81,16 @@ export function finishPart(
     costUsd,
   }: { readonly model?: unknown; readonly id?: unknown; readonly costUsd?: number | undefined },
 ): FinishPart {
-  const word = (value: unknown) =>
-    value === "" || typeof value !== "string" ? undefined : shownWords(value, MAX_NAME);
+  const cleanName = (value: unknown) =>
+    value === "" || typeof value !== "string" ? undefined : cleanText(value, MAX_NAME);
   const { unified, raw, detail } = finishReason;
-  const words = detail === undefined ? undefined : shownWords(detail, MAX_DETAIL);
-  const reason = { unified, raw: shownWords(raw, MAX_NAME), ...defined({ detail: words }) };
+  const words = detail === undefined ? undefined : cleanText(detail, MAX_DETAIL);
+  const reason = { unified, raw: cleanText(raw, MAX_NAME), ...defined({ detail: words }) };
   return {
     type: "finish",
     finishReason: reason,
     usage,
-    ...defined({ model: word(model), responseId: word(id), costUsd }),
+    ...defined({ model: cleanName(model), responseId: cleanName(id), costUsd }),
   };
 }
 
@@ -98,7 +98,7 @@ const MAX_NAME = 500;
 const MAX_DETAIL = 2_000;
 
 /** Text of a server to keep and show: without escape sequences, and of bounded length. */
-function shownWords(text: string, max: number): string {
+function cleanText(text: string, max: number): string {
   return toCleanText(clipped(text, max));
 }
 
@@ -113,7 +113,6 @@ export function wireHeaders(
   return all;
 }
 
-/** The images in a tool result. */
 export function imagesOf({ content }: ToolResultBlock): readonly ImageBlock[] {
   return typeof content === "string" ? [] : content.filter((block) => block.type === "image");
 }
@@ -178,12 +177,12 @@ export function wordOf(value: unknown): string {
  * tool was ever found under such a name, so nothing depends on it.
  */
 export function sentToolName(name: string): string {
-  if (VALID.test(name)) return name;
-  const mended = name.replaceAll(/[^\w-]/gu, "_").slice(0, MAX_LENGTH);
-  if (mended === "") return "unnamed_tool";
+  if (VALID_NAME.test(name)) return name;
+  const cleaned = name.replaceAll(/[^\w-]/gu, "_").slice(0, MAX_NAME_LENGTH);
+  if (cleaned === "") return "unnamed_tool";
   // Some vendors refuse a name that begins with a digit or a dash.
-  return /^[a-z_]/i.test(mended) ? mended : `_${mended.slice(0, MAX_LENGTH - 1)}`;
+  return /^[a-z_]/i.test(cleaned) ? cleaned : `_${cleaned.slice(0, MAX_NAME_LENGTH - 1)}`;
 }
 
-const MAX_LENGTH = 64;
-const VALID = /^[\w-]{1,64}$/;
+const MAX_NAME_LENGTH = 64;
+const VALID_NAME = /^[\w-]{1,64}$/;

@@ -28,12 +28,12 @@ test.each([
   [
     { "a/task.md": "---\nlimits: { time: 90 }\n---\nDo it.", "a/check": "" },
     [],
-    "limits.time is 90: write a time such as",
+    "limits.time is 90; it must be a time such as",
   ],
   [
     { "a/task.md": "---\nlimits: { turns: 0 }\n---\nDo it.", "a/check": "" },
     [],
-    "write a whole number from 1",
+    "it must be a whole number from 1",
   ],
   [{ "a/task.md": "Do it.", "a/check": "", "b/files": "" }, [], "files is not a folder"],
   [{ "a/task.md": "Do it.", "a/check": "" }, ["--jobs", "0"], "--jobs"],

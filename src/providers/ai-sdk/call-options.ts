@@ -1,11 +1,12 @@
 import type { Json } from "../../core/base/errors.ts";
-import { defined, isRecord } from "../../core/base/json.ts";
+import { defined, type Fields, isRecord } from "../../core/base/json.ts";
 import { plainObjectSchema } from "../../core/base/plain-object-schema.ts";
 import {
   type AssistantBlock,
   type ImageBlock,
   type Message,
   type ProviderData,
+  type TextBlock,
   type ToolResultBlock,
   textOf,
   type UserBlock,
@@ -33,7 +34,6 @@ export interface AiSdkStream {
   };
 }
 
-/** Facts by provider; they arrive as `providerMetadata` and return as `providerOptions`. */
 export type AiSdkMetadata = { readonly [provider: string]: { readonly [key: string]: Json | undefined } };
 
 /** A stream chunk. Unlisted types are skipped. */
@@ -72,79 +72,18 @@ export interface AiSdkFinishReason {
   readonly raw?: string | undefined;
 }
 
-/** Supported specification versions. */
 export type AiSdkVersion = "v3" | "v4";
 
-/** Options of `doStream`. */
-export interface AiSdkCallOptions {
+export interface AiSdkCallOptions extends Fields {
   readonly prompt: readonly AiSdkMessage[];
-  readonly tools?: readonly {
-    readonly type: "function";
-    readonly name: string;
-    readonly description: string;
-    readonly inputSchema: { readonly [key: string]: Json | undefined };
-  }[];
-  readonly toolChoice?:
-    | { readonly type: "auto" | "none" | "required" }
-    | { readonly type: "tool"; readonly toolName: string };
-  readonly maxOutputTokens?: number;
-  readonly temperature?: number;
-  readonly topP?: number;
-  readonly stopSequences?: readonly string[];
-  /** v4 only. */
-  readonly reasoning?: string;
   readonly abortSignal?: AbortSignal;
-  readonly providerOptions?: { readonly [provider: string]: Json | undefined };
 }
 
-type AiSdkMessage =
-  | { readonly role: "system"; readonly content: string }
-  | { readonly role: "user"; readonly content: readonly (TextPart | FilePart)[] }
-  | { readonly role: "assistant"; readonly content: readonly (TextPart | CallPart)[] }
-  | { readonly role: "tool"; readonly content: readonly ResultPart[] };
-
-/** Plain text, or reasoning of the same provider. */
-interface TextPart {
-  readonly type: "text" | "reasoning";
-  readonly text: string;
-  readonly providerOptions?: AiSdkMetadata;
+/** A message of role `system`, `user`, `assistant` or `tool`, with text or parts. */
+interface AiSdkMessage {
+  readonly role: string;
+  readonly content: string | readonly Fields[];
 }
-
-/** An image. v3: base64 text or a URL; v4: a tagged object. */
-interface FilePart {
-  readonly type: "file";
-  readonly mediaType: string;
-  readonly data: string | URL | FileData;
-}
-
-type FileData =
-  | { readonly type: "data"; readonly data: string }
-  | { readonly type: "url"; readonly url: URL };
-
-interface CallPart {
-  readonly type: "tool-call";
-  readonly toolCallId: string;
-  readonly toolName: string;
-  readonly input: unknown;
-  readonly providerOptions?: AiSdkMetadata;
-}
-
-interface ResultPart {
-  readonly type: "tool-result";
-  readonly toolCallId: string;
-  readonly toolName: string;
-  /** Only `error-text` tells providers that it failed. */
-  readonly output:
-    | { readonly type: "text" | "error-text"; readonly value: string }
-    | { readonly type: "content"; readonly value: readonly OutputPart[] };
-}
-
-/** A piece of a tool's output. Images: v3 has its own types, v4 uses `file`. */
-type OutputPart =
-  | { readonly type: "text"; readonly text: string }
-  | { readonly type: "image-data"; readonly data: string; readonly mediaType: string }
-  | { readonly type: "image-url"; readonly url: string }
-  | { readonly type: "file"; readonly data: FileData; readonly mediaType: string };
 
 /**
  * Creates the converter of requests to `doStream` options (without the signal). Each message is converted
@@ -180,7 +119,7 @@ export function createCallOptions(
     }
     const declared = tools.map(({ name, description, parameters }) => {
       const inputSchema = plainObjectSchema(parameters);
-      return wellFormed({ type: "function", name, description, inputSchema } as const);
+      return wellFormed({ type: "function", name, description, inputSchema });
     });
     return {
       prompt,
@@ -197,7 +136,7 @@ export function createCallOptions(
   };
 }
 
-/** The `ai_sdk` part of `provider_data`. `emptyText`: stands for an empty text part. */
+/** The `ai_sdk` part of `provider_data`. `emptyText`: it came with an empty text part. */
 export function aiSdkData(
   provider: string,
   metadata: AiSdkMetadata | undefined,
@@ -217,7 +156,7 @@ function wellFormed(value: unknown): unknown {
   );
 }
 
-function choiceOf(choice: ModelRequest["toolChoice"]): AiSdkCallOptions["toolChoice"] | undefined {
+function choiceOf(choice: ModelRequest["toolChoice"]): Fields | undefined {
   return typeof choice === "object" ? { type: "tool", toolName: choice.name } : choice && { type: choice };
 }
 
@@ -226,9 +165,9 @@ function userMessages(
   before: readonly Message[],
   version: AiSdkVersion,
 ): readonly AiSdkMessage[] {
-  const results: ResultPart[] = [];
-  const promoted: FilePart[] = [];
-  const rest: (TextPart | FilePart)[] = [];
+  const results: Fields[] = [];
+  const promoted: Fields[] = [];
+  const rest: Fields[] = [];
   for (const block of blocks) {
     if (block.type === "tool_result") {
       results.push(toolResult(block, callName(block.tool_use_id, before), version));
@@ -236,19 +175,19 @@ function userMessages(
     } else if (block.type === "image") rest.push(filePart(block, version));
     else if (block.text !== "") rest.push({ type: "text", text: block.text });
   }
-  const content: readonly (TextPart | FilePart)[] =
+  const content: readonly Fields[] =
     promoted.length === 0
       ? rest
       : [{ type: "text", text: "Images of the failed call:" }, ...promoted, ...rest];
   return [
-    ...(results.length === 0 ? [] : [{ role: "tool" as const, content: results }]),
-    ...(content.length === 0 ? [] : [{ role: "user" as const, content }]),
+    ...(results.length === 0 ? [] : [{ role: "tool", content: results }]),
+    ...(content.length === 0 ? [] : [{ role: "user", content }]),
   ];
 }
 
-function toolResult(block: ToolResultBlock, toolName: string, version: AiSdkVersion): ResultPart {
+function toolResult(block: ToolResultBlock, toolName: string, version: AiSdkVersion): Fields {
   const { tool_use_id: toolCallId, content, is_error } = block;
-  const result = { type: "tool-result", toolCallId, toolName } as const;
+  const result = { type: "tool-result", toolCallId, toolName };
   if (is_error !== true && typeof content !== "string" && imagesOf(block).length > 0)
     return {
       ...result,
@@ -258,30 +197,27 @@ function toolResult(block: ToolResultBlock, toolName: string, version: AiSdkVers
   return { ...result, output: { type, value: textOf(content, "\n") } };
 }
 
-function outputPart(
-  item: Exclude<ToolResultBlock["content"], string>[number],
-  version: AiSdkVersion,
-): OutputPart {
+/** v3 has its own types for images in a result. */
+function outputPart(item: TextBlock | ImageBlock, version: AiSdkVersion): Fields {
   if (item.type === "text") return { type: "text", text: item.text };
-  if (version === "v4") return { type: "file", ...fileData(item) };
+  if (version === "v4") return filePart(item, version);
   const { source } = item;
   return source.type === "base64"
     ? { type: "image-data", data: source.data, mediaType: source.media_type }
     : { type: "image-url", url: source.url };
 }
 
-function filePart(image: ImageBlock, version: AiSdkVersion): FilePart {
-  const { mediaType, data } = fileData(image);
-  if (version === "v4") return { type: "file", mediaType, data };
-  return data.type === "data"
-    ? { type: "file", mediaType, data: data.data }
-    : { type: "file", mediaType: "image/*", data: data.url };
-}
-
-function fileData({ source }: ImageBlock): { readonly mediaType: string; readonly data: FileData } {
-  return source.type === "base64"
-    ? { mediaType: source.media_type, data: { type: "data", data: source.data } }
-    : { mediaType: "image", data: { type: "url", url: new URL(source.url) } };
+/** v3: base64 text or a URL; v4: a tagged object. */
+function filePart({ source }: ImageBlock, version: AiSdkVersion): Fields {
+  const isTagged = version === "v4";
+  if (source.type === "base64") {
+    const { data, media_type: mediaType } = source;
+    return { type: "file", mediaType, data: isTagged ? { type: "data", data } : data };
+  }
+  const url = new URL(source.url);
+  return isTagged
+    ? { type: "file", mediaType: "image", data: { type: "url", url } }
+    : { type: "file", mediaType: "image/*", data: url };
 }
 
 /** The name of the call a result belongs to: nearly always in the message before. */
@@ -294,7 +230,7 @@ function callName(id: string, before: readonly Message[]): string {
 }
 
 function assistantMessage(blocks: readonly AssistantBlock[], provider: string): readonly AiSdkMessage[] {
-  const content: (TextPart | CallPart)[] = [];
+  const content: Fields[] = [];
   for (const block of blocks) {
     const own = block.provider_data?.["ai_sdk"];
     const isOurs = own !== undefined && own["provider"] === provider;

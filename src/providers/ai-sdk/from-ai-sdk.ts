@@ -132,10 +132,10 @@ function sendWithSdk(
       if (signal.aborted || decoder.chunk(value as AiSdkStreamPart)) return;
     }
   };
-  const failed = (error: unknown): never => {
+  const rethrow = (error: unknown): never => {
     throw aiSdkError(error, model);
   };
-  return { done: read().catch(failed).finally(cancel), cancel, hold };
+  return { done: read().catch(rethrow).finally(cancel), cancel, hold };
 }
 
 /**
@@ -197,7 +197,7 @@ function fromError(error: Error & { readonly [key: string]: unknown }, target: W
 
 /** `fetch` reports a `TypeError`, Node's sockets a code; both may be nested one level down. */
 function isBrokenConnection(error: Error): boolean {
-  const codes = [error, error.cause].map((one) => (isRecord(one) ? one["code"] : undefined));
+  const codes = [error, error.cause].map((each) => (isRecord(each) ? each["code"] : undefined));
   return (
     error instanceof TypeError ||
     error.name === "AbortError" ||
@@ -278,7 +278,7 @@ export class AiSdkDecoder {
       block = { kind, index: this.#nextIndex++, text: "", metadata: undefined };
       open.set(id, block);
     }
-    if (providerMetadata !== undefined) block.metadata = merged(block.metadata, providerMetadata);
+    if (providerMetadata !== undefined) block.metadata = mergeMetadata(block.metadata, providerMetadata);
     if (delta !== undefined && delta !== "") {
       block.text += delta;
       const emitted = kind === "text" ? "text_delta" : "thinking_delta";
@@ -327,7 +327,7 @@ export class AiSdkDecoder {
       this.#calls.get(id) ??
       this.#startCall({ id, name, index: this.#nextIndex++, json: "", metadata: undefined });
     call.json = typeof input === "string" ? input : JSON.stringify(input ?? {});
-    if (providerMetadata !== undefined) call.metadata = merged(call.metadata, providerMetadata);
+    if (providerMetadata !== undefined) call.metadata = mergeMetadata(call.metadata, providerMetadata);
     if (parseToolInput(call.json).invalid_input !== undefined) return;
     this.#calls.delete(id);
     this.#closeCall(call, false);
@@ -356,7 +356,7 @@ export class AiSdkDecoder {
   }
 }
 
-function merged(before: AiSdkMetadata | undefined, more: AiSdkMetadata): AiSdkMetadata {
+function mergeMetadata(before: AiSdkMetadata | undefined, more: AiSdkMetadata): AiSdkMetadata {
   if (before === undefined) return more;
   const all: { [provider: string]: AiSdkMetadata[string] } = { ...before };
   for (const [provider, facts] of Object.entries(more)) all[provider] = { ...all[provider], ...facts };

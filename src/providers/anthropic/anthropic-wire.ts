@@ -65,18 +65,18 @@ export class AnthropicDecoder implements WireDecoder {
   /** Block of the text event that the template has learned. */
   #templateIndex = 0;
   #templateBlock: OpenBlock | undefined;
-  readonly #open = new Map<number, OpenBlock>();
+  readonly #openBlocks = new Map<number, OpenBlock>();
   /** Calls whose arguments are not an object (yet): only the stop reason tells if they were truncated. */
-  readonly #doubtful: { readonly index: number; readonly open: OpenBlock }[] = [];
+  readonly #uncertainCalls: { readonly index: number; readonly open: OpenBlock }[] = [];
   /** The provider's own blocks, as they must be sent back. */
-  readonly #own: { readonly index: number; readonly block: AnthropicBlock }[] = [];
+  readonly #providerBlocks: { readonly index: number; readonly block: AnthropicBlock }[] = [];
   #calls = 0;
   #stopReason: string | undefined;
   #explanation: string | undefined;
   #usage: AnthropicUsage = {};
   #message: NonNullable<AnthropicEvent["message"]> = {};
-  #stopped = false;
-  #finished = false;
+  #isStopped = false;
+  #isFinished = false;
 
   constructor(emit: Emit, target: WireTarget) {
     this.#emit = emit;
@@ -85,7 +85,7 @@ export class AnthropicDecoder implements WireDecoder {
 
   readonly event = (_event: string, data: string): void => {
     const text = this.#template.match(data);
-    if (text !== undefined) this.#grow(this.#templateIndex, this.#templateBlock, text);
+    if (text !== undefined) this.#append(this.#templateIndex, this.#templateBlock, text);
     else this.#event(data, parseEvent(data));
   };
 
@@ -94,52 +94,52 @@ export class AnthropicDecoder implements WireDecoder {
     if (event.type === "content_block_delta") this.#delta(index, event.delta ?? {}, data);
     else if (event.type === "content_block_start") this.#start(index, event.content_block ?? {});
     else if (event.type === "content_block_stop") this.#stop(index);
-    else if (event.type === "message_start") this.#begin(event);
-    else if (event.type === "message_delta") this.#change(event);
-    else if (event.type === "message_stop") this.#stopped = true;
+    else if (event.type === "message_start") this.#onMessageStart(event);
+    else if (event.type === "message_delta") this.#onMessageDelta(event);
+    else if (event.type === "message_stop") this.#isStopped = true;
     else if (event.type === "error") throw reportedError(wordsOf({ ...event }), { target: this.#target });
   }
 
   readonly end = (): void => {
-    if (this.#finished) return;
-    if (!this.#stopped && this.#stopReason === undefined)
+    if (this.#isFinished) return;
+    if (!this.#isStopped && this.#stopReason === undefined)
       throw incompleteAnswer(this.#target.provider, this.#target.modelId);
-    this.#finished = true;
-    for (const index of this.#open.keys()) this.#stop(index);
+    this.#isFinished = true;
+    for (const index of this.#openBlocks.keys()) this.#stop(index);
     const truncated = isTruncation(this.#stopReason);
-    for (const { index, open } of this.#doubtful) this.#call(index, open, inputOf(open, truncated));
-    for (const { index, block } of this.#own)
+    for (const { index, open } of this.#uncertainCalls) this.#call(index, open, inputOf(open, truncated));
+    for (const { index, block } of this.#providerBlocks)
       if (!truncated || !this.#isUnanswered(block))
         this.#emit({ type: "block", index, block: textBlock("", { block }) });
     this.#emit(finishPart(this.#finishReason(), toUsage(this.#usage), this.#message));
   };
 
-  readonly done = (): boolean => this.#stopped;
+  readonly done = (): boolean => this.#isStopped;
 
-  #begin({ message }: AnthropicEvent): void {
+  #onMessageStart({ message }: AnthropicEvent): void {
     this.#message = message ?? {};
-    this.#usage = mergedUsage(this.#usage, message?.usage);
+    this.#usage = mergeUsage(this.#usage, message?.usage);
   }
 
-  #change({ delta, usage }: AnthropicEvent): void {
+  #onMessageDelta({ delta, usage }: AnthropicEvent): void {
     if (typeof delta?.stop_reason === "string") this.#stopReason = delta.stop_reason;
     this.#explanation = wordOf(delta?.stop_details?.explanation) || this.#explanation;
-    this.#usage = mergedUsage(this.#usage, usage);
+    this.#usage = mergeUsage(this.#usage, usage);
   }
 
   #start(index: number, start: AnthropicBlock): void {
     const { type, citations } = start;
     const signature = wordOf(start.signature);
     const open = { start, text: new GrowingText(), signature, citations: [...(citations ?? [])] };
-    this.#open.set(index, open);
+    this.#openBlocks.set(index, open);
     if (type === "tool_use") {
       this.#emit({ type: "tool_call_start", index, id: wordOf(start.id), name: wordOf(start.name) });
-    } else if (type === "text") this.#grow(index, open, start.text);
-    else if (type === "thinking") this.#grow(index, open, start.thinking);
+    } else if (type === "text") this.#append(index, open, start.text);
+    else if (type === "thinking") this.#append(index, open, start.thinking);
   }
 
   /** Adds to a block and emits the delta. Text from a server that announces no block counts too. */
-  #grow(index: number, open: OpenBlock | undefined, text: unknown): void {
+  #append(index: number, open: OpenBlock | undefined, text: unknown): void {
     if (typeof text !== "string" || text === "") return;
     open?.text.add(text);
     const type = open?.start.type ?? "text";
@@ -149,15 +149,15 @@ export class AnthropicDecoder implements WireDecoder {
   }
 
   #delta(index: number, delta: AnthropicDelta, data: string): void {
-    const open = this.#open.get(index);
+    const open = this.#openBlocks.get(index);
     if (delta.type === "text_delta") {
       this.#templateIndex = index;
       this.#templateBlock = open;
       this.#template.learn(data, "text");
-      this.#grow(index, open, delta.text);
+      this.#append(index, open, delta.text);
     } else if (open === undefined) return;
-    else if (delta.type === "input_json_delta") this.#grow(index, open, delta.partial_json);
-    else if (delta.type === "thinking_delta") this.#grow(index, open, delta.thinking);
+    else if (delta.type === "input_json_delta") this.#append(index, open, delta.partial_json);
+    else if (delta.type === "thinking_delta") this.#append(index, open, delta.thinking);
     else if (delta.type === "signature_delta") open.signature += wordOf(delta.signature);
     else if (delta.type === "citations_delta") open.citations.push(delta.citation);
     else {
@@ -168,16 +168,16 @@ export class AnthropicDecoder implements WireDecoder {
   }
 
   #stop(index: number): void {
-    const open = this.#open.get(index);
+    const open = this.#openBlocks.get(index);
     if (open === undefined) return;
-    this.#open.delete(index);
+    this.#openBlocks.delete(index);
     const { start, citations } = open;
     if (start.type === "tool_use") {
       this.#calls++;
       const parsed = inputOf(open, false);
       if (open.text.toString() === "" && Object.keys(parsed.input).length === 0)
-        this.#doubtful.push({ index, open });
-      else if (parsed.invalid_input !== undefined) this.#doubtful.push({ index, open });
+        this.#uncertainCalls.push({ index, open });
+      else if (parsed.invalid_input !== undefined) this.#uncertainCalls.push({ index, open });
       else this.#call(index, open, parsed);
     } else if (start.type === "thinking") {
       this.#emit({ type: "block", index, block: thinkingBlock(open) });
@@ -185,7 +185,7 @@ export class AnthropicDecoder implements WireDecoder {
       const block = { type: "thinking", thinking: "", redacted: wordOf(start.data) } as const;
       this.#emit({ type: "block", index, block });
     } else if (start.type !== "text") {
-      this.#own.push({ index, block: rawBlock(open) });
+      this.#providerBlocks.push({ index, block: rawBlock(open) });
     } else if (citations.length > 0) {
       this.#emit({ type: "block", index, block: textBlock(open.text.toString(), { citations }) });
     }
@@ -194,7 +194,8 @@ export class AnthropicDecoder implements WireDecoder {
   /** True if the answer ended before the result of, say, a search: the next request would be refused. */
   #isUnanswered({ type, id }: AnthropicBlock): boolean {
     return (
-      type?.endsWith("_tool_use") === true && !this.#own.some(({ block }) => block["tool_use_id"] === id)
+      type?.endsWith("_tool_use") === true &&
+      !this.#providerBlocks.some(({ block }) => block["tool_use_id"] === id)
     );
   }
 
@@ -262,7 +263,7 @@ function rawBlock({ start, text }: OpenBlock): AnthropicBlock {
 }
 
 /** Later figures are totals and never smaller; zeros in repeated events are ignored. */
-function mergedUsage(before: AnthropicUsage, now: AnthropicUsage | null | undefined): AnthropicUsage {
+function mergeUsage(before: AnthropicUsage, now: AnthropicUsage | null | undefined): AnthropicUsage {
   if (!isRecord(now)) return before;
   const merged: Record<string, unknown> = { ...before };
   for (const [key, value] of Object.entries(now)) {
@@ -310,7 +311,6 @@ interface AnthropicEvent {
   readonly usage?: AnthropicUsage | null;
 }
 
-/** A content block as it starts; its text arrives in deltas. */
 interface AnthropicBlock {
   readonly type?: string;
   readonly text?: string;
@@ -327,7 +327,6 @@ interface AnthropicBlock {
   readonly [key: string]: unknown;
 }
 
-/** The change of a `content_block_delta` or a `message_delta`. */
 interface AnthropicDelta {
   readonly type?: string;
   readonly text?: string;
@@ -336,7 +335,6 @@ interface AnthropicDelta {
   readonly partial_json?: string;
   readonly citation?: unknown;
   readonly stop_reason?: string | null;
-  /** The provider's explanation of a refusal. */
   readonly stop_details?: { readonly explanation?: string | null; readonly category?: string | null } | null;
 }
 

@@ -42,10 +42,10 @@ export function createAnthropicEncoder(target: WireTarget): (request: ModelReque
   const mostTokens = isAdaptive ? ADAPTIVE_MAX_TOKENS : DEFAULT_MAX_TOKENS;
   const standardTokens = Math.min(target.maxOutputTokens ?? DEFAULT_MAX_TOKENS, mostTokens);
   const ttl = quirks["cache_ttl"] === "1h" ? ',"ttl":"1h"' : "";
-  /** The cache mark with its leading comma; empty if caching is off. */
-  const mark = quirks["cache"] === false ? "" : `,"cache_control":{"type":"ephemeral"${ttl}}`;
+  /** With its leading comma; empty if caching is off. */
+  const cacheControl = quirks["cache"] === false ? "" : `,"cache_control":{"type":"ephemeral"${ttl}}`;
   const encode = serialiseOnce(encodeMessage);
-  const toolText = serialiseOnce(writeTool);
+  const toolJson = serialiseOnce(writeTool);
   return (request) => {
     const { system = "", tools = [], maxOutputTokens = standardTokens } = request;
     const extra = request.providerOptions?.["anthropic"] ?? {};
@@ -60,27 +60,26 @@ export function createAnthropicEncoder(target: WireTarget): (request: ModelReque
       ...samplingOf(request, traits, thinking),
       ...thinking.fields,
       ...choiceOf(request, traits),
-      ...stopsOf(request),
+      ...stopSequencesOf(request),
     };
     const head = { ...withoutOmitted(own, target), ...extra };
     const body = [JSON.stringify(head).slice(0, -1)];
     if (tools.length > 0 && !("tools" in extra))
-      body.push(`"tools":[${withMark(tools.map(toolText).join(","), mark)}]`);
+      body.push(`"tools":[${withCacheControl(tools.map(toolJson).join(","), cacheControl)}]`);
     if (system.trim() !== "" && !("system" in extra))
-      body.push(`"system":[{"type":"text","text":${JSON.stringify(system)}${mark}}]`);
-    if (!("messages" in extra)) body.push(`"messages":[${transcript(encoded, mark)}]`);
+      body.push(`"system":[{"type":"text","text":${JSON.stringify(system)}${cacheControl}}]`);
+    if (!("messages" in extra)) body.push(`"messages":[${transcript(encoded, cacheControl)}]`);
     const headers = thinking.budget && tools.length > 0 ? interleaved : standard;
     return { url, headers, body: `${body.join(",")}}` };
   };
 }
 
-function stopsOf({ stopSequences = [] }: ModelRequest): object {
+function stopSequencesOf({ stopSequences = [] }: ModelRequest): object {
   return stopSequences.length === 0 ? {} : { stop_sequences: stopSequences };
 }
 
-/** JSON objects, the last one with a cache mark. */
-function withMark(objects: string, mark: string): string {
-  return `${objects.slice(0, -1)}${mark}}`;
+function withCacheControl(objects: string, cacheControl: string): string {
+  return `${objects.slice(0, -1)}${cacheControl}}`;
 }
 
 function choiceOf(
@@ -88,15 +87,15 @@ function choiceOf(
   traits: ThinkingTraits,
 ): object {
   if (tools.length === 0) return {};
-  const alone = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
+  const sequential = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
   if (toolChoice === "none") return { tool_choice: { type: "none" } };
   if (toolChoice === undefined && parallelToolCalls !== false) return {};
   const isForced = toolChoice !== undefined && toolChoice !== "auto";
   // A model that always thinks refuses a forced choice; asking is the best we can do.
-  if (!isForced || refusesForce(traits)) return { tool_choice: { type: "auto", ...alone } };
+  if (!isForced || refusesForce(traits)) return { tool_choice: { type: "auto", ...sequential } };
   if (typeof toolChoice === "object")
-    return { tool_choice: { type: "tool", name: toolChoice.name, ...alone } };
-  return { tool_choice: { type: "any", ...alone } };
+    return { tool_choice: { type: "tool", name: toolChoice.name, ...sequential } };
+  return { tool_choice: { type: "any", ...sequential } };
 }
 
 function refusesForce({ standard }: ThinkingTraits): boolean {
@@ -113,7 +112,7 @@ interface Thinking {
   readonly fields?: object;
 }
 
-const OFF: Thinking = { budget: false, on: false };
+const THINKING_OFF: Thinking = { budget: false, on: false };
 
 /** The API refuses smaller thinking budgets. */
 const MIN_BUDGET = 1_024;
@@ -126,32 +125,32 @@ function budgetThinking(
 ): Thinking {
   const { effort = "none" } = request;
   // A forced tool excludes thinking; in a tool loop, only an answer that began with thinking may continue it.
-  if (mode === "none" || effort === "none" || forcesTool(request) || !startsWithThinking) return OFF;
+  if (mode === "none" || effort === "none" || forcesTool(request) || !startsWithThinking) return THINKING_OFF;
   const budget = Math.min(THINKING_BUDGETS[effort], Math.floor(maxTokens * 0.8));
-  if (budget < MIN_BUDGET) return OFF;
+  if (budget < MIN_BUDGET) return THINKING_OFF;
   return { budget: true, on: true, fields: { thinking: { type: "enabled", budget_tokens: budget } } };
 }
 
 /** Otherwise a compacted conversation or changed tools would fail every later request. */
-const BOUND = { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } };
+const DROP_UNBOUND = { type: "adaptive", block_binding: { prefix_mismatch_behavior: "drop_block" } };
 
 function adaptiveThinking(request: ModelRequest, traits: ThinkingTraits, dropsUnbound: boolean): Thinking {
   const { effort } = request;
   const { standard, highest, sampling } = traits;
   const isForced = forcesTool(request) && !refusesForce(traits);
-  const adaptive = dropsUnbound ? BOUND : { type: "adaptive" };
+  const adaptive = dropsUnbound ? DROP_UNBOUND : { type: "adaptive" };
   // The default for these models.
   const thinking = dropsUnbound && !isForced ? { thinking: adaptive } : {};
-  if (effort === undefined) return { ...OFF, fields: thinking };
+  if (effort === undefined) return { ...THINKING_OFF, fields: thinking };
   if (effort === "none") {
-    if (standard === "off") return OFF;
+    if (standard === "off") return THINKING_OFF;
     if (standard === "always")
-      return { ...OFF, on: true, fields: { ...thinking, output_config: { effort: "low" } } };
-    return { ...OFF, fields: { thinking: { type: standard === "on" ? "disabled" : standard } } };
+      return { ...THINKING_OFF, on: true, fields: { ...thinking, output_config: { effort: "low" } } };
+    return { ...THINKING_OFF, fields: { thinking: { type: standard === "on" ? "disabled" : standard } } };
   }
   const word = effort === "minimal" ? "low" : effort === "xhigh" ? highest : effort;
   const output_config = { effort: word };
-  if (isForced) return { ...OFF, fields: { output_config } };
+  if (isForced) return { ...THINKING_OFF, fields: { output_config } };
   // Models that refuse sampling (from Claude 4.7) omit the text of thinking unless asked for it.
   const display = sampling ? {} : { display: "summarized" };
   return { budget: false, on: true, fields: { thinking: { ...adaptive, ...display }, output_config } };
@@ -165,13 +164,13 @@ function samplingOf({ temperature, topP }: ModelRequest, traits: ThinkingTraits,
 }
 
 /** The messages of a transcript as text; adjacent messages of one role are merged. */
-function transcript(messages: readonly EncodedMessage[], mark: string): string {
-  const marked = mark === "" ? NONE : markedOnes(messages);
+function transcript(messages: readonly EncodedMessage[], cacheControl: string): string {
+  const breakpoints = cacheControl === "" ? NONE : cacheBreakpoints(messages);
   let text = "";
   let before = "";
   for (const [index, { role, count, blocks: plain }] of messages.entries()) {
     if (count === 0) continue;
-    const blocks = marked.includes(index) ? withMark(plain, mark) : plain;
+    const blocks = breakpoints.includes(index) ? withCacheControl(plain, cacheControl) : plain;
     // The last message stays open, so that one of the same role can join it.
     text +=
       role === before ? `,${blocks}` : `${before === "" ? "" : "]},"}{"role":"${role}","content":[${blocks}`;
@@ -183,20 +182,21 @@ function transcript(messages: readonly EncodedMessage[], mark: string): string {
 /** True unless a tool loop is open whose last answer did not begin with thinking. */
 function mayThink(messages: readonly EncodedMessage[]): boolean {
   const last = messages.findLastIndex(({ role }) => role === "assistant");
-  const hasResults = messages.slice(last + 1).some(({ answers }) => answers);
-  return last === -1 || !hasResults || messages[last]?.thinks === true;
+  const hasResults = messages.slice(last + 1).some(({ hasResults }) => hasResults);
+  return last === -1 || !hasResults || messages[last]?.startsWithThinking === true;
 }
 
 const NONE: readonly number[] = [];
 
 /** The newest message, and the user message before it, which still hits if the newest misses. */
-function markedOnes(messages: readonly EncodedMessage[]): readonly number[] {
-  const marked: number[] = [];
-  for (let index = messages.length - 1; index >= 0 && marked.length < 2; index--) {
+function cacheBreakpoints(messages: readonly EncodedMessage[]): readonly number[] {
+  const breakpoints: number[] = [];
+  for (let index = messages.length - 1; index >= 0 && breakpoints.length < 2; index--) {
     const encoded = messages[index];
-    if (encoded?.cacheable === true && (marked.length === 0 || encoded.role === "user")) marked.push(index);
+    if (encoded?.isCacheable === true && (breakpoints.length === 0 || encoded.role === "user"))
+      breakpoints.push(index);
   }
-  return marked;
+  return breakpoints;
 }
 
 function headersOf(target: WireTarget): WireRequest["headers"] {
@@ -209,7 +209,6 @@ function headersOf(target: WireTarget): WireRequest["headers"] {
   });
 }
 
-/** The model's known traits, overridden by quirks. */
 function traitsOfTarget({ modelId, quirks }: WireTarget): ThinkingTraits {
   const traits = thinkingTraits(modelId);
   const mode = quirks?.["thinking"];
@@ -224,31 +223,29 @@ function writeTool({ name, description, parameters }: ToolSpec): string {
   });
 }
 
-/** A message as text: its blocks in JSON, joined by commas. `count` 0: there is nothing to send. */
+/** `blocks`: JSON, joined by commas. `count` 0: nothing to send. */
 interface EncodedMessage {
   readonly role: "user" | "assistant";
   readonly blocks: string;
   readonly count: number;
-  /** True if the last block may carry a cache mark. */
-  readonly cacheable: boolean;
-  /** True if it begins with thinking. */
-  readonly thinks: boolean;
-  /** True if it has tool results. */
-  readonly answers: boolean;
+  /** True if the last block may have `cache_control`. */
+  readonly isCacheable: boolean;
+  readonly startsWithThinking: boolean;
+  readonly hasResults: boolean;
 }
 
 /** Encodes a message's content for the Messages API, results first, without parts the API refuses. */
 function encodeMessage(message: Message): EncodedMessage {
   const content: readonly ContentBlock[] = message.content;
-  const answers = message.role === "user" && content.some((block) => block.type === "tool_result");
-  const ordered = answers ? resultsFirst(content) : content;
+  const hasResults = message.role === "user" && content.some((block) => block.type === "tool_result");
+  const ordered = hasResults ? resultsFirst(content) : content;
   const blocks: string[] = [];
   let last: ContentBlock | undefined;
-  let thinks = false;
+  let startsWithThinking = false;
   for (const block of ordered) {
     const value = encodeBlock(block);
     if (value === undefined) continue;
-    if (blocks.length === 0) thinks = block.type === "thinking";
+    if (blocks.length === 0) startsWithThinking = block.type === "thinking";
     blocks.push(JSON.stringify(value));
     last = block;
   }
@@ -256,9 +253,9 @@ function encodeMessage(message: Message): EncodedMessage {
     role: message.role,
     blocks: blocks.join(","),
     count: blocks.length,
-    cacheable: last !== undefined && last.type !== "thinking" && ownData(last, "block") === undefined,
-    thinks,
-    answers,
+    isCacheable: last !== undefined && last.type !== "thinking" && ownData(last, "block") === undefined,
+    startsWithThinking,
+    hasResults,
   };
 }
 

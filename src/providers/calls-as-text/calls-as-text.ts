@@ -10,6 +10,7 @@ import {
 } from "../../core/message/message.ts";
 import { modelWith } from "../../core/model/answer.ts";
 import type { FinishPart, Model, ModelRequest, StreamPart, ToolSpec } from "../../core/model/model.ts";
+import { imagesOf } from "../wire.ts";
 
 /**
  * Wraps a model without native tool calls so that it makes them in text: the system prompt describes the
@@ -20,15 +21,15 @@ import type { FinishPart, Model, ModelRequest, StreamPart, ToolSpec } from "../.
 export function callsAsText(model: Model): Model {
   /** Converts each message once: encoders recognise messages by identity. */
   const known = new WeakMap<Message, Message>();
-  const inWords = (message: Message): Message => {
-    const words = known.get(message) ?? worded(message);
-    known.set(message, words);
-    return words;
+  const toTextMessage = (message: Message): Message => {
+    const textMessage = known.get(message) ?? messageAsText(message);
+    known.set(message, textMessage);
+    return textMessage;
   };
   return modelWith(model, async function* (request, options = {}) {
     const { tools = [] } = request;
     let reader = new AnswerReader(tools);
-    for await (const part of model.stream(requestInWords(request, inWords), options)) {
+    for await (const part of model.stream(requestAsText(request, toTextMessage), options)) {
       if (part.type === "retry") reader = new AnswerReader(tools);
       yield* reader.take(part);
     }
@@ -37,16 +38,16 @@ export function callsAsText(model: Model): Model {
 
 const STOP = "\nObservation:";
 
-function requestInWords(
+function requestAsText(
   { tools = [], toolChoice, parallelToolCalls: _parallel, ...request }: ModelRequest,
-  inWords: (message: Message) => Message,
+  toTextMessage: (message: Message) => Message,
 ): ModelRequest {
-  const messages = request.messages.map(inWords);
+  const messages = request.messages.map(toTextMessage);
   if (tools.length === 0 || toolChoice === "none") return { ...request, messages };
   const { system = "", stopSequences = [] } = request;
   return {
     ...request,
-    messages: toolChoice === undefined || toolChoice === "auto" ? messages : demanded(messages, toolChoice),
+    messages: toolChoice === undefined || toolChoice === "auto" ? messages : withDemand(messages, toolChoice),
     system: `${system}${system === "" ? "" : "\n\n"}${instructions(tools)}`,
     stopSequences: [...stopSequences, STOP],
   };
@@ -66,33 +67,31 @@ function instructions(tools: readonly ToolSpec[]): string {
 }
 
 /** A tool choice cannot be forced, so the prompt asks for it. */
-function demanded(messages: readonly Message[], choice: ModelRequest["toolChoice"]): readonly Message[] {
+function withDemand(messages: readonly Message[], choice: ModelRequest["toolChoice"]): readonly Message[] {
   const what = typeof choice === "object" ? `the tool ${choice.name}` : "a tool";
   return [...messages, { role: "user", content: [{ type: "text", text: `Use ${what} now.` }] }];
 }
 
-function worded(message: Message): Message {
+function messageAsText(message: Message): Message {
   const blocks = message.content as readonly ContentBlock[];
   if (!blocks.some(({ type }) => type === "tool_use" || type === "tool_result")) return message;
-  if (message.role === "user") return { ...message, content: blocks.flatMap(observation) };
+  if (message.role === "user") return { ...message, content: blocks.flatMap(toObservation) };
   const text = blocks.map((block) => {
     if (block.type === "text") return block.text;
-    return block.type === "tool_use" ? actionOf(block) : "";
+    return block.type === "tool_use" ? actionText(block) : "";
   });
   const content = [{ type: "text", text: text.filter((each) => each !== "").join("\n") } as const];
   return { ...message, content };
 }
 
-function actionOf({ name, input, invalid_input }: Extract<ContentBlock, { type: "tool_use" }>): string {
+function actionText({ name, input, invalid_input }: Extract<ContentBlock, { type: "tool_use" }>): string {
   return `Action: ${name}\nAction Input: ${invalid_input?.raw ?? JSON.stringify(input)}`;
 }
 
-function observation(block: ContentBlock): readonly (TextBlock | ImageBlock)[] {
+function toObservation(block: ContentBlock): readonly (TextBlock | ImageBlock)[] {
   if (block.type === "text" || block.type === "image") return [block];
   if (block.type !== "tool_result") return [];
-  const images =
-    typeof block.content === "string" ? [] : block.content.filter(({ type }) => type === "image");
-  return [{ type: "text", text: `Observation: ${resultText(block)}` }, ...(images as readonly ImageBlock[])];
+  return [{ type: "text", text: `Observation: ${resultText(block)}` }, ...imagesOf(block)];
 }
 
 function resultText({ content, is_error }: ToolResultBlock): string {
@@ -110,7 +109,7 @@ class AnswerReader {
   /** The current line, while it may still begin a call. */
   #line = "";
   /** True if the beginning of the current line was already emitted. */
-  #isSaid = false;
+  #isLineEmitted = false;
   #action: string | undefined;
 
   constructor(tools: readonly ToolSpec[]) {
@@ -130,12 +129,12 @@ class AnswerReader {
 
   *#text(given: string): Generator<StreamPart> {
     let text = given;
-    if (this.#isSaid) {
+    if (this.#isLineEmitted) {
       // A line that begins with something else contains no call.
       const end = text.indexOf("\n") + 1;
-      yield this.#said(end === 0 ? text : text.slice(0, end));
+      yield this.#textDelta(end === 0 ? text : text.slice(0, end));
       if (end === 0) return;
-      this.#isSaid = false;
+      this.#isLineEmitted = false;
       text = text.slice(end);
     }
     if (this.#action !== undefined) {
@@ -150,16 +149,16 @@ class AnswerReader {
         this.#line = "";
         return;
       }
-      if (at < lines.length - 1) yield this.#said(`${line}\n`);
+      if (at < lines.length - 1) yield this.#textDelta(`${line}\n`);
     }
     if (this.#line === "" || mayBeginAction(this.#line)) return;
-    yield this.#said(this.#line);
+    yield this.#textDelta(this.#line);
     this.#line = "";
-    this.#isSaid = true;
+    this.#isLineEmitted = true;
   }
 
   *#finish(part: FinishPart): Generator<StreamPart> {
-    if (this.#action === undefined && this.#line !== "") yield this.#said(this.#line);
+    if (this.#action === undefined && this.#line !== "") yield this.#textDelta(this.#line);
     if (this.#action === undefined) {
       yield part;
       return;
@@ -175,12 +174,11 @@ class AnswerReader {
     yield cut ? part : { ...part, finishReason: { ...part.finishReason, unified: "tool_use" } };
   }
 
-  #said(text: string): StreamPart {
+  #textDelta(text: string): StreamPart {
     return { type: "text_delta", index: this.#textIndex, text };
   }
 }
 
-/** A call parsed from the text of an answer. */
 interface ActionText extends ParsedToolInput {
   readonly name: string;
 }
@@ -189,18 +187,16 @@ const ACTION = /^[ \t]*(?:[*_]{2})?action(?:[*_]{2})?[ \t]*:(?:[*_]{2})?[ \t]*/i
 const INPUT = /^[ \t]*(?:[*_]{2})?action[ _]input(?:[*_]{2})?[ \t]*:(?:[*_]{2})?[ \t]*/im;
 const OBSERVATION = /^[ \t]*(?:[*_]{2})?observation(?:[*_]{2})?[ \t]*:/im;
 
-/** True if a line begins a call. */
 function beginsAction(line: string): boolean {
   return ACTION.test(line);
 }
 
-/** True if an incomplete line may still begin a call. */
 function mayBeginAction(line: string): boolean {
-  const begun = line
+  const start = line
     .trimStart()
     .replace(/^[*_]+/, "")
     .toLowerCase();
-  return begun.length < 40 && ("action:".startsWith(begun.replaceAll(/[*_ ]/g, "")) || beginsAction(line));
+  return start.length < 40 && ("action:".startsWith(start.replaceAll(/[*_ ]/g, "")) || beginsAction(line));
 }
 
 /**
@@ -213,33 +209,33 @@ function parseAction(text: string, tools: readonly ToolSpec[], cut: boolean): Ac
   const body = text.slice(0, OBSERVATION.exec(text)?.index).replace(ACTION, "");
   const input = INPUT.exec(body);
   if (input !== null)
-    return call(body.slice(0, input.index), body.slice(input.index + input[0].length), { tools, cut });
-  const whole = parseToolInput(unfenced(body));
+    return toAction(body.slice(0, input.index), body.slice(input.index + input[0].length), { tools, cut });
+  const whole = parseToolInput(withoutFence(body));
   if (whole.invalid_input === undefined && body.trim() !== "") {
     const { name, tool, action, ...rest } = whole.input;
     const given = rest["arguments"] ?? rest["action_input"] ?? rest["input"] ?? rest["parameters"] ?? {};
-    return call(String(name ?? tool ?? action ?? ""), given, { tools, cut });
+    return toAction(String(name ?? tool ?? action ?? ""), given, { tools, cut });
   }
   const [, name = body, , inside = ""] = /^\s*([\w.-]+)\s*([[(])([\s\S]*)[\])]\s*$/.exec(body) ?? [];
-  return call(name, inside, { tools, cut });
+  return toAction(name, inside, { tools, cut });
 }
 
-function call(
+function toAction(
   name: string,
   input: unknown,
   { tools, cut }: { readonly tools: readonly ToolSpec[]; readonly cut: boolean },
 ): ActionText {
   const wanted = name.trim().replace(/^[`"'*]+|[`"'*.]+$/g, "");
   const tool = tools.find((each) => each.name.toLowerCase() === wanted.toLowerCase());
-  const text = typeof input === "string" ? unfenced(input) : JSON.stringify(input);
+  const text = typeof input === "string" ? withoutFence(input) : JSON.stringify(input);
   const parsed = parseToolInput(text, { truncated: cut && text !== "" });
-  const only = parsed.invalid_input === undefined || cut ? undefined : onlyTextOf(tool);
+  const only = parsed.invalid_input === undefined || cut ? undefined : soleTextParameter(tool);
   const value = text.replace(/^(["'])([\s\S]*)\1$/, "$2");
   return { name: tool?.name ?? wanted, ...(only === undefined ? parsed : { input: { [only]: value } }) };
 }
 
 /** The argument of a tool that takes a single string, for which plain text is unambiguous. */
-function onlyTextOf(tool: ToolSpec | undefined): string | undefined {
+function soleTextParameter(tool: ToolSpec | undefined): string | undefined {
   const properties = Object.entries(
     (tool?.parameters["properties"] ?? {}) as Record<string, { type?: unknown }>,
   );
@@ -248,7 +244,7 @@ function onlyTextOf(tool: ToolSpec | undefined): string | undefined {
   return properties.find(([each]) => each === name)?.[1]?.type === "string" ? name : undefined;
 }
 
-function unfenced(text: string): string {
+function withoutFence(text: string): string {
   return text
     .trim()
     .replace(/^```\w*\n?([\s\S]*?)\n?```[\s\S]*$/, "$1")

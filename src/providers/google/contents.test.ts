@@ -232,28 +232,3 @@ it("puts a word of the user in front of a conversation that begins with an answe
     { role: "user", parts: [{ text: "hi" }] },
   ]);
 });
-
-describe("continuation", () => {
-  const half = (token: string): Message =>
-    assistantMessage([
-      { type: "text", text: "half" },
-      { type: "thinking", thinking: "", provider_data: { google: { continuationToken: token } } },
-    ]);
-
-  it("asks for the rest of a paused answer with its last token in place of the answer", () => {
-    expect(body({ messages: [hi, half("T1"), half("T2")] })).toEqual({
-      contents: [{ role: "user", parts: [{ text: "hi" }] }],
-      continuationToken: "T2",
-    });
-  });
-
-  it("sends the halves as one answer once the conversation has gone on", () => {
-    expect(body({ messages: [hi, half("T1"), assistantMessage("rest"), userMessage("next")] })).toEqual({
-      contents: [
-        { role: "user", parts: [{ text: "hi" }] },
-        { role: "model", parts: [{ text: "half" }, { text: "rest" }] },
-        { role: "user", parts: [{ text: "next" }] },
-      ],
-    });
-  });
-});

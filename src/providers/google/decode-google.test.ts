@@ -281,21 +281,6 @@ describe("the finish reason", () => {
     });
   });
 
-  it("of a paused answer keeps the token that fetches the rest", () => {
-    const paused: GoogleChunk = {
-      candidates: [
-        { content: { parts: [{ text: "half" }] }, finishReason: "CONTINUATION", continuationToken: "T" },
-      ],
-    };
-    expect(decode([paused]).answer).toMatchObject({
-      content: [
-        { type: "text", text: "half" },
-        { type: "thinking", thinking: "", provider_data: { google: { continuationToken: "T" } } },
-      ],
-      finish: { finishReason: { unified: "pause", raw: "CONTINUATION" } },
-    });
-  });
-
   it("of a blocked prompt is a refusal with the reason", () => {
     const { answer } = decode([
       { promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, usageMetadata: { promptTokenCount: 4 } },

@@ -15,7 +15,7 @@ import {
 import type { Effort, ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { serialiseOnce } from "../serialise-once.ts";
 import { imagesOf, sentToolName, type WireRequest, type WireTarget, wireHeaders } from "../wire.ts";
-import type { GoogleMediaPart, GooglePart, GoogleProviderData } from "./google-json.ts";
+import type { GooglePart, GoogleProviderData } from "./google-json.ts";
 
 /**
  * Creates the encoder for one model and `POST {base}/models/{id}:streamGenerateContent?alt=sse`.
@@ -36,23 +36,23 @@ import type { GoogleMediaPart, GooglePart, GoogleProviderData } from "./google-j
  */
 export function createGoogleEncoder(target: WireTarget): (request: ModelRequest) => WireRequest {
   const modelId = target.modelId.toLowerCase();
-  const takesSystem = !/gemma-3/.test(modelId);
-  const form: ContentsForm = {
+  const hasSystemInstruction = !/gemma-3/.test(modelId);
+  const options: ContentsForm = {
     isModern: !isOld(modelId),
     withIds: target.quirks?.["functionCallIds"] !== false,
   };
-  const transcript = createContentsWriter(form);
+  const transcript = createContentsWriter(options);
   const declaration = serialiseOnce(writeDeclaration);
   const url = urlFor(target);
   const headers = wireHeaders(target, { "x-goog-api-key": target.apiKey || undefined });
   return (request) => {
     const { system = "", messages } = request;
     const options = request.providerOptions?.["google"] ?? {};
-    const contents = withPreamble(transcript(withoutPaused(messages)), takesSystem ? "" : system);
+    const contents = withPreamble(transcript(messages), hasSystemInstruction ? "" : system);
     if (contents === "")
       throw misuse("The request has no text, image or tool result to send. Add a message.");
-    let body = `{"contents":[${beginningWithUser(contents)}]`;
-    if (takesSystem && system !== "")
+    let body = `{"contents":[${startingWithUser(contents)}]`;
+    if (hasSystemInstruction && system !== "")
       body += `,"systemInstruction":{"parts":[{"text":${JSON.stringify(system)}}]}`;
     const declared = (request.tools ?? []).map(declaration);
     const tools = declared.length === 0 ? [] : [`{"functionDeclarations":[${declared.join(",")}]}`];
@@ -90,7 +90,6 @@ function settings(request: ModelRequest, modelId: string, options: JsonObject): 
   return {
     toolConfig: Object.keys(calling).length > 0 ? calling : undefined,
     generationConfig: Object.values(generation).some((value) => value !== undefined) ? generation : undefined,
-    continuationToken: continuationToken(request.messages),
     ...rest,
   };
 }
@@ -112,11 +111,11 @@ function jsonList(value: Json | undefined): readonly Json[] {
 
 /** Without arguments there are no parameters. */
 function writeDeclaration({ name, description, parameters }: ToolSpec): string {
-  const declared = takesNothing(parameters) ? {} : { parametersJsonSchema: parameters };
+  const declared = hasNoParameters(parameters) ? {} : { parametersJsonSchema: parameters };
   return JSON.stringify({ name, description, ...declared });
 }
 
-function takesNothing(schema: JsonSchema): boolean {
+function hasNoParameters(schema: JsonSchema): boolean {
   return Object.entries(schema).every(([key, value]) => {
     if (key === "properties" || key === "required") return Object.keys(Object(value)).length === 0;
     if (key === "additionalProperties") return value === false;
@@ -127,7 +126,6 @@ function takesNothing(schema: JsonSchema): boolean {
 const USER = '{"role":"user","parts":[';
 const MODEL = '{"role":"model","parts":[';
 
-/** Contents with a leading user text. */
 function withPreamble(contents: string, preamble: string): string {
   if (preamble === "") return contents;
   const first = `${USER}${JSON.stringify({ text: preamble })}`;
@@ -136,22 +134,10 @@ function withPreamble(contents: string, preamble: string): string {
 }
 
 /** Contents that begin with an answer, e.g. a greeting, get a user text in front. */
-function beginningWithUser(contents: string): string {
+function startingWithUser(contents: string): string {
   return contents.startsWith(MODEL)
     ? `${USER}{"text":"(The conversation begins with your message.)"}]},${contents}`
     : contents;
-}
-
-/** The token of a final answer that the provider paused; `undefined` if there is none. */
-function continuationToken(messages: readonly Message[]): string | undefined {
-  const last = messages.at(-1);
-  return last?.role === "assistant" ? googleData(last.content.at(-1))?.continuationToken : undefined;
-}
-
-/** An answer to be continued is not sent: its token stands for it. */
-function withoutPaused(messages: readonly Message[]): readonly Message[] {
-  if (continuationToken(messages) === undefined) return messages;
-  return messages.slice(0, messages.findLastIndex(({ role }) => role === "user") + 1);
 }
 
 function googleData(block: AssistantBlock | undefined): GoogleProviderData | undefined {
@@ -161,29 +147,27 @@ function googleData(block: AssistantBlock | undefined): GoogleProviderData | und
 interface ContentsForm {
   /** Gemini 3 and later: images inside function responses, calls with a signature. */
   readonly isModern: boolean;
-  /** Calls and responses carry their ids. */
   readonly withIds: boolean;
 }
 
-/** Names of calls by id. */
 type CallNames = ReadonlyMap<string, string>;
 
 /** Messages as contents; adjacent ones of one role are merged. Each message is serialised once. */
-function createContentsWriter(form: ContentsForm): (messages: readonly Message[]) => string {
-  const answers = serialiseOnce(({ content }: AssistantMessage) => written(modelParts(content, form)));
+function createContentsWriter(options: ContentsForm): (messages: readonly Message[]) => string {
+  const answers = serialiseOnce(({ content }: AssistantMessage) => toJson(modelParts(content, options)));
   // Results name their calls, which are in another message.
   const users = new WeakMap<UserMessage, { readonly names: string; readonly text: string }>();
   const userText = (message: UserMessage, calls: CallNames): string => {
     const names = message.content.map((block) => callName(block, calls)).join("\n");
     let known = users.get(message);
-    if (known?.names !== names) known = { names, text: written(userParts(message.content, calls, form)) };
+    if (known?.names !== names) known = { names, text: toJson(userParts(message.content, calls, options)) };
     users.set(message, known);
     return known.text;
   };
   return (messages) => {
     const calls = new Map<string, string>();
     let text = "";
-    let before: Message["role"] | undefined;
+    let previousRole: Message["role"] | undefined;
     for (const message of messages) {
       const { role } = message;
       const parts = role === "user" ? userText(message, calls) : answers(message);
@@ -191,21 +175,21 @@ function createContentsWriter(form: ContentsForm): (messages: readonly Message[]
         for (const { id, name } of toolCallsOf(message)) calls.set(id, sentToolName(name));
       if (parts === "") continue;
       const opened = `${role === "user" ? USER : MODEL}${parts}`;
-      text += role === before ? `,${parts}` : `${before === undefined ? "" : "]},"}${opened}`;
-      before = role;
+      text += role === previousRole ? `,${parts}` : `${previousRole === undefined ? "" : "]},"}${opened}`;
+      previousRole = role;
     }
     return text === "" ? "" : `${text}]}`;
   };
 }
 
-function written(parts: readonly GooglePart[]): string {
+function toJson(parts: readonly GooglePart[]): string {
   return parts.map((part) => JSON.stringify(part)).join(",");
 }
 
 function userParts(
   blocks: readonly UserBlock[],
   calls: CallNames,
-  form: ContentsForm,
+  options: ContentsForm,
 ): readonly GooglePart[] {
   const responses: GooglePart[] = [];
   const promoted: GooglePart[] = [];
@@ -217,9 +201,9 @@ function userParts(
     } else {
       const name = callName(block, calls);
       const images = imagesOf(block).map(mediaPart);
-      responses.push(functionResponse(block, name, images, form));
+      responses.push(functionResponse(block, name, images, options));
       // Older models accept no images inside.
-      if (!form.isModern && images.length > 0) promoted.push({ text: `Result of ${name}:` }, ...images);
+      if (!options.isModern && images.length > 0) promoted.push({ text: `Result of ${name}:` }, ...images);
     }
   }
   return [...responses, ...promoted, ...rest];
@@ -228,7 +212,7 @@ function userParts(
 function functionResponse(
   { tool_use_id: id, content, is_error }: ToolResultBlock,
   name: string,
-  images: readonly GoogleMediaPart[],
+  images: readonly GooglePart[],
   { isModern, withIds }: ContentsForm,
 ): GooglePart {
   const hasText = typeof content === "string" || content.some(({ type }) => type === "text");
@@ -248,7 +232,7 @@ function callName(block: UserBlock, calls: CallNames): string {
   return block.type === "tool_result" ? (calls.get(block.tool_use_id) ?? "unknown_tool") : "";
 }
 
-function mediaPart({ source }: ImageBlock): GoogleMediaPart {
+function mediaPart({ source }: ImageBlock): GooglePart {
   if (source.type === "base64") return { inlineData: { mimeType: source.media_type, data: source.data } };
   const [, inlineType, data = ""] = /^data:([^;,]+);base64,(.*)$/s.exec(source.url) ?? [];
   if (inlineType !== undefined) return { inlineData: { mimeType: inlineType, data } };
@@ -258,7 +242,7 @@ function mediaPart({ source }: ImageBlock): GoogleMediaPart {
 }
 
 /** Replaces a missing signature: https://ai.google.dev/gemini-api/docs/thought-signatures. */
-const SKIP = { thoughtSignature: "skip_thought_signature_validator" };
+const SKIP_SIGNATURE = { thoughtSignature: "skip_thought_signature_validator" };
 
 function modelParts(
   blocks: readonly AssistantBlock[],
@@ -272,7 +256,7 @@ function modelParts(
     if (block.type === "tool_use") {
       const { id, name, input } = block;
       const functionCall = { ...(withIds ? { id } : {}), name: sentToolName(name), args: input };
-      parts.push({ functionCall, ...(isModern && block === firstCall ? SKIP : {}), ...signed });
+      parts.push({ functionCall, ...(isModern && block === firstCall ? SKIP_SIGNATURE : {}), ...signed });
     } else if (part !== undefined) parts.push(part);
     else if (block.type === "text") {
       if (block.text !== "" || thoughtSignature !== undefined) parts.push({ text: block.text, ...signed });

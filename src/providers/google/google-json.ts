@@ -13,11 +13,6 @@ export interface GoogleFunctionCall {
   readonly partialArgs?: unknown;
 }
 
-/** An image in a request: base64, or its address. */
-export type GoogleMediaPart =
-  | { readonly inlineData: { readonly mimeType: string; readonly data: string } }
-  | { readonly fileData: { readonly mimeType?: string; readonly fileUri: string } };
-
 /** One part of a content. Any of them may have a `thoughtSignature`, which returns on the same part. */
 export interface GooglePart {
   readonly text?: string;
@@ -44,8 +39,6 @@ export interface GoogleCandidate {
   readonly content?: { readonly role?: string; readonly parts?: readonly GooglePart[] };
   readonly finishReason?: string;
   readonly finishMessage?: string;
-  /** With `finishReason` `CONTINUATION`: the token to fetch the rest of the answer. */
-  readonly continuationToken?: string;
   readonly groundingMetadata?: unknown;
   readonly citationMetadata?: unknown;
   readonly urlContextMetadata?: unknown;
@@ -58,16 +51,12 @@ export interface GoogleChunk {
   readonly usageMetadata?: GoogleUsage;
   readonly modelVersion?: string;
   readonly responseId?: string;
-  /** `google.rpc.Status`. */
   readonly error?: unknown;
 }
 
-/** The `google` part of a block's `provider_data`. */
 export interface GoogleProviderData {
-  /** One of the provider's own parts, which is returned unchanged. */
   readonly part?: GooglePart;
   readonly thoughtSignature?: string;
-  /** True if the text is a thought summary; absent if there is only a signature or token. */
+  /** True if the text is a thought summary; absent if there is only a signature. */
   readonly thought?: boolean;
-  readonly continuationToken?: string;
 }

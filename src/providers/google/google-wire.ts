@@ -12,7 +12,7 @@ import {
 } from "../../core/message/message.ts";
 import type { FinishReason, StreamPart } from "../../core/model/model.ts";
 import { answerError, incompleteAnswer, reportedError, wordsOf } from "../provider-errors.ts";
-import { createDeltaTemplate, parseEvent } from "../server-events.ts";
+import { parseEvent } from "../server-events.ts";
 import { finishPart, type Wire, type WireDecoder, type WireTarget, wordOf } from "../wire.ts";
 import { createGoogleEncoder } from "./encode-google.ts";
 import type {
@@ -57,22 +57,16 @@ export const googleWire: Wire = {
 export class GoogleDecoder implements WireDecoder {
   readonly #emit: (part: StreamPart) => void;
   readonly #target: WireTarget;
-  readonly #templates = {
-    text: createDeltaTemplate(COUNTERS),
-    thinking: createDeltaTemplate(COUNTERS),
-  } as const;
   readonly #callIds = new Set<string>();
   #index = -1;
-  #open: "text" | "thinking" | undefined;
-  #last: GoogleCandidate | undefined;
-  #blocked: GoogleChunk["promptFeedback"];
-  #sources: Sources = {};
+  #openKind: "text" | "thinking" | undefined;
+  #lastCandidate: GoogleCandidate | undefined;
+  #promptFeedback: GoogleChunk["promptFeedback"];
+  #citations: Sources = {};
   #usage: GoogleUsage | undefined;
-  /** The last event if only its text was read. Its token counts matter if no later event has any. */
-  #unparsed: string | undefined;
   #model: string | undefined;
   #responseId: string | undefined;
-  #ended = false;
+  #isEnded = false;
 
   constructor(emit: (part: StreamPart) => void, target: WireTarget) {
     this.#emit = emit;
@@ -80,50 +74,34 @@ export class GoogleDecoder implements WireDecoder {
   }
 
   readonly event = (_event: string, data: string): void => {
-    const kind = this.#open === "thinking" ? "thinking" : "text";
-    const text = this.#templates[kind].match(data);
-    if (text !== undefined) {
-      this.#unparsed = data;
-      if (text !== "") this.#text(text, kind);
-      return;
-    }
     if (data === "[DONE]") return;
     const chunk: GoogleChunk = parseEvent(data);
     if (isRecord(chunk.error)) throw reportedError(wordsOf({ error: chunk.error }), { target: this.#target });
-    this.#counts(chunk);
+    if (isRecord(chunk.usageMetadata)) this.#usage = chunk.usageMetadata;
     this.#model ??= chunk.modelVersion;
     this.#responseId ??= chunk.responseId;
-    if (typeof chunk.promptFeedback?.blockReason === "string") this.#blocked ??= chunk.promptFeedback;
+    if (typeof chunk.promptFeedback?.blockReason === "string") this.#promptFeedback ??= chunk.promptFeedback;
     const candidate = chunk.candidates?.[0];
     if (typeof candidate === "object" && candidate !== null) this.#candidate(candidate);
-    const plain = plainKind(chunk);
-    if (plain !== undefined) this.#templates[plain].learn(data, "text");
   };
 
   readonly end = (): void => {
     const finishReason = this.#finishReason();
-    if (this.#unparsed !== undefined) this.#counts(parseEvent(this.#unparsed));
-    if (Object.keys(this.#sources).length > 0) this.#emitOwn(this.#sources);
-    this.#ended = true;
+    if (Object.keys(this.#citations).length > 0) this.#emitOwn(this.#citations);
+    this.#isEnded = true;
     const named = { model: this.#model, id: this.#responseId };
     this.#emit(finishPart(finishReason, googleUsage(this.#usage), named));
   };
 
-  readonly done = (): boolean => this.#ended;
-
-  #counts({ usageMetadata }: GoogleChunk): void {
-    if (!isRecord(usageMetadata)) return;
-    this.#usage = usageMetadata;
-    this.#unparsed = undefined;
-  }
+  readonly done = (): boolean => this.#isEnded;
 
   #candidate(candidate: GoogleCandidate): void {
     const parts = candidate.content?.parts;
     if (Array.isArray(parts)) for (const part of parts) if (isRecord(part)) this.#part(part);
-    if (typeof candidate.finishReason === "string") this.#last = candidate;
+    if (typeof candidate.finishReason === "string") this.#lastCandidate = candidate;
     const { groundingMetadata, citationMetadata, urlContextMetadata } = candidate;
     const sources = defined({ groundingMetadata, citationMetadata, urlContextMetadata });
-    if (Object.keys(sources).length > 0) this.#sources = { ...this.#sources, ...sources };
+    if (Object.keys(sources).length > 0) this.#citations = { ...this.#citations, ...sources };
   }
 
   #part(part: GooglePart): void {
@@ -139,18 +117,18 @@ export class GoogleDecoder implements WireDecoder {
   }
 
   #text(text: string, kind: "text" | "thinking"): void {
-    if (this.#open !== kind) {
-      this.#open = kind;
+    if (this.#openKind !== kind) {
+      this.#openKind = kind;
       this.#index += 1;
     }
     this.#emit({ type: kind === "text" ? "text_delta" : "thinking_delta", index: this.#index, text });
   }
 
   #signedText(text: string, thought: boolean, thoughtSignature: string): void {
-    this.#open = undefined;
+    this.#openKind = undefined;
     if (text === "") this.#index += 1;
     else this.#text(text, thought ? "thinking" : "text");
-    this.#open = undefined;
+    this.#openKind = undefined;
     const provider_data = { google: thought ? { thought, thoughtSignature } : { thoughtSignature } };
     const block: AssistantBlock =
       text !== "" && !thought
@@ -159,9 +137,8 @@ export class GoogleDecoder implements WireDecoder {
     this.#emit({ type: "block", index: this.#index, block });
   }
 
-  /** Emits a separate block. */
   #block(block: AssistantBlock): void {
-    this.#open = undefined;
+    this.#openKind = undefined;
     this.#index += 1;
     if (block.type === "tool_use")
       this.#emit({ type: "tool_call_start", index: this.#index, id: block.id, name: block.name });
@@ -174,7 +151,7 @@ export class GoogleDecoder implements WireDecoder {
   }
 
   #functionCall(call: GoogleFunctionCall, thoughtSignature: string | undefined): void {
-    if (call.partialArgs !== undefined) throw argumentsInPieces();
+    if (call.partialArgs !== undefined) throw streamedArgumentsError();
     const args = call.args ?? {};
     this.#block({
       type: "tool_use",
@@ -195,7 +172,7 @@ export class GoogleDecoder implements WireDecoder {
   }
 
   #finishReason(): FinishReason {
-    const { finishReason: raw, finishMessage } = this.#last ?? {};
+    const { finishReason: raw, finishMessage } = this.#lastCandidate ?? {};
     if (raw === undefined) return this.#blockedPrompt();
     if (raw === "MALFORMED_RESPONSE") {
       throw new NanoAgentError("invalid_response", `The model's answer was malformed (${raw}). Try again.`, {
@@ -203,10 +180,9 @@ export class GoogleDecoder implements WireDecoder {
       });
     }
     if (raw === "MALFORMED_FUNCTION_CALL" || raw === "UNEXPECTED_TOOL_CALL") {
-      this.#block(brokenCall(this.#callId(undefined), wordOf(finishMessage)));
+      this.#block(malformedCall(this.#callId(undefined), wordOf(finishMessage)));
       return { unified: "tool_use", raw };
     }
-    if (raw === "CONTINUATION") return this.#continuation(raw);
     const unified = UNIFIED.get(raw) ?? "other";
     if (this.#callIds.size > 0 && (unified === "other" || unified === "stop"))
       return { unified: "tool_use", raw };
@@ -214,37 +190,17 @@ export class GoogleDecoder implements WireDecoder {
   }
 
   #blockedPrompt(): FinishReason {
-    const { blockReason: raw, blockReasonMessage } = this.#blocked ?? {};
+    const { blockReason: raw, blockReasonMessage } = this.#promptFeedback ?? {};
     if (raw === undefined) throw incompleteAnswer(this.#target.provider, this.#target.modelId);
     return { unified: "refusal", raw, ...defined({ detail: wordOf(blockReasonMessage) || undefined }) };
   }
-
-  #continuation(raw: string): FinishReason {
-    const continuationToken = this.#last?.continuationToken;
-    if (typeof continuationToken !== "string") return { unified: "length", raw };
-    this.#block({ type: "thinking", thinking: "", provider_data: { google: { continuationToken } } });
-    return { unified: "pause", raw };
-  }
-}
-
-/** Counters that grow from event to event along with the text. */
-const COUNTERS = ["candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount"];
-
-/** The kind of an event with one piece of text and otherwise only fields that every event has. */
-function plainKind({ candidates, promptFeedback }: GoogleChunk): "text" | "thinking" | undefined {
-  const candidate = candidates?.[0];
-  const parts = candidate?.content?.parts;
-  if (candidates?.length !== 1 || parts?.length !== 1 || promptFeedback !== undefined) return undefined;
-  const part = parts[0];
-  if (candidate?.finishReason !== undefined || typeof part?.text !== "string") return undefined;
-  const isPlain = Object.keys(part).every((key) => key === "text" || key === "thought");
-  if (!isPlain) return undefined;
-  return part.thought === true ? "thinking" : "text";
 }
 
 const UNIFIED: ReadonlyMap<string, FinishReason["unified"]> = new Map([
   ["STOP", "stop"],
   ["MAX_TOKENS", "length"],
+  // A pause, which only a token of a preview feature resumes.
+  ["CONTINUATION", "length"],
   ["SAFETY", "refusal"],
   ["RECITATION", "refusal"],
   ["LANGUAGE", "refusal"],
@@ -263,14 +219,14 @@ const PLAIN_FIELDS: ReadonlySet<string> = new Set(["text", "thought", "thoughtSi
 
 type Sources = Pick<GoogleCandidate, "groundingMetadata" | "citationMetadata" | "urlContextMetadata">;
 
-function argumentsInPieces(): NanoAgentError {
+function streamedArgumentsError(): NanoAgentError {
   return misuse(
     "The arguments of a call came in pieces. Take streamFunctionCallArguments out of the provider options.",
   );
 }
 
 /** The call the API could not parse: `Malformed function call: print(default_api.read(path='a'))`. */
-function brokenCall(id: string, message: string): ToolUseBlock {
+function malformedCall(id: string, message: string): ToolUseBlock {
   const name =
     /\bdefault_api\.([\w.:-]+?)\s*\(/.exec(message)?.[1] ??
     /\bcall:(?:default_api:)?([\w.-]+)/.exec(message)?.[1];

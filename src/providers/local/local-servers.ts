@@ -16,7 +16,6 @@ import {
 import { parseModelName } from "../model-info.ts";
 import { providerWords, saysLoading } from "../provider-errors.ts";
 
-/** Supported local servers. */
 export type LocalProvider = "ollama" | "lmstudio" | "llamacpp" | "vllm";
 
 /** Default address of each server, in order of preference. */
@@ -49,7 +48,6 @@ export interface ProbeLocalOptions {
   readonly baseUrls?: { readonly [P in LocalProvider]?: string };
 }
 
-/** A request to a local server. */
 export type ServerFetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface LocalServerOptions extends AddressOptions, Pick<ModelSearch, "waits"> {
@@ -58,10 +56,7 @@ export interface LocalServerOptions extends AddressOptions, Pick<ModelSearch, "w
   readonly clock?: Clock;
 }
 
-/**
- * Milliseconds for a server to describe itself and its model. If none listens, nobody waits; a machine busy
- * with its model may need the time.
- */
+/** Milliseconds for a server to describe itself and its model: one that is busy may need the time. */
 const ANSWER_MS = 2_000;
 /** Delay between two checks of a server that is loading its model, and the maximum wait. */
 const LOADING_STEP_MS = 1_000;
@@ -80,7 +75,7 @@ export function findLocalServers(options: LocalServerOptions): Promise<readonly 
 export async function firstLocalModel(
   options: LocalServerOptions & ModelSearch,
 ): Promise<FoundModel | undefined> {
-  return untilLoaded(options, async (): Promise<Look<FoundModel | undefined>> => {
+  return waitUntilLoaded(options, async (): Promise<Probe<FoundModel | undefined>> => {
     const all = await findLocalServers(options);
     const servers = all.filter(({ baseUrl }) => baseUrl === (options.baseUrl ?? baseUrl));
     const server = servers.find(({ models }) => models.length > 0);
@@ -120,25 +115,25 @@ export async function localModelFacts(name: string, options: LocalServerOptions)
     .flat()
     .map((each) => variable(options.environment, each))
     .find(Boolean);
-  return untilLoaded(options, async () => {
+  return waitUntilLoaded(options, async () => {
     const ask = askServer(baseUrl, ANSWER_MS, options.fetch, apiKey);
     const read = await readModelFacts(preset?.name ?? provider, id, ask);
     return read === LOADING ? { found: {}, loadingAt: baseUrl } : { found: read };
   });
 }
 
-interface Look<T> {
+interface Probe<T> {
   readonly found: T;
   readonly loadingAt?: string;
 }
 
 /** If requested, keeps checking while a server loads its model, and announces it once. */
-async function untilLoaded<T>(
+async function waitUntilLoaded<T>(
   { waits = false, onNotice, clock = systemClock }: LocalServerOptions,
-  look: () => Promise<Look<T>>,
+  probe: () => Promise<Probe<T>>,
 ): Promise<T> {
   for (let waitedMs = 0; ; waitedMs += LOADING_STEP_MS) {
-    const { found, loadingAt } = await look();
+    const { found, loadingAt } = await probe();
     if (loadingAt === undefined || !waits || waitedMs >= MAX_LOADING_MS) return found;
     if (waitedMs === 0) onNotice?.(`The server at ${loadingAt} is loading its model. Waiting for it.`);
     await clock.sleep(LOADING_STEP_MS);
@@ -209,12 +204,12 @@ async function modelsOf(
   provider: LocalProvider,
   ask: AskServer,
 ): Promise<readonly string[] | typeof LOADING | undefined> {
-  const own = { ollama: "/api/tags", lmstudio: "/api/v0/models", llamacpp: undefined, vllm: undefined }[
+  const ownPath = { ollama: "/api/tags", lmstudio: "/api/v0/models", llamacpp: undefined, vllm: undefined }[
     provider
   ];
   const [compatible, listed, running] = await Promise.all([
     ask("/v1/models"),
-    own === undefined ? undefined : ask(own),
+    ownPath === undefined ? undefined : ask(ownPath),
     provider === "ollama" ? ask("/api/ps") : undefined,
   ]);
   if (provider === "llamacpp" && compatible === LOADING) return LOADING;
@@ -273,24 +268,24 @@ export async function readModelFacts(
   const rows = [...rowsIn(list, "data"), ...rowsIn(list, "models"), ...rowsIn(more, "data")];
   const named = rows.filter((row) => row["id"] === id || row["name"] === id || row["model"] === id);
   // A server with a single model answers to any name.
-  const told = named.length > 0 ? named : provider === "llamacpp" ? rows : [];
+  const matching = named.length > 0 ? named : provider === "llamacpp" ? rows : [];
   const props = isRecord(more) && provider !== "lmstudio" ? [more] : [];
-  return merged([...told, ...props].map(factsOf));
+  return mergeFacts([...matching, ...props].map(factsOf));
 }
 
 async function ollamaFacts(id: string, ask: AskServer): Promise<ModelInfo> {
   const [shown, running] = await Promise.all([ask("/api/show", { model: id }), ask("/api/ps")]);
   const loaded = rowsIn(running, "models").filter(({ name, model }) => name === id || model === id);
-  const { parameters, capabilities: list } = record(shown);
-  const [, set] = (typeof parameters === "string" && /^num_ctx\s+(\d+)$/m.exec(parameters)) || [];
-  const infos = [...loaded.map(factsOf), ...(set === undefined ? [] : [{ contextWindow: Number(set) }])];
+  const { parameters, capabilities: list } = fieldsOf(shown);
+  const [, size] = (typeof parameters === "string" && /^num_ctx\s+(\d+)$/m.exec(parameters)) || [];
+  const infos = [...loaded.map(factsOf), ...(size === undefined ? [] : [{ contextWindow: Number(size) }])];
   // Its list is complete: it refuses tools for a model whose template does not support them.
   if (Array.isArray(list)) infos.push({ images: list.includes("vision"), tools: list.includes("tools") });
-  return merged(infos);
+  return mergeFacts(infos);
 }
 
 /** For each fact, the first source that has it wins. */
-function merged(infos: readonly ModelInfo[]): ModelInfo {
+function mergeFacts(infos: readonly ModelInfo[]): ModelInfo {
   return Object.assign({}, ...infos.toReversed());
 }
 
@@ -300,37 +295,37 @@ function factsOf(row: Fields): ModelInfo {
 
 /** llama-server; vLLM and SGLang; LM Studio and Ollama as loaded; gateways. */
 function windowOf(row: Fields): number | undefined {
-  const figures = [
-    record(row["meta"])["n_ctx"],
-    record(row["default_generation_settings"])["n_ctx"],
+  const candidates = [
+    fieldsOf(row["meta"])["n_ctx"],
+    fieldsOf(row["default_generation_settings"])["n_ctx"],
     row["n_ctx"],
     row["max_model_len"],
     row["loaded_context_length"],
     row["context_length"],
     row["context_window"],
   ];
-  return figures.find((value): value is number => Number.isSafeInteger(value) && Number(value) > 0);
+  return candidates.find((value): value is number => Number.isSafeInteger(value) && Number(value) > 0);
 }
 
 function imagesOf(row: Fields): boolean | undefined {
   const { modalities, capabilities } = row;
-  const inputs = record(row["architecture"])["input_modalities"] ?? row["input_modalities"] ?? modalities;
+  const inputs = fieldsOf(row["architecture"])["input_modalities"] ?? row["input_modalities"] ?? modalities;
   if (Array.isArray(inputs)) return inputs.some((each) => each === "image" || each === "vision");
-  const stated = record(inputs)["vision"] ?? record(capabilities)["vision"];
-  if (typeof stated === "boolean") return stated;
+  const declared = fieldsOf(inputs)["vision"] ?? fieldsOf(capabilities)["vision"];
+  if (typeof declared === "boolean") return declared;
   if (row["type"] === "vlm" || row["type"] === "llm") return row["type"] === "vlm";
   if (!Array.isArray(capabilities) || !capabilities.includes("completion")) return undefined;
   return capabilities.includes("vision") || capabilities.includes("multimodal");
 }
 
 function toolsOf(row: Fields): boolean | undefined {
-  const caps = record(row["chat_template_caps"]);
-  const stated = caps["supports_tools"] ?? caps["supports_tool_calls"];
-  if (typeof stated === "boolean") return stated;
+  const caps = fieldsOf(row["chat_template_caps"]);
+  const declared = caps["supports_tools"] ?? caps["supports_tool_calls"];
+  if (typeof declared === "boolean") return declared;
   const template = row["chat_template"];
   return typeof template === "string" && template !== "" ? /\btools?\b/.test(template) : undefined;
 }
 
-function record(value: unknown): Fields {
+function fieldsOf(value: unknown): Fields {
   return isRecord(value) ? value : {};
 }

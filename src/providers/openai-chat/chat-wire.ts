@@ -39,27 +39,27 @@ export const openAiChat: Wire = {
   learn: (error, target) => {
     const words = refusalWords(error);
     const { system_role, cache_marks, max_tokens_field } = quirksOf(target);
-    if (REASONING_WANTED.test(words))
+    if (REASONING_REQUIRED.test(words))
       return { reasoning_replay: "reasoning_content", require_reasoning: true };
     if (ROLE_REFUSED.test(words)) return { system_role: system_role === "system" ? "developer" : "system" };
     // Usually marks in tool results are refused.
     if (words.includes("cache_control")) return { cache_marks: cache_marks === "all" ? "user" : "none" };
     const other = max_tokens_field === "max_tokens" ? "max_completion_tokens" : "max_tokens";
     const tokens = { max_tokens_field: other };
-    const shown = { ...SHOWN, max_tokens: tokens, max_completion_tokens: tokens };
-    return learnField(words, target, FIELDS, shown);
+    const learned = { ...LEARNED_QUIRKS, max_tokens: tokens, max_completion_tokens: tokens };
+    return learnField(words, target, FIELDS, learned);
   },
 };
 
 /** From DeepSeek, Moonshot, and gateways and servers that run their models. */
-const REASONING_WANTED =
+const REASONING_REQUIRED =
   /reasoning(?:_content|_text|_details)?\b[^.]{0,80}(?:missing|must be|required)|missing\b[^.]{0,20}reasoning/i;
 
 const ROLE_REFUSED =
   /\brole\b[^.]{0,80}(?:developer|system)|(?:developer|system)\b[^.]{0,20} role|'(?:developer|system)' does not match/i;
 
 /** Quirks that omit certain refused fields. */
-const SHOWN = {
+const LEARNED_QUIRKS = {
   stream_options: { stream_usage: false },
   prompt_cache_key: { prompt_cache_key: false },
   reasoning_content: { reasoning_replay: "none", require_reasoning: false },
@@ -93,13 +93,13 @@ class ChatDecoder implements WireDecoder {
   #textIndex = -1;
   #thinkingIndex = -1;
   #isThinking = false;
-  #refused = false;
+  #isRefused = false;
   readonly #annotations: Json[] = [];
   #finish: string | undefined;
   #usage: ChatUsage | undefined;
   #model: string | undefined;
   #responseId: string | undefined;
-  #done = false;
+  #isDone = false;
 
   constructor(emit: (part: StreamPart) => void, target: WireTarget) {
     this.#emit = emit;
@@ -114,18 +114,18 @@ class ChatDecoder implements WireDecoder {
       return;
     }
     const thought = this.#isThinking ? this.#thinkingTemplate.match(data) : undefined;
-    if (thought !== undefined) this.#thought(thought);
-    else if (data.trim() === "[DONE]") this.#done = true;
+    if (thought !== undefined) this.#addThought(thought);
+    else if (data.trim() === "[DONE]") this.#isDone = true;
     else this.#chunk(parseEvent(data), name, data);
   };
 
-  readonly done = (): boolean => this.#done;
+  readonly done = (): boolean => this.#isDone;
 
   readonly end = (): void => {
     if (this.#tag !== undefined) this.#taggedText(this.#tag, this.#tag.end());
-    this.#requireWhole();
+    this.#requireComplete();
     const raw = this.#finish ?? "";
-    const reason = finishReason(raw, this.#calls.count > 0, this.#refused);
+    const reason = finishReason(raw, this.#calls.count > 0, this.#isRefused);
     if (reason.unified === "error")
       throw reportedError({ message: "the answer broke off", code: raw }, { target: this.#target });
     if (this.#reasoning.seen) {
@@ -144,12 +144,12 @@ class ChatDecoder implements WireDecoder {
   #chunk(chunk: ChatChunk, name: string, data: string): void {
     if (isFailure(chunk, name)) throw reportedError(wordsOf({ ...chunk }), { target: this.#target });
     const choice = chunk.choices?.find(({ index }) => (index ?? 0) === 0);
-    this.#model ??= filled(chunk.model);
-    this.#responseId ??= filled(chunk.id);
+    this.#model ??= nonEmpty(chunk.model);
+    this.#responseId ??= nonEmpty(chunk.id);
     const usage = usageOf(chunk, choice);
     if (usage !== undefined) this.#usage = usage;
     if (choice === undefined) return;
-    const finish = filled(choice.finish_reason);
+    const finish = nonEmpty(choice.finish_reason);
     this.#finish = finish ?? this.#finish;
     const delta = choice.delta ?? choice.message;
     if (!isRecord(delta)) return;
@@ -167,7 +167,7 @@ class ChatDecoder implements WireDecoder {
     else if (Array.isArray(content))
       for (const part of content as readonly ChatContentPart[]) this.#part(part);
     if (typeof refusal === "string" && refusal !== "") {
-      this.#refused = true;
+      this.#isRefused = true;
       this.#text(refusal);
     }
     const fragments = fragmentsOf(delta);
@@ -176,11 +176,11 @@ class ChatDecoder implements WireDecoder {
 
   #part(part: ChatContentPart): void {
     if (typeof part.text === "string") this.#text(part.text);
-    if (typeof part.thinking === "string") this.#thought(part.thinking);
-    else for (const piece of part.thinking ?? []) this.#thought(wordOf(piece.text));
+    if (typeof part.thinking === "string") this.#addThought(part.thinking);
+    else for (const piece of part.thinking ?? []) this.#addThought(wordOf(piece.text));
   }
 
-  #thought(text: string): void {
+  #addThought(text: string): void {
     this.#reasoning.add(text);
     this.#thinking(text);
   }
@@ -192,7 +192,7 @@ class ChatDecoder implements WireDecoder {
 
   #taggedText(tag: ThinkTag, { thought, text }: TextParts): void {
     if (tag.isOver) this.#tag = undefined;
-    if (thought !== "") this.#thought(thought);
+    if (thought !== "") this.#addThought(thought);
     this.#plainText(text);
   }
 
@@ -227,10 +227,10 @@ class ChatDecoder implements WireDecoder {
   }
 
   /** A body that just stops is not an answer: only the provider can say that it ended. */
-  #requireWhole(): void {
+  #requireComplete(): void {
     if (this.#finish !== undefined) return;
-    const hasAny = this.#textIndex !== -1 || this.#reasoning.seen || this.#calls.count > 0;
-    if (this.#done && hasAny && this.#calls.whole) return;
+    const hasContent = this.#textIndex !== -1 || this.#reasoning.seen || this.#calls.count > 0;
+    if (this.#isDone && hasContent && this.#calls.whole) return;
     throw incompleteAnswer(this.#target.provider, this.#target.modelId);
   }
 }
@@ -246,7 +246,7 @@ function usageOf(chunk: ChatChunk, choice: ChatChoice | undefined): ChatUsage | 
   return typeof usage === "object" && usage !== null ? usage : undefined;
 }
 
-function filled(text: string | null | undefined): string | undefined {
+function nonEmpty(text: string | null | undefined): string | undefined {
   return typeof text === "string" && text !== "" ? text : undefined;
 }
 
@@ -266,10 +266,10 @@ function chatUsage(raw: ChatUsage | undefined): Usage {
   const reasoning = raw.completion_tokens_details?.reasoning_tokens ?? raw.reasoning_tokens;
   const reasoned = tokenCount(reasoning);
   // xAI counts reasoning on top of the completion, others as part of it; the total tells which.
-  const apart = reasoned > 0 && tokenCount(raw.total_tokens) === prompt + completion + reasoned;
+  const isExtra = reasoned > 0 && tokenCount(raw.total_tokens) === prompt + completion + reasoned;
   return {
     inputTokens: prompt,
-    outputTokens: completion + (apart ? reasoned : 0),
+    outputTokens: completion + (isExtra ? reasoned : 0),
     ...usageParts({ ...cacheTokens(raw), reasoningTokens: reasoning }),
     raw,
   };
@@ -307,14 +307,14 @@ function finishReason(raw: string, hasCalls: boolean, isRefused: boolean): Finis
 }
 
 const WORDS: ReadonlyMap<string, FinishReason["unified"]> = new Map([
-  ...words("stop", "stop end_turn eos eos_token end stop_sequence complete completed"),
-  ...words("tool_use", "tool_calls tool_call function_call tool_use"),
-  ...words("length", "length max_tokens max_output_tokens model_length model_context_window_exceeded"),
-  ...words("refusal", "content_filter sensitive refusal safety recitation blocked"),
-  ...words("error", "insufficient_system_resource network_error error abort"),
+  ...entriesFor("stop", "stop end_turn eos eos_token end stop_sequence complete completed"),
+  ...entriesFor("tool_use", "tool_calls tool_call function_call tool_use"),
+  ...entriesFor("length", "length max_tokens max_output_tokens model_length model_context_window_exceeded"),
+  ...entriesFor("refusal", "content_filter sensitive refusal safety recitation blocked"),
+  ...entriesFor("error", "insufficient_system_resource network_error error abort"),
 ]);
 
-function words(
+function entriesFor(
   unified: FinishReason["unified"],
   raws: string,
 ): readonly (readonly [string, FinishReason["unified"]])[] {

@@ -15,7 +15,7 @@ import {
 } from "../../core/message/message.ts";
 import { EFFORTS, type Effort, type ModelRequest, type ToolSpec } from "../../core/model/model.ts";
 import { imageUrl, openAiBody, openAiEndpoint, toolCallId, toolSettings } from "../openai-request.ts";
-import { listed, serialiseOnce, wellFormedJson } from "../serialise-once.ts";
+import { serialiseOnce, wellFormedJson } from "../serialise-once.ts";
 import { imagesOf, sentToolName, type WireRequest, type WireTarget } from "../wire.ts";
 import { type ChatQuirks, quirksOf } from "./quirks.ts";
 
@@ -31,8 +31,8 @@ export function createChatEncoder(target: WireTarget): (request: ModelRequest) =
   const transcript = createTranscriptWriter(quirks);
   const tool = serialiseOnce(writeTool);
   return (request) => {
-    const system = request.system ? writeSystem(request.system, quirks) : "";
-    const head = `,"messages":[${listed(system, transcript(request.messages))}]`;
+    const system = request.system ? [writeSystem(request.system, quirks)] : [];
+    const head = `,"messages":[${[...system, ...transcript(request.messages)].join(",")}]`;
     const settings = (hasTools: boolean): object => settingsOf(request, quirks, hasTools);
     const body = { wire: "openai_chat", list: "messages", head, tool, settings } as const;
     return { ...endpoint, body: openAiBody(request, target, body) };
@@ -40,33 +40,33 @@ export function createChatEncoder(target: WireTarget): (request: ModelRequest) =
 }
 
 function writeSystem(system: string, { system_role: role, cache_marks }: ChatQuirks): string {
-  return JSON.stringify({ role, content: cache_marks === "none" ? system : markedContent(system) });
+  return JSON.stringify({ role, content: cache_marks === "none" ? system : withCacheControl(system) });
 }
 
-/** Number of latest user messages that carry cache marks. */
-const MAX_MARKED = 2;
+/** Number of latest user messages with `cache_control`. */
+const MAX_CACHE_MARKS = 2;
 
 /**
- * Messages as JSON texts, separated by commas. Results for one answer may be spread over several user
- * messages: their other content is held back until the next answer, or the end.
+ * Messages as JSON texts, each one or several separated by commas. Results for one answer may be spread over
+ * several user messages: their other content is held back until the next answer, or the end.
  */
-function createTranscriptWriter(quirks: ChatQuirks): (messages: readonly Message[]) => string {
+function createTranscriptWriter(quirks: ChatQuirks): (messages: readonly Message[]) => readonly string[] {
   const written = serialiseOnce((message: Message) => writeMessage(message, quirks));
-  const most = quirks.cache_marks === "none" ? 0 : MAX_MARKED;
+  const most = quirks.cache_marks === "none" ? 0 : MAX_CACHE_MARKS;
   return (messages) => {
     const users = most === 0 ? [] : messages.filter(({ role }) => role === "user");
-    const marked = new Set<Message>(users.slice(-most));
+    const cached = new Set<Message>(users.slice(-most));
     const texts: string[] = [];
-    let held: string[] = [];
+    let pending: string[] = [];
     for (const message of messages) {
-      const { toolResults, rest } = marked.has(message)
+      const { toolResults, rest } = cached.has(message)
         ? writeMessage(message, quirks, true)
         : written(message);
-      if (message.role === "assistant") texts.push(...held, rest);
+      if (message.role === "assistant") texts.push(...pending, rest);
       else texts.push(toolResults);
-      held = message.role === "assistant" ? [] : [...held, rest];
+      pending = message.role === "assistant" ? [] : [...pending, rest];
     }
-    return [...texts, ...held].filter((text) => text !== "").join(",");
+    return [...texts, ...pending].filter((text) => text !== "");
   };
 }
 
@@ -77,13 +77,13 @@ function writeTool({ name, description, parameters }: ToolSpec): string {
 
 function settingsOf(request: ModelRequest, quirks: ChatQuirks, hasTools: boolean): object {
   const { maxOutputTokens, temperature, topP, stopSequences = [], effort, sessionId } = request;
-  const asks = quirks.ask_for_parallel_calls && request.parallelToolCalls !== false;
+  const asksForParallelCalls = quirks.ask_for_parallel_calls && request.parallelToolCalls !== false;
   const named = (name: string): object => ({ type: "function", function: { name } });
   return defined({
     stream: true,
     stream_options: quirks.stream_usage ? { include_usage: true } : undefined,
     ...(hasTools ? toolSettings(request, named) : {}),
-    ...(hasTools && asks ? { parallel_tool_calls: true } : {}),
+    ...(hasTools && asksForParallelCalls ? { parallel_tool_calls: true } : {}),
     [quirks.max_tokens_field]: maxOutputTokens,
     temperature,
     top_p: topP,
@@ -128,18 +128,18 @@ interface WrittenMessage {
 }
 
 /**
- * Serialises a message. Depends only on its arguments, so the text can be cached. `isMarked`: adds a cache
- * mark at its end; the model's answers are never marked.
+ * Depends only on its arguments, so the text can be cached. `isCached`: adds `cache_control` at its end; the
+ * model's answers never have it.
  */
-function writeMessage(message: Message, quirks: ChatQuirks, isMarked = false): WrittenMessage {
+function writeMessage(message: Message, quirks: ChatQuirks, isCached = false): WrittenMessage {
   return message.role === "assistant"
     ? writeAssistant(message, quirks)
-    : writeUser(message, quirks, isMarked);
+    : writeUser(message, quirks, isCached);
 }
 
-/** Content with a cache mark on its last text; unchanged if there is no text to mark. */
-function markedContent(content: unknown): unknown {
-  if (typeof content === "string") return content === "" ? content : markedContent([textPart(content)]);
+/** Adds `cache_control` to the last text, if the content has any. */
+function withCacheControl(content: unknown): unknown {
+  if (typeof content === "string") return content === "" ? content : withCacheControl([textPart(content)]);
   const parts = content as readonly Fields[];
   const last = parts.findLastIndex(({ type, text }) => type === "text" && text !== "");
   return parts.map((part, at) => (at === last ? { ...part, cache_control: { type: "ephemeral" } } : part));
@@ -171,7 +171,7 @@ function wireId(id: string, quirks: ChatQuirks): string {
   return toolCallId(id, quirks.tool_call_ids === "any" ? 40 : quirks.tool_call_ids);
 }
 
-/** Reasoning from other wires is left out: no vendor can use it. */
+/** Reasoning from other wires is omitted: no vendor can use it. */
 function addReasoning(fields: Fields, blocks: readonly AssistantBlock[], quirks: ChatQuirks): void {
   const own = blocks.filter(
     (block): block is ThinkingBlock =>
@@ -211,13 +211,13 @@ function addThinkingParts(fields: Fields, text: string): void {
   fields["content"] = parts;
 }
 
-function writeUser(message: UserMessage, quirks: ChatQuirks, isMarked: boolean): WrittenMessage {
+function writeUser(message: UserMessage, quirks: ChatQuirks, isCached: boolean): WrittenMessage {
   const results: Fields[] = [];
   const images: Fields[] = [];
-  const said: (TextBlock | ImageBlock)[] = [];
+  const content: (TextBlock | ImageBlock)[] = [];
   for (const block of message.content) {
     if (block.type !== "tool_result") {
-      said.push(block);
+      content.push(block);
       continue;
     }
     const id = wireId(block.tool_use_id, quirks);
@@ -226,9 +226,9 @@ function writeUser(message: UserMessage, quirks: ChatQuirks, isMarked: boolean):
       images.push(textPart(`Images from the result of tool call ${id}:`), ...own.map(imagePart));
     results.push({ role: "tool", tool_call_id: id, content: resultText(block) });
   }
-  const rest = images.length + said.length === 0 ? [] : [userFields(message, said, images, quirks)];
+  const rest = images.length + content.length === 0 ? [] : [userFields(message, content, images, quirks)];
   const last = rest[0] ?? (quirks.cache_marks === "all" ? results.at(-1) : undefined);
-  if (isMarked && last !== undefined) last["content"] = markedContent(last["content"]);
+  if (isCached && last !== undefined) last["content"] = withCacheControl(last["content"]);
   const written = (list: readonly Fields[]): string => list.map((each) => JSON.stringify(each)).join(",");
   return { toolResults: written(results), rest: written(rest) };
 }
@@ -248,14 +248,14 @@ function lineOf(block: TextBlock | ImageBlock): string {
 
 function userFields(
   { name }: UserMessage,
-  said: readonly (TextBlock | ImageBlock)[],
+  blocks: readonly (TextBlock | ImageBlock)[],
   images: readonly Fields[],
   quirks: ChatQuirks,
 ): Fields {
-  const isPlain = images.length === 0 && said.every(({ type }) => type === "text");
+  const isPlain = images.length === 0 && blocks.every(({ type }) => type === "text");
   const isNamed = quirks.message_names && name !== undefined && /^[\w-]{1,64}$/.test(name);
-  const parts = said.map((block) => (block.type === "image" ? imagePart(block) : textPart(block.text)));
-  const content = isPlain ? textOf(said, "\n") : [...images, ...parts];
+  const parts = blocks.map((block) => (block.type === "image" ? imagePart(block) : textPart(block.text)));
+  const content = isPlain ? textOf(blocks, "\n") : [...images, ...parts];
   return { role: "user", ...(isNamed ? { name } : {}), content };
 }
 

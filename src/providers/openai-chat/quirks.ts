@@ -31,13 +31,11 @@ export interface ChatQuirks {
    * Default by model: Anthropic's cache nothing without them.
    */
   readonly cache_marks: "none" | "user" | "all";
-  /** Supports `prompt_cache_key`. */
   readonly prompt_cache_key: boolean;
   /** Parallel calls must be requested explicitly. */
   readonly ask_for_parallel_calls: boolean;
   /** `alphanumeric9`: tool call ids must be nine letters or digits. */
   readonly tool_call_ids: "any" | "alphanumeric9";
-  /** Supports `name` on user messages. */
   readonly message_names: boolean;
 }
 

@@ -3,7 +3,6 @@ import { defined } from "../../core/base/json.ts";
 import type { ThinkingBlock } from "../../core/message/message.ts";
 import type { ChatDelta, ReasoningDetail, ReasoningField } from "./chat-json.ts";
 
-/** Collects the reasoning of one answer. */
 export class ReasoningCollector {
   #text = "";
   #field: ReasoningField | undefined;
@@ -16,9 +15,9 @@ export class ReasoningCollector {
 
   /** Takes a delta's reasoning and returns its readable text, which may be empty. */
   take(delta: ChatDelta): string {
-    const plain = this.#plain(delta);
+    const plain = this.#plainText(delta);
     let detailed = "";
-    for (const detail of delta.reasoning_details ?? []) detailed += this.#detail(detail);
+    for (const detail of delta.reasoning_details ?? []) detailed += this.#addDetail(detail);
     // Vendors that send details repeat their text in a plain field, for clients that only know that.
     const text = plain === "" ? detailed : plain;
     this.#text += text;
@@ -44,7 +43,7 @@ export class ReasoningCollector {
     };
   }
 
-  #plain(delta: ChatDelta): string {
+  #plainText(delta: ChatDelta): string {
     for (const field of FIELDS) {
       const value = delta[field];
       if (typeof value === "string" && value !== "") {
@@ -56,9 +55,9 @@ export class ReasoningCollector {
   }
 
   /** Pieces of one detail are consecutive and share type, index and id, if present. */
-  #detail(piece: ReasoningDetail): string {
+  #addDetail(piece: ReasoningDetail): string {
     const last = this.#details.at(-1);
-    if (last === undefined || !continues(last, piece)) {
+    if (last === undefined || !isContinuation(last, piece)) {
       this.#details.push({ ...piece });
       return readable(piece);
     }
@@ -75,7 +74,7 @@ export class ReasoningCollector {
 const FIELDS: readonly ReasoningField[] = ["reasoning_content", "reasoning", "reasoning_text"];
 const GROWING: ReadonlySet<string> = new Set(["text", "summary"]);
 
-function continues(last: ReasoningDetail, piece: ReasoningDetail): boolean {
+function isContinuation(last: ReasoningDetail, piece: ReasoningDetail): boolean {
   if (piece["type"] === "reasoning.encrypted" || piece["type"] !== last["type"]) return false;
   return ["index", "id"].every((key) => {
     const left = last[key];
@@ -92,7 +91,6 @@ function readable(piece: ReasoningDetail): string {
 const OPEN = "<think>";
 const CLOSE = "</think>";
 
-/** Reasoning and answer in a piece of text. */
 export interface TextParts {
   readonly thought: string;
   readonly text: string;
@@ -103,75 +101,73 @@ export interface TextParts {
  * a reasoning parser. After {@link ThinkTag.isOver} the rest is text.
  */
 export class ThinkTag {
-  #place: "before" | "inside" | "behind" | "over" = "before";
+  #state: "before" | "inside" | "behind" | "over" = "before";
   /** Characters that may be part of a tag, or whitespace around one. */
-  #held = "";
-  #hasThought = false;
+  #buffer = "";
+  #hasReasoning = false;
 
-  /** True if no more reasoning can follow. */
   get isOver(): boolean {
-    return this.#place === "over";
+    return this.#state === "over";
   }
 
-  /** Takes the next piece of the text. */
   take(piece: string): TextParts {
-    this.#held += piece;
-    const before = this.#place === "before" ? this.#before() : undefined;
+    this.#buffer += piece;
+    const before = this.#state === "before" ? this.#readStart() : undefined;
     if (before !== undefined) return before;
-    const thought = this.#place === "inside" ? this.#inside() : "";
-    return { thought, text: this.#place === "behind" ? this.#behind() : "" };
+    const thought = this.#state === "inside" ? this.#inside() : "";
+    return { thought, text: this.#state === "behind" ? this.#after() : "" };
   }
 
   /** The rest of an answer that ended here. */
   end(): TextParts {
-    const rest = this.#held;
-    this.#held = "";
-    if (this.#place === "inside") return { thought: this.#begun(rest.trimEnd()), text: "" };
-    return { thought: "", text: this.#place === "before" ? rest : "" };
+    const rest = this.#buffer;
+    this.#buffer = "";
+    if (this.#state === "inside") return { thought: this.#trimFirst(rest.trimEnd()), text: "" };
+    return { thought: "", text: this.#state === "before" ? rest : "" };
   }
 
-  #before(): TextParts | undefined {
-    const begun = this.#held.trimStart();
+  #readStart(): TextParts | undefined {
+    const begun = this.#buffer.trimStart();
     if (begun.length < OPEN.length && OPEN.startsWith(begun)) return { thought: "", text: "" };
-    this.#place = begun.startsWith(OPEN) ? "inside" : "over";
-    if (this.#place === "over") return { thought: "", text: this.#release() };
-    this.#held = begun.slice(OPEN.length);
+    this.#state = begun.startsWith(OPEN) ? "inside" : "over";
+    if (this.#state === "over") return { thought: "", text: this.#release() };
+    this.#buffer = begun.slice(OPEN.length);
     return undefined;
   }
 
   #inside(): string {
-    const at = this.#held.indexOf(CLOSE);
-    const end = at === -1 ? this.#held.length - beginningOfClose(this.#held) : at;
+    const at = this.#buffer.indexOf(CLOSE);
+    const end = at === -1 ? this.#buffer.length - partialCloseLength(this.#buffer) : at;
     // Whitespace at its ends is not part of it: that of a piece waits for the next one.
-    const thought = this.#held.slice(0, end).trimEnd();
-    this.#held = this.#held.slice(at === -1 ? thought.length : at + CLOSE.length);
-    if (at !== -1) this.#place = "behind";
-    return this.#begun(thought);
+    const thought = this.#buffer.slice(0, end).trimEnd();
+    this.#buffer = this.#buffer.slice(at === -1 ? thought.length : at + CLOSE.length);
+    if (at !== -1) this.#state = "behind";
+    return this.#trimFirst(thought);
   }
 
-  #begun(thought: string): string {
-    const shown = this.#hasThought ? thought : thought.trimStart();
-    this.#hasThought ||= shown !== "";
-    return shown;
+  #trimFirst(thought: string): string {
+    const visible = this.#hasReasoning ? thought : thought.trimStart();
+    this.#hasReasoning ||= visible !== "";
+    return visible;
   }
 
   /** Whitespace between reasoning and answer belongs to neither. */
-  #behind(): string {
-    this.#held = this.#held.trimStart();
-    if (this.#held === "") return "";
-    this.#place = "over";
+  #after(): string {
+    this.#buffer = this.#buffer.trimStart();
+    if (this.#buffer === "") return "";
+    this.#state = "over";
     return this.#release();
   }
 
   #release(): string {
-    const text = this.#held;
-    this.#held = "";
+    const text = this.#buffer;
+    this.#buffer = "";
     return text;
   }
 }
 
 /** How many characters at the end of the text may begin the closing tag. */
-function beginningOfClose(text: string): number {
+function partialCloseLength(text: string): number {
   for (let length = Math.min(CLOSE.length - 1, text.length); length > 0; length--)
     if (CLOSE.startsWith(text.slice(-length))) return length;
   return 0;

@@ -23,7 +23,6 @@ export class ToolCallCollector {
     this.#nextIndex = nextIndex;
   }
 
-  /** Number of calls with a name. */
   get count(): number {
     return this.#calls.filter((call) => call.name !== "").length;
   }
@@ -41,11 +40,11 @@ export class ToolCallCollector {
       const fragment = asFunction(each);
       const call = this.#callOf(fragment, taken);
       taken.add(call);
-      this.#grow(call, fragment);
+      this.#append(call, fragment);
     }
   }
 
-  /** Emits the finished calls. `truncated`: the provider cut the answer. */
+  /** `truncated`: the provider cut the answer short. */
   finish(truncated: boolean): void {
     for (const call of this.#calls) {
       // A call without a name cannot be executed.
@@ -67,7 +66,7 @@ export class ToolCallCollector {
     const { index } = fragment;
     const number = index === undefined || index === null ? undefined : String(index);
     const known = number === undefined ? this.#unnumbered(fragment, taken) : this.#byNumber.get(number);
-    if (known !== undefined && !beginsAnew(known, fragment)) return known;
+    if (known !== undefined && !startsNewCall(known, fragment)) return known;
     const call: Call = { index: -1, id: "", wireId: "", name: "", json: "", extra: undefined };
     this.#calls.push(call);
     if (number !== undefined) this.#byNumber.set(number, call);
@@ -77,41 +76,41 @@ export class ToolCallCollector {
   /** The call that a fragment without a number may continue. Each event has at most one fragment per call. */
   #unnumbered(fragment: ToolCallFragment, taken: ReadonlySet<Call>): Call | undefined {
     const { id } = fragment;
-    const isNamed = isText(fragment.function?.name);
+    const isNamed = isNonEmpty(fragment.function?.name);
     const last = this.#calls.at(-1);
-    const lastFits = last !== undefined && !(isNamed && taken.has(last));
-    if (!isText(id)) return lastFits ? last : undefined;
+    const canBeLast = last !== undefined && !(isNamed && taken.has(last));
+    if (!isNonEmpty(id)) return canBeLast ? last : undefined;
     const same = this.#calls.find((call) => call.wireId === id && !taken.has(call));
-    return same ?? (lastFits && last.wireId === "" && !isNamed ? last : undefined);
+    return same ?? (canBeLast && last.wireId === "" && !isNamed ? last : undefined);
   }
 
-  #grow(call: Call, fragment: ToolCallFragment): void {
-    if (call.wireId === "" && isText(fragment.id)) call.wireId = fragment.id;
+  #append(call: Call, fragment: ToolCallFragment): void {
+    if (call.wireId === "" && isNonEmpty(fragment.id)) call.wireId = fragment.id;
     if (fragment.extra_content !== undefined && fragment.extra_content !== null)
       call.extra = fragment.extra_content;
     const name = fragment.function?.name;
-    if (isText(name)) call.name = grownName(call, name);
+    if (isNonEmpty(name)) call.name = mergedName(call, name);
     const json = argumentText(fragment.function?.arguments);
     if (json === "" || isRepeat(call.json, json)) {
-      this.#start(call, "");
+      this.#announce(call, "");
       return;
     }
     call.json += json;
-    this.#start(call, json);
+    this.#announce(call, json);
   }
 
   /** Announces the call once its name is known, then emits its arguments. */
-  #start(call: Call, json: string): void {
+  #announce(call: Call, json: string): void {
     if (call.name === "") return;
-    let news = json;
+    let newJson = json;
     if (call.index === -1) {
       call.index = this.#nextIndex();
       call.id = call.wireId === "" || this.#ids.has(call.wireId) ? newId("call") : call.wireId;
       this.#ids.add(call.id);
       this.#emit({ type: "tool_call_start", index: call.index, id: call.id, name: call.name });
-      news = call.json;
+      newJson = call.json;
     }
-    if (news !== "") this.#emit({ type: "tool_call_delta", index: call.index, json: news });
+    if (newJson !== "") this.#emit({ type: "tool_call_delta", index: call.index, json: newJson });
   }
 }
 
@@ -133,29 +132,29 @@ interface Call {
 }
 
 /** True if a fragment begins another call although its number points to `known`. */
-function beginsAnew(known: Call, fragment: ToolCallFragment): boolean {
+function startsNewCall(known: Call, fragment: ToolCallFragment): boolean {
   const name = fragment.function?.name;
-  if (!isText(name) || known.name === "") return false;
-  if (isText(fragment.id) && known.wireId !== "") return fragment.id !== known.wireId;
+  if (!isNonEmpty(name) || known.name === "") return false;
+  if (isNonEmpty(fragment.id) && known.wireId !== "") return fragment.id !== known.wireId;
   const isNumbered = fragment.index !== undefined && fragment.index !== null;
   if (!isNumbered && !name.startsWith(known.name)) return true;
-  if (!isWhole(known.json)) return false;
+  if (!isCompleteJson(known.json)) return false;
   const json = argumentText(fragment.function?.arguments);
   return name !== known.name || (json.startsWith("{") && !(isNumbered && json === known.json));
 }
 
 /** Names arrive whole, repeated in every fragment, or (rarely) in pieces before the arguments. */
-function grownName(call: Call, name: string): string {
+function mergedName(call: Call, name: string): string {
   if (call.name === "" || name.startsWith(call.name)) return name;
   return call.json === "" && !call.name.endsWith(name) ? call.name + name : call.name;
 }
 
 /** The complete arguments again, with which some servers end a call. */
 function isRepeat(json: string, piece: string): boolean {
-  return piece.length > 1 && piece === json && isWhole(json);
+  return piece.length > 1 && piece === json && isCompleteJson(json);
 }
 
-function isWhole(json: string): boolean {
+function isCompleteJson(json: string): boolean {
   return json.endsWith("}") && safeParse(json).ok;
 }
 
@@ -164,6 +163,6 @@ function argumentText(value: unknown): string {
   return value === undefined || value === null ? "" : JSON.stringify(value);
 }
 
-function isText(value: string | null | undefined): value is string {
+function isNonEmpty(value: string | null | undefined): value is string {
   return typeof value === "string" && value !== "";
 }

@@ -45,7 +45,7 @@ function writeTool({ name, description, parameters }: ToolSpec): string {
 
 function settingsOf(request: ModelRequest, target: WireTarget, hasTools: boolean): object {
   const { effort, maxOutputTokens, temperature, topP, sessionId } = request;
-  const canReason = reasons(target.modelId);
+  const canReason = canReasonWith(target.modelId);
   const isEncrypted = canReason && target.quirks?.["encrypted_reasoning"] !== false;
   const reasoning = effort === "none" ? { effort } : { effort, summary: "auto" };
   return defined({
@@ -62,7 +62,7 @@ function settingsOf(request: ModelRequest, target: WireTarget, hasTools: boolean
 }
 
 /** Older families, and the chat variants of later ones, refuse all reasoning options. */
-function reasons(modelId: string): boolean {
+function canReasonWith(modelId: string): boolean {
   return !/^(?:[^/]*\/)?(?:gpt-[34]|chatgpt-)|-chat(?:-latest)?$/.test(modelId);
 }
 
@@ -73,8 +73,8 @@ function writeItems(message: Message): string {
 }
 
 /**
- * Item ids are left out: with `store: false` they cannot be looked up, and an id without its reasoning item
- * is refused. An item with encrypted content keeps its id.
+ * Item ids are omitted: with `store: false` they cannot be looked up, and an id without its reasoning item is
+ * refused. An item with encrypted content keeps its id.
  */
 function assistantItems({ content }: AssistantMessage): readonly Fields[] {
   const items: Fields[] = [];
@@ -117,7 +117,6 @@ function answerItem(block: Exclude<AssistantBlock, ThinkingBlock>): Fields | und
   };
 }
 
-/** An item of the provider's own, as received. */
 function hostedItem({ id, ...item }: Fields): Fields {
   return typeof item["encrypted_content"] === "string" ? { id, ...item } : item;
 }
@@ -132,12 +131,12 @@ function reasoningItem(block: ThinkingBlock): Fields | undefined {
 
 function userItems({ content }: UserMessage): readonly Fields[] {
   const items: Fields[] = [];
-  const said: Fields[] = [];
+  const parts: Fields[] = [];
   for (const block of content) {
     if (block.type === "tool_result") items.push(outputItem(block));
-    else said.push(inputPart(block));
+    else parts.push(inputPart(block));
   }
-  if (said.length > 0) items.push({ type: "message", role: "user", content: said });
+  if (parts.length > 0) items.push({ type: "message", role: "user", content: parts });
   return items;
 }
 

@@ -34,8 +34,8 @@ export const openAiResponses: Wire = {
     return [JSON.stringify({ type: `response.${String(status)}`, response: document })];
   },
   learn: (error, target) => {
-    const isOpen = { encrypted_reasoning: false };
-    return learnField(refusalWords(error), target, FIELDS, { include: isOpen, encrypted_content: isOpen });
+    const plain = { encrypted_reasoning: false };
+    return learnField(refusalWords(error), target, FIELDS, { include: plain, encrypted_content: plain });
   },
 };
 
@@ -53,10 +53,9 @@ class ResponsesDecoder implements WireDecoder {
   readonly #template: DeltaTemplate = createDeltaTemplate(["sequence_number", "obfuscation"]);
   readonly #items = new Map<number, OutputItem>();
   #newest: OutputItem | undefined;
-  /** Receives the text that the template recognises. */
   #templateItem: OutputItem | undefined;
   #templatePart = "";
-  #refused = false;
+  #isRefused = false;
   #answer: ResponsesAnswer = {};
   #final: "completed" | "incomplete" | undefined;
 
@@ -74,11 +73,11 @@ class ResponsesDecoder implements WireDecoder {
     if (data.trim() === "[DONE]") return;
     const event: ResponsesEvent = parseEvent(data);
     const type = event.type ?? name;
-    if (type === "response.output_text.delta") this.#text(event, data);
-    else if (type.endsWith(".delta")) this.#delta(type, event);
-    else if (type.startsWith("response.output_item.")) this.#item(type, event);
-    else if (type.endsWith(".done")) this.#partDone(type, event);
-    else this.#state(type, event);
+    if (type === "response.output_text.delta") this.#onText(event, data);
+    else if (type.endsWith(".delta")) this.#onDelta(type, event);
+    else if (type.startsWith("response.output_item.")) this.#onItem(type, event);
+    else if (type.endsWith(".done")) this.#onPartDone(type, event);
+    else this.#onState(type, event);
   };
 
   readonly done = (): boolean => this.#final !== undefined;
@@ -92,7 +91,7 @@ class ResponsesDecoder implements WireDecoder {
     this.#emit(finishPart(this.#finishReason(items), responsesUsage(usage), { model, id }));
   };
 
-  #text(event: ResponsesEvent, data: string): void {
+  #onText(event: ResponsesEvent, data: string): void {
     const item = this.#itemOf(event, "message");
     const part = `content ${event.content_index ?? 0}`;
     item.add(part, event.delta);
@@ -101,32 +100,32 @@ class ResponsesDecoder implements WireDecoder {
     this.#template.learn(data, "delta");
   }
 
-  #delta(type: string, event: ResponsesEvent): void {
+  #onDelta(type: string, event: ResponsesEvent): void {
     const { delta } = event;
     if (type === "response.function_call_arguments.delta") {
       this.#itemOf(event, "function_call").addArguments(delta);
       return;
     }
-    const place = placeOf(type, event);
-    if (place === undefined) return;
-    if (place.isRefusal) this.#refused = true;
-    this.#itemOf(event, place.itemType).add(place.part, delta);
+    const target = textTargetOf(type, event);
+    if (target === undefined) return;
+    if (target.isRefusal) this.#isRefused = true;
+    this.#itemOf(event, target.itemType).add(target.part, delta);
   }
 
-  #partDone(type: string, event: ResponsesEvent): void {
+  #onPartDone(type: string, event: ResponsesEvent): void {
     if (type === "response.function_call_arguments.done") {
       if (typeof event.arguments === "string")
         this.#itemOf(event, "function_call").completeArguments(event.arguments);
       return;
     }
-    const place = placeOf(type, event);
+    const target = textTargetOf(type, event);
     const text = event.text ?? event.refusal;
-    if (place === undefined || typeof text !== "string") return;
-    if (place.isRefusal) this.#refused = true;
-    this.#itemOf(event, place.itemType).complete(place.part, text);
+    if (target === undefined || typeof text !== "string") return;
+    if (target.isRefusal) this.#isRefused = true;
+    this.#itemOf(event, target.itemType).complete(target.part, text);
   }
 
-  #item(type: string, event: ResponsesEvent): void {
+  #onItem(type: string, event: ResponsesEvent): void {
     const { item } = event;
     if (typeof item !== "object" || item === null) return;
     const isDone = type.endsWith(".done");
@@ -138,7 +137,7 @@ class ResponsesDecoder implements WireDecoder {
       (known.id === item.id || (isDone && !known.isClosed && known.type === item.type));
     const open = this.#open(known === undefined || isSame ? index : this.#freeIndex(), item);
     if (!isDone) return;
-    if (isRefusal(item)) this.#refused = true;
+    if (isRefusal(item)) this.#isRefused = true;
     open.close(item);
   }
 
@@ -147,10 +146,10 @@ class ResponsesDecoder implements WireDecoder {
     const index = this.#indexOf(item.id) ?? position;
     const known = this.#items.get(index);
     if (known === undefined || known.type === item.type) this.#open(index, item).close(item);
-    if (isRefusal(item)) this.#refused = true;
+    if (isRefusal(item)) this.#isRefused = true;
   }
 
-  #state(type: string, event: ResponsesEvent): void {
+  #onState(type: string, event: ResponsesEvent): void {
     const { response } = event;
     if (type === "error" || (type === "" && "error" in event)) {
       throw reportedError(wordsOf({ ...event }), { target: this.#target });
@@ -210,7 +209,7 @@ class ResponsesDecoder implements WireDecoder {
       return { unified: INCOMPLETE.get(raw) ?? "other", raw };
     }
     const hasCalls = items.some((item) => isCall(item.type));
-    return { unified: hasCalls ? "tool_use" : this.#refused ? "refusal" : "stop", raw: "completed" };
+    return { unified: hasCalls ? "tool_use" : this.#isRefused ? "refusal" : "stop", raw: "completed" };
   }
 }
 
@@ -224,23 +223,23 @@ function positionOf({ output_index: position }: ResponsesEvent): number | undefi
   return typeof position === "number" ? position : undefined;
 }
 
-/** The place for an event's text, by the event's name without `.delta` or `.done`. */
-function placeOf(type: string, event: ResponsesEvent): TextPlace | undefined {
-  const place = PLACES.get(type.slice(0, type.lastIndexOf(".")));
-  if (place === undefined) return undefined;
+/** The target of an event's text, by the event's name without `.delta` or `.done`. */
+function textTargetOf(type: string, event: ResponsesEvent): TextTarget | undefined {
+  const target = TEXT_TARGETS.get(type.slice(0, type.lastIndexOf(".")));
+  if (target === undefined) return undefined;
   const { content_index: content, summary_index: summary } = event;
-  const [itemType, list] = place;
+  const [itemType, list] = target;
   const part = list === "summary" ? `summary ${summary ?? 0}` : `content ${content ?? 0}`;
   return { itemType, part, isRefusal: type.startsWith("response.refusal.") };
 }
 
-interface TextPlace {
+interface TextTarget {
   readonly itemType: string;
   readonly part: string;
   readonly isRefusal: boolean;
 }
 
-const PLACES: ReadonlyMap<string, readonly [itemType: string, list: "content" | "summary"]> = new Map([
+const TEXT_TARGETS: ReadonlyMap<string, readonly [itemType: string, list: "content" | "summary"]> = new Map([
   ["response.output_text", ["message", "content"]],
   ["response.refusal", ["message", "content"]],
   ["response.reasoning_summary_text", ["reasoning", "summary"]],
@@ -282,7 +281,7 @@ class OutputItem {
   #part = "";
   #partStart = 0;
   #announced = false;
-  #whole: ResponsesItem | undefined;
+  #closedItem: ResponsesItem | undefined;
 
   constructor(index: number, item: ResponsesItem, emit: (part: StreamPart) => void) {
     this.index = index;
@@ -293,7 +292,7 @@ class OutputItem {
   }
 
   get isClosed(): boolean {
-    return this.#whole !== undefined;
+    return this.#closedItem !== undefined;
   }
 
   /** Adds to a part of text or reasoning. `part` identifies the part within the item. */
@@ -333,7 +332,6 @@ class OutputItem {
     if (this.#announced) this.#emit({ type: "tool_call_delta", index: this.index, json });
   }
 
-  /** Completes a call with its whole arguments. */
   completeArguments(json: string): void {
     if (json.startsWith(this.#json)) this.addArguments(json.slice(this.#json.length));
     else this.#json = json;
@@ -341,24 +339,24 @@ class OutputItem {
 
   /** The provider closed the item. A call may still be truncated, which {@link finish} decides. */
   close(item: ResponsesItem): void {
-    if (this.#whole !== undefined) return;
-    this.#whole = item;
+    if (this.#closedItem !== undefined) return;
+    this.#closedItem = item;
     this.#identify(item);
     if (isCall(this.type)) {
-      const whole = item.arguments ?? item.input;
-      if (typeof whole === "string") this.completeArguments(whole);
+      const wholeArguments = item.arguments ?? item.input;
+      if (typeof wholeArguments === "string") this.completeArguments(wholeArguments);
     } else if (this.type === "message") this.#closeMessage(item);
     else if (this.type === "reasoning") this.#closeReasoning(item);
     else if (this.type !== "") this.#emitText("", { item: { ...item } });
   }
 
-  /** Emits the block of a call. `cut`: the provider ended the answer before it was complete. */
-  finish(cut: boolean): void {
+  /** Emits the block of a call. `isAnswerTruncated`: the provider cut it short. */
+  finish(isAnswerTruncated: boolean): void {
     if (!isCall(this.type) || this.#name === "") return;
     this.#announce();
-    const truncated = cut || this.#whole?.status === "incomplete";
+    const truncated = isAnswerTruncated || this.#closedItem?.status === "incomplete";
     const input = parseToolInput(this.#json, { truncated });
-    const { namespace, caller } = this.#whole ?? {};
+    const { namespace, caller } = this.#closedItem ?? {};
     // Identify a tool that was found by a search, or called by a program.
     const data = defined({
       namespace: namespace ?? undefined,
@@ -385,15 +383,15 @@ class OutputItem {
   }
 
   #closeMessage(item: ResponsesItem): void {
-    const text = joined(item.content, "");
+    const text = joinText(item.content, "");
     if (text.startsWith(this.#text)) this.add(this.#part, text.slice(this.#text.length));
     const annotations = (item.content ?? []).flatMap((part) => part.annotations ?? []);
     const data: JsonObject = defined({
       phase: item.phase ?? undefined,
       annotations: annotations.length === 0 ? undefined : annotations,
     });
-    const whole = text === "" ? this.#text : text;
-    if (whole !== this.#text || (whole !== "" && Object.keys(data).length > 0)) this.#emitText(whole, data);
+    const full = text === "" ? this.#text : text;
+    if (full !== this.#text || (full !== "" && Object.keys(data).length > 0)) this.#emitText(full, data);
   }
 
   #emitText(text: string, data: JsonObject): void {
@@ -402,17 +400,21 @@ class OutputItem {
 
   #closeReasoning(item: ResponsesItem): void {
     const { type, id, summary, content, encrypted_content: encrypted } = item;
-    if (this.#text === "") this.add("whole", joined(summary, "\n\n") || joined(content, "\n\n"));
+    if (this.#text === "") this.add("whole", joinText(summary, "\n\n") || joinText(content, "\n\n"));
     if (this.#text === "" && typeof encrypted !== "string") return;
-    const kept: Record<string, Json> = { type: type ?? "reasoning" };
-    if (typeof id === "string") kept["id"] = id;
-    kept["summary"] = summary ?? [];
-    if (content !== undefined && content !== null) kept["content"] = content;
-    if (typeof encrypted === "string") kept["encrypted_content"] = encrypted;
+    const own: Record<string, Json> = { type: type ?? "reasoning" };
+    if (typeof id === "string") own["id"] = id;
+    own["summary"] = summary ?? [];
+    if (content !== undefined && content !== null) own["content"] = content;
+    if (typeof encrypted === "string") own["encrypted_content"] = encrypted;
     this.#emit({
       type: "block",
       index: this.index,
-      block: { type: "thinking", thinking: this.#text, provider_data: { openai_responses: { item: kept } } },
+      block: {
+        type: "thinking",
+        thinking: this.#text,
+        provider_data: { openai_responses: { item: own } },
+      },
     });
   }
 }
@@ -427,12 +429,11 @@ function isCall(type: string): boolean {
   return type === "function_call" || type === "custom_tool_call";
 }
 
-/** True if a message contains a refusal. */
 function isRefusal(item: ResponsesItem): boolean {
   return (item.content ?? []).some((part) => part.type === "refusal");
 }
 
-function joined(parts: readonly ResponsesContent[] | null | undefined, separator: string): string {
+function joinText(parts: readonly ResponsesContent[] | null | undefined, separator: string): string {
   return (parts ?? []).map((part) => part.text ?? part.refusal ?? "").join(separator);
 }
 

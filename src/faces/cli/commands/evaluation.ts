@@ -14,7 +14,6 @@ import {
   evaluate,
 } from "../../../evaluation/evaluate.ts";
 import { type TaskProof, validateTask } from "../../../evaluation/judge.ts";
-import type { RunPlace } from "../../../evaluation/perform-run.ts";
 import { assertApart, readSuites, type SuiteTasks } from "../../../evaluation/read-suites.ts";
 import {
   conditionsOf,
@@ -68,26 +67,26 @@ export const evaluation: Command = (call) => {
   }
 };
 
-const MOST_JOBS = 64;
-const MOST_REPEATS = 1_000;
+const MAX_JOBS = 64;
+const MAX_REPEATS = 1_000;
 
 async function runEvaluation(call: CommandCall): Promise<number> {
   const counts = {
-    jobs: countOf(call, "--jobs", MOST_JOBS),
-    repeats: countOf(call, "--repeat", MOST_REPEATS),
+    jobs: countOf(call, "--jobs", MAX_JOBS),
+    repeats: countOf(call, "--repeat", MAX_REPEATS),
   };
   const flags = runFlagsOf(call);
-  const { suites, tasks, faults } = await tasksOf(call);
-  if (faults.length > 0) return tellFaults(call, faults);
-  if (call.has("--list")) return listTasks(call, tasks);
+  const { suites, tasks, faults } = await readTasks(call);
+  if (faults.length > 0) return reportInvalidTasks(call, faults);
+  if (call.has("--list")) return printTasks(call, tasks);
   const { model: _last, ...config } = withPromptFiles(flags.config, currentFolder());
   const mcp = await withServerFiles(flags.mcp);
   const settings = await scratchSettings(call, { config, mcp });
-  const models = await askedModels(call, { tasks, settings });
+  const models = await requestedModels(call, { tasks, settings });
   const addDirs = flags.addDirs.map((folder) => existingFolder(folder, "--add-dir"));
   const folder = folderOf(call, { suites, tasks });
-  const teller = new EvaluationTeller(call, { folder, tasks });
-  const asked = {
+  const reporter = new EvaluationReporter(call, { folder, tasks });
+  const options = {
     suites,
     tasks,
     models,
@@ -101,32 +100,22 @@ async function runEvaluation(call: CommandCall): Promise<number> {
       ...(addDirs.length > 0 && { addDir: addDirs }),
     },
     place: {
+      session: { environment: call.environment, addDirs, mcp, keepIn: folder.history },
       config,
       env: commandVariables(settings.environment, settings.config.values),
       keepsScratch: call.has("--keep"),
       onScratch: (scratch: Pick<TaskScratch, "folder">) =>
-        teller.say(`The scratch folder stays: ${scratch.folder}`),
+        reporter.say(`The scratch folder stays: ${scratch.folder}`),
     },
   };
-  const session = { environment: call.environment, addDirs, mcp, keepIn: folder.history };
-  return perform({ call, teller, settings }, asked, session);
+  return perform(call, settings, reporter, options);
 }
-
-interface Asking {
-  readonly call: CommandCall;
-  readonly teller: EvaluationTeller;
-  readonly settings: Settings;
-}
-
-type AskedOptions = Pick<
-  EvaluationOptions,
-  "suites" | "tasks" | "models" | "repeats" | "jobs" | "folder" | "maxUsd" | "conditions"
-> & { readonly place: Omit<EvaluationOptions["place"], "session"> };
 
 async function perform(
-  { call, teller, settings }: Asking,
-  asked: AskedOptions,
-  session: RunPlace["session"],
+  call: CommandCall,
+  settings: Settings,
+  reporter: EvaluationReporter,
+  options: Omit<EvaluationOptions, "signal" | "onEvent" | "onLive">,
 ): Promise<number> {
   const strays = new StrayErrors();
   using _caught = strays.listen();
@@ -134,13 +123,13 @@ async function perform(
   try {
     return await withSignals(async ({ signal, forced }) => {
       const ending = evaluate({
-        ...asked,
+        ...options,
         place: {
-          ...asked.place,
-          session: { ...session, adoptErrors: strays.adopt, onNotice: toldOnce(teller) },
+          ...options.place,
+          session: { ...options.place.session, adoptErrors: strays.adopt, onNotice: noticesOnce(reporter) },
         },
         signal,
-        onEvent: (event) => teller.event(event),
+        onEvent: (event) => reporter.event(event),
         onLive: (kill) => {
           killNow = kill;
         },
@@ -150,32 +139,39 @@ async function perform(
         killNow();
         return EXIT.failed;
       }
-      const report = await teller.report(end);
+      const report = await reporter.report(end);
       answer(call, report.json, report.text);
-      teller.advise(end);
-      const isSolved = end.open === 0 && asked.tasks.length > 0 && report.areAllSolved(asked);
-      return isSolved ? EXIT.done : EXIT.failed;
+      reporter.advise(end);
+      return areAllSolved(end, options) ? EXIT.done : EXIT.failed;
     });
   } catch (error) {
     if (!isNanoAgentError(error, "unknown_model", "authentication")) throw error;
-    const model = asked.models.length === 1 ? asked.models[0] : undefined;
+    const model = options.models.length === 1 ? options.models[0] : undefined;
     throw new NanoAgentError(error.code, explainError(error, { settings, model }), { cause: error });
   }
 }
 
+function areAllSolved(
+  { records, open }: EvaluationEnd,
+  { tasks, models, repeats }: Pick<EvaluationOptions, "tasks" | "models" | "repeats">,
+): boolean {
+  const requested = records.filter(({ model, repeat }) => models.includes(model) && repeat <= repeats);
+  return open === 0 && tasks.length > 0 && requested.every((record) => counts(record) && record.solved);
+}
+
 /** Every session repeats the same notices: reports each important one once. */
-function toldOnce(teller: EvaluationTeller): (notice: Notice) => void {
-  const told = new Set<string>();
+function noticesOnce(reporter: EvaluationReporter): (notice: Notice) => void {
+  const shown = new Set<string>();
   return (notice) => {
     const text = noticeText(notice);
-    if (notice.level === "info" || told.has(text)) return;
-    told.add(text);
-    teller.say(text);
+    if (notice.level === "info" || shown.has(text)) return;
+    shown.add(text);
+    reporter.say(text);
   };
 }
 
 /** The models to ask, each once. Throws if one cannot be asked, before anything is spent. */
-async function askedModels(
+async function requestedModels(
   call: CommandCall,
   { tasks, settings }: { readonly tasks: readonly Task[]; readonly settings: Settings },
 ): Promise<readonly string[]> {
@@ -211,7 +207,7 @@ function folderOf(call: CommandCall, suites: Pick<SuiteTasks, "suites" | "tasks"
   return named === undefined ? ResultsFolder.fresh(here, new Date()) : new ResultsFolder(path);
 }
 
-function listTasks(call: CommandCall, tasks: readonly Task[]): number {
+function printTasks(call: CommandCall, tasks: readonly Task[]): number {
   const rows = tasks.map(({ name, title, tags, limits }) => ({ name, title, tags, limits }));
   const lines = rows.map(({ name, title, tags }) => {
     const about = [title === name ? "" : title, tags.length === 0 ? "" : `[${tags.join(", ")}]`];
@@ -223,14 +219,7 @@ function listTasks(call: CommandCall, tasks: readonly Task[]): number {
   return answer(call, rows, lines.join(""));
 }
 
-interface EvaluationReport {
-  readonly json: object;
-  readonly text: string;
-  /** True if every run of these models solved its task. */
-  readonly areAllSolved: (asked: { readonly models: readonly string[]; readonly repeats: number }) => boolean;
-}
-
-class EvaluationTeller {
+class EvaluationReporter {
   readonly #context: CommandContext;
   readonly #folder: ResultsFolder;
   readonly #tasks: readonly Task[];
@@ -279,7 +268,11 @@ class EvaluationTeller {
   }
 
   /** Writes the page and assembles the report. Reports the results even if the page cannot be written. */
-  async report({ records, open, spentUsd }: EvaluationEnd): Promise<EvaluationReport> {
+  async report({
+    records,
+    open,
+    spentUsd,
+  }: EvaluationEnd): Promise<{ readonly json: object; readonly text: string }> {
     const summaries = summarize(records);
     const comparisons = compareModels(records);
     const titles = new Map(this.#tasks.map(({ name, title }) => [name, title]));
@@ -308,25 +301,21 @@ class EvaluationTeller {
         comparisons,
       },
       text: parts.filter((part) => part !== "").join("\n"),
-      areAllSolved: ({ models, repeats }) =>
-        records
-          .filter(({ model, repeat }) => models.includes(model) && repeat <= repeats)
-          .every((record) => counts(record) && record.solved),
     };
   }
 
   advise({ records, open, isShort }: EvaluationEnd): void {
     const { path, page } = this.#folder;
-    const goOn = `the same command with -o ${shellArgument(path)}`;
+    const resume = `the same command with -o ${shellArgument(path)}`;
     if (isShort && open > 0)
       this.say(
-        `The money is used up: ${counted(open, "run")} still to be made. Go on with ${goOn} and a higher --max-budget-usd.`,
+        `The money is used up: ${counted(open, "run")} still to be made. Go on with ${resume} and a higher --max-budget-usd.`,
       );
-    else if (open > 0) this.say(`${counted(open, "run")} still to be made. Go on with ${goOn}.`);
+    else if (open > 0) this.say(`${counted(open, "run")} still to be made. Go on with ${resume}.`);
     const failed = records.filter((record) => !counts(record)).length;
     if (failed > 0)
       this.say(
-        `${counted(failed, "run")} failed for reasons that say nothing about the model, and count for nothing. To make them again: ${goOn}.`,
+        `${counted(failed, "run")} failed for reasons that say nothing about the model, and count for nothing. To make them again: ${resume}.`,
       );
     const refused = records.reduce((sum, record) => sum + record.refused, 0);
     if (refused > 0)
@@ -357,7 +346,7 @@ function taskText(records: readonly RunRecord[], style: Style): string {
     const counted = runs.filter(counts);
     const solved = counted.filter((run) => run.solved).length;
     const isSolved = solved === runs.length;
-    const mark = isSolved ? style.green("✓") : style.red("✗");
+    const symbol = isSolved ? style.green("✓") : style.red("✗");
     const reasons = new Map(
       runs
         .filter((run) => !run.solved)
@@ -366,7 +355,7 @@ function taskText(records: readonly RunRecord[], style: Style): string {
           return [why, style.dim(`    ${terminalLine(why, MAX_REASON)}`)];
         }),
     );
-    return [`${mark} ${terminalLine(name, MAX_NAME)}  ${solved} of ${counted.length}`, ...reasons.values()];
+    return [`${symbol} ${terminalLine(name, MAX_NAME)}  ${solved} of ${counted.length}`, ...reasons.values()];
   });
   return lines.map((line) => `${line}\n`).join("");
 }
@@ -390,7 +379,7 @@ function comparisonText(comparison: Comparison, style: Style): string {
 }
 
 /** The tasks a command line names. Throws `invalid_argument` for suites that cannot be read. */
-function tasksOf(call: CommandCall): Promise<SuiteTasks> {
+function readTasks(call: CommandCall): Promise<SuiteTasks> {
   return readSuites(call.words, { names: call.list("--task"), tags: call.list("--tag") });
 }
 
@@ -416,7 +405,7 @@ function scratchSettings(
 }
 
 /** Reports why folders are not tasks. Resolves to the exit code. */
-function tellFaults(context: CommandContext, faults: readonly TaskFault[]): number {
+function reportInvalidTasks(context: CommandContext, faults: readonly TaskFault[]): number {
   for (const { folder, faults: sentences } of faults)
     for (const sentence of sentences) say(context, `${folder} ${sentence}.`);
   say(
@@ -429,7 +418,7 @@ function tellFaults(context: CommandContext, faults: readonly TaskFault[]): numb
 /** `nano-agent eval validate SUITE…`: proves that the tasks tell a solution from a failure. */
 async function validateSuites(call: CommandCall): Promise<number> {
   const jobs = countOf(call, "--jobs", 64);
-  const { tasks, faults } = await tasksOf(call);
+  const { tasks, faults } = await readTasks(call);
   const { environment, config } = await scratchSettings(call);
   const proofs: TaskProof[] = faults.map(unusable);
   return withSignals(async ({ signal, forced }) => {
