@@ -80,17 +80,17 @@ export interface PathOptions {
   readonly permitted?: PermittedPlaces;
 }
 
-/** The canonical path for `shown`. Throws {@link FileRefusal} if it is not the one that was judged. */
-export function permittedPath(shown: string, options: PathOptions, context: ToolContext): string {
+/** Throws {@link FileRefusal} if the path now leads elsewhere than when it was judged. */
+export function resolvePermittedPath(givenPath: string, options: PathOptions, context: ToolContext): string {
   const { permitted } = options;
-  const path = resolvePath(shown, { ...options, cwd: options.cwd ?? context.cwd });
+  const path = resolvePath(givenPath, { ...options, cwd: options.cwd ?? context.cwd });
   if (permitted === undefined) return path;
-  const judged = permitted({ callId: context.callId, sessionId: context.sessionId, path: shown });
+  const judged = permitted({ callId: context.callId, sessionId: context.sessionId, path: givenPath });
   if (judged === path) return path;
   throw new FileRefusal(
     judged === undefined
-      ? `${shown} was not judged by the permission rules, so it is left alone. Try again.`
-      : `${shown} leads elsewhere than when it was permitted: a link changed meanwhile. Try again.`,
+      ? `${givenPath} was not judged by the permission rules, so it is left alone. Try again.`
+      : `${givenPath} leads elsewhere than when it was permitted: a link changed meanwhile. Try again.`,
   );
 }
 

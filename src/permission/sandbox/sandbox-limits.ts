@@ -7,7 +7,7 @@ import type { Environment } from "../../system/env.ts";
 import { makePrivateFolders } from "../../system/private-folders.ts";
 import { ownIdentity, type ProcessIdentity, processState } from "../../system/process-identity.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
-import { pointedGit, smallText } from "../git-settings.ts";
+import { pointedGit, readSmallText } from "../git-settings.ts";
 
 /** Options of a sandbox. Paths may begin with `~/`; relative ones start at the first workspace folder. */
 export interface SandboxOptions {
@@ -97,7 +97,7 @@ const KEYS =
   ".ssh .aws .gnupg .kube .docker .config/gh .config/gcloud .netrc .Xauthority Library/Keychains".split(" ");
 const KEYS_OF_ROOT = ["shadow", "shadow-", "gshadow", "gshadow-"];
 
-/** Computes the limits. A key that does not exist limits nothing until it does. */
+/** A key that does not exist limits nothing until it does. */
 export function sandboxLimits(options: SandboxOptions): SandboxLimits {
   const home = realPath(options.home ?? homedir());
   const workspace = options.workspace.map((folder) => realPath(resolve(folder)));
@@ -131,15 +131,15 @@ export function sandboxLimits(options: SandboxOptions): SandboxLimits {
   };
 }
 
-export function unfitWorkspace({ workspace, home, unreadable }: SandboxLimits): string | undefined {
+export function workspaceProblem({ workspace, home, unreadable }: SandboxLimits): string | undefined {
   if (workspace.length === 0) return "no workspace folder was given";
   const why = (folder: string): string | undefined => {
     if (isWithin(home, folder)) return "holds the home folder";
     if (fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return "is not a folder";
     return isWithin(folder, ...unreadable) ? "lies in a folder that commands may not read" : undefined;
   };
-  const unfit = workspace.find((folder) => why(folder) !== undefined);
-  return unfit && `the workspace ${unfit} ${why(unfit)}`;
+  const unfitFolder = workspace.find((folder) => why(folder) !== undefined);
+  return unfitFolder && `the workspace ${unfitFolder} ${why(unfitFolder)}`;
 }
 
 /** The writable folders around a path: without a mount, commands could move them along with it. */
@@ -149,7 +149,6 @@ export function foldersAround(path: string, writable: readonly string[]): readon
   return isInside ? [folder, ...foldersAround(folder, writable)] : [];
 }
 
-/** The names in a folder; empty if it is missing or closed. */
 export function namesIn(folder: string): readonly string[] {
   try {
     // An error would cost more than this check.
@@ -179,7 +178,7 @@ function outerGitOf(workspace: string, home: string): OuterGit | undefined {
 function linkedGit(marker: string): OuterGit | undefined {
   const own = realPath(pointedGit(marker)?.own ?? "/");
   const worktrees = dirname(own);
-  const knows = smallText(join(own, "gitdir"))?.trim() ?? "";
+  const knows = readSmallText(join(own, "gitdir"))?.trim() ?? "";
   if (!worktrees.endsWith("/.git/worktrees") || realPath(knows) !== marker) return undefined;
   const others = namesIn(worktrees).map((name) => join(worktrees, name));
   return { folder: dirname(worktrees), closed: others.filter((other) => other !== own) };
@@ -188,7 +187,7 @@ function linkedGit(marker: string): OuterGit | undefined {
 export interface SandboxFolders {
   readonly session: string;
   /** Files that the wall needs inside: no command writes there. */
-  readonly own: string;
+  readonly wall: string;
   readonly temporary: string;
   readonly cache: string;
   /** Empty and closed to everybody: mounted over folders that commands may not read. */
@@ -206,18 +205,17 @@ export function makeSessionFolders(state: string, workspace: string): SandboxFol
   // Short, since socket names have at most 107 bytes.
   const folders = foldersOf(realPath(fs.mkdtempSync(join(sessions, "x"))), realPath(cache));
   fs.writeFileSync(join(folders.session, OWNER), JSON.stringify(ownIdentity()), { mode: 0o600 });
-  for (const folder of [folders.temporary, folders.own]) fs.mkdirSync(folder, { mode: 0o700 });
+  for (const folder of [folders.temporary, folders.wall]) fs.mkdirSync(folder, { mode: 0o700 });
   fs.mkdirSync(folders.closed, { mode: 0o000 });
   return folders;
 }
 
-/** The session folders that a killed process left in a state folder. */
 export function endedSessions(state: string): readonly SandboxFolders[] {
   const sessions = join(state, "s");
   return namesIn(sessions)
     .map((name) => foldersOf(join(sessions, name), ""))
     .filter(({ session }) => {
-      const owner = smallText(join(session, OWNER));
+      const owner = readSmallText(join(session, OWNER));
       // Without an owner it is just being created or removed.
       return owner !== undefined && processState(JSON.parse(owner) as ProcessIdentity) === "ended";
     });
@@ -235,7 +233,7 @@ export function removeSession({ session, closed }: SandboxFolders): void {
 }
 
 function foldersOf(session: string, cache: string): SandboxFolders {
-  const own = join(session, "own");
-  const [temporary, closed] = [join(session, "tmp"), join(own, "closed")];
-  return { session, own, temporary, cache, closed, pending: join(session, "pending.json") };
+  const wall = join(session, "own");
+  const [temporary, closed] = [join(session, "tmp"), join(wall, "closed")];
+  return { session, wall, temporary, cache, closed, pending: join(session, "pending.json") };
 }

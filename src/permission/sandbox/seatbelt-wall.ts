@@ -1,7 +1,7 @@
 import { foldersAround, type SandboxFolders, type SandboxLimits, type Wall } from "./sandbox-limits.ts";
 import { steeringOfGit, steeringOfRepository, steeringOfRoot } from "./steering-guard.ts";
 
-/** The macOS wall. It refuses by name, so it also prevents paths that do not exist yet. */
+/** Refuses by name, so it also prevents paths that do not exist yet. */
 export function seatbeltWall(
   limits: SandboxLimits,
   folders: SandboxFolders,
@@ -18,7 +18,7 @@ export function seatbeltWall(
     const profile = seatbeltProfile({
       // Here-documents and most programs fail without a writable temporary folder.
       writable: readOnly ? [temporary] : [...writable, temporary, cache],
-      protected: [...limits.protected, folders.own, ...steering, ...gitFolders.flatMap(steeringOfGit)],
+      protected: [...limits.protected, folders.wall, ...steering, ...gitFolders.flatMap(steeringOfGit)],
       unreadable,
       roots,
       network,

@@ -34,11 +34,11 @@ export function pathGlob(
   const alternatives = Array.from(texts, (text) => text.split("/").map(parsePart));
   return (path) => {
     const names = path.normalize().split("/");
-    const fits = alternatives.some((parts) => {
+    const matches = alternatives.some((parts) => {
       const isName = matchesBaseName && parts.length === 1;
       return matchSequence(parts, isName ? names.slice(-1) : names, matchPart);
     });
-    return fits !== isNegated;
+    return matches !== isNegated;
   };
 }
 
@@ -139,7 +139,7 @@ function matchCharacter(element: NameElement, character: string): boolean {
 function matchSequence<P>(
   pattern: readonly (P | typeof ANY)[],
   items: readonly string[],
-  fits: (element: P | typeof ANY, item: string) => boolean,
+  matches: (element: P | typeof ANY, item: string) => boolean,
 ): boolean {
   let at = 0;
   let lastAny = -1;
@@ -151,7 +151,7 @@ function matchSequence<P>(
     if (element === ANY) {
       lastAny = at++;
       retryAt = index;
-    } else if (element !== undefined && fits(element, item)) {
+    } else if (element !== undefined && matches(element, item)) {
       at++;
       index++;
     } else if (lastAny === -1) return false;

@@ -12,10 +12,10 @@ import type { PathOptions } from "../resolve-path.ts";
 import { lastNamesOf, pathGlob } from "./path-glob.ts";
 import {
   type FileListing,
-  type FoundText,
   MAX_LINE_CHARS,
+  type SearchHit,
   type TextSearch,
-  type TextSearchEnd,
+  type TextSearchOutcome,
 } from "./text-search.ts";
 import { searchWithoutRipgrep, walkFiles } from "./without-ripgrep.ts";
 
@@ -34,7 +34,7 @@ export interface SearchToolOptions extends PathOptions {
 /** Which ripgrep: its path or name, `false` for none, or where to look first. Default: `PATH`. */
 export type RipgrepChoice = string | false | ProgramSearch;
 
-/** Finds a usable ripgrep, once. */
+/** Finds a usable ripgrep once and remembers it. */
 export class RipgrepLocator {
   readonly #choice: RipgrepChoice | undefined;
   #found: Promise<string | undefined> | undefined;
@@ -45,7 +45,7 @@ export class RipgrepLocator {
 
   /** The program to start; `undefined` if there is none, or only one older than version 13. */
   find(): Promise<string | undefined> {
-    this.#found ??= locate(this.#choice ?? "rg");
+    this.#found ??= locateRipgrep(this.#choice ?? "rg");
     return this.#found;
   }
 }
@@ -53,7 +53,7 @@ export class RipgrepLocator {
 /** Older versions lack options we need, or have known bugs. */
 const MIN_VERSION = 13;
 
-async function locate(choice: RipgrepChoice): Promise<string | undefined> {
+async function locateRipgrep(choice: RipgrepChoice): Promise<string | undefined> {
   if (choice === false) return undefined;
   const first = typeof choice === "string" ? choice : findProgram("rg", choice);
   if (first !== undefined && (await isUsable(first))) return first;
@@ -81,11 +81,11 @@ export async function listFiles(locator: RipgrepLocator, listing: FileListing): 
     return;
   }
   const args = ["--files", "--null", "--no-messages", ...fileArgs(listing)];
-  await run(command, args, { ...listing, separator: "\0", onRecord: listing.onFile });
+  await runRipgrep(command, args, { ...listing, separator: "\0", onRecord: listing.onFile });
 }
 
 /** Searches files. Lines and counts come ordered by path, files in no particular order. */
-export async function searchText(locator: RipgrepLocator, search: TextSearch): Promise<TextSearchEnd> {
+export async function searchText(locator: RipgrepLocator, search: TextSearch): Promise<TextSearchOutcome> {
   const command = await locator.find();
   if (command === undefined) return searchWithoutRipgrep(search);
   if (search.file === undefined) return runSearch(command, search, "./");
@@ -105,19 +105,19 @@ async function runSearch(
   search: TextSearch,
   place: string,
   descriptor?: number,
-): Promise<TextSearchEnd> {
+): Promise<TextSearchOutcome> {
   const { mode, file, signal, folder } = search;
   const glob = file === undefined ? search.glob : undefined;
-  const fits = glob === undefined ? undefined : pathGlob(glob, { matchesBaseName: true });
-  const { exitCode, stderr } = await run(command, [...searchArgs(search, glob), "--", place], {
+  const matchesGlob = glob === undefined ? undefined : pathGlob(glob, { matchesBaseName: true });
+  const { exitCode, stderr } = await runRipgrep(command, [...searchArgs(search, glob), "--", place], {
     folder,
     descriptor,
     separator: mode === "files" ? "\0" : "\n",
     signal,
     onRecord: (record) => {
-      const found = parseRecord(record, mode);
-      if (found === undefined || fits?.(found.path) === false) return true;
-      return search.onFound(file === undefined ? found : { ...found, path: file });
+      const hit = parseRecord(record, mode);
+      if (hit === undefined || matchesGlob?.(hit.path) === false) return true;
+      return search.onHit(file === undefined ? hit : { ...hit, path: file });
     },
   });
   if (exitCode !== 2) return { unread: 0 };
@@ -161,15 +161,15 @@ const MODE_ARGS: { readonly [mode in TextSearch["mode"]]: readonly string[] } = 
 };
 
 /** `path`, `path NUL count`, or `path NUL number`, `:` (a match) or `-` (context), the line. */
-function parseRecord(record: string, mode: TextSearch["mode"]): FoundText | undefined {
+function parseRecord(record: string, mode: TextSearch["mode"]): SearchHit | undefined {
   const [first = "", ...others] = record.split("\0");
   const path = first.replace(/^\.\//u, "");
   if (mode === "files") return path === "" ? undefined : { path };
   const rest = others.join("\0");
   if (mode === "count") return others.length === 0 ? undefined : { path, count: Number(rest) };
-  const [, number, mark, text = ""] = /^(\d+)([:-])([^]*)$/u.exec(rest) ?? [];
+  const [, number, separator, text = ""] = /^(\d+)([:-])([^]*)$/u.exec(rest) ?? [];
   if (number === undefined) return undefined;
-  return { path, line: { number: Number(number), text, isMatch: mark === ":" } };
+  return { path, line: { number: Number(number), text, isMatch: separator === ":" } };
 }
 
 function fileArgs({ folder, withNodeModules }: FileListing | TextSearch): readonly string[] {
@@ -206,7 +206,7 @@ const MAX_RECORD_CHARS = 1_000_000;
  * found, 1 for nothing, 2 for an error, possibly with results, and `null` if it was killed. Resolves when the
  * process is gone; rejects with what `onRecord` throws.
  */
-async function run(
+async function runRipgrep(
   command: string,
   args: readonly string[],
   options: RipgrepRun,
@@ -216,7 +216,7 @@ async function run(
   let child: ChildProcessByStdio<null, Readable, Readable>;
   try {
     child = spawn(command, ["--no-config", ...args], {
-      cwd: pinned.self,
+      cwd: pinned.selfPath,
       stdio: ["ignore", "pipe", "pipe", ...(descriptor === undefined ? [] : [descriptor])],
       windowsHide: true,
     }) as typeof child;

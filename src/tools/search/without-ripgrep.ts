@@ -12,10 +12,10 @@ import { openRegularFile } from "../files/open-file.ts";
 import { pathGlob } from "./path-glob.ts";
 import {
   type FileListing,
-  type FoundText,
   MAX_LINE_CHARS,
+  type SearchHit,
   type TextSearch,
-  type TextSearchEnd,
+  type TextSearchOutcome,
 } from "./text-search.ts";
 
 /** Lists files by name. Returns the number of folders that could not be read. Does not throw on abort. */
@@ -32,7 +32,7 @@ export async function walkFiles(listing: FileListing): Promise<number> {
     for (const entry of entries?.sort((a, b) => (a.name < b.name ? -1 : 1)) ?? []) {
       const { name } = entry;
       if (signal.aborted) return unread;
-      const isSkipped = isOurs(name) || (name === "node_modules" && !withNodeModules);
+      const isSkipped = isAlwaysSkipped(name) || (name === "node_modules" && !withNodeModules);
       if (isSkipped || isIgnored(rules, join(place, name), entry.isDirectory())) continue;
       const path = current.path === "" ? name : `${current.path}/${name}`;
       if (entry.isDirectory()) folders.push({ path, rules });
@@ -43,7 +43,7 @@ export async function walkFiles(listing: FileListing): Promise<number> {
   return unread;
 }
 
-function isOurs(name: string): boolean {
+function isAlwaysSkipped(name: string): boolean {
   return name === ".git" || name.startsWith(TEMPORARY_PREFIX);
 }
 
@@ -80,7 +80,7 @@ function textAt(path: string): string {
   }
 }
 
-/** Decides by the nearest rules that match. */
+/** The nearest matching rules decide. */
 function isIgnored(all: readonly FolderRules[], path: string, isFolder: boolean): boolean {
   for (const { folder, rules } of all) {
     const below = relative(folder, path).split(sep).join("/");
@@ -98,7 +98,7 @@ const MAX_FILES = 200_000;
  * Searches with JavaScript's regular expressions, file by file in path order. Binary files are skipped; files
  * over 20 MB count as unread. A pattern that takes more than two seconds for one file ends the search.
  */
-export async function searchWithoutRipgrep(search: TextSearch): Promise<TextSearchEnd> {
+export async function searchWithoutRipgrep(search: TextSearch): Promise<TextSearchOutcome> {
   let regExp: RegExp;
   try {
     regExp = toRegExp(search);
@@ -121,17 +121,18 @@ export async function searchWithoutRipgrep(search: TextSearch): Promise<TextSear
         unread,
         problem: `The pattern takes more than ${MAX_MS_PER_FILE / 1000} s on ${path}. Use a simpler one.`,
       };
-    if (matched.length > 0 && !foundIn(path, text, matched, search).every(search.onFound)) break;
+    if (matched.length > 0 && !hitsIn(path, text, matched, search).every(search.onHit)) break;
   }
   return { unread };
 }
 
 function collectPaths(search: TextSearch, paths: string[]): Promise<number> {
-  const fits = search.glob === undefined ? () => true : pathGlob(search.glob, { matchesBaseName: true });
+  const matchesGlob =
+    search.glob === undefined ? () => true : pathGlob(search.glob, { matchesBaseName: true });
   return walkFiles({
     ...search,
     onFile: (path) => {
-      if (fits(path)) paths.push(path);
+      if (matchesGlob(path)) paths.push(path);
       return paths.length < MAX_FILES;
     },
   });
@@ -189,12 +190,12 @@ function linesOfMatches(text: string, regExp: RegExp): readonly number[] {
   return [...matched];
 }
 
-function foundIn(
+function hitsIn(
   path: string,
   text: string,
   matched: readonly number[],
   search: TextSearch,
-): readonly FoundText[] {
+): readonly SearchHit[] {
   if (search.mode === "files") return [{ path }];
   if (search.mode === "count") return [{ path, count: matched.length }];
   const isMatch = new Set(matched);
@@ -203,7 +204,7 @@ function foundIn(
       if (isMatch.has(at)) return true;
     return false;
   };
-  return linesIn(text).flatMap((line, index): FoundText[] => {
+  return linesIn(text).flatMap((line, index): SearchHit[] => {
     if (!isNear(index)) return [];
     const clipped =
       line.length <= MAX_LINE_CHARS

@@ -45,18 +45,18 @@ const PF_EXITING = 0x4;
  */
 export async function findProcesses(query: ProcessQuery): Promise<readonly ProcessInfo[]> {
   if (process.platform === "win32") return [];
-  return process.platform === "linux" ? findOnceSettled(query) : findWithPs(query);
+  return process.platform === "linux" ? findInProcWithRetry(query) : findWithPs(query);
 }
 
-/** How often, and with what delay, to look again at a process that is becoming another program. */
-const LOOKS = 4;
-const LOOK_MS = 5;
+/** Retries for a process that is just becoming another program. */
+const MAX_SCANS = 4;
+const SCAN_DELAY_MS = 5;
 
-/** Looks again if nothing was found and a process without environment is just becoming another. */
-async function findOnceSettled(query: ProcessQuery): Promise<readonly ProcessInfo[]> {
+/** Retries if nothing was found while a process without an environment is becoming another. */
+async function findInProcWithRetry(query: ProcessQuery): Promise<readonly ProcessInfo[]> {
   let { found, isSettled } = findInProc(query);
-  for (let look = 1; look < LOOKS && found.length === 0 && !isSettled; look++) {
-    await systemClock.sleep(LOOK_MS);
+  for (let look = 1; look < MAX_SCANS && found.length === 0 && !isSettled; look++) {
+    await systemClock.sleep(SCAN_DELAY_MS);
     ({ found, isSettled } = findInProc(query));
   }
   return found;
@@ -74,7 +74,7 @@ export function isRunning(info: ProcessInfo): boolean {
 }
 
 /** True if any process was started since `pid` was, or if the system does not tell (not Linux). */
-export function startedSince(pid: number): boolean {
+export function hasStartedSince(pid: number): boolean {
   const last = tryRead("/proc/loadavg")?.toString().trim().split(" ").at(-1);
   return last === undefined || Number(last) !== pid;
 }
@@ -98,7 +98,7 @@ function findInProc(query: ProcessQuery): {
   let isSettled = true;
   const isMarked = (row: ProcessRow): boolean => {
     const environ = tryRead(`/proc/${row.pid}/environ`);
-    // Without `after` all processes are looked at, and many of the system have none.
+    // Without `after` every process is examined, and many system processes have no environment.
     if (environ?.length === 0 && query.after !== undefined) isSettled = false;
     return environ?.includes(mark) ?? false;
   };
@@ -112,7 +112,7 @@ function candidatePids(after: number | undefined): readonly number[] {
   const pids = readdirSync("/proc").map(Number).filter(Number.isInteger);
   if (after === undefined) return pids;
   const last = Number(tryRead("/proc/loadavg")?.toString().trim().split(" ").at(-1));
-  // Lower than the beginning: the numbers wrapped around once.
+  // The process numbers have wrapped around.
   return last >= after
     ? pids.filter((pid) => pid >= after && pid <= last)
     : pids.filter((pid) => pid >= after || pid <= last);
@@ -154,7 +154,7 @@ export function parseStat(pid: number, stat: string): ProcessRow | undefined {
   const [given, ppid, group, session] = fields;
   const startTime = fields[19];
   if (given === undefined || startTime === undefined) return undefined;
-  // On its way out it has freed its memory and is about to become a zombie.
+  // An exiting process has freed its memory and is about to become a zombie.
   const state = (Number(fields[6]) & PF_EXITING) === 0 ? given : "X";
   return { pid, ppid: Number(ppid), group: Number(group), session: Number(session), state, startTime };
 }
@@ -263,10 +263,10 @@ export async function endProcesses(
 
 async function killAll(
   query: ProcessQuery,
-  leftOver: readonly ProcessInfo[],
+  remaining: readonly ProcessInfo[],
   groups: readonly number[],
 ): Promise<readonly ProcessInfo[]> {
-  let found = leftOver;
+  let found = remaining;
   for (let round = 0; round < KILL_ROUNDS && found.length > 0; round++) {
     for (const group of groups) signal(-group, "SIGKILL");
     for (const info of found) if (isRunning(info)) signal(info.pid, "SIGKILL");

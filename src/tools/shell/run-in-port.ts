@@ -71,8 +71,8 @@ export async function runInPort(
 }
 
 /** Variables the command sees, and those that the editor's own environment must not add. */
-function variablesOf(session: ShellSession, seen: Environment): Pick<PortCommand, "env" | "unset"> {
+function variablesOf(session: ShellSession, visible: Environment): Pick<PortCommand, "env" | "unset"> {
   const env: { [name: string]: string } = {};
-  for (const [name, value] of Object.entries(seen)) if (value !== undefined) env[name] = value;
+  for (const [name, value] of Object.entries(visible)) if (value !== undefined) env[name] = value;
   return { env, unset: Object.keys(session.env).filter((name) => !Object.hasOwn(env, name)) };
 }

@@ -6,24 +6,24 @@ import { isAbsolute, join } from "node:path";
 /** Variables of a process. */
 export type Environment = { readonly [name: string]: string | undefined };
 
-const FIXED_PLACES = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
-const WINDOWS_PLACES = [
+const BASH_PATHS = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
+const WINDOWS_BASH_PATHS = [
   "C:\\Program Files\\Git\\bin\\bash.exe",
   "C:\\Program Files (x86)\\Git\\bin\\bash.exe",
 ];
 
-/** Bash in its usual places and on `PATH`, then `/bin/sh`; on Windows only the bash of Git. */
+/** Bash in its usual locations and on `PATH`, then `/bin/sh`; on Windows only Git's bash. */
 export function findShell(
   env: Environment,
   platform: string = process.platform,
   exists: (path: string) => boolean = existsSync,
 ): string | undefined {
-  if (platform === "win32") return WINDOWS_PLACES.find(exists);
+  if (platform === "win32") return WINDOWS_BASH_PATHS.find(exists);
   const folders = (env["PATH"] ?? "").split(":").filter((folder) => isAbsolute(folder));
-  return [...FIXED_PLACES, ...folders.map((folder) => join(folder, "bash")), "/bin/sh"].find(exists);
+  return [...BASH_PATHS, ...folders.map((folder) => join(folder, "bash")), "/bin/sh"].find(exists);
 }
 
-/** For callers that pass no environment: enough to find programs and the home folder, nothing else. */
+/** Default for callers that pass no environment: enough to find programs and the home folder. */
 export function minimalEnvironment(): Environment {
   return { PATH: "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", HOME: homedir() };
 }
