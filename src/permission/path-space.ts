@@ -1,7 +1,7 @@
-import { existsSync, lstatSync, readlinkSync } from "node:fs";
-import { delimiter, isAbsolute, join, parse, resolve, sep } from "node:path";
+import { existsSync } from "node:fs";
+import { delimiter, isAbsolute, join, resolve, sep } from "node:path";
+import { followLinks } from "../system/follow-links.ts";
 import { sessionPlace } from "../system/session-temporary.ts";
-import { spelledPath } from "../system/spelled-path.ts";
 import { fold } from "./match-text.ts";
 
 /** The base folders of paths and their spelling. */
@@ -30,7 +30,6 @@ export interface JudgedPath {
 }
 
 const MAX_PATH = 32_768;
-const MAX_LINKS = 40;
 const IS_WINDOWS = sep === "\\";
 
 /** Never throws. */
@@ -73,7 +72,7 @@ export class PathSpace {
     return {
       given,
       written: [...new Set([resolve(base, expanded), absolute].map(normalisePath))],
-      resolved: normalisePath(followLinks(spelledPath(absolute))),
+      resolved: normalisePath(followLinks(absolute)),
       oddity: oddityOf(expanded),
     };
   }
@@ -141,38 +140,6 @@ function oddityOf(path: string): string | undefined {
   const isOther =
     IS_WINDOWS && /^[\\/]{2}[.?]|(?<!^[A-Za-z]):|:(?![\\/])|~\d|(?<![\\/.])[. ](?:[\\/]|$)/.test(path);
   return isOther ? "it may be another name of a file" : undefined;
-}
-
-/** Follows links part by part; `..` applies to the resolved folder. Missing parts are kept as written. */
-function followLinks(absolute: string): string {
-  const split = (path: string): readonly string[] =>
-    slashes(path.slice(parse(path).root.length))
-      .split("/")
-      .reverse();
-  const pending = [...split(absolute)];
-  let current = parse(absolute).root;
-  let links = 0;
-  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
-    const next = join(current, part);
-    const target = part === ".." || links === MAX_LINKS ? undefined : linkAt(next);
-    if (target === undefined) {
-      current = next;
-      continue;
-    }
-    links++;
-    if (isAbsolute(target)) current = parse(target).root;
-    pending.push(...split(target));
-  }
-  return current;
-}
-
-function linkAt(path: string): string | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
-  } catch {
-    // If the system refuses to look (no permission, a file used as a folder), it will not open it either.
-    return undefined;
-  }
 }
 
 const STEERING_NAMES = new Set(".git .nano-agent nano-agent.json .mcp.json .claude .vscode .idea".split(" "));

@@ -138,9 +138,7 @@ async function runBash(session: ShellSession, input: BashInput, context: ToolCon
   if (live === undefined) return backgroundResult(session, running);
   try {
     const ending = await waitForEnd(running, timeoutMs, context.signal, full.promise);
-    return ending === "exited"
-      ? await exitResult(session, running)
-      : await stopResult(session, running, ending);
+    return await commandResult(session, running, ending);
   } finally {
     live.stop();
   }
@@ -223,27 +221,36 @@ function waitForEnd(
   });
 }
 
-async function exitResult(session: ShellSession, running: RunningCommand): Promise<ToolResult> {
-  const left = await running.findProcesses();
-  if (left.length === 0) await session.finish(running);
+async function commandResult(
+  session: ShellSession,
+  running: RunningCommand,
+  ending: Ending,
+): Promise<ToolResult> {
+  const ranMs = running.durationMs;
+  const hasExited = ending === "exited";
+  const left = hasExited ? await running.findProcesses() : await running.end(session.graceMs);
+  if (!hasExited || left.length === 0) await session.finish(running);
   const output = await running.readOutput();
   const exit = running.exit ?? { code: null, signal: null };
-  const ended = describeExit(exit);
-  const lines = [`[${ended}, ${describeDuration(running.durationMs)}]`];
+  const state = hasExited ? describeExit(exit) : ending;
+  const lines = [
+    hasExited ? `[${state}, ${describeDuration(ranMs)}]` : `[${stopReason(ending, ranMs, session)}]`,
+  ];
   lines.push(...(await session.notes(running, output.text)));
-  const jobId = left.length === 0 ? undefined : session.moveToBackground(running, true);
+  const jobId = hasExited && left.length > 0 ? session.moveToBackground(running, true) : undefined;
   if (jobId !== undefined) lines.push(leftoverLines(left, jobId));
+  else if (left.length > 0) lines.push(`[These could not be ended:]\n${listProcesses(left)}`);
   return {
     content: outputLines(output) + lines.join("\n"),
-    isError: exit.code !== 0,
-    title: ended,
-    essence: essenceOf(ended, output),
+    isError: !hasExited || exit.code !== 0,
+    title: state.replaceAll("_", " "),
+    essence: essenceOf(state, output),
     metadata: {
       ...commandMetadata(running, output),
-      ...(jobId !== undefined && {
-        jobId,
-        processes: left.map(({ pid, command }) => ({ pid, command })),
-      }),
+      ...(jobId === undefined
+        ? {}
+        : { jobId, processes: left.map(({ pid, command }) => ({ pid, command })) }),
+      ...(hasExited ? {} : { ended: ending }),
     },
   };
 }
@@ -256,27 +263,6 @@ function essenceOf(ended: string, { text, path }: OutputText): string {
 function leftoverLines(left: readonly ProcessInfo[], jobId: string): string {
   const what = counted(left.length, "process", "processes");
   return `[${what} of this command still running as ${jobId}, until the session ends:]\n${listProcesses(left)}`;
-}
-
-async function stopResult(
-  session: ShellSession,
-  running: RunningCommand,
-  ending: Exclude<Ending, "exited">,
-): Promise<ToolResult> {
-  const ranMs = running.durationMs;
-  const left = await running.end(session.graceMs);
-  await session.finish(running);
-  const output = await running.readOutput();
-  const lines = [`[${stopReason(ending, ranMs, session)}]`];
-  lines.push(...(await session.notes(running, output.text)));
-  if (left.length > 0) lines.push(`[These could not be ended:]\n${listProcesses(left)}`);
-  return {
-    content: outputLines(output) + lines.join("\n"),
-    isError: true,
-    title: ending.replaceAll("_", " "),
-    essence: essenceOf(ending, output),
-    metadata: { ...commandMetadata(running, output), ended: ending },
-  };
 }
 
 function stopReason(ending: Exclude<Ending, "exited">, ranMs: number, session: ShellSession): string {

@@ -10,7 +10,7 @@ import {
   refreshAuthorization,
   selectResourceURL,
 } from "@modelcontextprotocol/client";
-import type { Clock } from "../../core/base/async.ts";
+import { type Clock, orAborted } from "../../core/base/async.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { defined } from "../../core/base/json.ts";
 import { listen } from "../../system/listen.ts";
@@ -149,7 +149,8 @@ export async function logIn(server: HttpServer, options: LogInOptions): Promise<
     await auth(flow, { ...request, authorizationCode: code, ...(iss === null ? {} : { iss }) });
     await flow.saveLogin();
   } catch (error) {
-    if (error instanceof ConnectionError || signal.aborted) throw error;
+    signal.throwIfAborted();
+    if (error instanceof ConnectionError) throw error;
     throw new ConnectionError(`The login did not work: ${errorMessage(error)}`);
   } finally {
     callback.close();
@@ -273,16 +274,7 @@ async function listenForCallback(port: number): Promise<Callback> {
   const { port: own } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${own}/callback`,
-    answer: async (signal) => {
-      const stop = (): void => arrived.reject(signal.reason);
-      signal.addEventListener("abort", stop, { once: true });
-      try {
-        if (signal.aborted) stop();
-        return await arrived.promise;
-      } finally {
-        signal.removeEventListener("abort", stop);
-      }
-    },
+    answer: (signal) => orAborted(arrived.promise, signal),
     close: () => {
       server.close();
       server.closeAllConnections();

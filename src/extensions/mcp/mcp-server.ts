@@ -1,4 +1,4 @@
-import { backoffDelayMs, type Clock, orAborted } from "../../core/base/async.ts";
+import { backoffDelayMs, type Clock, orAborted, startTimer } from "../../core/base/async.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import {
   type CallOptions,
@@ -126,40 +126,28 @@ export class McpServer {
   async #start(attempts: number): Promise<void> {
     const { startupTimeoutMs } = this.definition;
     const { clock, open, host } = this.#options;
-    const attempt = new AbortController();
-    const stopped = (): void => attempt.abort(this.#stop.signal.reason);
-    this.#stop.signal.addEventListener("abort", stopped, { once: true });
     const timeout = new AbortController();
-    clock.sleep(startupTimeoutMs, timeout.signal).then(
-      () =>
-        attempt.abort(
-          new ConnectionError(
-            `it did not start within ${startupTimeoutMs / 1_000} s; a higher startupTimeout gives it more.`,
-          ),
-        ),
-      () => undefined,
-    );
+    const signal = AbortSignal.any([this.#stop.signal, timeout.signal]);
+    const late = `it did not start within ${startupTimeoutMs / 1_000} s; a higher startupTimeout gives it more.`;
+    const stopTimer = startTimer(clock, startupTimeoutMs, () => timeout.abort(new ConnectionError(late)));
     let connection: Connection | undefined;
     try {
       // Opens only after the new state has been reported.
       await Promise.resolve();
-      connection = await open(this.definition, host, {
-        signal: attempt.signal,
-        onChanged: (list) => void this.#refreshList(list),
-      });
-      const tools = await orAborted(connection.listTools(), attempt.signal);
-      if (attempt.signal.aborted) throw attempt.signal.reason;
+      const onChanged = (list: WatchedList): void => void this.#refreshList(list);
+      connection = await open(this.definition, host, { signal, onChanged });
+      const tools = await orAborted(connection.listTools(), signal);
+      signal.throwIfAborted();
       this.#onOpened(connection, tools, attempts);
     } catch (thrown) {
-      const error = attempt.signal.aborted ? (attempt.signal.reason as unknown) : thrown;
+      const error = signal.aborted ? (signal.reason as unknown) : thrown;
       if (connection !== undefined) this.#closeConnection(connection);
       const reason = errorMessage(error);
       const needsLogin = error instanceof ConnectionError && error.kind === "login";
       if (needsLogin) this.#transition({ state: "needs_login", reason });
       else this.#onFailure(attempts, reason);
     } finally {
-      timeout.abort();
-      this.#stop.signal.removeEventListener("abort", stopped);
+      stopTimer();
     }
   }
 

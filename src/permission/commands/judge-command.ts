@@ -1,9 +1,10 @@
 import { parse } from "unbash";
 import { hiddenCharacter } from "../../core/base/hidden-characters.ts";
+import type { CommandPlacement } from "../../system/command-sandbox.ts";
 import { secretInWord } from "../built-in-rules.ts";
 import { fold, lastPart, matchesText, wordSet } from "../match-text.ts";
 import type { PathSpace } from "../path-space.ts";
-import { type Placement, placementOf } from "../permission-mode.ts";
+import { placementOf } from "../permission-mode.ts";
 import { type OriginRule, ruleText } from "../rule.ts";
 import {
   BYPASS_VERDICT,
@@ -35,7 +36,7 @@ export function judgeCommand(judged: JudgedCall, command: string): Verdict {
   return { ...decide({ ...judged, command, access }, placement), runs: placement.runs };
 }
 
-function decide(call: CommandCall, { runs, readOnly }: Placement): Verdict {
+function decide(call: CommandCall, { runs, readOnly }: CommandPlacement): Verdict {
   const { command, access, mode } = call;
   const found = commandsIn(command);
   const denied = refusal("deny", call, found);

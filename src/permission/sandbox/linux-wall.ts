@@ -5,10 +5,10 @@ import { Socket } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { systemClock } from "../../core/base/async.ts";
+import type { SandboxCommand } from "../../system/command-sandbox.ts";
 import type { Environment } from "../../system/env.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
 import {
-  type CommandToConfine,
   foldersAround,
   type SandboxFolders,
   type SandboxLimits,
@@ -189,7 +189,7 @@ const RESOLVER = "/etc/resolv.conf";
 function planMounts(
   limits: SandboxLimits,
   folders: SandboxFolders,
-  { network, readOnly }: Pick<Required<CommandToConfine>, "network" | "readOnly">,
+  { network, readOnly }: Pick<Required<SandboxCommand>, "network" | "readOnly">,
   steering: SteeringPaths,
   host: readonly Mount[],
 ): readonly PlannedMount[] {

@@ -1,17 +1,17 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
-import { dirname, join } from "node:path";
+import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { errorMessage } from "../../core/base/errors.ts";
+import type { SandboxCommand, SandboxedCommand } from "../../system/command-sandbox.ts";
 import type { Environment } from "../../system/env.ts";
-import { isWithin, realPath } from "../../system/real-path.ts";
+import { findProgram } from "../../system/find-program.ts";
+import { isWithin } from "../../system/real-path.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { kernelText, linuxWall } from "./linux-wall.ts";
 import {
-  type CommandToConfine,
-  type ConfinedStart,
   endedSessions,
   makeSessionFolders,
   removeSession,
@@ -48,10 +48,10 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
     const names = PROGRAMS[process.platform];
     if (names === undefined)
       return { problem: unavailableText(`there is none for ${process.platform}`, "on Windows use WSL 2") };
-    const programs = names.flatMap((name) => findProgram(name, limits) ?? []);
+    const programs = names.flatMap((name) => programFor(name, limits) ?? []);
     if (programs.length < names.length)
       return {
-        problem: explainMissingPrograms(names.filter((name) => findProgram(name, limits) === undefined)),
+        problem: explainMissingPrograms(names.filter((name) => programFor(name, limits) === undefined)),
       };
     const [cwd = "/"] = limits.workspace;
     const folders = makeSessionFolders(limits.stateFolder, cwd);
@@ -73,19 +73,9 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
 }
 
 /** Never one that commands could have written. Bash is the one that runs unconfined commands. */
-function findProgram(name: string, { programs, writable }: SandboxLimits): string | undefined {
+function programFor(name: string, { programs, writable }: SandboxLimits): string | undefined {
   const first = name === "bash" ? BASH.filter((folder) => programs.includes(folder)) : [];
-  return [...first, ...programs]
-    .map((folder) => join(folder, name))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK);
-        return ![dirname(path), path].some((each) => isWithin(realPath(each), ...writable));
-      } catch {
-        // Missing, or not executable for this user.
-        return false;
-      }
-    });
+  return findProgram(name, { path: [...first, ...programs].join(delimiter), avoid: writable });
 }
 
 /** The setting with which root could make the kernel start a program outside every sandbox. */
@@ -119,7 +109,7 @@ async function trySandbox(
   }
 }
 
-async function outputOf(start: ConfinedStart): Promise<string> {
+async function outputOf(start: SandboxedCommand): Promise<string> {
   const child = spawn(start.file, [...start.args], {
     cwd: start.cwd,
     env: start.env,
@@ -222,7 +212,7 @@ export class Sandbox {
   }
 
   /** Prepares the start of a command inside. Rejects if that is impossible: then do not start it. */
-  async wrap({ network = false, readOnly = false, ...command }: CommandToConfine): Promise<ConfinedStart> {
+  async wrap({ network = false, readOnly = false, ...command }: SandboxCommand): Promise<SandboxedCommand> {
     if (this.#isDisposed) throw new Error("the sandbox is closed");
     const guard = this.#guard;
     let child: ChildProcess | undefined;
@@ -290,7 +280,7 @@ const ASK_FULL = 'call again with access: "full" and a reason';
 
 function blockedNotes(
   { workspace, unreadable, home }: SandboxLimits,
-  command: Required<CommandToConfine>,
+  command: Required<SandboxCommand>,
   said: string,
 ): readonly string[] {
   const output = said.slice(-MAX_OUTPUT);

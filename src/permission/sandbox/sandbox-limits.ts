@@ -1,8 +1,8 @@
-import type { ChildProcess } from "node:child_process";
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import type { SandboxCommand, SandboxedCommand } from "../../system/command-sandbox.ts";
 import type { Environment } from "../../system/env.ts";
 import { makePrivateFolders } from "../../system/private-folders.ts";
 import { ownIdentity, type ProcessIdentity, processState } from "../../system/process-identity.ts";
@@ -32,41 +32,13 @@ export interface SandboxOptions {
   readonly loopback?: boolean;
 }
 
-/** A command to confine. */
-export interface CommandToConfine {
-  readonly command: string;
-  readonly cwd: string;
-  /** The variables it would see unconfined. */
-  readonly env: Environment;
-  /** True: with the host's network. Default false. */
-  readonly network?: boolean;
-  /** True: nothing permanent can be written. Default false. */
-  readonly readOnly?: boolean;
-}
-
-/** The way to start a command inside, and the steps around it. */
-export interface ConfinedStart {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  readonly env: Environment;
-  /** `stdio` of the process from descriptor 3 on. */
-  readonly descriptors: readonly (number | "ignore" | "pipe")[];
-  /** Call it right after the start. Rejects if the command did not begin: then it never will. */
-  readonly begin: (child: ChildProcess) => Promise<void>;
-  /** Call it once, when the process has ended or could not be started. Never rejects. */
-  readonly settle: () => Promise<void>;
-  /** Lines for the result, once settled: what was withheld or put back, and how to request more. */
-  readonly notes: (shown: { readonly output: string; readonly failed: boolean }) => readonly string[];
-}
-
 /** A system's means of confining commands: bubblewrap, or `sandbox-exec`. */
 export interface Wall {
-  readonly start: (command: Required<CommandToConfine>, steering: SteeringPaths) => WalledStart;
+  readonly start: (command: Required<SandboxCommand>, steering: SteeringPaths) => WalledStart;
   readonly close: () => void;
 }
 
-interface WalledStart extends Omit<ConfinedStart, "env" | "settle" | "notes"> {
+interface WalledStart extends Omit<SandboxedCommand, "env" | "settle" | "notes"> {
   /** Waits until all its processes are gone. Never rejects, even if the command could not be started. */
   readonly ended: () => Promise<void>;
 }

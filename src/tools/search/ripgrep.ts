@@ -1,11 +1,11 @@
 import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants, lstatSync, realpathSync, statSync } from "node:fs";
-import { delimiter, dirname, isAbsolute, join } from "node:path";
+import { lstatSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
+import { findProgram, type ProgramSearch } from "../../system/find-program.ts";
 import { pathOfOpen } from "../../system/opened-place.ts";
-import { isWithin } from "../../system/real-path.ts";
 import { TEMPORARY_PREFIX } from "../../system/replace-file.ts";
 import { openRegularFile, pinFolder } from "../files/open-file.ts";
 import type { PathOptions } from "../resolve-path.ts";
@@ -252,32 +252,4 @@ async function readRecords(
     if (!records.every((record) => onRecord(record))) return stop();
   }
   if (pending !== "") onRecord(pending);
-}
-
-interface ProgramSearch {
-  /** Formatted like `PATH`. Relative and empty folders are skipped, as they would be the project's. */
-  readonly path: string;
-  /** Folders, links resolved, whose programs are not used: a project's programs run only on request. */
-  readonly avoid: readonly string[];
-}
-
-/** The absolute path of a program; `undefined` if it is in none of the allowed folders. */
-export function findProgram(name: string, { path, avoid }: ProgramSearch): string | undefined {
-  for (const folder of path.split(delimiter)) {
-    if (!isAbsolute(folder)) continue;
-    const file = join(folder, process.platform === "win32" ? `${name}.exe` : name);
-    const real = executableAt(file);
-    if (real !== undefined && ![folder, real].some((place) => isWithin(place, ...avoid))) return file;
-  }
-  return undefined;
-}
-
-function executableAt(path: string): string | undefined {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile() ? realpathSync(path) : undefined;
-  } catch {
-    // Missing, or not executable for us.
-    return undefined;
-  }
 }

@@ -3,8 +3,9 @@ import { errorMessage } from "../../core/base/errors.ts";
 import { truncateMiddle } from "../../core/base/text.ts";
 import type { ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import { errorResult } from "../../core/tool/tool-output.ts";
+import type { Environment } from "../../system/env.ts";
 import { describeDuration, describeExit } from "./report.ts";
-import type { Environment, PortCommand, PortCommandEnd, ShellPort } from "./shell-ports.ts";
+import type { PortCommand, PortCommandEnd, ShellPort } from "./shell-ports.ts";
 import type { ShellSession } from "./shell-session.ts";
 
 interface PortRun {

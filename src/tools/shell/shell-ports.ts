@@ -1,10 +1,8 @@
-import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
-
-/** Variables of a process. */
-export type Environment = { readonly [name: string]: string | undefined };
+import type { SandboxCommand, SandboxedCommand } from "../../system/command-sandbox.ts";
+import type { Environment } from "../../system/env.ts";
 
 const BASH_PATHS = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
 const WINDOWS_BASH_PATHS = [
@@ -60,43 +58,6 @@ export interface CommandSandbox {
 
 /** Opens the sandbox of a session. `undefined`: it has none, and commands run outside. */
 export type OpenCommandSandbox = () => Promise<CommandSandbox | undefined>;
-
-/** A command to confine. */
-export interface SandboxCommand {
-  readonly command: string;
-  readonly cwd: string;
-  /** The variables it would see outside. */
-  readonly env: Environment;
-  /** True: with the host's network. */
-  readonly network: boolean;
-  /** True: it can write nothing that persists. */
-  readonly readOnly: boolean;
-}
-
-/** A confined command. */
-export interface SandboxedCommand {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly env: Environment;
-  /** The folder to start `file` in. */
-  readonly cwd: string;
-  /** `stdio` of the process from descriptor 3 on. */
-  readonly descriptors: readonly (number | "ignore" | "pipe")[];
-  /** Called right after the start. Rejects if the command did not begin: then it never will. */
-  readonly begin: (child: ChildProcess) => Promise<void>;
-  /** Called once, when it has ended or could not be started. Must not reject. */
-  readonly settle: () => Promise<void>;
-  /** Lines for the result, read once it has settled. */
-  readonly notes: (shown: { readonly output: string; readonly failed: boolean }) => readonly string[];
-}
-
-/** Where a command runs. */
-export interface CommandPlacement {
-  /** Confined, confined with the host's network, or not confined. */
-  readonly runs: "inside" | "network" | "outside";
-  /** True if a confined command can write nothing that persists. */
-  readonly readOnly: boolean;
-}
 
 /** A command for a {@link ShellPort}. */
 export interface PortCommand {

@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { systemClock } from "../../core/base/async.ts";
+import type { SandboxedCommand } from "../../system/command-sandbox.ts";
+import type { Environment } from "../../system/env.ts";
 import { markedEnvironment, type ProcessWatcher } from "../../system/process-watcher.ts";
 import type { OutputBuffer, OutputText } from "./output-buffer.ts";
 import type { OutputPipe } from "./output-folder.ts";
@@ -14,7 +16,6 @@ import {
   type ProcessInfo,
   signal,
 } from "./process-table.ts";
-import type { Environment, SandboxedCommand } from "./shell-ports.ts";
 
 interface ShellStart {
   readonly command: string;

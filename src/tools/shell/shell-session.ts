@@ -2,18 +2,17 @@ import { tmpdir } from "node:os";
 import { errorMessage, invalidConfig, misuse, NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/text.ts";
+import type { CommandPlacement, SandboxedCommand } from "../../system/command-sandbox.ts";
+import type { Environment } from "../../system/env.ts";
 import { createProcessWatcher, type ProcessWatcher } from "../../system/process-watcher.ts";
 import { OutputBuffer, type OutputLimits } from "./output-buffer.ts";
 import { discardPipe, OutputFolder, OutputPipes } from "./output-folder.ts";
 import { endProcesses, findProcessesNow, signal } from "./process-table.ts";
 import {
-  type CommandPlacement,
   type CommandSandbox,
-  type Environment,
   findShell,
   minimalEnvironment,
   type OpenCommandSandbox,
-  type SandboxedCommand,
   type ShellPort,
   unattendedEnvironment,
 } from "./shell-ports.ts";
