@@ -3,6 +3,7 @@ import { inTime, systemClock } from "../../core/base/async.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { type Fields, isRecord, ownValue, safeParse } from "../../core/base/json.ts";
 import { truncateMiddle } from "../../core/base/text.ts";
+import { sendSignal } from "../../system/process-identity.ts";
 import type { ProcessWatcher } from "../../system/process-watcher.ts";
 import {
   type HookCommand,
@@ -241,7 +242,9 @@ function runHook(hook: HookCommand, input: HookInput, place: HookSurroundings): 
     const { pid } = child;
     if (pid !== undefined) place.watcher?.add(pid);
     const outputs = { stdout: new BoundedBytes(), stderr: new BoundedBytes() };
-    const endGroup = (): void => kill(pid, group);
+    const endGroup = (): void => {
+      if (pid !== undefined) sendSignal(group ? -pid : pid, "SIGKILL");
+    };
     let failure: string | undefined;
     const fail = (why: string): void => {
       failure ??= why;
@@ -285,14 +288,6 @@ function runHook(hook: HookCommand, input: HookInput, place: HookSurroundings): 
     child.on("close", finish);
     if (place.signal.aborted) onAbort();
   });
-}
-
-function kill(pid: number | undefined, group: boolean): void {
-  try {
-    if (pid !== undefined) process.kill(group ? -pid : pid, "SIGKILL");
-  } catch {
-    // The group is already gone.
-  }
 }
 
 class BoundedBytes {

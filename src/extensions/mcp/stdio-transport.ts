@@ -3,6 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { systemClock } from "../../core/base/async.ts";
 import { newId } from "../../core/base/ids.ts";
+import { sendSignal } from "../../system/process-identity.ts";
 import { markedEnvironment, type ProcessWatcher } from "../../system/process-watcher.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { ConnectionError } from "./connection.ts";
@@ -114,12 +115,7 @@ export class StdioTransport implements Transport {
 
   #signal(name: NodeJS.Signals): void {
     const pid = this.#child?.pid;
-    if (pid === undefined) return;
-    try {
-      process.kill(process.platform === "win32" ? pid : -pid, name);
-    } catch {
-      // The group is already gone.
-    }
+    if (pid !== undefined) sendSignal(process.platform === "win32" ? pid : -pid, name);
   }
 
   #listen(child: Child): void {

@@ -8,8 +8,8 @@ import { errorMessage } from "../../core/base/errors.ts";
 import type { SandboxCommand, SandboxedCommand } from "../../system/command-sandbox.ts";
 import type { Environment } from "../../system/env.ts";
 import { findProgram } from "../../system/find-program.ts";
+import { sendSignal } from "../../system/process-identity.ts";
 import { isWithin } from "../../system/real-path.ts";
-import { systemCode } from "../../system/system-error.ts";
 import { kernelText, linuxWall } from "./linux-wall.ts";
 import {
   endedSessions,
@@ -261,12 +261,7 @@ export class Sandbox {
 }
 
 function killGroup(child: ChildProcess | undefined): void {
-  if (child?.pid === undefined || child.exitCode !== null) return;
-  try {
-    process.kill(-child.pid, "SIGKILL");
-  } catch (error) {
-    if (systemCode(error) !== "ESRCH") throw error;
-  }
+  if (child?.pid !== undefined && child.exitCode === null) sendSignal(-child.pid, "SIGKILL");
 }
 
 /** The end of long output counts: programs report the cause of a failure there. */

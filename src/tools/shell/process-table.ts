@@ -2,8 +2,7 @@ import { Buffer } from "node:buffer";
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { systemClock } from "../../core/base/async.ts";
-import { isTaken } from "../../system/process-identity.ts";
-import { systemCode } from "../../system/system-error.ts";
+import { isTaken, type ProcessRow, readProcessRow, sendSignal } from "../../system/process-identity.ts";
 
 export interface ProcessInfo {
   readonly pid: number;
@@ -25,19 +24,7 @@ interface ProcessQuery {
   readonly after?: number;
 }
 
-export interface ProcessRow {
-  readonly pid: number;
-  readonly ppid: number;
-  readonly group: number;
-  readonly session: number;
-  readonly state: string;
-  readonly startTime: string;
-}
-
 const MAX_COMMAND = 200;
-/** A kernel flag (include/linux/sched.h): the process is ending. */
-const PF_EXITING = 0x4;
-
 /**
  * The living processes that match a query, without this process and zombies. Linux: `/proc`. Elsewhere: `ps`,
  * which shows the environment of the user's own processes only as far as the system allows. A child that left
@@ -69,8 +56,8 @@ export function findProcessesNow(query: ProcessQuery): readonly ProcessInfo[] {
 
 export function isRunning(info: ProcessInfo): boolean {
   if (process.platform !== "linux") return isTaken(info.pid);
-  const row = readRow(info.pid);
-  return row !== undefined && row.startTime === info.startTime && !isDead(row);
+  const row = readProcessRow(info.pid);
+  return row !== undefined && row.startTime === info.startTime && row.isAlive;
 }
 
 /** True if any process was started since `pid` was, or if the system does not tell (not Linux). */
@@ -91,8 +78,8 @@ function findInProc(query: ProcessQuery): {
 } {
   const rows: ProcessRow[] = [];
   for (const pid of candidatePids(query.after)) {
-    const row = readRow(pid);
-    if (row !== undefined && !isDead(row)) rows.push(row);
+    const row = readProcessRow(pid);
+    if (row !== undefined && row.isAlive) rows.push(row);
   }
   const mark = Buffer.from(query.mark);
   let isSettled = true;
@@ -143,26 +130,6 @@ export function selectRows(
   return [...found.values()];
 }
 
-function readRow(pid: number): ProcessRow | undefined {
-  const stat = tryRead(`/proc/${pid}/stat`);
-  return stat === undefined ? undefined : parseStat(pid, stat.toString("latin1"));
-}
-
-/** Parses a row of `/proc/<pid>/stat` (proc_pid_stat(5)); the name may contain blanks and brackets. */
-export function parseStat(pid: number, stat: string): ProcessRow | undefined {
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const [given, ppid, group, session] = fields;
-  const startTime = fields[19];
-  if (given === undefined || startTime === undefined) return undefined;
-  // An exiting process has freed its memory and is about to become a zombie.
-  const state = (Number(fields[6]) & PF_EXITING) === 0 ? given : "X";
-  return { pid, ppid: Number(ppid), group: Number(group), session: Number(session), state, startTime };
-}
-
-function isDead(row: ProcessRow): boolean {
-  return row.state.startsWith("Z") || row.state.startsWith("X");
-}
-
 function readCommand(pid: number): string {
   const words = tryRead(`/proc/${pid}/cmdline`)?.toString() ?? "";
   const text =
@@ -183,7 +150,7 @@ function tryRead(path: string): Buffer | undefined {
 async function findWithPs(query: ProcessQuery): Promise<readonly ProcessInfo[]> {
   const lines = parsePs(await runPs());
   const texts = new Map(lines.map((line) => [line.row.pid, line.text]));
-  const living = lines.map((line) => line.row).filter((row) => !isDead(row));
+  const living = lines.map((line) => line.row).filter((row) => row.isAlive);
   const chosen = selectRows(living, query.roots, (row) => texts.get(row.pid)?.includes(query.mark) ?? false);
   return chosen.map((row) => ({
     pid: row.pid,
@@ -215,8 +182,8 @@ export function parsePs(output: string): readonly { readonly row: ProcessRow; re
       ppid: Number(ppid),
       group: Number(group),
       session: Number(group),
-      state,
       startTime,
+      isAlive: !/^[ZX]/.test(state),
     };
     return [{ row, text }];
   });
@@ -248,10 +215,10 @@ export async function endProcesses(
 ): Promise<readonly ProcessInfo[]> {
   const deadline = performance.now() + graceMs;
   let found = await findProcesses(query);
-  for (const group of groups) signal(-group, "SIGTERM");
-  for (const { pid } of found) signal(pid, "SIGTERM");
-  for (const group of groups) signal(-group, "SIGCONT");
-  for (const { pid } of found) signal(pid, "SIGCONT");
+  for (const group of groups) sendSignal(-group, "SIGTERM");
+  for (const { pid } of found) sendSignal(pid, "SIGTERM");
+  for (const group of groups) sendSignal(-group, "SIGCONT");
+  for (const { pid } of found) sendSignal(pid, "SIGCONT");
   for (let pause = FIRST_PAUSE_MS; found.length > 0; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     if (found.some(isRunning)) {
       if (performance.now() >= deadline) break;
@@ -268,20 +235,10 @@ async function killAll(
 ): Promise<readonly ProcessInfo[]> {
   let found = remaining;
   for (let round = 0; round < KILL_ROUNDS && found.length > 0; round++) {
-    for (const group of groups) signal(-group, "SIGKILL");
-    for (const info of found) if (isRunning(info)) signal(info.pid, "SIGKILL");
+    for (const group of groups) sendSignal(-group, "SIGKILL");
+    for (const info of found) if (isRunning(info)) sendSignal(info.pid, "SIGKILL");
     await systemClock.sleep(Math.min(FIRST_PAUSE_MS * (round + 1), LONGEST_PAUSE_MS));
     found = await findProcesses(query);
   }
   return found;
-}
-
-/** Sends a signal; skips a process that is gone or belongs to another user. */
-export function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch (error) {
-    const code = systemCode(error);
-    if (code !== "ESRCH" && code !== "EPERM") throw error;
-  }
 }

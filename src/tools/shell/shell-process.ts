@@ -4,6 +4,7 @@ import type { Readable } from "node:stream";
 import { systemClock } from "../../core/base/async.ts";
 import type { SandboxedCommand } from "../../system/command-sandbox.ts";
 import type { Environment } from "../../system/env.ts";
+import { sendSignal } from "../../system/process-identity.ts";
 import { markedEnvironment, type ProcessWatcher } from "../../system/process-watcher.ts";
 import type { OutputBuffer, OutputText } from "./output-buffer.ts";
 import type { OutputPipe } from "./output-folder.ts";
@@ -14,7 +15,6 @@ import {
   hasStartedSince,
   isRunning,
   type ProcessInfo,
-  signal,
 } from "./process-table.ts";
 
 interface ShellStart {
@@ -183,7 +183,7 @@ export class RunningCommand {
 
   killNow(): void {
     if (this.#exit !== undefined) return;
-    if (process.platform !== "win32") signal(-this.pid, "SIGKILL");
+    if (process.platform !== "win32") sendSignal(-this.pid, "SIGKILL");
     else spawn("taskkill", ["/pid", String(this.pid), "/T", "/F"], { stdio: "ignore", windowsHide: true });
   }
 

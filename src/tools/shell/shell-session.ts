@@ -4,10 +4,11 @@ import { newId } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/text.ts";
 import type { CommandPlacement, SandboxedCommand } from "../../system/command-sandbox.ts";
 import type { Environment } from "../../system/env.ts";
+import { sendSignal } from "../../system/process-identity.ts";
 import { createProcessWatcher, type ProcessWatcher } from "../../system/process-watcher.ts";
 import { OutputBuffer, type OutputLimits } from "./output-buffer.ts";
 import { discardPipe, OutputFolder, OutputPipes } from "./output-folder.ts";
-import { endProcesses, findProcessesNow, signal } from "./process-table.ts";
+import { endProcesses, findProcessesNow } from "./process-table.ts";
 import {
   type CommandSandbox,
   findShell,
@@ -298,7 +299,7 @@ export class ShellSession {
   killNow(): void {
     for (const running of this.#commands()) running.killNow();
     for (const { pid } of findProcessesNow({ mark: this.#mark, roots: this.#roots() }))
-      signal(pid, "SIGKILL");
+      sendSignal(pid, "SIGKILL");
   }
 
   /**
