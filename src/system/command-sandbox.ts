@@ -13,7 +13,7 @@ export interface SandboxCommand {
   readonly readOnly?: boolean;
 }
 
-/** A confined command. */
+/** A confined command: how to start it, and the steps around that. */
 export interface SandboxedCommand {
   readonly file: string;
   readonly args: readonly string[];
