@@ -96,16 +96,19 @@ async function answerFor(request: ApprovalRequest, options: ApproverOptions): Pr
   const question = questionOf(request, options);
   const closed = new AbortController();
   const signal = AbortSignal.any([request.signal, closed.signal]);
-  const answered = Promise.withResolvers<ApprovalReply | { readonly byMode: ApproverAnswer }>();
+  const pendingReply = Promise.withResolvers<ApprovalReply | { readonly byMode: ApproverAnswer }>();
   const unlisten = onModeChange?.(() => {
     decideWithoutAsking(request, options).then((now) => {
-      if (now !== undefined) answered.resolve({ byMode: now });
-    }, answered.reject);
+      if (now !== undefined) pendingReply.resolve({ byMode: now });
+    }, pendingReply.reject);
   });
   try {
     // A prompt that ignores the abort must not block the next question.
-    orAborted(prompt.ask({ ...question, signal }), request.signal).then(answered.resolve, answered.reject);
-    const given = await answered.promise;
+    orAborted(prompt.ask({ ...question, signal }), request.signal).then(
+      pendingReply.resolve,
+      pendingReply.reject,
+    );
+    const given = await pendingReply.promise;
     request.signal.throwIfAborted();
     if ("byMode" in given) return given.byMode;
     if (given.choice === "once") return true;
@@ -143,8 +146,8 @@ async function decideWithoutAsking(
 function refusalOf(reply: ApprovalReply): ApproverAnswer {
   if (reply.choice === "fails") return { approved: false, error: reply.error };
   if (reply.choice !== "no" && reply.choice !== "stop") return { approved: false };
-  const said = reply.reason?.trim() ?? "";
-  const reason = said === "" ? {} : { reason: `the user said: ${said}` };
+  const words = reply.reason?.trim() ?? "";
+  const reason = words === "" ? {} : { reason: `the user said: ${words}` };
   return { approved: false, ...reason, ...(reply.choice === "stop" ? { stop: true } : {}) };
 }
 

@@ -51,8 +51,8 @@ export interface Verdict {
 export function ruleVerdict(rule: OriginRule, part: string): Verdict {
   const { action, origin } = rule;
   const text = ruleText(rule);
-  const said = { allow: "allows", ask: "asks before", deny: "forbids" }[action];
-  const reason = `The rule ${oneLine(text)} ${said} ${oneLine(part)}.`;
+  const verb = { allow: "allows", ask: "asks before", deny: "forbids" }[action];
+  const reason = `The rule ${oneLine(text)} ${verb} ${oneLine(part)}.`;
   const firm = origin === "built-in" ? {} : ({ isFirm: true } as const);
   return { decision: action, part, rule: text, reason, code: `${action}_rule`, ...firm };
 }

@@ -109,13 +109,14 @@ function issuesOf(questions: readonly AskedQuestion[]): readonly SchemaIssue[] {
 
 function answersResult(questions: readonly AskedQuestion[], given: unknown): ToolResult {
   const answers = questions.map(({ question }) => answerTo(question, given));
-  const said = answers.filter((each) => each.length > 0);
-  if (said.length === 0) return { content: "No answer: go on with your best judgment.", title: "no answer" };
+  const nonEmpty = answers.filter((each) => each.length > 0);
+  if (nonEmpty.length === 0)
+    return { content: "No answer: go on with your best judgment.", title: "no answer" };
   const lines = questions.map(({ question }, at) => {
     const answer = answers[at] ?? [];
     return `${question}\n${answer.length === 0 ? "No answer: use your best judgment." : `Answer: ${answer.join("; ")}`}`;
   });
-  return { content: lines.join("\n\n"), title: said.map((each) => each.join(", ")).join(" · ") };
+  return { content: lines.join("\n\n"), title: nonEmpty.map((each) => each.join(", ")).join(" · ") };
 }
 
 function answerTo(question: string, given: unknown): readonly string[] {

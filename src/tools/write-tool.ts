@@ -73,9 +73,9 @@ async function write(target: ChangeTarget, content: string): Promise<ToolResult>
   const changes = diff.additions === undefined ? "" : `, +${diff.additions} -${diff.deletions}`;
   const form = describeForm({ encoding: before.content.encoding, ...formOf(text) });
   // Only what differs from what the model wrote: usually nothing.
-  const kept = text === content && before.content.encoding === "utf-8" ? "" : ` Kept as it was: ${form}.`;
+  const formNote = text === content && before.content.encoding === "utf-8" ? "" : ` Kept as it was: ${form}.`;
   return {
-    content: `Updated ${givenPath} (${counted(lines, "line")}, was ${countLines(old)}${changes}).${kept}`,
+    content: `Updated ${givenPath} (${counted(lines, "line")}, was ${countLines(old)}${changes}).${formNote}`,
     title: `${counted(lines, "line")}${changes}`,
     metadata: { ...metadata, ...diff },
   };

@@ -128,8 +128,10 @@ export class McpServer {
     const { clock, open, host } = this.#options;
     const timeout = new AbortController();
     const signal = AbortSignal.any([this.#stop.signal, timeout.signal]);
-    const late = `it did not start within ${startupTimeoutMs / 1_000} s; a higher startupTimeout gives it more.`;
-    const stopTimer = startTimer(clock, startupTimeoutMs, () => timeout.abort(new ConnectionError(late)));
+    const timeoutMessage = `it did not start within ${startupTimeoutMs / 1_000} s; a higher startupTimeout gives it more.`;
+    const stopTimer = startTimer(clock, startupTimeoutMs, () =>
+      timeout.abort(new ConnectionError(timeoutMessage)),
+    );
     let connection: Connection | undefined;
     try {
       // Opens only after the new state has been reported.
@@ -169,9 +171,9 @@ export class McpServer {
     this.#refreshing.add(list);
     try {
       while (this.#changed.delete(list)) {
-        const tell = await this.#fetchList(connection, list);
+        const reportList = await this.#fetchList(connection, list);
         if (this.#connection !== connection) break;
-        tell();
+        reportList();
       }
     } catch {
       // The previous list stays; a broken connection reports itself.

@@ -36,13 +36,13 @@ function handleServerRequests(client: Client, server: McpServerDefinition, host:
   const { name } = server;
   if (elicit !== undefined)
     client.setRequestHandler("elicitation/create", async ({ params }, { mcpReq }) => {
-      const asked: { readonly [key: string]: unknown } = { ...params };
+      const request: { readonly [key: string]: unknown } = { ...params };
       const answer: ElicitationAnswer = await elicit(
         {
           server: name,
-          message: String(asked["message"] ?? ""),
-          ...(isRecord(asked["requestedSchema"]) ? { schema: asked["requestedSchema"] } : {}),
-          ...(typeof asked["url"] === "string" ? { url: asked["url"] } : {}),
+          message: String(request["message"] ?? ""),
+          ...(isRecord(request["requestedSchema"]) ? { schema: request["requestedSchema"] } : {}),
+          ...(typeof request["url"] === "string" ? { url: request["url"] } : {}),
         },
         mcpReq.signal,
       );

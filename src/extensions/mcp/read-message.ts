@@ -9,7 +9,7 @@ export function lineReader(
   onLine: (line: string | undefined) => void,
   maxBytes: number = MAX_MESSAGE_BYTES,
 ): (chunk: Buffer) => void {
-  let kept: Buffer[] = [];
+  let parts: Buffer[] = [];
   let size = 0;
   let isDone = false;
   return (chunk) => {
@@ -20,14 +20,14 @@ export function lineReader(
       size += part.length;
       if (size > maxBytes) {
         isDone = true;
-        kept = [];
+        parts = [];
         onLine(undefined);
         return;
       }
-      kept.push(part);
+      parts.push(part);
       if (end === -1) return;
-      const line = kept.length === 1 ? part : Buffer.concat(kept);
-      kept = [];
+      const line = parts.length === 1 ? part : Buffer.concat(parts);
+      parts = [];
       size = 0;
       rest = rest.subarray(end + 1);
       onLine(line.toString("utf8"));

@@ -175,11 +175,11 @@ export class StdioTransport implements Transport {
 
 async function settlesWithin(ms: number, event: Promise<void>): Promise<boolean> {
   const wait = new AbortController();
-  const late = systemClock.sleep(ms, wait.signal).then(
+  const timedOut = systemClock.sleep(ms, wait.signal).then(
     () => false,
     () => true,
   );
-  const inTime = await Promise.race([event.then(() => true), late]);
+  const inTime = await Promise.race([event.then(() => true), timedOut]);
   wait.abort();
   return inTime;
 }

@@ -43,8 +43,8 @@ function decide(call: CommandCall, { runs, readOnly }: CommandPlacement): Verdic
   if (denied?.decision === "deny") return denied;
   const denial = access === "full" ? outsideDenial(call) : undefined;
   if (denial !== undefined) return denial;
-  const asked = denied ?? refusal("ask", call, found);
-  const question = asked ?? (mode === "bypassPermissions" ? BYPASS_VERDICT : secretIn(call, found));
+  const askVerdict = denied ?? refusal("ask", call, found);
+  const question = askVerdict ?? (mode === "bypassPermissions" ? BYPASS_VERDICT : secretIn(call, found));
   if (mode === "plan" && !readOnly) return judgeInPlanMode(call, question);
   if (question !== undefined) return question;
   if (runs === "inside" && (mode === "auto" || mode === "plan"))

@@ -194,7 +194,7 @@ function planMounts(
   host: readonly Mount[],
 ): readonly PlannedMount[] {
   const hidden = [...SOCKET_FOLDERS, ...TEMPORARY].filter(isFolder);
-  const shown = [
+  const visiblePaths = [
     ...limits.programs,
     limits.home,
     folders.wall,
@@ -207,7 +207,7 @@ function planMounts(
         ? mount("bind", target, folders.temporary)
         : mount("tmpfs", target),
     ),
-    ...shown
+    ...visiblePaths
       .filter((path) => isWithin(path, ...hidden) && existsSync(path))
       .map((target) => mount("ro-bind", target)),
     ...(readOnly ? [] : writableMounts(limits, folders, steering)),
@@ -232,12 +232,15 @@ function writableMounts(
   folders: SandboxFolders,
   steering: SteeringPaths,
 ): readonly PlannedMount[] {
-  const kept = [...limits.protected, limits.stateFolder];
+  const readOnlyPaths = [...limits.protected, limits.stateFolder];
   const modes = new Map([
     ...[...limits.writable, folders.temporary, folders.cache].map((path) => [path, true] as const),
-    ...[...kept, ...steering.present.map(realPath)].map((path) => [path, false] as const),
+    ...[...readOnlyPaths, ...steering.present.map(realPath)].map((path) => [path, false] as const),
   ]);
-  const pins = new Set([...steering.pinned, ...kept.flatMap((path) => foldersAround(path, limits.writable))]);
+  const pins = new Set([
+    ...steering.pinned,
+    ...readOnlyPaths.flatMap((path) => foldersAround(path, limits.writable)),
+  ]);
   const plan: PlannedMount[] = [];
   for (const path of [...new Set([...modes.keys(), ...pins])].toSorted()) {
     const isOpen = modes.get(path) ?? true;

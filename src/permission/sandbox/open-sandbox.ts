@@ -220,8 +220,8 @@ export class Sandbox {
     if (!readOnly) await guard.begin(end);
     try {
       const steering = readOnly ? { present: [], pinned: [] } : guard.paths();
-      const asked = { ...command, network, readOnly };
-      const walled = this.#wall.start(asked, steering);
+      const toConfine = { ...command, network, readOnly };
+      const walled = this.#wall.start(toConfine, steering);
       // A command that changes nothing loses all its temporary files when it ends.
       const isPassing = readOnly && process.platform === "linux";
       const places = isPassing ? { temporary: "/tmp", cache: "/tmp" } : this.#folders;
@@ -240,7 +240,7 @@ export class Sandbox {
           reports = guard.takeReports();
         },
         notes: ({ output, failed }) => {
-          const blocked = failed ? blockedNotes(this.#limits, asked, output) : [];
+          const blocked = failed ? blockedNotes(this.#limits, toConfine, output) : [];
           return [...reports, ...blocked].map((note) => `[sandbox: ${note}]`);
         },
       };

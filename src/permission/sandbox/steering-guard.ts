@@ -68,8 +68,8 @@ export class SteeringGuard {
   /** Watches, and saves the previous state. Call it before the command runs. */
   watch(): void {
     const before = [...this.#before].map(([path, state]) => [path, state ?? null] as const);
-    const look: PendingCheck = { roots: this.#roots, first: this.#first, before };
-    fs.writeFileSync(this.#pending, JSON.stringify(look), { mode: 0o600 });
+    const pendingCheck: PendingCheck = { roots: this.#roots, first: this.#first, before };
+    fs.writeFileSync(this.#pending, JSON.stringify(pendingCheck), { mode: 0o600 });
     this.#watch();
   }
 

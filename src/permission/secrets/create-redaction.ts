@@ -20,9 +20,9 @@ export function createRedaction(options: RedactionOptions = {}): Required<Redact
   const secrets = new KnownSecrets(options.secrets ?? []);
   const known = (text: string): string => secrets.replace(text, redactionMark);
   const all = (text: string): string => {
-    const shown = known(replacePrivateKeys(text, redactionMark("private-key")));
+    const redacted = known(replacePrivateKeys(text, redactionMark("private-key")));
     return replaceTokens(
-      replaceUrlPasswords(shown, () => redactionMark("password")),
+      replaceUrlPasswords(redacted, () => redactionMark("password")),
       redactionMark,
     );
   };
@@ -37,18 +37,18 @@ const MAX_SECRET = 4_096;
 const CUT_STEP = 512;
 
 function lineRedaction(redact: (text: string) => string): RedactionStream {
-  let held = "";
+  let pending = "";
   const pass = (end: number): string => {
-    const certain = held.slice(0, end);
-    held = held.slice(end);
+    const certain = pending.slice(0, end);
+    pending = pending.slice(end);
     return redact(certain);
   };
   return {
     push: (piece) => {
-      held += piece;
-      return pass(endOfSafeText(held, redact));
+      pending += piece;
+      return pass(endOfSafeText(pending, redact));
     },
-    flush: () => pass(held.length),
+    flush: () => pass(pending.length),
   };
 }
 
@@ -59,10 +59,10 @@ function endOfSafeText(text: string, redact: (text: string) => string): number {
   if (text.length - line <= MAX_LINE) return line;
   const start = text.length - MAX_LINE;
   const end = text.slice(start);
-  const shown = redact(end);
+  const redacted = redact(end);
   const last = MAX_LINE - MAX_SECRET;
   for (let cut = last; cut > last - 2 * MAX_SECRET; cut -= CUT_STEP)
-    if (redact(end.slice(0, cut)) + redact(end.slice(cut)) === shown) return start + cut;
+    if (redact(end.slice(0, cut)) + redact(end.slice(cut)) === redacted) return start + cut;
   return start + last;
 }
 

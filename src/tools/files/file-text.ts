@@ -129,8 +129,8 @@ export function decodeFile(bytes: Uint8Array): FileText | undefined {
   if (encoding === undefined) return undefined;
   const text = new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes);
   if (encoding === "utf-8") return { text, encoding };
-  const again = encodeText({ text, encoding });
-  return again instanceof Uint8Array && again.equals(bytes) ? { text, encoding } : undefined;
+  const encoded = encodeText({ text, encoding });
+  return encoded instanceof Uint8Array && encoded.equals(bytes) ? { text, encoding } : undefined;
 }
 
 /** The encoding of a file, judged by its content or the beginning of it. See {@link decodeFile}. */

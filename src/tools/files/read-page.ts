@@ -147,9 +147,9 @@ class PageBuilder {
     this.#lineBytes += bytes.length;
     this.#lastByte = bytes.at(-1);
     if (this.#lineNumber < this.#options.firstLine || this.#lineStartBytes >= MAX_LINE_START_BYTES) return;
-    const kept = Buffer.from(bytes.subarray(0, MAX_LINE_START_BYTES - this.#lineStartBytes));
-    this.#lineStart.push(kept);
-    this.#lineStartBytes += kept.length;
+    const lineStart = Buffer.from(bytes.subarray(0, MAX_LINE_START_BYTES - this.#lineStartBytes));
+    this.#lineStart.push(lineStart);
+    this.#lineStartBytes += lineStart.length;
   }
 
   #endGiantLine(): boolean {

@@ -42,7 +42,7 @@ const SCAN_DELAY_MS = 5;
 /** Retries if nothing was found while a process without an environment is becoming another. */
 async function findInProcWithRetry(query: ProcessQuery): Promise<readonly ProcessInfo[]> {
   let { found, isSettled } = findInProc(query);
-  for (let look = 1; look < MAX_SCANS && found.length === 0 && !isSettled; look++) {
+  for (let attempt = 1; attempt < MAX_SCANS && found.length === 0 && !isSettled; attempt++) {
     await systemClock.sleep(SCAN_DELAY_MS);
     ({ found, isSettled } = findInProc(query));
   }

@@ -123,10 +123,10 @@ class TextLine {
     let trimmed = false;
     while (this.#pieces.length > from) {
       const last = this.#pieces.pop() ?? "";
-      const kept = last.trimEnd();
-      trimmed ||= kept !== last;
-      if (kept === "") continue;
-      this.#pieces.push(kept);
+      const trimmedText = last.trimEnd();
+      trimmed ||= trimmedText !== last;
+      if (trimmedText === "") continue;
+      this.#pieces.push(trimmedText);
       break;
     }
     return trimmed;
