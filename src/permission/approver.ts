@@ -70,7 +70,6 @@ export interface ApproverOptions {
  */
 export function createApprover(options: ApproverOptions): Approver {
   let last: Promise<unknown> = Promise.resolve();
-  /** Number of stops by a person, by session. */
   const stops = new Map<string, number>();
   return (request) => {
     const { sessionId } = request;
@@ -90,23 +89,26 @@ export function createApprover(options: ApproverOptions): Approver {
 }
 
 async function answerFor(request: ApprovalRequest, options: ApproverOptions): Promise<ApproverAnswer> {
-  const decided = await decidedNow(request, options);
+  const decided = await decideWithoutAsking(request, options);
   if (decided !== undefined) return decided;
   request.signal.throwIfAborted();
   const { prompt, session, remember, onModeChange } = options;
   const question = questionOf(request, options);
   const closed = new AbortController();
   const signal = AbortSignal.any([request.signal, closed.signal]);
-  const answered = Promise.withResolvers<ApprovalReply | { readonly byMode: ApproverAnswer }>();
+  const pendingReply = Promise.withResolvers<ApprovalReply | { readonly byMode: ApproverAnswer }>();
   const unlisten = onModeChange?.(() => {
-    decidedNow(request, options).then((now) => {
-      if (now !== undefined) answered.resolve({ byMode: now });
-    }, answered.reject);
+    decideWithoutAsking(request, options).then((now) => {
+      if (now !== undefined) pendingReply.resolve({ byMode: now });
+    }, pendingReply.reject);
   });
   try {
     // A prompt that ignores the abort must not block the next question.
-    orAborted(prompt.ask({ ...question, signal }), request.signal).then(answered.resolve, answered.reject);
-    const given = await answered.promise;
+    orAborted(prompt.ask({ ...question, signal }), request.signal).then(
+      pendingReply.resolve,
+      pendingReply.reject,
+    );
+    const given = await pendingReply.promise;
     request.signal.throwIfAborted();
     if ("byMode" in given) return given.byMode;
     if (given.choice === "once") return true;
@@ -118,7 +120,7 @@ async function answerFor(request: ApprovalRequest, options: ApproverOptions): Pr
     if (given.choice === "always" && question.rule !== undefined && remember !== undefined) {
       session.allow(question.rule);
       const saved = remember(question.rule).then((place) => `is saved in ${place}`);
-      prompt.tell(`${question.rule} ${await saved.catch(notSaved)}`);
+      prompt.tell(`${question.rule} ${await saved.catch(notSavedText)}`);
       return true;
     }
     return refusalOf(given);
@@ -128,24 +130,24 @@ async function answerFor(request: ApprovalRequest, options: ApproverOptions): Pr
   }
 }
 
-async function decidedNow(
+async function decideWithoutAsking(
   request: ApprovalRequest,
   { recheck }: ApproverOptions,
 ): Promise<ApproverAnswer | undefined> {
   const now = await recheck(request);
   if (now.action === "deny") return { approved: false, ...defined({ reason: now.reason }) };
-  // A tool's own question is for a person, whatever the rules allow.
+  // A tool's own question is for a person, even if a rule allows the call.
   if (now.action === "ask" || request.decision.code === "needs_approval") return undefined;
-  // Allowed by rules: nobody was asked.
+  // Allowed by rules, without asking.
   return { approved: true, unasked: true };
 }
 
-/** The answer for a reply that allows nothing; an unknown reply refuses too. */
+/** An unknown reply refuses too. */
 function refusalOf(reply: ApprovalReply): ApproverAnswer {
   if (reply.choice === "fails") return { approved: false, error: reply.error };
   if (reply.choice !== "no" && reply.choice !== "stop") return { approved: false };
-  const said = reply.reason?.trim() ?? "";
-  const reason = said === "" ? {} : { reason: `the user said: ${said}` };
+  const words = reply.reason?.trim() ?? "";
+  const reason = words === "" ? {} : { reason: `the user said: ${words}` };
   return { approved: false, ...reason, ...(reply.choice === "stop" ? { stop: true } : {}) };
 }
 
@@ -170,6 +172,6 @@ function questionOf(
   };
 }
 
-function notSaved(error: unknown): string {
+function notSavedText(error: unknown): string {
   return `holds for this session only, as it could not be saved: ${errorMessage(error)}`;
 }

@@ -32,18 +32,18 @@ export const SECRET_FILES: readonly string[] = [
     /proc/**/environ /etc/shadow /etc/gshadow`),
 ];
 
-const HARMLESS =
+const HARMLESS_FILES =
   /(?:^|\/)\.env\.(?:example|sample|template|dist|defaults|schema)$|\.pub$|(?:^|\/)\.ssh\/(?:config|known_hosts)$/;
 
 export function secretPattern(path: string): string | undefined {
   const plain = path.toLowerCase();
-  if (HARMLESS.test(plain)) return undefined;
+  if (HARMLESS_FILES.test(plain)) return undefined;
   return PATTERNS.find(({ compiled }) => compiled.matches(plain))?.pattern;
 }
 
 const PATTERNS = SECRET_FILES.map((pattern) => ({ pattern, compiled: new PathPattern(pattern) }));
 
-const EXAMPLES = [...wordSet(".env .env.local id_rsa id_ed25519 .netrc .npmrc server.pem server.key")];
+const SECRET_NAMES = [...wordSet(".env .env.local id_rsa id_ed25519 .netrc .npmrc server.pem server.key")];
 
 /** The secret file that a word names: as a path, in a part of it, or by a pattern that reveals part of it. */
 export function secretInWord(word: string): string | undefined {
@@ -56,8 +56,7 @@ export function secretInWord(word: string): string | undefined {
 
 function secretInGlob(glob: string): string | undefined {
   if (!/[*?[]/.test(glob) || /^[*?]+(?:\.(?!e|p|k)\w*)?$/.test(glob)) return undefined;
-  // A character class may stand for any of its characters.
   const pattern = glob.replaceAll(/\[[^\]]*\]|\?/g, "*");
   const isHidden = /^[.[]/.test(glob);
-  return EXAMPLES.find((name) => (isHidden || !name.startsWith(".")) && matchesText(pattern, name));
+  return SECRET_NAMES.find((name) => (isHidden || !name.startsWith(".")) && matchesText(pattern, name));
 }

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
-import { isWrittenByGit, linesBeyondGit } from "./git-settings.ts";
+import { isWrittenByGit, linesNotWrittenByGit } from "./git-settings.ts";
 
 const hasGit = spawnSync("git", ["--version"]).status === 0;
 
@@ -25,7 +25,7 @@ test.skipIf(!hasGit)("what git itself writes into a config is known as such (nee
   git(clone, "remote", "add", "fork", "git@example.com:me/x.git");
   git(clone, "worktree", "add", "-q", join(root, "tree"));
   const texts = ["origin", "clone"].map((name) => readFileSync(join(root, name, ".git/config"), "utf8"));
-  expect(texts.map(linesBeyondGit)).toEqual([[], []]);
+  expect(texts.map(linesNotWrittenByGit)).toEqual([[], []]);
   expect(texts[1]).toContain('[branch "side/one"]');
 });
 
@@ -57,11 +57,9 @@ test("what makes git run something, or leads it elsewhere, is more than git writ
     "\ufeff[core]",
   ];
   expect(more.filter((text) => isWrittenByGit(text))).toEqual([]);
-  expect(linesBeyondGit("[core]\n\tbare = false\n\tfsmonitor = ./evil\n[alias]\n\tst = status\n")).toEqual([
-    "core fsmonitor = ./evil",
-    "[alias]",
-    "alias st = status",
-  ]);
+  expect(
+    linesNotWrittenByGit("[core]\n\tbare = false\n\tfsmonitor = ./evil\n[alias]\n\tst = status\n"),
+  ).toEqual(["core fsmonitor = ./evil", "[alias]", "alias st = status"]);
   expect(isWrittenByGit("")).toBe(true);
 });
 

@@ -19,7 +19,7 @@ const NAMED = new Set(["branch", "remote", "submodule"]);
 const HEADER = /^\[([a-z]+)( "[^"\\\p{Cc}]*")?\]$/u;
 
 /** The lines of a `config` that git does not write, each with its section. Continued lines count as one. */
-export function linesBeyondGit(config: string): readonly string[] {
+export function linesNotWrittenByGit(config: string): readonly string[] {
   let section = "";
   return config.split(/(?<!\\\r?)\n/).flatMap((line) => {
     if (line === "") return [];
@@ -42,21 +42,21 @@ function isKnownSetting(section: string, line: string): boolean {
 
 /** True if each line of a `config` is one git itself writes, or was in the same section `before`. */
 export function isWrittenByGit(config: string, before = ""): boolean {
-  const known = new Set(linesBeyondGit(before));
-  return linesBeyondGit(config).every((line) => known.has(line));
+  const known = new Set(linesNotWrittenByGit(before));
+  return linesNotWrittenByGit(config).every((line) => known.has(line));
 }
 
 /** The folder that the `.git` file of a worktree or submodule points to, and that of the repository. */
 export function pointedGit(path: string): { readonly own: string; readonly common: string } | undefined {
-  const own = pointedAt(path, /^gitdir: (.+)$/m);
+  const own = readPointer(path, /^gitdir: (.+)$/m);
   return own === undefined ? undefined : { own, common: commonOf(own) };
 }
 
 function commonOf(own: string): string {
-  return pointedAt(join(own, "commondir"), /^(.+)$/m) ?? own;
+  return readPointer(join(own, "commondir"), /^(.+)$/m) ?? own;
 }
 
-/** True if git would find settings it did not write, in any folder above: it skips broken repositories. */
+/** True if git would find settings it did not write, here or in any folder above. */
 export function hasOwnGitSettings(folder: string): boolean {
   const git = join(folder, ".git");
   const { own, common } = pointedGit(git) ?? { own: git, common: commonOf(git) };
@@ -67,20 +67,20 @@ export function hasOwnGitSettings(folder: string): boolean {
     join(each, "config.worktree"),
   ]);
   const isOwn = (path: string): boolean =>
-    existsSync(path) && !isWrittenByGit(smallText(path) ?? "unreadable");
+    existsSync(path) && !isWrittenByGit(readSmallText(path) ?? "unreadable");
   const above = dirname(folder);
   return files.some(isOwn) || (above !== folder && hasOwnGitSettings(above));
 }
 
-function pointedAt(path: string, form: RegExp): string | undefined {
-  const target = form.exec(smallText(path) ?? "")?.[1];
+function readPointer(path: string, form: RegExp): string | undefined {
+  const target = form.exec(readSmallText(path) ?? "")?.[1];
   return target === undefined ? undefined : resolve(path, "..", target.trim());
 }
 
 /** Pointers are one line; a `config` of this size was not written by git alone. */
 const MAX_SIZE = 256 * 1024;
 
-export function smallText(path: string): string | undefined {
+export function readSmallText(path: string): string | undefined {
   try {
     const stats = statSync(path);
     if (!stats.isFile() || stats.size > MAX_SIZE) return undefined;

@@ -2,6 +2,10 @@
 export type { Approvals } from "../core/agent/ports.ts";
 export type { DecisionCode } from "../core/agent/result.ts";
 export type { Redaction, RedactionStream } from "../core/base/text.ts";
+export type {
+  SandboxCommand as CommandToConfine,
+  SandboxedCommand as ConfinedStart,
+} from "../system/command-sandbox.ts";
 export type { Environment as Variables } from "../system/env.ts";
 export type { ApprovalPrompt, ApprovalQuestion, ApprovalReply } from "./approver.ts";
 export { type ApproverOptions, createApprover } from "./approver.ts";
@@ -34,7 +38,7 @@ export {
   TRUSTED_RULES,
 } from "./rule.ts";
 export { type OpenedSandbox, openSandbox, type Sandbox } from "./sandbox/open-sandbox.ts";
-export type { CommandToConfine, ConfinedStart, SandboxOptions } from "./sandbox/sandbox-limits.ts";
+export type { SandboxOptions } from "./sandbox/sandbox-limits.ts";
 export {
   type CommandEnvironment,
   type CommandEnvironmentOptions,

@@ -26,7 +26,7 @@ const MAX_STEPS = 8_000_000;
  * `**` and a slash also match nothing; anything else is literal.
  */
 export class PathPattern {
-  /** Every matching path ends with this: a quick check. */
+  /** A quick check before the full match. */
   readonly #tail: string;
   readonly #tokens: readonly string[];
 
@@ -40,22 +40,22 @@ export class PathPattern {
     const tokens = this.#tokens;
     if (!path.endsWith(this.#tail) || tokens.length * path.length > MAX_STEPS) return false;
     // For each prefix length of the path: 1 if the tokens so far match that prefix.
-    let fits = Uint8Array.of(1, ...new Uint8Array(path.length));
+    let matches = Uint8Array.of(1, ...new Uint8Array(path.length));
     for (const token of tokens) {
-      const next = new Uint8Array(fits.length);
+      const next = new Uint8Array(matches.length);
       let isOpen = false;
-      for (let at = 0; at < fits.length; at++) {
-        const [char, fitsHere] = [path[at - 1], fits[at] === 1];
-        if (!token.startsWith("*")) next[at] = Number(fits[at - 1] === 1 && char === token);
+      for (let at = 0; at < matches.length; at++) {
+        const [char, fitsHere] = [path[at - 1], matches[at] === 1];
+        if (!token.startsWith("*")) next[at] = Number(matches[at - 1] === 1 && char === token);
         else {
           if (token === "*" && char === "/") isOpen = false;
           isOpen ||= fitsHere;
           next[at] = Number(token.endsWith("/") ? fitsHere || (isOpen && char === "/") : isOpen);
         }
       }
-      fits = next;
+      matches = next;
     }
-    return fits[path.length] === 1;
+    return matches[path.length] === 1;
   }
 }
 

@@ -11,7 +11,7 @@ test("links are followed, also before .. and for what is not there yet", () => {
   symlinkSync("loop", join(work, "loop"));
   symlinkSync("../gone/far", join(work, "dangling"));
   const space = new PathSpace({ cwd: work, home: root, workspace: [work] });
-  const inside = (path: string): boolean => space.isInside(space.path(path).resolved);
+  const inside = (path: string): boolean => space.isInside(space.resolve(path).resolved);
   const paths = [
     "src/a",
     "src/new/deep",
@@ -46,7 +46,7 @@ test("links are followed, also before .. and for what is not there yet", () => {
     ["../work/src", true],
     ["../work-evil", false],
   ]);
-  expect(typeof space.path("loop/x").resolved).toBe("string");
+  expect(typeof space.resolve("loop/x").resolved).toBe("string");
 });
 
 test("a workspace that is reached through a link is the folder behind it", () => {
@@ -58,9 +58,9 @@ test("a workspace that is reached through a link is the folder behind it", () =>
     home: root,
     workspace: [join(root, "alias")],
   });
-  const path = space.path("a");
+  const path = space.resolve("a");
   expect(path.resolved.endsWith("/real/a")).toBe(true);
-  expect(space.insideForms(path.resolved)).toEqual(["a"]);
+  expect(space.workspaceForms(path.resolved)).toEqual(["a"]);
 });
 
 test("what steers git and others is known in every spelling a file system takes for it", () => {
@@ -83,7 +83,7 @@ test("what steers git and others is known in every spelling a file system takes 
   ];
   const no = [".gitignore", ".github/x", "a.git/x", "git/x", "nano-agent/x", "my.nano-agent"];
   const space = new PathSpace({ cwd: "/w", home: "/h", workspace: ["/w"] });
-  const isProtected = (path: string): boolean => space.isProtected(space.path(path));
+  const isProtected = (path: string): boolean => space.isProtected(space.resolve(path));
   expect([...yes, ...no].map((path) => [path, isProtected(path)])).toEqual([
     ...yes.map((path) => [path, true]),
     ...no.map((path) => [path, false]),
@@ -95,7 +95,7 @@ test("the place of the working folder is that of its links at each check, and as
   const cwd = join(root, "work");
   const space = new PathSpace({ cwd, home: root, workspace: [root] });
   const places = (): readonly string[] => {
-    return [space.place, space.path(".").resolved, space.path("x").resolved];
+    return [space.cwd, space.resolve(".").resolved, space.resolve("x").resolved];
   };
   const gone = places();
   symlinkSync("one", cwd);

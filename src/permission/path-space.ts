@@ -1,7 +1,7 @@
-import { existsSync, lstatSync, readlinkSync } from "node:fs";
-import { delimiter, isAbsolute, join, parse, resolve, sep } from "node:path";
+import { existsSync } from "node:fs";
+import { delimiter, isAbsolute, join, resolve, sep } from "node:path";
+import { followLinks } from "../system/follow-links.ts";
 import { sessionPlace } from "../system/session-temporary.ts";
-import { spelledPath } from "../system/spelled-path.ts";
 import { fold } from "./match-text.ts";
 
 /** The base folders of paths and their spelling. */
@@ -20,20 +20,19 @@ export interface PathSpaceOptions {
   readonly searchPath?: string;
 }
 
-/** A path a call names, in the forms that rules check; all absolute, with `/` between folders. */
+/** All absolute, with `/` between folders. */
 export interface JudgedPath {
   readonly given: string;
   /** Links not followed: with `..` removed, and as written. */
   readonly written: readonly string[];
   readonly resolved: string;
-  readonly odd?: string | undefined;
+  readonly oddity?: string | undefined;
 }
 
 const MAX_PATH = 32_768;
-const MAX_LINKS = 40;
 const IS_WINDOWS = sep === "\\";
 
-/** Resolves paths on disk and determines which are inside the workspace. Never throws. */
+/** Never throws. */
 export class PathSpace {
   readonly home: string;
   readonly ignoreCase: boolean = IS_WINDOWS || process.platform === "darwin";
@@ -44,34 +43,37 @@ export class PathSpace {
 
   constructor(options: PathSpaceOptions) {
     this.#options = options;
-    const resolved = (folder: string): string => this.path(folder).resolved;
+    const resolved = (folder: string): string => this.resolve(folder).resolved;
     this.#workspace = options.workspace.map(resolved);
-    this.#roots = [...this.#workspace, ...options.workspace.flatMap((folder) => this.path(folder).written)];
+    this.#roots = [
+      ...this.#workspace,
+      ...options.workspace.flatMap((folder) => this.resolve(folder).written),
+    ];
     this.home = resolved(options.home);
     this.#machinery = (options.machinery ?? []).map(resolved);
   }
 
-  get place(): string {
-    return this.path(".").resolved;
+  get cwd(): string {
+    return this.resolve(".").resolved;
   }
 
-  from(folder: string): PathSpace {
+  withCwd(folder: string): PathSpace {
     return folder === this.#options.cwd ? this : new PathSpace({ ...this.#options, cwd: folder });
   }
 
-  /** The forms of a path. `base` replaces the working folder. */
-  path(given: string, base: string = this.#options.cwd): JudgedPath {
+  /** `base` replaces the working folder. */
+  resolve(given: string, base: string = this.#options.cwd): JudgedPath {
     const expanded = /^~(?:\/|$)/.test(slashes(given)) ? this.#options.home + given.slice(1) : given;
     if (expanded.length > MAX_PATH)
-      return { given, written: [], resolved: "/", odd: "it is longer than any path" };
+      return { given, written: [], resolved: "/", oddity: "it is longer than any path" };
     const absolute = isAbsolute(expanded)
       ? sessionPlace(expanded, this.#options.temporary?.())
       : `${base}${sep}${expanded}`;
     return {
       given,
-      written: [...new Set([resolve(base, expanded), absolute].map(spell))],
-      resolved: spell(followLinks(spelledPath(absolute))),
-      odd: oddness(expanded),
+      written: [...new Set([resolve(base, expanded), absolute].map(normalisePath))],
+      resolved: normalisePath(followLinks(absolute)),
+      oddity: oddityOf(expanded),
     };
   }
 
@@ -82,7 +84,7 @@ export class PathSpace {
   /** True if writing to a path could make something run later, or change nano-agent's permissions. */
   isProtected({ resolved, written }: JudgedPath): boolean {
     const isMachinery = !this.#isTemporary(resolved) && isBelow(resolved, ...this.#machinery);
-    return isMachinery || [resolved, ...written].some(steers);
+    return isMachinery || [resolved, ...written].some(isSteeringPath);
   }
 
   #isTemporary(resolved: string): boolean {
@@ -98,12 +100,11 @@ export class PathSpace {
     // An empty entry means the working folder.
     if (!isAbsolute(entry)) return true;
     const [, packages] = /^(.*)\/node_modules\/\.bin$/s.exec(slashes(entry)) ?? [];
-    const isAround = packages !== undefined && isBelow(this.place, packages);
-    return isAround || isBelow(this.path(entry).resolved, ...this.#workspace);
+    const isAround = packages !== undefined && isBelow(this.cwd, packages);
+    return isAround || isBelow(this.resolve(entry).resolved, ...this.#workspace);
   }
 
-  /** The path relative to each workspace folder that contains it. */
-  insideForms(path: string): readonly string[] {
+  workspaceForms(path: string): readonly string[] {
     const roots = this.#roots.filter((root) => isBelow(path, root));
     return [...new Set(roots.map((root) => path.slice(root.length).replace(/^\//, "") || "."))];
   }
@@ -111,7 +112,7 @@ export class PathSpace {
   /** The absolute form of a pattern that is absolute or starts with `~`; `undefined` for any other. */
   absolutePattern(pattern: string): string | undefined {
     const text = slashes(pattern);
-    if (/^~(?:\/|$)/.test(text)) return spell(this.home + text.slice(1));
+    if (/^~(?:\/|$)/.test(text)) return normalisePath(this.home + text.slice(1));
     return isAbsolute(text) ? text : undefined;
   }
 }
@@ -126,13 +127,13 @@ export function slashes(path: string): string {
   return IS_WINDOWS ? path.replaceAll("\\", "/") : path;
 }
 
-function spell(path: string): string {
+function normalisePath(path: string): string {
   return slashes(path)
     .replaceAll(/(?<=.)\/+/g, "/")
     .replace(/(?<=.)\/$/, "");
 }
 
-function oddness(path: string): string | undefined {
+function oddityOf(path: string): string | undefined {
   if (path.includes("\0")) return "it has a null character in it";
   if (path === "") return "it is empty";
   // Devices, streams, short names, drive-relative folders, and endings that the system ignores.
@@ -141,47 +142,15 @@ function oddness(path: string): string | undefined {
   return isOther ? "it may be another name of a file" : undefined;
 }
 
-/** Follows links part by part; `..` applies to the resolved folder. Missing parts are kept as written. */
-function followLinks(absolute: string): string {
-  const split = (path: string): readonly string[] =>
-    slashes(path.slice(parse(path).root.length))
-      .split("/")
-      .reverse();
-  const pending = [...split(absolute)];
-  let current = parse(absolute).root;
-  let links = 0;
-  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
-    const next = join(current, part);
-    const target = part === ".." || links === MAX_LINKS ? undefined : linkAt(next);
-    if (target === undefined) {
-      current = next;
-      continue;
-    }
-    links++;
-    if (isAbsolute(target)) current = parse(target).root;
-    pending.push(...split(target));
-  }
-  return current;
-}
+const STEERING_NAMES = new Set(".git .nano-agent nano-agent.json .mcp.json .claude .vscode .idea".split(" "));
 
-function linkAt(path: string): string | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
-  } catch {
-    // If the system refuses to look (no permission, a file used as a folder), it will not open it either.
-    return undefined;
-  }
-}
-
-const STEERING = new Set(".git .nano-agent nano-agent.json .mcp.json .claude .vscode .idea".split(" "));
-
-function steers(path: string): boolean {
+function isSteeringPath(path: string): boolean {
   // Some file systems ignore these characters and endings in names.
   const parts = fold(path.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, ""))
     .split("/")
     .map((part) => part.replace(/[. ]+$/, ""));
   return (
-    parts.some((part) => STEERING.has(part) || /^git~\d$/.test(part)) ||
+    parts.some((part) => STEERING_NAMES.has(part) || /^git~\d$/.test(part)) ||
     // It makes git treat a folder as a repository.
     parts.at(-1) === fold("HEAD") ||
     /\/\.config\/nano-agent(?:\/|$)/.test(parts.join("/"))

@@ -1,4 +1,5 @@
 import { misuse } from "../core/base/errors.ts";
+import type { CommandPlacement } from "../system/command-sandbox.ts";
 
 /** How freely tools may act, from most to least restrictive. */
 export const PERMISSION_MODES = [
@@ -33,17 +34,11 @@ export function isWiderMode(mode: PermissionMode, than: PermissionMode): boolean
 /** The sandbox of a session: none that works, one that commands run in, or one that nothing may leave. */
 export type SandboxState = "none" | "works" | "only";
 
-export interface Placement {
-  readonly runs: "inside" | "network" | "outside";
-  /** True if a confined command cannot write anything permanent. */
-  readonly readOnly: boolean;
-}
-
 /** Where a command with this `access` runs if it is allowed. Unknown access counts as none. */
 export function placementOf(
   access: unknown,
   { mode, sandbox }: { readonly mode: PermissionMode; readonly sandbox: SandboxState },
-): Placement {
+): CommandPlacement {
   const leaves = mode === "bypassPermissions" || (access === "full" && mode !== "plan");
   if (sandbox === "none" || (sandbox === "works" && leaves)) return { runs: "outside", readOnly: false };
   return { runs: access === "network" ? "network" : "inside", readOnly: mode === "plan" };

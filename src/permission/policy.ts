@@ -23,15 +23,15 @@ import {
   toToolName,
 } from "./rule.ts";
 import {
-  BYPASSED,
-  byRule,
+  BYPASS_VERDICT,
   type JudgedCall,
-  noRule,
-  notJudged,
+  noRuleVerdict,
+  oneLine,
   planDenial,
   RuleSet,
+  ruleVerdict,
   secretVerdict,
-  shown,
+  unjudgedVerdict,
   type Verdict,
 } from "./verdict.ts";
 
@@ -79,7 +79,7 @@ const MAX_PART = 2_000;
 function targetOf(tool: string, input: unknown, space: PathSpace): JudgedPath | undefined {
   if (!isFileTool(tool)) return undefined;
   const { path = tool === "grep" || tool === "glob" ? "." : undefined } = fieldsOf(input);
-  return typeof path === "string" ? space.path(path === "" && !isEditTool(tool) ? "." : path) : undefined;
+  return typeof path === "string" ? space.resolve(path === "" && !isEditTool(tool) ? "." : path) : undefined;
 }
 
 /** Decides about tool calls. Every call goes through here, whatever its path. */
@@ -109,16 +109,17 @@ export class Policy {
 
   /** Judges one call. Never throws: a call that cannot be judged asks. */
   check(given: PolicyCall): PolicyDecision {
-    const space = given.cwd === undefined ? this.#space : this.#space.from(given.cwd);
+    const space = given.cwd === undefined ? this.#space : this.#space.withCwd(given.cwd);
     const tool = toToolName(given.tool);
     const target = targetOf(tool, given.input, space);
-    const place = target?.resolved ?? space.place;
+    const place = target?.resolved ?? space.cwd;
     try {
-      const { isFirm: _, part, ...decision } = this.#inMode(this.#judge({ ...given, tool }, space, target));
+      const verdict = this.#applyMode(this.#judge({ ...given, tool }, space, target));
+      const { isFirm: _, part, ...decision } = verdict;
       return { ...decision, ...(part === undefined ? {} : { part: clipped(part, MAX_PART) }), place };
     } catch (error) {
       const why = error instanceof Error ? error.message : "unknown failure";
-      const verdict = notJudged(`The call could not be judged (${why}).`);
+      const verdict = unjudgedVerdict(`The call could not be judged (${why}).`);
       return { ...verdict, place, ...(this.#mode === "dontAsk" ? { decision: "deny" } : {}) };
     }
   }
@@ -127,7 +128,7 @@ export class Policy {
   hides(path: string): boolean {
     if (this.#defaults && this.#mode !== "bypassPermissions" && secretPattern(path) !== undefined)
       return true;
-    return this.#rules.speaksAgainst("grep", { given: path, written: [path], resolved: path }, this.#space);
+    return this.#rules.hasRuleAgainst("grep", { given: path, written: [path], resolved: path }, this.#space);
   }
 
   #judge(given: PolicyCall, space: PathSpace, target: JudgedPath | undefined): Verdict {
@@ -135,69 +136,70 @@ export class Policy {
     const rules = this.#rules;
     const { command, calls, url } = fieldsOf(input);
     if (!isRecord(input) || (tool === "bash" && typeof command !== "string")) {
-      const rule = rules.whole("deny", tool);
-      return rule ? byRule(rule, tool) : notJudged(`The call of ${shown(tool)} lacks its arguments.`);
+      const rule = rules.wholeToolRule("deny", tool);
+      return rule
+        ? ruleVerdict(rule, tool)
+        : unjudgedVerdict(`The call of ${oneLine(tool)} lacks its arguments.`);
     }
     const { sandbox: state = "none" } = this.#options;
     const sandbox = typeof state === "function" ? state() : state;
     const call = { tool, input, rules, space, mode: this.#mode, sandbox, defaults: this.#defaults };
     if (tool === "bash") return judgeCommand(call, String(command));
-    if (tool === "batch") return this.#batch(call, calls, given.batchedCallsFollow === true);
+    if (tool === "batch") return this.#judgeBatch(call, calls, given.batchedCallsFollow === true);
     if (tool === "web_fetch") {
       const verdict = judgeUrl(url, rules);
-      return verdict.decision === "allow" ? verdict : this.#planned(verdict, tool);
+      return verdict.decision === "allow" ? verdict : this.#denyInPlanMode(verdict, tool);
     }
-    if (!isFileTool(tool)) return this.#other(call, given.readOnly === true);
+    if (!isFileTool(tool)) return this.#judgeOther(call, given.readOnly === true);
     const verdict = judgePath(call, target);
-    return isEditTool(tool) ? this.#planned(verdict, tool) : verdict;
+    return isEditTool(tool) ? this.#denyInPlanMode(verdict, tool) : verdict;
   }
 
-  #planned(verdict: Verdict, tool: string): Verdict {
+  #denyInPlanMode(verdict: Verdict, tool: string): Verdict {
     return this.#mode !== "plan" || verdict.decision === "deny" ? verdict : planDenial(verdict.part ?? tool);
   }
 
-  /** A batch is judged by its worst call. */
-  #batch({ rules, space }: JudgedCall, calls: unknown, follow: boolean): Verdict {
-    const rule = rules.whole("deny", "batch") ?? rules.whole("ask", "batch");
-    if (rule !== undefined) return byRule(rule, "batch");
+  #judgeBatch({ rules, space }: JudgedCall, calls: unknown, callsFollow: boolean): Verdict {
+    const rule = rules.wholeToolRule("deny", "batch") ?? rules.wholeToolRule("ask", "batch");
+    if (rule !== undefined) return ruleVerdict(rule, "batch");
     const passed: Verdict = { decision: "allow", reason: "Each call of the batch is judged by itself." };
-    if (follow) return passed;
+    if (callsFollow) return passed;
     if (!Array.isArray(calls) || calls.length === 0 || calls.length > MAX_CALLS)
-      return notJudged("The batch holds no calls that can be judged.");
+      return unjudgedVerdict("The batch holds no calls that can be judged.");
     const verdicts = calls.map((call: unknown): Verdict => {
       const { tool: name, input } = fieldsOf(call);
       const tool = typeof name === "string" ? toToolName(name) : "batch";
-      if (tool === "batch") return notJudged("The batch holds a call that cannot be judged.");
-      return this.#inMode(this.#judge({ tool, input }, space, targetOf(tool, input, space)));
+      if (tool === "batch") return unjudgedVerdict("The batch holds a call that cannot be judged.");
+      return this.#applyMode(this.#judge({ tool, input }, space, targetOf(tool, input, space)));
     });
     const refused = verdicts.find(({ decision }) => decision === "deny");
     return refused ?? verdicts.find(({ decision }) => decision === "ask") ?? passed;
   }
 
-  #other({ tool, input, rules }: JudgedCall, readOnly: boolean): Verdict {
+  #judgeOther({ tool, input, rules }: JudgedCall, readOnly: boolean): Verdict {
     const name = patternKind(tool) === "name" ? input[tool === "skill" ? "name" : "agent"] : undefined;
-    const fits = ({ pattern }: OriginRule): boolean =>
+    const matches = ({ pattern }: OriginRule): boolean =>
       pattern === undefined || (typeof name === "string" && matchesText(pattern, name));
     const isOwn = this.#defaults && BUILT_IN_RULES.some((rule) => rule.tool === tool);
     const isReader = readOnly || (isOwn && !(tool === "job" && input["action"] === "kill"));
-    const planned = (verdict: Verdict): Verdict => (isReader ? verdict : this.#planned(verdict, tool));
+    const planned = (verdict: Verdict): Verdict => (isReader ? verdict : this.#denyInPlanMode(verdict, tool));
     for (const action of ["deny", "ask", "allow"] as const) {
-      const rule = rules.forTool(action, tool).find(fits);
-      if (rule !== undefined) return planned(byRule(rule, tool));
+      const rule = rules.rulesForTool(action, tool).find(matches);
+      if (rule !== undefined) return planned(ruleVerdict(rule, tool));
     }
-    if (readOnly) return { decision: "allow", part: tool, reason: `${shown(tool)} only reads.` };
+    if (readOnly) return { decision: "allow", part: tool, reason: `${oneLine(tool)} only reads.` };
     const suggestion = /^[\w.:/@-]+$/.test(tool) ? ruleText({ tool }) : undefined;
-    return planned(noRule(`No rule allows ${shown(tool)}.`, tool, suggestion));
+    return planned(noRuleVerdict(`No rule allows ${oneLine(tool)}.`, tool, suggestion));
   }
 
-  #inMode(verdict: Verdict): Verdict {
+  #applyMode(verdict: Verdict): Verdict {
     if (verdict.decision !== "ask") return verdict;
     if (this.#mode === "dontAsk") {
       const reason = `${verdict.reason} Nothing is asked in this mode.`;
       return { ...verdict, decision: "deny", reason, code: "dont_ask_mode" };
     }
     if (this.#mode !== "bypassPermissions" || verdict.isFirm) return verdict;
-    return { ...BYPASSED, ...defined({ part: verdict.part, runs: verdict.runs }) };
+    return { ...BYPASS_VERDICT, ...defined({ part: verdict.part, runs: verdict.runs }) };
   }
 }
 
@@ -307,71 +309,73 @@ export class PermissionManager implements Gate {
 function judgePath(call: JudgedCall, target: JudgedPath | undefined): Verdict {
   const { tool, input, rules, space } = call;
   if (target === undefined) {
-    const rule = rules.whole("deny", tool);
-    return rule === undefined ? oddCall(`The call of ${tool} names no path.`, tool) : byRule(rule, tool);
+    const rule = rules.wholeToolRule("deny", tool);
+    return rule === undefined ? oddCall(`The call of ${tool} names no path.`, tool) : ruleVerdict(rule, tool);
   }
   const { pattern } = input;
   const start = tool === "glob" && typeof pattern === "string" ? globStart(pattern) : "";
-  const paths = start === "" ? [target] : [target, space.path(start, target.resolved)];
+  const paths = start === "" ? [target] : [target, space.resolve(start, target.resolved)];
   for (const path of paths) {
-    const rule = rules.againstPath("deny", tool, path, space);
-    if (rule !== undefined) return byRule(rule, path.given);
+    const rule = rules.ruleAgainstPath("deny", tool, path, space);
+    if (rule !== undefined) return ruleVerdict(rule, path.given);
   }
   const verdicts = [
-    ...paths.map((path) => questionAbout(call, path) ?? PASSED),
-    ...paths.map((path) => judged(call, path)),
+    ...paths.map((path) => questionAbout(call, path) ?? PASS_VERDICT),
+    ...paths.map((path) => judgeByRulesAndMode(call, path)),
   ];
-  return verdicts.find(({ decision }) => decision !== "allow") ?? verdicts[paths.length] ?? PASSED;
+  return verdicts.find(({ decision }) => decision !== "allow") ?? verdicts[paths.length] ?? PASS_VERDICT;
 }
 
-const PASSED: Verdict = { decision: "allow", reason: "Nothing speaks against it." };
+const PASS_VERDICT: Verdict = { decision: "allow", reason: "Nothing speaks against it." };
 
-/** A mode without questions allows reads that cannot be judged, but not writes. */
+/** `bypassPermissions` allows reads that cannot be judged, but not writes. */
 function oddCall(reason: string, tool: string, part?: string): Verdict {
-  return { ...notJudged(reason, part), ...(isEditTool(tool) ? { isFirm: true } : {}) };
+  return { ...unjudgedVerdict(reason, part), ...(isEditTool(tool) ? { isFirm: true } : {}) };
 }
 
-/** The question that is asked whatever the rules allow. */
+/** Asked whatever the rules allow. */
 function questionAbout(call: JudgedCall, path: JudgedPath): Verdict | undefined {
   const { tool, rules, space, defaults, input } = call;
   const part = path.given;
-  if (path.odd !== undefined) return oddCall(`${shown(part)} is not a plain path: ${path.odd}.`, tool, part);
+  if (path.oddity !== undefined)
+    return oddCall(`${oneLine(part)} is not a plain path: ${path.oddity}.`, tool, part);
   if (isEditTool(tool) && space.isProtected(path)) {
-    const reason = `${shown(part)} steers git, an editor or nano-agent: writing there is always asked about.`;
+    const reason = `${oneLine(part)} steers git, an editor or nano-agent: writing there is always asked about.`;
     return { decision: "ask", part, reason, code: "protected_path", isFirm: true };
   }
-  const rule = rules.againstPath("ask", tool, path, space);
-  if (rule !== undefined) return byRule(rule, part);
+  const rule = rules.ruleAgainstPath("ask", tool, path, space);
+  if (rule !== undefined) return ruleVerdict(rule, part);
   const glob = tool === "glob" ? input["pattern"] : tool === "grep" ? input["glob"] : undefined;
   const secret =
     [path.resolved, ...path.written].map(secretPattern).find((found) => found !== undefined) ??
     (typeof glob === "string" ? secretInWord(glob) : undefined);
-  if (secret === undefined || (!defaults && rules.forPath(tool, path, space) !== undefined)) return undefined;
+  if (secret === undefined || (!defaults && rules.ruleForPath(tool, path, space) !== undefined))
+    return undefined;
   return secretVerdict(part, secret, "may hold keys");
 }
 
-function judged({ tool, rules, space, mode }: JudgedCall, path: JudgedPath): Verdict {
+function judgeByRulesAndMode({ tool, rules, space, mode }: JudgedCall, path: JudgedPath): Verdict {
   const { given: part, resolved } = path;
-  const rule = rules.forPath(tool, path, space);
-  if (rule !== undefined) return byRule(rule, part);
+  const rule = rules.ruleForPath(tool, path, space);
+  if (rule !== undefined) return ruleVerdict(rule, part);
   const suggestion = ruleFor(tool, path, space);
   if (!space.isInside(resolved)) {
-    const reason = `${shown(part)} leads to ${shown(resolved)}, outside the workspace: only a rule with an absolute or home path allows that.`;
-    return noRule(reason, part, suggestion);
+    const reason = `${oneLine(part)} leads to ${oneLine(resolved)}, outside the workspace: only a rule with an absolute or home path allows that.`;
+    return noRuleVerdict(reason, part, suggestion);
   }
-  const inside = `${shown(part)} is inside the workspace, and`;
+  const inside = `${oneLine(part)} is inside the workspace, and`;
   if (!isEditTool(tool)) return { decision: "allow", part, reason: `${inside} ${tool} only reads.` };
   if (mode === "acceptEdits" || mode === "auto")
     return { decision: "allow", part, reason: `${inside} edits there are accepted.` };
-  const [place = resolved] = space.insideForms(resolved);
-  const isLink = !path.written.some((form) => space.insideForms(form).includes(place));
-  const leads = isLink ? `${shown(part)} leads to ${shown(place)}. ` : "";
-  return noRule(`${leads}No rule allows ${tool} on ${shown(part)}.`, part, suggestion);
+  const [place = resolved] = space.workspaceForms(resolved);
+  const isLink = !path.written.some((form) => space.workspaceForms(form).includes(place));
+  const leads = isLink ? `${oneLine(part)} leads to ${oneLine(place)}. ` : "";
+  return noRuleVerdict(`${leads}No rule allows ${tool} on ${oneLine(part)}.`, part, suggestion);
 }
 
-/** The narrowest rule for a path; undefined if it would match other paths or be invalid. */
+/** `undefined` if the rule would match other paths or be invalid. */
 function ruleFor(tool: string, { resolved }: JudgedPath, space: PathSpace): string | undefined {
-  const [form = resolved] = space.insideForms(resolved);
+  const [form = resolved] = space.workspaceForms(resolved);
   const plain = form.startsWith("~") ? resolved : form;
   return plain.includes("*") || plain.trim() === "" ? undefined : `${tool}(${plain})`;
 }
@@ -396,15 +400,15 @@ function judgeUrl(url: unknown, rules: RuleSet): Verdict {
   const part = host ?? text;
   for (const action of ["deny", "ask", "allow"] as const) {
     if (action === "allow" && host === undefined)
-      return notJudged(`${shown(part)} is not an address of a web page.`, part);
+      return unjudgedVerdict(`${oneLine(part)} is not an address of a web page.`, part);
     const rule = rules
-      .forTool(action, TOOL)
+      .rulesForTool(action, TOOL)
       .find(({ pattern }) => pattern === undefined || isHost(pattern, host, action !== "allow"));
-    if (rule !== undefined) return byRule(rule, part);
+    if (rule !== undefined) return ruleVerdict(rule, part);
   }
   // A star in a rule matches any text.
   const suggestion = part.includes("*") ? undefined : `${TOOL}(domain:${part})`;
-  return noRule(`No rule allows to fetch pages from ${shown(part)}.`, part, suggestion);
+  return noRuleVerdict(`No rule allows to fetch pages from ${oneLine(part)}.`, part, suggestion);
 }
 
 function hostOf(url: string): string | undefined {

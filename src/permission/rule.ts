@@ -33,29 +33,29 @@ export function ruleText({ tool, pattern }: Pick<Rule, "tool" | "pattern">): str
   return pattern === undefined ? tool : `${tool}(${pattern})`;
 }
 
-function of(action: RuleAction, tools: readonly string[]): readonly Rule[] {
+function rulesFor(action: RuleAction, tools: readonly string[]): readonly Rule[] {
   return tools.map((tool) => ({ tool, action }));
 }
 
 /** Looking is allowed, changes are asked about. */
 export const DEFAULT_RULES: readonly Rule[] = [
-  ...of("allow", ["read", "glob", "grep", "task", "skill"]),
-  ...of("ask", ["write", "edit", "bash"]),
+  ...rulesFor("allow", ["read", "glob", "grep", "task", "skill"]),
+  ...rulesFor("ask", ["write", "edit", "bash"]),
 ];
 
 /** Looking is allowed, changes are denied. */
 export const READONLY_RULES: readonly Rule[] = [
-  ...of("allow", ["read", "glob", "grep"]),
-  ...of("deny", ["write", "edit", "bash", "batch", "task"]),
+  ...rulesFor("allow", ["read", "glob", "grep"]),
+  ...rulesFor("deny", ["write", "edit", "bash", "batch", "task"]),
 ];
 
 /** Allows every tool. Calls no rule covers (redirections, hidden characters, keys, machinery) ask. */
-export const TRUSTED_RULES: readonly Rule[] = of("allow", ["*"]);
+export const TRUSTED_RULES: readonly Rule[] = rulesFor("allow", ["*"]);
 
 /** Even reading is asked about, and commands are denied. */
 export const HIGH_SECURITY_RULES: readonly Rule[] = [
-  ...of("ask", ["read", "glob", "grep", "skill", "write", "edit"]),
-  ...of("deny", ["bash", "batch", "task", "web_fetch"]),
+  ...rulesFor("ask", ["read", "glob", "grep", "skill", "write", "edit"]),
+  ...rulesFor("deny", ["bash", "batch", "task", "web_fetch"]),
 ];
 
 export type PatternKind = "command" | "path" | "domain" | "name" | "none";
@@ -94,7 +94,6 @@ export function isEditTool(tool: string): boolean {
   return tool === "write" || tool === "edit";
 }
 
-/** True if a tool opens the file or folder that its `path` names. */
 export function isFileTool(tool: string): boolean {
   return isReadTool(tool) || isEditTool(tool);
 }
@@ -120,11 +119,11 @@ const MAX_NAME = 200;
 export function parseRule(text: string, action: RuleAction): readonly Rule[] {
   const open = text.indexOf("(");
   const name = (open === -1 ? text : text.slice(0, open)).trim();
-  if (open !== -1 && !text.trimEnd().endsWith(")")) throw malformed(text, "a closing bracket at the end");
+  if (open !== -1 && !text.trimEnd().endsWith(")")) throw ruleError(text, "a closing bracket at the end");
   const pattern = open === -1 ? undefined : text.trimEnd().slice(open + 1, -1);
   const tool = toToolName(checkedName(name, text));
   if (pattern === undefined) return [{ tool, action }];
-  const patterns = isPeerName(name) ? fromPeer(pattern, tool, action) : [pattern];
+  const patterns = isPeerName(name) ? patternsOfPeer(pattern, tool, action) : [pattern];
   return patterns.map((each) => ({ tool, pattern: checkedPattern(tool, each, text), action }));
 }
 
@@ -162,23 +161,23 @@ export function parseRules(value: unknown, where = "permissions"): readonly Rule
 
 function checkedName(name: string, text: string): string {
   if (name.length > MAX_NAME || !/^[\w.:*/@-]+$/.test(name))
-    throw malformed(text, "the name of a tool, then its pattern in brackets");
+    throw ruleError(text, "the name of a tool, then its pattern in brackets");
   return name;
 }
 
 function checkedPattern(tool: string, pattern: string, text: string): string {
   if (pattern.trim() === "")
-    throw malformed(text, `a pattern between the brackets, or ${tool} alone for every call`);
+    throw ruleError(text, `a pattern between the brackets, or ${tool} alone for every call`);
   if (pattern.length > MAX_PATTERN || pattern.includes("\0"))
-    throw malformed(text, `a pattern of at most ${MAX_PATTERN} characters`);
+    throw ruleError(text, `a pattern of at most ${MAX_PATTERN} characters`);
   const kind = patternKind(tool);
-  if (kind === "none") throw malformed(text, `no pattern: rules for ${tool} describe every call of it`);
+  if (kind === "none") throw ruleError(text, `no pattern: rules for ${tool} describe every call of it`);
   if (kind === "domain" && !/^domain:(?:(?:\*\.)?[\w.:[\]-]+|\*)$/.test(pattern))
-    throw malformed(text, "web_fetch(domain:HOST) or web_fetch(domain:*.HOST)");
+    throw ruleError(text, "web_fetch(domain:HOST) or web_fetch(domain:*.HOST)");
   return pattern;
 }
 
-function fromPeer(pattern: string, tool: string, action: RuleAction): readonly string[] {
+function patternsOfPeer(pattern: string, tool: string, action: RuleAction): readonly string[] {
   const kind = patternKind(tool);
   if (kind === "command" && pattern.endsWith(":*") && pattern.length > 2) {
     const prefix = pattern.slice(0, -2);
@@ -196,7 +195,7 @@ function withAllBelow(pattern: string): readonly string[] {
   return names.flatMap((name) => (name.endsWith("**") ? [name] : [name, `${name}/**`.replace(/^\/\//, "/")]));
 }
 
-function malformed(text: string, expected: string): NanoAgentError {
+function ruleError(text: string, expected: string): NanoAgentError {
   return invalidConfig(
     `The permission rule ${clipped(JSON.stringify(text), 200)} is malformed: expected ${expected}.`,
   );
@@ -214,10 +213,10 @@ export class SessionRules {
   /** Allows calls matching these rules until the returned function is called. Throws `invalid_config`. */
   lend(texts: readonly string[]): () => void {
     const rules = texts.flatMap((text) => parseRule(text, "allow"));
-    const lent = rules.map((rule): OriginRule => ({ ...rule, origin: "session" }));
-    this.#rules = [...this.#rules, ...lent];
+    const added = rules.map((rule): OriginRule => ({ ...rule, origin: "session" }));
+    this.#rules = [...this.#rules, ...added];
     return () => {
-      this.#rules = this.#rules.filter((rule) => !lent.includes(rule));
+      this.#rules = this.#rules.filter((rule) => !added.includes(rule));
     };
   }
 

@@ -48,46 +48,44 @@ export interface Verdict {
   readonly isFirm?: true;
 }
 
-export function byRule(rule: OriginRule, part: string): Verdict {
+export function ruleVerdict(rule: OriginRule, part: string): Verdict {
   const { action, origin } = rule;
   const text = ruleText(rule);
-  const said = { allow: "allows", ask: "asks before", deny: "forbids" }[action];
-  const reason = `The rule ${shown(text)} ${said} ${shown(part)}.`;
+  const verb = { allow: "allows", ask: "asks before", deny: "forbids" }[action];
+  const reason = `The rule ${oneLine(text)} ${verb} ${oneLine(part)}.`;
   const firm = origin === "built-in" ? {} : ({ isFirm: true } as const);
   return { decision: action, part, rule: text, reason, code: `${action}_rule`, ...firm };
 }
 
 export function secretVerdict(part: string, pattern: string, does: string): Verdict {
-  const reason = `${shown(part)} ${does} (${pattern}).`;
+  const reason = `${oneLine(part)} ${does} (${pattern}).`;
   return { decision: "ask", part, rule: `built-in: ${pattern}`, reason, code: "ask_rule" };
 }
 
-export const BYPASSED: Verdict = {
+export const BYPASS_VERDICT: Verdict = {
   decision: "allow",
   reason: "Permissions are bypassed, and no rule denies it.",
 };
 
 export function planDenial(part: string): Verdict {
-  const reason = `Plan mode only reads, and ${shown(part)} may change things.`;
+  const reason = `Plan mode only reads, and ${oneLine(part)} may change things.`;
   return { decision: "deny", part, reason, code: "plan_mode" };
 }
 
-/** The question about an undecided part, with the rule that would allow it. */
-export function noRule(reason: string, part: string, rule?: string): Verdict {
+/** `rule`: the one that would allow the part. */
+export function noRuleVerdict(reason: string, part: string, rule?: string): Verdict {
   const suggestion = rule !== undefined && rule.length <= MAX_PATTERN ? rule : undefined;
   return { decision: "ask", part, reason, code: "no_rule", ...defined({ suggestion }) };
 }
 
-export function notJudged(reason: string, part?: string): Verdict {
+export function unjudgedVerdict(reason: string, part?: string): Verdict {
   return { decision: "ask", reason, code: "not_judged", ...defined({ part }) };
 }
 
-/** Shortens a text to one line for use in a sentence. */
-export function shown(text: string): string {
+export function oneLine(text: string): string {
   return clipped(text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").trim(), 160);
 }
 
-/** A call, and the criteria to judge it by. */
 export interface JudgedCall {
   readonly tool: string;
   readonly input: Fields;
@@ -107,7 +105,7 @@ export class RuleSet {
   }
 
   /** Rules for a tool. For deny and ask, `read` covers `grep` and `glob`; `edit` and `write` share theirs. */
-  forTool(action: RuleAction, tool: string): readonly OriginRule[] {
+  rulesForTool(action: RuleAction, tool: string): readonly OriginRule[] {
     const isRelated = (other: string): boolean =>
       (other === "read" && isReadTool(tool)) || (isEditTool(other) && isEditTool(tool));
     return this.#rules.filter(
@@ -116,47 +114,46 @@ export class RuleSet {
     );
   }
 
-  whole(action: RuleAction, tool: string): OriginRule | undefined {
-    return this.forTool(action, tool).find((rule) => rule.pattern === undefined && namesTool(rule, tool));
+  wholeToolRule(action: RuleAction, tool: string): OriginRule | undefined {
+    return this.rulesForTool(action, tool).find(
+      (rule) => rule.pattern === undefined && namesTool(rule, tool),
+    );
   }
 
-  /** The deny or ask rule that matches a path as written or as resolved. */
-  againstPath(
+  ruleAgainstPath(
     action: "deny" | "ask",
     tool: string,
     path: JudgedPath,
     space: PathSpace,
   ): OriginRule | undefined {
-    return this.forTool(action, tool).find(({ tool: name, pattern }) =>
+    return this.rulesForTool(action, tool).find(({ tool: name, pattern }) =>
       pattern === undefined
         ? namesTool({ tool: name }, tool)
-        : [...path.written, path.resolved].some((form) => describesPath(pattern, form, space, true)),
+        : [...path.written, path.resolved].some((form) => matchesPath(pattern, form, space, true)),
     );
   }
 
-  /** True if a deny or ask rule matches a path. */
-  speaksAgainst(tool: string, path: JudgedPath, space: PathSpace): boolean {
+  hasRuleAgainst(tool: string, path: JudgedPath, space: PathSpace): boolean {
     return (["deny", "ask"] as const).some(
-      (action) => this.againstPath(action, tool, path, space) !== undefined,
+      (action) => this.ruleAgainstPath(action, tool, path, space) !== undefined,
     );
   }
 
-  /** The allow rule that covers a path's resolved form. */
-  forPath(tool: string, path: JudgedPath, space: PathSpace): OriginRule | undefined {
+  ruleForPath(tool: string, path: JudgedPath, space: PathSpace): OriginRule | undefined {
     const isWide = tool === "grep" || tool === "glob";
-    return this.forTool("allow", tool).find(({ pattern }) =>
+    return this.rulesForTool("allow", tool).find(({ pattern }) =>
       pattern === undefined
         ? space.isInside(path.resolved)
-        : describesPath(pattern, path.resolved, space, isWide),
+        : matchesPath(pattern, path.resolved, space, isWide),
     );
   }
 }
 
 /** `isWide`: for rules that forbid and for searches, `x/**` also matches `x`, and case may be ignored. */
-function describesPath(pattern: string, path: string, space: PathSpace, isWide: boolean): boolean {
+function matchesPath(pattern: string, path: string, space: PathSpace, isWide: boolean): boolean {
   const absolute = space.absolutePattern(pattern);
   const wanted = absolute ?? (slashes(pattern).replace(/^(?:\.\/+)+/, "") || ".");
-  const forms = absolute === undefined ? space.insideForms(path) : [path];
+  const forms = absolute === undefined ? space.workspaceForms(path) : [path];
   // The workspace itself has no relative name.
   if (wanted === "**" && forms.length > 0) return true;
   const texts = isWide && wanted.endsWith("/**") ? [wanted, wanted.slice(0, -3)] : [wanted];

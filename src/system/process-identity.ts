@@ -14,7 +14,7 @@ export interface ProcessIdentity {
 
 export function ownIdentity(): ProcessIdentity {
   const { pid } = process;
-  const start = linuxState(pid)?.start ?? String(Math.round(performance.timeOrigin / 1000));
+  const start = readProcessRow(pid)?.startTime ?? String(Math.round(performance.timeOrigin / 1000));
   return { pid, start, host: hostname(), boot: bootId() };
 }
 
@@ -23,8 +23,8 @@ export function processState(identity: ProcessIdentity): "running" | "ended" | "
   if (identity.host !== hostname()) return "unknown";
   if (identity.boot !== bootId()) return "ended";
   if (!isTaken(identity.pid)) return "ended";
-  const linux = linuxState(identity.pid);
-  if (linux !== undefined) return linux.start === identity.start && linux.isAlive ? "running" : "ended";
+  const row = readProcessRow(identity.pid);
+  if (row !== undefined) return row.startTime === identity.start && row.isAlive ? "running" : "ended";
   if (process.platform === "linux") return isTaken(identity.pid) ? "running" : "ended";
   return isStartedAt(identity) ? "running" : "ended";
 }
@@ -43,17 +43,45 @@ export function isTaken(pid: number): boolean {
   }
 }
 
-/** Index of the start time among the fields after the name, see proc_pid_stat(5). */
-const START_FIELD = 19;
+/** Sends a signal; skips a process that is gone or belongs to another user. Negative numbers: a group. */
+export function sendSignal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code !== "ESRCH" && code !== "EPERM") throw error;
+  }
+}
 
-/** State of a process, see proc_pid_stat(5): a zombie has ended and only waits for its parent. */
-function linuxState(pid: number): { readonly start: string; readonly isAlive: boolean } | undefined {
-  const text = readIfExists(`/proc/${pid}/stat`);
-  // The name is in parentheses and may contain blanks and parentheses itself.
-  const fields = text?.slice(text.lastIndexOf(")") + 2).split(" ");
-  const start = fields?.[START_FIELD];
-  if (fields === undefined || start === undefined) return undefined;
-  return { start, isAlive: !["Z", "X", "x"].includes(fields[0] ?? "") };
+export interface ProcessRow {
+  readonly pid: number;
+  readonly ppid: number;
+  readonly group: number;
+  readonly session: number;
+  /** In the system's own form. Together with `pid` it identifies a process for good. */
+  readonly startTime: string;
+  /** False for one that is exiting, or has ended and only waits for its parent. */
+  readonly isAlive: boolean;
+}
+
+/** Linux only. `undefined` for a process that is gone. */
+export function readProcessRow(pid: number): ProcessRow | undefined {
+  const stat = readIfExists(`/proc/${pid}/stat`);
+  return stat === undefined ? undefined : parseStat(pid, stat);
+}
+
+/** A kernel flag (include/linux/sched.h): the process is ending. */
+const PF_EXITING = 0x4;
+
+/** Parses a row of `/proc/<pid>/stat` (proc_pid_stat(5)); the name may contain blanks and brackets. */
+export function parseStat(pid: number, stat: string): ProcessRow | undefined {
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const [state, ppid, group, session] = fields;
+  const startTime = fields[19];
+  if (state === undefined || startTime === undefined) return undefined;
+  // An exiting process has freed its memory and is about to become a zombie.
+  const isAlive = !/^[ZXx]/.test(state) && (Number(fields[6]) & PF_EXITING) === 0;
+  return { pid, ppid: Number(ppid), group: Number(group), session: Number(session), startTime, isAlive };
 }
 
 function readIfExists(path: string): string | undefined {

@@ -55,7 +55,7 @@ export function createAskTool(): Tool {
     },
     readOnly: true,
     needsApproval: true,
-    execute: (input) => answered(input.questions, (input as { readonly answers?: unknown }).answers),
+    execute: (input) => answersResult(input.questions, (input as { readonly answers?: unknown }).answers),
   });
   const { jsonSchema, validate } = tool.schema;
   return {
@@ -66,14 +66,14 @@ export function createAskTool(): Tool {
         const checked = await validate(value);
         if (!checked.ok) return checked;
         const { questions } = checked.value as { readonly questions: readonly AskedQuestion[] };
-        const issues = faults(questions);
+        const issues = issuesOf(questions);
         return issues.length === 0 ? checked : { ok: false, issues };
       },
     },
   };
 }
 
-function faults(questions: readonly AskedQuestion[]): readonly SchemaIssue[] {
+function issuesOf(questions: readonly AskedQuestion[]): readonly SchemaIssue[] {
   const issues: SchemaIssue[] = [];
   const checkCount = ({ length }: readonly unknown[], path: string, least: number, most: number): boolean => {
     const isRight = length >= least && length <= most;
@@ -107,15 +107,16 @@ function faults(questions: readonly AskedQuestion[]): readonly SchemaIssue[] {
   return issues;
 }
 
-function answered(questions: readonly AskedQuestion[], given: unknown): ToolResult {
+function answersResult(questions: readonly AskedQuestion[], given: unknown): ToolResult {
   const answers = questions.map(({ question }) => answerTo(question, given));
-  const said = answers.filter((each) => each.length > 0);
-  if (said.length === 0) return { content: "No answer: go on with your best judgment.", title: "no answer" };
+  const nonEmpty = answers.filter((each) => each.length > 0);
+  if (nonEmpty.length === 0)
+    return { content: "No answer: go on with your best judgment.", title: "no answer" };
   const lines = questions.map(({ question }, at) => {
     const answer = answers[at] ?? [];
     return `${question}\n${answer.length === 0 ? "No answer: use your best judgment." : `Answer: ${answer.join("; ")}`}`;
   });
-  return { content: lines.join("\n\n"), title: said.map((each) => each.join(", ")).join(" · ") };
+  return { content: lines.join("\n\n"), title: nonEmpty.map((each) => each.join(", ")).join(" · ") };
 }
 
 function answerTo(question: string, given: unknown): readonly string[] {

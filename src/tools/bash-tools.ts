@@ -6,13 +6,13 @@ import { counted } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/tool/tool.ts";
 import { errorResult } from "../core/tool/tool-output.ts";
 import { systemCode } from "../system/system-error.ts";
-import { redactedInput } from "./files/file-error.ts";
+import { redactedInputProblem } from "./files/file-error.ts";
 import type { OutputText } from "./shell/output-buffer.ts";
 import type { ProcessInfo } from "./shell/process-table.ts";
 import { describeDuration, describeExit, listProcesses, outputLines, shorten } from "./shell/report.ts";
 import { runInPort } from "./shell/run-in-port.ts";
 import type { RunningCommand } from "./shell/shell-process.ts";
-import { type CommandPlace, type ShellOptions, ShellSession } from "./shell/shell-session.ts";
+import { type ResolvedPlacement, type ShellOptions, ShellSession } from "./shell/shell-session.ts";
 
 /** `bash` and `job` for one session, and the means to end everything they started. */
 export interface BashTools {
@@ -110,16 +110,16 @@ async function runBash(session: ShellSession, input: BashInput, context: ToolCon
   const problem = inputProblem(input);
   if (problem !== undefined) return errorResult(problem);
   if (context.signal.aborted) return errorResult("The command was not started: the run was aborted.");
-  let place: CommandPlace;
+  let placement: ResolvedPlacement;
   try {
-    place = await session.placeOf(input);
+    placement = await session.resolvePlacement(input);
   } catch (error) {
     return errorResult(errorMessage(error));
   }
   const timeoutMs = Math.min(input.timeout_ms ?? DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS);
   const { port } = session;
-  if (port !== undefined && place.runs === "outside" && input.background !== true)
-    return runInPort(session, { port, command: input.command, env: place.env, timeoutMs }, context);
+  if (port !== undefined && placement.runs === "outside" && input.background !== true)
+    return runInPort(session, { port, command: input.command, env: placement.env, timeoutMs }, context);
   const live = input.background === true ? undefined : new LiveUpdate((text) => context.update(text));
   const full = Promise.withResolvers<void>();
   let running: RunningCommand;
@@ -127,7 +127,7 @@ async function runBash(session: ShellSession, input: BashInput, context: ToolCon
     running = await session.start({
       command: input.command,
       cwd: context.cwd,
-      place,
+      placement,
       signal: context.signal,
       onText: (text) => live?.push(text),
       onFull: full.resolve,
@@ -138,9 +138,7 @@ async function runBash(session: ShellSession, input: BashInput, context: ToolCon
   if (live === undefined) return backgroundResult(session, running);
   try {
     const ending = await waitForEnd(running, timeoutMs, context.signal, full.promise);
-    return ending === "exited"
-      ? await exitResult(session, running)
-      : await stopResult(session, running, ending);
+    return await commandResult(session, running, ending);
   } finally {
     live.stop();
   }
@@ -148,7 +146,7 @@ async function runBash(session: ShellSession, input: BashInput, context: ToolCon
 
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Runs a person's command outside to its end, adding no notes. Rejects if it cannot be started. */
+/** Runs a person's command outside the sandbox, without notes. Rejects if it cannot be started. */
 async function runCommand(
   session: ShellSession,
   command: string,
@@ -157,18 +155,18 @@ async function runCommand(
   const full = Promise.withResolvers<void>();
   const running = await session.start({ command, cwd, onFull: full.resolve });
   const ending = await waitForEnd(running, NO_TIMEOUT_MS, signal, full.promise);
-  const left = ending === "exited" ? await running.running() : [];
+  const left = ending === "exited" ? await running.findProcesses() : [];
   if (ending !== "exited") await running.end(session.graceMs);
-  if (left.length > 0) session.adopt(running, true);
+  if (left.length > 0) session.moveToBackground(running, true);
   else await session.finish(running);
-  const { text } = await running.look();
+  const { text } = await running.readOutput();
   return { output: text, exitCode: ending === "exited" ? (running.exit?.code ?? null) : null };
 }
 
 function inputProblem({ command, timeout_ms, access, reason }: BashInput): string | undefined {
   if (typeof command !== "string") return `command is ${typeof command}; pass the shell command as a string.`;
   if (command.trim() === "") return "command is empty; pass a shell command.";
-  const redacted = redactedInput("command", command);
+  const redacted = redactedInputProblem("command", command);
   if (redacted !== undefined) return redacted;
   if (command.includes("\0")) return "command contains a NUL character, which no command can; leave it out.";
   if (timeout_ms !== undefined && !(timeout_ms > 0)) {
@@ -219,64 +217,52 @@ function waitForEnd(
     void full.then(() => settle("too_much_output"));
     // Once the shell has exited, only its output is drained: the timeout no longer applies.
     void running.exited.then(() => clearTimeout(timer));
-    void running.drained().then(() => settle("exited"));
+    void running.waitForOutput().then(() => settle("exited"));
   });
 }
 
-async function exitResult(session: ShellSession, running: RunningCommand): Promise<ToolResult> {
-  const left = await running.running();
-  if (left.length === 0) await session.finish(running);
-  const output = await running.look();
+async function commandResult(
+  session: ShellSession,
+  running: RunningCommand,
+  ending: Ending,
+): Promise<ToolResult> {
+  const ranMs = running.durationMs;
+  const hasExited = ending === "exited";
+  const left = hasExited ? await running.findProcesses() : await running.end(session.graceMs);
+  if (!hasExited || left.length === 0) await session.finish(running);
+  const output = await running.readOutput();
   const exit = running.exit ?? { code: null, signal: null };
-  const ended = describeExit(exit);
-  const lines = [`[${ended}, ${describeDuration(running.durationMs)}]`];
+  const state = hasExited ? describeExit(exit) : ending;
+  const lines = [
+    hasExited ? `[${state}, ${describeDuration(ranMs)}]` : `[${stopReason(ending, ranMs, session)}]`,
+  ];
   lines.push(...(await session.notes(running, output.text)));
-  const jobId = left.length === 0 ? undefined : session.adopt(running, true);
+  const jobId = hasExited && left.length > 0 ? session.moveToBackground(running, true) : undefined;
   if (jobId !== undefined) lines.push(leftoverLines(left, jobId));
+  else if (left.length > 0) lines.push(`[These could not be ended:]\n${listProcesses(left)}`);
   return {
     content: outputLines(output) + lines.join("\n"),
-    isError: exit.code !== 0,
-    title: ended,
-    essence: essence(ended, output),
+    isError: !hasExited || exit.code !== 0,
+    title: state.replaceAll("_", " "),
+    essence: essenceOf(state, output),
     metadata: {
-      ...facts(running, output),
-      ...(jobId !== undefined && {
-        jobId,
-        processes: left.map(({ pid, command }) => ({ pid, command })),
-      }),
+      ...commandMetadata(running, output),
+      ...(jobId === undefined
+        ? {}
+        : { jobId, processes: left.map(({ pid, command }) => ({ pid, command })) }),
+      ...(hasExited ? {} : { ended: ending }),
     },
   };
 }
 
-/** Output and ending without the parts that differ each time: the duration and the file name. */
-function essence(ended: string, { text, path }: OutputText): string {
+/** Output and ending without what differs each time: the duration and the file name. */
+function essenceOf(ended: string, { text, path }: OutputText): string {
   return `${ended}\n${path === undefined ? text : text.replaceAll(path, "")}`;
 }
 
 function leftoverLines(left: readonly ProcessInfo[], jobId: string): string {
   const what = counted(left.length, "process", "processes");
   return `[${what} of this command still running as ${jobId}, until the session ends:]\n${listProcesses(left)}`;
-}
-
-async function stopResult(
-  session: ShellSession,
-  running: RunningCommand,
-  ending: Exclude<Ending, "exited">,
-): Promise<ToolResult> {
-  const ranMs = running.durationMs;
-  const left = await running.end(session.graceMs);
-  await session.finish(running);
-  const output = await running.look();
-  const lines = [`[${stopReason(ending, ranMs, session)}]`];
-  lines.push(...(await session.notes(running, output.text)));
-  if (left.length > 0) lines.push(`[These could not be ended:]\n${listProcesses(left)}`);
-  return {
-    content: outputLines(output) + lines.join("\n"),
-    isError: true,
-    title: ending.replaceAll("_", " "),
-    essence: essence(ending, output),
-    metadata: { ...facts(running, output), ended: ending },
-  };
 }
 
 function stopReason(ending: Exclude<Ending, "exited">, ranMs: number, session: ShellSession): string {
@@ -289,7 +275,7 @@ function stopReason(ending: Exclude<Ending, "exited">, ranMs: number, session: S
 }
 
 function backgroundResult(session: ShellSession, running: RunningCommand): ToolResult {
-  const id = session.adopt(running, false);
+  const id = session.moveToBackground(running, false);
   const { pid } = running;
   return {
     content: `Started as ${id} (pid ${pid}). It ends with the session; the job tool shows its output and ends it earlier.`,
@@ -298,7 +284,7 @@ function backgroundResult(session: ShellSession, running: RunningCommand): ToolR
   };
 }
 
-function facts(running: RunningCommand, output: OutputText): NonNullable<ToolResult["metadata"]> {
+function commandMetadata(running: RunningCommand, output: OutputText): NonNullable<ToolResult["metadata"]> {
   const { exit } = running;
   return {
     ...defined({ exitCode: exit?.code, signal: exit?.signal }),
@@ -311,7 +297,7 @@ function facts(running: RunningCommand, output: OutputText): NonNullable<ToolRes
 const INTERVAL_MS = 100;
 const MAX_CHARS = 8000;
 
-/** Passes text on as it comes, at most ten times a second and at most a screen or two at once. */
+/** Forwards text as it arrives, at most ten times a second and at most a screen or two at once. */
 class LiveUpdate {
   readonly #publish: (text: string) => void;
   #pending = "";
@@ -341,7 +327,6 @@ class LiveUpdate {
   }
 }
 
-/** The `job` tool: background commands, and processes that finished commands left running. */
 function createJobTool(session: ShellSession): Tool {
   return defineTool({
     name: "job",
@@ -361,13 +346,13 @@ function createJobTool(session: ShellSession): Tool {
 
 async function runJob(session: ShellSession, action: string, id: string | undefined): Promise<ToolResult> {
   if (action === "list") return listJobs(session);
-  if (id === undefined) return errorResult(`action "${action}" needs an id. ${knownJobs(session)}`);
+  if (id === undefined) return errorResult(`action "${action}" needs an id. ${jobsHint(session)}`);
   const job = session.jobs.get(id);
-  if (job === undefined) return errorResult(`There is no job ${JSON.stringify(id)}. ${knownJobs(session)}`);
+  if (job === undefined) return errorResult(`There is no job ${JSON.stringify(id)}. ${jobsHint(session)}`);
   return action === "output" ? showOutput(session, id, job) : killJob(session, id, job);
 }
 
-function knownJobs({ jobs }: ShellSession): string {
+function jobsHint({ jobs }: ShellSession): string {
   return jobs.size === 0 ? "No command runs in the background." : `Jobs: ${[...jobs.keys()].join(", ")}.`;
 }
 
@@ -375,15 +360,15 @@ async function listJobs({ jobs }: ShellSession): Promise<ToolResult> {
   if (jobs.size === 0) return { content: "No jobs.", title: "0 jobs" };
   const lines = await Promise.all(
     [...jobs].map(
-      async ([id, job]) => `${id}: ${jobState(job, await job.running())}: ${shorten(job.command)}`,
+      async ([id, job]) => `${id}: ${jobState(job, await job.findProcesses())}: ${shorten(job.command)}`,
     ),
   );
   return { content: lines.join("\n"), title: counted(jobs.size, "job") };
 }
 
 async function showOutput(session: ShellSession, id: string, job: RunningCommand): Promise<ToolResult> {
-  const processes = await job.running();
-  const output = await job.look();
+  const processes = await job.findProcesses();
+  const output = await job.readOutput();
   const state = jobState(job, processes);
   const lines = [`[${id}: ${state}]`];
   if (job.exit !== undefined) lines.push(...(await session.notes(job, output.text)));
@@ -391,21 +376,21 @@ async function showOutput(session: ShellSession, id: string, job: RunningCommand
   return {
     content: outputLines(output, "(no new output)") + lines.join("\n"),
     title: state,
-    metadata: jobFacts(id, job, processes),
+    metadata: jobMetadata(id, job, processes),
   };
 }
 
 async function killJob({ graceMs }: ShellSession, id: string, job: RunningCommand): Promise<ToolResult> {
-  const before = await job.running();
+  const before = await job.findProcesses();
   const left = await job.end(graceMs);
-  const output = await job.look();
+  const output = await job.readOutput();
   const done = before.length === 0 ? "had ended already" : "ended";
   const state = left.length === 0 ? done : `could not be ended:\n${listProcesses(left)}`;
   return {
     content: `${outputLines(output, "(no new output)")}[${id}: ${state}]`,
     isError: left.length > 0,
     title: done,
-    metadata: jobFacts(id, job, left),
+    metadata: jobMetadata(id, job, left),
   };
 }
 
@@ -415,7 +400,7 @@ function jobState({ exit, durationMs }: RunningCommand, { length }: readonly Pro
   return length === 0 ? ended : `${ended}, ${length} of its processes still running`;
 }
 
-function jobFacts(
+function jobMetadata(
   jobId: string,
   { exit }: RunningCommand,
   processes: readonly ProcessInfo[],

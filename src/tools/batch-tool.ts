@@ -70,8 +70,8 @@ async function runBatch({ calls }: BatchInput, context: ToolContext): Promise<To
   if (calls.length > MAX_CALLS) {
     return errorResult(`${calls.length} calls in one batch; pass at most ${MAX_CALLS}. Nothing was run.`);
   }
-  const done = await Promise.all(calls.map((call) => runCall(call, context)));
-  return report(calls, done);
+  const answers = await Promise.all(calls.map((call) => runCall(call, context)));
+  return batchResult(calls, answers);
 }
 
 async function runCall({ tool, input }: BatchCall, context: ToolContext): Promise<BatchAnswer> {
@@ -89,27 +89,27 @@ async function resultOf(tool: string, input: unknown, context: ToolContext): Pro
   return context.callTool(tool, input);
 }
 
-function report(calls: readonly BatchCall[], done: readonly BatchAnswer[]): ToolResult {
-  const failed = done.filter(({ result }) => result.isError === true).length;
+function batchResult(calls: readonly BatchCall[], answers: readonly BatchAnswer[]): ToolResult {
+  const failed = answers.filter(({ result }) => result.isError === true).length;
   const texts = shareBytes(
-    done.map(({ result }) => textOf(result.content, "\n")),
+    answers.map(({ result }) => textOf(result.content, "\n")),
     MAX_BYTES,
   );
-  const title = `${done.length - failed} of ${counted(done.length, "call")} succeeded`;
-  const blocks = done.flatMap(({ result, durationMs }, index): (TextBlock | ImageBlock)[] => {
+  const title = `${answers.length - failed} of ${counted(answers.length, "call")} succeeded`;
+  const blocks = answers.flatMap(({ result, durationMs }, index): (TextBlock | ImageBlock)[] => {
     const status = result.isError === true ? "failed" : "ok";
     const head = `[${index + 1}. ${calls[index]?.tool ?? "?"}: ${status}, ${durationMs} ms]`;
     return [{ type: "text", text: `${head}\n${texts[index] ?? ""}` }, ...imagesOf(result)];
   });
-  const finish = done.find(({ result }) => result.finish !== undefined && result.isError !== true)?.result
+  const finish = answers.find(({ result }) => result.finish !== undefined && result.isError !== true)?.result
     .finish;
   return {
     content: joinTexts([{ type: "text", text: `${title}.` }, ...blocks]),
-    isError: failed === done.length,
+    isError: failed === answers.length,
     title,
-    essence: JSON.stringify(done.map(({ result }) => result.essence ?? result.content)),
+    essence: JSON.stringify(answers.map(({ result }) => result.essence ?? result.content)),
     metadata: {
-      calls: done.map(({ result, durationMs }, index) => ({
+      calls: answers.map(({ result, durationMs }, index) => ({
         tool: calls[index]?.tool,
         ok: result.isError !== true,
         durationMs,
@@ -123,7 +123,6 @@ function imagesOf({ content }: ToolResult): readonly ImageBlock[] {
   return typeof content === "string" ? [] : content.filter((block) => block.type === "image");
 }
 
-/** One string if there is only text; otherwise blocks, with neighbouring text joined. */
 function joinTexts(blocks: readonly (TextBlock | ImageBlock)[]): ToolResult["content"] {
   const joined: (TextBlock | ImageBlock)[] = [];
   for (const block of blocks) {
@@ -158,13 +157,13 @@ export function shareBytes(texts: readonly string[], maxBytes: number): readonly
   );
 }
 
-/** The largest limit for which the sum fits if everything longer is truncated to it. */
+/** The largest limit at which the sum still fits. */
 function fairShare(sizes: readonly number[], maxBytes: number): number {
-  let room = maxBytes;
+  let remaining = maxBytes;
   let left = sizes.length;
   for (const size of sizes.toSorted((a, b) => a - b)) {
-    if (size > room / left) return Math.floor(room / left);
-    room -= size;
+    if (size > remaining / left) return Math.floor(remaining / left);
+    remaining -= size;
     left--;
   }
   return maxBytes;

@@ -1,14 +1,14 @@
 import { counted } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
 import { type Edit, editedSnippet, planEdits, type Replacement, splice } from "./edits/plan-edits.ts";
-import { describeNearestNames, FileRefusal, redactedInput } from "./files/file-error.ts";
+import { describeNearestNames, FileRefusal, redactedInputProblem } from "./files/file-error.ts";
 import { FileState, type FileToolOptions } from "./files/file-state.ts";
 import {
   type ChangeTarget,
   changeFile,
   commitChange,
   diffFile,
-  type FileUnderChange,
+  type FileBeforeChange,
   openForChange,
 } from "./files/file-under-change.ts";
 import { resolvePath } from "./resolve-path.ts";
@@ -52,47 +52,48 @@ const PARAMETERS = {
 } as const;
 
 interface EditPlan {
-  readonly before: FileUnderChange;
+  readonly before: FileBeforeChange;
   readonly text: string;
   readonly after: string;
   readonly replacements: readonly Replacement[];
 }
 
-/** The change the edits make to the current file. Throws a {@link FileRefusal} if they do not apply. */
+/** Throws a {@link FileRefusal} if the edits do not apply. */
 export async function planEdit(target: ChangeTarget, edits: readonly Edit[]): Promise<EditPlan> {
-  const { path, shown } = target;
+  const { path, givenPath } = target;
   for (const { old_string, new_string } of edits) {
-    const redacted = redactedInput("old_string", old_string) ?? redactedInput("new_string", new_string);
+    const redacted =
+      redactedInputProblem("old_string", old_string) ?? redactedInputProblem("new_string", new_string);
     if (redacted !== undefined) throw new FileRefusal(redacted);
   }
   const before = await openForChange(target);
   if (before === undefined) {
     const names = await describeNearestNames(path);
-    throw new FileRefusal(`${shown}: there is no such file.${names} To create it, use write.`);
+    throw new FileRefusal(`${givenPath}: there is no such file.${names} To create it, use write.`);
   }
   const { text } = before.content;
   const plan = planEdits(text, edits);
   if ("error" in plan) {
-    throw new FileRefusal(`${shown} was not changed (${plan.error.kind}). ${plan.error.message}`);
+    throw new FileRefusal(`${givenPath} was not changed (${plan.error.kind}). ${plan.error.message}`);
   }
   const after = splice(text, plan.replacements);
   if (!after.isWellFormed()) {
     throw new FileRefusal(
-      `${shown} was not changed: an edit leaves half a surrogate pair. Replace the whole character.`,
+      `${givenPath} was not changed: an edit leaves half a surrogate pair. Replace the whole character.`,
     );
   }
   return { before, text, after, replacements: plan.replacements };
 }
 
 async function edit(target: ChangeTarget, edits: readonly Edit[]): Promise<ToolResult> {
-  const { path, shown } = target;
+  const { path, givenPath } = target;
   const { before, text, after, replacements } = await planEdit(target, edits);
   await commitChange(target, { before, text: after });
   const count = replacements.length;
   const title = counted(count, "replacement");
   return {
-    content: `Edited ${shown} (${title}):\n${editedSnippet(after, replacements)}`,
+    content: `Edited ${givenPath} (${title}):\n${editedSnippet(after, replacements)}`,
     title,
-    metadata: { path, replacements: count, ...(await diffFile(shown, text, after)) },
+    metadata: { path, replacements: count, ...(await diffFile(givenPath, text, after)) },
   };
 }

@@ -4,10 +4,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
 import { callTool, textOf } from "../../test/tools/call-tool.ts";
+import type { CommandPlacement } from "../system/command-sandbox.ts";
 import { createBashTools } from "./bash-tools.ts";
 import { fileTools } from "./file-tools.ts";
 import type { FilePort } from "./files/file-state.ts";
-import type { CommandPlacement, CommandSandbox, PortCommand, ShellPort } from "./shell/shell-ports.ts";
+import type { CommandSandbox, PortCommand, ShellPort } from "./shell/shell-ports.ts";
 
 /** An editor with texts in its buffers, some of them not saved; it saves what it is told to write. */
 function editor(buffers: Record<string, string>): Required<FilePort> {

@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { counted } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/tool/tool.ts";
 import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
-import { permittedPath, resolvePath } from "./resolve-path.ts";
+import { resolvePath, resolvePermittedPath } from "./resolve-path.ts";
 import { pathGlob } from "./search/path-glob.ts";
 import { listFiles, RipgrepLocator, type SearchToolOptions } from "./search/ripgrep.ts";
-import { exclusionBelow, newestFirst, searchRootKind, shownPath } from "./search/text-search.ts";
+import { exclusionCheck, searchRootKind, shownPath, sortNewestFirst } from "./search/text-search.ts";
 
 /**
  * The `glob` tool: regular files by pattern, newest first, at most 200. `*` stays within a folder, `**`
@@ -38,20 +38,20 @@ const MAX_PATTERN_CHARS = 1000;
 const TIMEOUT_MS = 20_000;
 
 async function glob(
-  wanted: string,
-  shown: string,
+  givenPattern: string,
+  givenPath: string,
   options: SearchToolOptions & { readonly locator: RipgrepLocator },
   context: ToolContext,
 ): Promise<ToolResult> {
   const { timeoutMs = TIMEOUT_MS } = options;
   const cwd = resolvePath(".", { cwd: options.cwd ?? context.cwd });
-  const folder = permittedPath(shown, { ...options, cwd }, context);
-  if ((await searchRootKind(folder, shown)) === "file") {
-    throw new FileRefusal(`${shown} is a file: path is the folder to search.`);
+  const folder = resolvePermittedPath(givenPath, { ...options, cwd }, context);
+  if ((await searchRootKind(folder, givenPath)) === "file") {
+    throw new FileRefusal(`${givenPath} is a file: path is the folder to search.`);
   }
-  const pattern = patternBelow(folder, wanted, shown);
-  const fits = pathGlob(pattern);
-  const isExcluded = exclusionBelow(folder, options.excludes);
+  const pattern = patternBelow(folder, givenPattern, givenPath);
+  const matches = pathGlob(pattern);
+  const isExcluded = exclusionCheck(folder, options.excludes);
   const timeout = AbortSignal.timeout(timeoutMs);
   const found: string[] = [];
   await listFiles(options.locator, {
@@ -59,17 +59,17 @@ async function glob(
     signal: AbortSignal.any([context.signal, timeout]),
     withNodeModules: `${pattern}/${folder}`.includes("node_modules"),
     onFile: (path) => {
-      if (fits(path) && !isExcluded(path)) found.push(path);
+      if (matches(path) && !isExcluded(path)) found.push(path);
       return found.length < MAX_MATCHES;
     },
   });
   context.signal.throwIfAborted();
-  const sorted = await newestFirst(folder, found);
+  const sorted = await sortNewestFirst(folder, found);
   const lines = sorted.slice(0, MAX_SHOWN).map((path) => shownPath(join(folder, path), cwd));
   const count = found.length === MAX_MATCHES ? `${MAX_MATCHES} or more files` : counted(found.length, "file");
   const notes = timeout.aborted ? [`Stopped after ${timeoutMs / 1000} s: there may be more.`] : [];
   if (found.length > MAX_SHOWN) notes.unshift(`The newest ${MAX_SHOWN} of ${count}. Narrow the pattern.`);
-  const text = found.length === 0 ? [nothingFound(pattern, shown === "." ? folder : shown)] : lines;
+  const text = found.length === 0 ? [noMatchesText(pattern, givenPath === "." ? folder : givenPath)] : lines;
   return {
     content: [...text, ...notes.map((note) => `[${note}]`)].join("\n"),
     title: count,
@@ -78,19 +78,19 @@ async function glob(
 }
 
 /** The pattern relative to the folder. An absolute pattern may name the folder itself. */
-function patternBelow(folder: string, pattern: string, shown: string): string {
+function patternBelow(folder: string, pattern: string, givenPath: string): string {
   if (pattern.length > MAX_PATTERN_CHARS)
     throw new FileRefusal(`pattern has ${pattern.length} characters: at most ${MAX_PATTERN_CHARS}.`);
   const relative = pattern.startsWith(`${folder}/`) ? pattern.slice(folder.length + 1) : pattern;
   if (relative === "" || /^(?:[/~]|[A-Za-z]:)|(?:^|\/)\.\.(?:\/|$)/u.test(relative)) {
     throw new FileRefusal(
-      `pattern "${pattern}" must stay below path (${shown}): give the folder as path and a relative pattern.`,
+      `pattern "${pattern}" must stay below path (${givenPath}): give the folder as path and a relative pattern.`,
     );
   }
   return relative;
 }
 
-function nothingFound(pattern: string, where: string): string {
+function noMatchesText(pattern: string, where: string): string {
   const hint = pattern.includes("/")
     ? ""
     : ` It looks only directly in that folder: **/${pattern} looks below it too.`;

@@ -3,16 +3,16 @@ import type { FromJsonSchema } from "../core/base/schema.ts";
 import { counted } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/tool/tool.ts";
 import { answerFileErrors, FileRefusal } from "./files/file-error.ts";
-import { permittedPath, resolvePath } from "./resolve-path.ts";
+import { resolvePath, resolvePermittedPath } from "./resolve-path.ts";
 import { RipgrepLocator, type SearchToolOptions, searchText } from "./search/ripgrep.ts";
-import { exclusionBelow, ResultList, searchRootKind, type TextSearch } from "./search/text-search.ts";
+import { exclusionCheck, ResultList, searchRootKind, type TextSearch } from "./search/text-search.ts";
 
 /**
- * The `grep` tool: searches text files with a regular expression, using ripgrep or, without it, JavaScript's
- * engine. `mode`: `files` (default; newest first), `content` (lines under their file name, `12:` for a match,
- * `13-` for a line of context), or `count` (matching lines per file). At most `limit` results (default 200),
- * 30 KB and 500 characters a line. Ignored, binary and hidden files are treated as by `glob`; a `glob`
- * without a slash matches files in any folder.
+ * The `grep` tool: searches text files with a regular expression, using ripgrep. `mode`: `files` (default;
+ * newest first), `content` (lines under their file name, `12:` for a match, `13-` for a line of context), or
+ * `count` (matching lines per file). At most `limit` results (default 200), 30 KB and 500 characters a line.
+ * Ignored, binary and hidden files are treated as by `glob`; a `glob` without a slash matches files in any
+ * folder.
  */
 export function createGrepTool(options: SearchToolOptions = {}): Tool {
   const locator = options.locator ?? new RipgrepLocator(options.ripgrep);
@@ -60,34 +60,34 @@ async function grep(
 ): Promise<ToolResult> {
   const { timeoutMs = TIMEOUT_MS } = options;
   const cwd = resolvePath(".", { cwd: options.cwd ?? context.cwd });
-  const path = permittedPath(input.path ?? ".", { ...options, cwd }, context);
+  const path = resolvePermittedPath(input.path ?? ".", { ...options, cwd }, context);
   if (input.pattern === "") throw new FileRefusal("pattern is empty: it would match every line.");
   const kind = await searchRootKind(path, input.path ?? ".");
   const folder = kind === "file" ? dirname(path) : path;
   const timeout = AbortSignal.timeout(timeoutMs);
-  const asked = { ...wantedOf(input, folder), ...(kind === "file" ? { file: basename(path) } : {}) };
+  const search = { ...searchOf(input, folder), ...(kind === "file" ? { file: basename(path) } : {}) };
   const limit = Math.min(Math.max(1, input.limit ?? DEFAULT_LIMIT), MAX_LIMIT);
-  const list = new ResultList(asked, limit, cwd);
+  const list = new ResultList(search, limit, cwd);
   // A file named by the call was judged with the call.
-  const isExcluded = exclusionBelow(folder, kind === "file" ? undefined : options.excludes);
+  const isExcluded = exclusionCheck(folder, kind === "file" ? undefined : options.excludes);
   const end = await searchText(options.locator, {
-    ...asked,
+    ...search,
     signal: AbortSignal.any([context.signal, timeout]),
-    onFound: (found) => isExcluded(found.path) || list.add(found),
+    onHit: (found) => isExcluded(found.path) || list.add(found),
   });
   context.signal.throwIfAborted();
-  if (end.problem !== undefined && list.size === 0) throw new FileRefusal(unusable(end.problem));
+  if (end.problem !== undefined && list.size === 0) throw new FileRefusal(problemText(end.problem));
   const text = await list.text();
   const notes = notesOf(end.unread, timeout.aborted ? timeoutMs : undefined);
-  const found = text === "" ? nothingFound(input, cwd) : text;
+  const found = text === "" ? noMatchesText(input, cwd) : text;
   return {
     content: [found, ...notes.map((note) => `[${note}]`)].join("\n"),
-    title: counted(list.size, asked.mode === "content" ? "line" : "file"),
-    metadata: { path, mode: asked.mode, results: list.size },
+    title: counted(list.size, search.mode === "content" ? "line" : "file"),
+    metadata: { path, mode: search.mode, results: list.size },
   };
 }
 
-function wantedOf(input: GrepInput, folder: string): Omit<TextSearch, "signal" | "onFound" | "file"> {
+function searchOf(input: GrepInput, folder: string): Omit<TextSearch, "signal" | "onHit" | "file"> {
   const { pattern, glob = "", mode = "files" } = input;
   return {
     pattern,
@@ -110,12 +110,12 @@ function notesOf(unread: number, stoppedAfterMs: number | undefined): readonly s
   return notes;
 }
 
-function unusable(problem: string): string {
+function problemText(problem: string): string {
   const hint = "To search for plain text, put a backslash before each of . * + ? ( ) [ ] { } | ^ $ \\";
   return `The search cannot be done: ${problem.slice(0, MAX_PROBLEM_CHARS)}\n${hint}`;
 }
 
-function nothingFound({ pattern, glob, path = "." }: GrepInput, cwd: string): string {
+function noMatchesText({ pattern, glob, path = "." }: GrepInput, cwd: string): string {
   const where = path === "." ? cwd : path;
   return `No matches for ${pattern} in ${where}${glob === undefined || glob === "" ? "" : ` (files ${glob})`}.`;
 }

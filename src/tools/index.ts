@@ -14,6 +14,11 @@ export type {
   ToolAccess,
   ToolUpdate,
 } from "../core/tool/tool.ts";
+export type {
+  CommandPlacement,
+  SandboxCommand,
+  SandboxedCommand,
+} from "../system/command-sandbox.ts";
 export { type AskAnswers, type AskedQuestion, createAskTool } from "./ask-tool.ts";
 export { type BashTools, createBashTools } from "./bash-tools.ts";
 export { createBatchTool } from "./batch-tool.ts";
@@ -28,13 +33,7 @@ export { createGlobTool } from "./glob-tool.ts";
 export { createGrepTool } from "./grep-tool.ts";
 export { createReadTool } from "./read-tool.ts";
 export { type RipgrepChoice, RipgrepLocator, type SearchToolOptions } from "./search/ripgrep.ts";
-export type {
-  CommandPlacement,
-  CommandSandbox,
-  OpenCommandSandbox,
-  SandboxCommand,
-  SandboxedCommand,
-} from "./shell/shell-ports.ts";
+export type { CommandSandbox, OpenCommandSandbox } from "./shell/shell-ports.ts";
 export type { ShellOptions } from "./shell/shell-session.ts";
 export { createTodoTool, type TodoItem, type TodoStatus } from "./todo-tool.ts";
 export { createWebFetchTool, type WebFetchOptions } from "./web-fetch-tool.ts";

@@ -5,17 +5,17 @@ import { errorResult } from "../core/tool/tool-output.ts";
 import { systemCode } from "../system/system-error.ts";
 import { answerFileErrors, describeNearestNames, FileRefusal } from "./files/file-error.ts";
 import {
+  type EditorText,
   type FilePort,
   FileState,
   type FileToolOptions,
-  type PortText,
-  readPort,
+  readFromPort,
   stampOf,
 } from "./files/file-state.ts";
 import { describeForm, imageTypeOf } from "./files/file-text.ts";
 import { type OpenFile, openRegularFile, pinFolder } from "./files/open-file.ts";
 import { listFolder, type Page, readPage } from "./files/read-page.ts";
-import { permittedPath, resolvePath } from "./resolve-path.ts";
+import { resolvePath, resolvePermittedPath } from "./resolve-path.ts";
 
 /**
  * The `read` tool. Text comes as numbered lines (a six-character number, a tab, the line without its line
@@ -34,12 +34,12 @@ export function createReadTool(options: FileToolOptions = {}): Tool {
     access: ({ path }, { cwd }) => ({ read: [resolvePath(path, { ...options, cwd: options.cwd ?? cwd })] }),
     execute: (input, context) =>
       answerFileErrors(input.path, context.signal, () => {
-        const target = permittedPath(input.path, options, context);
+        const target = resolvePermittedPath(input.path, options, context);
         const page = {
           firstLine: Math.max(1, input.offset ?? 1),
           maxLines: Math.max(1, input.limit ?? MAX_LINES),
         };
-        return readTarget({ target, shown: input.path, ...page, state, context, files: options.files });
+        return readTarget({ target, givenPath: input.path, ...page, state, context, files: options.files });
       }),
   });
 }
@@ -58,7 +58,7 @@ const MAX_IMAGE_BYTES = 3_750_000;
 
 interface ReadRequest {
   readonly target: string;
-  readonly shown: string;
+  readonly givenPath: string;
   readonly firstLine: number;
   readonly maxLines: number;
   readonly state: FileState;
@@ -67,10 +67,10 @@ interface ReadRequest {
 }
 
 async function readTarget(request: ReadRequest): Promise<ToolResult> {
-  const { target, shown } = request;
+  const { target, givenPath } = request;
   try {
     if (statSync(target).isDirectory()) return await readFolder(request);
-    const file = openRegularFile(target, shown);
+    const file = openRegularFile(target, givenPath);
     try {
       return await readFile(file, request);
     } finally {
@@ -78,25 +78,27 @@ async function readTarget(request: ReadRequest): Promise<ToolResult> {
     }
   } catch (error) {
     if (systemCode(error) !== "ENOENT") throw error;
-    // An editor may have an open file that was never saved.
-    const open = await readPort(request.files, target, request.context.signal);
+    // An editor may hold a new file that was never saved.
+    const open = await readFromPort(request.files, target, request.context.signal);
     if (open !== undefined) return readOpenText(open, request);
-    throw new FileRefusal(`${shown}: there is no such file or folder.${await describeNearestNames(target)}`);
+    throw new FileRefusal(
+      `${givenPath}: there is no such file or folder.${await describeNearestNames(target)}`,
+    );
   }
 }
 
 async function readFolder(request: ReadRequest): Promise<ToolResult> {
-  const { target, shown, firstLine: first, context } = request;
+  const { target, givenPath, firstLine: first, context } = request;
   const limit = Math.min(request.maxLines, MAX_FOLDER_ENTRIES);
-  const folder = pinFolder(target, shown);
-  const listing = listFolder(folder.self, { first, limit, signal: context.signal });
+  const folder = pinFolder(target, givenPath);
+  const listing = listFolder(folder.selfPath, { first, limit, signal: context.signal });
   const { entries, total, isPartial } = await listing.finally(() => folder.close());
   const more = isPartial ? "more than " : "";
   const metadata = { path: target, entries: total };
-  if (total === 0) return { content: `(${shown} is an empty folder)`, title: "empty folder", metadata };
+  if (total === 0) return { content: `(${givenPath} is an empty folder)`, title: "empty folder", metadata };
   if (entries.length === 0)
     return errorResult(
-      `${shown} has only ${counted(total, "entry", "entries")}: offset ${first} is past the end.`,
+      `${givenPath} has only ${counted(total, "entry", "entries")}: offset ${first} is past the end.`,
     );
   const last = first + entries.length - 1;
   const next = last < total ? ` Continue with offset ${last + 1}, or use glob.` : "";
@@ -116,21 +118,24 @@ async function readFile(file: OpenFile, request: ReadRequest): Promise<ToolResul
   const bytesRead = await file.read(head, 0, head.length, 0);
   const mediaType = imageTypeOf(head.subarray(0, bytesRead));
   if (mediaType !== undefined) return readImage(file, request, { stats, mediaType });
-  const open = await readPort(request.files, request.target, context.signal);
+  const open = await readFromPort(request.files, request.target, context.signal);
   if (open !== undefined) return readOpenText(open, request);
   const page = await readPageOf(file, request);
   state.remember(context.transcriptId, request.target, stampOf(stats, page.content));
   return pageResult(page, request, stats.size);
 }
 
-async function readOpenText(open: PortText, request: ReadRequest): Promise<ToolResult> {
+async function readOpenText(open: EditorText, request: ReadRequest): Promise<ToolResult> {
   const { state, context } = request;
   const page = await readPageOf(open, request);
   state.remember(context.transcriptId, request.target, open.stamp);
   return pageResult(page, request, open.stamp.size);
 }
 
-function readPageOf(from: OpenFile | PortText, { firstLine, maxLines, context }: ReadRequest): Promise<Page> {
+function readPageOf(
+  from: OpenFile | EditorText,
+  { firstLine, maxLines, context }: ReadRequest,
+): Promise<Page> {
   const limits = { maxLines: Math.min(maxLines, MAX_LINES), maxBytes: MAX_PAGE_BYTES };
   return readPage(from, { firstLine, ...limits, signal: context.signal });
 }
@@ -141,10 +146,10 @@ async function readImage(
   image: { readonly stats: BigIntStats; readonly mediaType: string },
 ): Promise<ToolResult> {
   const { stats, mediaType } = image;
-  const about = `${request.shown}: ${mediaType}, ${stats.size} bytes`;
+  const description = `${request.givenPath}: ${mediaType}, ${stats.size} bytes`;
   if (stats.size > MAX_IMAGE_BYTES) {
     return errorResult(
-      `${about}. Images over ${MAX_IMAGE_BYTES} bytes cannot be shown: make a smaller copy and read that.`,
+      `${description}. Images over ${MAX_IMAGE_BYTES} bytes cannot be shown: make a smaller copy and read that.`,
     );
   }
   const data = Buffer.alloc(Number(stats.size));
@@ -153,7 +158,7 @@ async function readImage(
   request.state.remember(request.context.transcriptId, request.target, stampOf(stats, content));
   return {
     content: [
-      { type: "text", text: about },
+      { type: "text", text: description },
       { type: "image", source: { type: "base64", media_type: mediaType, data: content.toString("base64") } },
     ],
     title: mediaType,
@@ -162,16 +167,20 @@ async function readImage(
 }
 
 function pageResult(page: Page, request: ReadRequest, size: bigint): ToolResult {
-  const { shown, firstLine } = request;
+  const { givenPath, firstLine } = request;
   const metadata = { path: request.target, firstLine, lines: page.lines.length, bytes: Number(size) };
   if (page.encoding === "binary") {
-    return { content: `(${shown} is a binary file of ${size} bytes: not shown)`, title: "binary", metadata };
+    return {
+      content: `(${givenPath} is a binary file of ${size} bytes: not shown)`,
+      title: "binary",
+      metadata,
+    };
   }
   if (page.lines.length === 0) {
     if (page.lineCount === 0)
-      return { content: `(${shown} is an empty file)`, title: "empty file", metadata };
+      return { content: `(${givenPath} is an empty file)`, title: "empty file", metadata };
     return errorResult(
-      `${shown} has only ${counted(page.lineCount ?? 0, "line")}: offset ${firstLine} is past the end.`,
+      `${givenPath} has only ${counted(page.lineCount ?? 0, "line")}: offset ${firstLine} is past the end.`,
     );
   }
   const notes = [...notesOf(page), ...page.notes];
@@ -189,10 +198,10 @@ function pageResult(page: Page, request: ReadRequest, size: bigint): ToolResult 
   };
 }
 
-/** Notes on what the lines do not show. UTF-8 with LF line ends needs no note. */
+/** UTF-8 with LF line ends needs no note. */
 function notesOf({ encoding, form }: Page): readonly string[] {
   if (encoding === "binary") return [];
   if (encoding === "damaged") return ["Bytes that are not UTF-8 are shown as \uFFFD."];
-  if (encoding === "utf-8" && !form.hasMark && form.crLf === "none") return [];
+  if (encoding === "utf-8" && !form.hasBom && form.crLf === "none") return [];
   return [`The file is ${describeForm({ encoding, ...form })}; edit and write keep that.`];
 }

@@ -12,7 +12,7 @@ export interface TodoItem {
 
 const MAX_ITEMS = 100;
 const MAX_CONTENT_CHARS = 500;
-const MARKS: { readonly [S in TodoStatus]: string } = {
+const CHECKBOXES: { readonly [S in TodoStatus]: string } = {
   pending: "[ ]",
   in_progress: "[>]",
   completed: "[x]",
@@ -48,11 +48,12 @@ export function createTodoTool(): Tool {
     },
     readOnly: true,
     access: { write: ["todo:list"] },
-    execute: ({ todos }) => listed(todos.map(({ content, status }) => ({ content: content.trim(), status }))),
+    execute: ({ todos }) =>
+      todoResult(todos.map(({ content, status }) => ({ content: content.trim(), status }))),
   });
 }
 
-function listed(todos: readonly TodoItem[]): ToolResult {
+function todoResult(todos: readonly TodoItem[]): ToolResult {
   const problem = problemOf(todos);
   if (problem !== undefined) return errorResult(`${problem} The list is as it was.`);
   if (todos.length === 0)
@@ -60,7 +61,7 @@ function listed(todos: readonly TodoItem[]): ToolResult {
   const done = todos.filter(({ status }) => status === "completed").length;
   const recap = `[${done}/${todos.length}]`;
   return {
-    content: [recap, ...todos.map(({ content, status }) => `${MARKS[status]} ${content}`)].join("\n"),
+    content: [recap, ...todos.map(({ content, status }) => `${CHECKBOXES[status]} ${content}`)].join("\n"),
     title: `${recap} ${nextOf(todos)}`,
     metadata: { todos: todos.map(({ content, status }) => ({ content, status })) },
   };
@@ -69,11 +70,11 @@ function listed(todos: readonly TodoItem[]): ToolResult {
 function problemOf(todos: readonly TodoItem[]): string | undefined {
   if (todos.length > MAX_ITEMS)
     return `${todos.length} items; a list takes ${MAX_ITEMS}: put steps together.`;
-  const bad = todos.findIndex(({ content }) => content === "" || content.length > MAX_CONTENT_CHARS);
-  if (bad >= 0) return `Item ${bad + 1} needs a text of 1 to ${MAX_CONTENT_CHARS} characters.`;
-  const working = todos.filter(({ status }) => status === "in_progress");
-  if (working.length < 2) return undefined;
-  return `${working.length} items are in_progress (${working.map(({ content }) => content).join("; ")}); one at a time.`;
+  const invalidAt = todos.findIndex(({ content }) => content === "" || content.length > MAX_CONTENT_CHARS);
+  if (invalidAt >= 0) return `Item ${invalidAt + 1} needs a text of 1 to ${MAX_CONTENT_CHARS} characters.`;
+  const inProgress = todos.filter(({ status }) => status === "in_progress");
+  if (inProgress.length < 2) return undefined;
+  return `${inProgress.length} items are in_progress (${inProgress.map(({ content }) => content).join("; ")}); one at a time.`;
 }
 
 function nextOf(todos: readonly TodoItem[]): string {

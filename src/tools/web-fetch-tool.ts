@@ -43,7 +43,7 @@ export function createWebFetchTool(options: WebFetchOptions = {}): Tool {
         if (address === null) return errorResult(`${JSON.stringify(url)} is not an address: write https://…`);
         assertFetchable(address);
         const page = await fetchPage(address, { signal, timeoutMs, maxBytes, privateHosts, proxyEnv });
-        return await shown(page, offset);
+        return await pageResult(page, offset);
       } catch (error) {
         if (error instanceof PageError) return errorResult(errorMessage(error));
         throw error;
@@ -52,12 +52,12 @@ export function createWebFetchTool(options: WebFetchOptions = {}): Tool {
   });
 }
 
-async function shown(page: FetchedPage, offset: number): Promise<ToolResult> {
+async function pageResult(page: FetchedPage, offset: number): Promise<ToolResult> {
   if (page.type === "redirect")
     return errorResult(
       `The page has moved to another place: ${page.to}\nFetch that address if it is what you want.`,
     );
-  const { title, text } = await readable(page);
+  const { title, text } = await readableTextOf(page);
   if (text === undefined) {
     const kind = page.contentType === "" ? "of no stated type" : page.contentType;
     return errorResult(`${page.url} is ${kind}, ${page.body.length} bytes; only text can be shown.`);
@@ -80,16 +80,16 @@ async function shown(page: FetchedPage, offset: number): Promise<ToolResult> {
   };
 }
 
-interface Readable {
+interface ReadableText {
   readonly title?: string | undefined;
   readonly text: string | undefined;
 }
 
-async function readable({
+async function readableTextOf({
   body,
   contentType,
   url,
-}: Extract<FetchedPage, { type: "page" }>): Promise<Readable> {
+}: Extract<FetchedPage, { type: "page" }>): Promise<ReadableText> {
   const type = contentType.split(";")[0]?.trim() ?? "";
   const isHtml =
     type === "text/html" || type === "application/xhtml+xml" || (type === "" && looksLikeHtml(body));

@@ -1,14 +1,14 @@
 import { counted } from "../core/base/text.ts";
 import { defineTool, type Tool, type ToolResult } from "../core/tool/tool.ts";
-import { FileRefusal, redactedInput } from "./files/file-error.ts";
+import { FileRefusal, redactedInputProblem } from "./files/file-error.ts";
 import { FileState, type FileToolOptions } from "./files/file-state.ts";
-import { describeForm, formOf, inFormOf } from "./files/file-text.ts";
+import { describeForm, formOf, withFormOf } from "./files/file-text.ts";
 import {
   type ChangeTarget,
   changeFile,
   commitChange,
   diffFile,
-  type FileUnderChange,
+  type FileBeforeChange,
   openForChange,
 } from "./files/file-under-change.ts";
 import { resolvePath } from "./resolve-path.ts";
@@ -38,13 +38,13 @@ const PARAMETERS = {
 } as const;
 
 interface WritePlan {
-  readonly before: FileUnderChange | undefined;
+  readonly before: FileBeforeChange | undefined;
   readonly after: string;
 }
 
-/** The change `content` makes to the current file. Throws a {@link FileRefusal} if it is impossible. */
+/** Throws a {@link FileRefusal} if the change is impossible. */
 export async function planWrite(target: ChangeTarget, content: string): Promise<WritePlan> {
-  const redacted = redactedInput("content", content);
+  const redacted = redactedInputProblem("content", content);
   if (redacted !== undefined) throw new FileRefusal(redacted);
   if (!content.isWellFormed()) {
     throw new FileRefusal(
@@ -52,19 +52,19 @@ export async function planWrite(target: ChangeTarget, content: string): Promise<
     );
   }
   const before = await openForChange(target);
-  return { before, after: before === undefined ? content : await inFormOf(before.content.text, content) };
+  return { before, after: before === undefined ? content : await withFormOf(before.content.text, content) };
 }
 
 async function write(target: ChangeTarget, content: string): Promise<ToolResult> {
-  const { shown, path } = target;
+  const { givenPath, path } = target;
   const { before, after: text } = await planWrite(target, content);
   await commitChange(target, { before, text });
   const lines = countLines(text);
   const metadata = { path, created: before === undefined, lines };
-  const diff = await diffFile(shown, before?.content.text ?? "", text);
+  const diff = await diffFile(givenPath, before?.content.text ?? "", text);
   if (before === undefined) {
     return {
-      content: `Created ${shown} (${counted(lines, "line")}).`,
+      content: `Created ${givenPath} (${counted(lines, "line")}).`,
       title: counted(lines, "line"),
       metadata: { ...metadata, ...diff },
     };
@@ -73,9 +73,9 @@ async function write(target: ChangeTarget, content: string): Promise<ToolResult>
   const changes = diff.additions === undefined ? "" : `, +${diff.additions} -${diff.deletions}`;
   const form = describeForm({ encoding: before.content.encoding, ...formOf(text) });
   // Only what differs from what the model wrote: usually nothing.
-  const kept = text === content && before.content.encoding === "utf-8" ? "" : ` Kept as it was: ${form}.`;
+  const formNote = text === content && before.content.encoding === "utf-8" ? "" : ` Kept as it was: ${form}.`;
   return {
-    content: `Updated ${shown} (${counted(lines, "line")}, was ${countLines(old)}${changes}).${kept}`,
+    content: `Updated ${givenPath} (${counted(lines, "line")}, was ${countLines(old)}${changes}).${formNote}`,
     title: `${counted(lines, "line")}${changes}`,
     metadata: { ...metadata, ...diff },
   };

@@ -50,7 +50,7 @@ export async function questionDiff(call: QuestionedCall): Promise<ShownChange | 
     const path = place ?? resolvePath(shown, { cwd: settings.cwd, home: settings.paths.home });
     const { state, transcriptId } = known ?? { state: new FileState(), transcriptId: "" };
     const agreed = known === undefined ? TAKEN_FOR_READ : undefined;
-    const target = { path, shown, state, transcriptId, files, agreed, callId: "" };
+    const target = { path, givenPath: shown, state, transcriptId, files, agreed, callId: "" };
     const { before, after } = await inTime((either) => plan({ tool, input }, { ...target, signal: either }), {
       ms: PATIENCE_MS,
       clock: systemClock,

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { isAlive, pidsIn, until } from "../../../test/faults/until.ts";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { EventHooks } from "./event-hooks.ts";
-import { type HookCommand, type HookEvent, meantName, peerMatcher, readHooks } from "./read-hooks.ts";
+import { type HookCommand, type HookEvent, matchedName, peerMatcher, readHooks } from "./read-hooks.ts";
 
 const PATH = process.env["PATH"] ?? "";
 
@@ -170,14 +170,14 @@ test.each([
     source: "",
     ...(matcher === undefined ? {} : { matcher }),
   };
-  expect(meantName(hook, name) !== undefined).toBe(fits);
+  expect(matchedName(hook, name) !== undefined).toBe(fits);
 });
 
 test("a matcher of another agent is told the names of that agent, whatever it fits", () => {
   const told = (isPeers: (name: string) => boolean, matcher?: string) =>
     ["bash", "edit", "glob", "job", "mcp__a__b"].map((name) => {
       const adapted = peerMatcher(matcher, isPeers);
-      return meantName(adapted === undefined ? {} : { matcher: adapted }, name);
+      return matchedName(adapted === undefined ? {} : { matcher: adapted }, name);
     });
   const isCapital = (name: string): boolean => /^[A-Z]/.test(name);
   const isGemini = (name: string): boolean => ["run_shell_command", "replace", "glob"].includes(name);

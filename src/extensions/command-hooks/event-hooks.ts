@@ -3,6 +3,7 @@ import { inTime, systemClock } from "../../core/base/async.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { type Fields, isRecord, ownValue, safeParse } from "../../core/base/json.ts";
 import { truncateMiddle } from "../../core/base/text.ts";
+import { sendSignal } from "../../system/process-identity.ts";
 import type { ProcessWatcher } from "../../system/process-watcher.ts";
 import {
   type HookCommand,
@@ -10,13 +11,13 @@ import {
   type HookHandler,
   type HookInput,
   type HookVerdict,
-  meantName,
+  matchedName,
 } from "./read-hooks.ts";
 
 export interface EventHooksOptions {
   readonly commands: readonly HookCommand[];
   readonly handlers: readonly HookHandler[];
-  readonly place: () => Omit<HookPlace, "signal">;
+  readonly place: () => Omit<HookSurroundings, "signal">;
   readonly facts: () => Pick<HookInput, "session_id" | "transcript_path" | "cwd" | "permission_mode">;
 }
 
@@ -45,18 +46,18 @@ export class EventHooks {
   /** Runs the hooks of an event in parallel. Never rejects: failed commands are reported in `problems`. */
   async fire(event: HookEvent, { name = "", fields = {}, signal }: HookOccasion = {}): Promise<HookVerdict> {
     const { commands, handlers, place, facts } = this.#options;
-    const isWanted = (hook: HookCommand | HookHandler): boolean =>
-      hook.event === event && meantName(hook, name) !== undefined;
-    const [programs, functions] = [commands.filter(isWanted), handlers.filter(isWanted)];
+    const matches = (hook: HookCommand | HookHandler): boolean =>
+      hook.event === event && matchedName(hook, name) !== undefined;
+    const [programs, functions] = [commands.filter(matches), handlers.filter(matches)];
     if (programs.length + functions.length === 0) return NO_VERDICT;
     const input: HookInput = { ...facts(), hook_event_name: event, ...fields };
     // A script sees the tool name that its matcher matched.
     const inputOf = (hook: HookCommand | HookHandler): HookInput =>
-      "tool_name" in fields ? { ...input, tool_name: meantName(hook, name) ?? name } : input;
-    const where: HookPlace = { ...place(), signal: signal ?? new AbortController().signal };
+      "tool_name" in fields ? { ...input, tool_name: matchedName(hook, name) ?? name } : input;
+    const surroundings: HookSurroundings = { ...place(), signal: signal ?? new AbortController().signal };
     const answers = await Promise.all([
-      ...programs.map(async (hook) => readAnswer(hook, await runHook(hook, inputOf(hook), where))),
-      ...functions.map((hook) => callHandler(hook, inputOf(hook), where.signal)),
+      ...programs.map(async (hook) => readAnswer(hook, await runHook(hook, inputOf(hook), surroundings))),
+      ...functions.map((hook) => callHandler(hook, inputOf(hook), surroundings.signal)),
     ]);
     return combine(answers);
   }
@@ -75,7 +76,7 @@ async function callHandler(hook: HookHandler, input: HookInput, signal: AbortSig
   }
 }
 
-/** The strictest decision wins, with the reason of the first hook that made it. */
+/** The strictest decision wins, with the reason of the first hook that gave it. */
 function combine(answers: readonly HookAnswer[]): HookVerdict {
   const verdict: HookAnswer = {
     context: answers.flatMap(({ context }) => context),
@@ -93,37 +94,41 @@ function combine(answers: readonly HookAnswer[]): HookVerdict {
 
 type HookAnswer = { -readonly [K in keyof HookVerdict]: HookVerdict[K] };
 
-const NOTHING: HookAnswer = { context: [], problems: [] };
+const NO_ANSWER: HookAnswer = { context: [], problems: [] };
 
 /** Exit 0 with a JSON object decides, 2 blocks with stderr as the reason, anything else is a problem. */
 function readAnswer(hook: HookCommand, end: HookEnd): HookAnswer {
   const { code, stdout, stderr, failure, isCut } = end;
   const name = hookName(hook);
-  if (failure !== undefined) return { ...NOTHING, problems: [`the hook ${name} failed: ${failure}`] };
-  if (code === 2) return blocked(hook, stderr);
+  if (failure !== undefined) return { ...NO_ANSWER, problems: [`the hook ${name} failed: ${failure}`] };
+  if (code === 2) return blockingAnswer(hook, stderr);
   if (code !== 0) {
     const said = stderr === "" ? "" : `: ${stderr.slice(0, 500)}`;
     return {
-      ...NOTHING,
+      ...NO_ANSWER,
       problems: [`the hook ${name} ended with ${code}, which blocks nothing (2 does)${said}`],
     };
   }
-  if (!stdout.startsWith("{")) return plainText(hook, stdout);
-  if (isCut) return { ...NOTHING, problems: [`the hook ${name} answered more than ${MAX_OUTPUT >> 10} KB`] };
+  if (!stdout.startsWith("{")) return plainAnswer(hook, stdout);
+  if (isCut)
+    return { ...NO_ANSWER, problems: [`the hook ${name} answered more than ${MAX_OUTPUT >> 10} KB`] };
   const parsed = safeParse(stdout);
   if (!parsed.ok || !isRecord(parsed.value))
-    return { ...NOTHING, problems: [`the hook ${name} answered what is not JSON: ${stdout.slice(0, 200)}`] };
-  return decided(name, parsed.value);
+    return {
+      ...NO_ANSWER,
+      problems: [`the hook ${name} answered what is not JSON: ${stdout.slice(0, 200)}`],
+    };
+  return toAnswer(name, parsed.value);
 }
 
 function hookName({ command, source }: HookCommand): string {
   return `${JSON.stringify(command.length > 120 ? `${command.slice(0, 119)}…` : command)} of ${source}`;
 }
 
-function blocked(hook: HookCommand, stderr: string): HookAnswer {
+function blockingAnswer(hook: HookCommand, stderr: string): HookAnswer {
   const name = hookName(hook);
-  const reason = stderr === "" ? `the hook ${name} blocked it` : forModel(stderr);
-  // Interpreters also exit with 2 if the script is missing: a person must learn why everything is blocked.
+  const reason = stderr === "" ? `the hook ${name} blocked it` : truncateForModel(stderr);
+  // Interpreters also exit with 2 if the script is missing: say so, as it blocks everything.
   const isMissing = /can't open file|No such file or directory|not found/i.test(stderr);
   const problems = isMissing
     ? [
@@ -134,9 +139,9 @@ function blocked(hook: HookCommand, stderr: string): HookAnswer {
 }
 
 /** For these events, plain output is sent to the model; for others it is ignored. */
-function plainText({ event }: HookCommand, stdout: string): HookAnswer {
+function plainAnswer({ event }: HookCommand, stdout: string): HookAnswer {
   const counts = (event === "UserPromptSubmit" || event === "SessionStart") && stdout !== "";
-  return counts ? { ...NOTHING, context: [forModel(stdout)] } : NOTHING;
+  return counts ? { ...NO_ANSWER, context: [truncateForModel(stdout)] } : NO_ANSWER;
 }
 
 const DECISIONS: { readonly [word: string]: "allow" | "ask" | "deny" | undefined } = {
@@ -148,12 +153,12 @@ const DECISIONS: { readonly [word: string]: "allow" | "ask" | "deny" | undefined
 };
 
 function readReturned(name: string, value: unknown): HookAnswer {
-  if (value === undefined || value === null) return NOTHING;
-  if (isRecord(value)) return decided(name, value);
-  return { ...NOTHING, problems: [`the hook of ${name} returned ${typeof value}, which is not an object`] };
+  if (value === undefined || value === null) return NO_ANSWER;
+  if (isRecord(value)) return toAnswer(name, value);
+  return { ...NO_ANSWER, problems: [`the hook of ${name} returned ${typeof value}, which is not an object`] };
 }
 
-function decided(name: string, answer: Fields): HookAnswer {
+function toAnswer(name: string, answer: Fields): HookAnswer {
   const specific = isRecord(answer["hookSpecificOutput"]) ? answer["hookSpecificOutput"] : {};
   // Answers to a permission request are nested one level deeper.
   const request = isRecord(specific["decision"]) ? specific["decision"] : {};
@@ -185,22 +190,22 @@ function firstText(...values: readonly unknown[]): string | undefined {
 function texts(...values: readonly unknown[]): readonly string[] {
   return values
     .filter((value): value is string => typeof value === "string" && value.trim() !== "")
-    .map(forModel);
+    .map(truncateForModel);
 }
 
 const MAX_TEXT_BYTES = 50_000;
 
-function forModel(text: string): string {
+function truncateForModel(text: string): string {
   return truncateMiddle(text, { maxBytes: MAX_TEXT_BYTES });
 }
 
 /** Bytes read from each output stream; anything beyond is ignored. */
 const MAX_OUTPUT = 262_144;
 
-/** How long the output of an exited hook is still read if a process it started holds the pipes open. */
+/** How long output is still read after the hook exits while its children hold the pipes open. */
 const DRAIN_MS = 250;
 
-/** A shell between us and the hook: a hook that kills its parent process kills only this shell. */
+/** A hook that kills its parent process kills only this intermediate shell. */
 const SHELL: readonly string[] = ["/bin/sh", "-c", '/bin/sh -c "$1"; exit $?', "hook"];
 
 /** How a hook ended. `code` is null if it did not exit by itself. */
@@ -213,7 +218,7 @@ interface HookEnd {
   readonly failure?: string | undefined;
 }
 
-interface HookPlace {
+interface HookSurroundings {
   readonly cwd: string;
   /** Environment of the hooks: never contains credentials. */
   readonly env: { readonly [name: string]: string };
@@ -222,7 +227,7 @@ interface HookPlace {
 }
 
 /** Runs a hook in its own process group, which is killed when the hook ends. Never rejects. */
-function runHook(hook: HookCommand, input: HookInput, place: HookPlace): Promise<HookEnd> {
+function runHook(hook: HookCommand, input: HookInput, place: HookSurroundings): Promise<HookEnd> {
   return new Promise((resolve) => {
     const group = process.platform !== "win32";
     const [program, ...words] = group ? [...SHELL, hook.command] : [hook.command];
@@ -237,28 +242,30 @@ function runHook(hook: HookCommand, input: HookInput, place: HookPlace): Promise
     const { pid } = child;
     if (pid !== undefined) place.watcher?.add(pid);
     const outputs = { stdout: new BoundedBytes(), stderr: new BoundedBytes() };
-    const endGroup = (): void => kill(pid, group);
+    const endGroup = (): void => {
+      if (pid !== undefined) sendSignal(group ? -pid : pid, "SIGKILL");
+    };
     let failure: string | undefined;
-    const give = (why: string): void => {
+    const fail = (why: string): void => {
       failure ??= why;
       endGroup();
     };
-    const timer = setTimeout(() => give(`it took longer than ${hook.timeoutMs / 1_000} s`), hook.timeoutMs);
-    const onAbort = (): void => give("the run was stopped");
+    const timer = setTimeout(() => fail(`it took longer than ${hook.timeoutMs / 1_000} s`), hook.timeoutMs);
+    const onAbort = (): void => fail("the run was stopped");
     place.signal.addEventListener("abort", onAbort, { once: true });
     let drain: NodeJS.Timeout | undefined;
     let ended: number | null = null;
-    let isOver = false;
+    let isFinished = false;
     const finish = (): void => {
-      if (isOver) return;
-      isOver = true;
+      if (isFinished) return;
+      isFinished = true;
       clearTimeout(timer);
       clearTimeout(drain);
       place.signal.removeEventListener("abort", onAbort);
       child.stdout.destroy();
       child.stderr.destroy();
       const { stdout, stderr } = outputs;
-      const texts = { stdout: stdout.text(), stderr: stderr.text(), isCut: stdout.isCut };
+      const texts = { stdout: stdout.text(), stderr: stderr.text(), isCut: stdout.isTruncated };
       resolve({ code: ended, ...texts, failure });
     };
     child.stdout.on("data", (bytes: Buffer) => outputs.stdout.add(bytes));
@@ -283,25 +290,17 @@ function runHook(hook: HookCommand, input: HookInput, place: HookPlace): Promise
   });
 }
 
-function kill(pid: number | undefined, group: boolean): void {
-  try {
-    if (pid !== undefined) process.kill(group ? -pid : pid, "SIGKILL");
-  } catch {
-    // The group is already gone.
-  }
-}
-
 class BoundedBytes {
   readonly #chunks: Buffer[] = [];
   #length = 0;
-  isCut = false;
+  isTruncated = false;
 
   add(bytes: Buffer): void {
-    const room = MAX_OUTPUT - this.#length;
-    this.isCut ||= bytes.length > room;
-    if (room <= 0) return;
-    this.#chunks.push(bytes.subarray(0, room));
-    this.#length += Math.min(room, bytes.length);
+    const space = MAX_OUTPUT - this.#length;
+    this.isTruncated ||= bytes.length > space;
+    if (space <= 0) return;
+    this.#chunks.push(bytes.subarray(0, space));
+    this.#length += Math.min(space, bytes.length);
   }
 
   text(): string {

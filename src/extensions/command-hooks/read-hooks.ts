@@ -47,7 +47,7 @@ export interface HookHandler {
   readonly event: HookEvent;
   readonly matcher?: string;
   readonly source: string;
-  /** Returns what a command hook would print as JSON, or nothing. */
+  /** Returns the JSON that a command hook would print, or nothing. */
   readonly run: (input: HookInput, signal: AbortSignal) => unknown;
   /** Called when it throws or never answers, so that its extension can be disabled. */
   readonly onFailure: (error: unknown) => void;
@@ -63,7 +63,7 @@ export interface HookVerdict {
   /** Text for the model from all hooks, in order. */
   readonly context: readonly string[];
   readonly stop?: string;
-  /** Faults of hooks, one sentence each; they blocked nothing. */
+  /** Problems of hooks, one sentence each; they blocked nothing. */
   readonly problems: readonly string[];
 }
 
@@ -102,7 +102,7 @@ function unknownEvent(event: string): string {
   return `there is no event ${JSON.stringify(event)}, so its hooks do not run. ${hint}`;
 }
 
-interface GroupPlace {
+interface GroupContext {
   readonly event: HookEvent;
   readonly place: string;
   readonly source: string;
@@ -110,7 +110,7 @@ interface GroupPlace {
   readonly problem: (what: string) => number;
 }
 
-function readGroup(group: unknown, { event, place, source, hooks, problem }: GroupPlace): void {
+function readGroup(group: unknown, { event, place, source, hooks, problem }: GroupContext): void {
   if (!isRecord(group) || !Array.isArray(group["hooks"])) {
     problem(`${place} has no list of hooks`);
     return;
@@ -143,13 +143,13 @@ function toMatcher(text: string): RegExp | undefined {
   try {
     return new RegExp(`^(?:${text})$`);
   } catch {
-    // The caller reports it, with its place.
+    // The caller reports it with its location.
     return undefined;
   }
 }
 
-/** Names that other agents use for the same tools in this field, Gemini's last. */
-const SAME_TOOLS: { readonly [tool: string]: readonly string[] } = {
+/** Other agents' names for the same tools, Gemini's last. */
+const PEER_TOOL_NAMES: { readonly [tool: string]: readonly string[] } = {
   bash: ["Bash", "run_shell_command"],
   edit: ["Edit", "MultiEdit", "replace"],
   write: ["Write", "write_file"],
@@ -162,11 +162,11 @@ const SAME_TOOLS: { readonly [tool: string]: readonly string[] } = {
   web_fetch: ["WebFetch"],
 };
 
-/** Returns the name that a hook's matcher matches, which its script expects; `undefined` if none does. */
-export function meantName({ matcher }: Pick<HookCommand, "matcher">, name: string): string | undefined {
+/** The name that a matcher matches, which its script expects; `undefined` if none. */
+export function matchedName({ matcher }: Pick<HookCommand, "matcher">, name: string): string | undefined {
   if (matcher === undefined) return name;
   const pattern = toMatcher(matcher);
-  return [name, ...(ownValue(SAME_TOOLS, name) ?? [])].find((each) => pattern?.test(each) === true);
+  return [name, ...(ownValue(PEER_TOOL_NAMES, name) ?? [])].find((each) => pattern?.test(each) === true);
 }
 
 /** Adapts another agent's matcher: a tool with other names there matches only by the one `isPeers` knows. */
@@ -175,7 +175,7 @@ export function peerMatcher(
   isPeers: (name: string) => boolean,
 ): string | undefined {
   const pattern = toMatcher(matcher ?? "");
-  const earlier = Object.entries(SAME_TOOLS).flatMap(([tool, names]) => {
+  const earlier = Object.entries(PEER_TOOL_NAMES).flatMap(([tool, names]) => {
     const all = [tool, ...names];
     return all.slice(0, Math.max(0, names.findIndex(isPeers) + 1));
   });

@@ -34,10 +34,10 @@ export type CommandPart =
   | { readonly type: "run"; readonly command: string; readonly source: string }
   | { readonly type: "file"; readonly path: string; readonly source: string };
 
-/** Operations for expanding a command. Both go through permission like any call of the model. */
+/** Both operations go through permission like any call of the model. */
 export interface CommandPorts {
   readonly run: (command: string) => Promise<string>;
-  /** Reads a file; `undefined` if it does not exist, which leaves the text unchanged. */
+  /** `undefined` if the file does not exist, which leaves the text unchanged. */
   readonly read: (path: string) => Promise<string | undefined>;
 }
 

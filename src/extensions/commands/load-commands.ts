@@ -22,7 +22,7 @@ export async function loadCommands({
   readonly folders: readonly SourceFolder[];
   readonly isTrusted?: IsTrusted;
 }): Promise<LoadedCommands> {
-  const { things, findings } = await loadDefinitions(folders, {
+  const { definitions, findings } = await loadDefinitions(folders, {
     maxBytes: MAX_BYTES,
     title: (name) => `command /${name}`,
     files: ({ path: folder }, found) => {
@@ -36,24 +36,24 @@ export async function loadCommands({
     },
     read: (definition) => readCommand(definition, isTrusted),
   });
-  return { commands: things.toSorted((a, b) => (a.name < b.name ? -1 : 1)), findings };
+  return { commands: definitions.toSorted((a, b) => (a.name < b.name ? -1 : 1)), findings };
 }
 
 async function readCommand(definition: Definition, isTrusted: IsTrusted): Promise<CommandFile | undefined> {
-  const { name, origin, path, fields, tell } = definition;
+  const { name, origin, path, fields, report } = definition;
   if (!/^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u.test(name))
-    return tell("fault", `is named ${JSON.stringify(name)}: use letters, digits, - and _ for a command`);
+    return report("fault", `is named ${JSON.stringify(name)}: use letters, digits, - and _ for a command`);
   const body = definition.body.trim();
-  if (body === "") return tell("fault", `the command /${name} has no text`);
+  if (body === "") return report("fault", `the command /${name} has no text`);
   const given = allowedTools(definition);
-  const model = modelField(fields, (message) => tell("note", message));
+  const model = modelField(fields, (message) => report("note", message));
   const runs = commandParts(body).filter((part) => part.type === "run");
   if (runs.some(({ command }) => /\$(?:ARGUMENTS|[1-9])/.test(command)))
-    tell("note", "arguments are never put into commands: a $1 or $ARGUMENTS between !` and ` stays empty");
+    report("note", "arguments are never put into commands: a $1 or $ARGUMENTS between !` and ` stays empty");
   const acts = runs.length > 0 || given.length > 0 || model !== undefined;
   const mayRun = origin !== "project" || !acts || (await isTrusted(trustItemOf(definition, "command", name)));
   if (!mayRun)
-    tell(
+    report(
       "note",
       `the command /${name} runs nothing and brings neither rules nor a model: what this project brings is not trusted`,
     );
@@ -71,9 +71,9 @@ async function readCommand(definition: Definition, isTrusted: IsTrusted): Promis
   };
 }
 
-function allowedTools({ fields, tell }: Definition): readonly string[] {
+function allowedTools({ fields, report }: Definition): readonly string[] {
   const names = namesIn(fields["allowed-tools"] ?? []);
-  if (names === undefined) tell("note", "allowed-tools is left out: write names, or a list of them");
+  if (names === undefined) report("note", "allowed-tools is left out: write names, or a list of them");
   return names ?? [];
 }
 

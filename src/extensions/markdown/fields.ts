@@ -1,6 +1,5 @@
 import { isRecord, ownValue } from "../../core/base/json.ts";
 
-/** The first of the named fields that has a value, and its name. */
 export function field(
   fields: Readonly<Record<string, unknown>>,
   ...names: readonly string[]
@@ -20,7 +19,7 @@ export function textField(fields: Readonly<Record<string, unknown>>, name: strin
   return text === "" ? undefined : text;
 }
 
-/** The model that a definition asks for; undefined for the run's model. */
+/** `undefined` for the run's model. */
 export function modelField(
   fields: Readonly<Record<string, unknown>>,
   note: (message: string) => void,
@@ -49,7 +48,7 @@ export function namesIn(value: unknown): readonly string[] | undefined {
 const MAX_LINE_CHARS = 250;
 
 /** One line for each item a tool offers; those that exceed `maxChars` are only counted. */
-export function offeredList(
+export function itemList(
   offered: readonly { readonly name: string; readonly description: string }[],
   tool: string,
   parameter: string,
@@ -67,8 +66,8 @@ export function offeredList(
   return list;
 }
 
-/** The names that a map such as `{ write: false, bash: true }` disables; undefined for anything else. */
-export function switchedOff(value: unknown): readonly string[] | undefined {
+/** The names that a map such as `{ write: false, bash: true }` disables; else `undefined`. */
+export function disabledNames(value: unknown): readonly string[] | undefined {
   if (!isRecord(value)) return undefined;
   const entries = Object.entries(value);
   if (entries.some(([, on]) => typeof on !== "boolean")) return undefined;

@@ -5,12 +5,12 @@ export interface MarkdownDocument {
   readonly body: string;
 }
 
-export interface DocumentFault {
+export interface DocumentProblem {
   readonly fault: string;
 }
 
 /** Parses a document's YAML front matter, plain data only. The YAML parser is loaded on demand. */
-export async function parseMarkdown(text: string): Promise<MarkdownDocument | DocumentFault> {
+export async function parseMarkdown(text: string): Promise<MarkdownDocument | DocumentProblem> {
   const split = splitFrontMatter(text);
   if ("fault" in split) return split;
   const { front, body } = split;
@@ -24,10 +24,9 @@ export async function parseMarkdown(text: string): Promise<MarkdownDocument | Do
   return "fault" in read ? { fault: `the front matter ${read.fault}` } : { fields: read.fields, body };
 }
 
-/** Splits a document into the text between its first two `---` lines, if any, and the rest. */
 export function splitFrontMatter(
   text: string,
-): { readonly front: string | undefined; readonly body: string } | DocumentFault {
+): { readonly front: string | undefined; readonly body: string } | DocumentProblem {
   const document = text.startsWith("\uFEFF") ? text.slice(1) : text;
   const first = FENCE.exec(document);
   if (first?.index !== 0) return { front: undefined, body: document };

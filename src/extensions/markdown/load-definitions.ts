@@ -7,19 +7,19 @@ export interface DefinitionFile {
   readonly path: string;
   readonly name: string;
   /** Folder that links must not leave. Default: the root of the source. */
-  readonly within?: string;
+  readonly boundary?: string;
 }
 
 export interface Definition extends MarkdownDocument, DefinitionFile {
   readonly origin: SourceFolder["origin"];
   readonly text: string;
-  readonly tell: (level: Finding["level"], message: string) => undefined;
+  readonly report: (level: Finding["level"], message: string) => undefined;
 }
 
 export interface DefinitionKind<T> {
   readonly maxBytes: number;
   readonly files: (source: SourceFolder, findings: Finding[]) => readonly DefinitionFile[];
-  /** Resolves to `undefined` for an unusable file, after reporting it. */
+  /** Resolves to `undefined` for an unusable file, which it has reported. */
   readonly read: (definition: Definition) => Promise<T | undefined>;
   readonly title: (name: string) => string;
 }
@@ -33,30 +33,30 @@ export async function loadDefinitions<
 >(
   folders: readonly SourceFolder[],
   { maxBytes, files, read, title }: DefinitionKind<T>,
-): Promise<{ readonly things: readonly T[]; readonly findings: Finding[] }> {
-  const things = new Map<string, T>();
+): Promise<{ readonly definitions: readonly T[]; readonly findings: Finding[] }> {
+  const definitions = new Map<string, T>();
   const findings: Finding[] = [];
   for (const source of folders) {
     for (const file of files(source, findings)) {
-      const { path, within = source.root } = file;
-      const tell = (level: Finding["level"], message: string): undefined => {
+      const { path, boundary = source.root } = file;
+      const report = (level: Finding["level"], message: string): undefined => {
         findings.push({ path, level, message });
       };
-      const found = readTextFile(path, { maxBytes, within });
+      const found = readTextFile(path, { maxBytes, within: boundary });
       if (found === undefined) continue;
       const document = "fault" in found ? found : { ...(await parseMarkdown(found.text)), text: found.text };
       if ("fault" in document) {
-        tell("fault", document.fault);
+        report("fault", document.fault);
         continue;
       }
-      const thing = await read({ ...document, ...file, origin: source.origin, tell });
-      if (thing === undefined) continue;
-      const known = things.get(thing.name);
-      if (known === undefined) things.set(thing.name, thing);
-      else findings.push(replacedFinding(thing, title(thing.name), known));
+      const definition = await read({ ...document, ...file, origin: source.origin, report });
+      if (definition === undefined) continue;
+      const known = definitions.get(definition.name);
+      if (known === undefined) definitions.set(definition.name, definition);
+      else findings.push(replacedFinding(definition, title(definition.name), known));
     }
   }
-  return { things: [...things.values()], findings };
+  return { definitions: [...definitions.values()], findings };
 }
 
 export function trustItemOf(

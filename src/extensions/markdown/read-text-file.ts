@@ -39,7 +39,7 @@ export function readTextFile(path: string, { maxBytes, within, cut = false }: Re
     const read = readRegularFile(real, maxBytes, cut);
     if ("fault" in read) return read;
     const isLonger = read.length > maxBytes;
-    const bytes = isLonger ? cutBytes(read, maxBytes) : read;
+    const bytes = isLonger ? truncateUtf8(read, maxBytes) : read;
     if (!isUtf8(bytes)) return { fault: "is not UTF-8 text: save it as UTF-8" };
     return { text: toCleanText(bytes.toString("utf8")), cut: isLonger };
   } catch (error) {
@@ -66,17 +66,16 @@ export function readRegularFile(
   }
 }
 
-function readBytes(file: number, most: number): Buffer {
-  const buffer = Buffer.alloc(most);
+function readBytes(file: number, maxLength: number): Buffer {
+  const buffer = Buffer.alloc(maxLength);
   let length = 0;
-  for (let read = 1; read > 0 && length < most; length += read)
-    read = readSync(file, buffer, length, most - length, length);
+  for (let read = 1; read > 0 && length < maxLength; length += read)
+    read = readSync(file, buffer, length, maxLength - length, length);
   return buffer.subarray(0, length);
 }
 
-/** The first bytes of text, cut between two characters. */
-function cutBytes(bytes: Buffer, most: number): Buffer {
-  let end = most;
+function truncateUtf8(bytes: Buffer, maxLength: number): Buffer {
+  let end = maxLength;
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
   return bytes.subarray(0, end);
 }

@@ -5,13 +5,13 @@ import { isRecord } from "../../core/base/json.ts";
 /** References allowed per anchor; a document with more can expand without bound. */
 const MAX_ALIASES = 16;
 
-const WORDS = /^(description|argument-hint): +(.*?)\r?$/gm;
+const UNQUOTED_TEXTS = /^(description|argument-hint): +(.*?)\r?$/gm;
 
 /** Like {@link parseFields}, but `argument-hint: [a] [b]` and `description: Use this: …` are read as text. */
 export function readYamlFields(front: string): ReadFields {
   const read = parseFields(front);
   if (!("fault" in read)) return read;
-  const quoted = front.replaceAll(WORDS, (line, name: string, words: string) =>
+  const quoted = front.replaceAll(UNQUOTED_TEXTS, (line, name: string, words: string) =>
     "fault" in parseFields(line) ? `${name}: ${JSON.stringify(words)}` : line,
   );
   return parseFields(quoted);

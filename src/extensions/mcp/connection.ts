@@ -1,6 +1,6 @@
 import type { HttpServer, McpServerDefinition } from "./server-definition.ts";
 
-/** A tool as its server describes it. Only its name can be relied on. */
+/** Only the name of a listed tool can be relied on. */
 export interface ListedTool {
   readonly name: string;
   readonly [field: string]: unknown;
@@ -23,7 +23,7 @@ export interface CallOptions {
   readonly onProgress?: (line: string) => void;
 }
 
-/** An open connection to a server. Every request rejects when the connection breaks; none is sent twice. */
+/** Every request rejects when the connection breaks; none is sent twice. */
 export interface Connection {
   readonly callTool: (name: string, input: object, options: CallOptions) => Promise<unknown>;
   readonly listTools: () => Promise<readonly ListedTool[]>;
@@ -44,7 +44,7 @@ export interface Connection {
   readonly killNow: () => void;
 }
 
-/** The requests a server may make of the person, the model and the run. Absent members are refused. */
+/** Absent members are refused when a server requests them. */
 export interface McpHost {
   readonly roots: readonly string[];
   /** Variables that server processes get in addition to their own. */
@@ -86,7 +86,7 @@ export interface Authorization {
   /** Called when the server refused `token`: returns another one, or `undefined` if a new login is needed. */
   readonly renew: (token: string | undefined) => Promise<string | undefined>;
   /** Makes the next login also request these scopes. */
-  readonly want: (scope: string) => Promise<void>;
+  readonly requestScope: (scope: string) => Promise<void>;
 }
 
 /** Why a connection could not be opened or was lost; the server's next state depends on its kind. */
@@ -101,7 +101,6 @@ export class ConnectionError extends Error {
   }
 }
 
-/** A remembered list of a server, read again when the server reports a change. */
 export type WatchedList = "tools" | "prompts";
 
 export interface ConnectionEvents {

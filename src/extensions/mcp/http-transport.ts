@@ -37,32 +37,32 @@ export class HttpTransport extends StreamableHTTPClientTransport {
     options: TransportSendOptions = {},
   ): Promise<void> {
     try {
-      const onRequestStreamEnd = (): void => this.#unanswered(message);
+      const onRequestStreamEnd = (): void => this.#failUnanswered(message);
       await super.send(message, { ...options, onRequestStreamEnd } as SendOptions);
     } catch (error) {
-      throw await this.#explained(error);
+      throw await this.#explain(error);
     }
   }
 
-  #unanswered(message: JSONRPCMessage | JSONRPCMessage[]): void {
+  #failUnanswered(message: JSONRPCMessage | JSONRPCMessage[]): void {
     if (Array.isArray(message) || !("method" in message) || !("id" in message)) return;
     const { id } = message;
     const error = { code: -32_000, message: "The connection broke before the answer came." };
     this.onmessage?.({ jsonrpc: "2.0", id, error });
   }
 
-  async #explained(error: unknown): Promise<unknown> {
+  async #explain(error: unknown): Promise<unknown> {
     if (error instanceof ConnectionError || isAbort(error)) return error;
     if (error instanceof InsufficientScopeError) {
       const { server, authorization } = this.#options;
       const { requiredScope = "" } = error;
-      await authorization?.want(requiredScope);
+      await authorization?.requestScope(requiredScope);
       return new ConnectionError(
         `It wants a login with more rights (${requiredScope}): nano-agent mcp login ${shellArgument(server.name)}.`,
         "login",
       );
     }
-    if (error instanceof SdkHttpError) return ofStatus(error, this.sessionId !== undefined);
+    if (error instanceof SdkHttpError) return errorOfStatus(error, this.sessionId !== undefined);
     if (!(error instanceof TypeError)) return error;
     const reason = `it cannot be reached (${errorMessage(error.cause ?? error)}).`;
     this.#options.onUnreachable(reason);
@@ -76,12 +76,12 @@ export function sseTransport(options: HttpTransportOptions): SSEClientTransport 
   return new SSEClientTransport(new URL(options.server.url), sdkOptions(options));
 }
 
-export function knowsNoHttp(error: unknown): boolean {
+export function lacksStreamableHttp(error: unknown): boolean {
   const status = error instanceof SdkHttpError ? error.status : undefined;
   return status === 400 || status === 404 || status === 405;
 }
 
-function ofStatus(error: SdkHttpError, hasSession: boolean): Error {
+function errorOfStatus(error: SdkHttpError, hasSession: boolean): Error {
   const { status } = error;
   if (status === 404 && hasSession) return new ConnectionError("it has forgotten the session.", "session");
   if (status === 401 || status === 403)
@@ -98,7 +98,7 @@ function sdkOptions({ server, authorization, fetch }: HttpTransportOptions) {
   const hasOwn = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
   return {
     requestInit: { headers: { ...headers } },
-    fetch: readingFetch(fetch),
+    fetch: normalisingFetch(fetch),
     reconnectionOptions: {
       initialReconnectionDelay: 500,
       maxReconnectionDelay: 5_000,
@@ -124,19 +124,19 @@ function authProvider({ name }: HttpServer, authorization: Authorization): AuthP
 /**
  * A `fetch` whose responses go through {@link readMessages}; a message that is too long ends the response.
  */
-const readingFetch =
+const normalisingFetch =
   (fetch: FetchLike): FetchLike =>
   async (url, init) => {
     const response = await fetch(url, init);
     const { body } = response;
     if (body === null) return response;
     const type = response.headers.get("content-type") ?? "";
-    const openId = response.ok ? requestIdOf(init?.body) : undefined;
+    const pendingId = response.ok ? requestIdOf(init?.body) : undefined;
     let read: ReadableStream<Uint8Array> | string = body;
-    if (type.startsWith("text/event-stream")) read = body.pipeThrough(readStream(openId));
+    if (type.startsWith("text/event-stream")) read = body.pipeThrough(normalisingStream(pendingId));
     else {
-      const text = await boundedText(body);
-      read = response.ok && text.includes('"jsonrpc"') ? readText(text) : text;
+      const text = await readBoundedText(body);
+      read = response.ok && text.includes('"jsonrpc"') ? normaliseText(text) : text;
     }
     return Object.defineProperty(new Response(read, response), "url", { value: response.url });
   };
@@ -147,25 +147,25 @@ function requestIdOf(body: unknown): RequestId | undefined {
   return isRequestId(id) ? id : undefined;
 }
 
-function readText(text: string): string {
+function normaliseText(text: string): string {
   const [message, ...others] = readMessages(text);
   if (message === undefined) return text;
   return JSON.stringify(others.length === 0 ? message : [message, ...others]);
 }
 
-async function boundedText(body: ReadableStream<Uint8Array>): Promise<string> {
+async function readBoundedText(body: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   let bytes = 0;
   let text = "";
   for await (const chunk of body) {
     bytes += chunk.length;
-    if (bytes > MAX_MESSAGE_BYTES) throw tooLong();
+    if (bytes > MAX_MESSAGE_BYTES) throw tooLongError();
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
 }
 
-function tooLong(): ConnectionError {
+function tooLongError(): ConnectionError {
   return new ConnectionError(`It sent a message of more than ${MAX_MESSAGE_BYTES / 1_048_576} MB.`);
 }
 
@@ -173,21 +173,21 @@ function tooLong(): ConnectionError {
  * Passes server-sent events through, with each message normalised by {@link readMessages}. A message cut off
  * by the end of the stream is left out: the call resumes it, or ends with an error.
  */
-export function readStream(openId?: RequestId): TransformStream<Uint8Array, Uint8Array> {
+export function normalisingStream(pendingId?: RequestId): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
   let read = "";
   const parser = createParser({
     maxBufferSize: MAX_MESSAGE_BYTES,
     onEvent: ({ event, id, data }) => {
-      const messages = readMessages(data, openId).map((message) => JSON.stringify(message));
+      const messages = readMessages(data, pendingId).map((message) => JSON.stringify(message));
       const head = `${event === undefined ? "" : `event: ${event}\n`}${id === undefined ? "" : `id: ${id}\n`}`;
       for (const each of messages.length === 0 ? [data] : messages)
         read += `${head}data: ${each.replaceAll("\n", "\ndata: ")}\n\n`;
     },
     onRetry: (ms) => (read += `retry: ${ms}\n`),
     onError: ({ type }) => {
-      if (type === "max-buffer-size-exceeded") throw tooLong();
+      if (type === "max-buffer-size-exceeded") throw tooLongError();
     },
   });
   const pass = (text: string, controller: TransformStreamDefaultController<Uint8Array>): void => {

@@ -10,7 +10,7 @@ import {
   refreshAuthorization,
   selectResourceURL,
 } from "@modelcontextprotocol/client";
-import type { Clock } from "../../core/base/async.ts";
+import { type Clock, orAborted } from "../../core/base/async.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { defined } from "../../core/base/json.ts";
 import { listen } from "../../system/listen.ts";
@@ -45,7 +45,7 @@ export interface LoginStore {
 /** How long before expiry a token is renewed, so that it does not expire during a call. */
 const RENEW_BEFORE_MS = 60_000;
 
-/** Provides tokens, renewed before they expire and when refused, by one process on behalf of all. */
+/** Tokens are renewed before they expire and when refused, by one process on behalf of all. */
 export function authorizationOf(server: HttpServer, parts: LoginParts): Authorization {
   const { store, clock } = parts;
   const isDue = ({ expiresAt }: Login): boolean =>
@@ -55,7 +55,7 @@ export function authorizationOf(server: HttpServer, parts: LoginParts): Authoriz
     await store.change(async (before) => {
       if (before === undefined) return undefined;
       const isOther = before.tokens.access_token !== refused && !isDue(before);
-      const after = isOther ? before : await renewed(before, server, parts);
+      const after = isOther ? before : await renewLogin(before, server, parts);
       token = after?.tokens.access_token;
       return after ?? before;
     });
@@ -69,7 +69,7 @@ export function authorizationOf(server: HttpServer, parts: LoginParts): Authoriz
       return (await renew(login.tokens.access_token)) ?? login.tokens.access_token;
     },
     renew,
-    want: (wanted) => store.change(async (before) => before && { ...before, wanted }),
+    requestScope: (wanted) => store.change(async (before) => before && { ...before, wanted }),
   };
 }
 
@@ -80,8 +80,8 @@ export interface LoginParts {
   readonly fetch?: typeof fetch;
 }
 
-/** A login with new tokens; `undefined` if only a new login helps. */
-async function renewed(
+/** `undefined` if only a new login helps. */
+async function renewLogin(
   login: Login,
   server: HttpServer,
   { clock, fetch: fetchFn = fetch }: LoginParts,
@@ -131,14 +131,14 @@ export async function logIn(server: HttpServer, options: LogInOptions): Promise<
   const callback = await listenForCallback(server.oauth.callbackPort ?? 0);
   try {
     const flow = new LoginFlow(server, { ...options, redirectUrl: callback.url });
-    const challenge = await challengeOf(server, signal, fetchFn);
+    const challenge = await fetchChallenge(server, signal, fetchFn);
     const request = {
       serverUrl: server.url,
       fetchFn,
       ...defined({ resourceMetadataUrl: challenge.resourceMetadataUrl }),
       ...scopeOf(server, options.store.read()?.wanted ?? challenge.scope),
     };
-    if ((await auth(flow, request)) === "AUTHORIZED") return await flow.keep();
+    if ((await auth(flow, request)) === "AUTHORIZED") return await flow.saveLogin();
     const answer = await callback.answer(signal);
     if (answer.get("state") !== flow.state())
       throw new ConnectionError("The answer belongs to another login.");
@@ -147,9 +147,10 @@ export async function logIn(server: HttpServer, options: LogInOptions): Promise<
       throw new ConnectionError(`The login was refused: ${answer.get("error_description") ?? refusal}.`);
     const [code, iss] = [answer.get("code") ?? "", answer.get("iss")];
     await auth(flow, { ...request, authorizationCode: code, ...(iss === null ? {} : { iss }) });
-    await flow.keep();
+    await flow.saveLogin();
   } catch (error) {
-    if (error instanceof ConnectionError || signal.aborted) throw error;
+    signal.throwIfAborted();
+    if (error instanceof ConnectionError) throw error;
     throw new ConnectionError(`The login did not work: ${errorMessage(error)}`);
   } finally {
     callback.close();
@@ -161,7 +162,7 @@ function scopeOf({ oauth }: HttpServer, asked: string | undefined): { readonly s
   return scope === undefined ? {} : { scope };
 }
 
-async function challengeOf(
+async function fetchChallenge(
   { url, headers }: HttpServer,
   signal: AbortSignal,
   fetchFn: typeof fetch,
@@ -235,13 +236,13 @@ class LoginFlow implements OAuthClientProvider {
   };
   readonly codeVerifier = (): string => this.#verifier;
 
-  /** Keeps what was discovered before the redirect for when the person comes back. */
+  /** Saves what was discovered before the redirect until the person returns. */
   readonly saveDiscoveryState = (state: OAuthDiscoveryState): void => {
     this.#discovery = state;
   };
   readonly discoveryState = (): OAuthDiscoveryState | undefined => this.#discovery;
 
-  async keep(): Promise<void> {
+  async saveLogin(): Promise<void> {
     const { store, clock } = this.#options;
     const [client, tokens] = [this.#client, this.#tokens];
     if (client === undefined || tokens === undefined)
@@ -273,16 +274,7 @@ async function listenForCallback(port: number): Promise<Callback> {
   const { port: own } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${own}/callback`,
-    answer: async (signal) => {
-      const stop = (): void => arrived.reject(signal.reason);
-      signal.addEventListener("abort", stop, { once: true });
-      try {
-        if (signal.aborted) stop();
-        return await arrived.promise;
-      } finally {
-        signal.removeEventListener("abort", stop);
-      }
-    },
+    answer: (signal) => orAborted(arrived.promise, signal),
     close: () => {
       server.close();
       server.closeAllConnections();

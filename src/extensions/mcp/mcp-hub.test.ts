@@ -202,7 +202,7 @@ test("prompts are known from an earlier run, read anew when they change, and of 
   await promptsChange("b", "later");
   expect([
     before,
-    found?.own,
+    found?.serverName,
     started,
     names(),
     [...memory.values()].map(({ prompts }) => prompts.length),

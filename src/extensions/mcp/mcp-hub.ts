@@ -15,7 +15,7 @@ export interface KnownServer {
   readonly prompts: readonly ListedPrompt[];
 }
 
-/** Records of servers kept between runs, by the hash of their configuration. Neither method throws. */
+/** Stored between runs by the hash of the configuration. Neither method throws. */
 export interface KnownServers {
   readonly read: (hash: string) => KnownServer | undefined;
   readonly write: (hash: string, server: KnownServer) => void;
@@ -45,15 +45,15 @@ export interface McpServerStatus {
   readonly dropped: readonly DroppedTool[];
 }
 
-interface Entry {
+interface HubServer {
   readonly server: McpServer;
-  readonly part: string;
+  readonly namePart: string;
   dropped: readonly DroppedTool[];
   listed: readonly ListedTool[];
   prompts: readonly ListedPrompt[];
   isKnown: boolean;
-  isToldOf?: boolean;
-  isChangeTold?: boolean;
+  isFailureReported?: boolean;
+  isChangeReported?: boolean;
 }
 
 /**
@@ -63,7 +63,7 @@ interface Entry {
  */
 export class McpHub {
   readonly #options: McpHubOptions;
-  readonly #entries = new Map<string, Entry>();
+  readonly #servers = new Map<string, HubServer>();
   readonly #tools: OfferedTools;
   #changed = Promise.withResolvers<void>();
   #opener: Promise<OpenConnection> | undefined;
@@ -74,28 +74,28 @@ export class McpHub {
     this.#tools = new OfferedTools({
       defer: options.defer,
       forbids: (name) => options.forbids?.(name) === true,
-      servers: () => this.#searched().map(({ server }) => server),
-      changed: () => this.#changed.promise,
+      servers: () => this.#searchable().map(({ server }) => server),
+      nextChange: () => this.#changed.promise,
     });
     const remembered: (readonly [string, readonly McpTool[]])[] = [];
     const parts = serverParts(options.servers.map(({ name }) => name));
     for (const definition of options.servers) {
-      const part = parts.get(definition.name) ?? definition.name;
+      const namePart = parts.get(definition.name) ?? definition.name;
       const server = this.#newServer(definition);
       const known = definition.enabled ? options.known.read(definition.hash) : undefined;
       const { tools: listed, prompts } = known ?? { tools: [], prompts: [] };
-      const made = toMcpTools(listed, server, part, true);
+      const made = toMcpTools(listed, server, namePart, true);
       const isKnown = known !== undefined;
-      const entry: Entry = { server, part, dropped: made.dropped, listed, prompts, isKnown };
-      this.#entries.set(definition.name, entry);
+      const entry: HubServer = { server, namePart, dropped: made.dropped, listed, prompts, isKnown };
+      this.#servers.set(definition.name, entry);
       remembered.push([definition.name, made.tools]);
     }
-    this.#tools.take(...remembered);
+    this.#tools.update(...remembered);
   }
 
   /** Tools for the first request: the known ones, or `find_tools` if they are many or unknown. */
   tools(): readonly Tool[] {
-    return this.#tools.first(this.#searched().some(({ isKnown }) => !isKnown));
+    return this.#tools.initialTools(this.#searchable().some(({ isKnown }) => !isKnown));
   }
 
   attach(registry: ToolRegistry): void {
@@ -116,21 +116,21 @@ export class McpHub {
   }
 
   statuses(): readonly McpServerStatus[] {
-    return [...this.#entries.values()].map(({ server, dropped }) => {
+    return [...this.#servers.values()].map(({ server, dropped }) => {
       const { definition, life } = server;
       return {
         name: definition.name,
-        status: definition.enabled ? STATUS[life.state] : "disabled",
+        status: definition.enabled ? STATUS_BY_STATE[life.state] : "disabled",
         ...("reason" in life ? { reason: life.reason } : {}),
-        tools: this.#tools.of(definition.name),
+        tools: this.#tools.ofServer(definition.name),
         dropped,
       };
     });
   }
 
-  /** Calls a tool of a server by the server's own name for it. Returns the answer unchanged. */
+  /** Calls a tool by the server's own name for it. Returns the answer unchanged. */
   async call(server: string, tool: string, input: object, signal: AbortSignal): Promise<unknown> {
-    return this.#entries.get(server)?.server.call(tool, input, { signal });
+    return this.#servers.get(server)?.server.call(tool, input, { signal });
   }
 
   knownPrompts(): readonly McpPrompt[] {
@@ -139,7 +139,7 @@ export class McpHub {
 
   async prompts(): Promise<readonly McpPrompt[]> {
     const lists = this.#ready().map(async (entry) => {
-      await this.#askForPrompts(entry, new AbortController().signal).catch(() => undefined);
+      await this.#fetchPrompts(entry, new AbortController().signal).catch(() => undefined);
       return promptsOf(entry);
     });
     return (await Promise.all(lists)).flat();
@@ -147,12 +147,12 @@ export class McpHub {
 
   /** Finds a prompt by name; starts its server if it is unknown. Rejects if the server is unavailable. */
   async findPrompt(name: string, signal: AbortSignal): Promise<McpPrompt | undefined> {
-    const entry = this.#enabled().find(({ part }) => name.startsWith(`${MCP_PREFIX}${part}__`));
+    const entry = this.#enabled().find(({ namePart }) => name.startsWith(`${MCP_PREFIX}${namePart}__`));
     if (entry === undefined) return undefined;
     const find = (): McpPrompt | undefined => promptsOf(entry).find((each) => each.name === name);
     const known = find();
     if (known !== undefined) return known;
-    await this.#askForPrompts(entry, signal);
+    await this.#fetchPrompts(entry, signal);
     return find();
   }
 
@@ -163,10 +163,10 @@ export class McpHub {
     signal: AbortSignal,
   ): Promise<readonly PromptMessage[]> {
     const prompt = await this.findPrompt(name, signal);
-    const server = prompt && this.#entries.get(prompt.server)?.server;
+    const server = prompt && this.#servers.get(prompt.server)?.server;
     if (prompt === undefined || server === undefined) throw new Error(`There is no MCP prompt ${name}.`);
     return promptMessages(
-      await server.use(signal, (connection) => connection.getPrompt(prompt.own, args, signal)),
+      await server.use(signal, (connection) => connection.getPrompt(prompt.serverName, args, signal)),
     );
   }
 
@@ -187,7 +187,7 @@ export class McpHub {
     signal: AbortSignal,
   ): Promise<readonly (TextBlock | ImageBlock)[] | undefined> {
     const [, name = "", uri = ""] = /^@?([^:]+):(.+)$/s.exec(mention) ?? [];
-    const server = this.#entries.get(name)?.server;
+    const server = this.#servers.get(name)?.server;
     if (server === undefined || !server.definition.enabled) return undefined;
     const answer = await server.use(signal, (connection) => connection.readResource(uri, signal));
     const contents = (answer as { readonly contents?: unknown } | null)?.contents;
@@ -198,12 +198,12 @@ export class McpHub {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([...this.#entries.values()].map(({ server }) => server.close()));
+    await Promise.all([...this.#servers.values()].map(({ server }) => server.close()));
   }
 
   killNow(): void {
     this.#isClosed = true;
-    for (const { server } of this.#entries.values()) server.killNow();
+    for (const { server } of this.#servers.values()) server.killNow();
   }
 
   #newServer(definition: McpServerDefinition): McpServer {
@@ -216,30 +216,30 @@ export class McpHub {
         this.#opener ??= this.#options.loadOpener();
         return (await this.#opener)(...args);
       },
-      onLife: () => this.#onLife(definition.name),
+      onLife: () => this.#onLifecycle(definition.name),
       onTools: (tools) => this.#onTools(definition, tools),
-      onPrompts: (prompts) => this.#onPrompts(this.#entries.get(definition.name), prompts),
+      onPrompts: (prompts) => this.#onPrompts(this.#servers.get(definition.name), prompts),
     });
   }
 
-  #enabled(): readonly Entry[] {
-    return [...this.#entries.values()].filter(({ server }) => server.definition.enabled);
+  #enabled(): readonly HubServer[] {
+    return [...this.#servers.values()].filter(({ server }) => server.definition.enabled);
   }
 
-  #ready(): readonly Entry[] {
+  #ready(): readonly HubServer[] {
     return this.#enabled().filter(({ server }) => server.life.state === "ready");
   }
 
-  /** The enabled servers, except those whose tools a rule forbids all at once by their name prefix. */
-  #searched(): readonly Entry[] {
+  /** Without servers whose tools a rule forbids all at once by their name prefix. */
+  #searchable(): readonly HubServer[] {
     const { forbids } = this.#options;
-    return this.#enabled().filter(({ part }) => forbids?.(`${MCP_PREFIX}${part}__`) !== true);
+    return this.#enabled().filter(({ namePart }) => forbids?.(`${MCP_PREFIX}${namePart}__`) !== true);
   }
 
   #onTools(definition: McpServerDefinition, listed: readonly ListedTool[]): void {
-    const entry = this.#entries.get(definition.name);
+    const entry = this.#servers.get(definition.name);
     if (entry === undefined || this.#isClosed) return;
-    const { tools, dropped } = toMcpTools(listed, entry.server, entry.part);
+    const { tools, dropped } = toMcpTools(listed, entry.server, entry.namePart);
     const unusable = new Set(dropped.map(({ name }) => name));
     entry.listed = listed.filter(({ name }) => !unusable.has(name));
     entry.isKnown = true;
@@ -247,42 +247,42 @@ export class McpHub {
     if (dropped.length > 0 && JSON.stringify(dropped) !== JSON.stringify(entry.dropped))
       this.#options.onNotice(droppedNotice(definition.name, dropped), "tools");
     entry.dropped = dropped;
-    const changed = this.#tools.take([definition.name, tools]);
-    if (changed.length > 0 && !entry.isChangeTold)
+    const changed = this.#tools.update([definition.name, tools]);
+    if (changed.length > 0 && !entry.isChangeReported)
       this.#options.onNotice(changedNotice(definition.name, changed), "tools");
-    entry.isChangeTold ||= changed.length > 0;
+    entry.isChangeReported ||= changed.length > 0;
   }
 
-  async #askForPrompts(entry: Entry, signal: AbortSignal): Promise<void> {
+  async #fetchPrompts(entry: HubServer, signal: AbortSignal): Promise<void> {
     this.#onPrompts(entry, await entry.server.use(signal, (connection) => connection.listPrompts()));
   }
 
-  #onPrompts(entry: Entry | undefined, prompts: readonly ListedPrompt[]): void {
+  #onPrompts(entry: HubServer | undefined, prompts: readonly ListedPrompt[]): void {
     if (entry === undefined || this.#isClosed) return;
     entry.prompts = prompts;
     this.#remember(entry);
   }
 
-  #remember({ server, listed: tools, prompts, isKnown }: Entry): void {
+  #remember({ server, listed: tools, prompts, isKnown }: HubServer): void {
     if (isKnown) this.#options.known.write(server.definition.hash, { tools, prompts });
   }
 
-  #onLife(name: string): void {
+  #onLifecycle(name: string): void {
     this.#changed.resolve();
     this.#changed = Promise.withResolvers();
-    const entry = this.#entries.get(name);
+    const entry = this.#servers.get(name);
     if (entry === undefined || this.#isClosed) return;
     const { life } = entry.server;
     if (!("reason" in life)) {
-      if (life.state === "ready") entry.isToldOf = false;
+      if (life.state === "ready") entry.isFailureReported = false;
       return;
     }
-    if (!entry.isToldOf) this.#options.onNotice(`MCP server ${name}: ${life.reason}`, "server");
-    entry.isToldOf = true;
+    if (!entry.isFailureReported) this.#options.onNotice(`MCP server ${name}: ${life.reason}`, "server");
+    entry.isFailureReported = true;
   }
 }
 
-const STATUS = {
+const STATUS_BY_STATE = {
   idle: "connecting",
   starting: "connecting",
   ready: "connected",

@@ -1,4 +1,4 @@
-import { backoffDelayMs, type Clock, orAborted } from "../../core/base/async.ts";
+import { backoffDelayMs, type Clock, orAborted, startTimer } from "../../core/base/async.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import {
   type CallOptions,
@@ -20,23 +20,23 @@ export interface McpServerOptions {
   readonly random?: (() => number) | undefined;
   readonly onLife: () => void;
   readonly onTools: (tools: readonly ListedTool[]) => void;
-  /** The same for its prompts, which are read once it is ready. */
+  /** Called once it is ready, and when the list changes. */
   readonly onPrompts?: ((prompts: readonly ListedPrompt[]) => void) | undefined;
 }
 
-/** Manages the life of a server: starts it on demand, and restarts it with growing delays when it is lost. */
+/** Starts a server on demand, and restarts it with growing delays when it is lost. */
 export class McpServer {
   readonly definition: McpServerDefinition;
   readonly #options: McpServerOptions;
   readonly #stop = new AbortController();
-  #life: Lifecycle = { state: "idle" };
+  #lifecycle: Lifecycle = { state: "idle" };
   #connection: Connection | undefined;
-  #served = false;
+  #hasServed = false;
   readonly #changed = new Set<WatchedList>();
-  readonly #reading = new Set<WatchedList>();
+  readonly #refreshing = new Set<WatchedList>();
   #wait: AbortController | undefined;
   #starting: Promise<void> = Promise.resolve();
-  readonly #ending = new Set<Promise<void>>();
+  readonly #closing = new Set<Promise<void>>();
 
   constructor(definition: McpServerDefinition, options: McpServerOptions) {
     this.definition = definition;
@@ -44,27 +44,27 @@ export class McpServer {
   }
 
   get life(): Lifecycle {
-    return this.#life;
+    return this.#lifecycle;
   }
 
   want(): void {
-    if (this.#life.state === "idle") this.#restart();
+    if (this.#lifecycle.state === "idle") this.#restart();
   }
 
   /** Resolves when no start is in progress: the server is ready, or will not be soon. */
   async settled(): Promise<void> {
-    while (this.#life.state === "starting") await this.#starting;
+    while (this.#lifecycle.state === "starting") await this.#starting;
   }
 
   /** Makes a request, connecting if necessary; retries once if the server says it never accepted it. */
   async use<T>(signal: AbortSignal, request: (connection: Connection) => Promise<T>): Promise<T> {
-    const first = await this.#connected(signal);
+    const first = await this.#ensureConnected(signal);
     try {
-      return await this.#answered(request(first));
+      return await this.#requestServed(request(first));
     } catch (error) {
       if (!(error instanceof ConnectionError && error.kind === "session")) throw error;
-      await this.#lost(first, error.message);
-      return this.#answered(request(await this.#connected(signal)));
+      await this.#onLost(first, error.message);
+      return this.#requestServed(request(await this.#ensureConnected(signal)));
     }
   }
 
@@ -74,11 +74,11 @@ export class McpServer {
   }
 
   async close(): Promise<void> {
-    this.#become({ state: "stopped" });
+    this.#transition({ state: "stopped" });
     this.#stop.abort(new Error("The run is over."));
     this.#release();
     await this.#starting;
-    await Promise.all(this.#ending);
+    await Promise.all(this.#closing);
   }
 
   killNow(): void {
@@ -86,114 +86,103 @@ export class McpServer {
     this.#stop.abort(new Error("The run is over."));
   }
 
-  async #answered<T>(answer: Promise<T>): Promise<T> {
+  async #requestServed<T>(answer: Promise<T>): Promise<T> {
     const value = await answer;
-    this.#served = true;
+    this.#hasServed = true;
     return value;
   }
 
-  async #connected(signal: AbortSignal): Promise<Connection> {
+  async #ensureConnected(signal: AbortSignal): Promise<Connection> {
     if (this.#connection === undefined) this.#restart();
     await orAborted(this.settled(), signal);
     const connection = this.#connection;
     if (connection !== undefined) return connection;
     const { name } = this.definition;
-    const reason = "reason" in this.#life ? this.#life.reason : "it was ended.";
+    const reason = "reason" in this.#lifecycle ? this.#lifecycle.reason : "it was ended.";
     throw new ConnectionError(`The MCP server ${name} is not available: ${reason}`);
   }
 
-  #become(life: Lifecycle): void {
-    if (this.#life.state === "stopped") return;
-    this.#life = life;
+  #transition(life: Lifecycle): void {
+    if (this.#lifecycle.state === "stopped") return;
+    this.#lifecycle = life;
     this.#wait?.abort();
     if (life.state === "starting") this.#starting = this.#start(life.attempt);
-    if (life.state === "waiting") void this.#waitFor(life.attempt);
+    if (life.state === "waiting") void this.#restartLater(life.attempt);
     this.#options.onLife();
   }
 
-  /** The server is needed: starts it unless it is running. */
   #restart(): void {
-    const { state } = this.#life;
-    if (state === "waiting") this.#become({ state: "starting", attempt: this.#life.attempt + 1 });
+    const { state } = this.#lifecycle;
+    if (state === "waiting") this.#transition({ state: "starting", attempt: this.#lifecycle.attempt + 1 });
     if (state === "idle" || state === "failed" || state === "needs_login")
-      this.#become({ state: "starting", attempt: 1 });
+      this.#transition({ state: "starting", attempt: 1 });
   }
 
-  #failed(attempt: number, reason: string): void {
+  #onFailure(attempt: number, reason: string): void {
     const isOver = attempt >= MAX_ATTEMPTS;
-    this.#become(isOver ? { state: "failed", reason } : { state: "waiting", attempt, reason });
+    this.#transition(isOver ? { state: "failed", reason } : { state: "waiting", attempt, reason });
   }
 
   async #start(attempts: number): Promise<void> {
     const { startupTimeoutMs } = this.definition;
     const { clock, open, host } = this.#options;
-    const attempt = new AbortController();
-    const stopped = (): void => attempt.abort(this.#stop.signal.reason);
-    this.#stop.signal.addEventListener("abort", stopped, { once: true });
-    const late = new AbortController();
-    clock.sleep(startupTimeoutMs, late.signal).then(
-      () =>
-        attempt.abort(
-          new ConnectionError(
-            `it did not start within ${startupTimeoutMs / 1_000} s; a higher startupTimeout gives it more.`,
-          ),
-        ),
-      () => undefined,
+    const timeout = new AbortController();
+    const signal = AbortSignal.any([this.#stop.signal, timeout.signal]);
+    const timeoutMessage = `it did not start within ${startupTimeoutMs / 1_000} s; a higher startupTimeout gives it more.`;
+    const stopTimer = startTimer(clock, startupTimeoutMs, () =>
+      timeout.abort(new ConnectionError(timeoutMessage)),
     );
     let connection: Connection | undefined;
     try {
       // Opens only after the new state has been reported.
       await Promise.resolve();
-      connection = await open(this.definition, host, {
-        signal: attempt.signal,
-        onChanged: (list) => void this.#read(list),
-      });
-      const tools = await orAborted(connection.listTools(), attempt.signal);
-      if (attempt.signal.aborted) throw attempt.signal.reason;
-      this.#open(connection, tools, attempts);
+      const onChanged = (list: WatchedList): void => void this.#refreshList(list);
+      connection = await open(this.definition, host, { signal, onChanged });
+      const tools = await orAborted(connection.listTools(), signal);
+      signal.throwIfAborted();
+      this.#onOpened(connection, tools, attempts);
     } catch (thrown) {
-      const error = attempt.signal.aborted ? (attempt.signal.reason as unknown) : thrown;
-      if (connection !== undefined) this.#end(connection);
+      const error = signal.aborted ? (signal.reason as unknown) : thrown;
+      if (connection !== undefined) this.#closeConnection(connection);
       const reason = errorMessage(error);
       const needsLogin = error instanceof ConnectionError && error.kind === "login";
-      if (needsLogin) this.#become({ state: "needs_login", reason });
-      else this.#failed(attempts, reason);
+      if (needsLogin) this.#transition({ state: "needs_login", reason });
+      else this.#onFailure(attempts, reason);
     } finally {
-      late.abort();
-      this.#stop.signal.removeEventListener("abort", stopped);
+      stopTimer();
     }
   }
 
-  #open(connection: Connection, tools: readonly ListedTool[], attempt: number): void {
+  #onOpened(connection: Connection, tools: readonly ListedTool[], attempt: number): void {
     this.#connection = connection;
-    this.#served = false;
-    void connection.closed.then((reason) => this.#lost(connection, reason));
+    this.#hasServed = false;
+    void connection.closed.then((reason) => this.#onLost(connection, reason));
     this.#options.onTools(tools);
-    this.#become({ state: "ready", attempt });
-    // Nobody waits for prompts: a server that is slow to list them is ready all the same.
-    void this.#read("prompts");
+    this.#transition({ state: "ready", attempt });
+    // Prompts are not awaited: a server that lists them slowly is ready all the same.
+    void this.#refreshList("prompts");
   }
 
   /** Reads are sequential, however often the server reports a change of the list. */
-  async #read(list: WatchedList): Promise<void> {
+  async #refreshList(list: WatchedList): Promise<void> {
     this.#changed.add(list);
     const connection = this.#connection;
-    if (this.#reading.has(list) || connection === undefined) return;
-    this.#reading.add(list);
+    if (this.#refreshing.has(list) || connection === undefined) return;
+    this.#refreshing.add(list);
     try {
       while (this.#changed.delete(list)) {
-        const tell = await this.#listed(connection, list);
+        const reportList = await this.#fetchList(connection, list);
         if (this.#connection !== connection) break;
-        tell();
+        reportList();
       }
     } catch {
-      // The known facts stay; a broken connection reports itself.
+      // The previous list stays; a broken connection reports itself.
     } finally {
-      this.#reading.delete(list);
+      this.#refreshing.delete(list);
     }
   }
 
-  async #listed(connection: Connection, list: WatchedList): Promise<() => void> {
+  async #fetchList(connection: Connection, list: WatchedList): Promise<() => void> {
     const { onTools, onPrompts } = this.#options;
     if (list === "tools") {
       const tools = await connection.listTools();
@@ -204,32 +193,32 @@ export class McpServer {
     return () => onPrompts(prompts);
   }
 
-  async #lost(connection: Connection, reason: string): Promise<void> {
+  async #onLost(connection: Connection, reason: string): Promise<void> {
     if (this.#connection !== connection) return;
-    const attempt = this.#served || this.#life.state !== "ready" ? 0 : this.#life.attempt;
+    const attempt = this.#hasServed || this.#lifecycle.state !== "ready" ? 0 : this.#lifecycle.attempt;
     this.#release();
-    this.#failed(attempt, reason);
-    await Promise.all(this.#ending);
+    this.#onFailure(attempt, reason);
+    await Promise.all(this.#closing);
   }
 
   #release(): void {
     const connection = this.#connection;
     this.#connection = undefined;
-    if (connection !== undefined) this.#end(connection);
+    if (connection !== undefined) this.#closeConnection(connection);
   }
 
-  #end(connection: Connection): void {
-    const ended = connection.close().finally(() => this.#ending.delete(ended));
-    this.#ending.add(ended);
+  #closeConnection(connection: Connection): void {
+    const ended = connection.close().finally(() => this.#closing.delete(ended));
+    this.#closing.add(ended);
   }
 
-  async #waitFor(attempt: number): Promise<void> {
+  async #restartLater(attempt: number): Promise<void> {
     const { clock, random = Math.random } = this.#options;
     const wait = new AbortController();
     this.#wait = wait;
     try {
       await clock.sleep(backoffDelayMs(attempt + 1, { baseMs: 500, random }), wait.signal);
-      this.#become({ state: "starting", attempt: attempt + 1 });
+      this.#transition({ state: "starting", attempt: attempt + 1 });
     } catch {
       // Someone needed the server earlier, or it was stopped.
     }

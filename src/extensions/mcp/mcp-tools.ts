@@ -11,7 +11,7 @@ import type { McpServer } from "./mcp-server.ts";
 import { mcpNames } from "./tool-name.ts";
 import { toMcpResult } from "./tool-result.ts";
 
-/** A server's tool as it may be offered to the model. Details are computed lazily: most are never offered. */
+/** Computed lazily, since most tools are never offered to the model. */
 export interface McpTool {
   readonly as: string;
   readonly name: string;
@@ -22,7 +22,7 @@ export interface McpTool {
   readonly tool: () => Tool;
 }
 
-/** A tool whose calls a rule refuses: it is known but not shown, and its schema is not read. */
+/** Known but not shown, and its schema is not read. */
 export function refusedTool({ as: name }: McpTool): Tool {
   const execute = (): never => {
     throw new Error("A rule forbids this tool.");
@@ -49,7 +49,7 @@ export function toMcpTools(
   listed: readonly ListedTool[],
   server: McpServer,
   part: string,
-  isChecked = false,
+  isPrechecked = false,
 ): McpTools {
   const names = mcpNames(
     part,
@@ -64,7 +64,7 @@ export function toMcpTools(
       dropped.push({ name, reason: `number ${at + 1} of its list has no name` });
       continue;
     }
-    const reason = seen.has(name) ? "is listed twice" : isChecked ? undefined : faultOf(each);
+    const reason = seen.has(name) ? "is listed twice" : isPrechecked ? undefined : problemOf(each);
     seen.add(name);
     if (reason === undefined) tools.push(toMcpTool(each, server, names.get(name) ?? name));
     else dropped.push({ name, reason });
@@ -98,7 +98,7 @@ function toMcpTool(listed: ListedTool, server: McpServer, as: string): McpTool {
   };
 }
 
-function faultOf(listed: ListedTool): string | undefined {
+function problemOf(listed: ListedTool): string | undefined {
   const { inputSchema } = listed;
   if (normaliseSchema(inputSchema) === undefined) return "has an inputSchema that is not an object";
   if (JSON.stringify(inputSchema ?? {}).length > MAX_SCHEMA_CHARS)
@@ -115,14 +115,14 @@ function faultOf(listed: ListedTool): string | undefined {
 function toTool(listed: ListedTool, server: McpServer, as: string): Tool {
   const { annotations } = listed;
   const usable = usableSchema(listed["inputSchema"]);
-  const onlyReads = isRecord(annotations) && annotations["readOnlyHint"] === true;
+  const isReadOnly = isRecord(annotations) && annotations["readOnlyHint"] === true;
   return defineTool({
     name: as,
     description: descriptionOf(listed),
     parameters: usable.schema as never,
     // The server's own timeout applies, which progress extends.
     timeoutMs: 0,
-    access: onlyReads ? "none" : "exclusive",
+    access: isReadOnly ? "none" : "exclusive",
     execute: async (input: object, { signal, update }: ToolContext) => {
       const options = { signal, onProgress: update };
       return toMcpResult(await server.call(listed.name, originalNames({ ...input }, usable), options));
@@ -167,7 +167,7 @@ interface NormalisedSchema {
   readonly renamed: ReadonlyMap<string, string>;
 }
 
-/** The form of parameter names in Anthropic's API. */
+/** Parameter names that Anthropic's API accepts. */
 const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 
 /** An object schema with no `$ref` or combinators at the top, perhaps wider; `undefined`: no schema. */
@@ -179,7 +179,7 @@ export function normaliseSchema(schema: unknown): NormalisedSchema | undefined {
   const renamed = new Map<string, string>();
   const ownNames = new Map<unknown, string>();
   const named = Object.entries(properties).map(([name, value]): [string, unknown] => {
-    const own = PROPERTY_NAME.test(name) ? name : freeName(name, { properties, renamed });
+    const own = PROPERTY_NAME.test(name) ? name : unusedName(name, { properties, renamed });
     if (own !== name) renamed.set(own, name);
     ownNames.set(name, own);
     return [own, value];
@@ -202,7 +202,7 @@ export function originalNames(input: Fields, { renamed }: Pick<NormalisedSchema,
   return Object.fromEntries(Object.entries(input).map(([name, value]) => [renamed.get(name) ?? name, value]));
 }
 
-function freeName(
+function unusedName(
   name: string,
   taken: { readonly properties: Fields; readonly renamed: ReadonlyMap<string, string> },
 ): string {

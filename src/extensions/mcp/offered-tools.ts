@@ -9,10 +9,9 @@ interface OfferedToolsOptions {
   /** When tools are deferred behind `find_tools`. `false`: never. Default: above 20 tools or 5000 tokens. */
   readonly defer?: { readonly tools: number; readonly tokens: number } | false | undefined;
   readonly forbids: (name: string) => boolean;
-  /** The servers that may have tools. */
   readonly servers: () => readonly McpServer[];
   /** Resolves on the next state change of a server. */
-  readonly changed: () => Promise<void>;
+  readonly nextChange: () => Promise<void>;
 }
 
 /** A server's tool: sent to the model, found only through `find_tools`, or refused by a rule on each call. */
@@ -33,32 +32,31 @@ export class OfferedTools {
   }
 
   /** The tools of a server, without refused ones. */
-  of(server: string): readonly McpTool[] {
-    return this.#found((item) => item.server === server && item.state !== "refused");
+  ofServer(server: string): readonly McpTool[] {
+    return this.#select((item) => item.server === server && item.state !== "refused");
   }
 
   /** Tools for the first request. `isOpen`: some servers' tools are not known yet. */
-  first(isOpen: boolean): readonly Tool[] {
-    const isSought = isOpen || this.#found(({ state }) => state === "hidden").length > 0;
+  initialTools(isOpen: boolean): readonly Tool[] {
+    const isSearchOffered = isOpen || this.#select(({ state }) => state === "hidden").length > 0;
     return [
-      ...(isSought && this.#mayFind ? [this.#findTools()] : []),
-      ...this.#found(({ state }) => state === "offered").map(({ tool }) => tool()),
-      ...this.#found(({ state }) => state === "refused").map(refusedTool),
+      ...(isSearchOffered && this.#isSearchAllowed ? [this.#findTools()] : []),
+      ...this.#select(({ state }) => state === "offered").map(({ tool }) => tool()),
+      ...this.#select(({ state }) => state === "refused").map(refusedTool),
     ];
   }
 
-  /** Sets the agent's tool registry, which receives later tools. */
+  /** Sets the registry to which later tools are added. */
   attach(registry: ToolRegistry): void {
     this.#registry = registry;
   }
 
-  /** Offers hidden tools by name. */
   revealNamed(names: ReadonlySet<string>): void {
-    this.#reveal(this.#found(({ tool }) => names.has(tool.as)));
+    this.#reveal(this.#select(({ tool }) => names.has(tool.as)));
   }
 
   /** Keeps the place of known tools and appends new ones. Returns the names of offered tools that changed. */
-  take(...lists: readonly (readonly [server: string, tools: readonly McpTool[]])[]): readonly string[] {
+  update(...lists: readonly (readonly [server: string, tools: readonly McpTool[]])[]): readonly string[] {
     const changed: string[] = [];
     const added: McpTool[] = [];
     for (const [server, tools] of lists) {
@@ -72,27 +70,27 @@ export class OfferedTools {
         else if (this.#registry?.get(tool.as) === undefined) this.#registry?.add(refusedTool(tool));
       }
     }
-    if (this.#fits(added)) this.#reveal(added);
+    if (this.#fitsUndeferred(added)) this.#reveal(added);
     else if (this.#registry !== undefined && this.#registry.get(FIND_TOOLS) === undefined)
       this.#registry.add(this.#findTools());
     return changed;
   }
 
-  /** Returns true if an offered tool has changed. */
+  /** True if an offered tool has changed. */
   #replace(item: Item, next: McpTool | undefined): boolean {
     const { tool, state } = item;
-    const isOther = state === "offered" && tool.text !== next?.text;
-    if (isOther) this.#registry?.remove(tool.as);
+    const hasChanged = state === "offered" && tool.text !== next?.text;
+    if (hasChanged) this.#registry?.remove(tool.as);
     if (next === undefined) {
       this.#items.delete(tool.as);
       return false;
     }
     item.tool = next;
-    if (isOther) this.#registry?.add(next.tool());
-    return isOther;
+    if (hasChanged) this.#registry?.add(next.tool());
+    return hasChanged;
   }
 
-  #found(fits: (item: Item) => boolean): readonly McpTool[] {
+  #select(fits: (item: Item) => boolean): readonly McpTool[] {
     return Array.from(this.#items.values()).flatMap((item) => (fits(item) ? [item.tool] : []));
   }
 
@@ -105,23 +103,23 @@ export class OfferedTools {
     }
   }
 
-  get #mayFind(): boolean {
+  get #isSearchAllowed(): boolean {
     return !this.#options.forbids(FIND_TOOLS);
   }
 
   /** Costs are computed only if the number of tools fits. */
-  #fits(added: readonly McpTool[]): boolean {
+  #fitsUndeferred(added: readonly McpTool[]): boolean {
     const { defer = { tools: 20, tokens: 5_000 } } = this.#options;
-    if (defer === false || !this.#mayFind) return true;
-    const all = [...this.#found(({ state }) => state === "offered"), ...added];
+    if (defer === false || !this.#isSearchAllowed) return true;
+    const all = [...this.#select(({ state }) => state === "offered"), ...added];
     return all.length <= defer.tools && all.reduce((sum, { tokens }) => sum + tokens, 0) <= defer.tokens;
   }
 
-  /** Replaces the schemas of many tools: finds some by words, and offers them from the next request on. */
+  /** Stands in for the schemas of many tools: finds some by words and offers them from then on. */
   #findTools(): Tool {
-    const { servers, changed } = this.#options;
+    const { servers, nextChange } = this.#options;
     const counts = servers().map(({ definition: { name } }) => {
-      const { length } = this.of(name);
+      const { length } = this.ofServer(name);
       return length === 0 ? name : `${name} (${counted(length, "tool")})`;
     });
     return defineTool({
@@ -144,11 +142,11 @@ export class OfferedTools {
           for (const server of servers()) server.want();
           const starting = servers().filter(({ life }) => life.state === "starting");
           const found = search(
-            this.#found(({ state }) => state !== "refused"),
+            this.#select(({ state }) => state !== "refused"),
             query,
           );
           if (found.length > 0 || starting.length === 0) return this.#answer(query, found, starting);
-          await orAborted(changed(), signal);
+          await orAborted(nextChange(), signal);
         }
       },
     });
@@ -156,14 +154,14 @@ export class OfferedTools {
 
   #answer(query: string, found: readonly McpTool[], starting: readonly McpServer[]): string {
     this.#reveal(found);
-    const all = this.#found(({ state }) => state !== "refused").map(({ as }) => as);
+    const all = this.#select(({ state }) => state !== "refused").map(({ as }) => as);
     const names = starting.map(({ definition }) => definition.name).join(", ");
     return [
       ...(found.length === 0
         ? [`No tool found for ${JSON.stringify(query.slice(0, 200))}.`]
         : ["These tools can be called from now on:"]),
       ...found.map(({ as, description }) => `${as}: ${firstLine(description)}`),
-      ...(found.length > 0 || all.length === 0 ? [] : [`Tools there are: ${listed(all)}.`]),
+      ...(found.length > 0 || all.length === 0 ? [] : [`Tools there are: ${joinNames(all)}.`]),
       ...(names === "" ? [] : [`Still starting, ask again for theirs: ${names}.`]),
       ...this.#options
         .servers()
@@ -179,7 +177,7 @@ const MAX_LISTED = 100;
 const MAX_LINE = 160;
 const MAX_NAMED = 5;
 
-function listed(names: readonly string[]): string {
+function joinNames(names: readonly string[]): string {
   const more = names.length - MAX_LISTED;
   return `${names.slice(0, MAX_LISTED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }

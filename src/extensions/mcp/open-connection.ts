@@ -23,7 +23,7 @@ import {
   type OpenConnection,
   type SamplingRequest,
 } from "./connection.ts";
-import { HttpTransport, knowsNoHttp, sseTransport } from "./http-transport.ts";
+import { HttpTransport, lacksStreamableHttp, sseTransport } from "./http-transport.ts";
 import { SCHEMA_VALIDATOR } from "./schema-validator.ts";
 import type { McpServerDefinition } from "./server-definition.ts";
 import { StdioTransport } from "./stdio-transport.ts";
@@ -31,19 +31,18 @@ import { StdioTransport } from "./stdio-transport.ts";
 /** The most tokens a server gets, and the number if it asks for none. */
 const MAX_SAMPLING_TOKENS = 8_192;
 
-/** Lets a client answer its server's requests to the person and the model, if the host supports them. */
-function answerServer(client: Client, server: McpServerDefinition, host: McpHost): void {
+function handleServerRequests(client: Client, server: McpServerDefinition, host: McpHost): void {
   const { elicit, sample } = host;
   const { name } = server;
   if (elicit !== undefined)
     client.setRequestHandler("elicitation/create", async ({ params }, { mcpReq }) => {
-      const asked: { readonly [key: string]: unknown } = { ...params };
+      const request: { readonly [key: string]: unknown } = { ...params };
       const answer: ElicitationAnswer = await elicit(
         {
           server: name,
-          message: String(asked["message"] ?? ""),
-          ...(isRecord(asked["requestedSchema"]) ? { schema: asked["requestedSchema"] } : {}),
-          ...(typeof asked["url"] === "string" ? { url: asked["url"] } : {}),
+          message: String(request["message"] ?? ""),
+          ...(isRecord(request["requestedSchema"]) ? { schema: request["requestedSchema"] } : {}),
+          ...(typeof request["url"] === "string" ? { url: request["url"] } : {}),
         },
         mcpReq.signal,
       );
@@ -77,7 +76,7 @@ function samplingMessage(message: unknown): SamplingRequest["messages"][number] 
   return { role: role === "assistant" ? "assistant" : "user", text: texts.join("\n") };
 }
 
-export interface ConnectionKit {
+export interface ConnectionOpenerOptions {
   readonly version: string;
   readonly watcher: ProcessWatcher | undefined;
   /** Sends requests to HTTP servers. Default: the global `fetch`, which ignores proxies. */
@@ -88,17 +87,17 @@ export interface ConnectionKit {
 const MAX_PAGES = 100;
 const MAX_ENTRIES = 2_000;
 /** How long closing waits to tell an HTTP server that its session is over. */
-const GOODBYE_MS = 500;
+const SESSION_END_MS = 500;
 
 /** Opens connections with the official MCP client. Server data is passed on unchecked: callers judge it. */
-export function connectionOpener(kit: ConnectionKit): OpenConnection {
+export function connectionOpener(openerOptions: ConnectionOpenerOptions): OpenConnection {
   return async (server, host, options) => {
-    const opening = { kit, server, host, options };
+    const opening = { openerOptions, server, host, options };
     if (server.type === "stdio") {
       const [cwd = "."] = host.roots;
       const environment = host.environment();
-      return connected(opening, () => {
-        const transport = new StdioTransport({ server, cwd, environment, watcher: kit.watcher });
+      return connect(opening, () => {
+        const transport = new StdioTransport({ server, cwd, environment, watcher: openerOptions.watcher });
         return { transport, reason: () => transport.reason, kill: () => transport.killNow() };
       });
     }
@@ -106,33 +105,33 @@ export function connectionOpener(kit: ConnectionKit): OpenConnection {
     const parts = {
       server,
       authorization: host.authorization?.(server),
-      fetch: kit.fetch ?? fetch,
+      fetch: openerOptions.fetch ?? fetch,
       onUnreachable: (reason: string) => unreachable.resolve(reason),
     };
-    const line = (transport: Transport): Line => ({
+    const handle = (transport: Transport): TransportHandle => ({
       transport,
       reason: () => "the connection ended.",
       unreachable: unreachable.promise,
     });
-    const overSse = (): Line => line(sseTransport(parts));
-    if (server.type === "sse") return connected(opening, overSse);
+    const newSseHandle = (): TransportHandle => handle(sseTransport(parts));
+    if (server.type === "sse") return connect(opening, newSseHandle);
     try {
-      return await connected(opening, () => line(new HttpTransport(parts)));
+      return await connect(opening, () => handle(new HttpTransport(parts)));
     } catch (error) {
-      if (!knowsNoHttp(error)) throw error;
-      return await connected(opening, overSse);
+      if (!lacksStreamableHttp(error)) throw error;
+      return await connect(opening, newSseHandle);
     }
   };
 }
 
 interface Opening {
-  readonly kit: ConnectionKit;
+  readonly openerOptions: ConnectionOpenerOptions;
   readonly server: McpServerDefinition;
   readonly host: McpHost;
   readonly options: ConnectionEvents & { readonly signal: AbortSignal };
 }
 
-interface Line {
+interface TransportHandle {
   readonly transport: Transport;
   readonly reason: () => string;
   readonly unreachable?: Promise<string>;
@@ -143,43 +142,43 @@ interface Line {
  * Versions with `initialize` are tried first: nearly every server speaks them, and asking for newer ones
  * costs each of these a request or a wait. A server that only knows newer ones says so.
  */
-async function connected(opening: Opening, newLine: () => Line): Promise<Connection> {
+async function connect(opening: Opening, newHandle: () => TransportHandle): Promise<Connection> {
   try {
-    return await connectedBy(opening, newLine(), "legacy");
+    return await connectInMode(opening, newHandle(), "legacy");
   } catch (error) {
-    if (!speaksNewerAlone(error)) throw error;
-    return await connectedBy(opening, newLine(), "auto");
+    if (!isNewerOnly(error)) throw error;
+    return await connectInMode(opening, newHandle(), "auto");
   }
 }
 
-const NEWEST_OLDER = "2025-11-25";
+const NEWEST_LEGACY_VERSION = "2025-11-25";
 /** How servers that only speak newer versions refuse the first request of an older one. */
-const REFUSALS_OF_NEWER: ReadonlySet<unknown> = new Set([
+const NEWER_ONLY_CODES: ReadonlySet<unknown> = new Set([
   /** The version is not supported, or not named in a header. */ -32_022, -32_020,
   /** There is no `initialize` any more. */ -32_601,
 ]);
 
-function speaksNewerAlone(error: unknown): boolean {
+function isNewerOnly(error: unknown): boolean {
   if (error instanceof SdkHttpError) {
     const { text } = error.data;
     const body = safeParse(typeof text === "string" ? text : "");
     const refusal = body.ok && isRecord(body.value) ? body.value["error"] : undefined;
-    return isRecord(refusal) && REFUSALS_OF_NEWER.has(refusal["code"]);
+    return isRecord(refusal) && NEWER_ONLY_CODES.has(refusal["code"]);
   }
-  if (error instanceof ProtocolError) return REFUSALS_OF_NEWER.has(error.code);
+  if (error instanceof ProtocolError) return NEWER_ONLY_CODES.has(error.code);
   // It accepted the older request and answered with a newer version.
   const [, version = ""] = /protocol version is not supported: ([\d-]+)/.exec(errorMessage(error)) ?? [];
-  return version > NEWEST_OLDER;
+  return version > NEWEST_LEGACY_VERSION;
 }
 
-async function connectedBy(
-  { kit, server, host, options }: Opening,
-  line: Line,
+async function connectInMode(
+  { openerOptions, server, host, options }: Opening,
+  handle: TransportHandle,
   mode: "legacy" | "auto",
 ): Promise<Connection> {
   const { signal, onChanged } = options;
   const client = new Client(
-    { name: "nano-agent", version: kit.version },
+    { name: "nano-agent", version: openerOptions.version },
     {
       versionNegotiation: { mode },
       jsonSchemaValidator: SCHEMA_VALIDATOR,
@@ -190,7 +189,7 @@ async function connectedBy(
       },
     },
   );
-  answerServer(client, server, host);
+  handleServerRequests(client, server, host);
   client.setRequestHandler("roots/list", () => ({
     roots: host.roots.map((folder) => ({ uri: pathToFileURL(folder).href })),
   }));
@@ -198,40 +197,40 @@ async function connectedBy(
     client.setNotificationHandler(`notifications/${list}/list_changed`, () => onChanged(list));
   const ended = Promise.withResolvers<string>();
   Object.assign(client, {
-    // Errors here are the server's slips: serious ones end a request or the connection anyway.
+    // These are slips of the server: serious ones end a request or the connection anyway.
     onerror: () => undefined,
-    onclose: () => ended.resolve(line.reason()),
+    onclose: () => ended.resolve(handle.reason()),
   });
-  const aborted = (): void => line.kill?.();
+  const aborted = (): void => handle.kill?.();
   signal.addEventListener("abort", aborted, { once: true });
   try {
-    await client.connect(line.transport, { signal, timeout: LONG_MS });
+    await client.connect(handle.transport, { signal, timeout: LONG_MS });
   } catch (error) {
-    await line.transport.close().catch(() => undefined);
-    throw knowsNoHttp(error) || speaksNewerAlone(error) ? error : asConnectionError(error, line);
+    await handle.transport.close().catch(() => undefined);
+    throw lacksStreamableHttp(error) || isNewerOnly(error) ? error : asConnectionError(error, handle);
   } finally {
     signal.removeEventListener("abort", aborted);
   }
   // Newer versions report changes only to subscribers.
   if (mode === "auto")
     client.listen({ toolsListChanged: true, promptsListChanged: true }, { signal }).catch(() => undefined);
-  return new SdkConnection(client, server.timeoutMs, line, ended.promise);
+  return new SdkConnection(client, server.timeoutMs, handle, ended.promise);
 }
 
-/** The longest possible timer: opening and calls are ended by signals, or by silence. */
+/** The longest possible timer: signals or silence end opening and calls. */
 const LONG_MS = 2 ** 31 - 1;
 
 class SdkConnection implements Connection {
   readonly closed: Promise<string>;
   readonly #client: Client;
   readonly #timeoutMs: number;
-  readonly #line: Line;
+  readonly #handle: TransportHandle;
 
-  constructor(client: Client, timeoutMs: number, line: Line, ended: Promise<string>) {
+  constructor(client: Client, timeoutMs: number, handle: TransportHandle, ended: Promise<string>) {
     this.#client = client;
     this.#timeoutMs = timeoutMs;
-    this.#line = line;
-    this.closed = line.unreachable === undefined ? ended : Promise.race([ended, line.unreachable]);
+    this.#handle = handle;
+    this.closed = handle.unreachable === undefined ? ended : Promise.race([ended, handle.unreachable]);
   }
 
   readonly callTool: Connection["callTool"] = (name, input, { signal, onProgress }) =>
@@ -252,7 +251,7 @@ class SdkConnection implements Connection {
     if (this.#client.getServerCapabilities()?.prompts === undefined) return [];
     return (await this.#list("prompts")).map((prompt) => ({
       name: prompt.name,
-      ...described(prompt),
+      ...descriptionField(prompt),
       arguments: (Array.isArray(prompt["arguments"])
         ? (prompt["arguments"] as readonly unknown[])
         : []
@@ -273,7 +272,9 @@ class SdkConnection implements Connection {
   readonly listResources = async (): Promise<readonly ListedResource[]> => {
     if (this.#client.getServerCapabilities()?.resources === undefined) return [];
     return (await this.#list("resources")).flatMap((each) =>
-      typeof each["uri"] === "string" ? [{ uri: each["uri"], name: each.name, ...described(each) }] : [],
+      typeof each["uri"] === "string"
+        ? [{ uri: each["uri"], name: each.name, ...descriptionField(each) }]
+        : [],
     );
   };
 
@@ -281,16 +282,16 @@ class SdkConnection implements Connection {
     this.#request({ method: "resources/read", params: { uri } }, signal === undefined ? {} : { signal });
 
   readonly close = async (): Promise<void> => {
-    const { transport } = this.#line;
+    const { transport } = this.#handle;
     if (transport instanceof HttpTransport) {
       const goodbye = transport.terminateSession().catch(() => undefined);
-      await Promise.race([goodbye, new Promise((resolve) => setTimeout(resolve, GOODBYE_MS).unref())]);
+      await Promise.race([goodbye, new Promise((resolve) => setTimeout(resolve, SESSION_END_MS).unref())]);
     }
     await this.#client.close().catch(() => undefined);
     await transport.close().catch(() => undefined);
   };
 
-  readonly killNow = (): void => this.#line.kill?.();
+  readonly killNow = (): void => this.#handle.kill?.();
 
   async #list(what: "tools" | "prompts" | "resources"): Promise<ListedTool[]> {
     const found: ListedTool[] = [];
@@ -300,7 +301,7 @@ class SdkConnection implements Connection {
       const answer = await this.#request({ method: `${what}/list`, params });
       const entries = isRecord(answer) ? answer[what] : undefined;
       if (Array.isArray(entries))
-        found.push(...(what === "tools" ? entries.map(named) : entries.filter(isNamed)));
+        found.push(...(what === "tools" ? entries.map(toListedTool) : entries.filter(isNamed)));
       const next = isRecord(answer) ? answer["nextCursor"] : undefined;
       if (typeof next !== "string" || next === "" || next === cursor) break;
       cursor = next;
@@ -313,19 +314,19 @@ class SdkConnection implements Connection {
     options: { readonly signal?: AbortSignal; readonly [option: string]: unknown } = {},
   ): Promise<unknown> {
     try {
-      return await this.#client.request({ ...request, params: { ...request.params } }, ANYTHING, {
+      return await this.#client.request({ ...request, params: { ...request.params } }, ANY_RESULT, {
         timeout: this.#timeoutMs,
         ...options,
       });
     } catch (error) {
       if (options.signal?.aborted === true) throw abortError(options.signal);
-      throw asConnectionError(error, this.#line);
+      throw asConnectionError(error, this.#handle);
     }
   }
 }
 
 /** Accepts any answer: one odd entry must not invalidate the rest. */
-const ANYTHING = {
+const ANY_RESULT = {
   "~standard": { version: 1, vendor: "nano-agent", validate: (value: unknown) => ({ value }) },
 } as const;
 
@@ -333,12 +334,12 @@ function isNamed(value: unknown): value is ListedTool {
   return isRecord(value) && typeof value["name"] === "string" && value["name"] !== "";
 }
 
-/** A tool without a name is kept, so that it can be reported as left out. */
-function named(value: unknown): ListedTool {
+/** A tool without a name is passed on, so that it can be reported. */
+function toListedTool(value: unknown): ListedTool {
   return isNamed(value) ? value : { name: "" };
 }
 
-function described({ description }: ListedTool): { readonly description?: string } {
+function descriptionField({ description }: ListedTool): { readonly description?: string } {
   return typeof description === "string" ? { description } : {};
 }
 
@@ -347,7 +348,7 @@ function progressLine({ progress, total, message }: { readonly [key: string]: un
   return typeof message === "string" && message !== "" ? `${message} (${share})\n` : `${share}\n`;
 }
 
-function asConnectionError(error: unknown, { reason }: Line): Error {
+function asConnectionError(error: unknown, { reason }: TransportHandle): Error {
   if (error instanceof ConnectionError) return error;
   if (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed)
     return new ConnectionError(`The connection ended: ${reason()}`);

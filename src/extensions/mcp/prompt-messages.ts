@@ -10,7 +10,7 @@ export interface PromptMessage {
   readonly content: readonly (TextBlock | ImageBlock)[];
 }
 
-/** The messages of a server's prompt; entries that are not messages are left out. */
+/** Skips entries that are not messages. */
 export function promptMessages(answer: unknown): readonly PromptMessage[] {
   const messages = isRecord(answer) ? answer["messages"] : undefined;
   return (Array.isArray(messages) ? (messages as readonly unknown[]) : []).flatMap((message) => {
@@ -26,27 +26,27 @@ export function promptMessages(answer: unknown): readonly PromptMessage[] {
 export interface McpPrompt extends Omit<ListedPrompt, "name"> {
   readonly name: string;
   readonly server: string;
-  readonly own: string;
+  readonly serverName: string;
 }
 
-/** The prompts of a server: like its tools, their names begin with `part`. */
+/** As with tools, the names of prompts begin with `namePart`. */
 export function promptsOf({
   server,
-  part,
+  namePart,
   prompts,
 }: {
   readonly server: Pick<McpServer, "definition">;
-  readonly part: string;
+  readonly namePart: string;
   readonly prompts: readonly ListedPrompt[];
 }): readonly McpPrompt[] {
   const names = mcpNames(
-    part,
+    namePart,
     prompts.map(({ name }) => name),
   );
   return prompts.map((prompt) => ({
     ...prompt,
     name: names.get(prompt.name) ?? prompt.name,
     server: server.definition.name,
-    own: prompt.name,
+    serverName: prompt.name,
   }));
 }

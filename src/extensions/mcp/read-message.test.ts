@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readStream } from "./http-transport.ts";
+import { normalisingStream } from "./http-transport.ts";
 import { readMessages } from "./read-message.ts";
 
 test("null is absent in the protocol, and a value in data of the server", () => {
@@ -36,7 +36,7 @@ test.each([
 test("in a stream a broken message ends its call, and one inside of which the stream ends is left out", async () => {
   const broken = 'data: {"result":{"n":NaN},"jsonrpc":"2.0"}\n\n';
   const cut = 'id: 4\ndata: {"jsonrpc":"2.0","id":9,"resu';
-  const stream = new Blob([broken + cut]).stream().pipeThrough(readStream(9));
+  const stream = new Blob([broken + cut]).stream().pipeThrough(normalisingStream(9));
   const events = (await new Response(stream).text()).trim().split("\n\n");
   expect(events.map((event) => JSON.parse(event.slice("data: ".length)))).toEqual([
     {
@@ -70,7 +70,7 @@ test("a stream of events reads the same however it is cut and its lines end", as
         const size = parts[at % parts.length]?.size ?? 1;
         chunks.push(bytes.slice(from, (from += size)));
       }
-      const output = await new Response(ReadableStream.from(chunks).pipeThrough(readStream())).text();
+      const output = await new Response(ReadableStream.from(chunks).pipeThrough(normalisingStream())).text();
       const read = output
         .split("\n")
         .flatMap((line) => (line.startsWith("data: ") ? [JSON.parse(line.slice(6))] : []));

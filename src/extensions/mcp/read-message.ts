@@ -9,25 +9,25 @@ export function lineReader(
   onLine: (line: string | undefined) => void,
   maxBytes: number = MAX_MESSAGE_BYTES,
 ): (chunk: Buffer) => void {
-  let kept: Buffer[] = [];
+  let parts: Buffer[] = [];
   let size = 0;
-  let isOver = false;
+  let isDone = false;
   return (chunk) => {
     let rest = chunk;
-    while (!isOver) {
+    while (!isDone) {
       const end = rest.indexOf(0x0a);
       const part = end === -1 ? rest : rest.subarray(0, end);
       size += part.length;
       if (size > maxBytes) {
-        isOver = true;
-        kept = [];
+        isDone = true;
+        parts = [];
         onLine(undefined);
         return;
       }
-      kept.push(part);
+      parts.push(part);
       if (end === -1) return;
-      const line = kept.length === 1 ? part : Buffer.concat(kept);
-      kept = [];
+      const line = parts.length === 1 ? part : Buffer.concat(parts);
+      parts = [];
       size = 0;
       rest = rest.subarray(end + 1);
       onLine(line.toString("utf8"));
@@ -42,14 +42,14 @@ export type RequestId = string | number;
  * counts as absent unless the protocol allows it. An unreadable answer becomes an error for its call, which
  * would otherwise wait forever. `openId`: the request that the text answers, if known.
  */
-export function readMessages(text: string, openId?: RequestId): readonly object[] {
+export function readMessages(text: string, pendingId?: RequestId): readonly object[] {
   const json = text.replace(/^\uFEFF/, "");
   let value: unknown;
   try {
     value = JSON.parse(json);
   } catch (error) {
-    const id = /^\s*\{[^]*"jsonrpc"/.test(json) ? (idAtEdge(json) ?? openId) : undefined;
-    return id === undefined ? [] : [unreadable(id, errorMessage(error))];
+    const id = /^\s*\{[^]*"jsonrpc"/.test(json) ? (idAtEdge(json) ?? pendingId) : undefined;
+    return id === undefined ? [] : [unreadableAnswer(id, errorMessage(error))];
   }
   return (Array.isArray(value) ? value : [value]).flatMap(readMessage);
 }
@@ -60,19 +60,19 @@ function readMessage(value: unknown): readonly object[] {
   if (typeof message["method"] === "string") return message["jsonrpc"] === "2.0" ? [message] : [];
   const { id, result, error } = message;
   if (!isRequestId(id)) return message["jsonrpc"] === "2.0" ? [message] : [];
-  if (isRecord(error)) return [{ jsonrpc: "2.0", id, error: asError(error) }];
-  if (!isRecord(result)) return [refused(id, "The server's answer is not a result.")];
+  if (isRecord(error)) return [{ jsonrpc: "2.0", id, error: toError(error) }];
+  if (!isRecord(result)) return [errorAnswer(id, "The server's answer is not a result.")];
   const answer = { jsonrpc: "2.0", id, result };
   try {
     parseJSONRPCMessage(answer);
     return [answer];
   } catch (problem) {
-    return [unreadable(id, errorMessage(problem))];
+    return [unreadableAnswer(id, errorMessage(problem))];
   }
 }
 
 /** Members with arbitrary data, in which `null` is a value. */
-const DATA: ReadonlySet<string> = new Set([
+const OPAQUE_MEMBERS: ReadonlySet<string> = new Set([
   "_meta",
   "arguments",
   "data",
@@ -88,12 +88,12 @@ function withoutNulls(value: unknown): unknown {
   if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, each]) =>
-      each === null ? [] : [[key, DATA.has(key) ? each : withoutNulls(each)] as const],
+      each === null ? [] : [[key, OPAQUE_MEMBERS.has(key) ? each : withoutNulls(each)] as const],
     ),
   );
 }
 
-function asError(error: Fields): object {
+function toError(error: Fields): object {
   const { code, message } = error;
   return {
     ...error,
@@ -104,12 +104,12 @@ function asError(error: Fields): object {
 
 const INTERNAL_ERROR = -32_603;
 
-function refused(id: RequestId, message: string): object {
+function errorAnswer(id: RequestId, message: string): object {
   return { jsonrpc: "2.0", id, error: { code: INTERNAL_ERROR, message } };
 }
 
-function unreadable(id: RequestId, reason: string): object {
-  return refused(id, `The server's answer cannot be read: ${reason.slice(0, 500)}`);
+function unreadableAnswer(id: RequestId, reason: string): object {
+  return errorAnswer(id, `The server's answer cannot be read: ${reason.slice(0, 500)}`);
 }
 
 export function isRequestId(value: unknown): value is RequestId {

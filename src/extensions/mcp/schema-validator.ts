@@ -9,8 +9,10 @@ export const SCHEMA_VALIDATOR = {
     return (input) => {
       const result = validate(input);
       if (result.ok) return { valid: true, data: result.value as T, errorMessage: undefined };
-      const said = result.issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
-      return { valid: false, data: undefined, errorMessage: said.join("; ") };
+      const messages = result.issues.map(({ path, message }) =>
+        path === "" ? message : `${path}: ${message}`,
+      );
+      return { valid: false, data: undefined, errorMessage: messages.join("; ") };
     };
   },
 };

@@ -1,7 +1,6 @@
 import { type Fields, isRecord, ownValue } from "../../core/base/json.ts";
 import { hashText } from "../../core/base/text.ts";
 
-/** Text with its variables expanded, or the first variable that is not set. */
 type ExpandedText = { readonly text: string } | { readonly missing: string };
 
 /** Expands `${NAME}` and `${NAME:-default}`. Inserted values are not expanded again. */
@@ -10,11 +9,11 @@ export function expandVariables(
   variables: { readonly [name: string]: string | undefined },
 ): ExpandedText {
   let missing: string | undefined;
-  const expanded = text.replaceAll(VARIABLE, (_whole, name: string, standIn: string | undefined) => {
+  const expanded = text.replaceAll(VARIABLE, (_whole, name: string, fallback: string | undefined) => {
     const value = ownValue(variables, name);
-    if (value !== undefined && (value !== "" || standIn === undefined)) return value;
-    if (standIn === undefined) missing ??= name;
-    return standIn ?? "";
+    if (value !== undefined && (value !== "" || fallback === undefined)) return value;
+    if (fallback === undefined) missing ??= name;
+    return fallback ?? "";
   });
   return missing === undefined ? { text: expanded } : { missing };
 }
@@ -65,7 +64,7 @@ export interface OAuthSettings {
 
 export type McpServerDefinition = StdioServer | HttpServer;
 
-export interface DefinitionPlace {
+export interface DefinitionSource {
   readonly source: string;
   /** Values for `${NAME}`; `undefined`: `${NAME}` is ordinary text. */
   readonly variables: { readonly [name: string]: string | undefined } | undefined;
@@ -81,10 +80,10 @@ const DEFAULT_TIMEOUT_MS = 120_000;
 const DEFAULT_STARTUP_TIMEOUT_MS = 30_000;
 const HTTP_TYPES: ReadonlySet<unknown> = new Set(["http", "streamable-http", "streamableHttp"]);
 
-/** Parses a server's definition. Unknown fields are ignored: other programs keep theirs there. */
-export function parseServer(name: string, value: unknown, place: DefinitionPlace): ParsedServer {
-  if (name.trim() === "") return fault("has no name; write one in place of the empty text");
-  if (!isRecord(value)) return fault("is not an object");
+/** Ignores unknown fields, which other programs keep there. */
+export function parseServer(name: string, value: unknown, place: DefinitionSource): ParsedServer {
+  if (name.trim() === "") return failure("has no name; write one in place of the empty text");
+  if (!isRecord(value)) return failure("is not an object");
   const { type, command, url } = value;
   try {
     const common = commonFields(name, value, place);
@@ -92,40 +91,40 @@ export function parseServer(name: string, value: unknown, place: DefinitionPlace
     if (url !== undefined || HTTP_TYPES.has(type) || type === "sse")
       return { ok: true, server: httpServer(common, value, expand) };
     if (type !== undefined && type !== "stdio")
-      return fault(`has the type ${JSON.stringify(type)}; write stdio, http or sse`);
-    if (command === undefined) return fault("has neither a command nor a url");
+      return failure(`has the type ${JSON.stringify(type)}; write stdio, http or sse`);
+    if (command === undefined) return failure("has neither a command nor a url");
     return { ok: true, server: stdioServer(common, value, expand) };
   } catch (error) {
-    if (error instanceof DefinitionFault) return fault(error.message);
+    if (error instanceof DefinitionError) return failure(error.message);
     throw error;
   }
 }
 
-function fault(text: string): ParsedServer {
+function failure(text: string): ParsedServer {
   return { ok: false, fault: `${text}.` };
 }
 
-class DefinitionFault extends Error {}
+class DefinitionError extends Error {}
 
 type Expand = (text: string, where: string) => string;
 
-function expander({ variables, withheld }: DefinitionPlace): Expand {
+function expander({ variables, withheld }: DefinitionSource): Expand {
   return (text, where) => {
     if (variables === undefined || !text.includes("${")) return text;
     const key = variablesIn(text).find((name) => withheld?.has(name) === true);
     if (key !== undefined)
-      throw new DefinitionFault(
+      throw new DefinitionError(
         `asks for ${key} in "${where}", a key of your models that no project gets; put the server into your own settings`,
       );
     const expanded: ExpandedText = expandVariables(text, variables);
     if ("text" in expanded) return expanded.text;
-    throw new DefinitionFault(
+    throw new DefinitionError(
       `needs the variable ${expanded.missing} in "${where}", which is not set; set it, or write \${${expanded.missing}:-default}`,
     );
   };
 }
 
-function commonFields(name: string, value: Fields, { source }: DefinitionPlace): AnyServer {
+function commonFields(name: string, value: Fields, { source }: DefinitionSource): AnyServer {
   return {
     name,
     source,
@@ -142,22 +141,22 @@ function milliseconds(value: Fields, key: string): number | undefined {
   const given = value[key];
   if (given === undefined) return undefined;
   if (typeof given === "number" && given > 0 && Number.isFinite(given)) return given;
-  throw new DefinitionFault(`has a "${key}" that is not a number of milliseconds above 0`);
+  throw new DefinitionError(`has a "${key}" that is not a number of milliseconds above 0`);
 }
 
 function stdioServer(common: AnyServer, value: Fields, expand: Expand): StdioServer {
   const { command, args = [], cwd } = value;
   if (typeof command !== "string" || command.trim() === "" || command.includes("\0"))
-    throw new DefinitionFault('has a "command" that is not the name of a program');
-  if (!isTexts(args)) throw new DefinitionFault('has "args" that are not a list of texts');
+    throw new DefinitionError('has a "command" that is not the name of a program');
+  if (!isTextList(args)) throw new DefinitionError('has "args" that are not a list of texts');
   if (cwd !== undefined && typeof cwd !== "string")
-    throw new DefinitionFault('has a "cwd" that is not a folder');
+    throw new DefinitionError('has a "cwd" that is not a folder');
   return {
     ...common,
     type: "stdio",
     command: expand(command, "command"),
     args: args.map((each) => expand(each, "args")),
-    env: texts(value, "env", expand),
+    env: textMap(value, "env", expand),
     cwd: cwd === undefined ? undefined : expand(cwd, "cwd"),
   };
 }
@@ -167,27 +166,27 @@ function httpServer(common: AnyServer, value: Fields, expand: Expand): HttpServe
   const address = typeof url === "string" ? expand(url, "url") : "";
   const parsed = URL.parse(address);
   if (parsed === null || !/^https?:$/.test(parsed.protocol))
-    throw new DefinitionFault('has a "url" that is not an http:// or https:// address');
+    throw new DefinitionError('has a "url" that is not an http:// or https:// address');
   if (parsed.username !== "" || parsed.password !== "")
-    throw new DefinitionFault('has a "url" with a name or password in it; put it into "headers"');
-  const headers = texts(value, "headers", expand);
+    throw new DefinitionError('has a "url" with a name or password in it; put it into "headers"');
+  const headers = textMap(value, "headers", expand);
   for (const [header, text] of Object.entries(headers))
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(header) || /[\r\n\0]/.test(text))
-      throw new DefinitionFault(`has a header ${JSON.stringify(header)} that HTTP does not take`);
+      throw new DefinitionError(`has a header ${JSON.stringify(header)} that HTTP does not take`);
   const oauth = oauthSettings(value["oauth"], expand);
   return { ...common, type: type === "sse" ? "sse" : "http", url: address, headers, oauth };
 }
 
 function oauthSettings(value: unknown, expand: Expand): OAuthSettings {
   if (value === undefined) return {};
-  if (!isRecord(value)) throw new DefinitionFault('has "oauth" that is not an object');
+  if (!isRecord(value)) throw new DefinitionError('has "oauth" that is not an object');
   const { callbackPort, ...rest } = value;
   if (callbackPort !== undefined && !(Number.isInteger(callbackPort) && Number(callbackPort) > 0))
-    throw new DefinitionFault('has an "oauth.callbackPort" that is not a port');
+    throw new DefinitionError('has an "oauth.callbackPort" that is not a port');
   const entries = ["clientId", "clientSecret", "scope"].flatMap((key) => {
     const text = rest[key];
     if (text === undefined) return [];
-    if (typeof text !== "string") throw new DefinitionFault(`has an "oauth.${key}" that is not a text`);
+    if (typeof text !== "string") throw new DefinitionError(`has an "oauth.${key}" that is not a text`);
     return [[key, expand(text, `oauth.${key}`)]];
   });
   return {
@@ -196,15 +195,15 @@ function oauthSettings(value: unknown, expand: Expand): OAuthSettings {
   };
 }
 
-function texts(value: Fields, key: string, expand: Expand): { readonly [name: string]: string } {
+function textMap(value: Fields, key: string, expand: Expand): { readonly [name: string]: string } {
   const given = value[key];
   if (given === undefined) return {};
   const entries = isRecord(given) ? Object.entries(given) : undefined;
   if (entries === undefined || !entries.every(([, text]) => typeof text === "string"))
-    throw new DefinitionFault(`has "${key}" that is not an object of texts`);
+    throw new DefinitionError(`has "${key}" that is not an object of texts`);
   return Object.fromEntries(entries.map(([name, text]) => [name, expand(text as string, `${key}.${name}`)]));
 }
 
-function isTexts(value: unknown): value is readonly string[] {
+function isTextList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string" && !each.includes("\0"));
 }

@@ -3,6 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { systemClock } from "../../core/base/async.ts";
 import { newId } from "../../core/base/ids.ts";
+import { sendSignal } from "../../system/process-identity.ts";
 import { markedEnvironment, type ProcessWatcher } from "../../system/process-watcher.ts";
 import { systemCode } from "../../system/system-error.ts";
 import { ConnectionError } from "./connection.ts";
@@ -24,11 +25,11 @@ const TERM_GRACE_MS = 1_000;
 /** Characters kept of a server's standard error, to explain why it died. */
 const MAX_STDERR_CHARS = 2_000;
 /** Undelivered messages allowed; at this number, reading from the server pauses. */
-const MAX_UNHEARD = 256;
-/** Consecutive lines that are no messages: more is a flood rather than a program's stray output. */
+const MAX_UNDELIVERED = 256;
+/** Consecutive lines that are no messages, beyond which output counts as a flood. */
 const MAX_OTHER_LINES = 10_000;
 
-/** A server in its own process group, which is killed at the end. Lines that are no messages are skipped. */
+/** The server runs in its own process group, killed at the end. Skips lines that are no messages. */
 export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -37,7 +38,7 @@ export class StdioTransport implements Transport {
   #child: Child | undefined;
   #stderr = "";
   #otherLines = 0;
-  #unheard = 0;
+  #undelivered = 0;
   #delivery: Promise<void> = Promise.resolve();
   #exited: Promise<void> = Promise.resolve();
   #reason: string | undefined;
@@ -79,7 +80,7 @@ export class StdioTransport implements Transport {
     this.#listen(child);
     await new Promise<void>((resolve, reject) => {
       child.once("spawn", resolve);
-      child.once("error", (error) => reject(new ConnectionError(spawnFault(server, error))));
+      child.once("error", (error) => reject(new ConnectionError(spawnProblem(server, error))));
     });
   }
 
@@ -92,7 +93,7 @@ export class StdioTransport implements Transport {
       }));
     if (isWritten) return;
     // The pipe breaks before the exit is known, and the exit is more informative.
-    await within(CLOSE_GRACE_MS, this.#exited);
+    await settlesWithin(CLOSE_GRACE_MS, this.#exited);
     throw new ConnectionError(this.reason);
   }
 
@@ -101,9 +102,9 @@ export class StdioTransport implements Transport {
     if (child === undefined) return;
     this.#reason ??= "it was ended";
     child.stdin.end();
-    if (await within(CLOSE_GRACE_MS, this.#exited)) return;
+    if (await settlesWithin(CLOSE_GRACE_MS, this.#exited)) return;
     this.#signal("SIGTERM");
-    if (await within(TERM_GRACE_MS, this.#exited)) return;
+    if (await settlesWithin(TERM_GRACE_MS, this.#exited)) return;
     this.killNow();
     await this.#exited;
   }
@@ -114,12 +115,7 @@ export class StdioTransport implements Transport {
 
   #signal(name: NodeJS.Signals): void {
     const pid = this.#child?.pid;
-    if (pid === undefined) return;
-    try {
-      process.kill(process.platform === "win32" ? pid : -pid, name);
-    } catch {
-      // The group is already gone.
-    }
+    if (pid !== undefined) sendSignal(process.platform === "win32" ? pid : -pid, name);
   }
 
   #listen(child: Child): void {
@@ -129,27 +125,27 @@ export class StdioTransport implements Transport {
     });
     child.stdout.on(
       "data",
-      lineReader((line) => this.#line(line)),
+      lineReader((line) => this.#onLine(line)),
     );
-    const spoken = new Promise<void>((resolve) => child.stdout.once("close", resolve));
-    // A leftover may hold the pipe open, or the process may outlive its pipe: wait for neither.
-    const afterExit = this.#exited.then(() => within(CLOSE_GRACE_MS, spoken));
-    const afterSpeech = spoken.then(() => within(CLOSE_GRACE_MS, this.#exited));
-    void Promise.race([afterExit, afterSpeech]).then(() => {
+    const outputClosed = new Promise<void>((resolve) => child.stdout.once("close", resolve));
+    // Wait for neither: a leftover may hold the pipe open, or the process may outlive its pipe.
+    const afterExit = this.#exited.then(() => settlesWithin(CLOSE_GRACE_MS, outputClosed));
+    const afterOutput = outputClosed.then(() => settlesWithin(CLOSE_GRACE_MS, this.#exited));
+    void Promise.race([afterExit, afterOutput]).then(() => {
       this.#reason ??= "it closed its output";
-      this.#ended();
+      this.#emitClose();
     });
   }
 
-  #ended(): void {
+  #emitClose(): void {
     const { onclose } = this;
     delete this.onclose;
     onclose?.();
   }
 
-  #line(line: string | undefined): void {
+  #onLine(line: string | undefined): void {
     if (line === undefined) {
-      this.#giveUp(`it sent a message of more than ${MAX_MESSAGE_BYTES / 1_048_576} MB`);
+      this.#abandon(`it sent a message of more than ${MAX_MESSAGE_BYTES / 1_048_576} MB`);
       return;
     }
     const messages = readMessages(line);
@@ -157,38 +153,38 @@ export class StdioTransport implements Transport {
       this.#otherLines = 0;
       for (const message of messages) this.#deliver(message);
     } else if (++this.#otherLines > MAX_OTHER_LINES)
-      this.#giveUp(`it wrote ${MAX_OTHER_LINES} lines that are not messages of the protocol`);
+      this.#abandon(`it wrote ${MAX_OTHER_LINES} lines that are not messages of the protocol`);
   }
 
   /** Delivered one by one: notifications about a call must be handled before its answer. */
   #deliver(message: object): void {
-    if (++this.#unheard === MAX_UNHEARD) this.#child?.stdout.pause();
+    if (++this.#undelivered === MAX_UNDELIVERED) this.#child?.stdout.pause();
     this.#delivery = this.#delivery.then(async () => {
       this.onmessage?.(message as JSONRPCMessage);
       if ("method" in message) await new Promise((resolve) => setImmediate(resolve));
-      if (this.#unheard-- === MAX_UNHEARD) this.#child?.stdout.resume();
+      if (this.#undelivered-- === MAX_UNDELIVERED) this.#child?.stdout.resume();
     });
   }
 
-  #giveUp(reason: string): void {
+  #abandon(reason: string): void {
     this.#reason ??= reason;
     this.killNow();
-    this.#ended();
+    this.#emitClose();
   }
 }
 
-async function within(ms: number, event: Promise<void>): Promise<boolean> {
+async function settlesWithin(ms: number, event: Promise<void>): Promise<boolean> {
   const wait = new AbortController();
-  const late = systemClock.sleep(ms, wait.signal).then(
+  const timedOut = systemClock.sleep(ms, wait.signal).then(
     () => false,
     () => true,
   );
-  const inTime = await Promise.race([event.then(() => true), late]);
+  const inTime = await Promise.race([event.then(() => true), timedOut]);
   wait.abort();
   return inTime;
 }
 
-function spawnFault({ command }: StdioServer, error: Error): string {
+function spawnProblem({ command }: StdioServer, error: Error): string {
   if (systemCode(error) === "ENOENT")
     return `${command} is not a program that can be found. Check "command", "cwd" and PATH.`;
   return `${command} cannot be started: ${error.message}.`;

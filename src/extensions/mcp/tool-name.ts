@@ -24,7 +24,7 @@ export function mcpNames(part: string, names: readonly string[]): ReadonlyMap<st
     const simple = plain[at] ?? prefix;
     const isOwn = simple === prefix + name;
     const clashes = !isOwn && ((count.get(simple) ?? 0) > 1 || exact.has(simple));
-    made.set(name, clashes || simple.length > MAX_NAME ? hashed(simple, `${part}\0${name}`) : simple);
+    made.set(name, clashes || simple.length > MAX_NAME ? withHash(simple, `${part}\0${name}`) : simple);
   }
   return made;
 }
@@ -33,7 +33,7 @@ export function mcpNames(part: string, names: readonly string[]): ReadonlyMap<st
 export function serverParts(servers: readonly string[]): ReadonlyMap<string, string> {
   const parts = new Map<string, string>();
   const plain = (server: string): string =>
-    cut(clean(server).replaceAll(/_{2,}/g, "_").replaceAll(/^_|_$/g, ""), server);
+    shortened(clean(server).replaceAll(/_{2,}/g, "_").replaceAll(/^_|_$/g, ""), server);
   for (const server of servers) if (plain(server) === server) parts.set(server, server);
   for (const server of servers.filter((name) => !parts.has(name))) {
     const taken = new Set(parts.values());
@@ -47,7 +47,7 @@ export function serverParts(servers: readonly string[]): ReadonlyMap<string, str
 
 const MAX_SERVER = 30;
 
-function cut(part: string, server: string): string {
+function shortened(part: string, server: string): string {
   if (part === "") return hashOf(server);
   return part.length <= MAX_SERVER ? part : `${part.slice(0, MAX_SERVER - 9)}_${hashOf(server)}`;
 }
@@ -56,7 +56,7 @@ function clean(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_-]/g, "_");
 }
 
-function hashed(name: string, whole: string): string {
+function withHash(name: string, whole: string): string {
   return `${name.slice(0, MAX_NAME - 9)}_${hashOf(whole)}`;
 }
 

@@ -18,7 +18,7 @@ export function toMcpResult(answer: unknown): ToolResult {
   const blocks = contentBlocks(Array.isArray(content) ? content : []);
   const hasOnlyStructure = blocks.length === 0 && structuredContent !== undefined;
   const shown: readonly Block[] = hasOnlyStructure
-    ? [text(truncateMiddle(JSON.stringify(structuredContent), { maxBytes: MAX_TEXT_BYTES }))]
+    ? [textBlock(truncateMiddle(JSON.stringify(structuredContent), { maxBytes: MAX_TEXT_BYTES }))]
     : blocks;
   const [first] = shown;
   const plain = shown.length === 1 && first?.type === "text" ? first.text : undefined;
@@ -41,54 +41,54 @@ export function contentBlocks(content: readonly unknown[]): readonly Block[] {
   for (const [at, block] of blocks.entries()) {
     if (block.type !== "text") bounded.push(block);
     else if (left > 0) {
-      bounded.push(text(truncateMiddle(block.text, { maxBytes: left })));
+      bounded.push(textBlock(truncateMiddle(block.text, { maxBytes: left })));
       left -= Math.min(left, sizes[at] ?? 0);
     }
   }
   return [
     ...bounded,
-    text(`[${total} bytes of text in all, cut to ${MAX_TEXT_BYTES}. Ask for less at once.]`),
+    textBlock(`[${total} bytes of text in all, cut to ${MAX_TEXT_BYTES}. Ask for less at once.]`),
   ];
 }
 
-function text(value: string): TextBlock {
+function textBlock(value: string): TextBlock {
   return { type: "text", text: value };
 }
 
 function toBlocks(block: Fields, images: { left: number }): readonly Block[] {
   switch (block["type"]) {
     case "text":
-      return typeof block["text"] === "string" && block["text"] !== "" ? [text(block["text"])] : [];
+      return typeof block["text"] === "string" && block["text"] !== "" ? [textBlock(block["text"])] : [];
     case "image":
     case "audio":
-      return [media(block, images)];
+      return [mediaBlock(block, images)];
     case "resource":
       return isRecord(block["resource"]) ? resourceBlocks(block["resource"], images) : [];
     case "resource_link":
-      return [text(`[resource ${word(block["name"])}: ${word(block["uri"])}]`)];
+      return [textBlock(`[resource ${shortText(block["name"])}: ${shortText(block["uri"])}]`)];
     default:
-      return [text(JSON.stringify(block))];
+      return [textBlock(JSON.stringify(block))];
   }
 }
 
 function resourceBlocks(resource: Fields, images: { left: number }): readonly Block[] {
   const { uri, blob, mimeType } = resource;
   if (typeof resource["text"] === "string")
-    return [text(`<resource uri=${JSON.stringify(word(uri))}>\n${resource["text"]}\n</resource>`)];
-  if (typeof blob !== "string") return [text(`[resource ${word(uri)}]`)];
-  const block = media({ mimeType, data: blob }, images);
-  return [block.type === "image" ? block : text(`[resource ${word(uri)}: ${block.text.slice(1)}`)];
+    return [textBlock(`<resource uri=${JSON.stringify(shortText(uri))}>\n${resource["text"]}\n</resource>`)];
+  if (typeof blob !== "string") return [textBlock(`[resource ${shortText(uri)}]`)];
+  const block = mediaBlock({ mimeType, data: blob }, images);
+  return [block.type === "image" ? block : textBlock(`[resource ${shortText(uri)}: ${block.text.slice(1)}`)];
 }
 
-function media({ mimeType, data: given }: Fields, images: { left: number }): Block {
+function mediaBlock({ mimeType, data: given }: Fields, images: { left: number }): Block {
   const data = typeof given === "string" ? plainBase64(given) : undefined;
   const size = typeof given === "string" ? given.length : 0;
-  const what = `${word(mimeType)}, ${Math.floor((size * 3) / 4)} bytes`;
+  const what = `${shortText(mimeType)}, ${Math.floor((size * 3) / 4)} bytes`;
   const type = (data === undefined ? undefined : imageTypeOf(data)) ?? mimeType;
-  if (!IMAGE_TYPES.has(type)) return text(`[${what}: the model cannot be shown this kind of file]`);
-  if (data === undefined) return text(`[${what}: not base64, left out]`);
+  if (!IMAGE_TYPES.has(type)) return textBlock(`[${what}: the model cannot be shown this kind of file]`);
+  if (data === undefined) return textBlock(`[${what}: not base64, left out]`);
   if (data.length > MAX_IMAGE_CHARS || data.length > images.left)
-    return text(`[${what}: too large to be shown]`);
+    return textBlock(`[${what}: too large to be shown]`);
   images.left -= data.length;
   return { type: "image", source: { type: "base64", media_type: String(type), data } };
 }
@@ -102,7 +102,7 @@ function plainBase64(data: string): string | undefined {
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** The image type by its first bytes: servers name types in many ways, and providers check them. */
+/** Servers name image types in many ways, and providers check them. */
 function imageTypeOf(data: string): string | undefined {
   const head = Buffer.from(data.slice(0, 16), "base64").toString("latin1");
   if (head.startsWith("\x89PNG")) return "image/png";
@@ -111,6 +111,6 @@ function imageTypeOf(data: string): string | undefined {
   return head.startsWith("RIFF") && head.endsWith("WEBP") ? "image/webp" : undefined;
 }
 
-function word(value: unknown): string {
+function shortText(value: unknown): string {
   return typeof value === "string" ? value.slice(0, 1_000) : "unknown";
 }

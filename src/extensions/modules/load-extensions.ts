@@ -19,7 +19,7 @@ export interface LoadedExtension extends ExtensionFile {
   readonly tools: readonly Tool[];
   readonly commands: readonly ExtensionCommand[];
   readonly hooks: readonly HookHandler[];
-  readonly providers: readonly UsedProvider[];
+  readonly providers: readonly CheckedProvider[];
   /** Text for the status line; one that throws is not called again. */
   readonly statuses: readonly (() => string | undefined)[];
 }
@@ -47,7 +47,7 @@ export async function loadExtensions(
 ): Promise<{ readonly extensions: readonly LoadedExtension[]; readonly findings: readonly Finding[] }> {
   const extensions: LoadedExtension[] = [];
   const findings: Finding[] = [];
-  lendOwnPackage(files, options.until);
+  resolveOwnPackage(files, options.until);
   for (const file of files) {
     try {
       const load = () => loadExtension(file, options);
@@ -64,13 +64,13 @@ async function loadExtension(
   file: ExtensionFile,
   { cwd, onFailure, adoptErrors }: LoadExtensionsOptions,
 ): Promise<LoadedExtension> {
-  adoptErrors?.(file.path, tellerOf(file, onFailure));
+  adoptErrors?.(file.path, uncaughtErrorHandler(file, onFailure));
   const module: { readonly default?: unknown } = await import(pathToFileURL(file.path).href);
   if (typeof module.default !== "function")
     throw misuse("it has no default export that is a function: write export default (agent) => { … }");
   const tools: Tool[] = [];
   const commands: ExtensionCommand[] = [];
-  const providers: UsedProvider[] = [];
+  const providers: CheckedProvider[] = [];
   const hooks: HookHandler[] = [];
   const statuses: (() => string | undefined)[] = [];
   let isOff = false;
@@ -114,8 +114,11 @@ async function loadExtension(
   return { ...file, tools, commands, providers, hooks, statuses };
 }
 
-/** Reports, once, an error that an extension throws outside any call to it. */
-function tellerOf(file: ExtensionFile, tell: (message: string) => void): (error: unknown) => boolean {
+/** Reports once an error that an extension throws outside any call to it. */
+function uncaughtErrorHandler(
+  file: ExtensionFile,
+  tell: (message: string) => void,
+): (error: unknown) => boolean {
   let isTold = false;
   return (error) => {
     if (!isThrownBy(error, file)) return false;
@@ -130,7 +133,7 @@ function tellerOf(file: ExtensionFile, tell: (message: string) => void): (error:
 
 function toTool(given: Parameters<ExtensionApi["tool"]>[0]): Tool {
   check(given, OBJECT, "The tool");
-  if (isMade(given)) {
+  if (isTool(given)) {
     assertTool(given);
     return given;
   }
@@ -140,7 +143,7 @@ function toTool(given: Parameters<ExtensionApi["tool"]>[0]): Tool {
 }
 
 /** True if `defineTool` made it: its schema is compiled. */
-function isMade(given: Parameters<ExtensionApi["tool"]>[0]): given is Tool {
+function isTool(given: Parameters<ExtensionApi["tool"]>[0]): given is Tool {
   return "schema" in given && typeof given.schema?.validate === "function";
 }
 
@@ -154,9 +157,9 @@ function checkedCommand(command: ExtensionCommand): ExtensionCommand {
   return command;
 }
 
-type UsedProvider = ExtensionProvider & { readonly wire: WireName };
+type CheckedProvider = ExtensionProvider & { readonly wire: WireName };
 
-function checkedProvider(provider: ExtensionProvider): UsedProvider {
+function checkedProvider(provider: ExtensionProvider): CheckedProvider {
   check(provider, OBJECT, "The provider");
   const { name, baseUrl } = provider;
   const wires = ["anthropic", "openai_chat", "openai_responses", "google"] as const;
@@ -171,7 +174,7 @@ function checkedProvider(provider: ExtensionProvider): UsedProvider {
   return { ...provider, wire };
 }
 
-const OWN = /^nano-agent(\/|$)/;
+const OWN_ENTRY = /^nano-agent(\/|$)/;
 
 /**
  * Resolves `nano-agent` and its entries to this package for extensions that do not have it installed, since
@@ -179,14 +182,14 @@ const OWN = /^nano-agent(\/|$)/;
  * them, now or later, until the signal is aborted. It also tells Node the module format of their files, so
  * that Node neither guesses nor warns.
  */
-export function lendOwnPackage(files: readonly Pick<ExtensionFile, "path">[], until?: AbortSignal): void {
+export function resolveOwnPackage(files: readonly Pick<ExtensionFile, "path">[], until?: AbortSignal): void {
   const paths = files.map(({ path }) => realPath(path));
   const folders = new Set(paths.flatMap((path) => [dirname(path) + sep, ...packageFolders(path)]));
   const isOfExtension = (path: string): boolean => [...folders].some((folder) => path.startsWith(folder));
   const hooks = registerHooks({
     resolve: (specifier, context, next) => {
       const from = pathOf(context.parentURL);
-      if (OWN.test(specifier) && isOfExtension(from) && !isInstalledFor(from)) {
+      if (OWN_ENTRY.test(specifier) && isOfExtension(from) && !isInstalledFor(from)) {
         try {
           // A package may import itself by name.
           return next(specifier, context);

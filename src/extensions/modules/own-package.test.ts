@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
-import { lendOwnPackage } from "./load-extensions.ts";
+import { resolveOwnPackage } from "./load-extensions.ts";
 
 test("only extensions get the package of their own, and only as long as they are used", () => {
   const folder = tempFolder({ "extensions/a.mjs": "", "else/b.mjs": "" });
@@ -17,7 +17,7 @@ test("only extensions get the package of their own, and only as long as they are
     }
   };
   const before = isThere("extensions/a.mjs", "testing");
-  lendOwnPackage([{ path: join(folder, "extensions/a.mjs") }], ending.signal);
+  resolveOwnPackage([{ path: join(folder, "extensions/a.mjs") }], ending.signal);
   const meanwhile = ["extensions/a.mjs", "extensions/more/c.mjs", "else/b.mjs"].map((file) =>
     isThere(file, "testing"),
   );

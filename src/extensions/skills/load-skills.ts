@@ -41,22 +41,22 @@ export interface LoadedSkills {
  * folders count as empty.
  */
 export async function loadSkills(folders: readonly SourceFolder[]): Promise<LoadedSkills> {
-  // Links between skill folders may lead to one folder in several ways.
+  // Through links, several paths may lead to one folder.
   const seen = new Set<string>();
-  const { things, findings } = await loadDefinitions(folders, {
+  const { definitions, findings } = await loadDefinitions(folders, {
     maxBytes: MAX_SKILL_BYTES,
     title: (name) => `skill ${name}`,
     files: (source, found) =>
       skillFolders(source, found).flatMap(({ path, name, folder }) => {
         if (seen.has(folder)) return [];
         seen.add(folder);
-        return [{ path: join(path, "SKILL.md"), name, within: folder }];
+        return [{ path: join(path, "SKILL.md"), name, boundary: folder }];
       }),
     read: async (definition) => readSkill(definition),
   });
-  for (const { path } of things.slice(MAX_SKILLS))
+  for (const { path } of definitions.slice(MAX_SKILLS))
     findings.push({ path, level: "note", message: `is left out: there are more than ${MAX_SKILLS} skills` });
-  return { skills: things.slice(0, MAX_SKILLS), findings };
+  return { skills: definitions.slice(0, MAX_SKILLS), findings };
 }
 
 function skillFolders(
@@ -81,27 +81,35 @@ function skillFolders(
   });
 }
 
-function readSkill({ fields, path, origin, tell, name: own, within = "" }: Definition): Skill | undefined {
+function readSkill({
+  fields,
+  path,
+  origin,
+  report,
+  name: folderName,
+  boundary = "",
+}: Definition): Skill | undefined {
   const name = textField(fields, "name");
   const description = textField(fields, "description");
-  if (name === undefined) return tell("fault", "names no skill: add name: to its front matter");
+  if (name === undefined) return report("fault", "names no skill: add name: to its front matter");
   if (name.length > MAX_NAME || !NAME.test(name))
-    return tell(
+    return report(
       "fault",
       `is named ${JSON.stringify(name.slice(0, 80))}: use lower-case letters, digits and single dashes, at most ${MAX_NAME}`,
     );
   if (description === undefined)
-    return tell("fault", `the skill ${name} has no description: say when to use it`);
-  if (own !== name) tell("note", `the skill is named ${name} and its folder ${own}: give both one name`);
+    return report("fault", `the skill ${name} has no description: say when to use it`);
+  if (folderName !== name)
+    report("note", `the skill is named ${name} and its folder ${folderName}: give both one name`);
   if (description.length > MAX_DESCRIPTION)
-    tell("note", `the description is cut at ${MAX_DESCRIPTION} characters`);
+    report("note", `the description is cut at ${MAX_DESCRIPTION} characters`);
   return {
     name,
     description: description.slice(0, MAX_DESCRIPTION).toWellFormed(),
     forModel: field(fields, "disable-model-invocation")?.value !== true,
     origin,
     path,
-    folder: within,
+    folder: boundary,
   };
 }
 
@@ -110,7 +118,6 @@ interface SkillScripts {
   readonly isTrusted: boolean;
 }
 
-/** Checks the current scripts of a skill. A project's scripts must be trusted. */
 export async function skillScripts(skill: Skill, isTrusted: IsTrusted): Promise<SkillScripts> {
   const files = skillFiles(skill.folder);
   const { scripts } = files;

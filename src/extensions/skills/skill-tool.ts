@@ -1,7 +1,7 @@
 import { didYouMean, truncateMiddle } from "../../core/base/text.ts";
 import { defineTool, type Tool, type ToolResult } from "../../core/tool/tool.ts";
 import { errorResult } from "../../core/tool/tool-output.ts";
-import { offeredList } from "../markdown/fields.ts";
+import { itemList } from "../markdown/fields.ts";
 import { parseMarkdown } from "../markdown/front-matter.ts";
 import { type IsTrusted, trustsNoProject } from "../markdown/origin.ts";
 import { readTextFile } from "../markdown/read-text-file.ts";
@@ -34,7 +34,7 @@ export function createSkillTool(skills: readonly Skill[], options: SkillToolOpti
   const { isTrusted = trustsNoProject } = options;
   return defineTool({
     name: "skill",
-    description: `Load a skill, instructions for a kind of task, before such a task.\n${offeredList(offered, "skill", "name", MAX_LIST_CHARS)}`,
+    description: `Load a skill, instructions for a kind of task, before such a task.\n${itemList(offered, "skill", "name", MAX_LIST_CHARS)}`,
     parameters: {
       type: "object",
       properties: { name: { type: "string" }, arguments: { type: "string" } },
@@ -47,7 +47,6 @@ export function createSkillTool(skills: readonly Skill[], options: SkillToolOpti
   });
 }
 
-/** The text of the named skill and the list of its files, as the `skill` tool returns them. */
 export async function loadSkill(
   input: SkillInput,
   skills: readonly Skill[],
@@ -76,7 +75,7 @@ export async function loadSkill(
   };
 }
 
-/** Inserts the arguments literally, or appends them if the text has no place for them. */
+/** Appends the arguments if the text has no `$ARGUMENTS`. */
 function withArguments(body: string, given: string): string {
   if (body.includes("$ARGUMENTS")) return body.replaceAll("$ARGUMENTS", () => given);
   return given.trim() === "" ? body : `${body}\n\nArguments: ${given}`;

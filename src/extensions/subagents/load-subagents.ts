@@ -2,7 +2,7 @@ import { basename, join } from "node:path";
 import { defined } from "../../core/base/json.ts";
 import { EFFORTS } from "../../core/model/model.ts";
 import type { Tool } from "../../core/tool/tool.ts";
-import { field, modelField, namesIn, switchedOff, textField } from "../markdown/fields.ts";
+import { disabledNames, field, modelField, namesIn, textField } from "../markdown/fields.ts";
 import {
   type Definition,
   type DefinitionFile,
@@ -41,21 +41,21 @@ export async function loadSubagents({
   tools,
   isTrusted = trustsNoProject,
 }: LoadSubagentsOptions): Promise<LoadedSubagents> {
-  const { things, findings } = await loadDefinitions(folders, {
+  const { definitions, findings } = await loadDefinitions(folders, {
     maxBytes: MAX_BYTES,
     title: (name) => `subagent ${name}`,
     files: definitionFiles,
     read: (definition) => readSubagent(definition, tools, isTrusted),
   });
   const isBuiltIn = (name: string) => BUILT_IN_SUBAGENTS.some((each) => each.name === name);
-  for (const { name, path, origin, trusted } of things) {
+  for (const { name, path, origin, trusted } of definitions) {
     if (!isBuiltIn(name)) continue;
-    const isTaken = origin === "project" && trusted !== true;
+    const isReplaced = origin === "project" && trusted !== true;
     const message = `takes the place of the built-in subagent ${name}`;
-    findings.push({ path, level: isTaken ? "fault" : "note", message });
+    findings.push({ path, level: isReplaced ? "fault" : "note", message });
   }
-  const names = new Set(things.map(({ name }) => name));
-  return { agents: [...BUILT_IN_SUBAGENTS.filter(({ name }) => !names.has(name)), ...things], findings };
+  const names = new Set(definitions.map(({ name }) => name));
+  return { agents: [...BUILT_IN_SUBAGENTS.filter(({ name }) => !names.has(name)), ...definitions], findings };
 }
 
 function definitionFiles({ path }: SourceFolder, findings: Finding[]): readonly DefinitionFile[] {
@@ -72,33 +72,33 @@ async function readSubagent(
   tools: readonly Tool[],
   isTrusted: IsTrusted,
 ): Promise<FileSubagent | undefined> {
-  const { origin, path, tell } = definition;
+  const { origin, path, report } = definition;
   const subagent = readFields(definition, tools);
   if (subagent === undefined) return undefined;
   const { name } = subagent;
   const loaded = { ...subagent, origin, path };
-  const acting = actingTools(subagent, tools);
-  if (origin !== "project" || (acting.length === 0 && subagent.model === undefined)) return loaded;
+  const actingNames = actingTools(subagent, tools);
+  if (origin !== "project" || (actingNames.length === 0 && subagent.model === undefined)) return loaded;
   if (await isTrusted(trustItemOf(definition, "subagent", name))) return { ...loaded, trusted: true };
   // A project must not decide where the conversation is sent.
-  const { model, ...atHome } = loaded;
+  const { model, ...withoutModel } = loaded;
   if (model !== undefined)
-    tell("note", `the subagent ${name} gets the model of the run: what this project brings is not trusted`);
-  if (acting.length === 0) return { ...atHome, trusted: false };
+    report("note", `the subagent ${name} gets the model of the run: what this project brings is not trusted`);
+  if (actingNames.length === 0) return { ...withoutModel, trusted: false };
   if (!tools.some((tool) => tool.readOnly === true && isGiven(tool, subagent)))
-    return tell(
+    return report(
       "fault",
-      `the subagent ${name} is left out: all its tools act (${acting.join(", ")}), and what this project brings is not trusted`,
+      `the subagent ${name} is left out: all its tools act (${actingNames.join(", ")}), and what this project brings is not trusted`,
     );
-  tell("note", `the subagent ${name} only reads: what this project brings is not trusted`);
-  return { ...atHome, readOnly: true, trusted: false };
+  report("note", `the subagent ${name} only reads: what this project brings is not trusted`);
+  return { ...withoutModel, readOnly: true, trusted: false };
 }
 
 function actingTools(subagent: Subagent, tools: readonly Tool[]): readonly string[] {
   if (subagent.readOnly === true) return [];
   const known = tools.filter((tool) => tool.readOnly !== true && isGiven(tool, subagent));
   const names = known.map(({ name }) => name);
-  // Tools of servers that are not connected yet may do anything.
+  // Tools of servers not yet connected may do anything.
   const later = (subagent.tools ?? []).filter((name) => typeof name === "string" && name.startsWith("mcp__"));
   return [...names, ...later.map(String)];
 }
@@ -112,8 +112,8 @@ function isGiven({ name }: Tool, { tools, disallowedTools = [] }: Subagent): boo
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const MAX_DESCRIPTION = 1_024;
 const MAX_ITERATIONS = 200;
-/** Fields that have an effect in other agents but none here. */
-const WITHOUT_EFFECT = ["hooks", "mcpServers", "permission", "skills", "background", "isolation"] as const;
+/** Fields that other agents use. */
+const IGNORED_FIELDS = ["hooks", "mcpServers", "permission", "skills", "background", "isolation"] as const;
 
 /**
  * Parses a subagent from its Markdown definition: front matter fields (`name`, `description`, `tools`,
@@ -121,26 +121,26 @@ const WITHOUT_EFFECT = ["hooks", "mcpServers", "permission", "skills", "backgrou
  * Fields of other agents are tolerated.
  */
 function readFields(
-  { fields, body, tell, name: fileName }: Definition,
+  { fields, body, report, name: fileName }: Definition,
   tools: readonly Tool[],
 ): Subagent | undefined {
-  const note = (message: string): undefined => tell("note", message);
+  const note = (message: string): undefined => report("note", message);
   const name = textField(fields, "name") ?? fileName;
   if (!NAME.test(name))
-    return tell(
+    return report(
       "fault",
       `is named ${JSON.stringify(name.slice(0, 80))}: use letters, digits, - and _, at most 64`,
     );
   const description = textField(fields, "description");
   if (description === undefined)
-    return tell("fault", `the subagent ${name} has no description: say what to use it for`);
+    return report("fault", `the subagent ${name} has no description: say what to use it for`);
   if (body.trim() === "")
-    return tell("fault", `the subagent ${name} has no instructions behind its front matter`);
+    return report("fault", `the subagent ${name} has no instructions behind its front matter`);
   const toolFields = readTools(fields, tools);
-  if ("fault" in toolFields) return tell("fault", `the subagent ${name} ${toolFields.fault}`);
+  if ("fault" in toolFields) return report("fault", `the subagent ${name} ${toolFields.fault}`);
   const { unknown, ...given } = toolFields;
   unknown.forEach(note);
-  for (const each of WITHOUT_EFFECT)
+  for (const each of IGNORED_FIELDS)
     if (field(fields, each) !== undefined) note(`the field ${each} has no effect`);
   return {
     name,
@@ -163,12 +163,12 @@ function readTools(
   known: readonly Tool[],
 ): ToolFields | { readonly fault: string } {
   const given = field(fields, "tools")?.value;
-  const off = switchedOff(given) ?? [];
+  const off = disabledNames(given) ?? [];
   const forbidden = namesIn(field(fields, "disallowedTools", "disallowed-tools")?.value ?? []);
   if (forbidden === undefined) return { fault: "has disallowedTools that are not a list of names" };
   const disallowed = namedTools([...forbidden.map(withoutPattern), ...off], known).names;
   const without = disallowed.length === 0 ? {} : { disallowedTools: disallowed };
-  if (given === undefined || given === "*" || given === "all" || switchedOff(given) !== undefined)
+  if (given === undefined || given === "*" || given === "all" || disabledNames(given) !== undefined)
     return { ...without, unknown: [] };
   const list = namesIn(given);
   if (list === undefined) return { fault: "has tools that are not a list of names" };
@@ -178,7 +178,7 @@ function readTools(
   return { ...without, tools: names, unknown };
 }
 
-/** A name without its pattern: a subagent gets whole tools, and forbidding a part forbids all of it. */
+/** A subagent gets whole tools, and forbidding a part forbids all of it. */
 function withoutPattern(name: string): string {
   const bracket = name.indexOf("(");
   return bracket === -1 ? name : name.slice(0, bracket);

@@ -12,7 +12,7 @@ import {
   type ToolResult,
 } from "../../core/tool/tool.ts";
 import { errorResult } from "../../core/tool/tool-output.ts";
-import { offeredList } from "../markdown/fields.ts";
+import { itemList } from "../markdown/fields.ts";
 import type { Origin } from "../markdown/origin.ts";
 
 /** An agent for a kind of task, as data: it runs when the `task` tool is called with its name. */
@@ -48,7 +48,7 @@ export interface LoadedSubagent extends Subagent {
   readonly trusted?: boolean;
 }
 
-const READING = ["read", "glob", "grep"] as const;
+const READ_TOOLS = ["read", "glob", "grep"] as const;
 
 /** The subagents that always exist, unless others of the same name replace them. */
 export const BUILT_IN_SUBAGENTS: readonly LoadedSubagent[] = [
@@ -57,7 +57,7 @@ export const BUILT_IN_SUBAGENTS: readonly LoadedSubagent[] = [
     description: "finds things; reads only",
     systemPrompt:
       "You search a code base. Start broad with glob and grep, then read what matters, several files at once. Report what was asked for with the places where it stands, and say what you looked for in vain.",
-    tools: READING,
+    tools: READ_TOOLS,
     readOnly: true,
     maxIterations: 10,
     origin: "builtin",
@@ -67,7 +67,7 @@ export const BUILT_IN_SUBAGENTS: readonly LoadedSubagent[] = [
     description: "plans a change; reads only",
     systemPrompt:
       "You plan changes to a code base and change nothing. Read what the task touches first. Report a numbered plan: each step with the files and functions it changes, how to check it, and what is risky or open.",
-    tools: READING,
+    tools: READ_TOOLS,
     readOnly: true,
     maxIterations: 15,
     origin: "builtin",
@@ -128,12 +128,12 @@ export interface TaskInput {
  * `invalid_argument` for no subagents, duplicate names or an invalid limit.
  */
 export function createTaskTool(options: TaskToolOptions = {}): Tool {
-  const agents = byName(options.agents ?? BUILT_IN_SUBAGENTS);
+  const agents = indexByName(options.agents ?? BUILT_IN_SUBAGENTS);
   assertCount("maxDepth", options.maxDepth ?? DEFAULT_MAX_DEPTH, 1);
   assertCount("maxReportChars", options.maxReportChars ?? DEFAULT_REPORT_CHARS, 1);
   return defineTool({
     name: "task",
-    description: `Has a subagent do a part of the work and report. It sees only the prompt: say what to do, what you know, what to report.\n${offeredList([...agents.values()], "task", "agent", MAX_LIST_CHARS)}`,
+    description: `Has a subagent do a part of the work and report. It sees only the prompt: say what to do, what you know, what to report.\n${itemList([...agents.values()], "task", "agent", MAX_LIST_CHARS)}`,
     parameters: {
       type: "object",
       properties: { agent: { type: "string" }, prompt: { type: "string" } },
@@ -145,20 +145,20 @@ export function createTaskTool(options: TaskToolOptions = {}): Tool {
     changesFiles: false,
     abortGraceMs: ABORT_GRACE_MS,
     access: ({ agent }: TaskInput) => {
-      const asked = agents.get(agent);
-      if (asked === undefined) return "none";
-      return asked.readOnly === true ? "read_all" : "exclusive";
+      const subagent = agents.get(agent);
+      if (subagent === undefined) return "none";
+      return subagent.readOnly === true ? "read_all" : "exclusive";
     },
     execute: ({ agent, prompt }: TaskInput, context) => {
-      const asked = agents.get(agent);
-      if (asked === undefined) return unknownAgent(agent, agents);
+      const subagent = agents.get(agent);
+      if (subagent === undefined) return unknownAgentResult(agent, agents);
       if (prompt.trim() === "") return errorResult("prompt is empty: say what the subagent is to do.");
-      return runTask({ agent: asked, prompt }, context, options);
+      return runTask({ agent: subagent, prompt }, context, options);
     },
   });
 }
 
-function byName(agents: readonly Subagent[]): ReadonlyMap<string, Subagent> {
+function indexByName(agents: readonly Subagent[]): ReadonlyMap<string, Subagent> {
   const map = new Map<string, Subagent>();
   for (const agent of agents) {
     const { name, description, systemPrompt } = agent;
@@ -185,11 +185,13 @@ async function runTask(
   if (named && tools.length === 0)
     return errorResult(`The subagent ${agent.name} has none of its tools here: use another one.`);
   const model = await modelOf(agent, options);
-  const around = surroundings?.(agent) ?? "";
+  const surroundingsText = surroundings?.(agent) ?? "";
   const task: SubagentTask = {
     agent: agent.name,
     prompt,
-    systemPrompt: [agent.systemPrompt, REPORT_RULE, around].filter((part) => part !== "").join("\n\n"),
+    systemPrompt: [agent.systemPrompt, REPORT_RULE, surroundingsText]
+      .filter((part) => part !== "")
+      .join("\n\n"),
     tools,
     ...defined({ model, effort: agent.effort }),
     maxIterations: agent.maxIterations ?? DEFAULT_MAX_ITERATIONS,
@@ -221,7 +223,7 @@ async function modelOf({ name, model }: Subagent, { models }: TaskToolOptions): 
   return models(model);
 }
 
-function unknownAgent(wanted: string, agents: ReadonlyMap<string, Subagent>): ToolResult {
+function unknownAgentResult(wanted: string, agents: ReadonlyMap<string, Subagent>): ToolResult {
   const names = [...agents.keys()];
   const hint = didYouMean(wanted, names);
   return errorResult(
@@ -235,7 +237,7 @@ function taskReport(agent: string, outcome: SubagentOutcome, maxChars: number): 
   const requests = counted(iterations, "request");
   const calls = counted(toolCalls, "tool call");
   const shown = truncateMiddle(text.trim(), maxChars);
-  const facts = `[${agent}: ${requests}, ${calls}, ${usage.inputTokens} tokens in, ${usage.outputTokens} out, ${money(cost)}, ${seconds(durationMs)}]`;
+  const facts = `[${agent}: ${requests}, ${calls}, ${usage.inputTokens} tokens in, ${usage.outputTokens} out, ${formatCost(cost)}, ${formatSeconds(durationMs)}]`;
   const extra = {
     // The same task with the same report is a repetition, however long it took.
     essence: `${stopReason} ${shown}`,
@@ -273,33 +275,33 @@ const REMARKS: { readonly [reason in SubagentOutcome["stopReason"]]?: string } =
 };
 
 function failureOf({ stopReason, limit, error, detail }: SubagentOutcome): string | undefined {
-  if (stopReason === "error") return `failed: ${withoutStop(error?.message ?? "for an unknown reason")}`;
+  if (stopReason === "error") return `failed: ${withoutPeriod(error?.message ?? "for an unknown reason")}`;
   const failure = FAILURES[stopReason];
   const more = detail ?? limit;
-  return failure === undefined || more === undefined ? failure : `${failure} (${withoutStop(more)})`;
+  return failure === undefined || more === undefined ? failure : `${failure} (${withoutPeriod(more)})`;
 }
 
-const WAITS = "was stopped: it needs an answer that can only be given to the agent itself";
+const NEEDS_ANSWER = "was stopped: it needs an answer that can only be given to the agent itself";
 
 const FAILURES: { readonly [reason in SubagentOutcome["stopReason"]]?: string } = {
   budget: "was stopped: the budget of the run is used up",
   aborted: "was stopped with the run",
   denied: "was stopped: the user refused one of its calls and wanted it to end",
-  awaiting_approval: WAITS,
-  awaiting_external: WAITS,
+  awaiting_approval: NEEDS_ANSWER,
+  awaiting_external: NEEDS_ANSWER,
   refusal: "was refused by its model",
   loop_detected: "was stopped: it repeated itself without getting anywhere",
 };
 
-function withoutStop(sentence: string): string {
+function withoutPeriod(sentence: string): string {
   return sentence.replace(/\.$/, "");
 }
 
-function money(cost: number | undefined): string {
+function formatCost(cost: number | undefined): string {
   return cost === undefined ? "cost unknown" : `$${cost.toFixed(4)}`;
 }
 
-function seconds(milliseconds: number): string {
+function formatSeconds(milliseconds: number): string {
   return `${(milliseconds / 1_000).toFixed(1)} s`;
 }
 

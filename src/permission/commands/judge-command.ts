@@ -1,19 +1,20 @@
 import { parse } from "unbash";
 import { hiddenCharacter } from "../../core/base/hidden-characters.ts";
+import type { CommandPlacement } from "../../system/command-sandbox.ts";
 import { secretInWord } from "../built-in-rules.ts";
 import { fold, lastPart, matchesText, wordSet } from "../match-text.ts";
 import type { PathSpace } from "../path-space.ts";
-import { type Placement, placementOf } from "../permission-mode.ts";
+import { placementOf } from "../permission-mode.ts";
 import { type OriginRule, ruleText } from "../rule.ts";
 import {
-  BYPASSED,
-  byRule,
+  BYPASS_VERDICT,
   type JudgedCall,
-  noRule,
-  notJudged,
+  noRuleVerdict,
+  oneLine,
   planDenial,
+  ruleVerdict,
   secretVerdict,
-  shown,
+  unjudgedVerdict,
   type Verdict,
 } from "../verdict.ts";
 import { commandText, type PlainCommand, readPlainLine } from "./plain-line.ts";
@@ -35,23 +36,23 @@ export function judgeCommand(judged: JudgedCall, command: string): Verdict {
   return { ...decide({ ...judged, command, access }, placement), runs: placement.runs };
 }
 
-function decide(call: CommandCall, { runs, readOnly }: Placement): Verdict {
+function decide(call: CommandCall, { runs, readOnly }: CommandPlacement): Verdict {
   const { command, access, mode } = call;
   const found = commandsIn(command);
   const denied = refusal("deny", call, found);
   if (denied?.decision === "deny") return denied;
-  const kept = access === "full" ? deniedOutside(call) : undefined;
-  if (kept !== undefined) return kept;
-  const asked = denied ?? refusal("ask", call, found);
-  const question = asked ?? (mode === "bypassPermissions" ? BYPASSED : secretIn(call, found));
-  if (mode === "plan" && !readOnly) return lookingOnly(call, question);
+  const denial = access === "full" ? outsideDenial(call) : undefined;
+  if (denial !== undefined) return denial;
+  const askVerdict = denied ?? refusal("ask", call, found);
+  const question = askVerdict ?? (mode === "bypassPermissions" ? BYPASS_VERDICT : secretIn(call, found));
+  if (mode === "plan" && !readOnly) return judgeInPlanMode(call, question);
   if (question !== undefined) return question;
   if (runs === "inside" && (mode === "auto" || mode === "plan"))
     return { decision: "allow", reason: `It runs in the sandbox${readOnly ? ", read-only" : ""}.` };
-  return withReach(judgeOutside(call), access);
+  return withAccessNote(judgeOutside(call), access);
 }
 
-function deniedOutside({ command, mode, sandbox }: CommandCall): Verdict | undefined {
+function outsideDenial({ command, mode, sandbox }: CommandCall): Verdict | undefined {
   if (mode === "plan") return planDenial(command);
   if (sandbox !== "only") return undefined;
   const reason =
@@ -59,37 +60,37 @@ function deniedOutside({ command, mode, sandbox }: CommandCall): Verdict | undef
   return { decision: "deny", rule: "sandbox: on", reason, code: "deny_rule" };
 }
 
-function lookingOnly(call: CommandCall, question: Verdict | undefined): Verdict {
+function judgeInPlanMode(call: CommandCall, question: Verdict | undefined): Verdict {
   const looking = judgeOutside(call);
   if (looking.decision !== "allow") return planDenial(looking.part ?? call.command);
   return question ?? looking;
 }
 
-function withReach(verdict: Verdict, access: CommandCall["access"]): Verdict {
+function withAccessNote(verdict: Verdict, access: CommandCall["access"]): Verdict {
   if (verdict.decision !== "ask" || access === undefined) return verdict;
   const wants = access === "network" ? "for the network" : "to run outside the sandbox";
   return { ...verdict, reason: `${verdict.reason} It asks ${wants}.` };
 }
 
-/** The deny or ask rule that matches a command in the line; a question if such rules cannot be applied. */
+/** The matching deny or ask rule; a question if such rules cannot be applied. */
 function refusal(
   action: "deny" | "ask",
   { command, rules, space }: CommandCall,
   found: FoundCommands | undefined,
 ): Verdict | undefined {
-  const own = rules.forTool(action, TOOL);
+  const own = rules.rulesForTool(action, TOOL);
   const whole = own.find(({ pattern }) => pattern === undefined || pattern === command.trim());
-  if (whole !== undefined) return byRule(whole, command);
+  if (whole !== undefined) return ruleVerdict(whole, command);
   if (own.length === 0) return undefined;
   if (found === undefined) {
     const reason = "The command is too long or nested too deeply to be read.";
-    return { ...notJudged(reason, command), isFirm: true };
+    return { ...unjudgedVerdict(reason, command), isFirm: true };
   }
   const spelled = space.ignoreCase ? fold : (text: string): string => text;
   for (const [name = "", ...args] of found.commands) {
     for (const text of [name, lastPart(name)].map((each) => [each, ...args].join(" "))) {
       const rule = own.find(({ pattern = "" }) => matchesText(spelled(pattern), spelled(text)));
-      if (rule !== undefined) return byRule(rule, text);
+      if (rule !== undefined) return ruleVerdict(rule, text);
     }
   }
   return undefined;
@@ -99,7 +100,7 @@ function secretIn({ command, defaults }: CommandCall, found: FoundCommands | und
   if (!defaults) return undefined;
   const { commands = [[command]], files = [] } = found ?? {};
   for (const words of [...commands, ...files.map((file) => [file])]) {
-    const pattern = placesIn(words)
+    const pattern = pathWordsIn(words)
       .map(secretInWord)
       .find((each) => each !== undefined);
     if (pattern !== undefined)
@@ -108,13 +109,13 @@ function secretIn({ command, defaults }: CommandCall, found: FoundCommands | und
   return undefined;
 }
 
-const PRINTING = wordSet("echo printf");
-const SCRIPTED = wordSet("awk egrep fgrep grep jq rg sed");
+const PRINT_PROGRAMS = wordSet("echo printf");
+const SCRIPT_PROGRAMS = wordSet("awk egrep fgrep grep jq rg sed");
 
-function placesIn(words: readonly string[]): readonly string[] {
+function pathWordsIn(words: readonly string[]): readonly string[] {
   const program = lastPart(words[0] ?? "");
-  if (PRINTING.has(program)) return [];
-  if (!SCRIPTED.has(program)) return words;
+  if (PRINT_PROGRAMS.has(program)) return [];
+  if (!SCRIPT_PROGRAMS.has(program)) return words;
   const script = words.findIndex((word, index) => index > 0 && !word.startsWith("-"));
   return words.filter((_, index) => index !== script);
 }
@@ -123,25 +124,25 @@ function judgeOutside(call: CommandCall): Verdict {
   const { command, mode, rules } = call;
   const hidden = hiddenCharacter(command);
   if (hidden !== undefined)
-    return notJudged(`The command has a character in it that does not show (${hidden}).`, command);
+    return unjudgedVerdict(`The command has a character in it that does not show (${hidden}).`, command);
   // No rule lets a command change anything in plan mode.
-  const allowing = mode === "plan" ? [] : rules.forTool("allow", TOOL);
+  const allowing = mode === "plan" ? [] : rules.rulesForTool("allow", TOOL);
   const whole = allowing.find(({ pattern }) => pattern === undefined);
-  if (whole !== undefined) return byRule(whole, command);
+  if (whole !== undefined) return ruleVerdict(whole, command);
   const line = readPlainLine(command);
   if ("problem" in line)
-    return notJudged(`No rule for single commands covers the line: ${line.problem}.`, command);
+    return unjudgedVerdict(`No rule for single commands covers the line: ${line.problem}.`, command);
   const exact = allowing.find(({ pattern = "" }) => pattern === command.trim() && !pattern.includes("*"));
-  if (exact !== undefined) return byRule(exact, command);
+  if (exact !== undefined) return ruleVerdict(exact, command);
   const looking = lookingCommands(line.commands, call);
   const verdicts = line.commands.map((each) => {
     const rule = allowing.find(({ pattern = "" }) => coversCommand(pattern, each));
-    if (rule !== undefined) return byRule(rule, commandText(each));
+    if (rule !== undefined) return ruleVerdict(rule, commandText(each));
     return looking.has(each) ? looksVerdict(each) : undefined;
   });
   const open = line.commands.filter((_, index) => verdicts[index] === undefined);
   const [first] = open;
-  if (first !== undefined) return uncovered(first, open, { command, allowing });
+  if (first !== undefined) return uncoveredVerdict(first, open, { command, allowing });
   const [only, ...others] = verdicts;
   if (only !== undefined && others.length === 0) return only;
   const looks = verdicts.every((verdict) => verdict?.looks === true) ? ({ looks: true } as const) : {};
@@ -151,7 +152,7 @@ function judgeOutside(call: CommandCall): Verdict {
 function looksVerdict(command: PlainCommand): Verdict {
   const part = commandText(command);
   const rule = `built-in: ${command.words[0].text}`;
-  const reason = `${shown(part)} only looks at the workspace.`;
+  const reason = `${oneLine(part)} only looks at the workspace.`;
   return { decision: "allow", part, rule, reason, code: "allow_rule", looks: true };
 }
 
@@ -172,7 +173,7 @@ function lookingCommands(
   const isSure = commands.every(({ joiner }) => joiner !== ";" && joiner !== "||");
   let folders = [space];
   for (const [index, command] of commands.entries()) {
-    const moved = folders.flatMap((folder) => movedBy(command, folder) ?? []);
+    const moved = folders.flatMap((folder) => cdTarget(command, folder) ?? []);
     // In a pipeline it changes the folder of a subshell.
     const isPiped = command.joiner === "|" || commands[index + 1]?.joiner === "|";
     if (moved.length === folders.length) {
@@ -186,42 +187,42 @@ function lookingCommands(
 }
 
 /** The target of a `cd` to a literal folder in the workspace; a link there would make its `..` ambiguous. */
-function movedBy({ words: [name, target, ...more] }: PlainCommand, space: PathSpace): PathSpace | undefined {
+function cdTarget({ words: [name, target, ...more] }: PlainCommand, space: PathSpace): PathSpace | undefined {
   if (name.text !== "cd" || target === undefined || more.length > 0) return undefined;
   const { text, isGlob, isHome } = target;
   if (isGlob || text === "" || text.startsWith("-")) return undefined;
   const folder = isHome || !text.startsWith("~") ? text : `./${text}`;
-  const { written, resolved, odd } = space.from(space.place).path(folder);
-  const isSure = odd === undefined && written[0] === resolved && space.isInside(resolved);
-  return isSure ? space.from(resolved) : undefined;
+  const { written, resolved, oddity } = space.withCwd(space.cwd).resolve(folder);
+  const isSure = oddity === undefined && written[0] === resolved && space.isInside(resolved);
+  return isSure ? space.withCwd(resolved) : undefined;
 }
 
-function uncovered(
+function uncoveredVerdict(
   first: PlainCommand,
   open: readonly PlainCommand[],
   { command, allowing }: { readonly command: string; readonly allowing: readonly OriginRule[] },
 ): Verdict {
   const text = commandText(first);
   const [option] = harmfulWords(first.words);
-  const nearly = option && allowing.find(({ pattern = "" }) => matchesText(pattern, text));
-  const why = nearly
-    ? `the * of ${shown(ruleText(nearly))} does not cover ${shown(option?.text ?? "")}`
+  const matchingRule = option && allowing.find(({ pattern = "" }) => matchesText(pattern, text));
+  const why = matchingRule
+    ? `the * of ${oneLine(ruleText(matchingRule))} does not cover ${oneLine(option?.text ?? "")}`
     : "no rule allows it";
-  const others = open.slice(1).map((each) => shown(commandText(each)));
+  const others = open.slice(1).map((each) => oneLine(commandText(each)));
   const more = others.length === 0 ? "" : ` Not allowed either: ${others.join("; ")}.`;
-  const pattern = offeredPattern(command.trim(), open);
+  const pattern = suggestedPattern(command.trim(), open);
   const suggestion = pattern === undefined ? undefined : ruleText({ tool: TOOL, pattern });
-  return noRule(`${shown(text)}: ${why}.${more}`, text, suggestion);
+  return noRuleVerdict(`${oneLine(text)}: ${why}.${more}`, text, suggestion);
 }
 
 /** Programs with sub-commands: a rule for one may leave the rest open. */
 const WITH_SUB_COMMANDS = wordSet(`
   apt apt-get brew bun bundle cargo composer deno dnf docker dotnet flutter gem gh git go gradle helm
   kubectl mix mvn nix npm pip pip3 pnpm podman poetry rustup swift systemctl terraform uv yarn`);
-const HANDING_ON = wordSet("run exec compose dlx x");
+const FORWARDING_SUB_COMMANDS = wordSet("run exec compose dlx x");
 
 /** Program and sub-command if that covers all `open` commands, else the line unless it contains a star. */
-function offeredPattern(line: string, open: readonly PlainCommand[]): string | undefined {
+function suggestedPattern(line: string, open: readonly PlainCommand[]): string | undefined {
   const [first] = open;
   const pattern = first === undefined ? undefined : subCommandPattern(first);
   if (pattern !== undefined && open.every((command) => coversCommand(pattern, command))) return pattern;
@@ -230,7 +231,7 @@ function offeredPattern(line: string, open: readonly PlainCommand[]): string | u
 
 function subCommandPattern({ words }: PlainCommand): string | undefined {
   const [program = "", sub = "", next = ""] = words.map(({ text }) => text);
-  const named = HANDING_ON.has(sub) ? [sub, next] : [sub];
+  const named = FORWARDING_SUB_COMMANDS.has(sub) ? [sub, next] : [sub];
   const isKnown = WITH_SUB_COMMANDS.has(program) && named.every((word) => SUB_COMMAND.test(word));
   return isKnown ? `${program} ${named.join(" ")}*` : undefined;
 }
@@ -254,9 +255,9 @@ const MAX_SCRIPTS = 8;
 function commandsIn(line: string): FoundCommands | undefined {
   const found: FoundCommands = { commands: [], files: [], length: 0 };
   try {
-    return read(line, found, 0) ? found : undefined;
+    return collectCommands(line, found, 0) ? found : undefined;
   } catch {
-    // The parser gives up on input that is too complex for it.
+    // The input is too complex for the parser.
     return undefined;
   }
 }
@@ -266,14 +267,14 @@ const WRAPPERS = wordSet(`
   toybox chroot unshare nsenter flock ssh strace ltrace watch caffeinate pkexec systemd-run npx bunx
   parallel`);
 /** Wrappers whose first operand is not the command. */
-const TAKING_OPERAND = new Set(["ssh", "flock", "chroot", "taskset"]);
+const WRAPPERS_WITH_OPERAND = new Set(["ssh", "flock", "chroot", "taskset"]);
 /** Programs that run an argument, or all of them together, as a shell line. */
 const SHELLS = wordSet("bash sh dash zsh ksh ash fish su runuser script source");
-const JOINING = wordSet("eval ssh watch parallel");
+const JOINING_PROGRAMS = wordSet("eval ssh watch parallel");
 const FINDERS = new Set(["find", "fd"]);
-const RUNS_NEXT = /^-(?:exec|execdir|ok|okdir|-exec|-exec-batch|x|X)$/;
+const EXEC_OPTION = /^-(?:exec|execdir|ok|okdir|-exec|-exec-batch|x|X)$/;
 
-function read(line: string, found: FoundCommands, depth: number): boolean {
+function collectCommands(line: string, found: FoundCommands, depth: number): boolean {
   found.length += line.length;
   if (found.length > MAX_LENGTH || depth > MAX_SCRIPTS || isNestedDeeply(line)) return false;
   for (const node of nodesOf(parse(line))) {
@@ -292,20 +293,20 @@ function addCommand(words: readonly string[], found: FoundCommands, depth: numbe
   found.commands.push(words);
   const program = lastPart(name);
   const scripts = SHELLS.has(program) ? args.filter((arg) => !arg.startsWith("-")) : [];
-  if (JOINING.has(program)) scripts.push(args.join(" "));
-  if (!scripts.every((script) => read(script, found, depth + 1))) return false;
+  if (JOINING_PROGRAMS.has(program)) scripts.push(args.join(" "));
+  if (!scripts.every((script) => collectCommands(script, found, depth + 1))) return false;
   const starts = FINDERS.has(program)
-    ? args.flatMap((arg, index) => (RUNS_NEXT.test(arg) ? [index + 1] : []))
+    ? args.flatMap((arg, index) => (EXEC_OPTION.test(arg) ? [index + 1] : []))
     : WRAPPERS.has(program)
-      ? startsIn(program, args)
+      ? wrappedStarts(program, args)
       : [];
   return starts.every((start) => depth < MAX_SCRIPTS && addCommand(args.slice(start), found, depth + 1));
 }
 
 /** Where a wrapped command may begin: at the first operand, or the next if that may be a value. */
-function startsIn(program: string, args: readonly string[]): readonly number[] {
+function wrappedStarts(program: string, args: readonly string[]): readonly number[] {
   const starts: number[] = [];
-  let left = TAKING_OPERAND.has(program) ? 2 : 1;
+  let left = WRAPPERS_WITH_OPERAND.has(program) ? 2 : 1;
   for (const [index, arg] of args.entries()) {
     if (arg.startsWith("-") || /^(?:[\d.]+[smhd]?|\w+=.*|\{\})$/s.test(arg)) continue;
     starts.push(index);
@@ -317,7 +318,6 @@ function startsIn(program: string, args: readonly string[]): readonly number[] {
 
 type SyntaxNode = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** Properties that the parser computes on access. */
 const LAZY = ["parts", "script", "expression", "value", "index", "elements", "initialize", "test", "update"];
 
 function nodesOf(root: unknown): readonly SyntaxNode[] {
@@ -342,7 +342,6 @@ function isNode(value: unknown): value is SyntaxNode {
   return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
 }
 
-/** A word without its quotes; an assignment as written. */
 function textOf(node: unknown): string {
   if (!isNode(node)) return "";
   const value = node["value"];

@@ -53,7 +53,6 @@ export function readPlainLine(line: string): PlainLine {
   return problem === undefined ? { commands } : { problem };
 }
 
-/** A simple command in the form rules compare: its words, joined by single blanks. */
 export function commandText({ words }: Pick<PlainCommand, "words">): string {
   return words.map(({ text }) => text).join(" ");
 }

@@ -169,17 +169,18 @@ export function onlyLooks(words: readonly PlainWord[], space: PathSpace, rules: 
   const program = BY_NAME.get(isGit ? `git ${rest[0]?.text}` : name.text);
   const mayRead = (text: string): boolean => {
     if (text === "" || text === "/dev/null") return true;
-    const path = space.path(text);
-    const isInside = path.odd === undefined && space.isInside(path.resolved);
-    return isInside && !rules.speaksAgainst("read", path, space);
+    const path = space.resolve(text);
+    const isInside = path.oddity === undefined && space.isInside(path.resolved);
+    return isInside && !rules.hasRuleAgainst("read", path, space);
   };
   // Every path that a word may stand for has to be readable.
   const isReadable = (word: PlainWord): boolean => pathsOf(word).every(mayRead);
-  if (program === undefined || !keeps(program, isGit ? rest.slice(1) : rest, isReadable)) return false;
-  return !isGit || !hasOwnGitSettings(space.place);
+  if (program === undefined || !hasOnlyLookingWords(program, isGit ? rest.slice(1) : rest, isReadable))
+    return false;
+  return !isGit || !hasOwnGitSettings(space.cwd);
 }
 
-function keeps(
+function hasOnlyLookingWords(
   { name, takes, more }: LookingProgram,
   words: readonly PlainWord[],
   isReadable: (word: PlainWord) => boolean,
@@ -207,7 +208,6 @@ function pathsOf({ text, isGlob, isHome }: PlainWord): readonly string[] {
     return ["/"];
   const path = isGlob ? literal.slice(0, literal.lastIndexOf("/") + 1) : text;
   if (path.startsWith("~") && !isHome) return [`./${path}`];
-  // The value attached to an option.
   const isOption = path.startsWith("-");
   return isOption
     ? [path, path.replace(/^.*?=/, ""), path.replace(/^-+[\w-]*=?/, ""), path.slice(2)]

@@ -5,10 +5,10 @@ import { Socket } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { systemClock } from "../../core/base/async.ts";
+import type { SandboxCommand } from "../../system/command-sandbox.ts";
 import type { Environment } from "../../system/env.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
 import {
-  type CommandToConfine,
   foldersAround,
   type SandboxFolders,
   type SandboxLimits,
@@ -46,21 +46,25 @@ export async function linuxWall(
   programs: readonly string[],
 ): Promise<Wall> {
   const [bash = "", bwrap = "", nsenter = ""] = programs;
-  writeFileSync(join(folders.own, "gate"), GATE_SCRIPT, { mode: 0o600 });
+  writeFileSync(join(folders.wall, "gate"), GATE_SCRIPT, { mode: 0o600 });
   for (const network of [true, false])
     writeFileSync(filterFile(folders, network), syscallFilter(process.arch, { network }), { mode: 0o600 });
   // Inside only: bubblewrap itself may be started by a script.
-  const gate = ["--setenv", "BASH_ENV", join(folders.own, "gate"), "--seccomp", FILTER_DESCRIPTOR];
+  const gate = ["--setenv", "BASH_ENV", join(folders.wall, "gate"), "--seccomp", FILTER_DESCRIPTOR];
   const namespaces = await openNamespaces(bwrap, bash, limits.environment);
   const start: Wall["start"] = (command, steering) => {
     const { network } = command;
     const host = parseMounts(readFileSync("/proc/self/mountinfo", "utf8"));
     const planned = planMounts(limits, folders, command, steering, host);
     const args = [
-      ...(network ? [] : [...joining(namespaces), bwrap]),
+      ...(network ? [] : [...nsenterOptions(namespaces), bwrap]),
       ...`${ISOLATION} ${ROOT}`.split(" "),
       ...(process.getuid?.() === 0 ? FIXED_SETTINGS : []),
-      ...planned.flatMap(({ kind, source, at }) => [`--${kind}`, ...(kind === "tmpfs" ? [] : [source]), at]),
+      ...planned.flatMap(({ kind, source, target }) => [
+        `--${kind}`,
+        ...(kind === "tmpfs" ? [] : [source]),
+        target,
+      ]),
       ...gate,
       ...["--chdir", command.cwd, "--", bash, "-c"].concat(command.command),
     ];
@@ -75,20 +79,20 @@ export async function linuxWall(
       begin: async (child) => {
         isBegun = true;
         closeSync(filter);
-        await passGate(child, (table) => wrongMount(parseMounts(table), planned, host));
+        await passGate(child, (table) => mountProblem(parseMounts(table), planned, host));
         first = firstProcess(child);
       },
       ended: () => {
         if (!isBegun) closeSync(filter);
-        return gone(first);
+        return waitUntilGone(first);
       },
     };
   };
   return { start, close: () => namespaces.forEach(closeSync) };
 }
 
-function filterFile({ own }: SandboxFolders, network: boolean): string {
-  return join(own, network ? "filter-network" : "filter");
+function filterFile({ wall }: SandboxFolders, network: boolean): string {
+  return join(wall, network ? "filter-network" : "filter");
 }
 
 /** Lets a command begin if its mounts are right. Otherwise it is killed before anything has run. */
@@ -117,19 +121,18 @@ async function passGate(child: ChildProcess, wrong: (table: string) => string | 
   throw new Error(problem);
 }
 
-/** The outer id of the process with which all others of a command end; empty once it is over. */
+/** Its outer id. All other processes of a command end with it; empty once it is over. */
 function firstProcess({ pid }: ChildProcess): string | undefined {
   return kernelText(`/proc/${pid}/task/${pid}/children`).split(" ")[0];
 }
 
-/** It waits for all processes it ends, so those it started are gone when it is. */
-async function gone(pid: string | undefined): Promise<void> {
+/** When it is gone, so are the processes it started, as it waits for them. */
+async function waitUntilGone(pid: string | undefined): Promise<void> {
   // A zombie has ended, even if no parent reaps it.
   const isAlive = (): boolean => pid !== undefined && /\) [^ZX]/.test(kernelText(`/proc/${pid}/stat`));
   while (isAlive()) await systemClock.sleep(1);
 }
 
-/** The text of a kernel file; empty if there is none. */
 export function kernelText(path: string): string {
   try {
     return readFileSync(path, "utf8");
@@ -157,7 +160,7 @@ async function openNamespaces(bwrap: string, bash: string, env: Environment): Pr
 }
 
 /** The options of `nsenter`. Paths lead to our descriptors, so the command inherits none. */
-function joining([user, network]: Namespaces): readonly string[] {
+function nsenterOptions([user, network]: Namespaces): readonly string[] {
   const own = `/proc/${process.pid}/fd`;
   return [`--user=${own}/${user}`, `--net=${own}/${network}`, "--preserve-credentials", "--"];
 }
@@ -165,16 +168,15 @@ function joining([user, network]: Namespaces): readonly string[] {
 /** A line of a mount table, see proc_pid_mountinfo(5). */
 interface Mount {
   readonly device: string;
-  /** The mounted folder of the file system. */
   readonly root: string;
-  readonly at: string;
+  readonly target: string;
   readonly isWritable: boolean;
 }
 
 interface PlannedMount {
   readonly kind: "bind" | "ro-bind" | "tmpfs";
   readonly source: string;
-  readonly at: string;
+  readonly target: string;
 }
 
 /** Folders with system sockets, which a read-only mount does not close. */
@@ -187,57 +189,62 @@ const RESOLVER = "/etc/resolv.conf";
 function planMounts(
   limits: SandboxLimits,
   folders: SandboxFolders,
-  { network, readOnly }: Pick<Required<CommandToConfine>, "network" | "readOnly">,
+  { network, readOnly }: Pick<Required<SandboxCommand>, "network" | "readOnly">,
   steering: SteeringPaths,
   host: readonly Mount[],
 ): readonly PlannedMount[] {
   const hidden = [...SOCKET_FOLDERS, ...TEMPORARY].filter(isFolder);
-  const shown = [
+  const visiblePaths = [
     ...limits.programs,
     limits.home,
-    folders.own,
+    folders.wall,
     ...(readOnly ? limits.workspace : []),
     ...(network ? [RESOLVER] : []),
   ].map(realPath);
   const plan: PlannedMount[] = [
-    ...hidden.map((at) =>
-      TEMPORARY.includes(at) && !readOnly ? mount("bind", at, folders.temporary) : mount("tmpfs", at),
+    ...hidden.map((target) =>
+      TEMPORARY.includes(target) && !readOnly
+        ? mount("bind", target, folders.temporary)
+        : mount("tmpfs", target),
     ),
-    ...shown
+    ...visiblePaths
       .filter((path) => isWithin(path, ...hidden) && existsSync(path))
-      .map((at) => mount("ro-bind", at)),
-    ...(readOnly ? [] : openFolders(limits, folders, steering)),
+      .map((target) => mount("ro-bind", target)),
+    ...(readOnly ? [] : writableMounts(limits, folders, steering)),
   ];
   const isInSight = (path: string): boolean =>
     !isWithin(path, ...hidden) ||
-    plan.some(({ kind, at }) => kind !== "tmpfs" && !hidden.includes(at) && isWithin(path, at));
+    plan.some(({ kind, target }) => kind !== "tmpfs" && !hidden.includes(target) && isWithin(path, target));
   const keys = limits.unreadable.filter(existsSync).flatMap((path) => [path, ...otherPathsTo(path, host)]);
   const closed = [...listeningSockets(limits), ...keys]
     .filter(isInSight)
-    .map((at) => mount("ro-bind", at, isFolder(at) ? folders.closed : "/dev/null"));
-  return [...new Map([...plan, ...closed].map((each) => [each.at, each])).values()];
+    .map((target) => mount("ro-bind", target, isFolder(target) ? folders.closed : "/dev/null"));
+  return [...new Map([...plan, ...closed].map((each) => [each.target, each])).values()];
 }
 
-function mount(kind: PlannedMount["kind"], at: string, source = at): PlannedMount {
-  return { kind, source, at };
+function mount(kind: PlannedMount["kind"], target: string, source = target): PlannedMount {
+  return { kind, source, target };
 }
 
 /** The folders commands write to, and their unchanging contents; parents first. */
-function openFolders(
+function writableMounts(
   limits: SandboxLimits,
   folders: SandboxFolders,
   steering: SteeringPaths,
 ): readonly PlannedMount[] {
-  const kept = [...limits.protected, limits.stateFolder];
+  const readOnlyPaths = [...limits.protected, limits.stateFolder];
   const modes = new Map([
     ...[...limits.writable, folders.temporary, folders.cache].map((path) => [path, true] as const),
-    ...[...kept, ...steering.present.map(realPath)].map((path) => [path, false] as const),
+    ...[...readOnlyPaths, ...steering.present.map(realPath)].map((path) => [path, false] as const),
   ]);
-  const pins = new Set([...steering.pinned, ...kept.flatMap((path) => foldersAround(path, limits.writable))]);
+  const pins = new Set([
+    ...steering.pinned,
+    ...readOnlyPaths.flatMap((path) => foldersAround(path, limits.writable)),
+  ]);
   const plan: PlannedMount[] = [];
   for (const path of [...new Set([...modes.keys(), ...pins])].toSorted()) {
     const isOpen = modes.get(path) ?? true;
-    const isOpenAround = plan.findLast(({ at }) => isWithin(path, at))?.kind === "bind";
+    const isOpenAround = plan.findLast(({ target }) => isWithin(path, target))?.kind === "bind";
     // A mount inside one of the same kind adds nothing but another target for a swapped link.
     if ((pins.has(path) || isOpen !== isOpenAround) && existsSync(path))
       plan.push(mount(isOpen ? "bind" : "ro-bind", path));
@@ -269,75 +276,75 @@ const DEVICES = /^\/(?:null|zero|full|random|urandom|tty)$/;
 
 function parseMounts(text: string): readonly Mount[] {
   return text.split("\n").flatMap((line) => {
-    const [, , device = "", root = "", at = "", options] = line.split(" ");
+    const [, , device = "", root = "", target = "", options] = line.split(" ");
     if (options === undefined) return [];
-    return [{ device, root: decode(root), at: decode(at), isWritable: options.startsWith("rw") }];
+    return [
+      { device, root: decodeOctal(root), target: decodeOctal(target), isWritable: options.startsWith("rw") },
+    ];
   });
 }
 
-/** Decodes blanks and backslashes, which are written as octal numbers. */
-function decode(path: string): string {
+function decodeOctal(path: string): string {
   return path.replace(/\\([0-7]{3})/g, (_all, octal: string) =>
     String.fromCharCode(Number.parseInt(octal, 8)),
   );
 }
 
-/** Other paths to the same file or folder, through further mounts of its file system. */
 function otherPathsTo(path: string, mounts: readonly Mount[]): readonly string[] {
-  const place = placeOf(path, mounts);
+  const place = locationOf(path, mounts);
   return mounts
     .filter(({ device, root }) => device === place.device && isWithin(place.root, root))
-    .map(({ root, at }) => joined(at, below(place.root, root)))
+    .map(({ root, target }) => joinPaths(target, relativeTo(place.root, root)))
     .filter((other) => other !== path && existsSync(other));
 }
 
 /**
- * A fault in the mounts of a command. A writable one must be a new file system, a plain device or exactly the
- * folder that was planned: one swapped for a link while bubblewrap mounts leads elsewhere.
+ * A problem in the mounts of a command. A writable one must be a new file system, a plain device or exactly
+ * the planned folder: one swapped for a link while bubblewrap mounts leads elsewhere.
  */
-function wrongMount(
+function mountProblem(
   inside: readonly Mount[],
   planned: readonly PlannedMount[],
   host: readonly Mount[],
 ): string | undefined {
   const hostDevices = new Set(host.map(({ device }) => device));
-  const isHarmless = ({ at, device, root }: Mount): boolean =>
-    !hostDevices.has(device) || (at === `/dev${root}` && DEVICES.test(root));
+  const isHarmless = ({ target, device, root }: Mount): boolean =>
+    !hostDevices.has(device) || (target === `/dev${root}` && DEVICES.test(root));
   // The host's mounts below a folder come along with it.
-  const isAsked = ({ at, device, root }: Mount): boolean =>
+  const isAsked = ({ target, device, root }: Mount): boolean =>
     planned.some((each) => {
-      if (each.kind !== "bind" || !isWithin(at, each.at)) return false;
-      const place = placeOf(joined(each.source, below(at, each.at)), host);
+      if (each.kind !== "bind" || !isWithin(target, each.target)) return false;
+      const place = locationOf(joinPaths(each.source, relativeTo(target, each.target)), host);
       return place.device === device && place.root === root;
     });
   const open = inside.find(
-    (each) => each.isWritable && !isHarmless(each) && mountAt(each.at, inside) === each && !isAsked(each),
+    (each) => each.isWritable && !isHarmless(each) && mountAt(each.target, inside) === each && !isAsked(each),
   );
-  if (open !== undefined) return `${open.at} could be written to`;
-  const missing = planned.find(({ at, kind }) => {
-    const found = mountAt(at, inside);
-    return found?.at !== at || found.isWritable !== (kind !== "ro-bind");
+  if (open !== undefined) return `${open.target} could be written to`;
+  const missing = planned.find(({ target, kind }) => {
+    const found = mountAt(target, inside);
+    return found?.target !== target || found.isWritable !== (kind !== "ro-bind");
   });
-  return missing && `${missing.at} is not as it was asked for`;
+  return missing && `${missing.target} is not as it was asked for`;
 }
 
 /** The mount that a path leads to. Of several at one path, the last covers the others. */
 function mountAt(path: string, mounts: readonly Mount[]): Mount | undefined {
-  const around = mounts.filter(({ at }) => isWithin(path, at));
-  const depth = Math.max(...around.map(({ at }) => at.length));
-  return around.findLast(({ at }) => at.length === depth);
+  const around = mounts.filter(({ target }) => isWithin(path, target));
+  const depth = Math.max(...around.map(({ target }) => target.length));
+  return around.findLast(({ target }) => target.length === depth);
 }
 
-function placeOf(path: string, mounts: readonly Mount[]): Pick<Mount, "device" | "root"> {
-  const { device, root, at } = mountAt(path, mounts) ?? { device: "", root: "/", at: "/" };
-  return { device, root: joined(root, below(path, at)) };
+function locationOf(path: string, mounts: readonly Mount[]): Pick<Mount, "device" | "root"> {
+  const { device, root, target } = mountAt(path, mounts) ?? { device: "", root: "/", target: "/" };
+  return { device, root: joinPaths(root, relativeTo(path, target)) };
 }
 
-function below(path: string, folder: string): string {
+function relativeTo(path: string, folder: string): string {
   return path.slice(folder === "/" ? 0 : folder.length);
 }
 
-function joined(folder: string, rest: string): string {
+function joinPaths(folder: string, rest: string): string {
   return folder === "/" ? rest || "/" : folder + rest;
 }
 

@@ -1,17 +1,17 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
-import { dirname, join } from "node:path";
+import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { errorMessage } from "../../core/base/errors.ts";
+import type { SandboxCommand, SandboxedCommand } from "../../system/command-sandbox.ts";
 import type { Environment } from "../../system/env.ts";
-import { isWithin, realPath } from "../../system/real-path.ts";
-import { systemCode } from "../../system/system-error.ts";
+import { findProgram } from "../../system/find-program.ts";
+import { sendSignal } from "../../system/process-identity.ts";
+import { isWithin } from "../../system/real-path.ts";
 import { kernelText, linuxWall } from "./linux-wall.ts";
 import {
-  type CommandToConfine,
-  type ConfinedStart,
   endedSessions,
   makeSessionFolders,
   removeSession,
@@ -19,8 +19,8 @@ import {
   type SandboxLimits,
   type SandboxOptions,
   sandboxLimits,
-  unfitWorkspace,
   type Wall,
+  workspaceProblem,
 } from "./sandbox-limits.ts";
 import { seatbeltWall } from "./seatbelt-wall.ts";
 import { SteeringGuard } from "./steering-guard.ts";
@@ -42,15 +42,17 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
   let close = async (): Promise<void> => undefined;
   try {
     const limits = sandboxLimits(options);
-    const unfit = unfitWorkspace(limits);
+    const unfit = workspaceProblem(limits);
     if (unfit !== undefined)
-      return { problem: whyNone(unfit, "start in a folder of its own below the home folder") };
+      return { problem: unavailableText(unfit, "start in a folder of its own below the home folder") };
     const names = PROGRAMS[process.platform];
     if (names === undefined)
-      return { problem: whyNone(`there is none for ${process.platform}`, "on Windows use WSL 2") };
-    const programs = names.flatMap((name) => findProgram(name, limits) ?? []);
+      return { problem: unavailableText(`there is none for ${process.platform}`, "on Windows use WSL 2") };
+    const programs = names.flatMap((name) => programFor(name, limits) ?? []);
     if (programs.length < names.length)
-      return { problem: missingPrograms(names.filter((name) => findProgram(name, limits) === undefined)) };
+      return {
+        problem: explainMissingPrograms(names.filter((name) => programFor(name, limits) === undefined)),
+      };
     const [cwd = "/"] = limits.workspace;
     const folders = makeSessionFolders(limits.stateFolder, cwd);
     close = async () => removeSession(folders);
@@ -61,34 +63,24 @@ export async function openSandbox(options: SandboxOptions): Promise<OpenedSandbo
     const openWall = process.platform === "darwin" ? seatbeltWall : linuxWall;
     const sandbox = new Sandbox(limits, folders, await openWall(limits, folders, programs), guard);
     close = () => sandbox.dispose();
-    const problem = await trySandbox(sandbox, cwd, folders.own, limits.environment);
+    const problem = await trySandbox(sandbox, cwd, folders.wall, limits.environment);
     if (problem === undefined) return { sandbox };
     throw new Error(problem);
   } catch (error) {
     await close();
-    return { problem: noSandbox(errorMessage(error)) };
+    return { problem: explainProblem(errorMessage(error)) };
   }
 }
 
 /** Never one that commands could have written. Bash is the one that runs unconfined commands. */
-function findProgram(name: string, { programs, writable }: SandboxLimits): string | undefined {
+function programFor(name: string, { programs, writable }: SandboxLimits): string | undefined {
   const first = name === "bash" ? BASH.filter((folder) => programs.includes(folder)) : [];
-  return [...first, ...programs]
-    .map((folder) => join(folder, name))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK);
-        return ![dirname(path), path].some((each) => isWithin(realPath(each), ...writable));
-      } catch {
-        // Missing, or not executable for this user.
-        return false;
-      }
-    });
+  return findProgram(name, { path: [...first, ...programs].join(delimiter), avoid: writable });
 }
 
 /** The setting with which root could make the kernel start a program outside every sandbox. */
 const KERNEL_SETTING = "/proc/sys/kernel/core_pattern";
-const PATIENCE_MS = 20_000;
+const TRIAL_TIMEOUT_MS = 20_000;
 
 async function trySandbox(
   sandbox: Sandbox,
@@ -117,13 +109,13 @@ async function trySandbox(
   }
 }
 
-async function outputOf(start: ConfinedStart): Promise<string> {
+async function outputOf(start: SandboxedCommand): Promise<string> {
   const child = spawn(start.file, [...start.args], {
     cwd: start.cwd,
     env: start.env,
     stdio: ["ignore", "pipe", "pipe", ...start.descriptors],
     detached: true,
-    timeout: PATIENCE_MS,
+    timeout: TRIAL_TIMEOUT_MS,
     killSignal: "SIGKILL",
   });
   const closed = once(child, "close").catch(errorMessage);
@@ -174,19 +166,19 @@ const CAUSES: readonly (readonly [says: RegExp, why: string, todo: string, when?
 
 const PACKAGES: { readonly [program: string]: string } = { bwrap: "bubblewrap", nsenter: "util-linux" };
 
-export function noSandbox(problem: string): string {
+export function explainProblem(problem: string): string {
   const [, why, todo] = CAUSES.find(([says, , , when]) => says.test(problem) && when?.() !== false) ?? [];
   const said = problem.trim().split("\n").at(-1)?.slice(0, 300) ?? "";
-  return whyNone(why ?? said, todo ?? "nano-agent doctor tries it again");
+  return unavailableText(why ?? said, todo ?? "nano-agent doctor tries it again");
 }
 
-export function missingPrograms(names: readonly string[]): string {
+export function explainMissingPrograms(names: readonly string[]): string {
   const packages = [...new Set(names.map((name) => PACKAGES[name] ?? name))].join(" ");
   const installs = `apt-get install ${packages}, dnf install ${packages} or apk add ${packages}`;
-  return whyNone(`${names.join(" and ")} not found`, installs);
+  return unavailableText(`${names.join(" and ")} not found`, installs);
 }
 
-export function whyNone(why: string, todo: string): string {
+export function unavailableText(why: string, todo: string): string {
   return `no sandbox (${why}): ${todo}; commands ask`;
 }
 
@@ -220,16 +212,16 @@ export class Sandbox {
   }
 
   /** Prepares the start of a command inside. Rejects if that is impossible: then do not start it. */
-  async wrap({ network = false, readOnly = false, ...command }: CommandToConfine): Promise<ConfinedStart> {
+  async wrap({ network = false, readOnly = false, ...command }: SandboxCommand): Promise<SandboxedCommand> {
     if (this.#isDisposed) throw new Error("the sandbox is closed");
     const guard = this.#guard;
     let child: ChildProcess | undefined;
-    const end = (): void => endAll(child);
+    const end = (): void => killGroup(child);
     if (!readOnly) await guard.begin(end);
     try {
       const steering = readOnly ? { present: [], pinned: [] } : guard.paths();
-      const asked = { ...command, network, readOnly };
-      const walled = this.#wall.start(asked, steering);
+      const toConfine = { ...command, network, readOnly };
+      const walled = this.#wall.start(toConfine, steering);
       // A command that changes nothing loses all its temporary files when it ends.
       const isPassing = readOnly && process.platform === "linux";
       const places = isPassing ? { temporary: "/tmp", cache: "/tmp" } : this.#folders;
@@ -239,7 +231,6 @@ export class Sandbox {
         env: commandVariables(command.env, places, network),
         begin: (started) => {
           child = started;
-          // While the mounts are made.
           if (!readOnly) guard.watch();
           return walled.begin(started);
         },
@@ -249,7 +240,7 @@ export class Sandbox {
           reports = guard.takeReports();
         },
         notes: ({ output, failed }) => {
-          const blocked = failed ? blockedNotes(this.#limits, asked, output) : [];
+          const blocked = failed ? blockedNotes(this.#limits, toConfine, output) : [];
           return [...reports, ...blocked].map((note) => `[sandbox: ${note}]`);
         },
       };
@@ -269,16 +260,11 @@ export class Sandbox {
   }
 }
 
-function endAll(child: ChildProcess | undefined): void {
-  if (child?.pid === undefined || child.exitCode !== null) return;
-  try {
-    process.kill(-child.pid, "SIGKILL");
-  } catch (error) {
-    if (systemCode(error) !== "ESRCH") throw error;
-  }
+function killGroup(child: ChildProcess | undefined): void {
+  if (child?.pid !== undefined && child.exitCode === null) sendSignal(-child.pid, "SIGKILL");
 }
 
-/** The end of a long output counts: programs report the cause of a failure there. */
+/** The end of long output counts: programs report the cause of a failure there. */
 const MAX_OUTPUT = 60_000;
 const CANNOT_WRITE = /read-only file system|\bEROFS\b|device or resource busy|\bEBUSY\b/i;
 const CANNOT_READ = /permission denied|\bEACCES\b|operation not permitted|\bEPERM\b/i;
@@ -289,7 +275,7 @@ const ASK_FULL = 'call again with access: "full" and a reason';
 
 function blockedNotes(
   { workspace, unreadable, home }: SandboxLimits,
-  command: Required<CommandToConfine>,
+  command: Required<SandboxCommand>,
   said: string,
 ): readonly string[] {
   const output = said.slice(-MAX_OUTPUT);
@@ -314,11 +300,11 @@ function blockedNotes(
 }
 
 /** Agents, displays and sockets of the session: none of them is reachable. */
-const OF_THE_DESKTOP =
+const DESKTOP_VARIABLES =
   /^(?:DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|XDG_RUNTIME_DIR|DBUS_\w+|SSH_(?:AUTH_SOCK|AGENT_PID|ASKPASS)|GPG_AGENT_INFO|GIT_ASKPASS|TMUX\w*|STY|DOCKER_HOST|WSL_INTEROP|VSCODE_\w+|KRB5CCNAME)$/;
 
-/** With these Bash would start without the file that waits for the mount check. */
-const OF_BASH = /^(?:BASH_ENV|ENV|SHELLOPTS|BASHOPTS|POSIXLY_CORRECT|POSIX_PEDANTIC)$/;
+/** With these Bash would skip the file that waits for the mount check. */
+const BASH_VARIABLES = /^(?:BASH_ENV|ENV|SHELLOPTS|BASHOPTS|POSIXLY_CORRECT|POSIX_PEDANTIC)$/;
 
 const CACHES: { readonly [name: string]: string } = {
   XDG_CACHE_HOME: ".",
@@ -336,7 +322,9 @@ function commandVariables(
   { temporary, cache }: Pick<SandboxFolders, "temporary" | "cache">,
   network: boolean,
 ): Environment {
-  const kept = Object.entries(env).filter(([name]) => !OF_THE_DESKTOP.test(name) && !OF_BASH.test(name));
+  const kept = Object.entries(env).filter(
+    ([name]) => !DESKTOP_VARIABLES.test(name) && !BASH_VARIABLES.test(name),
+  );
   const caches = Object.entries(CACHES).map(([name, folder]) => [name, join(cache, folder)]);
   return {
     ...Object.fromEntries([...kept, ...caches]),

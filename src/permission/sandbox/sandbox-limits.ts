@@ -1,13 +1,13 @@
-import type { ChildProcess } from "node:child_process";
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import type { SandboxCommand, SandboxedCommand } from "../../system/command-sandbox.ts";
 import type { Environment } from "../../system/env.ts";
 import { makePrivateFolders } from "../../system/private-folders.ts";
 import { ownIdentity, type ProcessIdentity, processState } from "../../system/process-identity.ts";
 import { isWithin, realPath } from "../../system/real-path.ts";
-import { pointedGit, smallText } from "../git-settings.ts";
+import { pointedGit, readSmallText } from "../git-settings.ts";
 
 /** Options of a sandbox. Paths may begin with `~/`; relative ones start at the first workspace folder. */
 export interface SandboxOptions {
@@ -32,41 +32,13 @@ export interface SandboxOptions {
   readonly loopback?: boolean;
 }
 
-/** A command to confine. */
-export interface CommandToConfine {
-  readonly command: string;
-  readonly cwd: string;
-  /** The variables it would see unconfined. */
-  readonly env: Environment;
-  /** True: with the host's network. Default false. */
-  readonly network?: boolean;
-  /** True: nothing permanent can be written. Default false. */
-  readonly readOnly?: boolean;
-}
-
-/** The way to start a command inside, and the steps around it. */
-export interface ConfinedStart {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  readonly env: Environment;
-  /** `stdio` of the process from descriptor 3 on. */
-  readonly descriptors: readonly (number | "ignore" | "pipe")[];
-  /** Call it right after the start. Rejects if the command did not begin: then it never will. */
-  readonly begin: (child: ChildProcess) => Promise<void>;
-  /** Call it once, when the process has ended or could not be started. Never rejects. */
-  readonly settle: () => Promise<void>;
-  /** Lines for the result, once settled: what was withheld or put back, and how to request more. */
-  readonly notes: (shown: { readonly output: string; readonly failed: boolean }) => readonly string[];
-}
-
 /** A system's means of confining commands: bubblewrap, or `sandbox-exec`. */
 export interface Wall {
-  readonly start: (command: Required<CommandToConfine>, steering: SteeringPaths) => WalledStart;
+  readonly start: (command: Required<SandboxCommand>, steering: SteeringPaths) => WalledStart;
   readonly close: () => void;
 }
 
-interface WalledStart extends Omit<ConfinedStart, "env" | "settle" | "notes"> {
+interface WalledStart extends Omit<SandboxedCommand, "env" | "settle" | "notes"> {
   /** Waits until all its processes are gone. Never rejects, even if the command could not be started. */
   readonly ended: () => Promise<void>;
 }
@@ -97,7 +69,7 @@ const KEYS =
   ".ssh .aws .gnupg .kube .docker .config/gh .config/gcloud .netrc .Xauthority Library/Keychains".split(" ");
 const KEYS_OF_ROOT = ["shadow", "shadow-", "gshadow", "gshadow-"];
 
-/** Computes the limits. A key that does not exist limits nothing until it does. */
+/** A key that does not exist limits nothing until it does. */
 export function sandboxLimits(options: SandboxOptions): SandboxLimits {
   const home = realPath(options.home ?? homedir());
   const workspace = options.workspace.map((folder) => realPath(resolve(folder)));
@@ -131,15 +103,15 @@ export function sandboxLimits(options: SandboxOptions): SandboxLimits {
   };
 }
 
-export function unfitWorkspace({ workspace, home, unreadable }: SandboxLimits): string | undefined {
+export function workspaceProblem({ workspace, home, unreadable }: SandboxLimits): string | undefined {
   if (workspace.length === 0) return "no workspace folder was given";
   const why = (folder: string): string | undefined => {
     if (isWithin(home, folder)) return "holds the home folder";
     if (fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return "is not a folder";
     return isWithin(folder, ...unreadable) ? "lies in a folder that commands may not read" : undefined;
   };
-  const unfit = workspace.find((folder) => why(folder) !== undefined);
-  return unfit && `the workspace ${unfit} ${why(unfit)}`;
+  const unfitFolder = workspace.find((folder) => why(folder) !== undefined);
+  return unfitFolder && `the workspace ${unfitFolder} ${why(unfitFolder)}`;
 }
 
 /** The writable folders around a path: without a mount, commands could move them along with it. */
@@ -149,7 +121,6 @@ export function foldersAround(path: string, writable: readonly string[]): readon
   return isInside ? [folder, ...foldersAround(folder, writable)] : [];
 }
 
-/** The names in a folder; empty if it is missing or closed. */
 export function namesIn(folder: string): readonly string[] {
   try {
     // An error would cost more than this check.
@@ -179,7 +150,7 @@ function outerGitOf(workspace: string, home: string): OuterGit | undefined {
 function linkedGit(marker: string): OuterGit | undefined {
   const own = realPath(pointedGit(marker)?.own ?? "/");
   const worktrees = dirname(own);
-  const knows = smallText(join(own, "gitdir"))?.trim() ?? "";
+  const knows = readSmallText(join(own, "gitdir"))?.trim() ?? "";
   if (!worktrees.endsWith("/.git/worktrees") || realPath(knows) !== marker) return undefined;
   const others = namesIn(worktrees).map((name) => join(worktrees, name));
   return { folder: dirname(worktrees), closed: others.filter((other) => other !== own) };
@@ -188,7 +159,7 @@ function linkedGit(marker: string): OuterGit | undefined {
 export interface SandboxFolders {
   readonly session: string;
   /** Files that the wall needs inside: no command writes there. */
-  readonly own: string;
+  readonly wall: string;
   readonly temporary: string;
   readonly cache: string;
   /** Empty and closed to everybody: mounted over folders that commands may not read. */
@@ -206,18 +177,17 @@ export function makeSessionFolders(state: string, workspace: string): SandboxFol
   // Short, since socket names have at most 107 bytes.
   const folders = foldersOf(realPath(fs.mkdtempSync(join(sessions, "x"))), realPath(cache));
   fs.writeFileSync(join(folders.session, OWNER), JSON.stringify(ownIdentity()), { mode: 0o600 });
-  for (const folder of [folders.temporary, folders.own]) fs.mkdirSync(folder, { mode: 0o700 });
+  for (const folder of [folders.temporary, folders.wall]) fs.mkdirSync(folder, { mode: 0o700 });
   fs.mkdirSync(folders.closed, { mode: 0o000 });
   return folders;
 }
 
-/** The session folders that a killed process left in a state folder. */
 export function endedSessions(state: string): readonly SandboxFolders[] {
   const sessions = join(state, "s");
   return namesIn(sessions)
     .map((name) => foldersOf(join(sessions, name), ""))
     .filter(({ session }) => {
-      const owner = smallText(join(session, OWNER));
+      const owner = readSmallText(join(session, OWNER));
       // Without an owner it is just being created or removed.
       return owner !== undefined && processState(JSON.parse(owner) as ProcessIdentity) === "ended";
     });
@@ -235,7 +205,7 @@ export function removeSession({ session, closed }: SandboxFolders): void {
 }
 
 function foldersOf(session: string, cache: string): SandboxFolders {
-  const own = join(session, "own");
-  const [temporary, closed] = [join(session, "tmp"), join(own, "closed")];
-  return { session, own, temporary, cache, closed, pending: join(session, "pending.json") };
+  const wall = join(session, "own");
+  const [temporary, closed] = [join(session, "tmp"), join(wall, "closed")];
+  return { session, wall, temporary, cache, closed, pending: join(session, "pending.json") };
 }

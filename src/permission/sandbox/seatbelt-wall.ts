@@ -1,7 +1,7 @@
 import { foldersAround, type SandboxFolders, type SandboxLimits, type Wall } from "./sandbox-limits.ts";
 import { steeringOfGit, steeringOfRepository, steeringOfRoot } from "./steering-guard.ts";
 
-/** The macOS wall. It refuses by name, so it also prevents paths that do not exist yet. */
+/** Refuses by name, so it also prevents paths that do not exist yet. */
 export function seatbeltWall(
   limits: SandboxLimits,
   folders: SandboxFolders,
@@ -18,7 +18,7 @@ export function seatbeltWall(
     const profile = seatbeltProfile({
       // Here-documents and most programs fail without a writable temporary folder.
       writable: readOnly ? [temporary] : [...writable, temporary, cache],
-      protected: [...limits.protected, folders.own, ...steering, ...gitFolders.flatMap(steeringOfGit)],
+      protected: [...limits.protected, folders.wall, ...steering, ...gitFolders.flatMap(steeringOfGit)],
       unreadable,
       roots,
       network,
@@ -75,15 +75,15 @@ const LOOPBACK = `(allow network-outbound (remote ip "localhost:*"))
 /** A profile in the language of `sandbox-exec`, in which the last matching rule counts. */
 export function seatbeltProfile(request: ProfileRequest): string {
   const { writable, unreadable, roots, network, loopback } = request;
-  const kept = request.protected;
+  const protectedPaths = request.protected;
   return [
     BASE,
     rule("allow file-write*", writable.map(filter("subpath"))),
-    rule("deny file-write*", [...kept.map(filter("subpath")), ...roots.flatMap(steeringPatterns)]),
+    rule("deny file-write*", [...protectedPaths.map(filter("subpath")), ...roots.flatMap(steeringPatterns)]),
     // Moving a folder around them would take the names away from the rules.
     rule(
       "deny file-write-unlink",
-      [...new Set(kept.flatMap((path) => foldersAround(path, writable)))].map(filter("literal")),
+      [...new Set(protectedPaths.flatMap((path) => foldersAround(path, writable)))].map(filter("literal")),
     ),
     rule("deny file-read* file-write*", unreadable.map(filter("subpath"))),
     ...(network ? [NETWORK] : []),

@@ -10,8 +10,8 @@ import { systemCode } from "../../system/system-error.ts";
 import { isWrittenByGit, pointedGit } from "../git-settings.ts";
 import { namesIn, type SandboxFolders, type SandboxLimits, type SteeringPaths } from "./sandbox-limits.ts";
 
-/** Saved while commands run, in case this process is killed. */
-interface PendingLook {
+/** Stored while commands run, in case this process is killed. */
+interface PendingCheck {
   readonly roots: readonly string[];
   /** The start of the first command: anything older was not made by one. */
   readonly first: number;
@@ -19,21 +19,21 @@ interface PendingLook {
 }
 
 /**
- * Keeps files that steer git, editors and this program as they were before commands ran. Existing ones cannot
- * be written to; new ones are put back, in the roots at once and elsewhere when a command has ended.
+ * Restores files that steer git, editors and this program. Existing ones cannot be written to; new ones are
+ * put back, in the roots at once and elsewhere when a command has ended.
  */
 export class SteeringGuard {
   readonly #limits: SandboxLimits;
   readonly #roots: readonly string[];
   readonly #pending: string;
-  readonly #kept: string;
+  readonly #backups: string;
   readonly #submodules: (folder: string) => Promise<readonly string[]>;
   #repositories: readonly string[] = [];
   #before = new Map<string, SteeringState | undefined>();
   #first = 0;
   readonly #running = new Set<() => void>();
   readonly #watchers = new Map<string, fs.FSWatcher>();
-  #isLooking = false;
+  #isCheckScheduled = false;
   #search: Promise<void>;
   #reports: string[] = [];
 
@@ -41,9 +41,9 @@ export class SteeringGuard {
     this.#limits = limits;
     this.#roots = limits.writable.filter((folder) => !limits.gitFolders.includes(folder));
     this.#pending = pending;
-    this.#kept = join(limits.stateFolder, "put-back");
+    this.#backups = join(limits.stateFolder, "put-back");
     this.#submodules = submoduleFinder(limits);
-    this.#search = this.#adopt();
+    this.#search = this.#guardNewRepositories();
   }
 
   paths(): SteeringPaths {
@@ -56,7 +56,6 @@ export class SteeringGuard {
 
   /** Records the state before a command. `end` ends it at once. */
   async begin(end: () => void): Promise<void> {
-    // The last check after the previous command may be in progress.
     await this.#search;
     if (this.#running.size === 0) {
       // People's changes since the last command are accepted.
@@ -69,16 +68,16 @@ export class SteeringGuard {
   /** Watches, and saves the previous state. Call it before the command runs. */
   watch(): void {
     const before = [...this.#before].map(([path, state]) => [path, state ?? null] as const);
-    const look: PendingLook = { roots: this.#roots, first: this.#first, before };
-    fs.writeFileSync(this.#pending, JSON.stringify(look), { mode: 0o600 });
+    const pendingCheck: PendingCheck = { roots: this.#roots, first: this.#first, before };
+    fs.writeFileSync(this.#pending, JSON.stringify(pendingCheck), { mode: 0o600 });
     this.#watch();
   }
 
   /** Checks after a command. Deeper folders are searched afterwards, before the next one. */
   end(end: () => void): void {
     if (!this.#running.delete(end)) return;
-    this.#look();
-    this.#search = this.#adopt();
+    this.#checkNow();
+    this.#search = this.#guardNewRepositories();
     if (this.#running.size > 0) return;
     for (const watcher of this.#watchers.values()) watcher.close();
     this.#watchers.clear();
@@ -97,11 +96,11 @@ export class SteeringGuard {
     const saved = safeParse(fs.existsSync(pending) ? fs.readFileSync(pending, "utf8") : "");
     // If it is missing or incomplete, no command had begun.
     if (!saved.ok || !isRecord(saved.value)) return true;
-    const { roots, first, before } = saved.value as unknown as PendingLook;
+    const { roots, first, before } = saved.value as unknown as PendingCheck;
     if (!roots.some((root) => this.#roots.includes(root))) return false;
     this.#before = new Map(before.map(([path, state]) => [path, state ?? undefined]));
     this.#first = first;
-    this.#look();
+    this.#checkNow();
     return true;
   }
 
@@ -123,7 +122,7 @@ export class SteeringGuard {
     for (const folder of this.#roots.flatMap((root) => [root, join(root, ".git")])) {
       if (this.#watchers.has(folder) || !fs.existsSync(folder)) continue;
       try {
-        const watcher = fs.watch(folder, { persistent: false }, () => this.#lookSoon());
+        const watcher = fs.watch(folder, { persistent: false }, () => this.#checkSoon());
         watcher.on("error", () => watcher.close());
         this.#watchers.set(folder, watcher);
       } catch {
@@ -132,27 +131,26 @@ export class SteeringGuard {
     }
   }
 
-  #lookSoon(): void {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  #checkSoon(): void {
+    if (this.#isCheckScheduled) return;
+    this.#isCheckScheduled = true;
     setImmediate(() => {
-      this.#isLooking = false;
+      this.#isCheckScheduled = false;
       if (this.#running.size === 0) return;
-      // First, since a `.git` may have appeared.
       this.#watch();
-      if (!this.#look()) return;
+      if (!this.#checkNow()) return;
       this.#reports.push("the command was ended for it");
       for (const end of this.#running) end();
     });
   }
 
-  #look(): boolean {
+  #checkNow(): boolean {
     const count = this.#reports.length;
-    this.#judge(new Set([...this.#before.keys(), ...this.#paths()]));
+    this.#restoreChanged(new Set([...this.#before.keys(), ...this.#paths()]));
     return this.#reports.length > count;
   }
 
-  #judge(paths: Iterable<string>): void {
+  #restoreChanged(paths: Iterable<string>): void {
     const guarded = [...this.paths().pinned, ...this.#limits.gitFolders];
     for (const path of paths) {
       const [before, now] = [this.#before.get(path), stateOf(path)];
@@ -160,16 +158,16 @@ export class SteeringGuard {
         this.#before.set(path, now);
         // Files that git creates in a new one count at once.
         if (basename(path) === ".git" && now?.kind === "folder") guarded.push(path);
-      } else this.#reports.push(...[putBack(path, before, this.#kept) ?? []].flat());
+      } else this.#reports.push(...[restore(path, before, this.#backups) ?? []].flat());
     }
   }
 
-  /** Guards newly found repositories: as they are if they are older than the commands. */
-  async #adopt(): Promise<void> {
+  /** Those older than the commands are guarded as they are. */
+  async #guardNewRepositories(): Promise<void> {
     const found = new Set(
       (await Promise.all(this.#roots.map((root) => repositoriesIn(root, REPOSITORY_DEPTH)))).flat(),
     );
-    // A submodule that was found may have submodules itself.
+    // Submodules may have submodules.
     for (const folder of found)
       for (const inner of await this.#submodules(folder))
         if (fs.existsSync(join(inner, ".git"))) found.add(inner);
@@ -179,7 +177,7 @@ export class SteeringGuard {
         this.#first === 0 || (fs.statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0) < this.#first;
       const paths = steeringOfRepository(folder, this.#limits.writable);
       for (const path of paths.filter(isOld)) this.#before.set(path, stateOf(path));
-      this.#judge(paths.filter((path) => !isOld(path)));
+      this.#restoreChanged(paths.filter((path) => !isOld(path)));
     }
     this.#repositories = [...found];
     if (this.#running.size === 0) fs.rmSync(this.#pending, { force: true });
@@ -233,7 +231,6 @@ const IN_GIT = ["config", "config.worktree", "hooks", "commondir"];
 const IN_WORKTREE = [...IN_GIT, "gitdir"];
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
 const UNFOLLOWED = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
-/** Larger files are compared by size and time. */
 const MAX_BYTES = 1_000_000;
 /** Submodules may have submodules, and slashes in their names. */
 const MAX_DEPTH = 12;
@@ -311,7 +308,7 @@ function isRepository(names: readonly string[]): boolean {
   return has("HEAD") && ((has("objects") && has("refs")) || has("commondir"));
 }
 
-/** In a new git folder, each hook is checked separately. */
+/** Each hook of a new git folder is checked separately. */
 const IS_NEW_FOLDER = /\/\.git(?:\/(?:modules\/.+\/)?hooks)?$/;
 
 /** True for a change that a command may cause: files that git creates and writes. `guarded`: git folders. */
@@ -337,7 +334,8 @@ function mayWrite(
 ): boolean {
   const name = basename(path);
   if (name === ".git") return leadsInside(path, text, guarded);
-  if (name === "config") return isWrittenByGit(text, `${before?.text ?? ""}\n${placeOfModule(path, text)}`);
+  if (name === "config")
+    return isWrittenByGit(text, `${before?.text ?? ""}\n${moduleLocationLines(path, text)}`);
   if (name === "commondir") return path.includes("/worktrees/") && text.trim() === "../..";
   return name === "gitdir" && before === undefined;
 }
@@ -353,17 +351,18 @@ function leadsInside(path: string, text: string, guarded: readonly string[]): bo
     .some((git) => isWithin(place, join(git, "worktrees"), join(git, "modules")) && isNear(git));
 }
 
-/** The lines in which git records a submodule's location, if it is inside its repository. */
-function placeOfModule(path: string, text: string): string {
+function moduleLocationLines(path: string, text: string): string {
   const to = /^\tworktree = ([\w./-]+)$/m.exec(text)?.[1];
   const [repository = "", module] = path.split("/.git/modules/");
   const isInside = to !== undefined && isWithin(resolve(dirname(path), to), repository);
   return module !== undefined && isInside ? `[core]\n\tworktree = ${to}` : "";
 }
 
-/** Moves a path's content to `kept` and rewrites the previous file or link. Returns a line reporting it. */
-function putBack(path: string, before: SteeringState | undefined, kept: string): string | undefined {
-  const folder = join(kept, newUuid());
+/**
+ * Moves a path's content to `backups` and rewrites the previous file or link. Returns a line reporting it.
+ */
+function restore(path: string, before: SteeringState | undefined, backups: string): string | undefined {
+  const folder = join(backups, newUuid());
   const target = join(folder, basename(path));
   const isMoved =
     stateOf(path) !== undefined &&
@@ -379,7 +378,7 @@ function putBack(path: string, before: SteeringState | undefined, kept: string):
   return `${path} is as it was before${isMoved ? `; what a command put there is kept as ${target}` : ""}`;
 }
 
-/** Acts in exactly the folder of a path: a running command could put a link there. False if it is gone. */
+/** A running command could put a link in place of the folder. False if it is gone. */
 function inFolderOf(path: string, act: (place: string) => void): boolean {
   let folder: number | undefined;
   try {

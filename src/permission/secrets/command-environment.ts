@@ -49,14 +49,14 @@ export function commandEnvironment(
   environment: Environment,
   options: CommandEnvironmentOptions = {},
 ): CommandEnvironment {
-  const own = new Set(options.pass);
-  const families = [...PASSED, ...own].flatMap((name) => (name.endsWith("*") ? [name.slice(0, -1)] : []));
+  const passed = new Set(options.pass);
+  const families = [...PASSED, ...passed].flatMap((name) => (name.endsWith("*") ? [name.slice(0, -1)] : []));
   const variables: Record<string, string> = {};
   const withheld: string[] = [];
   for (const [name, value] of Object.entries(environment)) {
     if (value === undefined) continue;
     const isWanted = PASSED.has(name) || families.some((prefix) => name.startsWith(prefix));
-    if (own.has(name) || (isWanted && !holdsCredential(name, value))) variables[name] = value;
+    if (passed.has(name) || (isWanted && !holdsCredential(name, value))) variables[name] = value;
     else withheld.push(name);
   }
   return { variables: { ...variables, ...options.set }, withheld };

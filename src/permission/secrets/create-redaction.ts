@@ -20,9 +20,9 @@ export function createRedaction(options: RedactionOptions = {}): Required<Redact
   const secrets = new KnownSecrets(options.secrets ?? []);
   const known = (text: string): string => secrets.replace(text, redactionMark);
   const all = (text: string): string => {
-    const shown = known(replacePrivateKeys(text, redactionMark("private-key")));
+    const redacted = known(replacePrivateKeys(text, redactionMark("private-key")));
     return replaceTokens(
-      replaceUrlPasswords(shown, () => redactionMark("password")),
+      replaceUrlPasswords(redacted, () => redactionMark("password")),
       redactionMark,
     );
   };
@@ -37,33 +37,32 @@ const MAX_SECRET = 4_096;
 const CUT_STEP = 512;
 
 function lineRedaction(redact: (text: string) => string): RedactionStream {
-  let held = "";
+  let pending = "";
   const pass = (end: number): string => {
-    const certain = held.slice(0, end);
-    held = held.slice(end);
+    const certain = pending.slice(0, end);
+    pending = pending.slice(end);
     return redact(certain);
   };
   return {
     push: (piece) => {
-      held += piece;
-      return pass(certainEnd(held, redact));
+      pending += piece;
+      return pass(endOfSafeText(pending, redact));
     },
-    flush: () => pass(held.length),
+    flush: () => pass(pending.length),
   };
 }
 
-function certainEnd(text: string, redact: (text: string) => string): number {
+function endOfSafeText(text: string, redact: (text: string) => string): number {
   const line = text.lastIndexOf("\n") + 1;
   const key = openKeyStart(text);
   if (key !== -1 && text.length - key <= MAX_KEY) return text.lastIndexOf("\n", key) + 1;
   if (text.length - line <= MAX_LINE) return line;
-  // A long line is split at a point that does not split a secret.
   const start = text.length - MAX_LINE;
   const end = text.slice(start);
-  const shown = redact(end);
+  const redacted = redact(end);
   const last = MAX_LINE - MAX_SECRET;
   for (let cut = last; cut > last - 2 * MAX_SECRET; cut -= CUT_STEP)
-    if (redact(end.slice(0, cut)) + redact(end.slice(cut)) === shown) return start + cut;
+    if (redact(end.slice(0, cut)) + redact(end.slice(cut)) === redacted) return start + cut;
   return start + last;
 }
 
@@ -80,7 +79,7 @@ interface Range {
   readonly name: string;
 }
 
-interface Place {
+interface PiecePosition {
   readonly form: Secret;
   readonly offset: number;
 }
@@ -89,11 +88,11 @@ interface Place {
 const PIECE = 8;
 /** The shortest part of a long secret that is found: it contains one of the samples. */
 const MIN_PART = 16;
-const MAX_PLACES = 16;
+const MAX_POSITIONS = 16;
 
 /** Finds known values in all their forms; of long ones any part of 16 characters, however they were split. */
 class KnownSecrets {
-  readonly #places = new Map<string, Place[]>();
+  readonly #positions = new Map<string, PiecePosition[]>();
   readonly #short: Secret[] = [];
 
   constructor(secrets: readonly Secret[]) {
@@ -104,7 +103,7 @@ class KnownSecrets {
   replace(text: string, mark: (name: string) => string): string {
     let result = "";
     let done = 0;
-    for (const { start, end, name } of joined(this.#find(text))) {
+    for (const { start, end, name } of mergeRanges(this.#find(text))) {
       result += text.slice(done, start) + mark(name);
       done = end;
     }
@@ -118,17 +117,17 @@ class KnownSecrets {
     }
     for (let offset = 0; offset + PIECE <= form.value.length; offset++) {
       const piece = form.value.slice(offset, offset + PIECE);
-      const known = this.#places.get(piece);
-      if (known === undefined) this.#places.set(piece, [{ form, offset }]);
-      else if (known.length < MAX_PLACES) known.push({ form, offset });
+      const known = this.#positions.get(piece);
+      if (known === undefined) this.#positions.set(piece, [{ form, offset }]);
+      else if (known.length < MAX_POSITIONS) known.push({ form, offset });
     }
   }
 
   #find(text: string): readonly Range[] {
     const found: Range[] = [];
-    const last = this.#places.size === 0 ? -1 : text.length - PIECE;
+    const last = this.#positions.size === 0 ? -1 : text.length - PIECE;
     for (let at = 0; at <= last; at += PIECE) {
-      const range = longestAt(text, at, this.#places.get(text.slice(at, at + PIECE)));
+      const range = longestAt(text, at, this.#positions.get(text.slice(at, at + PIECE)));
       if (range === undefined) continue;
       found.push(range);
       at = Math.max(at, Math.ceil(range.end / PIECE) * PIECE - PIECE);
@@ -140,7 +139,7 @@ class KnownSecrets {
   }
 }
 
-function longestAt(text: string, at: number, places: readonly Place[] = []): Range | undefined {
+function longestAt(text: string, at: number, places: readonly PiecePosition[] = []): Range | undefined {
   let best: Range | undefined;
   for (const { form, offset } of places) {
     const { name, value } = form;
@@ -161,7 +160,7 @@ function withoutQuotes(text: string, { start, end, name }: Range): Range {
   return { start: first, end: last, name };
 }
 
-function joined(ranges: readonly Range[]): readonly Range[] {
+function mergeRanges(ranges: readonly Range[]): readonly Range[] {
   const result: Range[] = [];
   for (const range of ranges.toSorted((one, other) => one.start - other.start || other.end - one.end)) {
     const last = result.at(-1);
@@ -246,20 +245,20 @@ function jsonText(quoted: string): string {
 
 const CREDENTIAL =
   /(?:^|[_.:-])(?:secrets?|tokens?|password|passwd|passphrase|pass|pwd?|psk|credentials?|auth|authorization|bearer|cookie|jwt|pat)(?:$|[_.:-])/i;
-const AT_END =
+const CREDENTIAL_ENDING =
   /(?:password|passwd|passphrase|secret|apikey|token|sshpass|access_?key_?id|connection_?string)$/i;
-const KEY = /(?:^|[_.:-])(?:[a-z0-9]*api)?key$/i;
+const CREDENTIAL_KEY = /(?:^|[_.:-])(?:[a-z0-9]*api)?key$/i;
 const HARMLESS_KEY = /(?:public|cache|primary|foreign|sort|partition|index)_?key$/i;
-/** Names for a location, a limit or a property of a credential. */
-const ABOUT =
+/** Locations, limits and properties of a credential. */
+const CREDENTIAL_PROPERTY =
   /[_-](?:address|file|path|dir|folder|sock|socket|url|uri|host|port|name|type|ttl|expiry|expires|expires_?in|count|limit|method|mode|provider|endpoint|enabled|disabled|prefix|header|issuer|audience|scope|region|version)$|(?:^|_)max_tokens$/i;
 
 export function isCredentialName(name: string): boolean {
   const words = name.replaceAll(/([a-z0-9])(?=[A-Z])/g, "$1_");
   // The shell's variable is the working directory; in lower case it is a password.
   if (name === "PWD") return false;
-  if (ABOUT.test(words) || HARMLESS_KEY.test(words)) return false;
-  return CREDENTIAL.test(words) || AT_END.test(words) || KEY.test(words);
+  if (CREDENTIAL_PROPERTY.test(words) || HARMLESS_KEY.test(words)) return false;
+  return CREDENTIAL.test(words) || CREDENTIAL_ENDING.test(words) || CREDENTIAL_KEY.test(words);
 }
 
 /** Shorter values are words as often as secrets; long ones are secrets even without a digit or a sign. */

@@ -1,6 +1,6 @@
 import { check, ownSchema, STRING } from "../../core/base/check.ts";
 import { clipped, commonStart, counted } from "../../core/base/text.ts";
-import { BOM, inLineEnding, type LineEnding, lineEndingAt, uniformLineEnding } from "../files/file-text.ts";
+import { BOM, type LineEnding, lineEndingAt, uniformLineEnding, withLineEnding } from "../files/file-text.ts";
 
 /** The lines most similar to text that was not found, and the difference. Work and message are bounded. */
 export function describeNearestLines(text: string, wanted: string): string {
@@ -10,7 +10,7 @@ export function describeNearestLines(text: string, wanted: string): string {
   }
   const lines = text.slice(0, MAX_SEARCHED_CHARS).split(/\r?\n/u, MAX_SEARCHED_LINES);
   const start = startOfNearest(lines, wantedLines);
-  if (start === undefined) return nothingSimilar(lines);
+  if (start === undefined) return noSimilarLineText(lines);
   const first = Math.max(start, 0);
   const shown = lines.slice(first, Math.min(start + wantedLines.length, first + MAX_SHOWN_LINES));
   const listing = shown.map((line, index) => `${String(first + index + 1).padStart(6)}\t${clip(line, 0)}`);
@@ -18,7 +18,7 @@ export function describeNearestLines(text: string, wanted: string): string {
 }
 
 /** Shows a file of a few lines whole, as nothing in it is nearer. */
-function nothingSimilar(lines: readonly string[]): string {
+function noSimilarLineText(lines: readonly string[]): string {
   const real = lines.at(-1) === "" ? lines.slice(0, -1) : lines;
   const has = `No line is similar to it (the file has ${counted(real.length, "line")})`;
   if (real.length === 0 || real.length > MAX_SHOWN_LINES)
@@ -36,7 +36,7 @@ const MAX_COMPARED_CHARS = 300;
 /** Shorter text resembles nearly every line. */
 const MIN_SIMILAR_CHARS = 3;
 const MAX_PAIRS = 80;
-const LEAST_SHARED = 0.5;
+const MIN_SHARED_PAIRS = 0.5;
 
 function hasLineNumbers(lines: readonly string[]): boolean {
   return lines.every((line) => /^ *\d+\t/u.test(line) || line === "") && lines.some((line) => line !== "");
@@ -50,19 +50,19 @@ function startOfNearest(lines: readonly string[], wanted: readonly string[]): nu
 
 /** Lines equal except for case and blanks vote for a start; long ones outweigh a lone bracket. */
 function startByEqualLines(keys: readonly string[], wanted: readonly string[]): number | undefined {
-  const places = new Map<string, number[]>();
+  const positions = new Map<string, number[]>();
   for (const [index, key] of wanted.entries()) {
     if (key.length < 3) continue;
-    const known = places.get(key);
-    if (known === undefined) places.set(key, [index]);
+    const known = positions.get(key);
+    if (known === undefined) positions.set(key, [index]);
     else if (known.length < 4) known.push(index);
   }
   const votes = new Map<number, number>();
   let best: number | undefined;
   let bestWeight = 0;
   for (const [index, key] of keys.entries()) {
-    for (const place of places.get(key) ?? []) {
-      const start = index - place;
+    for (const position of positions.get(key) ?? []) {
+      const start = index - position;
       const weight = (votes.get(start) ?? 0) + Math.min(key.length, 40);
       votes.set(start, weight);
       if (weight > bestWeight) [best, bestWeight] = [start, weight];
@@ -78,7 +78,7 @@ function startBySimilarLine(keys: readonly string[], wanted: readonly string[]):
   if (part.length < MIN_SIMILAR_CHARS) return undefined;
   const pairs = [...new Set(Array.from({ length: part.length - 1 }, (_, at) => part.slice(at, at + 2)))];
   let nearest: number | undefined;
-  let most = Math.ceil(pairs.length * LEAST_SHARED) - 1;
+  let most = Math.ceil(pairs.length * MIN_SHARED_PAIRS) - 1;
   for (const [line, key] of keys.entries()) {
     const shared = pairs.filter((pair) => key.includes(pair)).length;
     if (shared > most) [nearest, most] = [line, shared];
@@ -101,7 +101,10 @@ function normalise(line: string): string {
 function firstDifference(lines: readonly string[], wanted: readonly string[], start: number): string {
   for (const [index, line] of wanted.entries()) {
     const actual = lines[start + index];
-    if (actual !== undefined && fits(actual, line, { first: index === 0, last: index === wanted.length - 1 }))
+    if (
+      actual !== undefined &&
+      matchesLine(actual, line, { first: index === 0, last: index === wanted.length - 1 })
+    )
       continue;
     const number = start + index + 1;
     if (actual === undefined)
@@ -114,14 +117,14 @@ function firstDifference(lines: readonly string[], wanted: readonly string[], st
 }
 
 /** The first line of a quote may begin, and the last one end, inside a line of the file. */
-function fits(
+function matchesLine(
   actual: string,
   wanted: string,
-  place: { readonly first: boolean; readonly last: boolean },
+  position: { readonly first: boolean; readonly last: boolean },
 ): boolean {
-  if (place.first && place.last) return actual.includes(wanted);
-  if (place.first) return actual.endsWith(wanted);
-  return place.last ? actual.startsWith(wanted) : actual === wanted;
+  if (position.first && position.last) return actual.includes(wanted);
+  if (position.first) return actual.endsWith(wanted);
+  return position.last ? actual.startsWith(wanted) : actual === wanted;
 }
 
 function kindOfDifference(actual: string, wanted: string): string {
@@ -138,11 +141,11 @@ function blanksOf(line: string): string {
   if (blanks === "") return "none";
   const tabs = blanks.split("\t").length - 1;
   const spaces = blanks.length - tabs;
-  const names = [amount(tabs, "tab"), amount(spaces, "blank")];
+  const names = [countedOrEmpty(tabs, "tab"), countedOrEmpty(spaces, "blank")];
   return names.filter((name) => name !== "").join(" and ");
 }
 
-function amount(count: number, noun: string): string {
+function countedOrEmpty(count: number, noun: string): string {
   return count === 0 ? "" : counted(count, noun);
 }
 
@@ -201,7 +204,7 @@ interface Range {
   readonly end: number;
 }
 
-/** Finds every place the edits change. Offsets are those of `before`, including its byte order mark. */
+/** Offsets are those of `before`, including its byte order mark. */
 export function planEdits(before: string, edits: readonly Edit[]): EditPlan {
   const ending = uniformLineEnding(before);
   const bodyStart = before.startsWith(BOM) ? 1 : 0;
@@ -211,13 +214,13 @@ export function planEdits(before: string, edits: readonly Edit[]): EditPlan {
     if (edits.length === 0)
       throw new Refusal("no_edits", "edits is empty. Give at least one { old_string, new_string }.");
     const planned = edits.flatMap((edit, index) => {
-      const place = edits.length === 1 ? "" : `edits[${index}]: `;
-      const refusal = (kind: EditErrorKind, message: string) => new Refusal(kind, place + message);
+      const position = edits.length === 1 ? "" : `edits[${index}]: `;
+      const refusal = (kind: EditErrorKind, message: string) => new Refusal(kind, position + message);
       const found = replacementsOf({ text: before, bodyStart, ending, folded, refusal }, edit);
       return found.map((replacement) => ({ ...replacement, edit: index }));
     });
     if (edits.length > 1) planned.sort((a, b) => a.start - b.start || a.edit - b.edit);
-    assertApart(before, planned);
+    assertDisjoint(before, planned);
     return { replacements: planned };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -258,7 +261,7 @@ function findRanges(edited: EditedText, { old_string: old, replace_all }: Edit):
   for (const wanted of exactSpellings(edited, old)) {
     const starts = occurrences(text, wanted, bodyStart, !isForAll);
     if (starts.length > 1 && !isForAll)
-      throw multiple(edited, starts, "Add lines around it until it is unique, or set replace_all.");
+      throw multipleMatches(edited, starts, "Add lines around it until it is unique, or set replace_all.");
     if (starts.length > 0) return starts.map((start) => exactRange(edited, start, wanted));
   }
   return [foldedRange(edited, old)];
@@ -266,11 +269,11 @@ function findRanges(edited: EditedText, { old_string: old, replace_all }: Edit):
 
 /** The ways to write `old` for a writer who sees neither line ends nor byte order marks. */
 function exactSpellings({ ending }: EditedText, old: string): ReadonlySet<string> {
-  const body = withoutMark(old);
-  return new Set([old, body, ending === undefined ? body : inLineEnding(body, ending)]);
+  const body = withoutBom(old);
+  return new Set([old, body, ending === undefined ? body : withLineEnding(body, ending)]);
 }
 
-function withoutMark(text: string): string {
+function withoutBom(text: string): string {
   return text.startsWith(BOM) ? text.slice(1) : text;
 }
 
@@ -292,7 +295,7 @@ function exactRange({ text, bodyStart }: EditedText, start: number, wanted: stri
 
 function foldedRange(edited: EditedText, old: string): Range {
   const { text, bodyStart, refusal } = edited;
-  const body = withoutMark(old);
+  const body = withoutBom(old);
   const wanted = foldText(body).text;
   const { text: folded, offsets } = edited.folded();
   const last = body.charCodeAt(body.length - 1);
@@ -307,7 +310,7 @@ function foldedRange(edited: EditedText, old: string): Range {
       `old_string is not in the file. ${describeNearestLines(text.slice(bodyStart), old)}`,
     );
   if (starts.length > 1)
-    throw multiple(
+    throw multipleMatches(
       edited,
       starts.map((at) => offsets[at] ?? 0),
       "It matches only when blanks, line ends, quotes and dashes are not told apart: copy the one place exactly, with lines around it.",
@@ -334,10 +337,10 @@ function insertedText(
   // With mixed line ends, takes the nearest: inside, else the next, else the last before.
   const after = text.indexOf("\n", start);
   const ending = uniform ?? lineEndingAt(text, after === -1 ? text.lastIndexOf("\n", start) : after);
-  return ending === undefined ? inserted : inLineEnding(inserted, ending);
+  return ending === undefined ? inserted : withLineEnding(inserted, ending);
 }
 
-function multiple({ text, refusal }: EditedText, starts: readonly number[], hint: string): Refusal {
+function multipleMatches({ text, refusal }: EditedText, starts: readonly number[], hint: string): Refusal {
   const listed = starts.slice(0, MAX_LISTED_MATCHES);
   const lines = linesAt(text, listed).join(", ");
   const count = starts.length > MAX_COUNTED_MATCHES ? `more than ${MAX_COUNTED_MATCHES}` : starts.length;
@@ -356,7 +359,7 @@ function linesAt(text: string, offsets: readonly number[]): readonly number[] {
   return lines;
 }
 
-function assertApart(text: string, planned: readonly (Replacement & { readonly edit: number })[]): void {
+function assertDisjoint(text: string, planned: readonly (Replacement & { readonly edit: number })[]): void {
   for (const [index, next] of planned.entries()) {
     const previous = planned[index - 1];
     if (previous === undefined || previous.end <= next.start) continue;

@@ -52,8 +52,8 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ["ERR_INVALID_ARG_VALUE", "a path cannot hold a NUL character"],
 ]);
 
-/** The refusal of text with a redaction mark, which stands for a secret; `undefined` if there is none. */
-export function redactedInput(what: string, text: string): string | undefined {
+/** The refusal of text with a redaction marker in place of a secret; `undefined` if it has none. */
+export function redactedInputProblem(what: string, text: string): string | undefined {
   const mark = findRedactionMark(text);
   if (mark === undefined) return undefined;
   return `${what} contains ${mark}, which stands for a secret that was not shown; nothing was changed. Leave that part of the text alone (an edit of the lines around it works), or refer to the variable or file that holds the secret.`;
@@ -63,7 +63,7 @@ export function redactedInput(what: string, text: string): string | undefined {
 export async function describeNearestNames(path: string): Promise<string> {
   for (let missing = path, folder = dirname(path); ; missing = folder, folder = dirname(folder)) {
     const names = await namesIn(folder);
-    const near = nearest(basename(missing), names ?? []).map((name) => join(folder, name));
+    const near = nearestNames(basename(missing), names ?? []).map((name) => join(folder, name));
     if (near.length > 0) return ` Did you mean ${near.join(", ")}?`;
     if (names !== undefined) return "";
     if (folder === dirname(folder)) return "";
@@ -86,7 +86,7 @@ async function namesIn(folder: string): Promise<readonly string[] | undefined> {
   }
 }
 
-function nearest(wanted: string, names: readonly string[]): readonly string[] {
+function nearestNames(wanted: string, names: readonly string[]): readonly string[] {
   const key = fold(wanted);
   return names
     .map((name) => ({ name, distance: distanceOf(key, fold(name)) }))

@@ -90,7 +90,7 @@ export interface FilePort {
 }
 
 /** The bytes of text open in an editor, read from the beginning like a file. */
-export class PortText {
+export class EditorText {
   readonly content: Buffer;
   #at = 0;
 
@@ -111,14 +111,14 @@ export class PortText {
   }
 }
 
-export async function readPort(
+export async function readFromPort(
   port: FilePort | undefined,
   path: string,
   signal: AbortSignal,
-): Promise<PortText | undefined> {
+): Promise<EditorText | undefined> {
   const text = await port?.readText?.(path, { signal });
   signal.throwIfAborted();
-  return text === undefined ? undefined : new PortText(text);
+  return text === undefined ? undefined : new EditorText(text);
 }
 
 /** Options of the tools that touch files. */

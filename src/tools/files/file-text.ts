@@ -32,7 +32,7 @@ const BINARY_STARTS = [
   "\0asm",
 ] as const;
 
-/** Log files may be preallocated: NULs after text are no sign of binary content. */
+/** Log files may be preallocated: NULs after text do not make a file binary. */
 function withoutPadding(sample: Uint8Array): Uint8Array {
   let end = sample.length;
   while (end > 0 && sample[end - 1] === 0) end--;
@@ -70,7 +70,7 @@ export function lineEndingAt(text: string, newline: number): LineEnding | undefi
   return newline > 0 && text[newline - 1] === "\r" ? "\r\n" : "\n";
 }
 
-export function inLineEnding(text: string, ending: LineEnding): string {
+export function withLineEnding(text: string, ending: LineEnding): string {
   return text.replace(/\r?\n/gu, () => ending);
 }
 
@@ -78,12 +78,12 @@ export function inLineEnding(text: string, ending: LineEnding): string {
 async function withLineEndsOf(before: string, after: string): Promise<string> {
   const first = lineEndingAt(before, before.indexOf("\n"));
   if (first === undefined) return after;
-  if (uniformLineEnding(before) !== undefined) return inLineEnding(after, first);
+  if (uniformLineEnding(before) !== undefined) return withLineEnding(after, first);
   const ends = Array.from(before.matchAll(/\r?\n/gu), ([end]) => end);
   const lines = after.split(/\r?\n/u);
   const { diffArrays } = await import("diff");
   const changes = diffArrays(before.split(/\r?\n/u), lines, { maxEditLength: MAX_CHANGED_LINES });
-  if (changes === undefined) return inLineEnding(after, first);
+  if (changes === undefined) return withLineEnding(after, first);
   const written: string[] = [];
   let old = 0;
   let end: string = first;
@@ -129,8 +129,8 @@ export function decodeFile(bytes: Uint8Array): FileText | undefined {
   if (encoding === undefined) return undefined;
   const text = new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes);
   if (encoding === "utf-8") return { text, encoding };
-  const again = encodeText({ text, encoding });
-  return again instanceof Uint8Array && again.equals(bytes) ? { text, encoding } : undefined;
+  const encoded = encodeText({ text, encoding });
+  return encoded instanceof Uint8Array && encoded.equals(bytes) ? { text, encoding } : undefined;
 }
 
 /** The encoding of a file, judged by its content or the beginning of it. See {@link decodeFile}. */
@@ -186,7 +186,7 @@ function isGbk(bytes: Uint8Array): boolean {
   return commonPairs * 2 > pairs;
 }
 
-/** The code of each character beyond ASCII, taken from the system's own decoder. */
+/** Codes beyond ASCII, taken from the system's own decoder. */
 function codesOf(encoding: "gbk" | "windows-1252"): ReadonlyMap<string, number> {
   const codes: number[] = [];
   for (let first = 0x80; first <= 0xff; first++) {
@@ -207,18 +207,18 @@ function codesOf(encoding: "gbk" | "windows-1252"): ReadonlyMap<string, number> 
 }
 
 export interface TextForm {
-  readonly hasMark: boolean;
+  readonly hasBom: boolean;
   readonly crLf: "all" | "some" | "none";
 }
 
 export function formOf(text: string): TextForm {
   const crLf = text.includes("\r\n") ? (/(?<!\r)\n/u.test(text) ? "some" : "all") : "none";
-  return { hasMark: text.startsWith(BOM), crLf };
+  return { hasBom: text.startsWith(BOM), crLf };
 }
 
-/** Describes the form of a file: `UTF-8 with a byte order mark, CR LF line ends`. */
+/** For example `UTF-8 with a byte order mark, CR LF line ends`. */
 export function describeForm(form: TextForm & { readonly encoding: FileEncoding }): string {
-  const mark = form.hasMark && form.encoding === "utf-8" ? " with a byte order mark" : "";
+  const mark = form.hasBom && form.encoding === "utf-8" ? " with a byte order mark" : "";
   return `${ENCODING_NAMES[form.encoding]}${mark}, ${LINE_ENDS[form.crLf]}`;
 }
 
@@ -229,7 +229,7 @@ const LINE_ENDS = {
 } as const;
 
 /** Gives new content the byte order mark and line ends of `before`, which it replaces. */
-export async function inFormOf(before: string, content: string): Promise<string> {
+export async function withFormOf(before: string, content: string): Promise<string> {
   const marked = before.startsWith(BOM) && !content.startsWith(BOM) ? BOM + content : content;
   return withLineEndsOf(before, marked);
 }

@@ -2,18 +2,18 @@ import { constants, lstatSync, type Stats, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import type { ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import { systemCode } from "../../system/system-error.ts";
-import { permittedPath } from "../resolve-path.ts";
+import { resolvePermittedPath } from "../resolve-path.ts";
 import { answerFileErrors, FileRefusal } from "./file-error.ts";
 import {
   type AgreedChanges,
+  EditorText,
   type FileContent,
   type FilePort,
   type FileStamp,
   type FileState,
   type FileToolOptions,
   isUnchanged,
-  PortText,
-  readPort,
+  readFromPort,
   stampOf,
 } from "./file-state.ts";
 import { decodeFile, ENCODING_NAMES, encodeText, type FileEncoding, type FileText } from "./file-text.ts";
@@ -22,7 +22,7 @@ import { writeAtomically } from "./write-atomically.ts";
 
 export interface ChangeTarget {
   readonly path: string;
-  readonly shown: string;
+  readonly givenPath: string;
   readonly transcriptId: string;
   readonly state: FileState;
   readonly files?: FilePort | undefined;
@@ -32,68 +32,68 @@ export interface ChangeTarget {
 }
 
 export function changeFile(
-  shown: string,
+  givenPath: string,
   options: FileToolOptions & { readonly state: FileState },
   context: ToolContext,
   change: (target: ChangeTarget) => Promise<ToolResult>,
 ): Promise<ToolResult> {
   const { transcriptId, signal, callId } = context;
   const { files, agreed, state } = options;
-  return answerFileErrors(shown, signal, async () => {
-    const path = permittedPath(shown, options, context);
+  return answerFileErrors(givenPath, signal, async () => {
+    const path = resolvePermittedPath(givenPath, options, context);
     return state.inTurn(path, () =>
-      change({ path, shown, state, transcriptId, signal, callId, files, agreed }),
+      change({ path, givenPath, state, transcriptId, signal, callId, files, agreed }),
     );
   });
 }
 
-export interface FileUnderChange {
+export interface FileBeforeChange {
   /** Absent for text that is open in an editor and not yet on disk. */
   readonly stats: Stats | undefined;
   readonly stamp: FileStamp;
   readonly content: FileText;
 }
 
-function statIfThere(path: string): Stats | undefined {
+function statIfExists(path: string): Stats | undefined {
   try {
     return statSync(path);
   } catch (error) {
-    // With `throwIfNoEntry` a file in the place of a folder would pass as well.
+    // `throwIfNoEntry: false` would also accept a file where a folder should be.
     if (systemCode(error) === "ENOENT") return undefined;
     throw error;
   }
 }
 
 /** Refuses anything but a writable text file that the session has read and that is unchanged since. */
-export async function openForChange(target: ChangeTarget): Promise<FileUnderChange | undefined> {
-  const { path, shown } = target;
-  const stats = statIfThere(path);
-  const open = await readPort(portOf(target), path, target.signal);
+export async function openForChange(target: ChangeTarget): Promise<FileBeforeChange | undefined> {
+  const { path, givenPath } = target;
+  const stats = statIfExists(path);
+  const open = await readFromPort(portOf(target), path, target.signal);
   if (stats === undefined && open === undefined) {
-    assertAsShown(target, undefined);
+    assertApproved(target, undefined);
     return undefined;
   }
   if (stats !== undefined) {
-    assertRegularFile(stats, shown);
-    await assertWritable(path, shown, stats);
+    assertRegularFile(stats, givenPath);
+    await assertWritable(path, givenPath, stats);
   }
-  const known = stampAsRead(target);
-  const { stamp, content } = open ?? (await readFromDisk(path, shown));
-  assertUnchanged(known, stamp, shown);
-  assertAsShown(target, content);
-  return { stats, stamp, content: textOf(content, shown) };
+  const known = lastReadStamp(target);
+  const { stamp, content } = open ?? (await readFromDisk(path, givenPath));
+  assertUnchanged(known, stamp, givenPath);
+  assertApproved(target, content);
+  return { stats, stamp, content: textOf(content, givenPath) };
 }
 
 async function readFromDisk(
   path: string,
-  shown: string,
+  givenPath: string,
 ): Promise<{ readonly stamp: FileStamp; readonly content: Uint8Array }> {
-  const file = openRegularFile(path, shown);
+  const file = openRegularFile(path, givenPath);
   try {
     const now = file.stat();
-    if (now.size > BigInt(MAX_BOUND_BYTES)) {
+    if (now.size > BigInt(MAX_CHANGED_BYTES)) {
       throw new FileRefusal(
-        `${shown} is larger than ${MAX_BOUND_BYTES} bytes: change it with a program, or remove it first to write a new one.`,
+        `${givenPath} is larger than ${MAX_CHANGED_BYTES} bytes: change it with a program, or remove it first to write a new one.`,
       );
     }
     const content = await file.readAll();
@@ -104,77 +104,77 @@ async function readFromDisk(
 }
 
 /** The state of a file when the session read it; `undefined` if it did so in another process. */
-function stampAsRead({
+function lastReadStamp({
   state,
   transcriptId,
   path,
-  shown,
+  givenPath,
   agreed,
   callId,
 }: ChangeTarget): FileStamp | undefined {
   const known = state.recall(transcriptId, path);
   if (known !== undefined || agreed?.isCarried(callId) === true) return known;
   throw new FileRefusal(
-    `${shown} is there already and was not read in this session. Read it first, then change it.`,
+    `${givenPath} is there already and was not read in this session. Read it first, then change it.`,
   );
 }
 
-export const MAX_BOUND_BYTES: number = 64 * 1024 * 1024;
+export const MAX_CHANGED_BYTES: number = 64 * 1024 * 1024;
 
-function textOf(bytes: Uint8Array, shown: string): FileText {
+function textOf(bytes: Uint8Array, givenPath: string): FileText {
   const text = decodeFile(bytes);
   if (text !== undefined) return text;
   throw new FileRefusal(
-    `${shown} is binary, or UTF-8 with damaged bytes: changing it as text would lose some. Change it with a program, or remove it first to write a new one.`,
+    `${givenPath} is binary, or UTF-8 with damaged bytes: changing it as text would lose some. Change it with a program, or remove it first to write a new one.`,
   );
 }
 
 /** Another call of the same answer may have changed the file after a person agreed to this one. */
-function assertAsShown({ agreed, callId, shown }: ChangeTarget, content: FileContent): void {
+function assertApproved({ agreed, callId, givenPath }: ChangeTarget, content: FileContent): void {
   if (agreed?.isAsShown(callId, content) !== false) return;
   throw new FileRefusal(
-    `${shown} has changed since the person was asked about this call, so it was left alone. Make the call again.`,
+    `${givenPath} has changed since the person was asked about this call, so it was left alone. Make the call again.`,
   );
 }
 
-function assertUnchanged(known: FileStamp | undefined, now: FileStamp, shown: string): void {
+function assertUnchanged(known: FileStamp | undefined, now: FileStamp, givenPath: string): void {
   if (known === undefined || isUnchanged(known, now)) return;
   throw new FileRefusal(
-    `${shown} was changed since it was read in this session. Read it again, then change it.`,
+    `${givenPath} was changed since it was read in this session. Read it again, then change it.`,
   );
 }
 
 /** Keeps the encoding; new files are UTF-8. Refuses text that the encoding cannot express. */
 export async function commitChange(
   target: ChangeTarget,
-  change: { readonly before: FileUnderChange | undefined; readonly text: string },
+  change: { readonly before: FileBeforeChange | undefined; readonly text: string },
 ): Promise<void> {
   const { before, text } = change;
   const port = portOf(target);
   if (port !== undefined) {
-    await writeThrough(target, port, change);
+    await writeToPort(target, port, change);
     return;
   }
-  const data = bytesOf(text, before?.content.encoding ?? "utf-8", target.shown);
+  const data = bytesOf(text, before?.content.encoding ?? "utf-8", target.givenPath);
   const stats = await writeAtomically(target.path, data, {
     replaced: before?.stats,
-    shown: target.shown,
-    beforeRename: async (place) => {
+    givenPath: target.givenPath,
+    beforeRename: async (currentPath) => {
       target.signal.throwIfAborted();
-      assertStillSame(target, before, place);
+      assertNotReplaced(target, before, currentPath);
     },
   });
   target.state.remember(target.transcriptId, target.path, stampOf(stats, data));
 }
 
-function bytesOf(text: string, encoding: FileEncoding, shown: string): Buffer {
+function bytesOf(text: string, encoding: FileEncoding, givenPath: string): Buffer {
   const bytes = encodeText({ text, encoding });
   if (bytes instanceof Uint8Array) return bytes;
   const { missing } = bytes;
   const line = text.slice(0, text.indexOf(missing)).split("\n").length;
   const code = (missing.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
   throw new FileRefusal(
-    `${shown} was not changed: it is ${ENCODING_NAMES[encoding]}, which has no "${missing}" (U+${code}, line ${line} of the new text). Use other characters, or convert the file first.`,
+    `${givenPath} was not changed: it is ${ENCODING_NAMES[encoding]}, which has no "${missing}" (U+${code}, line ${line} of the new text). Use other characters, or convert the file first.`,
   );
 }
 
@@ -184,31 +184,31 @@ function portOf({ files }: ChangeTarget): Required<FilePort> | undefined {
   return files as Required<FilePort>;
 }
 
-async function writeThrough(
-  { path, shown, signal, state, transcriptId }: ChangeTarget,
+async function writeToPort(
+  { path, givenPath, signal, state, transcriptId }: ChangeTarget,
   port: Required<FilePort>,
-  { before, text }: { readonly before: FileUnderChange | undefined; readonly text: string },
+  { before, text }: { readonly before: FileBeforeChange | undefined; readonly text: string },
 ): Promise<void> {
-  const now = await readPort(port, path, signal);
+  const now = await readFromPort(port, path, signal);
   const isSameText =
     now === undefined
       ? before === undefined || before.stats !== undefined
       : before?.stamp.sha256 === now.stamp.sha256;
-  if (!isSameText) throw changedNow(shown);
+  if (!isSameText) throw concurrentChangeError(givenPath);
   await port.writeText(path, text, { signal });
-  state.remember(transcriptId, path, new PortText(text).stamp);
+  state.remember(transcriptId, path, new EditorText(text).stamp);
 }
 
-function changedNow(shown: string): FileRefusal {
+function concurrentChangeError(givenPath: string): FileRefusal {
   return new FileRefusal(
-    `${shown} was changed by someone else at this moment. Read it again, then change it.`,
+    `${givenPath} was changed by someone else at this moment. Read it again, then change it.`,
   );
 }
 
-/** Opens the file to test for write permission, which replacing does not need; a write bit must be set. */
-async function assertWritable(path: string, shown: string, stats: Stats): Promise<void> {
+/** Replacing needs no write permission, so it is tested by opening; a write bit must be set too. */
+async function assertWritable(path: string, givenPath: string, stats: Stats): Promise<void> {
   if ((stats.mode & 0o222) === 0)
-    throw new FileRefusal(`${shown} is read-only (no write bit): it is left as it is.`);
+    throw new FileRefusal(`${givenPath} is read-only (no write bit): it is left as it is.`);
   const file = await open(
     path,
     constants.O_WRONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0),
@@ -216,13 +216,17 @@ async function assertWritable(path: string, shown: string, stats: Stats): Promis
   await file.close();
 }
 
-/** `place` leads to the file, whatever has become of its folders meanwhile. */
-function assertStillSame(target: ChangeTarget, before: FileUnderChange | undefined, place: string): void {
-  const now = lstatSync(place, { bigint: true, throwIfNoEntry: false });
+/** `currentPath` leads to the file even if its folders have been moved. */
+function assertNotReplaced(
+  target: ChangeTarget,
+  before: FileBeforeChange | undefined,
+  currentPath: string,
+): void {
+  const now = lstatSync(currentPath, { bigint: true, throwIfNoEntry: false });
   if (before === undefined || now === undefined) {
     if ((before ?? now) === undefined) return;
   } else if (isUnchanged(before.stamp, stampOf(now))) return;
-  throw changedNow(target.shown);
+  throw concurrentChangeError(target.givenPath);
 }
 
 /** Differences between two versions of a file. */

@@ -20,7 +20,7 @@ import { FileRefusal } from "./file-error.ts";
 /** Bytes read synchronously, as a trip to the thread pool costs more than reading them. */
 const SYNC_BYTES = 1024 * 1024;
 
-/** A file open for reading. The first megabyte is read at once, as a page is rarely more. */
+/** The first megabyte is read synchronously, as a page is rarely larger. */
 export class OpenFile {
   readonly #fd: number;
   #syncBytes = SYNC_BYTES;
@@ -66,14 +66,15 @@ export class OpenFile {
 /**
  * Opens a regular file for reading and nothing else: never waits for the other end of a FIFO, never wakes a
  * device. `path` must be canonical. If a link has replaced it or a folder on the way, the file is refused.
- * `shown` is the path for messages.
+ * `givenPath` is the path for messages.
  */
-export function openRegularFile(path: string, shown: string): OpenFile {
-  assertRegularFile(statSync(path), shown);
+export function openRegularFile(path: string, givenPath: string): OpenFile {
+  assertRegularFile(statSync(path), givenPath);
   const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
   try {
-    assertRegularFile(fstatSync(fd), shown);
-    if (!isAtPlace(fd, path)) throw new FileRefusal(`${shown}: a link took its place meanwhile. Try again.`);
+    assertRegularFile(fstatSync(fd), givenPath);
+    if (!isAtPlace(fd, path))
+      throw new FileRefusal(`${givenPath}: a link took its place meanwhile. Try again.`);
     return new OpenFile(fd);
   } catch (error) {
     closeSync(fd);
@@ -81,9 +82,9 @@ export function openRegularFile(path: string, shown: string): OpenFile {
   }
 }
 
-export function assertRegularFile(stats: Stats, shown: string): void {
+export function assertRegularFile(stats: Stats, givenPath: string): void {
   if (stats.isFile()) return;
-  throw new FileRefusal(`${shown} is ${kindOf(stats)}: only regular files can be read and written.`);
+  throw new FileRefusal(`${givenPath} is ${kindOf(stats)}: only regular files can be read and written.`);
 }
 
 function kindOf(stats: Stats): string {
@@ -97,7 +98,7 @@ function kindOf(stats: Stats): string {
 /** Opens a folder without needing the right to list it (Linux). */
 const O_PATH = 0o10000000;
 
-/** An opened folder at its path. On Linux {@link at} leads into this very folder, elsewhere by name. */
+/** On Linux {@link at} leads into this very folder, elsewhere by name. */
 export class PinnedFolder {
   readonly path: string;
   readonly #descriptor: number;
@@ -108,10 +109,10 @@ export class PinnedFolder {
   }
 
   at(name: string): string {
-    return join(this.self, name);
+    return join(this.selfPath, name);
   }
 
-  get self(): string {
+  get selfPath(): string {
     return pathOfOpen(this.#descriptor) ?? this.path;
   }
 
@@ -121,25 +122,25 @@ export class PinnedFolder {
 }
 
 /** Opens the folder at a canonical path. Throws {@link FileRefusal} for a swapped link, and system errors. */
-export function pinFolder(path: string, shown: string): PinnedFolder {
-  return new PinnedFolder(path, openAt(path, path, shown));
+export function pinFolder(path: string, givenPath: string): PinnedFolder {
+  return new PinnedFolder(path, openAt(path, path, givenPath));
 }
 
 /** Like {@link pinFolder}, but makes missing folders, each inside the one opened before it. */
-export function makePinnedFolder(path: string, shown: string): PinnedFolder {
+export function makePinnedFolder(path: string, givenPath: string): PinnedFolder {
   const missing: string[] = [];
   let existing = path;
   while (!existsSync(existing) && dirname(existing) !== existing) {
     missing.unshift(basename(existing));
     existing = dirname(existing);
   }
-  let folder = pinFolder(existing, shown);
+  let folder = pinFolder(existing, givenPath);
   for (const name of missing) {
     const outer = folder;
     try {
       makeIn(outer, name);
-      const place = join(outer.path, name);
-      folder = new PinnedFolder(place, openAt(outer.at(name), place, shown));
+      const path = join(outer.path, name);
+      folder = new PinnedFolder(path, openAt(outer.at(name), path, givenPath));
     } finally {
       outer.close();
     }
@@ -151,15 +152,15 @@ function makeIn(folder: PinnedFolder, name: string): void {
   try {
     mkdirSync(folder.at(name));
   } catch (error) {
-    // Something else made it at the same time; opening it tells whether it is a folder.
+    // Something else made it at the same time; opening it shows whether it is a folder.
     if (systemCode(error) !== "EEXIST") throw error;
   }
 }
 
-function openAt(path: string, place: string, shown: string): number {
+function openAt(path: string, canonical: string, givenPath: string): number {
   const flags = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
   const descriptor = openSync(path, process.platform === "linux" ? flags | O_PATH : flags);
-  if (isAtPlace(descriptor, place)) return descriptor;
+  if (isAtPlace(descriptor, canonical)) return descriptor;
   closeSync(descriptor);
-  throw new FileRefusal(`${shown}: a link took the place of one of its folders meanwhile. Try again.`);
+  throw new FileRefusal(`${givenPath}: a link took the place of one of its folders meanwhile. Try again.`);
 }

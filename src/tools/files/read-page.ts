@@ -14,7 +14,6 @@ interface PageOptions {
 export interface Page {
   /** How the file is read; `damaged`: as UTF-8 with some wrong bytes. */
   readonly encoding: FileEncoding | "damaged" | "binary";
-  /** Facts that the lines of the page do not show, in the order they were found. */
   readonly form: TextForm;
   /** Lines as the model sees them: a six-character number, a tab, the text. */
   readonly lines: readonly string[];
@@ -32,7 +31,7 @@ export async function readPage(file: Pick<OpenFile, "read">, options: PageOption
   const builder = new PageBuilder(options);
   if (detectEncoding(first) === "binary")
     return { ...builder.page(false), encoding: "binary", lineCount: undefined, content };
-  const encoding = encodingOf(content ?? wholeLines(first)) ?? "damaged";
+  const encoding = encodingOf(content ?? withoutSplitCharacter(first)) ?? "damaged";
   const decoder =
     encoding === "utf-8" || encoding === "damaged"
       ? undefined
@@ -50,7 +49,7 @@ export async function readPage(file: Pick<OpenFile, "read">, options: PageOption
 }
 
 /** The beginning of a file without the character that may be split at its end. */
-function wholeLines(bytes: Buffer): Buffer {
+function withoutSplitCharacter(bytes: Buffer): Buffer {
   const lines = bytes.lastIndexOf(LF) + 1;
   let end = bytes.length;
   if (lines > 0) end = lines;
@@ -61,13 +60,13 @@ function wholeLines(bytes: Buffer): Buffer {
 const CHUNK_BYTES = 256 * 1024;
 const MAX_LINE_CHARS = 2000;
 /** Enough for every line that is shown whole: a UTF-16 unit takes at most three bytes. */
-const MAX_KEPT_BYTES = MAX_LINE_CHARS * 4;
-/** A longer line ends the page, so that no line makes a tool read gigabytes. */
+const MAX_LINE_START_BYTES = MAX_LINE_CHARS * 4;
+/** A longer line ends the page, so that no single line makes a tool read gigabytes. */
 const MAX_PAGE_LINE_BYTES = 16 * 1024 * 1024;
 const LF = 10;
 const CR = 13;
-const MARK = Buffer.from(BOM);
-const NOTHING = Buffer.alloc(0);
+const BOM_BYTES = Buffer.from(BOM);
+const NO_BYTES = Buffer.alloc(0);
 
 async function fill(file: Pick<OpenFile, "read">, buffer: Buffer): Promise<Buffer> {
   let length = 0;
@@ -85,12 +84,12 @@ class PageBuilder {
   readonly #notes = new Set<string>();
   #lineNumber = 1;
   #lineBytes = 0;
-  #kept: Buffer[] = [];
-  #keptBytes = 0;
+  #lineStart: Buffer[] = [];
+  #lineStartBytes = 0;
   #pageBytes = 0;
   #isFull = false;
-  #atStart = true;
-  #hasMark = false;
+  #isAtStart = true;
+  #hasBom = false;
   #lastByte: number | undefined;
   #crLfLines = 0;
   #lfLines = 0;
@@ -102,16 +101,16 @@ class PageBuilder {
 
   add(chunk: Buffer): boolean {
     let at = 0;
-    if (this.#atStart && chunk.subarray(0, 3).equals(MARK)) {
+    if (this.#isAtStart && chunk.subarray(0, 3).equals(BOM_BYTES)) {
       at = 3;
-      this.#hasMark = true;
+      this.#hasBom = true;
     }
-    this.#atStart = false;
+    this.#isAtStart = false;
     while (at < chunk.length) {
       if (this.#isFull || this.#lines.length === this.#options.maxLines) return true;
       const newline = chunk.indexOf(LF, at);
       if (newline === -1) {
-        this.#keep(chunk.subarray(at));
+        this.#storeLineStart(chunk.subarray(at));
         return this.#endGiantLine();
       }
       if (!this.#endLine(chunk, at, newline)) return true;
@@ -121,18 +120,18 @@ class PageBuilder {
   }
 
   end(): void {
-    if (this.#lineBytes > 0) this.#endLine(NOTHING, 0, 0);
+    if (this.#lineBytes > 0) this.#endLine(NO_BYTES, 0, 0);
   }
 
-  page(goesOn: boolean): Omit<Page, "encoding" | "content"> {
-    const more = goesOn || this.#isFull;
+  page(hasMore: boolean): Omit<Page, "encoding" | "content"> {
+    const more = hasMore || this.#isFull;
     return {
       lines: this.#lines,
       nextLine: more ? this.#lineNumber : undefined,
       lineCount: more ? undefined : this.#lineNumber - 1,
       notes: [...this.#notes],
       form: {
-        hasMark: this.#hasMark,
+        hasBom: this.#hasBom,
         crLf: this.#crLfLines === 0 ? "none" : this.#lfLines === 0 ? "all" : "some",
       },
     };
@@ -143,27 +142,27 @@ class PageBuilder {
     return this.#isDamaged ? "damaged" : assumed;
   }
 
-  /** Copies the beginning of a line that continues in the next chunk, which overwrites this one. */
-  #keep(bytes: Buffer): void {
+  /** The next chunk overwrites the buffer that holds the beginning of its line. */
+  #storeLineStart(bytes: Buffer): void {
     this.#lineBytes += bytes.length;
     this.#lastByte = bytes.at(-1);
-    if (this.#lineNumber < this.#options.firstLine || this.#keptBytes >= MAX_KEPT_BYTES) return;
-    const kept = Buffer.from(bytes.subarray(0, MAX_KEPT_BYTES - this.#keptBytes));
-    this.#kept.push(kept);
-    this.#keptBytes += kept.length;
+    if (this.#lineNumber < this.#options.firstLine || this.#lineStartBytes >= MAX_LINE_START_BYTES) return;
+    const lineStart = Buffer.from(bytes.subarray(0, MAX_LINE_START_BYTES - this.#lineStartBytes));
+    this.#lineStart.push(lineStart);
+    this.#lineStartBytes += lineStart.length;
   }
 
   #endGiantLine(): boolean {
     if (this.#lineNumber < this.#options.firstLine || this.#lineBytes <= MAX_PAGE_LINE_BYTES) return false;
-    this.#endLine(NOTHING, 0, 0);
+    this.#endLine(NO_BYTES, 0, 0);
     return true;
   }
 
-  /** Takes the end of a line, `start` to `end`. Returns false if the line no longer fits into the page. */
+  /** Returns false if the line no longer fits into the page. */
   #endLine(chunk: Buffer, start: number, end: number): boolean {
     this.#lineBytes += end - start;
     if (this.#lineNumber >= this.#options.firstLine) {
-      const rest = chunk.subarray(start, Math.min(end, start + MAX_KEPT_BYTES - this.#keptBytes));
+      const rest = chunk.subarray(start, Math.min(end, start + MAX_LINE_START_BYTES - this.#lineStartBytes));
       const line = `${String(this.#lineNumber).padStart(6)}\t${this.#lineText(rest)}`;
       const bytes = Buffer.byteLength(line) + 1;
       if (this.#pageBytes + bytes > this.#options.maxBytes && this.#lines.length > 0) {
@@ -172,7 +171,7 @@ class PageBuilder {
       }
       this.#pageBytes += bytes;
       this.#lines.push(line);
-      if (chunk !== NOTHING) {
+      if (chunk !== NO_BYTES) {
         if ((end > start ? chunk[end - 1] : this.#lastByte) === CR) this.#crLfLines++;
         else this.#lfLines++;
       }
@@ -180,15 +179,15 @@ class PageBuilder {
     this.#lineNumber++;
     this.#lineBytes = 0;
     this.#lastByte = undefined;
-    if (this.#keptBytes > 0) {
-      this.#kept = [];
-      this.#keptBytes = 0;
+    if (this.#lineStartBytes > 0) {
+      this.#lineStart = [];
+      this.#lineStartBytes = 0;
     }
     return true;
   }
 
   #lineText(rest: Buffer): string {
-    const bytes = this.#keptBytes === 0 ? rest : Buffer.concat([...this.#kept, rest]);
+    const bytes = this.#lineStartBytes === 0 ? rest : Buffer.concat([...this.#lineStart, rest]);
     const isWhole = this.#lineBytes === bytes.length;
     if (isWhole && !isUtf8(bytes)) this.#isDamaged = true;
     let text = bytes.toString("utf8");
@@ -226,7 +225,7 @@ export async function listFolder(
       isPartial = true;
       break;
     }
-    names.push(`${printable(entry.name)}${markOf(entry)}`);
+    names.push(`${printableName(entry.name)}${kindSymbolOf(entry)}`);
   }
   names.sort();
   const start = options.first - 1;
@@ -235,7 +234,7 @@ export async function listFolder(
 
 const MAX_COUNTED = 50_000;
 
-function markOf(entry: Dirent): string {
+function kindSymbolOf(entry: Dirent): string {
   if (entry.isDirectory()) return "/";
   if (entry.isSymbolicLink()) return "@";
   if (entry.isFIFO()) return "|";
@@ -243,6 +242,6 @@ function markOf(entry: Dirent): string {
 }
 
 /** Quotes names with control characters, so that no name looks like two. */
-function printable(name: string): string {
+function printableName(name: string): string {
   return /\p{Cc}/u.test(name) ? JSON.stringify(name) : name;
 }

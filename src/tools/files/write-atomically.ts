@@ -27,7 +27,7 @@ async function writeInPlace(
   const file = await open(folder.at(name), constants.O_RDWR | (constants.O_NOFOLLOW ?? 0));
   try {
     const before = await file.readFile();
-    const copyName = `${name.slice(0, MAX_SHOWN_NAME)}.saved-${newUuid().slice(0, 8)}`;
+    const copyName = `${name.slice(0, MAX_COPIED_NAME)}.saved-${newUuid().slice(0, 8)}`;
     const copy = folder.at(copyName);
     try {
       await writeSynced(copy, before, (await file.stat()).mode & 0o700);
@@ -56,7 +56,7 @@ async function writeInPlace(
 }
 
 /** Leaves room for the suffix in a name of at most 255 bytes. */
-const MAX_SHOWN_NAME = 50;
+const MAX_COPIED_NAME = 50;
 
 /** Truncates the file last, so that a full disk never loses the end of the new content. */
 async function overwrite(file: FileHandle, data: Uint8Array): Promise<void> {
@@ -78,9 +78,7 @@ async function writeSynced(path: string, data: Uint8Array, mode: number): Promis
   }
 }
 
-/**
- * Makes changes to a folder durable. Some systems cannot sync a folder, but the change has happened anyway.
- */
+/** Some systems cannot sync a folder, but its change has happened anyway. */
 async function syncFolder(folder: PinnedFolder): Promise<void> {
   let handle: FileHandle | undefined;
   try {
@@ -105,7 +103,7 @@ async function copyAttributes(folder: PinnedFolder, from: string, to: string): P
   if (program === undefined) return;
   await new Promise<void>((resolve) => {
     const args = ["--attributes-only", "--preserve=mode,xattr", "--", from, to];
-    const child = spawn(program, args, { cwd: folder.self, env: {}, stdio: "ignore" });
+    const child = spawn(program, args, { cwd: folder.selfPath, env: {}, stdio: "ignore" });
     child.once("error", () => resolve());
     child.once("close", () => resolve());
   });
@@ -117,9 +115,9 @@ const COPY_PROGRAMS = ["/usr/bin/cp", "/bin/cp"] as const;
 interface WriteAtomicallyOptions {
   /** The file to replace: its mode, attributes and, if permitted, owner are kept. Absent for a new file. */
   readonly replaced?: Stats | undefined;
-  /** Last check before the file is put in place, given a path that leads there: throws to prevent it. */
-  readonly beforeRename: (place: string) => Promise<void>;
-  readonly shown?: string;
+  /** Last check before the rename, given a path that leads to the target. Throws to prevent it. */
+  readonly beforeRename: (targetPath: string) => Promise<void>;
+  readonly givenPath?: string;
 }
 
 /**
@@ -135,11 +133,11 @@ export async function writeAtomically(
   data: Uint8Array,
   options: WriteAtomicallyOptions,
 ): Promise<BigIntStats> {
-  const { replaced, shown = path } = options;
+  const { replaced, givenPath = path } = options;
   if (Buffer.byteLength(basename(path)) > MAX_NAME_BYTES)
     throw new FileRefusal(`${path}: the name is too long.`);
   const folder =
-    replaced === undefined ? makePinnedFolder(dirname(path), shown) : pinFolder(dirname(path), shown);
+    replaced === undefined ? makePinnedFolder(dirname(path), givenPath) : pinFolder(dirname(path), givenPath);
   try {
     return await writeIn(folder, basename(path), data, options);
   } finally {
@@ -153,8 +151,8 @@ async function writeIn(
   data: Uint8Array,
   { replaced, beforeRename }: WriteAtomicallyOptions,
 ): Promise<BigIntStats> {
-  const place = folder.at(name);
-  const beforeWrite = () => beforeRename(place);
+  const targetPath = folder.at(name);
+  const beforeWrite = () => beforeRename(targetPath);
   if (replaced !== undefined && replaced.nlink > 1) return writeInPlace(folder, name, data, beforeWrite);
   const temporaryFile = temporaryName();
   const temporary = folder.at(temporaryFile);
@@ -165,7 +163,7 @@ async function writeIn(
       if (replaced === undefined) await file.writeFile(data);
       else {
         await Promise.all([file.writeFile(data), copyAttributes(folder, name, temporaryFile)]);
-        await keepOwnerAndMode(file, replaced);
+        await copyOwnerAndMode(file, replaced);
       }
       await file.sync();
       stats = await file.stat({ bigint: true });
@@ -173,33 +171,33 @@ async function writeIn(
       await file.close();
     }
     await beforeWrite();
-    await rename(temporary, place);
+    await rename(temporary, targetPath);
     await syncFolder(folder);
     return stats;
   } catch (error) {
     // After a rename there is nothing to remove, and a failed removal must not hide the first error.
-    await succeeds(unlink(temporary));
-    if (replaced !== undefined && IS_MOUNTED.has(systemCode(error) ?? ""))
+    await isFulfilled(unlink(temporary));
+    if (replaced !== undefined && MOUNT_ERRORS.has(systemCode(error) ?? ""))
       return writeInPlace(folder, name, data, beforeWrite);
     throw error;
   }
 }
 
 /** Errors of a rename onto a mount point, or onto another device than that of the folder. */
-const IS_MOUNTED: ReadonlySet<string> = new Set(["EBUSY", "EXDEV"]);
+const MOUNT_ERRORS: ReadonlySet<string> = new Set(["EBUSY", "EXDEV"]);
 const MAX_NAME_BYTES = 255;
 
-async function keepOwnerAndMode(file: FileHandle, replaced: Stats): Promise<void> {
+async function copyOwnerAndMode(file: FileHandle, replaced: Stats): Promise<void> {
   const own = await file.stat();
-  let isOwnerKept = true;
+  let isOwnerCopied = true;
   if (own.uid !== replaced.uid || own.gid !== replaced.gid) {
-    isOwnerKept = await succeeds(file.chown(replaced.uid, replaced.gid));
+    isOwnerCopied = await isFulfilled(file.chown(replaced.uid, replaced.gid));
   }
   // Set-user-id and set-group-id mean something else under another owner.
-  await file.chmod(replaced.mode & (isOwnerKept ? 0o7777 : 0o1777));
+  await file.chmod(replaced.mode & (isOwnerCopied ? 0o7777 : 0o1777));
 }
 
-async function succeeds(action: Promise<void>): Promise<boolean> {
+async function isFulfilled(action: Promise<void>): Promise<boolean> {
   return action.then(
     () => true,
     () => false,
@@ -242,7 +240,7 @@ export async function removeStaleTemporaryFiles(
 }
 
 const DAY_MS = 86_400_000;
-const NAME = /^\.nano-agent-tmp-([0-9a-f]{6})-(\d+)-([0-9a-z]+)-[0-9a-f]{8}$/u;
+const TEMPORARY_NAME = /^\.nano-agent-tmp-([0-9a-f]{6})-(\d+)-([0-9a-z]+)-[0-9a-f]{8}$/u;
 const SKIPPED_FOLDERS: ReadonlySet<string> = new Set([".git", "node_modules"]);
 
 function machineTag(): string {
@@ -261,14 +259,14 @@ async function entriesOf(folder: string, limit: number) {
       if (entry.isFile() && entry.name.startsWith(TEMPORARY_PREFIX)) temporary.push(path);
     }
   } catch (error) {
-    // A folder that cannot be read holds nothing that this process could have left there.
+    // This process cannot have left anything in a folder it cannot read.
     if (systemCode(error) === undefined) throw error;
   }
   return { count, folders, temporary };
 }
 
 async function removeIfStale(path: string): Promise<boolean> {
-  const match = NAME.exec(path.slice(path.lastIndexOf(TEMPORARY_PREFIX)));
+  const match = TEMPORARY_NAME.exec(path.slice(path.lastIndexOf(TEMPORARY_PREFIX)));
   if (match === null) return false;
   const [, machine, pid, time] = match;
   const writtenAt = Number.parseInt(time ?? "", 36);

@@ -34,45 +34,31 @@ export function pathGlob(
   const alternatives = Array.from(texts, (text) => text.split("/").map(parsePart));
   return (path) => {
     const names = path.normalize().split("/");
-    const fits = alternatives.some((parts) => {
+    const matches = alternatives.some((parts) => {
       const isName = matchesBaseName && parts.length === 1;
       return matchSequence(parts, isName ? names.slice(-1) : names, matchPart);
     });
-    return fits !== isNegated;
+    return matches !== isNegated;
   };
 }
 
-const INNER_BRACES = /(?<!\\)\{([^{}]*)\}/gu;
+const INNER_BRACES = /(?<!\\)\{([^{},]*,[^{}]*)\}/u;
 const MAX_ALTERNATIVES = 1000;
-const MAX_RANGE = 100;
 
-/** The alternatives of text with `{a,b}` and `{1..3}`, also nested, at most 1,000. */
+/** The alternatives of text with `{a,b}`, also nested, at most 1,000. */
 export function expandBraces(text: string): readonly string[] {
   const texts = [text];
   for (let index = 0; index < texts.length && texts.length < MAX_ALTERNATIVES; ) {
     const current = texts[index] ?? "";
-    const group = Array.from(current.matchAll(INNER_BRACES)).find(({ 1: inner = "" }) => choicesOf(inner));
-    if (group === undefined) index++;
+    const group = INNER_BRACES.exec(current);
+    if (group === null) index++;
     else {
       const [before, after] = [current.slice(0, group.index), current.slice(group.index + group[0].length)];
-      texts.splice(
-        index,
-        1,
-        ...(choicesOf(group[1] ?? "") ?? [])
-          .slice(0, MAX_ALTERNATIVES)
-          .map((choice) => before + choice + after),
-      );
+      const choices = (group[1] ?? "").split(",").slice(0, MAX_ALTERNATIVES);
+      texts.splice(index, 1, ...choices.map((choice) => before + choice + after));
     }
   }
   return texts;
-}
-
-function choicesOf(inner: string): readonly string[] | undefined {
-  if (inner.includes(",")) return inner.split(",");
-  const [, from, to] = /^(\d{1,9})\.\.(\d{1,9})$/u.exec(inner) ?? [];
-  const [first, last] = [Math.min(Number(from), Number(to)), Math.max(Number(from), Number(to))];
-  if (!(last - first < MAX_RANGE)) return undefined;
-  return Array.from({ length: last - first + 1 }, (_, index) => String(first + index));
 }
 
 /** Globs for ripgrep that together cover every match; `undefined` if its syntax cannot express them. */
@@ -139,7 +125,7 @@ function matchCharacter(element: NameElement, character: string): boolean {
 function matchSequence<P>(
   pattern: readonly (P | typeof ANY)[],
   items: readonly string[],
-  fits: (element: P | typeof ANY, item: string) => boolean,
+  matches: (element: P | typeof ANY, item: string) => boolean,
 ): boolean {
   let at = 0;
   let lastAny = -1;
@@ -151,7 +137,7 @@ function matchSequence<P>(
     if (element === ANY) {
       lastAny = at++;
       retryAt = index;
-    } else if (element !== undefined && fits(element, item)) {
+    } else if (element !== undefined && matches(element, item)) {
       at++;
       index++;
     } else if (lastAny === -1) return false;

@@ -1,23 +1,24 @@
 import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants, lstatSync, realpathSync, statSync } from "node:fs";
-import { delimiter, dirname, isAbsolute, join } from "node:path";
+import { lstatSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
+import { findProgram, type ProgramSearch } from "../../system/find-program.ts";
 import { pathOfOpen } from "../../system/opened-place.ts";
-import { isWithin } from "../../system/real-path.ts";
 import { TEMPORARY_PREFIX } from "../../system/replace-file.ts";
+import { FileRefusal } from "../files/file-error.ts";
 import { openRegularFile, pinFolder } from "../files/open-file.ts";
 import type { PathOptions } from "../resolve-path.ts";
 import { lastNamesOf, pathGlob } from "./path-glob.ts";
 import {
   type FileListing,
-  type FoundText,
   MAX_LINE_CHARS,
+  type SearchHit,
   type TextSearch,
-  type TextSearchEnd,
+  type TextSearchOutcome,
 } from "./text-search.ts";
-import { searchWithoutRipgrep, walkFiles } from "./without-ripgrep.ts";
+import { walkFiles } from "./walk-files.ts";
 
 /** Options of the search tools. */
 export interface SearchToolOptions extends PathOptions {
@@ -34,7 +35,7 @@ export interface SearchToolOptions extends PathOptions {
 /** Which ripgrep: its path or name, `false` for none, or where to look first. Default: `PATH`. */
 export type RipgrepChoice = string | false | ProgramSearch;
 
-/** Finds a usable ripgrep, once. */
+/** Finds a usable ripgrep once and remembers it. */
 export class RipgrepLocator {
   readonly #choice: RipgrepChoice | undefined;
   #found: Promise<string | undefined> | undefined;
@@ -45,7 +46,7 @@ export class RipgrepLocator {
 
   /** The program to start; `undefined` if there is none, or only one older than version 13. */
   find(): Promise<string | undefined> {
-    this.#found ??= locate(this.#choice ?? "rg");
+    this.#found ??= locateRipgrep(this.#choice ?? "rg");
     return this.#found;
   }
 }
@@ -53,7 +54,7 @@ export class RipgrepLocator {
 /** Older versions lack options we need, or have known bugs. */
 const MIN_VERSION = 13;
 
-async function locate(choice: RipgrepChoice): Promise<string | undefined> {
+async function locateRipgrep(choice: RipgrepChoice): Promise<string | undefined> {
   if (choice === false) return undefined;
   const first = typeof choice === "string" ? choice : findProgram("rg", choice);
   if (first !== undefined && (await isUsable(first))) return first;
@@ -81,13 +82,18 @@ export async function listFiles(locator: RipgrepLocator, listing: FileListing): 
     return;
   }
   const args = ["--files", "--null", "--no-messages", ...fileArgs(listing)];
-  await run(command, args, { ...listing, separator: "\0", onRecord: listing.onFile });
+  await runRipgrep(command, args, { ...listing, separator: "\0", onRecord: listing.onFile });
 }
 
-/** Searches files. Lines and counts come ordered by path, files in no particular order. */
-export async function searchText(locator: RipgrepLocator, search: TextSearch): Promise<TextSearchEnd> {
+const NO_RIPGREP = `grep needs ripgrep (rg) from version ${MIN_VERSION} on, which is not here: search with a command instead, or ask the user to install it.`;
+
+/**
+ * Searches files. Lines and counts come ordered by path, files in no particular order. Throws a
+ * {@link FileRefusal} without ripgrep.
+ */
+export async function searchText(locator: RipgrepLocator, search: TextSearch): Promise<TextSearchOutcome> {
   const command = await locator.find();
-  if (command === undefined) return searchWithoutRipgrep(search);
+  if (command === undefined) throw new FileRefusal(NO_RIPGREP);
   if (search.file === undefined) return runSearch(command, search, "./");
   const file = openRegularFile(join(search.folder, search.file), search.file);
   try {
@@ -105,19 +111,19 @@ async function runSearch(
   search: TextSearch,
   place: string,
   descriptor?: number,
-): Promise<TextSearchEnd> {
+): Promise<TextSearchOutcome> {
   const { mode, file, signal, folder } = search;
   const glob = file === undefined ? search.glob : undefined;
-  const fits = glob === undefined ? undefined : pathGlob(glob, { matchesBaseName: true });
-  const { exitCode, stderr } = await run(command, [...searchArgs(search, glob), "--", place], {
+  const matchesGlob = glob === undefined ? undefined : pathGlob(glob, { matchesBaseName: true });
+  const { exitCode, stderr } = await runRipgrep(command, [...searchArgs(search, glob), "--", place], {
     folder,
     descriptor,
     separator: mode === "files" ? "\0" : "\n",
     signal,
     onRecord: (record) => {
-      const found = parseRecord(record, mode);
-      if (found === undefined || fits?.(found.path) === false) return true;
-      return search.onFound(file === undefined ? found : { ...found, path: file });
+      const hit = parseRecord(record, mode);
+      if (hit === undefined || matchesGlob?.(hit.path) === false) return true;
+      return search.onHit(file === undefined ? hit : { ...hit, path: file });
     },
   });
   if (exitCode !== 2) return { unread: 0 };
@@ -161,15 +167,15 @@ const MODE_ARGS: { readonly [mode in TextSearch["mode"]]: readonly string[] } = 
 };
 
 /** `path`, `path NUL count`, or `path NUL number`, `:` (a match) or `-` (context), the line. */
-function parseRecord(record: string, mode: TextSearch["mode"]): FoundText | undefined {
+function parseRecord(record: string, mode: TextSearch["mode"]): SearchHit | undefined {
   const [first = "", ...others] = record.split("\0");
   const path = first.replace(/^\.\//u, "");
   if (mode === "files") return path === "" ? undefined : { path };
   const rest = others.join("\0");
   if (mode === "count") return others.length === 0 ? undefined : { path, count: Number(rest) };
-  const [, number, mark, text = ""] = /^(\d+)([:-])([^]*)$/u.exec(rest) ?? [];
+  const [, number, separator, text = ""] = /^(\d+)([:-])([^]*)$/u.exec(rest) ?? [];
   if (number === undefined) return undefined;
-  return { path, line: { number: Number(number), text, isMatch: mark === ":" } };
+  return { path, line: { number: Number(number), text, isMatch: separator === ":" } };
 }
 
 function fileArgs({ folder, withNodeModules }: FileListing | TextSearch): readonly string[] {
@@ -206,7 +212,7 @@ const MAX_RECORD_CHARS = 1_000_000;
  * found, 1 for nothing, 2 for an error, possibly with results, and `null` if it was killed. Resolves when the
  * process is gone; rejects with what `onRecord` throws.
  */
-async function run(
+async function runRipgrep(
   command: string,
   args: readonly string[],
   options: RipgrepRun,
@@ -216,7 +222,7 @@ async function run(
   let child: ChildProcessByStdio<null, Readable, Readable>;
   try {
     child = spawn(command, ["--no-config", ...args], {
-      cwd: pinned.self,
+      cwd: pinned.selfPath,
       stdio: ["ignore", "pipe", "pipe", ...(descriptor === undefined ? [] : [descriptor])],
       windowsHide: true,
     }) as typeof child;
@@ -252,32 +258,4 @@ async function readRecords(
     if (!records.every((record) => onRecord(record))) return stop();
   }
   if (pending !== "") onRecord(pending);
-}
-
-interface ProgramSearch {
-  /** Formatted like `PATH`. Relative and empty folders are skipped, as they would be the project's. */
-  readonly path: string;
-  /** Folders, links resolved, whose programs are not used: a project's programs run only on request. */
-  readonly avoid: readonly string[];
-}
-
-/** The absolute path of a program; `undefined` if it is in none of the allowed folders. */
-export function findProgram(name: string, { path, avoid }: ProgramSearch): string | undefined {
-  for (const folder of path.split(delimiter)) {
-    if (!isAbsolute(folder)) continue;
-    const file = join(folder, process.platform === "win32" ? `${name}.exe` : name);
-    const real = executableAt(file);
-    if (real !== undefined && ![folder, real].some((place) => isWithin(place, ...avoid))) return file;
-  }
-  return undefined;
-}
-
-function executableAt(path: string): string | undefined {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile() ? realpathSync(path) : undefined;
-  } catch {
-    // Missing, or not executable for us.
-    return undefined;
-  }
 }

@@ -4,18 +4,18 @@ import { systemCode } from "../../system/system-error.ts";
 import { describeNearestNames, FileRefusal } from "../files/file-error.ts";
 
 /** Regular files that no ignore file excludes, without `.git` and our temporary files. */
-interface FileChoice {
+interface FileFilter {
   readonly folder: string;
   readonly withNodeModules: boolean;
   readonly signal: AbortSignal;
 }
 
-export interface FileListing extends FileChoice {
+export interface FileListing extends FileFilter {
   /** Takes a path, relative to the folder and with `/`. Returns false when it has enough. */
   readonly onFile: (path: string) => boolean;
 }
 
-export interface TextSearch extends FileChoice {
+export interface TextSearch extends FileFilter {
   readonly pattern: string;
   /** The one file in the folder to search. Default: all that are not ignored. */
   readonly file?: string;
@@ -27,24 +27,24 @@ export interface TextSearch extends FileChoice {
   readonly ignoresCase: boolean;
   /** The pattern may match across lines, and `.` also matches a line end. */
   readonly isMultiline: boolean;
-  readonly onFound: (found: FoundText) => boolean;
+  readonly onHit: (found: SearchHit) => boolean;
 }
 
 /** A result: a file (mode `files`), its number of matching lines (`count`), or a line (`content`). */
-export interface FoundText {
+export interface SearchHit {
   readonly path: string;
   readonly count?: number;
   readonly line?: { readonly number: number; readonly text: string; readonly isMatch: boolean };
 }
 
-export interface TextSearchEnd {
+export interface TextSearchOutcome {
   readonly problem?: string;
   readonly unread: number;
 }
 
 export const MAX_LINE_CHARS = 500;
 
-/** The kind of place a search starts at. Throws for anything else, and for an unreadable folder. */
+/** Throws for anything but a file or a readable folder. */
 export async function searchRootKind(path: string, shown: string): Promise<"folder" | "file"> {
   try {
     const stats = await stat(path);
@@ -67,31 +67,31 @@ export function shownPath(path: string, cwd: string): string {
   return shown === ".." || shown.startsWith(`..${sep}`) ? path : shown.split(sep).join("/");
 }
 
-/** A check whether a path below `folder` is left out, asked only once for lines of the same file. */
-export function exclusionBelow(
+/** Remembers the last path, since the lines of one file come one after the other. */
+export function exclusionCheck(
   folder: string,
   excludes: ((path: string) => boolean) | undefined,
 ): (path: string) => boolean {
   let last: { readonly path: string; readonly isExcluded: boolean } | undefined;
-  const ask = (path: string): boolean => {
+  const check = (path: string): boolean => {
     try {
       return excludes?.(join(folder, path)) === true;
     } catch {
-      // If the check fails, it must not show what it may have been meant to hide.
+      // A failed check must not reveal what it was meant to hide.
       return true;
     }
   };
   return (path) => {
-    if (last?.path !== path) last = { path, isExcluded: ask(path) };
+    if (last?.path !== path) last = { path, isExcluded: check(path) };
     return last.isExcluded;
   };
 }
 
 const MAX_BYTES = 30_000;
-/** Maximum number of files sorted by time; beyond that, the first that came. */
+/** Maximum number of files sorted by time; beyond that, the first found. */
 const MAX_SORTED_FILES = 10_000;
 
-/** Collects search results, up to a number of results and of bytes, and formats them for the model. */
+/** Formats results for the model, limited by number and bytes. */
 export class ResultList {
   readonly #search: Pick<TextSearch, "mode" | "context" | "folder">;
   readonly #limit: number;
@@ -100,7 +100,7 @@ export class ResultList {
   readonly #paths: string[] = [];
   #bytes = 0;
   #total = 0;
-  #isCut = false;
+  #isTruncated = false;
   #lastNumber = 0;
   size = 0;
 
@@ -110,11 +110,11 @@ export class ResultList {
     this.#cwd = cwd;
   }
 
-  add({ path, line, count }: FoundText): boolean {
+  add({ path, line, count }: SearchHit): boolean {
     const isResult = line?.isMatch ?? true;
     const max = this.#search.mode === "files" ? MAX_SORTED_FILES : this.#limit;
     if ((isResult && this.size >= max) || this.#bytes > MAX_BYTES) {
-      this.#isCut = true;
+      this.#isTruncated = true;
       return false;
     }
     if (isResult) this.size++;
@@ -131,22 +131,22 @@ export class ResultList {
   async text(): Promise<string> {
     const notes: string[] = [];
     if (this.#search.mode === "files") {
-      const sorted = await newestFirst(this.#search.folder, this.#paths);
+      const sorted = await sortNewestFirst(this.#search.folder, this.#paths);
       for (const path of sorted.slice(0, this.#limit))
         if (this.#bytes <= MAX_BYTES) this.#write(this.#shown(path));
-      const [shown, all] = [this.#lines.length, `${this.#isCut ? "more than " : ""}${sorted.length}`];
+      const [shown, all] = [this.#lines.length, `${this.#isTruncated ? "more than " : ""}${sorted.length}`];
       if (shown < sorted.length) notes.push(`[The newest ${shown} of ${all} files. Narrow the search.]`);
       return [...this.#lines, ...notes].join("\n");
     }
     if (this.#search.mode === "count" && this.size > 1) notes.push(`${this.#total} in ${this.size} files`);
     const shown = this.size === 1 ? "result is" : `${this.size} results are`;
-    if (this.#isCut) notes.push(`[Only the first ${shown} shown. Narrow the search.]`);
+    if (this.#isTruncated) notes.push(`[Only the first ${shown} shown. Narrow the search.]`);
     return [...this.#lines, ...notes].join("\n");
   }
 
   #addLine(
     path: string,
-    { number, text, isMatch }: NonNullable<FoundText["line"]>,
+    { number, text, isMatch }: NonNullable<SearchHit["line"]>,
     isNewFile: boolean,
   ): void {
     if (isNewFile) this.#write(`${this.#lines.length === 0 ? "" : "\n"}${this.#shown(path)}`);
@@ -168,7 +168,7 @@ export class ResultList {
 const BATCH = 64;
 
 /** Paths below a folder, newest first, then by name. Files that are gone come last. */
-export async function newestFirst(folder: string, paths: readonly string[]): Promise<readonly string[]> {
+export async function sortNewestFirst(folder: string, paths: readonly string[]): Promise<readonly string[]> {
   const times = new Map<string, number>();
   const note = async (path: string) => {
     const stats = await lstat(join(folder, path)).catch(() => undefined);
@@ -176,6 +176,6 @@ export async function newestFirst(folder: string, paths: readonly string[]): Pro
   };
   for (let start = 0; start < paths.length; start += BATCH)
     await Promise.all(paths.slice(start, start + BATCH).map(note));
-  const timed = (path: string) => times.get(path) ?? 0;
-  return paths.toSorted((a, b) => timed(b) - timed(a) || (a < b ? -1 : 1));
+  const timeOf = (path: string) => times.get(path) ?? 0;
+  return paths.toSorted((a, b) => timeOf(b) - timeOf(a) || (a < b ? -1 : 1));
 }

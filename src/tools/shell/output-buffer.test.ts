@@ -26,7 +26,7 @@ describe("an output buffer", () => {
     const buffer = new OutputBuffer(LIMITS, noFile);
     await fill(buffer, "one\n", "two");
     await buffer.end();
-    expect(await buffer.look()).toEqual({ text: "one\ntwo", totalBytes: 7, omittedBytes: 0 });
+    expect(await buffer.readNew()).toEqual({ text: "one\ntwo", totalBytes: 7, omittedBytes: 0 });
   });
 
   test("shows head and tail of long output in whole lines and keeps the full text in a file", async () => {
@@ -36,7 +36,7 @@ describe("an output buffer", () => {
     await fill(buffer, ...lines);
     await buffer.end();
     const path = join(folder, "out-0.txt");
-    const output = await buffer.look();
+    const output = await buffer.readNew();
     expect([output, await readFile(path, "utf8")]).toEqual([
       {
         text: `line 10\nline 11\n[184 of 240 bytes left out here; the full text is in ${path}]\nline 35\nline 36\nline 37\nline 38\nline 39\n`,
@@ -54,8 +54,8 @@ describe("an output buffer", () => {
     await fill(buffer, "012345678\n".repeat(20), "the end.\n");
     await buffer.end();
     const path = join(folder, "out-0.txt");
-    const { text } = await buffer.look();
-    expect([buffer.full, (await readFile(path, "utf8")).length, text]).toEqual([
+    const { text } = await buffer.readNew();
+    expect([buffer.isFull, (await readFile(path, "utf8")).length, text]).toEqual([
       true,
       100,
       `012345678\n012345678\n[150 of 209 bytes left out here; the first 100 bytes are in ${path}]\n${"012345678\n".repeat(3)}the end.\n`,
@@ -66,17 +66,17 @@ describe("an output buffer", () => {
     const buffer = new OutputBuffer(LIMITS, noFile);
     await fill(buffer, "x".repeat(200));
     await buffer.end();
-    expect((await buffer.look()).text).toContain("the full text could not be kept: disk full]");
+    expect((await buffer.readNew()).text).toContain("the full text could not be kept: disk full]");
   });
 
   test("each look shows what came since the last one", async () => {
     const buffer = new OutputBuffer(LIMITS, opener(tempFolder()));
     await fill(buffer, "a\nhalf");
-    const first = await buffer.look();
+    const first = await buffer.readNew();
     await fill(buffer, " more\n", "y".repeat(100));
-    const second = await buffer.look();
+    const second = await buffer.readNew();
     await buffer.end();
-    const third = await buffer.look();
+    const third = await buffer.readNew();
     expect([first.text, second.totalBytes, third.text]).toEqual(["a\nhalf", 106, ""]);
   });
 
@@ -88,7 +88,7 @@ describe("an output buffer", () => {
         await fill(buffer, ...texts);
         await buffer.end();
         const whole = texts.join("");
-        const { text, totalBytes, omittedBytes } = await buffer.look();
+        const { text, totalBytes, omittedBytes } = await buffer.readNew();
         const [head = "", tail = ""] = text.split(/\[\d+ of \d+ bytes left out here.*\]\n/);
         expect(totalBytes).toBe(Buffer.byteLength(whole));
         expect(text).not.toContain("\ufffd");

@@ -37,12 +37,12 @@ export class OutputBuffer {
   readonly #openFile: () => Promise<OutputFile>;
   readonly #redact: RedactionStream | undefined;
   readonly #cleaner = new TerminalText();
-  /** Everything since the last look while that is short; only its head once `#tail` is set. */
+  /** Everything since the last read while that is short; only its head once `#tail` is set. */
   #head: Buffer[] = [];
   #tail: Buffer[] | undefined;
   #tailBytes = 0;
   #totalBytes = 0;
-  #spilling = false;
+  #isSpilling = false;
   #file: OutputFile | undefined;
   #fileBytes = 0;
   #fileProblem: string | undefined;
@@ -50,7 +50,7 @@ export class OutputBuffer {
   #unwrittenBytes = 0;
   /** Settles with the last write begun; writes happen one after the other. */
   #stored: Promise<void> = Promise.resolve();
-  #ended = false;
+  #isEnded = false;
 
   /** `redact` takes secrets out of the text before any of it is truncated or stored. */
   constructor(limits: OutputLimits, openFile: () => Promise<OutputFile>, redact?: RedactionStream) {
@@ -60,22 +60,22 @@ export class OutputBuffer {
   }
 
   /** True once the file is full. Later text shows only in the tail. */
-  get full(): boolean {
+  get isFull(): boolean {
     return this.#fileBytes >= this.#limits.fileBytes;
   }
 
   /** Adds bytes as the program wrote them. Ignores them after {@link end}. */
   write(bytes: Uint8Array): WrittenOutput {
-    if (this.#ended) return { text: "" };
+    if (this.#isEnded) return { text: "" };
     const clean = this.#cleaner.push(bytes);
     const text = this.#redact?.push(clean) ?? clean;
     this.#add(text);
     return this.#unwrittenBytes < FILE_BATCH ? { text } : { text, stored: this.#store() };
   }
 
-  /** Output since the last look. An unfinished last line is shown as it stands. */
-  async look(): Promise<OutputText> {
-    if (!this.#ended) this.#add(this.#certain(this.#cleaner.flush()));
+  /** Output since the last read. Includes an unfinished last line. */
+  async readNew(): Promise<OutputText> {
+    if (!this.#isEnded) this.#add(this.#flushRedaction(this.#cleaner.flush()));
     await this.#store();
     const shown = this.#show();
     this.#head = [];
@@ -85,11 +85,11 @@ export class OutputBuffer {
     return shown;
   }
 
-  /** Ends the output and closes the file; {@link look} still shows what has not been seen. */
+  /** Closes the file; {@link readNew} still returns what has not been read. */
   async end(): Promise<void> {
-    if (this.#ended) return;
-    this.#add(this.#certain(this.#cleaner.end()));
-    this.#ended = true;
+    if (this.#isEnded) return;
+    this.#add(this.#flushRedaction(this.#cleaner.end()));
+    this.#isEnded = true;
     await this.#store();
     try {
       await this.#file?.handle.close();
@@ -98,8 +98,8 @@ export class OutputBuffer {
     }
   }
 
-  /** The rest as it stands, together with what was held back. */
-  #certain(rest: string): string {
+  /** Includes the text that the redaction has held back. */
+  #flushRedaction(rest: string): string {
     return this.#redact === undefined ? rest : this.#redact.push(rest) + this.#redact.flush();
   }
 
@@ -107,7 +107,7 @@ export class OutputBuffer {
     if (text === "") return;
     const piece = Buffer.from(text);
     this.#totalBytes += piece.length;
-    if (this.#spilling) this.#addToFile(piece);
+    if (this.#isSpilling) this.#addToFile(piece);
     if (this.#tail !== undefined) {
       this.#addToTail(this.#tail, piece);
       return;
@@ -116,17 +116,17 @@ export class OutputBuffer {
     if (this.#totalBytes > this.#limits.headBytes + this.#limits.tailBytes) this.#split();
   }
 
-  /** Too long for memory: from here on it goes to the file, and memory keeps the two ends. */
+  /** From here on the text goes to the file, and memory holds only both ends. */
   #split(): void {
     const all = Buffer.concat(this.#head);
-    if (!this.#spilling) {
-      this.#spilling = true;
+    if (!this.#isSpilling) {
+      this.#isSpilling = true;
       this.#addToFile(all);
     }
-    const headEnd = endWithin(all, this.#limits.headBytes);
-    this.#head = [all.subarray(0, headEnd)];
+    const end = headEnd(all, this.#limits.headBytes);
+    this.#head = [all.subarray(0, end)];
     this.#tail = [];
-    this.#addToTail(this.#tail, all.subarray(headEnd));
+    this.#addToTail(this.#tail, all.subarray(end));
   }
 
   #addToTail(tail: Buffer[], piece: Buffer): void {
@@ -171,18 +171,18 @@ export class OutputBuffer {
     const head = Buffer.concat(this.#head);
     if (this.#tail === undefined) return { text: head.toString(), totalBytes, omittedBytes: 0 };
     const kept = Buffer.concat(this.#tail);
-    const tail = kept.subarray(startWithin(kept, this.#limits.tailBytes));
+    const tail = kept.subarray(tailStart(kept, this.#limits.tailBytes));
     const omittedBytes = totalBytes - head.length - tail.length;
     const path = this.#file?.path;
-    const text = `${withNewline(head.toString())}${this.#gap(omittedBytes)}\n${tail.toString()}`;
+    const text = `${withNewline(head.toString())}${this.#omissionNote(omittedBytes)}\n${tail.toString()}`;
     return { text, totalBytes, omittedBytes, path };
   }
 
-  #gap(omittedBytes: number): string {
+  #omissionNote(omittedBytes: number): string {
     const left = `${omittedBytes} of ${this.#totalBytes} bytes left out here`;
     if (this.#fileProblem !== undefined)
       return `[${left}; the full text could not be kept: ${this.#fileProblem}]`;
-    if (this.full)
+    if (this.isFull)
       return `[${left}; the first ${this.#fileBytes} bytes are in ${this.#file?.path ?? "no file"}]`;
     return `[${left}; the full text is in ${this.#file?.path ?? "no file"}]`;
   }
@@ -193,7 +193,7 @@ function withNewline(text: string): string {
 }
 
 /** Where a head of `max` bytes ends: after a line in its last quarter, else between two characters. */
-function endWithin(bytes: Buffer, max: number): number {
+function headEnd(bytes: Buffer, max: number): number {
   if (bytes.length <= max) return bytes.length;
   const line = bytes.lastIndexOf(0x0a, max - 1) + 1;
   if (line > max * 0.75) return line;
@@ -203,7 +203,7 @@ function endWithin(bytes: Buffer, max: number): number {
 }
 
 /** Where a tail of `max` bytes begins: at a line in its first quarter, else between two characters. */
-function startWithin(bytes: Buffer, max: number): number {
+function tailStart(bytes: Buffer, max: number): number {
   if (bytes.length <= max) return 0;
   let start = bytes.length - max;
   const line = bytes.indexOf(0x0a, start - 1) + 1;
@@ -218,7 +218,7 @@ function isContinuation(byte: number | undefined): boolean {
 }
 
 /** Bytes of an unfinished line held back so that a later carriage return can still overwrite it. */
-const MAX_HELD_LINE = 64 * 1024;
+const MAX_UNFINISHED_LINE = 64 * 1024;
 /** Longer escape sequences are not waited for. */
 const MAX_ESCAPE = 4096;
 
@@ -230,8 +230,8 @@ const ESCAPE = [
 ].join("|");
 const ALL_ESCAPES = new RegExp(ESCAPE, "g");
 const STARTS_WITH_ESCAPE = new RegExp(`^(?:${ESCAPE})`);
-const NOISE = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
-const ALL_NOISE = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
+const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
+const ALL_CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 const OVERSTRIKE = /[^\x08]\x08/g;
 
 /**
@@ -242,49 +242,49 @@ const OVERSTRIKE = /[^\x08]\x08/g;
  */
 export class TerminalText {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  #held = "";
+  #unfinished = "";
 
   /** The text that is final after these bytes; an unfinished line waits for its end. */
   push(bytes: Uint8Array): string {
     return this.#take(this.#decoder.decode(bytes, { stream: true }));
   }
 
-  /** The unfinished line as it stands. Anything that follows is treated as a new line. */
+  /** The unfinished line. Anything that follows is treated as a new line. */
   flush(): string {
-    const held = this.#held;
+    const held = this.#unfinished;
     const escape = held.lastIndexOf("\x1b");
     const isCut =
       escape >= 0 && escape >= held.length - MAX_ESCAPE && !STARTS_WITH_ESCAPE.test(held.slice(escape));
     const cut = isCut ? escape : held.length;
-    this.#held = held.slice(cut);
+    this.#unfinished = held.slice(cut);
     return cleanLine(held.slice(0, cut));
   }
 
   end(): string {
     const complete = this.#take(this.#decoder.decode());
-    const rest = cleanLine(this.#held);
-    this.#held = "";
+    const rest = cleanLine(this.#unfinished);
+    this.#unfinished = "";
     return complete + rest;
   }
 
   #take(decoded: string): string {
-    const text = this.#held + decoded;
+    const text = this.#unfinished + decoded;
     const end = text.lastIndexOf("\n") + 1;
     const lines = end === 0 ? "" : cleanLines(text.slice(0, end));
-    this.#held = text.slice(end);
-    return this.#held.length <= MAX_HELD_LINE ? lines : lines + this.flush();
+    this.#unfinished = text.slice(end);
+    return this.#unfinished.length <= MAX_UNFINISHED_LINE ? lines : lines + this.flush();
   }
 }
 
 function cleanLines(text: string): string {
-  if (!NOISE.test(text)) return text;
+  if (!CONTROL.test(text)) return text;
   return text.split("\n").map(cleanLine).join("\n");
 }
 
 function cleanLine(line: string): string {
-  if (!NOISE.test(line)) return line;
+  if (!CONTROL.test(line)) return line;
   const plain = lastState(line.replace(ALL_ESCAPES, ""));
-  return eraseBackspaced(plain).replace(ALL_NOISE, "");
+  return applyBackspaces(plain).replace(ALL_CONTROLS, "");
 }
 
 /** The last text written between carriage returns; clearing a line shows nothing. */
@@ -294,7 +294,7 @@ function lastState(line: string): string {
   return states.at(-1) ?? "";
 }
 
-function eraseBackspaced(line: string): string {
+function applyBackspaces(line: string): string {
   let text = line;
   while (text.includes("\b")) {
     const shorter = text.replace(OVERSTRIKE, "");

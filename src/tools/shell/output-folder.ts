@@ -18,7 +18,7 @@ export class OutputFolder {
   readonly #temporary: () => string;
   readonly #maxBytes: number;
   readonly #files: string[] = [];
-  #made: Promise<string> | undefined;
+  #folder: Promise<string> | undefined;
   #count = 0;
 
   /** `temporary` returns the parent for a new folder, and is called only when one is made. */
@@ -28,11 +28,11 @@ export class OutputFolder {
     this.#maxBytes = maxBytes;
   }
 
-  /** The folder's path. Makes the folder the first time, and again if something has removed it. */
+  /** Makes the folder the first time, and again if something has removed it. */
   path(): Promise<string> {
-    const again = (): Promise<string> => this.#make();
-    this.#made = this.#made?.then((made) => (existsSync(made) ? made : again()), again) ?? again();
-    return this.#made;
+    const make = (): Promise<string> => this.#make();
+    this.#folder = this.#folder?.then((made) => (existsSync(made) ? made : make()), make) ?? make();
+    return this.#folder;
   }
 
   /** A new, empty file. Deletes the oldest files when all together hold more than `maxBytes`. */
@@ -53,8 +53,8 @@ export class OutputFolder {
   }
 
   async dispose(): Promise<void> {
-    if (this.#made === undefined || this.#given !== undefined) return;
-    const made = await this.#made.catch(() => undefined);
+    if (this.#folder === undefined || this.#given !== undefined) return;
+    const made = await this.#folder.catch(() => undefined);
     if (made !== undefined) await rm(made, { recursive: true, force: true });
   }
 
@@ -86,9 +86,9 @@ async function sizeOf(path: string): Promise<number> {
 }
 
 /** Named pipes made by one run of `mkfifo`, which costs as much as a short command. */
-const BATCH = 16;
+const BATCH_SIZE = 16;
 /** When this few are left, the next ones are made ahead. */
-const LOW = 2;
+const REFILL_AT = 2;
 
 interface PipeEnds {
   readonly reader: number;
@@ -133,9 +133,9 @@ export class OutputPipes {
     return { reader: new Socket({ fd: reader, readable: true, writable: false }), writer };
   }
 
-  /** Makes the next pipes if few are left. Call it when nobody waits: while a command runs. */
+  /** Makes more pipes if few are left. Call it while a command runs, so that nothing waits for it. */
   refill(): void {
-    if (this.#pipes.length <= LOW) void this.#make();
+    if (this.#pipes.length <= REFILL_AT) void this.#make();
   }
 
   async dispose(): Promise<void> {
@@ -157,13 +157,15 @@ export class OutputPipes {
   async #makePipes(): Promise<boolean> {
     const folder = await this.#folder().catch(() => undefined);
     if (folder === undefined) return false;
-    const names = Array.from({ length: BATCH }, () => join(folder, `pipe-${process.pid}-${this.#count++}`));
+    const names = Array.from({ length: BATCH_SIZE }, () =>
+      join(folder, `pipe-${process.pid}-${this.#count++}`),
+    );
     try {
       if (!(await runMkfifo(names))) return false;
       for (const name of names) this.#pipes.push(openPipe(name));
       return true;
     } catch {
-      // The folder was cleared or filled behind our back: use what is open, else plain pipes.
+      // The folder was cleared or filled concurrently: use the open pipes, else plain ones.
       return this.#pipes.length > 0;
     } finally {
       for (const name of names) rmSync(name, { force: true });

@@ -1,28 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { type ProcessRow, parsePs, parseStat, selectRows } from "./process-table.ts";
+import type { ProcessRow } from "../../system/process-identity.ts";
+import { parsePs, selectRows } from "./process-table.ts";
 
 const row = (pid: number, ppid: number, group = pid, session = group): ProcessRow => {
-  return { pid, ppid, group, session, state: "S", startTime: "1" };
+  return { pid, ppid, group, session, startTime: "1", isAlive: true };
 };
 const pids = (rows: readonly ProcessRow[]): readonly number[] => rows.map(({ pid }) => pid);
 
 describe("the process table", () => {
-  test("a row of /proc is read whatever the program's name", () => {
-    const stat = "4711 (a) b (c)) S 12 13 14 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1000 200";
-    expect(parseStat(4711, stat)).toEqual({
-      pid: 4711,
-      ppid: 12,
-      group: 13,
-      session: 14,
-      state: "S",
-      startTime: "987654",
-    });
-  });
-
-  test("a row that was cut short is none", () => {
-    expect([parseStat(1, ""), parseStat(1, "1 (a) S 2 3")]).toEqual([undefined, undefined]);
-  });
-
   test("rows of ps are read with their command and environment", () => {
     const output = [
       "  501     1   501 Ss   Thu Nov 21 03:46:00 2026 /bin/bash -c sleep 9 HOME=/x NANO_AGENT_CALL=abc.1.",
@@ -36,8 +21,8 @@ describe("the process table", () => {
           ppid: 1,
           group: 501,
           session: 501,
-          state: "Ss",
           startTime: "Thu Nov 21 03:46:00 2026",
+          isAlive: true,
         },
         text: "/bin/bash -c sleep 9 HOME=/x NANO_AGENT_CALL=abc.1.",
       },
@@ -47,8 +32,8 @@ describe("the process table", () => {
           ppid: 501,
           group: 501,
           session: 501,
-          state: "R+",
           startTime: "Fri Jan  1 00:00:01 2027",
+          isAlive: true,
         },
         text: "sleep 9",
       },

@@ -2,8 +2,7 @@ import { Buffer } from "node:buffer";
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { systemClock } from "../../core/base/async.ts";
-import { isTaken } from "../../system/process-identity.ts";
-import { systemCode } from "../../system/system-error.ts";
+import { isTaken, type ProcessRow, readProcessRow, sendSignal } from "../../system/process-identity.ts";
 
 export interface ProcessInfo {
   readonly pid: number;
@@ -25,19 +24,7 @@ interface ProcessQuery {
   readonly after?: number;
 }
 
-export interface ProcessRow {
-  readonly pid: number;
-  readonly ppid: number;
-  readonly group: number;
-  readonly session: number;
-  readonly state: string;
-  readonly startTime: string;
-}
-
 const MAX_COMMAND = 200;
-/** A kernel flag (include/linux/sched.h): the process is ending. */
-const PF_EXITING = 0x4;
-
 /**
  * The living processes that match a query, without this process and zombies. Linux: `/proc`. Elsewhere: `ps`,
  * which shows the environment of the user's own processes only as far as the system allows. A child that left
@@ -45,18 +32,18 @@ const PF_EXITING = 0x4;
  */
 export async function findProcesses(query: ProcessQuery): Promise<readonly ProcessInfo[]> {
   if (process.platform === "win32") return [];
-  return process.platform === "linux" ? findOnceSettled(query) : findWithPs(query);
+  return process.platform === "linux" ? findInProcWithRetry(query) : findWithPs(query);
 }
 
-/** How often, and with what delay, to look again at a process that is becoming another program. */
-const LOOKS = 4;
-const LOOK_MS = 5;
+/** Retries for a process that is just becoming another program. */
+const MAX_SCANS = 4;
+const SCAN_DELAY_MS = 5;
 
-/** Looks again if nothing was found and a process without environment is just becoming another. */
-async function findOnceSettled(query: ProcessQuery): Promise<readonly ProcessInfo[]> {
+/** Retries if nothing was found while a process without an environment is becoming another. */
+async function findInProcWithRetry(query: ProcessQuery): Promise<readonly ProcessInfo[]> {
   let { found, isSettled } = findInProc(query);
-  for (let look = 1; look < LOOKS && found.length === 0 && !isSettled; look++) {
-    await systemClock.sleep(LOOK_MS);
+  for (let attempt = 1; attempt < MAX_SCANS && found.length === 0 && !isSettled; attempt++) {
+    await systemClock.sleep(SCAN_DELAY_MS);
     ({ found, isSettled } = findInProc(query));
   }
   return found;
@@ -69,12 +56,12 @@ export function findProcessesNow(query: ProcessQuery): readonly ProcessInfo[] {
 
 export function isRunning(info: ProcessInfo): boolean {
   if (process.platform !== "linux") return isTaken(info.pid);
-  const row = readRow(info.pid);
-  return row !== undefined && row.startTime === info.startTime && !isDead(row);
+  const row = readProcessRow(info.pid);
+  return row !== undefined && row.startTime === info.startTime && row.isAlive;
 }
 
 /** True if any process was started since `pid` was, or if the system does not tell (not Linux). */
-export function startedSince(pid: number): boolean {
+export function hasStartedSince(pid: number): boolean {
   const last = tryRead("/proc/loadavg")?.toString().trim().split(" ").at(-1);
   return last === undefined || Number(last) !== pid;
 }
@@ -91,14 +78,14 @@ function findInProc(query: ProcessQuery): {
 } {
   const rows: ProcessRow[] = [];
   for (const pid of candidatePids(query.after)) {
-    const row = readRow(pid);
-    if (row !== undefined && !isDead(row)) rows.push(row);
+    const row = readProcessRow(pid);
+    if (row !== undefined && row.isAlive) rows.push(row);
   }
   const mark = Buffer.from(query.mark);
   let isSettled = true;
   const isMarked = (row: ProcessRow): boolean => {
     const environ = tryRead(`/proc/${row.pid}/environ`);
-    // Without `after` all processes are looked at, and many of the system have none.
+    // Without `after` every process is examined, and many system processes have no environment.
     if (environ?.length === 0 && query.after !== undefined) isSettled = false;
     return environ?.includes(mark) ?? false;
   };
@@ -112,7 +99,7 @@ function candidatePids(after: number | undefined): readonly number[] {
   const pids = readdirSync("/proc").map(Number).filter(Number.isInteger);
   if (after === undefined) return pids;
   const last = Number(tryRead("/proc/loadavg")?.toString().trim().split(" ").at(-1));
-  // Lower than the beginning: the numbers wrapped around once.
+  // The process numbers have wrapped around.
   return last >= after
     ? pids.filter((pid) => pid >= after && pid <= last)
     : pids.filter((pid) => pid >= after || pid <= last);
@@ -143,26 +130,6 @@ export function selectRows(
   return [...found.values()];
 }
 
-function readRow(pid: number): ProcessRow | undefined {
-  const stat = tryRead(`/proc/${pid}/stat`);
-  return stat === undefined ? undefined : parseStat(pid, stat.toString("latin1"));
-}
-
-/** Parses a row of `/proc/<pid>/stat` (proc_pid_stat(5)); the name may contain blanks and brackets. */
-export function parseStat(pid: number, stat: string): ProcessRow | undefined {
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const [given, ppid, group, session] = fields;
-  const startTime = fields[19];
-  if (given === undefined || startTime === undefined) return undefined;
-  // On its way out it has freed its memory and is about to become a zombie.
-  const state = (Number(fields[6]) & PF_EXITING) === 0 ? given : "X";
-  return { pid, ppid: Number(ppid), group: Number(group), session: Number(session), state, startTime };
-}
-
-function isDead(row: ProcessRow): boolean {
-  return row.state.startsWith("Z") || row.state.startsWith("X");
-}
-
 function readCommand(pid: number): string {
   const words = tryRead(`/proc/${pid}/cmdline`)?.toString() ?? "";
   const text =
@@ -183,7 +150,7 @@ function tryRead(path: string): Buffer | undefined {
 async function findWithPs(query: ProcessQuery): Promise<readonly ProcessInfo[]> {
   const lines = parsePs(await runPs());
   const texts = new Map(lines.map((line) => [line.row.pid, line.text]));
-  const living = lines.map((line) => line.row).filter((row) => !isDead(row));
+  const living = lines.map((line) => line.row).filter((row) => row.isAlive);
   const chosen = selectRows(living, query.roots, (row) => texts.get(row.pid)?.includes(query.mark) ?? false);
   return chosen.map((row) => ({
     pid: row.pid,
@@ -215,8 +182,8 @@ export function parsePs(output: string): readonly { readonly row: ProcessRow; re
       ppid: Number(ppid),
       group: Number(group),
       session: Number(group),
-      state,
       startTime,
+      isAlive: !/^[ZX]/.test(state),
     };
     return [{ row, text }];
   });
@@ -248,10 +215,10 @@ export async function endProcesses(
 ): Promise<readonly ProcessInfo[]> {
   const deadline = performance.now() + graceMs;
   let found = await findProcesses(query);
-  for (const group of groups) signal(-group, "SIGTERM");
-  for (const { pid } of found) signal(pid, "SIGTERM");
-  for (const group of groups) signal(-group, "SIGCONT");
-  for (const { pid } of found) signal(pid, "SIGCONT");
+  for (const group of groups) sendSignal(-group, "SIGTERM");
+  for (const { pid } of found) sendSignal(pid, "SIGTERM");
+  for (const group of groups) sendSignal(-group, "SIGCONT");
+  for (const { pid } of found) sendSignal(pid, "SIGCONT");
   for (let pause = FIRST_PAUSE_MS; found.length > 0; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     if (found.some(isRunning)) {
       if (performance.now() >= deadline) break;
@@ -263,25 +230,15 @@ export async function endProcesses(
 
 async function killAll(
   query: ProcessQuery,
-  leftOver: readonly ProcessInfo[],
+  remaining: readonly ProcessInfo[],
   groups: readonly number[],
 ): Promise<readonly ProcessInfo[]> {
-  let found = leftOver;
+  let found = remaining;
   for (let round = 0; round < KILL_ROUNDS && found.length > 0; round++) {
-    for (const group of groups) signal(-group, "SIGKILL");
-    for (const info of found) if (isRunning(info)) signal(info.pid, "SIGKILL");
+    for (const group of groups) sendSignal(-group, "SIGKILL");
+    for (const info of found) if (isRunning(info)) sendSignal(info.pid, "SIGKILL");
     await systemClock.sleep(Math.min(FIRST_PAUSE_MS * (round + 1), LONGEST_PAUSE_MS));
     found = await findProcesses(query);
   }
   return found;
-}
-
-/** Sends a signal; skips a process that is gone or belongs to another user. */
-export function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch (error) {
-    const code = systemCode(error);
-    if (code !== "ESRCH" && code !== "EPERM") throw error;
-  }
 }

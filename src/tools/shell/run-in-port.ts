@@ -3,8 +3,9 @@ import { errorMessage } from "../../core/base/errors.ts";
 import { truncateMiddle } from "../../core/base/text.ts";
 import type { ToolContext, ToolResult } from "../../core/tool/tool.ts";
 import { errorResult } from "../../core/tool/tool-output.ts";
+import type { Environment } from "../../system/env.ts";
 import { describeDuration, describeExit } from "./report.ts";
-import type { Environment, PortCommand, PortCommandEnd, ShellPort } from "./shell-ports.ts";
+import type { PortCommand, PortCommandEnd, ShellPort } from "./shell-ports.ts";
 import type { ShellSession } from "./shell-session.ts";
 
 interface PortRun {
@@ -71,8 +72,8 @@ export async function runInPort(
 }
 
 /** Variables the command sees, and those that the editor's own environment must not add. */
-function variablesOf(session: ShellSession, seen: Environment): Pick<PortCommand, "env" | "unset"> {
+function variablesOf(session: ShellSession, visible: Environment): Pick<PortCommand, "env" | "unset"> {
   const env: { [name: string]: string } = {};
-  for (const [name, value] of Object.entries(seen)) if (value !== undefined) env[name] = value;
+  for (const [name, value] of Object.entries(visible)) if (value !== undefined) env[name] = value;
   return { env, unset: Object.keys(session.env).filter((name) => !Object.hasOwn(env, name)) };
 }

@@ -1,29 +1,27 @@
-import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import type { SandboxCommand, SandboxedCommand } from "../../system/command-sandbox.ts";
+import type { Environment } from "../../system/env.ts";
 
-/** Variables of a process. */
-export type Environment = { readonly [name: string]: string | undefined };
-
-const FIXED_PLACES = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
-const WINDOWS_PLACES = [
+const BASH_PATHS = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"];
+const WINDOWS_BASH_PATHS = [
   "C:\\Program Files\\Git\\bin\\bash.exe",
   "C:\\Program Files (x86)\\Git\\bin\\bash.exe",
 ];
 
-/** Bash in its usual places and on `PATH`, then `/bin/sh`; on Windows only the bash of Git. */
+/** Bash in its usual locations and on `PATH`, then `/bin/sh`; on Windows only Git's bash. */
 export function findShell(
   env: Environment,
   platform: string = process.platform,
   exists: (path: string) => boolean = existsSync,
 ): string | undefined {
-  if (platform === "win32") return WINDOWS_PLACES.find(exists);
+  if (platform === "win32") return WINDOWS_BASH_PATHS.find(exists);
   const folders = (env["PATH"] ?? "").split(":").filter((folder) => isAbsolute(folder));
-  return [...FIXED_PLACES, ...folders.map((folder) => join(folder, "bash")), "/bin/sh"].find(exists);
+  return [...BASH_PATHS, ...folders.map((folder) => join(folder, "bash")), "/bin/sh"].find(exists);
 }
 
-/** For callers that pass no environment: enough to find programs and the home folder, nothing else. */
+/** Default for callers that pass no environment: enough to find programs and the home folder. */
 export function minimalEnvironment(): Environment {
   return { PATH: "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", HOME: homedir() };
 }
@@ -60,43 +58,6 @@ export interface CommandSandbox {
 
 /** Opens the sandbox of a session. `undefined`: it has none, and commands run outside. */
 export type OpenCommandSandbox = () => Promise<CommandSandbox | undefined>;
-
-/** A command to confine. */
-export interface SandboxCommand {
-  readonly command: string;
-  readonly cwd: string;
-  /** The variables it would see outside. */
-  readonly env: Environment;
-  /** True: with the host's network. */
-  readonly network: boolean;
-  /** True: it can write nothing that persists. */
-  readonly readOnly: boolean;
-}
-
-/** A confined command. */
-export interface SandboxedCommand {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly env: Environment;
-  /** The folder to start `file` in. */
-  readonly cwd: string;
-  /** `stdio` of the process from descriptor 3 on. */
-  readonly descriptors: readonly (number | "ignore" | "pipe")[];
-  /** Called right after the start. Rejects if the command did not begin: then it never will. */
-  readonly begin: (child: ChildProcess) => Promise<void>;
-  /** Called once, when it has ended or could not be started. Must not reject. */
-  readonly settle: () => Promise<void>;
-  /** Lines for the result, read once it has settled. */
-  readonly notes: (shown: { readonly output: string; readonly failed: boolean }) => readonly string[];
-}
-
-/** Where a command runs. */
-export interface CommandPlacement {
-  /** Confined, confined with the host's network, or not confined. */
-  readonly runs: "inside" | "network" | "outside";
-  /** True if a confined command can write nothing that persists. */
-  readonly readOnly: boolean;
-}
 
 /** A command for a {@link ShellPort}. */
 export interface PortCommand {

@@ -2,6 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { systemClock } from "../../core/base/async.ts";
+import type { SandboxedCommand } from "../../system/command-sandbox.ts";
+import type { Environment } from "../../system/env.ts";
+import { sendSignal } from "../../system/process-identity.ts";
 import { markedEnvironment, type ProcessWatcher } from "../../system/process-watcher.ts";
 import type { OutputBuffer, OutputText } from "./output-buffer.ts";
 import type { OutputPipe } from "./output-folder.ts";
@@ -9,12 +12,10 @@ import {
   endProcesses,
   findProcesses,
   hasGroup,
+  hasStartedSince,
   isRunning,
   type ProcessInfo,
-  signal,
-  startedSince,
 } from "./process-table.ts";
-import type { Environment, SandboxedCommand } from "./shell-ports.ts";
 
 interface ShellStart {
   readonly command: string;
@@ -26,7 +27,7 @@ interface ShellStart {
   readonly mark: string;
   /** Kills the group if this process is killed. */
   readonly watcher: ProcessWatcher | undefined;
-  /** It takes everything it started down with it, so that no search for leftovers is needed. */
+  /** Its end ends everything it started, so no search for leftovers is needed. */
   readonly confined: SandboxedCommand | undefined;
   /** Receives both outputs. Default: Node's own pipes. */
   readonly pipe: OutputPipe | undefined;
@@ -87,7 +88,6 @@ export class RunningCommand {
   readonly command: string;
   readonly pid: number;
   readonly output: OutputBuffer;
-  /** Lines that name what a sandbox held back or put back. */
   readonly notes: SandboxedCommand["notes"];
   /** Resolves when the shell itself has ended, whatever its children do. */
   readonly exited: Promise<ShellExit>;
@@ -98,7 +98,7 @@ export class RunningCommand {
   readonly child: ChildProcess;
   /** True for processes left by a finished command, false for a command started in the background. */
   isLeftover = false;
-  readonly #leavesNothing: boolean;
+  readonly #isConfined: boolean;
   readonly #mark: string;
   readonly #readers: readonly Readable[];
   readonly #startedAt = performance.now();
@@ -106,9 +106,9 @@ export class RunningCommand {
   #exitedAt = 0;
   #isClosed = false;
   #lastOutputAt = 0;
-  #storing = 0;
-  /** Running at the last look. While one of them runs, the shell's number is still ours. */
-  #known: readonly ProcessInfo[] = [];
+  #pendingWrites = 0;
+  /** Running at the last search. While one of them runs, the shell's number is still ours. */
+  #lastFound: readonly ProcessInfo[] = [];
 
   constructor(pid: number, child: ChildProcess, readers: readonly Readable[], start: ShellStart) {
     const { confined } = start;
@@ -117,7 +117,7 @@ export class RunningCommand {
     this.command = start.command;
     this.output = start.output;
     this.notes = confined?.notes ?? (() => []);
-    this.#leavesNothing = confined !== undefined;
+    this.#isConfined = confined !== undefined;
     this.#mark = start.mark;
     this.#readers = readers;
     start.watcher?.add(pid);
@@ -144,27 +144,27 @@ export class RunningCommand {
     return (this.#exit === undefined ? performance.now() : this.#exitedAt) - this.#startedAt;
   }
 
-  look(): Promise<OutputText> {
-    return this.output.look();
+  readOutput(): Promise<OutputText> {
+    return this.output.readNew();
   }
 
   /** Resolves when the shell ended and its output is read, or is silent while a child holds the pipe. */
-  async drained(): Promise<void> {
+  async waitForOutput(): Promise<void> {
     await this.exited;
-    if (!this.#isClosed) await this.#quiet();
+    if (!this.#isClosed) await this.#waitForSilence();
   }
 
-  async running(): Promise<readonly ProcessInfo[]> {
-    if (this.#leftNothing() || (this.#leavesNothing && this.#exit !== undefined)) return [];
+  async findProcesses(): Promise<readonly ProcessInfo[]> {
+    if (this.#hasLeftNothing() || (this.#isConfined && this.#exit !== undefined)) return [];
     const isFresh = performance.now() - this.#startedAt < FRESH_MS;
     const query = { mark: this.#mark, roots: this.roots() };
-    this.#known = await findProcesses(isFresh ? { ...query, after: this.pid } : query);
-    return this.#known;
+    this.#lastFound = await findProcesses(isFresh ? { ...query, after: this.pid } : query);
+    return this.#lastFound;
   }
 
   /** The shell's number, as long as it cannot have been reused. */
   roots(): readonly number[] {
-    if (this.#exit === undefined || this.#known.some(isRunning)) return [this.pid];
+    if (this.#exit === undefined || this.#lastFound.some(isRunning)) return [this.pid];
     return performance.now() - this.#exitedAt < FRESH_MS ? [this.pid] : [];
   }
 
@@ -173,17 +173,17 @@ export class RunningCommand {
     if (process.platform === "win32") this.killNow();
     const query = { mark: this.#mark, roots: this.roots() };
     const groups = this.#exit === undefined ? [this.pid] : [];
-    this.#known = await endProcesses(query, graceMs, groups);
+    this.#lastFound = await endProcesses(query, graceMs, groups);
     const reaped = new AbortController();
-    const patience = systemClock.sleep(REAP_MS, reaped.signal).catch(() => undefined);
-    await Promise.race([this.drained(), patience]);
+    const timeout = systemClock.sleep(REAP_MS, reaped.signal).catch(() => undefined);
+    await Promise.race([this.waitForOutput(), timeout]);
     reaped.abort();
-    return this.#known;
+    return this.#lastFound;
   }
 
   killNow(): void {
     if (this.#exit !== undefined) return;
-    if (process.platform !== "win32") signal(-this.pid, "SIGKILL");
+    if (process.platform !== "win32") sendSignal(-this.pid, "SIGKILL");
     else spawn("taskkill", ["/pid", String(this.pid), "/T", "/F"], { stdio: "ignore", windowsHide: true });
   }
 
@@ -199,9 +199,9 @@ export class RunningCommand {
     await this.output.end();
   }
 
-  #leftNothing(): boolean {
+  #hasLeftNothing(): boolean {
     if (this.#exit === undefined || !this.#isClosed) return false;
-    return process.platform === "linux" ? !startedSince(this.pid) : !hasGroup(this.pid);
+    return process.platform === "linux" ? !hasStartedSince(this.pid) : !hasGroup(this.pid);
   }
 
   #read(reader: Readable, onOutput: ShellStart["onOutput"]): Promise<void> {
@@ -210,9 +210,9 @@ export class RunningCommand {
       const stored = onOutput(bytes);
       if (stored === undefined) return;
       reader.pause();
-      this.#storing++;
+      this.#pendingWrites++;
       void stored.then(() => {
-        this.#storing--;
+        this.#pendingWrites--;
         this.#lastOutputAt = performance.now();
         reader.resume();
       });
@@ -225,15 +225,17 @@ export class RunningCommand {
     });
   }
 
-  #quiet(): Promise<void> {
+  #waitForSilence(): Promise<void> {
     const exitedAt = performance.now();
     const deadline = exitedAt + MAX_DRAIN_MS;
     const quietAt = (): number =>
-      this.#storing > 0 ? deadline : Math.min(deadline, Math.max(exitedAt, this.#lastOutputAt) + QUIET_MS);
+      this.#pendingWrites > 0
+        ? deadline
+        : Math.min(deadline, Math.max(exitedAt, this.#lastOutputAt) + QUIET_MS);
     return new Promise((resolve) => {
       let timer: NodeJS.Timeout;
       const wait = (): void => {
-        // Then checks the pipe once more: a busy program may be late to read old output.
+        // Check the pipe once more: a busy program may be late to read old output.
         timer = setTimeout(() => setImmediate(check), Math.max(0, quietAt() - performance.now()));
       };
       const check = (): void => {

@@ -2,18 +2,18 @@ import { tmpdir } from "node:os";
 import { errorMessage, invalidConfig, misuse, NanoAgentError } from "../../core/base/errors.ts";
 import { newId } from "../../core/base/ids.ts";
 import type { Redaction } from "../../core/base/text.ts";
+import type { CommandPlacement, SandboxedCommand } from "../../system/command-sandbox.ts";
+import type { Environment } from "../../system/env.ts";
+import { sendSignal } from "../../system/process-identity.ts";
 import { createProcessWatcher, type ProcessWatcher } from "../../system/process-watcher.ts";
 import { OutputBuffer, type OutputLimits } from "./output-buffer.ts";
 import { discardPipe, OutputFolder, OutputPipes } from "./output-folder.ts";
-import { endProcesses, findProcessesNow, signal } from "./process-table.ts";
+import { endProcesses, findProcessesNow } from "./process-table.ts";
 import {
-  type CommandPlacement,
   type CommandSandbox,
-  type Environment,
   findShell,
   minimalEnvironment,
   type OpenCommandSandbox,
-  type SandboxedCommand,
   type ShellPort,
   unattendedEnvironment,
 } from "./shell-ports.ts";
@@ -57,14 +57,14 @@ export interface ShellOptions {
 interface CommandStart {
   readonly command: string;
   readonly cwd: string;
-  /** Where it runs, see {@link ShellSession.placeOf}. Default: outside. */
-  readonly place?: CommandPlace;
+  /** Where it runs, see {@link ShellSession.resolvePlacement}. Default: outside. */
+  readonly placement?: ResolvedPlacement;
   readonly signal?: AbortSignal;
   readonly onText?: (text: string) => void;
   readonly onFull?: () => void;
 }
 
-export interface CommandPlace extends CommandPlacement {
+export interface ResolvedPlacement extends CommandPlacement {
   readonly sandbox?: CommandSandbox;
   readonly env: Environment;
 }
@@ -78,22 +78,21 @@ const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 /** Maximum size of all output files of a session together; the oldest are deleted first. */
 const MAX_FOLDER_BYTES = 1024 * 1024 * 1024;
 /** A sandbox may trip over something that vanishes a moment later, such as a socket being closed. */
-const STARTS = 2;
+const MAX_STARTS = 2;
 const HEAD_BYTES = 16_000;
 const TAIL_BYTES = 32_000;
-const MAX_FINISHED = 100;
+const MAX_FINISHED_JOBS = 100;
 
 /** Shared by the commands of one session. Everything they started ends with {@link dispose}. */
 export class ShellSession {
   readonly graceMs: number;
-  /** Runs the commands that nothing confines. */
   readonly port: ShellPort | undefined;
   readonly redact: Redaction | undefined;
   readonly limits: OutputLimits;
   readonly #options: Pick<ShellOptions, "env" | "withheld" | "looks" | "sandbox" | "placement">;
   readonly #folder: OutputFolder;
   readonly #pipes: OutputPipes;
-  /** Part of every mark of this session, so that one look at the process table finds all its processes. */
+  /** Part of the marker of every command, so that one scan finds all processes of the session. */
   readonly #mark: string;
   readonly #watcher: ProcessWatcher | undefined;
   readonly #calls = new Set<RunningCommand>();
@@ -118,7 +117,7 @@ export class ShellSession {
     this.graceMs = Math.min(Math.max(0, options.graceMs ?? DEFAULT_GRACE_MS), MAX_GRACE_MS);
     const fileBytes = options.maxOutputBytes ?? MAX_OUTPUT_BYTES;
     this.limits = { headBytes: HEAD_BYTES, tailBytes: TAIL_BYTES, fileBytes };
-    // Next to what its commands leave there, and removed with it.
+    // Next to the commands' own temporary files, and removed with them.
     const temporary = (): string => options.outputParent ?? (this.env["TMPDIR"] || tmpdir());
     this.#folder = new OutputFolder(options.outputDir, MAX_FOLDER_BYTES, temporary);
     this.#pipes = new OutputPipes(() => this.#folder.path());
@@ -133,14 +132,14 @@ export class ShellSession {
    * Where a call runs. Throws `invalid_argument` for one that may not leave a sandbox, and whatever opening
    * the sandbox throws: in that case nothing runs outside.
    */
-  async placeOf(input: { readonly access?: unknown }): Promise<CommandPlace> {
+  async resolvePlacement(input: { readonly access?: unknown }): Promise<ResolvedPlacement> {
     const sandbox = await this.#openSandbox();
     const { placement, looks } = this.#options;
     if (placement === undefined && sandbox !== undefined && input.access !== undefined)
       throw misuse("This session has no way out of its sandbox. Make the call without access.");
     const placed = placement?.(input) ?? (sandbox === undefined ? OUTSIDE : INSIDE);
     if (placed.runs === "outside")
-      return { ...placed, env: looks?.(input) === true ? lookingEnvironment(this.env) : this.env };
+      return { ...placed, env: looks?.(input) === true ? lookOnlyEnvironment(this.env) : this.env };
     if (sandbox !== undefined) return { ...placed, sandbox, env: this.env };
     throw misuse("This call is to run in a sandbox, and there is none. Nothing was run.");
   }
@@ -173,27 +172,28 @@ export class ShellSession {
 
   /** Starts a command. Rejects with the system's error, or `aborted` if the session is over. */
   async start(options: CommandStart): Promise<RunningCommand> {
-    const { sandbox } = options.place ?? {};
+    const { sandbox } = options.placement ?? {};
     if (sandbox === undefined) return this.#run(options, undefined);
     for (let count = 1; ; count++) {
       const [running, problem] = await this.#startInside(sandbox, options);
       if (problem === undefined) return running;
       await this.finish(running);
-      const said = (await running.look()).text.trim();
-      if (count === STARTS || options.signal?.aborted === true) throw refused(said === "" ? problem : said);
+      const output = (await running.readOutput()).text.trim();
+      if (count === MAX_STARTS || options.signal?.aborted === true)
+        throw sandboxError(output === "" ? problem : output);
     }
   }
 
-  /** The command, and why it did not begin. */
+  /** `problem`: why the command did not begin. */
   async #startInside(
     sandbox: CommandSandbox,
     options: CommandStart,
   ): Promise<readonly [RunningCommand, problem?: string]> {
-    const { command, cwd, place } = options;
-    const [network, readOnly] = [place?.runs === "network", place?.readOnly === true];
-    const asked = { command, cwd, env: place?.env ?? this.env, network, readOnly };
-    const confined = await sandbox.wrap(asked).catch((error: unknown) => {
-      throw refused(errorMessage(error));
+    const { command, cwd, placement } = options;
+    const [network, readOnly] = [placement?.runs === "network", placement?.readOnly === true];
+    const toConfine = { command, cwd, env: placement?.env ?? this.env, network, readOnly };
+    const confined = await sandbox.wrap(toConfine).catch((error: unknown) => {
+      throw sandboxError(errorMessage(error));
     });
     let running: RunningCommand;
     try {
@@ -229,13 +229,13 @@ export class ShellSession {
     const onOutput = (bytes: Uint8Array): Promise<void> | undefined => {
       const { text, stored } = output.write(bytes);
       if (text !== "") options.onText?.(text);
-      if (output.full && !isFull) {
+      if (output.isFull && !isFull) {
         isFull = true;
         options.onFull?.();
       }
       return stored;
     };
-    const outside = { file: shell, args: ["-c", command], cwd, env: options.place?.env ?? this.env };
+    const outside = { file: shell, args: ["-c", command], cwd, env: options.placement?.env ?? this.env };
     this.#watcher?.add(this.#mark);
     const running = await startCommand({
       ...(confined ?? outside),
@@ -252,13 +252,12 @@ export class ShellSession {
     return running;
   }
 
-  /** Lines for the result of a command that has ended: what was held back, and what it seems to need. */
   async notes(running: RunningCommand, output: string): Promise<readonly string[]> {
     await running.settled;
     const { command, exit } = running;
     const shown = { command, output, failed: exit?.code !== 0 };
-    const missed = missedVariables(new Set(this.#options.withheld), shown);
-    return [...running.notes(shown), ...(missed.length === 0 ? [] : [missedVariablesNote(missed)])];
+    const missed = missingVariables(new Set(this.#options.withheld), shown);
+    return [...running.notes(shown), ...(missed.length === 0 ? [] : [missingVariablesNote(missed)])];
   }
 
   async finish(running: RunningCommand): Promise<void> {
@@ -267,15 +266,15 @@ export class ShellSession {
   }
 
   /** Continues a command as a background job, which no longer keeps the program alive. */
-  adopt(running: RunningCommand, isLeftover: boolean): string {
+  moveToBackground(running: RunningCommand, isLeftover: boolean): string {
     const id = `job_${++this.#jobCount}`;
     running.isLeftover = isLeftover;
     this.#calls.delete(running);
     this.#jobs.set(id, running);
     running.unref();
-    void this.#noteEnd(id, running);
+    void this.#recordEnd(id, running);
     const finished = [...this.#jobs].filter(([, job]) => !job.isLeftover && job.exit !== undefined);
-    for (const [old] of finished.slice(0, -MAX_FINISHED)) this.#jobs.delete(old);
+    for (const [old] of finished.slice(0, -MAX_FINISHED_JOBS)) this.#jobs.delete(old);
     return id;
   }
 
@@ -289,18 +288,18 @@ export class ShellSession {
     return this.#endedJobs;
   }
 
-  async #noteEnd(id: string, running: RunningCommand): Promise<void> {
+  async #recordEnd(id: string, running: RunningCommand): Promise<void> {
     await Promise.all([running.settled, running.closed]);
-    if ((await running.running()).length > 0) return;
+    if ((await running.findProcesses()).length > 0) return;
     this.#endedJobs.set(id, running.exit?.code ?? null);
     this.#onJobEnd();
   }
 
-  /** Kills without waiting everything that can be found immediately: for a program about to exit. */
+  /** Kills whatever can be found synchronously: for a program about to exit. */
   killNow(): void {
-    for (const running of this.#all()) running.killNow();
+    for (const running of this.#commands()) running.killNow();
     for (const { pid } of findProcessesNow({ mark: this.#mark, roots: this.#roots() }))
-      signal(pid, "SIGKILL");
+      sendSignal(pid, "SIGKILL");
   }
 
   /**
@@ -314,27 +313,27 @@ export class ShellSession {
 
   async #end(): Promise<void> {
     if (this.#count > 0) {
-      const alive = this.#all().filter((running) => running.exit === undefined);
+      const alive = this.#commands().filter((running) => running.exit === undefined);
       const groups = alive.map((running) => running.pid);
       if (process.platform === "win32") this.killNow();
       await endProcesses({ mark: this.#mark, roots: this.#roots() }, this.graceMs, groups);
     }
     this.#watcher?.remove(this.#mark);
-    await Promise.all(this.#all().map((running) => running.close()));
+    await Promise.all(this.#commands().map((running) => running.close()));
     await this.#pipes.dispose();
     await this.#folder.dispose();
   }
 
   #roots(): readonly number[] {
-    return this.#all().flatMap((running) => running.roots());
+    return this.#commands().flatMap((running) => running.roots());
   }
 
-  #all(): readonly RunningCommand[] {
+  #commands(): readonly RunningCommand[] {
     return [...this.#calls, ...this.#jobs.values()];
   }
 }
 
-function refused(why: string): NanoAgentError {
+function sandboxError(why: string): NanoAgentError {
   return new NanoAgentError(
     "internal",
     `The sandbox could not take the command, and nothing was run: ${why}.`,
@@ -355,17 +354,17 @@ const GIT_SETTINGS = [
 ] as const;
 
 /** Variables that make git run programs or read other settings, or a shell read a file at startup. */
-const STEERING =
+const GIT_STEERING =
   /^(?:BASH_ENV|ENV)$|^GIT_(?!AUTHOR_|COMMITTER_|TERMINAL_PROMPT$|PAGER$|EDITOR$|SEQUENCE_EDITOR$|MERGE_AUTOEDIT$|SSL_)/;
 
-/** The environment of a command that runs outside because it only looks: git runs no program in it. */
-export function lookingEnvironment(env: Environment): Environment {
+/** For a command that runs outside because it only looks: git runs no program in it. */
+export function lookOnlyEnvironment(env: Environment): Environment {
   const settings = GIT_SETTINGS.flatMap(([key, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, key],
     [`GIT_CONFIG_VALUE_${index}`, value],
   ]);
   return {
-    ...Object.fromEntries(Object.entries(env).filter(([name]) => !STEERING.test(name))),
+    ...Object.fromEntries(Object.entries(env).filter(([name]) => !GIT_STEERING.test(name))),
     ...Object.fromEntries(settings),
     GIT_CONFIG_COUNT: String(GIT_SETTINGS.length),
     GIT_OPTIONAL_LOCKS: "0",
@@ -377,14 +376,14 @@ export function lookingEnvironment(env: Environment): Environment {
 
 const MAX_NAMED = 5;
 
-interface ShownCommand {
+interface CommandOutcome {
   readonly command: string;
   readonly output: string;
   readonly failed: boolean;
 }
 
 /** Withheld variables a command seems to need: `$NAME` in it, or named in the output of a failure. */
-function missedVariables(withheld: ReadonlySet<string>, shown: ShownCommand): readonly string[] {
+function missingVariables(withheld: ReadonlySet<string>, shown: CommandOutcome): readonly string[] {
   if (withheld.size === 0) return [];
   const names = new Set<string>();
   for (const [, name = ""] of shown.command.matchAll(/\$\{?([A-Za-z_]\w{0,80})/g))
@@ -395,7 +394,7 @@ function missedVariables(withheld: ReadonlySet<string>, shown: ShownCommand): re
   return [...names].slice(0, MAX_NAMED);
 }
 
-function missedVariablesNote(names: readonly string[]): string {
+function missingVariablesNote(names: readonly string[]): string {
   const [one, ...more] = names;
   if (one === undefined) return "";
   const what = more.length === 0 ? one : names.join(", ");

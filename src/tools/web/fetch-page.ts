@@ -74,7 +74,7 @@ export const publicLookup: LookupFunction = (host, options, callback) => {
     (found) => {
       const [first] = found;
       if (first === undefined || !found.every(({ address }) => isPublicAddress(address)))
-        callback(refusedHost(host), "", 0);
+        callback(privateHostError(host), "", 0);
       else if (options.all === true) callback(null, found);
       else callback(null, first.address, first.family);
     },
@@ -82,7 +82,7 @@ export const publicLookup: LookupFunction = (host, options, callback) => {
   );
 };
 
-export function refusedHost(host: string): PageError {
+export function privateHostError(host: string): PageError {
   return new PageError(
     `${host} is an address of this machine or a private network, which are not fetched unless the user allows that host.`,
   );
@@ -123,9 +123,9 @@ export async function fetchPage(address: URL, options: FetchPageOptions): Promis
   try {
     let url = address;
     for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-      const answer = await open(url, options, signal);
+      const answer = await sendRequest(url, options, signal);
       const target = redirectOf(answer, url);
-      if (target === undefined) return await read(answer, url, options.maxBytes);
+      if (target === undefined) return await readBody(answer, url, options.maxBytes);
       answer.destroy();
       if (target.hostname !== address.hostname || (url.protocol === "https:" && target.protocol === "http:"))
         return { type: "redirect", to: target.href };
@@ -150,11 +150,12 @@ export function assertFetchable(url: URL): void {
     throw new PageError("The address holds a user name or password, which are not sent. Leave them out.");
 }
 
-function open(url: URL, options: FetchPageOptions, signal: AbortSignal): Promise<IncomingMessage> {
+function sendRequest(url: URL, options: FetchPageOptions, signal: AbortSignal): Promise<IncomingMessage> {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const isAllowed = options.privateHosts.includes(url.hostname) || options.privateHosts.includes(host);
-  if (!isAllowed && isIP(host) !== 0 && !isPublicAddress(host)) throw refusedHost(host);
-  if (!isAllowed && /^localhost\.?$|\.(?:localhost|local|internal)\.?$/i.test(host)) throw refusedHost(host);
+  if (!isAllowed && isIP(host) !== 0 && !isPublicAddress(host)) throw privateHostError(host);
+  if (!isAllowed && /^localhost\.?$|\.(?:localhost|local|internal)\.?$/i.test(host))
+    throw privateHostError(host);
   const isHttps = url.protocol === "https:";
   const agentOptions = {
     keepAlive: false,
@@ -186,10 +187,10 @@ function redirectOf(answer: IncomingMessage, from: URL): URL | undefined {
   return target;
 }
 
-async function read(answer: IncomingMessage, url: URL, maxBytes: number): Promise<FetchedPage> {
+async function readBody(answer: IncomingMessage, url: URL, maxBytes: number): Promise<FetchedPage> {
   const chunks: Buffer[] = [];
   let length = 0;
-  const body = decoded(answer);
+  const body = decodeBody(answer);
   try {
     for await (const chunk of body) {
       chunks.push(chunk as Buffer);
@@ -209,7 +210,7 @@ async function read(answer: IncomingMessage, url: URL, maxBytes: number): Promis
   };
 }
 
-function decoded(answer: IncomingMessage): Readable {
+function decodeBody(answer: IncomingMessage): Readable {
   const encoding = answer.headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
   if (encoding === "identity" || encoding === "") return answer;
   const decoder = {

@@ -22,7 +22,7 @@ const MODES: ReadonlyMap<string, (typeof TokenizerMode)[keyof typeof TokenizerMo
   ["plaintext", TokenizerMode.PLAINTEXT],
 ]);
 
-/** Works on tokens, without a tree: time grows with the length alone, and what is open is closed. */
+/** Works on tokens without a tree: time is linear, and unclosed elements are closed at the end. */
 export function htmlToMarkdown(html: string, base: string): MarkdownPage {
   const reader = new PageReader(base);
   const tokenizer = new Tokenizer({}, reader);
@@ -37,7 +37,7 @@ export function htmlToMarkdown(html: string, base: string): MarkdownPage {
 class PageReader {
   onMode: (mode: (typeof TokenizerMode)[keyof typeof TokenizerMode], name: string) => void = () => undefined;
   readonly #writer: MarkdownWriter;
-  /** The element whose content is skipped, and how many of its name are open in it. */
+  /** The skipped element, and how many of its name are open in it. */
   #skipping: { readonly name: string; depth: number } | undefined;
   #title: string | undefined;
   #inTitle = false;
@@ -88,14 +88,14 @@ class PageReader {
     this.onCharacter(token);
   }
 
-  // None of these says anything about the text.
-  readonly onNullCharacter = nothing;
-  readonly onComment = nothing;
-  readonly onDoctype = nothing;
-  readonly onEof = nothing;
+  // These do not affect the text.
+  readonly onNullCharacter = ignore;
+  readonly onComment = ignore;
+  readonly onDoctype = ignore;
+  readonly onEof = ignore;
 }
 
-function nothing(): void {
+function ignore(): void {
   return undefined;
 }
 
@@ -118,28 +118,26 @@ class TextLine {
     if (text !== "") this.#pieces.push(text);
   }
 
-  /** Removes blanks from the end, as far back as `from`; true when there were some. */
+  /** Removes trailing blanks, no further back than `from`; true if there were any. */
   trimEnd(from = 0): boolean {
     let trimmed = false;
     while (this.#pieces.length > from) {
       const last = this.#pieces.pop() ?? "";
-      const kept = last.trimEnd();
-      trimmed ||= kept !== last;
-      if (kept === "") continue;
-      this.#pieces.push(kept);
+      const trimmedText = last.trimEnd();
+      trimmed ||= trimmedText !== last;
+      if (trimmedText === "") continue;
+      this.#pieces.push(trimmedText);
       break;
     }
     return trimmed;
   }
 
-  /** Takes away what was added since a place, and returns it. */
-  cut(from: number): string {
+  removeFrom(from: number): string {
     return this.#pieces.splice(from).join("");
   }
 }
 
 const HEADING = /^h[1-6]$/;
-/** Elements that stand on lines of their own. */
 const BLOCKS: ReadonlySet<string> = new Set(
   "address article aside blockquote body caption center dd details div dl dt fieldset figcaption figure footer form header html legend main nav p section summary table".split(
     " ",
@@ -169,18 +167,18 @@ interface List {
 export class MarkdownWriter {
   readonly #base: string;
   readonly #lines: string[] = [];
-  /** The line at work, without the marks of lists and quotes. */
+  /** The current line, without markers of lists and quotes. */
   readonly #line = new TextLine();
-  #wantsSpace = false;
-  #wantsBlank = false;
+  #pendingSpace = false;
+  #pendingBlankLine = false;
   #quotes = 0;
   readonly #lists: List[] = [];
   #bullet = "";
   #code: string[] | undefined;
   #codeLanguage = "";
   readonly #links: { readonly href: string; readonly at: number }[] = [];
-  /** Emphasis begun on the line at work, and where its text begins. */
-  readonly #marks: { readonly mark: string; readonly after: number }[] = [];
+  /** Emphasis opened on the current line, and where its text begins. */
+  readonly #openEmphasis: { readonly mark: string; readonly after: number }[] = [];
   #cells: number | undefined;
   #headerCells = 0;
 
@@ -203,25 +201,25 @@ export class MarkdownWriter {
     }
     const plain = chars.replace(/[\s\u00a0]+/g, " ");
     if (plain === " ") {
-      this.#wantsSpace = true;
+      this.#pendingSpace = true;
       return;
     }
-    this.#put(plain);
+    this.#write(plain);
   }
 
   open(name: string, attribute: Attribute): void {
     if (this.#code !== undefined) return this.#openInCode(name, attribute);
-    if (HEADING.test(name)) return this.#heading(Number(name[1]));
+    if (HEADING.test(name)) return this.#startHeading(Number(name[1]));
     const mark = EMPHASIS.get(name);
-    if (mark !== undefined) return this.#mark(mark, true);
+    if (mark !== undefined) return this.#toggleEmphasis(mark, true);
     switch (name) {
       case "br":
         if (this.#cells === undefined) this.#endLine();
-        else this.#wantsSpace = true;
+        else this.#pendingSpace = true;
         return;
       case "hr":
         this.#endBlock();
-        this.#put("---");
+        this.#write("---");
         return this.#endBlock();
       case "pre":
         this.#endBlock();
@@ -244,7 +242,7 @@ export class MarkdownWriter {
     }
     if (HEADING.test(name)) return this.#endBlock();
     const mark = EMPHASIS.get(name);
-    if (mark !== undefined) return this.#mark(mark, false);
+    if (mark !== undefined) return this.#toggleEmphasis(mark, false);
     switch (name) {
       case "a":
         return this.#closeLink();
@@ -252,7 +250,7 @@ export class MarkdownWriter {
       case "ol":
         this.#endLine();
         this.#lists.pop();
-        this.#wantsBlank = this.#lists.length === 0;
+        this.#pendingBlankLine = this.#lists.length === 0;
         return;
       case "li":
         return this.#endLine();
@@ -270,12 +268,12 @@ export class MarkdownWriter {
       case "ol":
         return this.#openList(name === "ol", Number(attribute("start") ?? 1));
       case "li":
-        return this.#item();
+        return this.#startItem();
       case "tr":
-        return this.#row();
+        return this.#startRow();
       case "td":
       case "th":
-        return this.#cell(name === "th");
+        return this.#startCell(name === "th");
       default:
         return this.#openBlock(name);
     }
@@ -286,60 +284,65 @@ export class MarkdownWriter {
     // The first paragraph in an item of a list stays on its line.
     if (this.#bullet === "" || !this.#line.isEmpty) this.#endBlock();
     if (name !== "blockquote" || this.#cells !== undefined) return;
-    this.#blank();
+    this.#writePendingBlankLine();
     this.#quotes = Math.min(MAX_DEPTH, this.#quotes + 1);
   }
 
-  #heading(level: number): void {
+  #startHeading(level: number): void {
     this.#endBlock();
-    this.#put(`${"#".repeat(level)} `);
-    this.#wantsSpace = false;
+    this.#write(`${"#".repeat(level)} `);
+    this.#pendingSpace = false;
   }
 
-  #put(text: string): void {
-    if (this.#line.isEmpty || this.#marks.at(-1)?.after === this.#line.end) this.#line.add(text.trimStart());
-    else if (this.#wantsSpace && !this.#line.endsInSpace) this.#line.add(` ${text.trimStart()}`);
+  #write(text: string): void {
+    if (this.#line.isEmpty || this.#openEmphasis.at(-1)?.after === this.#line.end)
+      this.#line.add(text.trimStart());
+    else if (this.#pendingSpace && !this.#line.endsInSpace) this.#line.add(` ${text.trimStart()}`);
     else this.#line.add(text);
-    this.#wantsSpace = false;
+    this.#pendingSpace = false;
   }
 
-  /** A blank before a closing mark goes behind it. A mark around nothing is left out. */
-  #mark(mark: string, opens: boolean): void {
+  /** A blank before a closing marker moves behind it. Empty emphasis is dropped. */
+  #toggleEmphasis(mark: string, opens: boolean): void {
     if (opens) {
-      if (this.#marks.length >= MAX_DEPTH) return;
-      this.#space();
+      if (this.#openEmphasis.length >= MAX_DEPTH) return;
+      this.#writePendingSpace();
       this.#line.add(mark);
-      this.#marks.push({ mark, after: this.#line.end });
+      this.#openEmphasis.push({ mark, after: this.#line.end });
       return;
     }
-    const at = this.#marks.findLastIndex((open) => open.mark === mark);
-    const open = this.#marks[at];
+    const at = this.#openEmphasis.findLastIndex((open) => open.mark === mark);
+    const open = this.#openEmphasis[at];
     if (open === undefined) return;
-    this.#marks.splice(at);
-    if (this.#line.trimEnd(open.after)) this.#wantsSpace = true;
+    this.#openEmphasis.splice(at);
+    if (this.#line.trimEnd(open.after)) this.#pendingSpace = true;
     if (this.#line.end > open.after) this.#line.add(mark);
-    else this.#line.cut(open.after - 1);
+    else this.#line.removeFrom(open.after - 1);
   }
 
-  #space(): void {
-    if (this.#wantsSpace && !this.#line.isEmpty && !this.#line.endsInSpace) this.#line.add(" ");
-    this.#wantsSpace = false;
+  #writePendingSpace(): void {
+    if (this.#pendingSpace && !this.#line.isEmpty && !this.#line.endsInSpace) this.#line.add(" ");
+    this.#pendingSpace = false;
   }
 
   #openLink(href: string | undefined): void {
     if (this.#links.length >= MAX_DEPTH) return;
-    this.#space();
+    this.#writePendingSpace();
     this.#links.push({ href: href ?? "", at: this.#line.end });
   }
 
   #closeLink(): void {
     const link = this.#links.pop();
     if (link === undefined) return;
-    // Emphasis begun in the link ends in it: its place is gone when the text of the link is taken.
-    for (let open = this.#marks.at(-1); open !== undefined && open.after > link.at; open = this.#marks.at(-1))
-      this.#mark(open.mark, false);
+    // Emphasis opened in a link ends with it, as its position is removed with the link's text.
+    for (
+      let open = this.#openEmphasis.at(-1);
+      open !== undefined && open.after > link.at;
+      open = this.#openEmphasis.at(-1)
+    )
+      this.#toggleEmphasis(open.mark, false);
     // A link around whole blocks has its text on earlier lines.
-    const text = this.#line.cut(link.at);
+    const text = this.#line.removeFrom(link.at);
     const url = this.#absolute(link.href);
     if (url === undefined || text.trim() === "") this.#line.add(text);
     else this.#line.add(`[${text.trim()}](${url})`);
@@ -348,10 +351,10 @@ export class MarkdownWriter {
   #image(attribute: Attribute): void {
     const alt = attribute("alt")?.replace(/\s+/g, " ").trim() ?? "";
     const url = this.#absolute(attribute("src") ?? "");
-    if (alt !== "" && url !== undefined) this.#put(`![${alt}](${url})`);
+    if (alt !== "" && url !== undefined) this.#write(`![${alt}](${url})`);
   }
 
-  /** Undefined for what leads nowhere: a place in the same page, a script, inline data. */
+  /** `undefined` for fragments, scripts and inline data. */
   #absolute(href: string): string | undefined {
     if (href === "" || href.startsWith("#")) return undefined;
     const url = URL.parse(href, this.#base);
@@ -360,25 +363,25 @@ export class MarkdownWriter {
 
   #openList(ordered: boolean, start: number): void {
     this.#endLine();
-    if (this.#lists.length === 0) this.#wantsBlank = this.#lines.length > 0;
+    if (this.#lists.length === 0) this.#pendingBlankLine = this.#lines.length > 0;
     this.#lists.push({ ordered, next: Number.isSafeInteger(start) ? start : 1 });
   }
 
-  #item(): void {
+  #startItem(): void {
     this.#endLine();
     const list = this.#lists.at(-1);
     this.#bullet = list?.ordered === true ? `${list.next++}. ` : "- ";
   }
 
-  #row(): void {
+  #startRow(): void {
     this.#endLine();
     this.#cells = 0;
     this.#headerCells = 0;
   }
 
-  #cell(isHeader: boolean): void {
+  #startCell(isHeader: boolean): void {
     if (this.#cells === undefined) return;
-    this.#wantsSpace = false;
+    this.#pendingSpace = false;
     this.#line.trimEnd();
     this.#line.add(this.#cells === 0 ? "| " : " | ");
     this.#cells++;
@@ -392,7 +395,7 @@ export class MarkdownWriter {
     if (cells > 0) this.#line.add(" |");
     this.#cells = undefined;
     this.#endLine();
-    if (isHeader) this.#push(`|${" --- |".repeat(cells)}`);
+    if (isHeader) this.#pushLine(`|${" --- |".repeat(cells)}`);
   }
 
   #openInCode(name: string, attribute: Attribute): void {
@@ -406,42 +409,42 @@ export class MarkdownWriter {
     const code = (this.#code ?? []).join("").replace(/^\n/, "").trimEnd();
     this.#code = undefined;
     const fence = "`".repeat(Math.max(3, ...Array.from(code.matchAll(/`+/g), ([run]) => run.length + 1)));
-    this.#push(`${fence}${this.#codeLanguage}`);
-    for (const line of code.split("\n")) this.#push(line);
-    this.#push(fence);
-    this.#wantsBlank = true;
+    this.#pushLine(`${fence}${this.#codeLanguage}`);
+    for (const line of code.split("\n")) this.#pushLine(line);
+    this.#pushLine(fence);
+    this.#pendingBlankLine = true;
   }
 
-  /** In a cell everything stands on the line of the row, in a list no blank line parts the items. */
+  /** A cell stays on the line of its row; items of a list are not separated by blank lines. */
   #endBlock(): void {
     if (this.#cells !== undefined) {
-      this.#wantsSpace = true;
+      this.#pendingSpace = true;
       return;
     }
     this.#endLine();
-    this.#wantsBlank = this.#lines.length > 0 && this.#lists.length === 0;
+    this.#pendingBlankLine = this.#lines.length > 0 && this.#lists.length === 0;
   }
 
-  #blank(): void {
-    const isParted = /^[> ]*$/.test(this.#lines.at(-1) ?? "");
-    if (this.#wantsBlank && !isParted) this.#lines.push("> ".repeat(this.#quotes).trimEnd());
-    this.#wantsBlank = false;
+  #writePendingBlankLine(): void {
+    const isBlank = /^[> ]*$/.test(this.#lines.at(-1) ?? "");
+    if (this.#pendingBlankLine && !isBlank) this.#lines.push("> ".repeat(this.#quotes).trimEnd());
+    this.#pendingBlankLine = false;
   }
 
   #endLine(): void {
-    // Marks begun on this line cannot be closed on another.
-    for (let open = this.#marks.at(-1); open !== undefined; open = this.#marks.at(-1))
-      this.#mark(open.mark, false);
+    // Emphasis cannot span lines.
+    for (let open = this.#openEmphasis.at(-1); open !== undefined; open = this.#openEmphasis.at(-1))
+      this.#toggleEmphasis(open.mark, false);
     for (const [at, link] of this.#links.entries()) this.#links[at] = { ...link, at: 0 };
     this.#line.trimEnd();
-    const text = this.#line.cut(0);
-    this.#wantsSpace = false;
-    if (text !== "") this.#push(text);
+    const text = this.#line.removeFrom(0);
+    this.#pendingSpace = false;
+    if (text !== "") this.#pushLine(text);
   }
 
-  #push(text: string): void {
+  #pushLine(text: string): void {
     const quote = "> ".repeat(this.#quotes);
-    this.#blank();
+    this.#writePendingBlankLine();
     const depth = Math.min(MAX_DEPTH, this.#lists.length);
     const indent = depth === 0 ? "" : "  ".repeat(this.#bullet === "" ? depth : depth - 1);
     this.#lines.push(`${quote}${indent}${this.#bullet}${text}`.trimEnd());

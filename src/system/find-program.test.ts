@@ -2,7 +2,7 @@ import { chmodSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../test/temp-folder.ts";
-import { findProgram } from "./search/ripgrep.ts";
+import { findProgram } from "./find-program.ts";
 
 test.skipIf(process.platform === "win32")(
   "a program of the project is passed over, however PATH leads to it",

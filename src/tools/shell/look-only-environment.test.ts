@@ -3,7 +3,7 @@ import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
-import { lookingEnvironment } from "./shell-session.ts";
+import { lookOnlyEnvironment } from "./shell-session.ts";
 
 test("git runs no watcher, hook, pager or external diff of a repository for what only looks", () => {
   const cwd = tempFolder({ a: "1\n", "evil.sh": "#!/bin/sh\ntouch ran\n" });
@@ -20,5 +20,5 @@ test("git runs no watcher, hook, pager or external diff of a repository for what
     for (const line of ["git status", "git diff"]) spawnSync("sh", ["-c", line], { cwd, env: variables });
     return existsSync(join(cwd, "ran"));
   };
-  expect([ran({ ...lookingEnvironment(env) }), ran(env)]).toEqual([false, true]);
+  expect([ran({ ...lookOnlyEnvironment(env) }), ran(env)]).toEqual([false, true]);
 });
