@@ -25,10 +25,10 @@ export interface FilePage {
 
 /** Maximum sessions a search finds. */
 const MAX_FOUND = 1_000;
-/** Longest time a search waits for the index to catch up. */
-const PATIENCE_MS = 1_000;
-/** Length of the pauses in indexing that let requests proceed. */
-const REST_MS = 5;
+/** Longest wait of a search for the index. */
+const INDEX_WAIT_MS = 1_000;
+/** Pauses in indexing, which let requests proceed. */
+const PAUSE_MS = 5;
 
 /**
  * A user's session files and the facts of each; nothing is read twice. Secrets are removed from titles and
@@ -54,7 +54,7 @@ export class KeptSessions {
   index(): Promise<void> {
     this.#indexing ??= indexSessions(this.store, {
       signal: this.#closing.signal,
-      rest: () => setTimeout(REST_MS),
+      rest: () => setTimeout(PAUSE_MS),
     }).finally(() => {
       this.#indexing = undefined;
     });
@@ -123,7 +123,7 @@ export class KeptSessions {
   /** Resolves when the index is up to date, or takes longer than a person would wait. */
   #indexed(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const stop = startTimer(this.#clock, PATIENCE_MS, () => resolve());
+      const stop = startTimer(this.#clock, INDEX_WAIT_MS, () => resolve());
       this.index().then(resolve, reject).finally(stop);
     });
   }
@@ -149,7 +149,6 @@ export class KeptSessions {
   }
 }
 
-/** If they are unavailable, the list of sessions tells why. */
 function statsOf(path: string): Stats | undefined {
   try {
     return lstatSync(path);
