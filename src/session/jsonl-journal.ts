@@ -12,7 +12,6 @@ import {
   type IndexedRecord,
   idOfPath,
   inspectSession,
-  lockPath,
   readEntries,
   readRecords,
   recordPath,
@@ -24,7 +23,7 @@ import { encodeRecord, type RewindEntry, type SessionEntry } from "./record.ts";
 import { type RepairReport, repairReport } from "./repair-report.ts";
 import { OR_UNKEPT, sessionError, systemReason } from "./session-error.ts";
 import { markUsed, openSessionFile } from "./session-file.ts";
-import { type SessionLock, takeLock } from "./session-lock.ts";
+import { lockPath, type SessionLock, takeLock } from "./session-lock.ts";
 
 /** Options for opening a journal. */
 export interface JsonlJournalOptions {

@@ -62,12 +62,10 @@ export function readSession(path: string): SessionContent {
 const TITLE_BYTES = 256 * 1024;
 
 export interface SessionSummary {
-  /** The working folder; undefined if the first record is damaged. */
-  readonly cwd: string | undefined;
+  /** The first record; undefined if it is damaged. */
+  readonly header: SessionEntry | undefined;
   /** The first text a person wrote; undefined if there is none near the beginning. */
   readonly title: string | undefined;
-  /** When it was copied from another session: anything older was taken over. */
-  readonly copiedAt?: number;
 }
 
 /** The facts near the beginning of a session file. Empty for an unreadable one. */
@@ -77,7 +75,7 @@ export function summarizeSession(path: string): SessionSummary {
     descriptor = openSessionFile(path, "read");
   } catch {
     // A list shows existing files; the caller that opens the file gets the error.
-    return { cwd: undefined, title: undefined };
+    return { header: undefined, title: undefined };
   }
   try {
     return summaryIn(readLines(descriptor));
@@ -91,19 +89,17 @@ export function sessionTitle(path: string): string | undefined {
 }
 
 function summaryIn(lines: Iterable<Line>): SessionSummary {
-  let cwd: string | undefined;
-  let copied: Pick<SessionSummary, "copiedAt"> = {};
+  let header: SessionEntry | undefined;
   for (const { bytes, offset } of lines) {
     if (offset > TITLE_BYTES) break;
     const record = parseRecord(Buffer.from(bytes).toString("utf8"));
     if (record === undefined || !isStoredEntry(record)) continue;
-    if (record.type === "session") cwd = record.cwd;
-    if (record.type === "session" && record.forkedFrom !== undefined) copied = { copiedAt: record.time };
+    if (record.type === "session") header = record;
     if (record.type !== "user_message" || record.source === "memory") continue;
     const title = messageText(record.message).trim();
-    if (title !== "") return { cwd, title, ...copied };
+    if (title !== "") return { header, title };
   }
-  return { cwd, title: undefined, ...copied };
+  return { header, title: undefined };
 }
 
 /**
@@ -302,10 +298,6 @@ function positionBefore(
     id = ancestor;
   }
   return -1;
-}
-
-export function lockPath(path: string): string {
-  return path.replace(/(\.jsonl)?$/, ".lock");
 }
 
 /** The records of a file, and those that belong to its conversation. */

@@ -72,12 +72,31 @@ export function isLocked(path: string): boolean {
   return holder !== undefined && processState(holder) !== "ended";
 }
 
-/** The process that holds the lock at `path`, and since when; undefined if none does. */
-export function lockHolder(path: string): { readonly pid: number; readonly since: number } | undefined {
-  const holder = readHolder(path);
-  const since = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-  if (holder === undefined || since === undefined || processState(holder) === "ended") return undefined;
-  return { pid: holder.pid, since };
+export function lockPath(sessionPath: string): string {
+  return sessionPath.replace(/(\.jsonl)?$/, ".lock");
+}
+
+/** True while a process uses a session, or if that is unknown: opening it reports why. */
+export function isSessionInUse(sessionPath: string): boolean {
+  try {
+    return isLocked(lockPath(sessionPath));
+  } catch {
+    return true;
+  }
+}
+
+/** The process that uses a session, and since when; undefined if none does, or if that is unknown. */
+export function sessionUser(
+  sessionPath: string,
+): { readonly pid: number; readonly since: number } | undefined {
+  const path = lockPath(sessionPath);
+  try {
+    const holder = readHolder(path);
+    if (holder === undefined || processState(holder) === "ended") return undefined;
+    return { pid: holder.pid, since: statSync(path).mtimeMs };
+  } catch {
+    return undefined;
+  }
 }
 
 const RETRY_MS = 30;

@@ -16,7 +16,7 @@ import { createIds, newUuid } from "../core/base/ids.ts";
 import { defined } from "../core/base/json.ts";
 import { systemCode } from "../system/system-error.ts";
 import { JsonlJournal, type JsonlJournalOptions } from "./jsonl-journal.ts";
-import { lockPath, parseRecord } from "./read-session.ts";
+import { parseRecord } from "./read-session.ts";
 import { checksum, encodeRecord, type SessionEntry } from "./record.ts";
 import { sessionError, systemReason, withoutUnkept } from "./session-error.ts";
 import {
@@ -29,7 +29,7 @@ import {
   openSessionFile,
   readMark,
 } from "./session-file.ts";
-import { type SessionLock, takeLock } from "./session-lock.ts";
+import { lockPath, type SessionLock, takeLock } from "./session-lock.ts";
 
 /** A session on disk. */
 export interface SessionFile {

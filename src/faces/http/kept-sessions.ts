@@ -1,4 +1,3 @@
-import { lstatSync, type Stats } from "node:fs";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { type Clock, startTimer } from "../../core/base/async.ts";
 import type { Redaction } from "../../core/base/text.ts";
@@ -6,10 +5,9 @@ import { FactsReader } from "../../server/facts-reader.ts";
 import type { SessionPage } from "../../server/server-api.ts";
 import { cut, type SessionFacts } from "../../server/session-facts.ts";
 import type { ListQuery } from "../../server/session-host.ts";
-import { lockPath } from "../../session/read-session.ts";
 import { findSessions, indexSessions } from "../../session/search/find-sessions.ts";
 import { isSessionId } from "../../session/session-file.ts";
-import { isLocked, lockHolder } from "../../session/session-lock.ts";
+import { isSessionInUse, sessionUser } from "../../session/session-lock.ts";
 import type { SessionFile, SessionStore } from "../../session/session-store.ts";
 
 /** A session file, with the matching passages of a search. */
@@ -37,8 +35,6 @@ const PAUSE_MS = 5;
 export class KeptSessions {
   readonly store: SessionStore;
   readonly #facts = new Map<string, FactsReader>();
-  /** Paths of sessions requested before. */
-  readonly #paths = new Map<string, string>();
   readonly #clock: Clock;
   readonly #redaction: Redaction | undefined;
   readonly #closing = new AbortController();
@@ -68,14 +64,7 @@ export class KeptSessions {
 
   /** The session with exactly this id. Throws `journal` for folders that are links. */
   file(id: string): SessionFile | undefined {
-    if (!isSessionId(id)) return undefined;
-    const known = this.#paths.get(id);
-    const stats = known === undefined ? undefined : statsOf(known);
-    if (known !== undefined && stats?.isFile() === true)
-      return { sessionId: id, path: known, bytes: stats.size, changedAt: stats.mtimeMs };
-    const found = this.store.named(id);
-    if (found !== undefined) this.#paths.set(id, found.path);
-    return found;
+    return isSessionId(id) ? this.store.named(id) : undefined;
   }
 
   async page({ cwd, q, limit, before }: ListQuery): Promise<FilePage> {
@@ -130,29 +119,11 @@ export class KeptSessions {
 
   /** True while another process, or a session of this one, writes to it; also if that is unknown. */
   isWritten({ path }: SessionFile): boolean {
-    try {
-      return isLocked(lockPath(path));
-    } catch {
-      // Opening it for writing reports the lock problem.
-      return true;
-    }
+    return isSessionInUse(path);
   }
 
   /** The process that writes to it, if known. */
-  writer({ path }: SessionFile): ReturnType<typeof lockHolder> {
-    try {
-      return lockHolder(lockPath(path));
-    } catch {
-      // As above.
-      return undefined;
-    }
-  }
-}
-
-function statsOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path);
-  } catch {
-    return undefined;
+  writer({ path }: SessionFile): ReturnType<typeof sessionUser> {
+    return sessionUser(path);
   }
 }

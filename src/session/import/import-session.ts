@@ -1,8 +1,8 @@
-import { closeSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import type { NewEntry } from "../../core/agent/entries.ts";
 import { misuse } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import { defined, type Fields, fieldsOf } from "../../core/base/json.ts";
+import { defined } from "../../core/base/json.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
 import {
   type AssistantBlock,
@@ -13,8 +13,7 @@ import {
   type Usage,
 } from "../../core/message/message.ts";
 import { OUTCOME_UNKNOWN } from "../../core/message/transcript.ts";
-import { type DamagedLine, parseRecord, readLines } from "../read-session.ts";
-import { openSessionFile } from "../session-file.ts";
+import { type DamagedLine, summarizeSession } from "../read-session.ts";
 import type { SessionStore } from "../session-store.ts";
 import {
   type ForeignAnswer,
@@ -110,25 +109,10 @@ function foreignId({ sessionId }: ForeignSession): string | undefined {
 function previousImport(store: SessionStore, session: ForeignSession, cwd: string): string | undefined {
   const id = foreignId(session);
   const isSame = ({ path }: { readonly path: string }): boolean => {
-    try {
-      const { program, sessionId } = originOf(path);
-      return program === session.program && sessionId === id;
-    } catch {
-      // One that is being removed does not prevent an import.
-      return false;
-    }
+    const origin = summarizeSession(path).header?.importedFrom;
+    return origin?.program === session.program && origin.sessionId === id;
   };
   return id === undefined ? undefined : store.list(cwd).find(isSame)?.sessionId;
-}
-
-function originOf(path: string): Fields {
-  const descriptor = openSessionFile(path, "read");
-  try {
-    const [first] = readLines(descriptor);
-    return fieldsOf(parseRecord(Buffer.from(first?.bytes ?? []).toString())?.["importedFrom"]);
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 /** Parses the records of a file from one of the programs. Throws `invalid_argument` for any other. */

@@ -181,14 +181,10 @@ class CodexReader {
     this.#items.push(resultItem({ callId: item["call_id"], content, isError }, time, this.#unknown));
   }
 
-  /** Adds a block to the current answer, or begins a new one after results or input. */
+  /** As an answer of its own: answers in a row are joined later. */
   #addBlock(time: number | undefined, block: AssistantBlock): void {
-    const last = this.#items.at(-1);
     const model = `${this.#provider}/${this.#model}`;
-    // The list was created here, and a copy for each block would take quadratic time.
-    if (last?.type === "assistant" && last.usage === undefined && last.model === model)
-      (last.content as AssistantBlock[]).push(block);
-    else this.#items.push({ type: "assistant", content: [block], model, finish: "stop", time });
+    this.#items.push({ type: "assistant", content: [block], model, finish: "stop", time });
   }
 }
 

@@ -6,9 +6,9 @@ import type { CheckpointedCall, Checkpointer } from "../../core/agent/ports.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { counted } from "../../core/base/text.ts";
 import { isWithin } from "../../system/real-path.ts";
-import { lockPath, readSession } from "../read-session.ts";
+import { readSession } from "../read-session.ts";
 import { isFolder } from "../session-file.ts";
-import { isLocked } from "../session-lock.ts";
+import { isSessionInUse } from "../session-lock.ts";
 import { workspaceSlug } from "../session-store.ts";
 import { type CheckpointLimits, DEFAULT_LIMITS } from "./checkpoint-store.ts";
 import { entriesOf, isWithinReach, placeMark, type Reach, reachOf } from "./file-changes.ts";
@@ -361,7 +361,7 @@ const MAX_FILL_SHARE = 0.6;
 function collectUnused(workspace: Workspace, own?: string, maxBytes = Number.POSITIVE_INFINITY): void {
   const { store } = workspace;
   const users = store.users();
-  if (users.some((path) => path !== own && isInUse(path))) return;
+  if (users.some((path) => path !== own && isSessionInUse(path))) return;
   const timeOf = (path: string): number => (path === own ? Number.POSITIVE_INFINITY : statSync(path).mtimeMs);
   const sizes = store.sizes();
   const sizeOf = (names: Iterable<string>): number =>
@@ -396,14 +396,5 @@ function* hashesIn(entries: Iterable<JournalEntry>, root: string): Iterable<stri
     if ((entry.type !== "checkpoint" && entry.type !== "rollback") || entry.root !== root) continue;
     for (const { before, after } of entry.changes)
       for (const version of [before, after]) if (version?.type === "file") yield version.hash;
-  }
-}
-
-function isInUse(path: string): boolean {
-  try {
-    return isLocked(lockPath(path));
-  } catch {
-    // Unknown: then nothing it may need is removed.
-    return true;
   }
 }
