@@ -13,7 +13,7 @@ import type { Sql } from "./database.ts";
 import { type DurableRun, type RunRow, type RunStatus, reportOf, statusOf } from "./durable-run.ts";
 import { awaitedCalls, endIdle, entriesIn, resultOfReport } from "./run-journal.ts";
 import type { RunQueue } from "./run-queue.ts";
-import type { RunStore, Signal } from "./run-store.ts";
+import type { RunStore, RunView, Signal } from "./run-store.ts";
 
 export interface RunHandleHost {
   readonly runs: RunStore;
@@ -96,39 +96,27 @@ export class RunHandle implements DurableRun {
 
   async cancel(reason = "The run was cancelled."): Promise<void> {
     if (typeof reason !== "string") throw misuse("The reason of a cancel is not a text.");
-    const { runs, patiently, onChanged } = this.#host;
-    await patiently(() =>
-      runs.database.transaction(async (sql) => {
-        const row = await runs.lock(this.id, sql);
-        if (row === undefined) throw unknownRun(this.id);
-        if (row.state === "ended") return;
-        const end = { stopReason: "aborted", detail: reason } as const;
-        if (await endIdle(runs, sql, this.id, () => end)) return;
-        const signal = { id: newUuid(), kind: "cancel", call: null, data: JSON.stringify(reason) } as const;
-        await runs.signal(sql, this.id, signal);
-      }),
-    );
-    onChanged(this.id);
+    const { runs } = this.#host;
+    const end = { stopReason: "aborted", detail: reason } as const;
+    const signal = { id: newUuid(), kind: "cancel", call: null, data: JSON.stringify(reason) } as const;
+    await this.#change(async (sql, { state }) => {
+      if (state === "ended" || (await endIdle(runs, sql, this.id, () => end))) return;
+      await runs.signal(sql, this.id, signal);
+    });
   }
 
   async retry(): Promise<void> {
-    const { runs, queue, patiently, onChanged } = this.#host;
+    const { runs, queue, patiently } = this.#host;
     const found = await this.#row();
     assertFailed(found);
     await patiently(() => queue.prepare([{ agent: found.agent, version: null }]));
-    await patiently(() =>
-      runs.database.transaction(async (sql) => {
-        const row = await runs.lock(this.id, sql);
-        if (row === undefined) throw unknownRun(this.id);
-        if (row.epoch !== found.epoch || row.state !== found.state) return;
-        if (row.state === "working" && (await runs.claimIdle(this.id, sql)) === undefined)
-          throw notFailed(row);
-        await runs.forgive(sql, this.id);
-        await runs.requeue(sql, this.id, null);
-        await queue.add(sql, [{ ...row, version: null }]);
-      }),
-    );
-    onChanged(this.id);
+    await this.#change(async (sql, row) => {
+      if (row.epoch !== found.epoch || row.state !== found.state) return;
+      if (row.state === "working" && (await runs.claimIdle(this.id, sql)) === undefined) throw notFailed(row);
+      await runs.forgive(sql, this.id);
+      await runs.requeue(sql, this.id, null);
+      await queue.add(sql, [{ ...row, version: null }]);
+    });
   }
 
   async export(path: string): Promise<void> {
@@ -203,22 +191,30 @@ export class RunHandle implements DurableRun {
 
   /** Sends a signal, and requeues a run that waits for it. `check` throws for a forbidden one. */
   async #send(message: Message, check?: (sql: Sql, row: RunRow) => Promise<void>): Promise<void> {
-    const { runs, queue, patiently, onChanged } = this.#host;
+    const { runs, queue, patiently } = this.#host;
     const found = await this.#row();
     const signal = { id: newUuid(), ...message };
     await patiently(() => queue.prepare([found]));
+    await this.#change(async (sql, row) => {
+      // Already sent, only its confirmation was lost: the run may have received it, and may have ended.
+      if (await runs.hasSignal(sql, signal.id)) return;
+      if (row.state === "ended") throw hasEnded(row);
+      await check?.(sql, row);
+      await runs.signal(sql, this.id, signal);
+      if (row.state !== "waiting" || signal.kind === "steer") return;
+      await runs.requeue(sql, this.id, row.version);
+      await queue.add(sql, [row]);
+    });
+  }
+
+  /** Changes the run in one transaction that locks its row. May be repeated after a lost connection. */
+  async #change(work: (sql: Sql, row: RunRow) => Promise<void>): Promise<void> {
+    const { runs, patiently, onChanged } = this.#host;
     await patiently(() =>
       runs.database.transaction(async (sql) => {
         const row = await runs.lock(this.id, sql);
         if (row === undefined) throw unknownRun(this.id);
-        // Already sent, only its confirmation was lost: the run may have received it, and may have ended.
-        if (await runs.hasSignal(sql, signal.id)) return;
-        if (row.state === "ended") throw hasEnded(row);
-        await check?.(sql, row);
-        await runs.signal(sql, this.id, signal);
-        if (row.state !== "waiting" || signal.kind === "steer") return;
-        await runs.requeue(sql, this.id, row.version);
-        await queue.add(sql, [row]);
+        await work(sql, row);
       }),
     );
     onChanged(this.id);
@@ -289,9 +285,6 @@ function choiceJson(choice: unknown): string {
     );
   return json;
 }
-
-/** The part of a row that callers wait for. */
-type RunView = Pick<RunRow, "id" | "state" | "seq">;
 
 interface WatchedMoment {
   readonly isReached: (view: RunView) => boolean;

@@ -77,6 +77,9 @@ export const MAX_LOSSES = 5;
 /** The condition for a live worker, which reports every few seconds. */
 const IS_ALIVE = "w.seen_at > now() - interval '20 seconds'";
 
+/** The part of a row that changes while a run is in progress. */
+export type RunView = Pick<RunRow, "id" | "state" | "seq" | "epoch" | "signals">;
+
 export interface IdleEnd extends Pick<RunRow, "id" | "epoch"> {
   /** JSON of the reason of a cancel not yet received. */
   readonly cancel: string | null;
@@ -280,18 +283,9 @@ export class RunStore {
     );
   }
 
-  async look(ids: readonly string[]): Promise<readonly Pick<RunRow, "id" | "state" | "seq">[]> {
+  async look(ids: readonly string[]): Promise<readonly RunView[]> {
     return this.database.query(
-      `select id, state, seq::float8 as seq from ${this.schema}.runs where id = any($1::text[])`,
-      [ids],
-    );
-  }
-
-  async lookHeld(
-    ids: readonly string[],
-  ): Promise<readonly Pick<RunRow, "id" | "epoch" | "signals" | "state">[]> {
-    return this.database.query(
-      `select id, state, epoch::float8 as epoch, signals::float8 as signals
+      `select id, state, seq::float8 as seq, epoch::float8 as epoch, signals::float8 as signals
        from ${this.schema}.runs where id = any($1::text[])`,
       [ids],
     );

@@ -328,7 +328,7 @@ export class Worker {
   async #checkClaimed(): Promise<void> {
     const ids = [...this.#claimed.keys()];
     if (ids.length === 0) return;
-    const rows = new Map((await this.#options.runs.lookHeld(ids)).map((row) => [row.id, row]));
+    const rows = new Map((await this.#options.runs.look(ids)).map((row) => [row.id, row]));
     for (const [id, held] of this.#claimed) {
       const row = rows.get(id);
       if (!ids.includes(id)) continue;

@@ -17,7 +17,7 @@ import type {
   SessionPage,
   SessionRequest,
 } from "./server-api.ts";
-import { pageOf, type SessionFacts } from "./session-facts.ts";
+import { cut, type SessionFacts } from "./session-facts.ts";
 import type { HostedSession, ListQuery, SessionHost } from "./session-host.ts";
 
 /** The session that an agent is made for. */
@@ -103,7 +103,8 @@ export class AgentSessions implements SessionHost {
       if (passages === undefined) sessions.push(listed);
       else if (passages.length > 0) sessions.push({ ...listed, passages });
     }
-    return pageOf(sessions, { limit, before });
+    const { page, next } = cut(sessions, { limit, before });
+    return { sessions: page, ...defined({ next }) };
   }
 
   async find(id: string): Promise<HostedSession | undefined> {

@@ -20,15 +20,7 @@ import type { Redaction } from "../core/base/text.ts";
 import { addUsage, messageText, NO_USAGE, type Usage } from "../core/message/message.ts";
 import { SessionTrace } from "../view/session-trace.ts";
 import { badRequest } from "./refusal.ts";
-import type {
-  ListedSession,
-  ServerStats,
-  SessionEnd,
-  SessionPage,
-  StatsBy,
-  StatsFilter,
-  StatsRow,
-} from "./server-api.ts";
+import type { ListedSession, ServerStats, SessionEnd, StatsBy, StatsFilter, StatsRow } from "./server-api.ts";
 import { isOfFile, shownPath } from "./session-changes.ts";
 
 /** The use of one model on one day. */
@@ -416,16 +408,7 @@ function newestFirst(left: ListPosition, right: ListPosition): number {
   return right.updatedAt - left.updatedAt || (left.id === right.id ? 0 : byId);
 }
 
-/** A page of sessions after the position in `before`. Throws if no page can have returned it. */
-export function pageOf(
-  sessions: readonly ListedSession[],
-  { limit, before }: { readonly limit: number; readonly before: string | undefined },
-): SessionPage {
-  const { page, next } = cut(sessions, { limit, before });
-  return { sessions: page, ...(next === undefined ? {} : { next }) };
-}
-
-/** One page of a list, and the position of its end if more follows. */
+/** One page of a list after the position in `before`, and the position of its end if more follows. */
 export function cut<T extends ListPosition>(
   all: readonly T[],
   { limit, before }: { readonly limit: number; readonly before: string | undefined },

@@ -39,6 +39,7 @@ import { listedOf, type SessionFacts } from "../../server/session-facts.ts";
 import type { EntryTail, HostedSession, ListQuery, SessionHost } from "../../server/session-host.ts";
 import { JournalTail } from "../../session/journal-tail.ts";
 import { type DamagedLine, readSession, type SessionContent } from "../../session/read-session.ts";
+import { isSessionInUse, sessionUser } from "../../session/session-lock.ts";
 import type { SessionFile } from "../../session/session-store.ts";
 import { type RollbackReport, redo, undo } from "../../session/undo/rollback.ts";
 import type { Question } from "../../view/question.ts";
@@ -223,7 +224,7 @@ export class CodingHost implements SessionHost {
     if (served !== undefined) return served.state;
     const { run } = this.kept.factsOf(file);
     if (run === "waiting") return "waiting";
-    return run === "open" && this.kept.isWritten(file) ? "running" : "idle";
+    return run === "open" && isSessionInUse(file.path) ? "running" : "idle";
   }
 
   /** A session running here whose file was deleted: it can still be stopped. */
@@ -294,7 +295,7 @@ export class KeptSession implements HostedSession {
       messages: folded.transcript.messages,
       readOnly: this.#isReadOnly,
       ...defined({ permissionMode: served?.session.view.mode ?? modeIn(content.entries) }),
-      ...defined({ heldBy: served ? undefined : this.#host.kept.writer(this.#file) }),
+      ...defined({ heldBy: served ? undefined : sessionUser(this.#file.path) }),
       ...defined({ windowTokens: this.#host.windowOf(listed.model) }),
       queue,
       queueHeld: held,
@@ -324,7 +325,7 @@ export class KeptSession implements HostedSession {
   async stop(): Promise<void> {
     const served = this.#host.served(this.id);
     if (served !== undefined) return served.stop();
-    if (this.#host.kept.isWritten(this.#file))
+    if (isSessionInUse(this.#file.path))
       throw conflict("Another process works on this session: stop it there.", ["fork"], "other_writer");
     throw conflict("No run is in progress.", FITS_IDLE, "not_running");
   }
@@ -376,7 +377,7 @@ export class KeptSession implements HostedSession {
 
   get #isReadOnly(): boolean {
     if (this.#host.options.readOnly) return true;
-    return this.#host.served(this.id) === undefined && this.#host.kept.isWritten(this.#file);
+    return this.#host.served(this.id) === undefined && isSessionInUse(this.#file.path);
   }
 
   /** The session if it is open here. Throws while a run is in progress. */

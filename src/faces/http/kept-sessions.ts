@@ -7,7 +7,7 @@ import { cut, type SessionFacts } from "../../server/session-facts.ts";
 import type { ListQuery } from "../../server/session-host.ts";
 import { findSessions, indexSessions } from "../../session/search/find-sessions.ts";
 import { isSessionId } from "../../session/session-file.ts";
-import { isSessionInUse, sessionUser } from "../../session/session-lock.ts";
+import { isSessionInUse } from "../../session/session-lock.ts";
 import type { SessionFile, SessionStore } from "../../session/session-store.ts";
 
 /** A session file, with the matching passages of a search. */
@@ -93,7 +93,7 @@ export class KeptSessions {
   /** Sessions left with a pending question that no process is running. */
   async *waiting(): AsyncIterable<SessionFile> {
     for (const file of this.store.list()) {
-      if (this.factsOf(file).run === "waiting" && !this.isWritten(file)) yield file;
+      if (this.factsOf(file).run === "waiting" && !isSessionInUse(file.path)) yield file;
       await setImmediate();
     }
   }
@@ -115,15 +115,5 @@ export class KeptSessions {
       const stop = startTimer(this.#clock, INDEX_WAIT_MS, () => resolve());
       this.index().then(resolve, reject).finally(stop);
     });
-  }
-
-  /** True while another process, or a session of this one, writes to it; also if that is unknown. */
-  isWritten({ path }: SessionFile): boolean {
-    return isSessionInUse(path);
-  }
-
-  /** The process that writes to it, if known. */
-  writer({ path }: SessionFile): ReturnType<typeof sessionUser> {
-    return sessionUser(path);
   }
 }

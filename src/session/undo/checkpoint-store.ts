@@ -135,12 +135,19 @@ export class CheckpointStore {
     return sum;
   }
 
-  sizes(): ReadonlyMap<string, number> {
-    return this.#loadSizes();
+  /** Bytes of each object, by its hash. */
+  sizes(): Map<string, number> {
+    this.#sizes ??= new Map(
+      this.#read([], (database) => database.prepare("SELECT hash, stored FROM objects").all()).map((row) => [
+        String(row["hash"]),
+        Number(row["stored"]),
+      ]),
+    );
+    return this.#sizes;
   }
 
   has(name: string): boolean {
-    return this.#pending.has(name) || this.#loadSizes().has(name);
+    return this.#pending.has(name) || this.sizes().has(name);
   }
 
   /** Stores bytes with the next {@link commit}. */
@@ -211,7 +218,7 @@ export class CheckpointStore {
   /** Writes additions to the disk. On failure only those already on the disk are kept. */
   commit(): void {
     if (this.#pending.size === 0) return;
-    const known = this.#loadSizes();
+    const known = this.sizes();
     try {
       this.#write((database) => {
         const insert = database.prepare(
@@ -310,16 +317,6 @@ export class CheckpointStore {
     this.#database?.close();
     this.#database = undefined;
     this.#sizes = undefined;
-  }
-
-  #loadSizes(): Map<string, number> {
-    this.#sizes ??= new Map(
-      this.#read([], (database) => database.prepare("SELECT hash, stored FROM objects").all()).map((row) => [
-        String(row["hash"]),
-        Number(row["stored"]),
-      ]),
-    );
-    return this.#sizes;
   }
 
   #read<T>(otherwise: T, work: (database: DatabaseSync) => T): T {
