@@ -246,7 +246,7 @@ export class HeldRun {
     return found;
   }
 
-  /** Settles with `making`, or rejects if the run is cancelled, overdue or released: `making` may never settle. */
+  /** Settles with `making`, or rejects if the run is stopped or released: `making` may never settle. */
   #orStopped<T>(making: Promise<T>): Promise<T> {
     return orAborted(making, AbortSignal.any([this.#dropped.signal, this.#abort.signal]));
   }

@@ -25,7 +25,7 @@ interface RunJournalOptions {
   readonly onStored: (signals: number) => void;
 }
 
-/** Nothing depends on these being stored: the next other entry, or {@link RunJournal.flush}, stores them too. */
+/** Nothing depends on these: the next other entry, or {@link RunJournal.flush}, stores them too. */
 const STORED_LATER: ReadonlySet<string> = new Set([
   "assistant_message",
   "history",
@@ -53,7 +53,7 @@ export class RunJournal implements Journal {
   readonly #ids = createIds();
   readonly #begun = new Set<string>();
   readonly #waiting = new Map<string, readonly Signal[]>();
-  /** Ids of steering messages received inside phases: an interrupted phase starts over and receives them again. */
+  /** Ids of steering messages received inside phases: a phase that starts over receives them again. */
   readonly #phaseSteering: string[] = [];
   #entries: readonly JournalEntry[];
   #newest: string | null;

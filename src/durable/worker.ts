@@ -35,7 +35,7 @@ const SUSPECT_RETRY_SECONDS = 2;
 const RETRY_SECONDS = 5;
 /** A hundred years: the database has no dates much further back. */
 const FOREVER_MS = 100 * 365 * 86_400_000;
-/** Seconds for which a run that may crash its worker blocks other runs, before its start and again after it. */
+/** Seconds for which a run that may crash its worker blocks others, before its start and after it. */
 const EXCLUSIVE_SECONDS = 60;
 
 /** Takes runs from the queue and works on them, many at a time. */

@@ -204,8 +204,9 @@ export class JsonlJournal implements LocalJournal {
   }
 
   /**
-   * Continues from the record with this id: later ones leave the conversation. Adds a record and removes none. Resolves when it is on the disk. Throws `invalid_argument` if the id is not on the path
-   * from the first record to the newest.
+   * Continues from the record with this id: later ones leave the conversation. Adds a record and removes
+   * none. Resolves when it is on the disk. Throws `invalid_argument` if the id is not on the path from the
+   * first record to the newest.
    */
   async rewind(id: string): Promise<void> {
     const descriptor = openSessionFile(this.path, "read");

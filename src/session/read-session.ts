@@ -443,7 +443,8 @@ const FIELDS: ReadonlyMap<string, readonly (readonly [string, ValueCheck])[]> = 
 const DISCARDED = "set aside";
 
 /**
- * The cost of the records that a rewind discarded: money and tokens stay spent. `path` is the current conversation. The entries carry a scope, so that they only count for limits.
+ * The cost of the records that a rewind discarded: money and tokens stay spent. `path` is the current
+ * conversation. The entries carry a scope, so that they only count for limits.
  */
 export function* setAsideSpending(
   descriptor: number,

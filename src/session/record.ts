@@ -50,7 +50,7 @@ export interface SessionEntry extends EntryBase {
   readonly importedFrom?: { readonly program: string; readonly sessionId?: string; readonly cwd?: string };
 }
 
-/** The conversation continues from an older record, its parent; later ones stay in the file but leave the conversation. */
+/** The conversation continues from an older record, its parent. Later ones only stay in the file. */
 export interface RewindEntry extends EntryBase {
   readonly type: "rewind";
   /** The newest record before the rewind. */
@@ -150,7 +150,7 @@ export interface RecordPlace extends EntryBase {
 interface DecodedLine {
   /** Intact records with a valid checksum; more than one if a newline was lost. */
   readonly records: readonly RecordPlace[];
-  /** What is wrong with the line, in a few words. */
+  /** The damage of the line, in a few words. */
   readonly damage?: string;
   /** Set if the line claims a newer version, which is checked first. */
   readonly newerVersion?: number;

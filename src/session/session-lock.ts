@@ -66,7 +66,7 @@ export async function takeLock(path: string, options: LockOptions = {}): Promise
   }
 }
 
-/** True while a process holds the lock at `path`; also for a process of another machine, whose end is unknown. */
+/** True while a process holds the lock at `path`; also for one on another machine, which may have ended. */
 export function isLocked(path: string): boolean {
   const holder = readHolder(path);
   return holder !== undefined && processState(holder) !== "ended";

@@ -211,7 +211,7 @@ export function runFacts({ start, body, end, answers, calls }: RecordedRun): Run
   };
 }
 
-/** What a gate decided about a call; without a recorded decision it was allowed. */
+/** The gate's decision about a call; without a recorded one it was allowed. */
 export function recordedDecision(decision: PermissionEntry | undefined): GateDecision {
   // A yes without a question: from rules, or for one of the caller's own calls.
   if (decision === undefined || (decision.by === "rule" && decision.action === "allow"))
@@ -224,7 +224,7 @@ export function recordedDecision(decision: PermissionEntry | undefined): GateDec
   };
 }
 
-/** What a person answered about a call. */
+/** The person's answer about a call. */
 export function recordedAnswer({ decision, intent }: Partial<RecordedCall>): ApprovalAnswer {
   if (decision === undefined || decision.by === "nobody") return "later";
   // A person's own input.

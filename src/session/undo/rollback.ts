@@ -401,7 +401,7 @@ function includesVersion(version: FileVersion | null, versions: readonly (FileVe
   return versions.some((other) => isSameVersion(version, other));
 }
 
-/** The mode of a folder is no work that could be lost; a version that was not stored then may be stored now. */
+/** A folder's mode is no work that could be lost; a version not stored then may be stored now. */
 function isEquivalent(
   expected: FileVersion | null,
   current: FileVersion | null,

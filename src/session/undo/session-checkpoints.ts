@@ -81,7 +81,7 @@ export class SessionCheckpoints implements Checkpointer {
     this.#interrupted = isOwn ? interrupted : undefined;
   }
 
-  /** Scans for new files before the first call, until a call waits. Never rejects: the call will report errors. */
+  /** Scans for new files before the first call, until a call waits. Never rejects: calls report errors. */
   prepare(): Promise<void> {
     return this.#inOrder(async () => {
       if (this.#workspaces.every(({ isNew }) => !isNew)) return;
@@ -183,8 +183,8 @@ export class SessionCheckpoints implements Checkpointer {
   }
 
   /**
-   * Attributes changes found before a call to a running call that may have made them, to the interrupted call,
-   * or to none.
+   * Attributes changes found before a call to a running call that may have made them, to the interrupted
+   * call, or to none.
    */
   #attribute(observed: readonly (readonly [Workspace, Observation])[]): void {
     const cut = this.#interrupted;
