@@ -119,7 +119,7 @@ class OpenFleet implements Fleet {
       runs,
       queue,
       watch: this.#watch,
-      patiently: (work) => {
+      withRetry: (work) => {
         const whileOpen = async (): ReturnType<typeof work> => {
           if (this.#closing !== undefined) throw new NanoAgentError("aborted", "The fleet is closed.");
           return work();
@@ -153,7 +153,7 @@ class OpenFleet implements Fleet {
       retentionMs,
       onWarning,
       wrapModel: (model) => slots.around(model),
-      patiently: whileWorking,
+      withRetry: whileWorking,
       onStored: changed,
       onSettled: changed,
     });
@@ -173,7 +173,7 @@ class OpenFleet implements Fleet {
     // The first of each id defines the run, the others are the same run.
     const fresh = [...Map.groupBy(requested, ({ id }) => id).values()].flatMap(([first]) => first ?? []);
     await this.#assertKnown(agent);
-    const { runs, queue, patiently: retrying, onChanged } = this.#host;
+    const { runs, queue, withRetry: retrying, onChanged } = this.#host;
     await retrying(() => queue.prepare([{ agent, version: null }]));
     await retrying(() =>
       runs.database.transaction(async (sql) => {
@@ -199,7 +199,7 @@ class OpenFleet implements Fleet {
   async list(query: RunQuery = {}): Promise<readonly RunStatus[]> {
     checkOptions(query, QUERY, "query");
     const { state, agent, limit = 50, before } = query;
-    const rows = await this.#host.patiently(() => this.#host.runs.list({ state, agent, before, limit }));
+    const rows = await this.#host.withRetry(() => this.#host.runs.list({ state, agent, before, limit }));
     return rows.map(statusOf);
   }
 
@@ -227,7 +227,7 @@ class OpenFleet implements Fleet {
   async #assertKnown(agent: string): Promise<void> {
     const own = Object.keys(this.#options.agents ?? {});
     if (own.includes(agent) || own.length === 0) return;
-    const others = await this.#host.patiently(() => this.#host.runs.agentsOfWorkers());
+    const others = await this.#host.withRetry(() => this.#host.runs.agentsOfWorkers());
     if (others.includes(agent)) return;
     const known = [...new Set([...own, ...others])];
     throw misuse(
@@ -237,7 +237,7 @@ class OpenFleet implements Fleet {
 
   /** If two agents shared an id, one would get the run of the other. */
   async #assertSame(agent: string, fresh: readonly NewRun[]): Promise<void> {
-    const others = await this.#host.patiently(() =>
+    const others = await this.#host.withRetry(() =>
       this.#host.runs.ofOtherAgents(
         agent,
         fresh.map(({ id }) => id),

@@ -36,7 +36,7 @@ export interface HeldRunHost {
   readonly runs: RunStore;
   readonly agents: { readonly [name: string]: DurableAgent };
   readonly wrapModel: (model: Model) => Model;
-  readonly patiently: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly withRetry: <T>(work: () => Promise<T>) => Promise<T>;
   /** Called when more of the run has been stored. */
   readonly onStored: (run: string) => void;
 }
@@ -123,16 +123,16 @@ export class HeldRun {
 
   async #work(): Promise<HeldOutcome> {
     const { row } = this;
-    const { runs, patiently } = this.#host;
+    const { runs, withRetry } = this.#host;
     const records = await this.#orDropped(this.#records());
-    const signals = await this.#orDropped(patiently(() => runs.waitingSignals(row.id)));
+    const signals = await this.#orDropped(withRetry(() => runs.waitingSignals(row.id)));
     const known = entriesIn(records);
     const state = foldOf(known);
     const journal = this.#open(known, records.length);
     const end = this.#endBefore(signals);
     if (end !== undefined) return this.#end(journal, state, end);
     const answers = answersIn(signals, state);
-    await this.#orDropped(patiently(() => runs.dropSignals(row, answers.stale)));
+    await this.#orDropped(withRetry(() => runs.dropSignals(row, answers.stale)));
     if (state.isWaiting && answers.isEmpty) return { type: "waiting", pending: pendingCalls(state) };
     this.#watchDeadline();
     try {
@@ -178,20 +178,20 @@ export class HeldRun {
   }
 
   #records(): Promise<readonly StoredRecord[]> {
-    const { runs, patiently } = this.#host;
-    return patiently(() => runs.records(this.row.id));
+    const { runs, withRetry } = this.#host;
+    return withRetry(() => runs.records(this.row.id));
   }
 
   #open(known: readonly JournalEntry[], seq: number): RunJournal {
     const { row } = this;
-    const { runs, patiently, onStored } = this.#host;
+    const { runs, withRetry, onStored } = this.#host;
     this.#journal = new RunJournal({
       run: row.id,
       epoch: row.epoch,
       entries: known,
       seq,
       newest: row.newest,
-      store: (batch) => patiently(() => runs.append(batch)),
+      store: (batch) => withRetry(() => runs.append(batch)),
       onStored: (signals) => {
         onStored(row.id);
         if (this.#isReleasing && this.#canRelease) this.#release();

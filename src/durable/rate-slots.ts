@@ -14,7 +14,7 @@ export class RateSlots {
   readonly #sql: Sql;
   readonly #schema: string;
   readonly #limits: { readonly [provider: string]: RateLimit };
-  readonly #patiently: <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
+  readonly #withRetry: <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
   readonly #clock: Clock;
   readonly #lastTurns = new Map<string, Promise<void>>();
 
@@ -22,13 +22,13 @@ export class RateSlots {
     sql: Sql,
     schema: string,
     limits: { readonly [provider: string]: RateLimit },
-    patiently: <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>,
+    withRetry: <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>,
     clock: Clock = systemClock,
   ) {
     this.#sql = sql;
     this.#schema = schema;
     this.#limits = limits;
-    this.#patiently = patiently;
+    this.#withRetry = withRetry;
     this.#clock = clock;
   }
 
@@ -80,7 +80,7 @@ export class RateSlots {
   async #take(provider: string, limit: RateLimit, signal: AbortSignal | undefined): Promise<void> {
     for (;;) {
       signal?.throwIfAborted();
-      const waitMs = await this.#patiently(() => this.#takeFree(provider, limit), signal);
+      const waitMs = await this.#withRetry(() => this.#takeFree(provider, limit), signal);
       if (waitMs === undefined) return;
       await this.#clock.sleep(Math.max(MIN_WAIT_MS, Math.ceil(waitMs)), signal);
     }

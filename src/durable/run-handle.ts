@@ -19,7 +19,7 @@ export interface RunHandleHost {
   readonly runs: RunStore;
   readonly queue: RunQueue;
   readonly watch: RunWatch;
-  readonly patiently: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly withRetry: <T>(work: () => Promise<T>) => Promise<T>;
   /** Called when a run was queued or received a signal. */
   readonly onChanged: (run: string) => void;
 }
@@ -65,14 +65,14 @@ export class RunHandle implements DurableRun {
     readonly after?: string;
     readonly signal?: AbortSignal;
   } = {}): AsyncIterable<JournalEntry> {
-    const { runs, watch, patiently } = this.#host;
+    const { runs, watch, withRetry } = this.#host;
     let seen = after === undefined ? 0 : await this.#numberOf(after);
     for (;;) {
       const isReached = ({ seq, state }: Pick<RunRow, "seq" | "state">): boolean =>
         seq > seen || state === "ended";
       const { seq } = await watch.when(this.id, { isReached, signal });
       if (seq <= seen) return;
-      const records = await patiently(() => runs.records(this.id, seen));
+      const records = await withRetry(() => runs.records(this.id, seen));
       seen = records.at(-1)?.seq ?? seq;
       yield* entriesIn(records);
     }
@@ -106,10 +106,10 @@ export class RunHandle implements DurableRun {
   }
 
   async retry(): Promise<void> {
-    const { runs, queue, patiently } = this.#host;
+    const { runs, queue, withRetry } = this.#host;
     const found = await this.#row();
     assertFailed(found);
-    await patiently(() => queue.prepare([{ agent: found.agent, version: null }]));
+    await withRetry(() => queue.prepare([{ agent: found.agent, version: null }]));
     await this.#change(async (sql, row) => {
       if (row.epoch !== found.epoch || row.state !== found.state) return;
       if (row.state === "working" && (await runs.claimIdle(this.id, sql)) === undefined) throw notFailed(row);
@@ -120,9 +120,9 @@ export class RunHandle implements DurableRun {
   }
 
   async export(path: string): Promise<void> {
-    const { runs, patiently } = this.#host;
+    const { runs, withRetry } = this.#host;
     await this.#row();
-    const records = await patiently(() => runs.records(this.id));
+    const records = await withRetry(() => runs.records(this.id));
     writeSessionFile(
       path,
       this.id,
@@ -132,21 +132,21 @@ export class RunHandle implements DurableRun {
   }
 
   async #row(): Promise<RunRow> {
-    const { runs, patiently } = this.#host;
-    const row = await patiently(() => runs.find(this.id));
+    const { runs, withRetry } = this.#host;
+    const row = await withRetry(() => runs.find(this.id));
     if (row === undefined) throw unknownRun(this.id);
     return row;
   }
 
   async #entries(): Promise<readonly JournalEntry[]> {
-    const { runs, patiently } = this.#host;
-    return entriesIn(await patiently(() => runs.records(this.id)));
+    const { runs, withRetry } = this.#host;
+    return entriesIn(await withRetry(() => runs.records(this.id)));
   }
 
   async #numberOf(entry: string): Promise<number> {
-    const { runs, patiently } = this.#host;
+    const { runs, withRetry } = this.#host;
     await this.#row();
-    const seq = await patiently(() => runs.numberOf(this.id, entry));
+    const seq = await withRetry(() => runs.numberOf(this.id, entry));
     if (seq !== undefined) return seq;
     throw misuse(
       `The run ${this.id} has no entry ${JSON.stringify(entry)}: pass the id of one of its entries.`,
@@ -191,10 +191,10 @@ export class RunHandle implements DurableRun {
 
   /** Sends a signal, and requeues a run that waits for it. `check` throws for a forbidden one. */
   async #send(message: Message, check?: (sql: Sql, row: RunRow) => Promise<void>): Promise<void> {
-    const { runs, queue, patiently } = this.#host;
+    const { runs, queue, withRetry } = this.#host;
     const found = await this.#row();
     const signal = { id: newUuid(), ...message };
-    await patiently(() => queue.prepare([found]));
+    await withRetry(() => queue.prepare([found]));
     await this.#change(async (sql, row) => {
       // Already sent, only its confirmation was lost: the run may have received it, and may have ended.
       if (await runs.hasSignal(sql, signal.id)) return;
@@ -209,8 +209,8 @@ export class RunHandle implements DurableRun {
 
   /** Changes the run in one transaction that locks its row. May be repeated after a lost connection. */
   async #change(work: (sql: Sql, row: RunRow) => Promise<void>): Promise<void> {
-    const { runs, patiently, onChanged } = this.#host;
-    await patiently(() =>
+    const { runs, withRetry, onChanged } = this.#host;
+    await withRetry(() =>
       runs.database.transaction(async (sql) => {
         const row = await runs.lock(this.id, sql);
         if (row === undefined) throw unknownRun(this.id);

@@ -243,12 +243,12 @@ export class Worker {
 
   async #workOn(job: RunJob, held: HeldRun): Promise<void> {
     const { row } = held;
-    const { onSettled, onWarning, patiently } = this.#options;
+    const { onSettled, onWarning, withRetry } = this.#options;
     const outcome = await held.work();
     try {
       if (outcome.type === "lost") {
         if (!this.#isClosing) onWarning(lossOf(row.id, outcome.error));
-      } else await patiently(() => this.#settle(this.#jobs.get(job.id) ?? job, row, outcome));
+      } else await withRetry(() => this.#settle(this.#jobs.get(job.id) ?? job, row, outcome));
     } catch (error) {
       onWarning(lossOf(row.id, error));
     } finally {
