@@ -22,7 +22,7 @@ export interface Sql {
 export interface Database extends Sql {
   /** Commits the work of `work`, or nothing if it rejects. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-  /** The same for the queue; given a transaction, the queue's statements commit together with it. */
+  /** For the queue. With a transaction, the queue's statements commit together with it. */
   forQueue(sql?: Sql): Db;
   /** True if no other process can have it open. */
   readonly isEmbedded: boolean;
@@ -30,7 +30,7 @@ export interface Database extends Sql {
   close(): Promise<void>;
 }
 
-interface DatabasePlace {
+interface DatabaseOptions {
   readonly databaseUrl?: string | undefined;
   readonly dataDir?: string | undefined;
   /** Maximum number of connections. */
@@ -45,18 +45,18 @@ interface DatabasePlace {
 }
 
 /** Opens the database. Rejects with `invalid_config` if a package is missing or it cannot be reached. */
-export async function openDatabase(place: DatabasePlace): Promise<Database> {
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   assertEngine();
-  return place.databaseUrl === undefined ? openEmbedded(place) : openServer(place, place.databaseUrl);
+  return options.databaseUrl === undefined ? openEmbedded(options) : openServer(options, options.databaseUrl);
 }
 
-const SILENCE_MS = 30_000;
+const STATEMENT_TIMEOUT_MS = 30_000;
 
 async function openServer(
-  { connections, silenceMs = SILENCE_MS, onWarning }: DatabasePlace,
+  { connections, silenceMs = STATEMENT_TIMEOUT_MS, onWarning }: DatabaseOptions,
   databaseUrl: string,
 ): Promise<Database> {
-  const [{ default: pg }, { PgBoss: Queue }] = await loaded("pg pg-boss", () =>
+  const [{ default: pg }, { PgBoss: Queue }] = await loadPackages("pg pg-boss", () =>
     Promise.all([import("pg"), import("pg-boss")]),
   );
   assertReadable(databaseUrl, (connectionString) => new pg.Client({ connectionString }));
@@ -71,7 +71,7 @@ async function openServer(
   // Without a listener, an idle connection that breaks would end the process.
   pool.on("error", (error) => onWarning(`A connection to the database broke: ${errorMessage(error)}`));
   const sql = sqlOf((text, values) => pool.query(text, values));
-  // The server drops silent transactions too: their locks would keep everybody from the run.
+  // The server ends idle transactions too: their locks would block the run for everyone.
   const begin = `begin; set local idle_in_transaction_session_timeout = ${silenceMs}`;
   const clients = new WeakMap<Sql, PoolClient>();
   return {
@@ -80,21 +80,21 @@ async function openServer(
     Queue,
     transaction: async (work) => {
       const client = await pool.connect();
-      const within = sqlOf((text, values) => client.query(text, values));
-      clients.set(within, client);
+      const scoped = sqlOf((text, values) => client.query(text, values));
+      clients.set(scoped, client);
       let broken: Error | undefined;
-      // While the client is out of the pool nobody else listens, and an error would end the process.
+      // A client outside the pool has no other listener, and an unhandled error would end the process.
       const onError = (error: Error): void => {
         broken = error;
       };
       client.on("error", onError);
       try {
         await client.query(begin);
-        const done = await work(within);
+        const done = await work(scoped);
         await client.query("commit");
         return done;
       } catch (error) {
-        if (isOfSilence(error)) broken = error;
+        if (isTimeout(error)) broken = error;
         else
           await client.query("rollback").catch((failure: Error) => {
             broken = failure;
@@ -105,8 +105,8 @@ async function openServer(
         client.release(broken);
       }
     },
-    forQueue: (within) => {
-      const target = within === undefined ? pool : (clients.get(within) ?? pool);
+    forQueue: (sql) => {
+      const target = sql === undefined ? pool : (clients.get(sql) ?? pool);
       return { executeSql: async (text, values) => ({ rows: rowsOf(await target.query(text, values)) }) };
     },
     close: () => pool.end(),
@@ -125,8 +125,8 @@ function assertReadable(databaseUrl: string, read: (url: string) => unknown): vo
   }
 }
 
-/** True if a statement got no answer: the next one would not either. */
-function isOfSilence(error: unknown): error is Error {
+/** True if a statement got no answer; later statements on that connection would not either. */
+function isTimeout(error: unknown): error is Error {
   return error instanceof Error && error.message === "Query read timeout";
 }
 
@@ -135,14 +135,14 @@ function rowsOf(result: { readonly rows: object[] } | readonly { readonly rows: 
   return "rows" in result ? result.rows : result.flatMap(({ rows }) => rows);
 }
 
-async function openEmbedded({ dataDir }: DatabasePlace): Promise<Database> {
-  const [{ PGlite }, { PgBoss: Queue, fromPglite }] = await loaded("@electric-sql/pglite pg-boss", () =>
+async function openEmbedded({ dataDir }: DatabaseOptions): Promise<Database> {
+  const [{ PGlite }, { PgBoss: Queue, fromPglite }] = await loadPackages("@electric-sql/pglite pg-boss", () =>
     Promise.all([import("@electric-sql/pglite"), import("pg-boss")]),
   );
   const lock = dataDir === undefined ? undefined : await lockFolder(dataDir);
   const database = await PGlite.create(dataDir === undefined ? {} : { dataDir }).catch((error: unknown) => {
     lock?.release();
-    throw notOpened(dataDir, errorMessage(error), error);
+    throw cannotOpen(dataDir, errorMessage(error), error);
   });
   const transactions = new WeakMap<Sql, Transaction>();
   return {
@@ -151,13 +151,13 @@ async function openEmbedded({ dataDir }: DatabasePlace): Promise<Database> {
     Queue,
     transaction: (work) =>
       database.transaction((transaction) => {
-        const within = sqlOf((text, values) => transaction.query<object>(text, values));
-        transactions.set(within, transaction);
-        return work(within);
+        const scoped = sqlOf((text, values) => transaction.query<object>(text, values));
+        transactions.set(scoped, transaction);
+        return work(scoped);
       }),
-    forQueue: (within) => {
-      const transaction = within === undefined ? undefined : transactions.get(within);
-      return transaction === undefined ? fromPglite(database) : queueWithin(transaction);
+    forQueue: (sql) => {
+      const transaction = sql === undefined ? undefined : transactions.get(sql);
+      return transaction === undefined ? fromPglite(database) : queueInTransaction(transaction);
     },
     close: async () => {
       try {
@@ -169,7 +169,7 @@ async function openEmbedded({ dataDir }: DatabasePlace): Promise<Database> {
   };
 }
 
-/** The embedded database itself lets a second process in, and then each overwrites the other's data. */
+/** The embedded database has no lock of its own: two processes would overwrite each other's data. */
 async function lockFolder(dataDir: string): Promise<SessionLock> {
   const folder = resolve(dataDir);
   try {
@@ -181,13 +181,13 @@ async function lockFolder(dataDir: string): Promise<SessionLock> {
   } catch (error) {
     const pid = isNanoAgentError(error) ? error.details["pid"] : undefined;
     // A lock's advice about sessions does not apply to databases.
-    const reason = isNanoAgentError(error) ? (error.cause ?? error) : error;
-    const why = pid === undefined ? errorMessage(reason) : `process ${String(pid)} has it open`;
-    throw notOpened(dataDir, why, error);
+    const cause = isNanoAgentError(error) ? (error.cause ?? error) : error;
+    const reason = pid === undefined ? errorMessage(cause) : `process ${String(pid)} has it open`;
+    throw cannotOpen(dataDir, reason, error);
   }
 }
 
-function queueWithin(transaction: Transaction): Db {
+function queueInTransaction(transaction: Transaction): Db {
   return {
     executeSql: async (text, values = []) =>
       values.length > 0
@@ -196,14 +196,14 @@ function queueWithin(transaction: Transaction): Db {
   };
 }
 
-function notOpened(dataDir: string | undefined, why: string, cause: unknown): NanoAgentError {
+function cannotOpen(dataDir: string | undefined, why: string, cause: unknown): NanoAgentError {
   return invalidConfig(
     `The embedded database${dataDir === undefined ? "" : ` in ${dataDir}`} cannot be opened: ${why.replace(/\.$/, "")}. Name a folder of its own that can be written and that no other process uses.`,
     { cause },
   );
 }
 
-async function loaded<T>(packages: string, load: () => Promise<T>): Promise<T> {
+async function loadPackages<T>(packages: string, load: () => Promise<T>): Promise<T> {
   try {
     return await load();
   } catch (error) {
@@ -222,7 +222,7 @@ function sqlOf(run: (text: string, values: unknown[]) => Promise<{ readonly rows
   };
 }
 
-interface Patience {
+interface RetryOptions {
   /** Milliseconds after which the last error is thrown. */
   readonly maxMs: number;
   readonly onWarning: (message: string) => void;
@@ -235,15 +235,15 @@ interface Patience {
  * have succeeded even if it fails, so repeating it must do no harm. Rejects with `journal` for errors not
  * caused by the connection, and when the time is over.
  */
-export async function patiently<T>(work: () => Promise<T>, patience: Patience): Promise<T> {
-  const { maxMs, onWarning, clock = systemClock, signal } = patience;
+export async function patiently<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
+  const { maxMs, onWarning, clock = systemClock, signal } = options;
   const begun = clock.elapsed();
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
       if (isNanoAgentError(error)) throw error;
-      const isOver = !mayPass(error) || clock.elapsed() - begun >= maxMs || signal?.aborted === true;
+      const isOver = !isTemporary(error) || clock.elapsed() - begun >= maxMs || signal?.aborted === true;
       if (isOver) throw databaseError(error);
       if (attempt === 1) onWarning(`The database does not answer, trying again: ${errorMessage(error)}`);
       await clock
@@ -256,7 +256,7 @@ export async function patiently<T>(work: () => Promise<T>, patience: Patience): 
 function databaseError(error: unknown): NanoAgentError {
   return new NanoAgentError("journal", `The database of durable runs failed: ${errorMessage(error)}`, {
     cause: error,
-    retryable: mayPass(error),
+    retryable: isTemporary(error),
   });
 }
 
@@ -264,12 +264,12 @@ function databaseError(error: unknown): NanoAgentError {
  * SQLSTATE of temporary errors. Classes: 08 connection · 40 rollback · 53 resources · 57 intervention · 58
  * system. 25P03: timeout of an idle transaction.
  */
-const PASSING = /^(?:08|40|53|57|58|25P03)/;
+const TEMPORARY_STATES = /^(?:08|40|53|57|58|25P03)/;
 /** SQLSTATE has five characters; system error codes have names. */
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-function mayPass(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   // Without a code it is the client, which has no connection or lost it.
-  return SQLSTATE.test(code) && !code.startsWith("E") ? PASSING.test(code) : true;
+  return SQLSTATE.test(code) && !code.startsWith("E") ? TEMPORARY_STATES.test(code) : true;
 }

@@ -60,8 +60,8 @@ export interface Fleet {
 
 const DAY_MS = 86_400_000;
 /** How long work on runs, and how long a caller, waits for an unreachable database. */
-const WORK_PATIENCE_MS = 60_000;
-const CALL_PATIENCE_MS = 15_000;
+const WORK_RETRY_MS = 60_000;
+const CALL_RETRY_MS = 15_000;
 /** Maximum connections, shared by runs, queue and waiting callers. */
 const CONNECTIONS = 10;
 
@@ -88,7 +88,7 @@ export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
       await migrate(database, schema);
       return RunQueue.open(runs, isWorking, onWarning);
     };
-    const queue = await patiently(open, { maxMs: CALL_PATIENCE_MS, onWarning });
+    const queue = await patiently(open, { maxMs: CALL_RETRY_MS, onWarning });
     opened.unshift(() => queue.close());
     const fleet = new OpenFleet(options, runs, queue, onWarning);
     opened.unshift(() => fleet.release());
@@ -119,12 +119,12 @@ class OpenFleet implements Fleet {
       runs,
       queue,
       watch: this.#watch,
-      patiently: (work) => {
+      withRetry: (work) => {
         const whileOpen = async (): ReturnType<typeof work> => {
           if (this.#closing !== undefined) throw new NanoAgentError("aborted", "The fleet is closed.");
           return work();
         };
-        return patiently(whileOpen, { maxMs: CALL_PATIENCE_MS, onWarning });
+        return patiently(whileOpen, { maxMs: CALL_RETRY_MS, onWarning });
       },
       onChanged: () => {
         this.#worker?.poke();
@@ -138,9 +138,9 @@ class OpenFleet implements Fleet {
     const onWarning = this.#onWarning;
     const { agents = {}, version = "1", retentionMs = 30 * DAY_MS, rateLimits = {} } = this.#options;
     const whileWorking = <T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> =>
-      patiently(task, { maxMs: WORK_PATIENCE_MS, onWarning, signal });
+      patiently(task, { maxMs: WORK_RETRY_MS, onWarning, signal });
     const slots = new RateSlots(runs.database, runs.schema, rateLimits, whileWorking);
-    const opening = { maxMs: CALL_PATIENCE_MS, onWarning };
+    const opening = { maxMs: CALL_RETRY_MS, onWarning };
     await patiently(() => slots.open(), opening);
     const changed = (): void => this.#watch.poke();
     this.#worker = new Worker({
@@ -153,7 +153,7 @@ class OpenFleet implements Fleet {
       retentionMs,
       onWarning,
       wrapModel: (model) => slots.around(model),
-      patiently: whileWorking,
+      withRetry: whileWorking,
       onStored: changed,
       onSettled: changed,
     });
@@ -169,13 +169,13 @@ class OpenFleet implements Fleet {
 
   async startMany(agent: string, given: readonly NewDurableRun[]): Promise<readonly DurableRun[]> {
     check(agent, AGENT, "agent");
-    const asked = given.map((run) => newRun(agent, run));
+    const requested = given.map((run) => newRun(agent, run));
     // The first of each id defines the run, the others are the same run.
-    const fresh = [...Map.groupBy(asked, ({ id }) => id).values()].flatMap(([first]) => first ?? []);
+    const fresh = [...Map.groupBy(requested, ({ id }) => id).values()].flatMap(([first]) => first ?? []);
     await this.#assertKnown(agent);
-    const { runs, queue, patiently: trying, onChanged } = this.#host;
-    await trying(() => queue.prepare([{ agent, version: null }]));
-    await trying(() =>
+    const { runs, queue, withRetry: retrying, onChanged } = this.#host;
+    await retrying(() => queue.prepare([{ agent, version: null }]));
+    await retrying(() =>
       runs.database.transaction(async (sql) => {
         const added = await runs.add(sql, fresh);
         const mine = fresh.filter(({ id }) => added.has(id));
@@ -188,7 +188,7 @@ class OpenFleet implements Fleet {
     );
     await this.#assertSame(agent, fresh);
     for (const { id } of fresh) onChanged(id);
-    return asked.map(({ id }) => this.run(id));
+    return requested.map(({ id }) => this.run(id));
   }
 
   run(id: string): DurableRun {
@@ -199,7 +199,7 @@ class OpenFleet implements Fleet {
   async list(query: RunQuery = {}): Promise<readonly RunStatus[]> {
     checkOptions(query, QUERY, "query");
     const { state, agent, limit = 50, before } = query;
-    const rows = await this.#host.patiently(() => this.#host.runs.list({ state, agent, before, limit }));
+    const rows = await this.#host.withRetry(() => this.#host.runs.list({ state, agent, before, limit }));
     return rows.map(statusOf);
   }
 
@@ -227,7 +227,7 @@ class OpenFleet implements Fleet {
   async #assertKnown(agent: string): Promise<void> {
     const own = Object.keys(this.#options.agents ?? {});
     if (own.includes(agent) || own.length === 0) return;
-    const others = await this.#host.patiently(() => this.#host.runs.agentsOfWorkers());
+    const others = await this.#host.withRetry(() => this.#host.runs.agentsOfWorkers());
     if (others.includes(agent)) return;
     const known = [...new Set([...own, ...others])];
     throw misuse(
@@ -237,7 +237,7 @@ class OpenFleet implements Fleet {
 
   /** If two agents shared an id, one would get the run of the other. */
   async #assertSame(agent: string, fresh: readonly NewRun[]): Promise<void> {
-    const others = await this.#host.patiently(() =>
+    const others = await this.#host.withRetry(() =>
       this.#host.runs.ofOtherAgents(
         agent,
         fresh.map(({ id }) => id),

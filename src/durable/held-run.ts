@@ -36,7 +36,7 @@ export interface HeldRunHost {
   readonly runs: RunStore;
   readonly agents: { readonly [name: string]: DurableAgent };
   readonly wrapModel: (model: Model) => Model;
-  readonly patiently: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly withRetry: <T>(work: () => Promise<T>) => Promise<T>;
   /** Called when more of the run has been stored. */
   readonly onStored: (run: string) => void;
 }
@@ -58,13 +58,13 @@ export class HeldRun {
   readonly #host: HeldRunHost;
   /** Aborted by a cancel or the deadline. */
   readonly #abort = new AbortController();
-  /** Aborted when no more work on it may be done here. */
-  readonly #letGo = new AbortController();
+  /** Aborted when this worker must stop working on the run. */
+  readonly #dropped = new AbortController();
   readonly #delivered = new Set<string>();
   #journal: RunJournal | undefined;
   #agent: Agent | undefined;
   #seenSignals: number;
-  #isLeaving = false;
+  #isReleasing = false;
   #isReleased = false;
   readonly #stopTimers: (() => void)[] = [];
 
@@ -88,9 +88,9 @@ export class HeldRun {
 
   /** Releases it: immediately if no call is running, else when the calls have ended or the time is over. */
   leave(graceMs: number): void {
-    if (this.#isLeaving) return;
-    this.#isLeaving = true;
-    if (this.#mayLeave) return this.#release();
+    if (this.#isReleasing) return;
+    this.#isReleasing = true;
+    if (this.#canRelease) return this.#release();
     this.#startTimer(graceMs, () => this.#release());
   }
 
@@ -98,51 +98,51 @@ export class HeldRun {
   drop(): void {
     const error = new NanoAgentError("journal", `The run ${this.row.id} is held by another worker.`);
     this.#journal?.close(error);
-    this.#letGo.abort(error);
+    this.#dropped.abort(error);
     this.#agent?.release();
   }
 
-  /** Takes in new signals, if more were sent than it knows of. */
+  /** Reads new signals if more were sent than it has seen. */
   async hear(signals: number): Promise<void> {
     if (signals <= this.#seenSignals) return;
     const sent = await this.#host.runs.waitingSignals(this.row.id);
-    // Only now: if the database failed, or there is no agent yet, the next look must ask again.
+    // Only now: after a database error, or without an agent, the next check must read them again.
     if (this.#agent !== undefined) this.#seenSignals = Math.max(this.#seenSignals, signals);
     this.#deliver(sent);
   }
 
-  get #mayLeave(): boolean {
+  get #canRelease(): boolean {
     return (this.#journal?.openCalls ?? 0) === 0;
   }
 
   #release(): void {
     this.#isReleased = true;
-    this.#letGo.abort(new NanoAgentError("aborted", "The run was released."));
+    this.#dropped.abort(new NanoAgentError("aborted", "The run was released."));
     this.#agent?.release();
   }
 
   async #work(): Promise<HeldOutcome> {
     const { row } = this;
-    const { runs, patiently } = this.#host;
-    const records = await this.#unlessLost(this.#records());
-    const signals = await this.#unlessLost(patiently(() => runs.waitingSignals(row.id)));
+    const { runs, withRetry } = this.#host;
+    const records = await this.#orDropped(this.#records());
+    const signals = await this.#orDropped(withRetry(() => runs.waitingSignals(row.id)));
     const known = entriesIn(records);
     const state = foldOf(known);
     const journal = this.#open(known, records.length);
     const end = this.#endBefore(signals);
     if (end !== undefined) return this.#end(journal, state, end);
     const answers = answersIn(signals, state);
-    await this.#unlessLost(patiently(() => runs.dropSignals(row, answers.stale)));
+    await this.#orDropped(withRetry(() => runs.dropSignals(row, answers.stale)));
     if (state.isWaiting && answers.isEmpty) return { type: "waiting", pending: pendingCalls(state) };
     this.#watchDeadline();
     try {
-      this.#agent = await this.#unlessStopped(this.#makeAgent(journal));
+      this.#agent = await this.#orStopped(this.#makeAgent(journal));
     } catch (error) {
-      this.#letGo.signal.throwIfAborted();
+      this.#dropped.signal.throwIfAborted();
       return this.#end(journal, state, this.#endInstead(error));
     }
-    this.#letGo.signal.throwIfAborted();
-    if (this.#isLeaving) return { type: "released" };
+    this.#dropped.signal.throwIfAborted();
+    if (this.#isReleasing) return { type: "released" };
     for (const [call, sent] of Map.groupBy(signals, (signal) => signal.call))
       if (call !== null) journal.expect(call, sent);
     this.#deliver(signals);
@@ -156,7 +156,7 @@ export class HeldRun {
     answers: Answers,
     known: readonly JournalEntry[],
   ): Promise<HeldOutcome> {
-    const messages = answers.messages.length > 0 ? answers.messages : restOfInput(this.row, known);
+    const messages = answers.messages.length > 0 ? answers.messages : remainingInput(this.row, known);
     const isSilent = messages.length === 0 && Object.keys(answers.approvals).length === 0;
     if (isSilent && agent.pendingSteering.length === 0 && isAnswered(state)) agent.steer("Go on.");
     try {
@@ -178,23 +178,23 @@ export class HeldRun {
   }
 
   #records(): Promise<readonly StoredRecord[]> {
-    const { runs, patiently } = this.#host;
-    return patiently(() => runs.records(this.row.id));
+    const { runs, withRetry } = this.#host;
+    return withRetry(() => runs.records(this.row.id));
   }
 
   #open(known: readonly JournalEntry[], seq: number): RunJournal {
     const { row } = this;
-    const { runs, patiently, onStored } = this.#host;
+    const { runs, withRetry, onStored } = this.#host;
     this.#journal = new RunJournal({
       run: row.id,
       epoch: row.epoch,
       entries: known,
       seq,
       newest: row.newest,
-      store: (batch) => patiently(() => runs.append(batch)),
+      store: (batch) => withRetry(() => runs.append(batch)),
       onStored: (signals) => {
         onStored(row.id);
-        if (this.#isLeaving && this.#mayLeave) this.#release();
+        if (this.#isReleasing && this.#canRelease) this.#release();
         else this.hear(signals).catch(() => undefined);
       },
     });
@@ -239,16 +239,16 @@ export class HeldRun {
     return agent;
   }
 
-  /** Settles with `asking`, or rejects if the run was released meanwhile. */
-  async #unlessLost<T>(asking: Promise<T>): Promise<T> {
-    const found = await asking;
-    this.#letGo.signal.throwIfAborted();
+  /** Settles with `reading`; rejects if the run was released meanwhile. */
+  async #orDropped<T>(reading: Promise<T>): Promise<T> {
+    const found = await reading;
+    this.#dropped.signal.throwIfAborted();
     return found;
   }
 
-  /** Settles with `making`, or rejects if the run is cancelled, over or released: it may never settle. */
-  #unlessStopped<T>(making: Promise<T>): Promise<T> {
-    return orAborted(making, AbortSignal.any([this.#letGo.signal, this.#abort.signal]));
+  /** Settles with `making`, or rejects if the run is stopped or released: `making` may never settle. */
+  #orStopped<T>(making: Promise<T>): Promise<T> {
+    return orAborted(making, AbortSignal.any([this.#dropped.signal, this.#abort.signal]));
   }
 
   #endInstead(error: unknown): OutsideEnd {
@@ -303,8 +303,9 @@ function answersIn(signals: readonly Signal[], state: SessionState): Answers {
   for (const { kind, call, data, number } of signals) {
     if (kind !== "approve" && kind !== "answer") continue;
     const waitsFor = call === null ? undefined : open.get(call);
-    const asked = call === null ? undefined : state.approvals.get(call);
-    const isAsked = kind === "approve" ? asked !== undefined && isFor(asked, data) : waitsFor === "result";
+    const question = call === null ? undefined : state.approvals.get(call);
+    const isAsked =
+      kind === "approve" ? question !== undefined && isAnswerTo(question, data) : waitsFor === "result";
     if (call === null || !isAsked) stale.push(number);
     else if ((kind === "approve" ? approvals : results).has(call)) continue;
     else if (kind === "approve") approvals.set(call, JSON.parse(data) as ApprovalAnswer);
@@ -321,13 +322,13 @@ function answersIn(signals: readonly Signal[], state: SessionState): Answers {
 }
 
 /** True unless an answer names a different question from the open one. */
-function isFor({ id }: ApprovalRequestEntry, data: string): boolean {
+function isAnswerTo({ id }: ApprovalRequestEntry, data: string): boolean {
   const answer = JSON.parse(data) as ApprovalAnswer;
   return typeof answer !== "object" || (answer.question ?? id) === id;
 }
 
 /** The part of a run's input that is not in the journal yet. */
-function restOfInput({ input }: RunRow, known: readonly JournalEntry[]): readonly GivenMessage[] {
+function remainingInput({ input }: RunRow, known: readonly JournalEntry[]): readonly GivenMessage[] {
   if (known.some(({ type }) => type === "history" || type === "assistant_message")) return [];
   const said = known.filter((entry) => entry.type === "user_message" && entry.source === "input").length;
   return (JSON.parse(input) as readonly GivenMessage[]).slice(said);
@@ -335,14 +336,14 @@ function restOfInput({ input }: RunRow, known: readonly JournalEntry[]): readonl
 
 /** Throws `invalid_argument` if a function returned no agent, or one of another run. */
 function assertAgentOf({ id, agent: name }: RunRow, agent: Agent | undefined): void {
-  const fault = hasMethods(agent, ["ready", "run", "steer", "release"])
+  const problem = hasMethods(agent, ["ready", "run", "steer", "release"])
     ? agent?.sessionId !== id && "an agent with a journal of its own"
     : `${agent === undefined ? "nothing" : "something else"} instead of an Agent`;
-  if (fault === false) return;
-  throw misuse(`agents.${name} gives ${fault}: write (host) => new Agent({ …, ...host }), with host last.`);
+  if (problem === false) return;
+  throw misuse(`agents.${name} gives ${problem}: write (host) => new Agent({ …, ...host }), with host last.`);
 }
 
-/** True if it has ended and nothing was sent since: a retry wants it to continue all the same. */
+/** True if it has ended and nothing was sent since; a retry continues it nevertheless. */
 function isAnswered({ transcript, progress }: SessionState): boolean {
   return !progress.isOpen && !transcript.hasPending && transcript.messages.at(-1)?.role === "assistant";
 }

@@ -3,8 +3,8 @@ import type { Model } from "../core/model/model.ts";
 import type { Sql } from "./database.ts";
 import type { RateLimit } from "./durable-run.ts";
 
-/** Minimum wait for a slot that others are about to take. */
-const LEAST_WAIT_MS = 20;
+/** Minimum wait, so that competing requests do not poll too often. */
+const MIN_WAIT_MS = 20;
 
 /**
  * One slot per request that a provider allows in its period. Taking a slot permits one request; it is free
@@ -14,21 +14,21 @@ export class RateSlots {
   readonly #sql: Sql;
   readonly #schema: string;
   readonly #limits: { readonly [provider: string]: RateLimit };
-  readonly #patiently: <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
+  readonly #withRetry: <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
   readonly #clock: Clock;
-  readonly #lines = new Map<string, Promise<void>>();
+  readonly #lastTurns = new Map<string, Promise<void>>();
 
   constructor(
     sql: Sql,
     schema: string,
     limits: { readonly [provider: string]: RateLimit },
-    patiently: <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>,
+    withRetry: <T>(work: () => Promise<T>, signal?: AbortSignal) => Promise<T>,
     clock: Clock = systemClock,
   ) {
     this.#sql = sql;
     this.#schema = schema;
     this.#limits = limits;
-    this.#patiently = patiently;
+    this.#withRetry = withRetry;
     this.#clock = clock;
   }
 
@@ -68,9 +68,9 @@ export class RateSlots {
   }
 
   #wait(provider: string, limit: RateLimit, signal: AbortSignal | undefined): Promise<void> {
-    const before = this.#lines.get(provider) ?? Promise.resolve();
+    const before = this.#lastTurns.get(provider) ?? Promise.resolve();
     const turn = before.then(() => this.#take(provider, limit, signal));
-    this.#lines.set(
+    this.#lastTurns.set(
       provider,
       turn.catch(() => undefined),
     );
@@ -80,9 +80,9 @@ export class RateSlots {
   async #take(provider: string, limit: RateLimit, signal: AbortSignal | undefined): Promise<void> {
     for (;;) {
       signal?.throwIfAborted();
-      const waitMs = await this.#patiently(() => this.#takeFree(provider, limit), signal);
+      const waitMs = await this.#withRetry(() => this.#takeFree(provider, limit), signal);
       if (waitMs === undefined) return;
-      await this.#clock.sleep(Math.max(LEAST_WAIT_MS, Math.ceil(waitMs)), signal);
+      await this.#clock.sleep(Math.max(MIN_WAIT_MS, Math.ceil(waitMs)), signal);
     }
   }
 

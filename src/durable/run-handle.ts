@@ -13,13 +13,13 @@ import type { Sql } from "./database.ts";
 import { type DurableRun, type RunRow, type RunStatus, reportOf, statusOf } from "./durable-run.ts";
 import { awaitedCalls, endIdle, entriesIn, resultOfReport } from "./run-journal.ts";
 import type { RunQueue } from "./run-queue.ts";
-import type { RunStore, Signal } from "./run-store.ts";
+import type { RunStore, RunView, Signal } from "./run-store.ts";
 
 export interface RunHandleHost {
   readonly runs: RunStore;
   readonly queue: RunQueue;
   readonly watch: RunWatch;
-  readonly patiently: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly withRetry: <T>(work: () => Promise<T>) => Promise<T>;
   /** Called when a run was queued or received a signal. */
   readonly onChanged: (run: string) => void;
 }
@@ -31,8 +31,8 @@ interface Reply extends Message {
   readonly kind: "approve" | "answer";
 }
 
-/** How long an answer waits, in milliseconds, until the run waits for it. */
-const REPLY_PATIENCE_MS = 15_000;
+/** Milliseconds to wait for the run to need the answer. */
+const REPLY_TIMEOUT_MS = 15_000;
 
 const WAITS_FOR = { approve: "approval", answer: "result" } as const;
 
@@ -46,8 +46,8 @@ export class RunHandle implements DurableRun {
   }
 
   async result(): Promise<RunResult> {
-    const isThere = ({ state }: Pick<RunRow, "state">): boolean => state === "ended";
-    await this.#host.watch.when(this.id, { isThere, isForEnd: true });
+    const isReached = ({ state }: Pick<RunRow, "state">): boolean => state === "ended";
+    await this.#host.watch.when(this.id, { isReached, isForEnd: true });
     const [row, entries] = [await this.#row(), await this.#entries()];
     const report = reportOf(row);
     // It was restarted meanwhile.
@@ -65,14 +65,14 @@ export class RunHandle implements DurableRun {
     readonly after?: string;
     readonly signal?: AbortSignal;
   } = {}): AsyncIterable<JournalEntry> {
-    const { runs, watch, patiently } = this.#host;
+    const { runs, watch, withRetry } = this.#host;
     let seen = after === undefined ? 0 : await this.#numberOf(after);
     for (;;) {
-      const isThere = ({ seq, state }: Pick<RunRow, "seq" | "state">): boolean =>
+      const isReached = ({ seq, state }: Pick<RunRow, "seq" | "state">): boolean =>
         seq > seen || state === "ended";
-      const { seq } = await watch.when(this.id, { isThere, signal });
+      const { seq } = await watch.when(this.id, { isReached, signal });
       if (seq <= seen) return;
-      const records = await patiently(() => runs.records(this.id, seen));
+      const records = await withRetry(() => runs.records(this.id, seen));
       seen = records.at(-1)?.seq ?? seq;
       yield* entriesIn(records);
     }
@@ -96,45 +96,33 @@ export class RunHandle implements DurableRun {
 
   async cancel(reason = "The run was cancelled."): Promise<void> {
     if (typeof reason !== "string") throw misuse("The reason of a cancel is not a text.");
-    const { runs, patiently, onChanged } = this.#host;
-    await patiently(() =>
-      runs.database.transaction(async (sql) => {
-        const row = await runs.lock(this.id, sql);
-        if (row === undefined) throw unknownRun(this.id);
-        if (row.state === "ended") return;
-        const end = { stopReason: "aborted", detail: reason } as const;
-        if (await endIdle(runs, sql, this.id, () => end)) return;
-        const signal = { id: newUuid(), kind: "cancel", call: null, data: JSON.stringify(reason) } as const;
-        await runs.signal(sql, this.id, signal);
-      }),
-    );
-    onChanged(this.id);
+    const { runs } = this.#host;
+    const end = { stopReason: "aborted", detail: reason } as const;
+    const signal = { id: newUuid(), kind: "cancel", call: null, data: JSON.stringify(reason) } as const;
+    await this.#change(async (sql, { state }) => {
+      if (state === "ended" || (await endIdle(runs, sql, this.id, () => end))) return;
+      await runs.signal(sql, this.id, signal);
+    });
   }
 
   async retry(): Promise<void> {
-    const { runs, queue, patiently, onChanged } = this.#host;
+    const { runs, queue, withRetry } = this.#host;
     const found = await this.#row();
     assertFailed(found);
-    await patiently(() => queue.prepare([{ agent: found.agent, version: null }]));
-    await patiently(() =>
-      runs.database.transaction(async (sql) => {
-        const row = await runs.lock(this.id, sql);
-        if (row === undefined) throw unknownRun(this.id);
-        if (row.epoch !== found.epoch || row.state !== found.state) return;
-        if (row.state === "working" && (await runs.claimIdle(this.id, sql)) === undefined)
-          throw notFailed(row);
-        await runs.forgive(sql, this.id);
-        await runs.requeue(sql, this.id, null);
-        await queue.add(sql, [{ ...row, version: null }]);
-      }),
-    );
-    onChanged(this.id);
+    await withRetry(() => queue.prepare([{ agent: found.agent, version: null }]));
+    await this.#change(async (sql, row) => {
+      if (row.epoch !== found.epoch || row.state !== found.state) return;
+      if (row.state === "working" && (await runs.claimIdle(this.id, sql)) === undefined) throw notFailed(row);
+      await runs.forgive(sql, this.id);
+      await runs.requeue(sql, this.id, null);
+      await queue.add(sql, [{ ...row, version: null }]);
+    });
   }
 
   async export(path: string): Promise<void> {
-    const { runs, patiently } = this.#host;
+    const { runs, withRetry } = this.#host;
     await this.#row();
-    const records = await patiently(() => runs.records(this.id));
+    const records = await withRetry(() => runs.records(this.id));
     writeSessionFile(
       path,
       this.id,
@@ -144,21 +132,21 @@ export class RunHandle implements DurableRun {
   }
 
   async #row(): Promise<RunRow> {
-    const { runs, patiently } = this.#host;
-    const row = await patiently(() => runs.find(this.id));
+    const { runs, withRetry } = this.#host;
+    const row = await withRetry(() => runs.find(this.id));
     if (row === undefined) throw unknownRun(this.id);
     return row;
   }
 
   async #entries(): Promise<readonly JournalEntry[]> {
-    const { runs, patiently } = this.#host;
-    return entriesIn(await patiently(() => runs.records(this.id)));
+    const { runs, withRetry } = this.#host;
+    return entriesIn(await withRetry(() => runs.records(this.id)));
   }
 
   async #numberOf(entry: string): Promise<number> {
-    const { runs, patiently } = this.#host;
+    const { runs, withRetry } = this.#host;
     await this.#row();
-    const seq = await patiently(() => runs.numberOf(this.id, entry));
+    const seq = await withRetry(() => runs.numberOf(this.id, entry));
     if (seq !== undefined) return seq;
     throw misuse(
       `The run ${this.id} has no entry ${JSON.stringify(entry)}: pass the id of one of its entries.`,
@@ -166,12 +154,12 @@ export class RunHandle implements DurableRun {
   }
 
   /**
-   * Answers a call, or refuses to: each call takes only one answer. While a run is in progress it is unknown
-   * what it will wait for, so a refusal takes its time.
+   * Answers a call; each call takes one answer. While a run is in progress it is unknown what it will wait
+   * for, so an answer is refused only after a timeout.
    */
   async #reply({ kind, call, data }: Reply): Promise<void> {
     const { runs, watch } = this.#host;
-    const patience = AbortSignal.timeout(REPLY_PATIENCE_MS);
+    const timeout = AbortSignal.timeout(REPLY_TIMEOUT_MS);
     let isEarly: boolean;
     const check = async (sql: Sql, row: RunRow): Promise<void> => {
       const waiting = awaitedCalls(entriesIn(await runs.records(this.id, 0, sql)));
@@ -179,13 +167,13 @@ export class RunHandle implements DurableRun {
       const isAnswered = sent.some((signal) => signal.call === call);
       const isOpen = waiting.some((each) => each.callId === call && each.waitsFor === WAITS_FOR[kind]);
       if (isOpen && !isAnswered) return;
-      isEarly = !isAnswered && isInProgress(row.state) && !patience.aborted;
+      isEarly = !isAnswered && isInProgress(row.state) && !timeout.aborted;
       const why = isAnswered
         ? "has been answered already"
         : `does not wait for ${kind === "approve" ? "approval" : "a result"}`;
       const open = waiting.filter(({ callId }) => sent.every((signal) => signal.call !== callId));
-      const called = `The call ${JSON.stringify(call)} of the run ${this.id}`;
-      throw misuse(`${called} ${why}. The run is ${row.state}. Waiting: ${namesOf(open)}.`);
+      const subject = `The call ${JSON.stringify(call)} of the run ${this.id}`;
+      throw misuse(`${subject} ${why}. The run is ${row.state}. Waiting: ${namesOf(open)}.`);
     };
     for (;;) {
       isEarly = false;
@@ -194,31 +182,39 @@ export class RunHandle implements DurableRun {
       } catch (error) {
         if (!isEarly) throw error;
       }
-      const isThere = ({ state }: Pick<RunRow, "state">): boolean => !isInProgress(state);
-      await watch.when(this.id, { isThere, signal: patience }).catch((error: unknown) => {
-        if (!patience.aborted) throw error;
+      const isReached = ({ state }: Pick<RunRow, "state">): boolean => !isInProgress(state);
+      await watch.when(this.id, { isReached, signal: timeout }).catch((error: unknown) => {
+        if (!timeout.aborted) throw error;
       });
     }
   }
 
   /** Sends a signal, and requeues a run that waits for it. `check` throws for a forbidden one. */
   async #send(message: Message, check?: (sql: Sql, row: RunRow) => Promise<void>): Promise<void> {
-    const { runs, queue, patiently, onChanged } = this.#host;
+    const { runs, queue, withRetry } = this.#host;
     const found = await this.#row();
     const signal = { id: newUuid(), ...message };
-    await patiently(() => queue.prepare([found]));
-    await patiently(() =>
+    await withRetry(() => queue.prepare([found]));
+    await this.#change(async (sql, row) => {
+      // Already sent, only its confirmation was lost: the run may have received it, and may have ended.
+      if (await runs.hasSignal(sql, signal.id)) return;
+      if (row.state === "ended") throw hasEnded(row);
+      await check?.(sql, row);
+      await runs.signal(sql, this.id, signal);
+      if (row.state !== "waiting" || signal.kind === "steer") return;
+      await runs.requeue(sql, this.id, row.version);
+      await queue.add(sql, [row]);
+    });
+  }
+
+  /** Changes the run in one transaction that locks its row. May be repeated after a lost connection. */
+  async #change(work: (sql: Sql, row: RunRow) => Promise<void>): Promise<void> {
+    const { runs, withRetry, onChanged } = this.#host;
+    await withRetry(() =>
       runs.database.transaction(async (sql) => {
         const row = await runs.lock(this.id, sql);
         if (row === undefined) throw unknownRun(this.id);
-        // Already sent, only its confirmation was lost: the run may have received it, and may have ended.
-        if (await runs.hasSignal(sql, signal.id)) return;
-        if (row.state === "ended") throw hasEnded(row);
-        await check?.(sql, row);
-        await runs.signal(sql, this.id, signal);
-        if (row.state !== "waiting" || signal.kind === "steer") return;
-        await runs.requeue(sql, this.id, row.version);
-        await queue.add(sql, [row]);
+        await work(sql, row);
       }),
     );
     onChanged(this.id);
@@ -249,7 +245,7 @@ function hasEnded(row: RunRow): NanoAgentError {
   );
 }
 
-/** Throws for a run that must not be restarted. One in progress may have been left by its worker. */
+/** Throws for a run that must not be restarted. A run in progress may have lost its worker. */
 function assertFailed(row: RunRow): void {
   const { state, seq, version } = row;
   const report = reportOf(row);
@@ -259,8 +255,8 @@ function assertFailed(row: RunRow): void {
 }
 
 function notFailed(row: RunRow): NanoAgentError {
-  const stands = reportOf(row)?.stopReason ?? row.state;
-  return misuse(`The run ${row.id} has not failed (${stands}), so there is nothing to retry.`);
+  const current = reportOf(row)?.stopReason ?? row.state;
+  return misuse(`The run ${row.id} has not failed (${current}), so there is nothing to retry.`);
 }
 
 const CHOICE_FIELDS: Properties<Exclude<ApprovalAnswer, boolean | "later">> = {
@@ -290,23 +286,20 @@ function choiceJson(choice: unknown): string {
   return json;
 }
 
-/** The part of a row that callers wait for. */
-type RunView = Pick<RunRow, "id" | "state" | "seq">;
-
 interface WatchedMoment {
-  readonly isThere: (view: RunView) => boolean;
-  /** True for a caller that waits for the end, and must learn that there will be none. */
+  readonly isReached: (view: RunView) => boolean;
+  /** True for a caller that waits for the end: it gets an error if no worker can bring the run there. */
   readonly isForEnd?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-interface Look {
+interface Snapshot {
   readonly views: ReadonlyMap<string, RunView>;
   readonly stranded: ReadonlyMap<string, Pick<RunRow, "id" | "version" | "agent">>;
 }
 
 const POLL_MS = 200;
-/** Number of looks between checks for workers. */
+/** Snapshots between two checks for stranded runs. */
 const STRANDED_EVERY = 25;
 
 /** Waits for runs, using a single statement for any number of them. */
@@ -315,9 +308,9 @@ export class RunWatch {
   readonly #clock: Clock;
   readonly #onWarning: (message: string) => void;
   readonly #closing = new AbortController();
-  /** Ids of the runs to include in the next look. */
+  /** Ids of the runs to include in the next snapshot. */
   #wanted = new Set<string>();
-  #next: Promise<Look | undefined> | undefined;
+  #next: Promise<Snapshot | undefined> | undefined;
   #round = 0;
   #isPoked = false;
   #wake: () => void = () => undefined;
@@ -329,22 +322,22 @@ export class RunWatch {
   }
 
   /** Resolves when a run is in the wanted state. Rejects if it does not exist, and on close. */
-  async when(run: string, { isThere, isForEnd = false, signal }: WatchedMoment): Promise<RunView> {
+  async when(run: string, { isReached, isForEnd = false, signal }: WatchedMoment): Promise<RunView> {
     const stop = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]);
-    for (let looks = 0; ; looks++) {
+    for (let rounds = 0; ; rounds++) {
       stop.throwIfAborted();
       this.#wanted.add(run);
-      this.#next ??= this.#lookNext();
-      if (looks === 0) this.poke();
-      const look = await orAborted(this.#next, stop).catch((error: unknown) => {
+      this.#next ??= this.#readNext();
+      if (rounds === 0) this.poke();
+      const snapshot = await orAborted(this.#next, stop).catch((error: unknown) => {
         stop.throwIfAborted();
         throw error;
       });
-      if (look === undefined) continue;
-      const view = look.views.get(run);
+      if (snapshot === undefined) continue;
+      const view = snapshot.views.get(run);
       if (view === undefined) throw unknownRun(run);
-      if (isThere(view)) return view;
-      const stranded = look.stranded.get(run);
+      if (isReached(view)) return view;
+      const stranded = snapshot.stranded.get(run);
       if (isForEnd && stranded !== undefined) throw wrongVersion(stranded);
     }
   }
@@ -359,12 +352,12 @@ export class RunWatch {
     this.#wake();
   }
 
-  /** Undefined if the database cannot be reached: callers keep waiting, as it will come back. */
-  async #lookNext(): Promise<Look | undefined> {
+  /** Undefined if the database cannot be reached; callers keep waiting. */
+  async #readNext(): Promise<Snapshot | undefined> {
     const rest = new AbortController();
     this.#wake = () => rest.abort();
     if (this.#isPoked) rest.abort();
-    // Never synchronously: the caller has yet to store the promise, and others share the same look.
+    // Never synchronously: the caller has yet to store the promise, which other callers share.
     await this.#clock.sleep(POLL_MS, rest.signal).catch(() => undefined);
     this.#isPoked = false;
     const ids = [...this.#wanted];

@@ -25,8 +25,8 @@ interface RunJournalOptions {
   readonly onStored: (signals: number) => void;
 }
 
-/** These confirm nothing: the next entry that does, or {@link RunJournal.flush}, stores them too. */
-const UNHURRIED: ReadonlySet<string> = new Set([
+/** Nothing depends on these: the next other entry, or {@link RunJournal.flush}, stores them too. */
+const STORED_LATER: ReadonlySet<string> = new Set([
   "assistant_message",
   "history",
   "run_start",
@@ -53,8 +53,8 @@ export class RunJournal implements Journal {
   readonly #ids = createIds();
   readonly #begun = new Set<string>();
   readonly #waiting = new Map<string, readonly Signal[]>();
-  /** Ids of steering messages heard inside phases: an interrupted phase starts over and hears them again. */
-  readonly #heardInside: string[] = [];
+  /** Ids of steering messages received inside phases: a phase that starts over receives them again. */
+  readonly #phaseSteering: string[] = [];
   #entries: readonly JournalEntry[];
   #newest: string | null;
   #stored: number;
@@ -86,7 +86,7 @@ export class RunJournal implements Journal {
   }
 
   append(entry: NewEntry): JournalEntry | Promise<JournalEntry> {
-    this.#assertWhole();
+    this.#assertUsable();
     const base = { id: this.#ids("entry"), parent: this.#newest, time: Date.now() };
     const encoded = encodeRecord<JournalEntry>({ ...base, ...entry });
     const stored = encoded.entry;
@@ -100,18 +100,18 @@ export class RunJournal implements Journal {
       return this.flush().then(() => stored);
     }
     this.#unstored.push(pending);
-    return UNHURRIED.has(entry.type) ? stored : this.flush().then(() => stored);
+    return STORED_LATER.has(entry.type) ? stored : this.flush().then(() => stored);
   }
 
   async flush(): Promise<void> {
     const last = this.#unstored.at(-1);
     const isWaiting = (): boolean => last !== undefined && this.#unstored.includes(last);
     while (isWaiting()) {
-      this.#assertWhole();
+      this.#assertUsable();
       await (this.#storing ??= this.#store());
     }
     await this.#storing;
-    this.#assertWhole();
+    this.#assertUsable();
   }
 
   /**
@@ -133,7 +133,7 @@ export class RunJournal implements Journal {
     await new Promise<void>((resolve) => setImmediate(resolve));
     const batch = this.#batchOf(this.#unstored);
     try {
-      this.#assertWhole();
+      this.#assertUsable();
       this.#unstored = [];
       const signals = await this.#options.store(batch);
       this.#stored += batch.ids.length;
@@ -153,12 +153,12 @@ export class RunJournal implements Journal {
       after: this.#stored,
       ids: entries.map(({ id }) => id),
       records: records.map(({ record }) => record),
-      isProgress: entries.some(comesFurther),
+      isProgress: entries.some(isProgress),
       took: entries.flatMap((entry) => this.#taken(entry)),
     };
   }
 
-  #assertWhole(): void {
+  #assertUsable(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
@@ -166,13 +166,13 @@ export class RunJournal implements Journal {
     if (entry.type === "tool_intent") this.#begun.add(entry.callId);
     if (entry.type === "tool_result") this.#begun.delete(entry.callId);
     if (entry.type === "user_message" && entry.scope !== undefined && entry.steeringId !== undefined)
-      this.#heardInside.push(entry.steeringId);
+      this.#phaseSteering.push(entry.steeringId);
   }
 
   #taken(entry: JournalEntry): readonly number[] {
     if (entry.scope !== undefined) return [];
     const isAnswer = entry.type === "run_end" && endedByItself(entry.stopReason);
-    const ids = isAnswer ? this.#heardInside : [addresseeOf(entry)];
+    const ids = isAnswer ? this.#phaseSteering : [addresseeOf(entry)];
     return ids.flatMap((id) => this.#signalsTo(id)).map(({ number }) => number);
   }
 
@@ -197,8 +197,8 @@ export function lineOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length - 1).toString();
 }
 
-/** True for anything a restarted run does not repeat: the result of a call, an end. */
-function comesFurther(entry: JournalEntry): boolean {
+/** True for entries that a restarted run does not repeat: the result of a call, an end. */
+function isProgress(entry: JournalEntry): boolean {
   if (entry.type === "run_end") return true;
   return entry.type === "tool_result" && entry.status !== "aborted";
 }

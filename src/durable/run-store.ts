@@ -23,11 +23,11 @@ export interface NewRun {
 }
 
 export interface Claimant {
-  /** The job behind the claim: an older one of the same run, or an expired lease, does not count. */
+  /** An older job of the same run, or an expired lease, is refused. */
   readonly job: RunJob;
   readonly worker: string;
   readonly version: string;
-  /** True for a worker with nothing else to lose: it takes runs that may crash it. */
+  /** True for a worker without other runs: it also takes runs that may crash it. */
   readonly isAlone?: boolean;
 }
 
@@ -69,16 +69,19 @@ export interface StoredRecord {
   readonly record: string;
 }
 
-/** Workers lost with a run without progress, from which on it runs alone. */
-const SUSPECT_LOSSES = 2;
-/** The same, from which on it is not started again. */
+/** After this many worker crashes without progress, a run runs alone. */
+const LOSSES_BEFORE_ISOLATION = 2;
+/** After this many, it is not started again. */
 export const MAX_LOSSES = 5;
 
 /** The condition for a live worker, which reports every few seconds. */
-const IS_THERE = "w.seen_at > now() - interval '20 seconds'";
+const IS_ALIVE = "w.seen_at > now() - interval '20 seconds'";
+
+/** The part of a row that changes while a run is in progress. */
+export type RunView = Pick<RunRow, "id" | "state" | "seq" | "epoch" | "signals">;
 
 export interface IdleEnd extends Pick<RunRow, "id" | "epoch"> {
-  /** JSON of the reason of an unheard cancel. */
+  /** JSON of the reason of a cancel not yet received. */
   readonly cancel: string | null;
 }
 
@@ -147,7 +150,7 @@ export class RunStore {
   async claim(id: string, { job, worker, version, isAlone = false }: Claimant): Promise<RunRow | undefined> {
     const isLost = "state = 'working'";
     const losses = `losses + (${isLost})::int`;
-    const isGiven = `(seq = 0 or version is null or version = $3) and ($7 or ${losses} < ${SUSPECT_LOSSES})`;
+    const isGiven = `(seq = 0 or version is null or version = $3) and ($7 or ${losses} < ${LOSSES_BEFORE_ISOLATION})`;
     const isChanged = `(${isLost} or ${isGiven})`;
     const [row] = await this.database.query<RunRow>(
       `update ${this.schema}.runs set epoch = epoch + ${isChanged}::int, losses = ${losses}, pending = null,
@@ -177,7 +180,7 @@ export class RunStore {
   /** The condition for a run without a worker. Includes runs of dead workers that are not handed out yet. */
   get #isIdle(): string {
     return `(state in ('queued', 'waiting') or state = 'working' and not exists (
-      select from ${this.schema}.workers w where w.id = worker and ${IS_THERE}))`;
+      select from ${this.schema}.workers w where w.id = worker and ${IS_ALIVE}))`;
   }
 
   /** Claims a run that no worker holds, to end it or to have it handed out again. */
@@ -280,18 +283,9 @@ export class RunStore {
     );
   }
 
-  async look(ids: readonly string[]): Promise<readonly Pick<RunRow, "id" | "state" | "seq">[]> {
+  async look(ids: readonly string[]): Promise<readonly RunView[]> {
     return this.database.query(
-      `select id, state, seq::float8 as seq from ${this.schema}.runs where id = any($1::text[])`,
-      [ids],
-    );
-  }
-
-  async lookHeld(
-    ids: readonly string[],
-  ): Promise<readonly Pick<RunRow, "id" | "epoch" | "signals" | "state">[]> {
-    return this.database.query(
-      `select id, state, epoch::float8 as epoch, signals::float8 as signals
+      `select id, state, seq::float8 as seq, epoch::float8 as epoch, signals::float8 as signals
        from ${this.schema}.runs where id = any($1::text[])`,
       [ids],
     );
@@ -304,7 +298,7 @@ export class RunStore {
     );
   }
 
-  /** Runs that no worker holds, with an expired deadline or an unheard cancel. */
+  /** Runs without a worker, with an expired deadline or a cancel not yet received. */
   async idleEnds(): Promise<readonly IdleEnd[]> {
     return this.database.query<IdleEnd>(
       `select id, epoch::float8 as epoch, null as cancel from ${this.schema}.runs
@@ -346,7 +340,7 @@ export class RunStore {
 
   async agentsOfWorkers(): Promise<readonly string[]> {
     const rows = await this.database.query<{ readonly agent: string }>(
-      `select distinct unnest(agents) as agent from ${this.schema}.workers w where ${IS_THERE}`,
+      `select distinct unnest(agents) as agent from ${this.schema}.workers w where ${IS_ALIVE}`,
     );
     return rows.map(({ agent }) => agent);
   }
@@ -371,9 +365,9 @@ export class RunStore {
       `select id, version, agent from ${this.schema}.runs r
        where id = any($1::text[]) and state <> 'waiting' and ${this.#isIdle} and seq > 0
          and version is not null and changed_at < now() - interval '5 seconds'
-         and exists (select from ${this.schema}.workers w where ${IS_THERE} and r.agent = any(w.agents))
+         and exists (select from ${this.schema}.workers w where ${IS_ALIVE} and r.agent = any(w.agents))
          and not exists (select from ${this.schema}.workers w
-           where w.version = r.version and ${IS_THERE} and r.agent = any(w.agents))`,
+           where w.version = r.version and ${IS_ALIVE} and r.agent = any(w.agents))`,
       [ids],
     );
   }

@@ -19,45 +19,45 @@ export interface WorkerOptions extends HeldRunHost {
   readonly clock?: Clock;
 }
 
-type KeptOutcome = Exclude<HeldOutcome, { readonly type: "lost" }>;
+type SettledOutcome = Exclude<HeldOutcome, { readonly type: "lost" }>;
 
 /** Milliseconds between two looks into the queue: initially, and while it stays empty. */
 const FIRST_POLL_MS = 250;
 const LONGEST_POLL_MS = 1_000;
 /** Milliseconds between checks for signals to the runs in progress. */
-const LOOK_MS = 1_000;
-const GREET_MS = 5_000;
+const SIGNAL_POLL_MS = 1_000;
+const HEARTBEAT_MS = 5_000;
 const IDLE_END_MS = 2_000;
 const FORGET_MS = 60_000;
-/** Seconds until a run that may crash its worker is handed out again if another such run is waiting. */
-const AGAIN_SECONDS = 2;
+/** Delay for a second run that may crash its worker, while the first is waiting. */
+const SUSPECT_RETRY_SECONDS = 2;
 /** Seconds until a failed run is restarted. */
 const RETRY_SECONDS = 5;
-/** Milliseconds that count as forever, a hundred years: the database has no dates much further back. */
-const FOR_EVER_MS = 100 * 365 * 86_400_000;
-/** Seconds that a run that may crash its worker keeps others waiting: before it starts, and after. */
-const ALONE_SECONDS = 60;
+/** A hundred years: the database has no dates much further back. */
+const FOREVER_MS = 100 * 365 * 86_400_000;
+/** Seconds for which a run that may crash its worker blocks others, before its start and after it. */
+const EXCLUSIVE_SECONDS = 60;
 
 /** Takes runs from the queue and works on them, many at a time. */
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #clock: Clock;
   readonly #queues: readonly string[];
-  readonly #held = new Map<string, HeldRun>();
+  readonly #claimed = new Map<string, HeldRun>();
   readonly #jobs = new Map<string, RunJob>();
   readonly #working = new Set<Promise<void>>();
-  /** Aborted to stop taking runs; `#stop` then ends the care for those in progress. */
+  /** Aborted to stop taking runs; `#stop` then ends heartbeats and polling for those in progress. */
   readonly #closing = new AbortController();
   readonly #stop = new AbortController();
   /** The job of a run that may crash this worker: it waits until nothing else runs, or is running. */
   #suspect: RunJob | undefined;
   /** Nothing else is started until then. */
-  #aloneUntil = 0;
+  #exclusiveUntil = 0;
   #taking: Promise<void> | undefined;
   #loops: readonly Promise<void>[] = [];
   #wake: () => void = () => undefined;
   #turn = 0;
-  #isTroubled = false;
+  #hasWarned = false;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
@@ -68,14 +68,14 @@ export class Worker {
   async start(): Promise<void> {
     const { queue, runs, id, version, agents } = this.#options;
     for (const name of this.#queues) await queue.know(name);
-    // The process that held runs of an embedded database is dead, so no lease needs to expire first.
+    // A previous process of an embedded database is dead: its leases need not expire first.
     if (runs.database.isEmbedded) await queue.revoke(await runs.handedOut());
     await runs.greet(id, version, Object.keys(agents));
     this.#taking = this.#takeRuns();
     this.#loops = [
       this.#every(TOUCH_MS, () => queue.touch([...this.#jobs.values()])),
-      this.#every(LOOK_MS, () => this.#lookAtHeld()),
-      this.#every(GREET_MS, () => runs.greet(id, version, Object.keys(agents))),
+      this.#every(SIGNAL_POLL_MS, () => this.#checkClaimed()),
+      this.#every(HEARTBEAT_MS, () => runs.greet(id, version, Object.keys(agents))),
       this.#every(IDLE_END_MS, () => this.#endIdle()),
       this.#tolerate(() => this.#forget()),
       this.#every(FORGET_MS, () => this.#forget()),
@@ -92,7 +92,7 @@ export class Worker {
     this.#closing.abort();
     this.#wake();
     await this.#taking;
-    for (const held of this.#held.values()) held.leave(graceMs);
+    for (const held of this.#claimed.values()) held.leave(graceMs);
     // Their leases are renewed meanwhile.
     await Promise.all(this.#working);
     this.#stop.abort();
@@ -109,10 +109,10 @@ export class Worker {
     this.#options.onWarning(`A worker could not reach its database: ${errorMessage(error)}`);
   };
 
-  /** Removes expired runs. Also called at the start, as not every worker lives for a minute. */
+  /** Removes expired runs. Also called at the start, since a worker may live for less than a minute. */
   async #forget(): Promise<void> {
     const { runs, retentionMs } = this.#options;
-    if (retentionMs < FOR_EVER_MS) while (!this.#stop.signal.aborted && (await runs.forget(retentionMs)) > 0);
+    if (retentionMs < FOREVER_MS) while (!this.#stop.signal.aborted && (await runs.forget(retentionMs)) > 0);
   }
 
   async #every(ms: number, work: () => Promise<void>): Promise<void> {
@@ -127,11 +127,11 @@ export class Worker {
   async #tolerate<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       const done = await work();
-      this.#isTroubled = false;
+      this.#hasWarned = false;
       return done;
     } catch (error) {
-      if (!this.#isTroubled) this.#warn(error);
-      this.#isTroubled = true;
+      if (!this.#hasWarned) this.#warn(error);
+      this.#hasWarned = true;
       return undefined;
     }
   }
@@ -153,14 +153,14 @@ export class Worker {
 
   /** Number of runs that may be started in addition to those in progress. */
   get #free(): number {
-    if (this.#suspect !== undefined && this.#clock.elapsed() < this.#aloneUntil) return 0;
-    return this.#options.concurrency - this.#held.size;
+    if (this.#suspect !== undefined && this.#clock.elapsed() < this.#exclusiveUntil) return 0;
+    return this.#options.concurrency - this.#claimed.size;
   }
 
   /** Looks into every queue once, in turns, so that no agent keeps the others waiting. */
   async #takeRound(): Promise<number> {
-    if (this.#suspect !== undefined && !this.#held.has(this.#suspect.run))
-      await this.#lookAtSuspect(this.#suspect);
+    if (this.#suspect !== undefined && !this.#claimed.has(this.#suspect.run))
+      await this.#trySuspect(this.#suspect);
     let found = 0;
     const count = this.#queues.length;
     for (let at = 0; at < count && !this.#isClosing; at++) {
@@ -171,7 +171,7 @@ export class Worker {
       const jobs = await this.#options.queue.take(name, Math.max(1, Math.ceil(free / (count - at))));
       found += jobs.length;
       for (const job of jobs) this.#jobs.set(job.id, job);
-      for (const job of jobs) await this.#begin(job).catch((error: unknown) => this.#giveUp(job, error));
+      for (const job of jobs) await this.#begin(job).catch((error: unknown) => this.#abandonJob(job, error));
     }
     this.#turn = (this.#turn + 2) % Math.max(1, count);
     return found;
@@ -182,26 +182,26 @@ export class Worker {
     if (this.#isClosing) return this.#putBack(job, 0);
     const row = await this.#claim(job, false);
     if (row === undefined || row.state === "working") return;
-    const begun = begunVersion(row);
+    const begun = startedVersion(row);
     if (begun !== null && begun !== this.#options.version) return this.#putBack(job, 0);
-    if (this.#suspect !== undefined) return this.#putBack(job, AGAIN_SECONDS);
+    if (this.#suspect !== undefined) return this.#putBack(job, SUSPECT_RETRY_SECONDS);
     this.#suspect = job;
-    this.#stayAlone();
+    this.#reserveWorker();
   }
 
-  /** Starts it when nothing else runs. If that takes too long, others are taken first. */
-  async #lookAtSuspect(job: RunJob): Promise<void> {
-    if (this.#held.size === 0) {
-      this.#stayAlone();
+  /** Starts it when nothing else runs. After a while, other runs go first. */
+  async #trySuspect(job: RunJob): Promise<void> {
+    if (this.#claimed.size === 0) {
+      this.#reserveWorker();
       await this.#claim(job, true);
-      if (this.#held.has(job.run)) return;
-    } else if (this.#clock.elapsed() < this.#aloneUntil) return;
-    else await this.#putBack(job, ALONE_SECONDS);
+      if (this.#claimed.has(job.run)) return;
+    } else if (this.#clock.elapsed() < this.#exclusiveUntil) return;
+    else await this.#putBack(job, EXCLUSIVE_SECONDS);
     this.#suspect = undefined;
   }
 
-  #stayAlone(): void {
-    this.#aloneUntil = this.#clock.elapsed() + ALONE_SECONDS * 1_000;
+  #reserveWorker(): void {
+    this.#exclusiveUntil = this.#clock.elapsed() + EXCLUSIVE_SECONDS * 1_000;
   }
 
   /** Works on the run of a job if this worker gets it. Finishes the job if the run is over. */
@@ -209,7 +209,7 @@ export class Worker {
     const { runs, id: worker, version } = this.#options;
     const row = await runs.claim(job.run, { job, worker, version, isAlone });
     if (row === undefined) await this.#done(job);
-    else if (row.state === "working") this.#hold(job, row);
+    else if (row.state === "working") this.#startWork(job, row);
     return row;
   }
 
@@ -218,42 +218,42 @@ export class Worker {
    * process stood still, and no other worker took the run. The work continues under the new lease.
    */
   async #isHeld(job: RunJob): Promise<boolean> {
-    const held = this.#held.get(job.run);
+    const held = this.#claimed.get(job.run);
     if (held === undefined) return false;
     const row = await this.#options.runs.find(job.run);
     const isSame = row?.epoch === held.row.epoch && row.job === held.row.job && row.job === job.id;
     return isSame && row.state === "working";
   }
 
-  /** Returns a job that could not be started, as nobody renews its lease any more. */
-  async #giveUp(job: RunJob, error: unknown): Promise<void> {
-    if (!this.#isTroubled) this.#warn(error);
-    this.#isTroubled = true;
-    if (this.#held.has(job.run)) this.#jobs.delete(job.id);
+  /** Returns a job that could not be started, since its lease is no longer renewed. */
+  async #abandonJob(job: RunJob, error: unknown): Promise<void> {
+    if (!this.#hasWarned) this.#warn(error);
+    this.#hasWarned = true;
+    if (this.#claimed.has(job.run)) this.#jobs.delete(job.id);
     else await this.#putBack(job, 0).catch(() => this.#jobs.delete(job.id));
   }
 
-  #hold(job: RunJob, row: RunRow): void {
+  #startWork(job: RunJob, row: RunRow): void {
     const held = new HeldRun(this.#options, row);
-    this.#held.get(row.id)?.drop();
-    this.#held.set(row.id, held);
+    this.#claimed.get(row.id)?.drop();
+    this.#claimed.set(row.id, held);
     const working = this.#workOn(job, held).finally(() => this.#working.delete(working));
     this.#working.add(working);
   }
 
   async #workOn(job: RunJob, held: HeldRun): Promise<void> {
     const { row } = held;
-    const { onSettled, onWarning, patiently } = this.#options;
+    const { onSettled, onWarning, withRetry } = this.#options;
     const outcome = await held.work();
     try {
       if (outcome.type === "lost") {
         if (!this.#isClosing) onWarning(lossOf(row.id, outcome.error));
-      } else await patiently(() => this.#settle(this.#jobs.get(job.id) ?? job, row, outcome));
+      } else await withRetry(() => this.#settle(this.#jobs.get(job.id) ?? job, row, outcome));
     } catch (error) {
       onWarning(lossOf(row.id, error));
     } finally {
-      if (this.#held.get(row.id) === held) this.#held.delete(row.id);
-      if (this.#held.get(row.id)?.row.job !== job.id) this.#jobs.delete(job.id);
+      if (this.#claimed.get(row.id) === held) this.#claimed.delete(row.id);
+      if (this.#claimed.get(row.id)?.row.job !== job.id) this.#jobs.delete(job.id);
       if (this.#suspect === job) this.#suspect = undefined;
       onSettled(row.id);
       this.poke();
@@ -261,7 +261,7 @@ export class Worker {
   }
 
   /** Stores how the work on a run came to an end, unless another worker has taken it. */
-  async #settle(job: RunJob, { id, epoch }: RunRow, outcome: KeptOutcome): Promise<void> {
+  async #settle(job: RunJob, { id, epoch }: RunRow, outcome: SettledOutcome): Promise<void> {
     const { runs, queue, version } = this.#options;
     await queue.prepare([{ agent: agentOf(job), version }]);
     await runs.database.transaction(async (sql) => {
@@ -271,17 +271,17 @@ export class Worker {
       const next = await this.#nextOf(row, outcome, sql);
       if (next !== "ended") {
         await runs.requeue(sql, id, row.version);
-        await queue.add(sql, [{ ...row, version: begunVersion(row) }], next);
+        await queue.add(sql, [{ ...row, version: startedVersion(row) }], next);
       }
       await queue.finish(job, sql);
     });
   }
 
   /** Parks or ends a run, or returns the seconds until it must be taken up again. */
-  async #nextOf(row: RunRow, outcome: KeptOutcome, sql: Sql): Promise<"ended" | number> {
+  async #nextOf(row: RunRow, outcome: SettledOutcome, sql: Sql): Promise<"ended" | number> {
     const { runs } = this.#options;
     if (outcome.type === "released") {
-      // Being released by this worker is not held against the run.
+      // Released by this worker: that is not a crash.
       await runs.forgive(sql, row.id);
       return 0;
     }
@@ -305,17 +305,17 @@ export class Worker {
   async #putBack(job: RunJob, inSeconds: number): Promise<void> {
     const { runs, queue, id } = this.#options;
     const found = await runs.find(job.run);
-    if (found !== undefined) await queue.prepare([{ ...found, version: begunVersion(found) }]);
+    if (found !== undefined) await queue.prepare([{ ...found, version: startedVersion(found) }]);
     await runs.database.transaction(async (sql) => {
       const row = await runs.lock(job.run, sql);
       // Another worker that has taken the run must not lose it.
       if (!(await runs.isHandedOut(job, sql))) return;
       await queue.finish(job, sql);
       if (row?.job !== job.id || row.state === "ended") return;
-      // Claimed by this worker, which did not learn of it: no worker was lost.
-      if (row.state === "working" && row.worker === id && !this.#held.has(row.id))
+      // Claimed by this worker, but the confirmation was lost: no worker crashed.
+      if (row.state === "working" && row.worker === id && !this.#claimed.has(row.id))
         await runs.requeue(sql, row.id, row.version);
-      await queue.add(sql, [{ ...row, version: begunVersion(row) }], inSeconds);
+      await queue.add(sql, [{ ...row, version: startedVersion(row) }], inSeconds);
     });
     this.#jobs.delete(job.id);
   }
@@ -325,11 +325,11 @@ export class Worker {
     this.#jobs.delete(job.id);
   }
 
-  async #lookAtHeld(): Promise<void> {
-    const ids = [...this.#held.keys()];
+  async #checkClaimed(): Promise<void> {
+    const ids = [...this.#claimed.keys()];
     if (ids.length === 0) return;
-    const rows = new Map((await this.#options.runs.lookHeld(ids)).map((row) => [row.id, row]));
-    for (const [id, held] of this.#held) {
+    const rows = new Map((await this.#options.runs.look(ids)).map((row) => [row.id, row]));
+    for (const [id, held] of this.#claimed) {
       const row = rows.get(id);
       if (!ids.includes(id)) continue;
       if (row === undefined || row.epoch !== held.row.epoch) held.drop();
@@ -355,6 +355,6 @@ function agentOf({ queue }: RunJob): string {
   return queue.split("/", 1)[0] ?? queue;
 }
 
-function begunVersion({ seq, version }: RunRow): string | null {
+function startedVersion({ seq, version }: RunRow): string | null {
   return seq > 0 ? version : null;
 }

@@ -17,7 +17,7 @@ import type {
   SessionPage,
   SessionRequest,
 } from "./server-api.ts";
-import { pageOf, type SessionFacts } from "./session-facts.ts";
+import { cut, type SessionFacts } from "./session-facts.ts";
 import type { HostedSession, ListQuery, SessionHost } from "./session-host.ts";
 
 /** The session that an agent is made for. */
@@ -103,7 +103,8 @@ export class AgentSessions implements SessionHost {
       if (passages === undefined) sessions.push(listed);
       else if (passages.length > 0) sessions.push({ ...listed, passages });
     }
-    return pageOf(sessions, { limit, before });
+    const { page, next } = cut(sessions, { limit, before });
+    return { sessions: page, ...defined({ next }) };
   }
 
   async find(id: string): Promise<HostedSession | undefined> {
@@ -188,7 +189,7 @@ export class AgentSessions implements SessionHost {
       await this.#store.create(copyId, entries);
       return copyId;
     };
-    const copied = this.#takenOver(journal.entries());
+    const copied = this.#sharedEntries(journal.entries());
     this.#journals.push(journal);
     const [clock, redaction, onError] = [this.#clock, this.#redaction, this.#onError];
     const of = { id, cwd: cwd ?? "", agent, journal };
@@ -196,15 +197,17 @@ export class AgentSessions implements SessionHost {
   }
 
   /** Ids of the entries shared with a session that is already open, whichever of the two is the copy. */
-  #takenOver(entries: readonly JournalEntry[]): ReadonlySet<string> {
+  #sharedEntries(entries: readonly JournalEntry[]): ReadonlySet<string> {
     const count = Math.max(0, ...this.#journals.map((other) => commonLength(entries, other.entries())));
     return new Set(entries.slice(0, count).map(({ id }) => id));
   }
 }
 
 function commonLength(one: readonly JournalEntry[], other: readonly JournalEntry[]): number {
-  const differs = one.findIndex(({ id, time }, at) => id !== other[at]?.id || time !== other[at]?.time);
-  return differs === -1 ? one.length : differs;
+  const firstDifferent = one.findIndex(
+    ({ id, time }, at) => id !== other[at]?.id || time !== other[at]?.time,
+  );
+  return firstDifferent === -1 ? one.length : firstDifferent;
 }
 
 function limitsOf(session: SessionRequest | undefined): Pick<AgentOptions, "maxIterations" | "budget"> {
@@ -220,5 +223,3 @@ function limitsOf(session: SessionRequest | undefined): Pick<AgentOptions, "maxI
     ...(Object.keys(budget).length > 0 ? { budget } : {}),
   };
 }
-
-/** A journal that reports each entry, and keeps all of them in memory. */

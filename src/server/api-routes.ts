@@ -65,7 +65,7 @@ export function post(
 }
 
 const ACCEPTED = { value: {} };
-const filled: JsonSchema = { type: "string", pattern: "\\S" };
+const NON_BLANK: JsonSchema = { type: "string", pattern: "\\S" };
 
 /** Handles a call with its session; if `work` returns no value, the answer is `{}`. */
 function inSession(work: (own: HostedSession, call: ApiCall) => Promise<unknown>): ApiRoute["handle"] {
@@ -119,7 +119,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
   post("/sessions", "Begin a session and its first run.", {
     body: exactly({
       "cwd?": string("Working folder, absolute. Default: that of the server."),
-      prompt: filled,
+      prompt: NON_BLANK,
       "model?": string("provider/id[:effort]. Default: what the server was started with."),
       "permissionMode?": {
         enum: ["default", "acceptEdits", "auto", "plan", "dontAsk", "bypassPermissions"],
@@ -139,7 +139,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
   }),
   post("/sessions/:id/messages", "Send a message to a session.", {
     body: exactly({
-      text: filled,
+      text: NON_BLANK,
       when: {
         enum: ["now", "after"],
         description: "now: with the next request of the current run · after: when it has ended.",
@@ -189,8 +189,9 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
     answer: "Accepted",
     handle: async ({ host, id, body, presenter }) => {
       const answer = body as QuestionAnswer;
-      const asked = (await host.approvals()).find((question) => question.id === id && isOf(question, answer));
-      await host.answer(id, asked === undefined ? answer : presenter.answerBehind(answer, asked));
+      const open = await host.approvals();
+      const question = open.find((each) => each.id === id && isQuestionOf(each, answer));
+      await host.answer(id, question === undefined ? answer : presenter.answerBehind(answer, question));
       return ACCEPTED;
     },
   }),
@@ -210,7 +211,7 @@ export const SESSION_ROUTES: readonly ApiRoute[] = [
   }),
 ];
 
-function isOf(question: OpenApproval, { sessionId = question.sessionId }: QuestionAnswer): boolean {
+function isQuestionOf(question: OpenApproval, { sessionId = question.sessionId }: QuestionAnswer): boolean {
   return question.sessionId === sessionId;
 }
 
@@ -236,7 +237,7 @@ export function readQuery(
   }
   const checked = compileSchema(schema).validate(Object.fromEntries(given));
   if (checked instanceof Promise) throw badRequest("The query cannot be checked.");
-  if (!checked.ok) throw badRequest(`The query does not fit: ${faultsOf(checked.issues)}.`);
+  if (!checked.ok) throw badRequest(`The query does not fit: ${issuesText(checked.issues)}.`);
   return checked.value;
 }
 
@@ -249,20 +250,20 @@ export async function readBody(request: Request, schema: JsonSchema, maxBytes: n
   const type = request.headers.get("content-type");
   if (type === null ? bytes.length > 0 : !/^application\/json *(?:;|$)/i.test(type))
     throw new Refusal(415, "wrong_type", "Send the body as JSON: Content-Type: application/json.");
-  const value = bytes.length === 0 ? {} : parsed(bytes);
+  const value = bytes.length === 0 ? {} : parseBody(bytes);
   const checked = compileSchema(schema).validate(value);
   if (checked instanceof Promise) throw badRequest("The body cannot be checked.");
-  if (!checked.ok) throw badRequest(`The body does not fit: ${faultsOf(checked.issues)}.`);
+  if (!checked.ok) throw badRequest(`The body does not fit: ${issuesText(checked.issues)}.`);
   // A model may write a number as text, a program must not.
   if (checked.value !== value) throw badRequest("The body has a field of a wrong type: see openapi.json.");
   return value;
 }
 
-function faultsOf(issues: readonly { readonly path: string; readonly message: string }[]): string {
+function issuesText(issues: readonly { readonly path: string; readonly message: string }[]): string {
   return issues.map(({ path, message }) => (path === "" ? message : `${path} ${message}`)).join("; ");
 }
 
-function parsed(bytes: Uint8Array): unknown {
+function parseBody(bytes: Uint8Array): unknown {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -340,7 +341,11 @@ function operation(route: ApiRoute): object {
   const isStream = answer === "Events";
   return {
     summary,
-    parameters: [...(path.includes(":id") ? [ID] : []), ...parametersOf(query), ...(isStream ? [LAST] : [])],
+    parameters: [
+      ...(path.includes(":id") ? [ID_PARAMETER] : []),
+      ...parametersOf(query),
+      ...(isStream ? [LAST_EVENT_ID_PARAMETER] : []),
+    ],
     ...(access === "open" ? { security: [] } : {}),
     ...(body === undefined ? {} : { requestBody: requestBody(body) }),
     responses: {
@@ -358,8 +363,8 @@ function operation(route: ApiRoute): object {
   };
 }
 
-const ID = { name: "id", in: "path", required: true, schema: { type: "string" } };
-const LAST = {
+const ID_PARAMETER = { name: "id", in: "path", required: true, schema: { type: "string" } };
+const LAST_EVENT_ID_PARAMETER = {
   name: "Last-Event-ID",
   in: "header",
   required: false,
@@ -392,7 +397,7 @@ function refusalsOf({ path, body, access }: ApiRoute): readonly number[] {
   ];
 }
 
-const MEANINGS: { readonly [status: number]: string } = {
+const STATUS_MEANINGS: { readonly [status: number]: string } = {
   0: "Any other fault.",
   400: "The request does not fit: a field that is unknown, missing or wrong.",
   401: "The token is missing or wrong.",
@@ -405,7 +410,7 @@ const MEANINGS: { readonly [status: number]: string } = {
 
 function problem(status: number): object {
   return {
-    description: MEANINGS[status],
+    description: STATUS_MEANINGS[status],
     content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
   };
 }

@@ -15,7 +15,7 @@ interface Fields {
 }
 
 /** An object with these fields, to which later versions may add. Names of optional ones end in `?`. */
-function having(fields: Fields, description?: string): JsonSchema {
+function openObject(fields: Fields, description?: string): JsonSchema {
   const named = Object.entries(fields).map(([name, schema]) => [name.replace(/\?$/, ""), schema] as const);
   const required = Object.keys(fields).filter((name) => !name.endsWith("?"));
   const about = description === undefined ? {} : { description };
@@ -24,7 +24,7 @@ function having(fields: Fields, description?: string): JsonSchema {
 
 /** An object that accepts no other fields. */
 export function exactly(fields: Fields): JsonSchema {
-  return { ...having(fields), additionalProperties: false };
+  return { ...openObject(fields), additionalProperties: false };
 }
 
 const listed: Fields = {
@@ -39,12 +39,12 @@ const listed: Fields = {
   usage: ref("Usage"),
   cost,
   files: listOf(string("A file that calls have changed.")),
-  lines: having({ added: count, removed: count }),
+  lines: openObject({ added: count, removed: count }),
   trace: string(
     "The newest 24 steps, each a letter (looked, bash, edited, waited, failed) and a digit for its time.",
   ),
   "runAt?": time,
-  "end?": having(
+  "end?": openObject(
     { reason: string("The stop reason."), time, "limit?": string(), "detail?": string() },
     "How the newest run ended; absent while it has no end.",
   ),
@@ -65,13 +65,13 @@ const question: Fields = {
   "runs?": { enum: ["inside", "network", "outside"], description: "Where the command would run." },
   "outside?": string("The place outside the workspace that the call would reach."),
   "diff?": ref("FileDiff"),
-  choices: listOf(having({ choice: CHOICE, "rule?": string() })),
-  "options?": listOf(having({ value: string(), label: string() })),
+  choices: listOf(openObject({ choice: CHOICE, "rule?": string() })),
+  "options?": listOf(openObject({ value: string(), label: string() })),
   "schema?": { type: "object", description: "The form of the value, as JSON Schema." },
 };
 
 const kind: JsonSchema = { enum: ["created", "changed", "deleted"] };
-const row = having({
+const row = openObject({
   key: string(),
   sessions: count,
   runs: count,
@@ -88,12 +88,12 @@ const row = having({
   removed: count,
   asked: count,
   askedMs: time,
-  "models?": listOf(having({ model: string(), runs: count, tokens: count, cost })),
+  "models?": listOf(openObject({ model: string(), runs: count, tokens: count, cost })),
 });
 
 /** The answers of the API, by the names that routes use for them. */
 export const COMPONENTS: Fields = {
-  Problem: having({
+  Problem: openObject({
     type: string(),
     title: string(),
     status: count,
@@ -101,55 +101,55 @@ export const COMPONENTS: Fields = {
     code: string("A stable name of the fault."),
     "fits?": listOf(string("What fits the state.")),
   }),
-  Health: having({ ok: { const: true }, version: string() }),
-  Usage: having({
+  Health: openObject({ ok: { const: true }, version: string() }),
+  Usage: openObject({
     inputTokens: count,
     outputTokens: count,
     "cacheReadTokens?": count,
     "cacheWriteTokens?": count,
   }),
-  Session: having(listed),
-  SessionPage: having({
+  Session: openObject(listed),
+  SessionPage: openObject({
     sessions: listOf(ref("Session")),
     "next?": string("To be given as before."),
-    "searched?": having({ sessions: count, of: count }),
+    "searched?": openObject({ sessions: count, of: count }),
   }),
-  SessionDetail: having({
+  SessionDetail: openObject({
     ...listed,
     messages: listOf({ type: "object", description: "{ role, content: blocks }" }),
     readOnly: { type: "boolean" },
     "permissionMode?": string("Absent where it is not known."),
-    "heldBy?": having({ pid: count, since: time }, "The other process that writes to it."),
+    "heldBy?": openObject({ pid: count, since: time }, "The other process that writes to it."),
     "windowTokens?": { ...count, description: "Tokens that a request and its answer may have." },
-    queue: listOf(having({ id: string(), text: string() })),
+    queue: listOf(openObject({ id: string(), text: string() })),
     queueHeld: { type: "boolean" },
     questions: listOf(ref("Question")),
     "goOn?": string("The command that goes on with it in a terminal."),
     "damaged?": {
-      ...listOf(having({ line: count, reason: string() })),
+      ...listOf(openObject({ line: count, reason: string() })),
       description: "Lines of its file that are damaged and left out, at most 100 of them.",
     },
   }),
-  FileDiff: having({
+  FileDiff: openObject({
     path: string(),
-    hunks: listOf(having({ oldStart: count, newStart: count, lines: listOf(string()) })),
+    hunks: listOf(openObject({ oldStart: count, newStart: count, lines: listOf(string()) })),
     added: count,
     removed: count,
     isNew: { type: "boolean" },
   }),
-  Question: having(question),
-  Approvals: having({ approvals: listOf(having({ ...question, sessionId: string() })) }),
-  Id: having({ id: string() }),
+  Question: openObject(question),
+  Approvals: openObject({ approvals: listOf(openObject({ ...question, sessionId: string() })) }),
+  Id: openObject({ id: string() }),
   Accepted: exactly({}),
   Description: { type: "object", description: "OpenAPI 3.1." },
-  UndoResult: having({
+  UndoResult: openObject({
     status: { enum: ["done", "finished"] },
-    changes: listOf(having({ path: string(), kind })),
+    changes: listOf(openObject({ path: string(), kind })),
     failed: listOf(string()),
   }),
-  Changes: having({
+  Changes: openObject({
     changes: listOf(
-      having({
+      openObject({
         entryId: string(),
         callId: string(),
         run: count,
@@ -166,15 +166,15 @@ export const COMPONENTS: Fields = {
   }),
   Files: {
     oneOf: [
-      having({
+      openObject({
         files: listOf(
-          having({ path: string(), kind, "diff?": ref("FileDiff"), "added?": count, "removed?": count }),
+          openObject({ path: string(), kind, "diff?": ref("FileDiff"), "added?": count, "removed?": count }),
         ),
       }),
-      having({ path: string(), text: string() }, "With path."),
+      openObject({ path: string(), text: string() }, "With path."),
     ],
   },
-  Stats: having({ by: { enum: ["day", "model", "cwd"] }, rows: listOf(row), total: row }),
+  Stats: openObject({ by: { enum: ["day", "model", "cwd"] }, rows: listOf(row), total: row }),
   Events: string(
     "Server-sent events. `event: entry`: a journal entry, `id` is its id. `event: passing`, without an id: { type: event | state | question | question_closed | queue | ready | reset, … }; it is not stored. A comment comes at least every 30 s.",
   ),

@@ -88,7 +88,7 @@ class ApiServer {
       return id === undefined ? [] : [{ route, id }];
     });
     const found = matching.find(({ route }) => route.method === method);
-    // Without the token nobody learns which addresses exist.
+    // Addresses are not revealed without the token.
     if (found?.route.access !== "open") await this.#guard.assertToken(request);
     if (matching.length === 0) throw notFound("such address; see /api/openapi.json");
     if (found === undefined) {
@@ -109,13 +109,13 @@ class ApiServer {
   async #respond({ status }: ApiRoute, answer: ApiAnswer, request: Request): Promise<Response> {
     if ("value" in answer) return jsonResponse(answer.value, status, answer.headers);
     const { signal } = this.#options;
-    const gone = new AbortController();
-    const over = AbortSignal.any([gone.signal, request.signal, ...(signal === undefined ? [] : [signal])]);
-    const items = followEntries(answer.follow, answer.after, over, this.#turns);
+    const ended = new AbortController();
+    const end = AbortSignal.any([ended.signal, request.signal, ...(signal === undefined ? [] : [signal])]);
+    const items = followEntries(answer.follow, answer.after, end, this.#turns);
     const presented = present(items, this.#presenter);
     // An unreadable session is refused here; failing midway would make readers reconnect forever.
     const first = await presented.next();
-    const body = eventBody(presented, this.#clock, () => gone.abort(), first);
+    const body = eventBody(presented, this.#clock, () => ended.abort(), first);
     const isHead = request.method === "HEAD";
     if (isHead) await body.cancel();
     const headers = { "content-type": "text/event-stream", "x-accel-buffering": "no" };
@@ -195,10 +195,10 @@ function jsonResponse(value: unknown, status: number, headers: Headers = {}): Re
 }
 
 /** The variable part of a path that matches a route, empty if there is none; `undefined`: no match. */
-function matchPath(form: readonly string[], parts: readonly string[]): string | undefined {
-  if (form.length !== parts.length) return undefined;
+function matchPath(pattern: readonly string[], parts: readonly string[]): string | undefined {
+  if (pattern.length !== parts.length) return undefined;
   let id = "";
-  for (const [at, part] of form.entries()) {
+  for (const [at, part] of pattern.entries()) {
     const given = parts[at] ?? "";
     if (part !== ":id" && part !== given) return undefined;
     if (part !== ":id") continue;
@@ -228,7 +228,7 @@ export function eventBody(
     start: (controller) => controller.enqueue(encoder.encode("retry: 1000\n\n")),
     pull: async (controller) => {
       next ??= batches.next();
-      const batch = await orSilence(next, clock);
+      const batch = await orTimeout(next, clock);
       if (batch === undefined) {
         controller.enqueue(encoder.encode(": still here\n\n"));
         return;
@@ -247,15 +247,15 @@ export function eventBody(
   });
 }
 
-/** The value of a promise; `undefined` if it takes longer than a reader should wait for a sign of life. */
-function orSilence<T>(promise: Promise<T>, clock: Clock): Promise<T | undefined> {
+/** The value of a promise; `undefined` if it takes longer than {@link COMMENT_MS}. */
+function orTimeout<T>(promise: Promise<T>, clock: Clock): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const stop = startTimer(clock, COMMENT_MS, () => resolve(undefined));
     promise.then(resolve, reject).finally(stop);
   });
 }
 
-/** An item as an event. Only entries have an id: a stream cannot be resumed after a passing event. */
+/** Only entries have an id: a stream cannot be resumed after a passing event. */
 function eventText(item: StreamItem): string {
   if (item.type === "passing") return `event: passing\ndata: ${JSON.stringify(item.passing)}\n\n`;
   const { id } = item.entry;
@@ -358,7 +358,7 @@ const OPTIONS = objectOf<HandlerOptions>(
 const BATCH = 64;
 /** Maximum items waiting for a reader. A slower one is disconnected, and resumes after its last entry. */
 const MAX_WAITING = 10_000;
-/** Maximum characters waiting: some entries have megabytes, and subagents pass theirs on. */
+/** Maximum characters waiting: some entries have megabytes. */
 const MAX_WAITING_CHARS = 32_000_000;
 
 /**
@@ -376,8 +376,8 @@ export async function* followEntries(
   const waiting = new WaitingItems(tail);
   let isLive = false;
   const stop = source.listen((passing) => {
-    // Events during the replay of older entries are dropped: `current()` reports their outcome.
-    if (isLive && !waiting.hear(passing)) stop();
+    // Dropped while older entries are replayed: `current()` reports the resulting state.
+    if (isLive && !waiting.receive(passing)) stop();
   });
   const onAbort = (): void => waiting.wake();
   signal.addEventListener("abort", onAbort);
@@ -393,7 +393,7 @@ export async function* followEntries(
         if (signal.aborted) return;
       }
     }
-    waiting.readOn();
+    waiting.readEntries();
     isLive = true;
     await turns.next();
     for (const passing of await source.current()) waiting.add({ type: "passing", passing });
@@ -412,9 +412,9 @@ export async function* followEntries(
 class WaitingItems {
   readonly #tail: EntryTail;
   #items: StreamItem[] = [];
-  /** Characters of the waiting items except the first, which waited for no other. */
+  /** Characters of the waiting items. The first does not count: it may have any size. */
   #chars = 0;
-  #end: { readonly fault?: unknown } | undefined;
+  #end: { readonly error?: unknown } | undefined;
   #wake = (): void => undefined;
 
   constructor(tail: EntryTail) {
@@ -423,7 +423,7 @@ class WaitingItems {
 
   /** True if nothing more comes. Throws the error that ended it, if any. */
   get isOver(): boolean {
-    if (this.#end !== undefined && "fault" in this.#end) throw this.#end.fault;
+    if (this.#end !== undefined && "error" in this.#end) throw this.#end.error;
     return this.#end !== undefined;
   }
 
@@ -431,7 +431,7 @@ class WaitingItems {
     return this.#items.push(item);
   }
 
-  readOn(): void {
+  readEntries(): void {
     for (const entry of this.#tail.read()) this.add(itemOf(entry));
   }
 
@@ -443,15 +443,15 @@ class WaitingItems {
   }
 
   /** Takes an event; false when over. Never throws into the caller: an error ends only this reader. */
-  hear(passing: PassingEvent | "entries"): boolean {
+  receive(passing: PassingEvent | "entries"): boolean {
     const before = Math.max(1, this.#items.length);
     try {
-      if (passing === "entries") this.readOn();
+      if (passing === "entries") this.readEntries();
       else this.add({ type: "passing", passing });
       for (const item of this.#items.slice(before)) this.#chars += JSON.stringify(item).length;
       if (this.#items.length > MAX_WAITING || this.#chars > MAX_WAITING_CHARS) this.#end = {};
-    } catch (fault) {
-      this.#end = { fault };
+    } catch (error) {
+      this.#end = { error };
     }
     if (this.#end !== undefined) this.#items = [];
     this.#wake();

@@ -64,36 +64,36 @@ export interface Reader {
 
 /** A client of the server at `baseUrl`, for the browser and anything else with `fetch`. */
 export function createReader(options: ReaderOptions = {}): Reader {
-  const link = new ServerLink(options);
+  const client = new ApiClient(options);
   const at = (id: string, rest = ""): string => `sessions/${encodeURIComponent(id)}${rest}`;
   return {
-    signIn: async (token) => void (await link.post("session", { token })),
-    health: () => link.get("health"),
-    sessions: (query = {}) => link.get("sessions", { ...query }),
-    session: (id) => link.get(at(id)),
-    follow: (id, how = {}) => followStream(link, at(id, "/events"), how),
-    start: (session) => link.post("sessions", session),
-    send: async (id, message) => void (await link.post(at(id, "/messages"), message)),
-    stop: async (id) => void (await link.post(at(id, "/stop"), {})),
-    fork: (id, from) => link.post(at(id, "/fork"), defined({ from })),
-    undo: (id, request = {}) => link.post(at(id, "/undo"), request),
-    redo: (id) => link.post(at(id, "/redo"), {}),
+    signIn: async (token) => void (await client.post("session", { token })),
+    health: () => client.get("health"),
+    sessions: (query = {}) => client.get("sessions", { ...query }),
+    session: (id) => client.get(at(id)),
+    follow: (id, how = {}) => followStream(client, at(id, "/events"), how),
+    start: (session) => client.post("sessions", session),
+    send: async (id, message) => void (await client.post(at(id, "/messages"), message)),
+    stop: async (id) => void (await client.post(at(id, "/stop"), {})),
+    fork: (id, from) => client.post(at(id, "/fork"), defined({ from })),
+    undo: (id, request = {}) => client.post(at(id, "/undo"), request),
+    redo: (id) => client.post(at(id, "/redo"), {}),
     approvals: async () =>
-      (await link.get<{ readonly approvals: readonly OpenApproval[] }>("approvals")).approvals,
-    answer: async (id, answer) => void (await link.post(`approvals/${encodeURIComponent(id)}`, answer)),
+      (await client.get<{ readonly approvals: readonly OpenApproval[] }>("approvals")).approvals,
+    answer: async (id, answer) => void (await client.post(`approvals/${encodeURIComponent(id)}`, answer)),
     changes: async (id) =>
-      (await link.get<{ readonly changes: readonly SessionChange[] }>(at(id, "/changes"))).changes,
+      (await client.get<{ readonly changes: readonly SessionChange[] }>(at(id, "/changes"))).changes,
     files: async (id, moment) =>
       (
-        await link.get<{ readonly files: readonly SessionFileState[] }>(
+        await client.get<{ readonly files: readonly SessionFileState[] }>(
           at(id, "/files"),
           defined({ at: moment }),
         )
       ).files,
     fileText: async (id, path, moment) =>
-      (await link.get<{ readonly text: string }>(at(id, "/files"), { path, ...defined({ at: moment }) }))
+      (await client.get<{ readonly text: string }>(at(id, "/files"), { path, ...defined({ at: moment }) }))
         .text,
-    stats: (by, filter = {}) => link.get("stats", { by, ...filter }),
+    stats: (by, filter = {}) => client.get("stats", { by, ...filter }),
   };
 }
 
@@ -120,7 +120,7 @@ const MAX_WAIT_MS = 10_000;
 
 /** The stream at `path`, reopened as often as it breaks, after the last entry received. */
 async function* followStream(
-  link: ServerLink,
+  client: ApiClient,
   path: string,
   { after, signal = new AbortController().signal, onConnection }: FollowOptions,
 ): AsyncGenerator<StreamItem, void, undefined> {
@@ -128,7 +128,7 @@ async function* followStream(
   let failures = 0;
   while (!signal.aborted) {
     try {
-      for await (const item of connection(link, path, last, signal, () => onConnection?.("open"))) {
+      for await (const item of connection(client, path, last, signal, () => onConnection?.("open"))) {
         failures = 0;
         if (item.type === "entry") last = item.entry.id;
         else if (item.passing.type === "reset") last = undefined;
@@ -138,35 +138,35 @@ async function* followStream(
       if (error instanceof ServerProblem && error.status < 500) throw error;
     }
     if (signal.aborted) return;
-    const hurry = new AbortController();
+    const retryNow = new AbortController();
     const inMs = Math.min(MAX_WAIT_MS, 250 * 2 ** failures++);
-    onConnection?.("lost", { inMs, now: () => hurry.abort() });
-    await link.clock.sleep(inMs, AbortSignal.any([signal, hurry.signal])).catch(() => undefined);
+    onConnection?.("lost", { inMs, now: () => retryNow.abort() });
+    await client.clock.sleep(inMs, AbortSignal.any([signal, retryNow.signal])).catch(() => undefined);
   }
 }
 
 /** One connection, to its end. */
 async function* connection(
-  link: ServerLink,
+  client: ApiClient,
   path: string,
   last: string | undefined,
   signal: AbortSignal,
   onOpen: () => void,
 ): AsyncGenerator<StreamItem, void, undefined> {
-  const silent = new AbortController();
+  const timeout = new AbortController();
   let stopTimer = (): void => undefined;
-  const heard = (): void => {
+  const restartTimer = (): void => {
     stopTimer();
-    stopTimer = startTimer(link.clock, MAX_SILENCE_MS, () => silent.abort());
+    stopTimer = startTimer(client.clock, MAX_SILENCE_MS, () => timeout.abort());
   };
-  heard();
+  restartTimer();
   try {
-    const { body } = await link.request(path, {
+    const { body } = await client.request(path, {
       headers: {
         accept: "text/event-stream",
         ...(last === undefined ? {} : { "last-event-id": headerOfId(last) }),
       },
-      signal: AbortSignal.any([signal, silent.signal]),
+      signal: AbortSignal.any([signal, timeout.signal]),
     });
     onOpen();
     if (body === null) return;
@@ -181,14 +181,14 @@ async function* connection(
     const reader = body.getReader();
     const decoder = new TextDecoder();
     for (let read = await reader.read(); !read.done; read = await reader.read()) {
-      heard();
+      restartTimer();
       parser.feed(decoder.decode(read.value, { stream: true }));
       yield* items.splice(0);
     }
   } finally {
     stopTimer();
     // A caller that leaves the iteration closes the connection.
-    silent.abort();
+    timeout.abort();
   }
 }
 
@@ -220,7 +220,7 @@ export interface ReaderOptions {
 
 type Query = { readonly [name: string]: string | number | undefined };
 
-class ServerLink {
+class ApiClient {
   readonly clock: Clock;
   readonly #base: string;
   readonly #headers: { readonly [name: string]: string };
@@ -235,10 +235,10 @@ class ServerLink {
   }
 
   get<T>(path: string, query: Query = {}): Promise<T> {
-    const given = new URLSearchParams();
+    const parameters = new URLSearchParams();
     for (const [name, value] of Object.entries(query))
-      if (value !== undefined) given.set(name, String(value));
-    const text = given.toString();
+      if (value !== undefined) parameters.set(name, String(value));
+    const text = parameters.toString();
     return this.#json(text === "" ? path : `${path}?${text}`, { method: "GET" });
   }
 

@@ -20,7 +20,7 @@ export class FactsReader {
   read(): SessionFacts {
     try {
       // The file of a session is empty until its first record.
-      if (this.#summary?.cwd === undefined) this.#summary = summarizeSession(this.#path);
+      if (this.#summary?.header === undefined) this.#summary = summarizeSession(this.#path);
       this.#fold ??= this.#newFold();
       for (const entry of this.#tail.read())
         if (entry === "reset") this.#fold = this.#newFold();
@@ -30,11 +30,12 @@ export class FactsReader {
       this.#tail = new JournalTail(this.#path);
       this.#fold = undefined;
     }
-    return (this.#fold ?? this.#newFold()).facts(this.#summary?.cwd ?? "");
+    return (this.#fold ?? this.#newFold()).facts(this.#summary?.header?.cwd ?? "");
   }
 
   #newFold(): FactsFold {
-    const { copiedAt = Number.NEGATIVE_INFINITY } = this.#summary ?? {};
+    const { header } = this.#summary ?? {};
+    const copiedAt = header?.forkedFrom === undefined ? Number.NEGATIVE_INFINITY : header.time;
     return new FactsFold(this.#redaction, ({ time }) => time <= copiedAt);
   }
 }

@@ -41,7 +41,7 @@ export interface HostedAgentOptions {
   readonly onError: ((error: unknown) => void) | undefined;
 }
 
-interface AskedQuestion {
+interface PendingQuestion {
   readonly question: Question;
   readonly reply: (answer: GateAnswer) => void;
 }
@@ -52,11 +52,11 @@ export class HostedAgent implements HostedSession {
   readonly #fold: FactsFold;
   readonly #pieces: PieceRedaction;
   readonly #listeners = new Set<(passing: PassingEvent | "entries") => void>();
-  readonly #asked = new Map<string, AskedQuestion>();
+  readonly #pending = new Map<string, PendingQuestion>();
   #queue: readonly WaitingMessage[] = [];
   /** Texts that were sent but are not in the journal yet, by steering id; `""`: the input. */
   readonly #sent = new Map<string, string>();
-  #isHeld = false;
+  #isQueueHeld = false;
   #running: Promise<void> | undefined;
   #state: SessionState = "idle";
 
@@ -70,14 +70,14 @@ export class HostedAgent implements HostedSession {
     for (const entry of journal.entries()) this.#fold.apply(entry);
     journal.onEntry = (entry) => {
       this.#fold.apply(entry);
-      if (entry.type === "user_message" && entry.scope === undefined && HEARD.has(entry.source))
+      if (entry.type === "user_message" && entry.scope === undefined && RECEIVED_SOURCES.has(entry.source))
         this.#sent.delete(entry.steeringId ?? "");
       this.#tell("entries");
     };
   }
 
   get questions(): readonly Question[] {
-    return [...this.#asked.values()].map(({ question }) => question);
+    return [...this.#pending.values()].map(({ question }) => question);
   }
 
   facts(): SessionFacts {
@@ -88,7 +88,7 @@ export class HostedAgent implements HostedSession {
     return { id: this.id, state: this.#state, ...listedOf(this.facts()) };
   }
 
-  /** Excerpts of the conversation around a text. Parts of secrets never match: guesses are not confirmed. */
+  /** Excerpts around a text. Parts of secrets never match, so that a search cannot confirm a guess. */
   passages(wanted: string): readonly string[] {
     const { journal, redaction } = this.#options;
     const found: string[] = [];
@@ -96,9 +96,9 @@ export class HostedAgent implements HostedSession {
       if (found.length === MAX_PASSAGES) break;
       if (entry.type !== "user_message" && entry.type !== "assistant_message") continue;
       const text = messageText(entry.message, "\n");
-      if (!holds(text, wanted)) continue;
+      if (!containsText(text, wanted)) continue;
       const shown = redaction?.text(text) ?? text;
-      if (holds(shown, wanted)) found.push(excerptOf(shown, wanted, undefined));
+      if (containsText(shown, wanted)) found.push(excerptOf(shown, wanted, undefined));
     }
     return found;
   }
@@ -111,7 +111,7 @@ export class HostedAgent implements HostedSession {
       ...defined({ windowTokens: agent.model.info?.contextWindow }),
       readOnly: false,
       queue: this.#queue,
-      queueHeld: this.#isHeld,
+      queueHeld: this.#isQueueHeld,
       questions: this.questions,
     };
   }
@@ -140,7 +140,7 @@ export class HostedAgent implements HostedSession {
   }
 
   async current(): Promise<readonly PassingEvent[]> {
-    return currentEvents(this.#state, this.questions, { queue: this.#queue, held: this.#isHeld });
+    return currentEvents(this.#state, this.questions, { queue: this.#queue, held: this.#isQueueHeld });
   }
 
   async send({ text, when }: NewMessage): Promise<void> {
@@ -149,7 +149,7 @@ export class HostedAgent implements HostedSession {
     else if (when === "now") this.#sent.set(agent.steer(text), text);
     else {
       // No run is in progress to wait for, so held messages go out with this one.
-      if (this.#running === undefined) this.#isHeld = false;
+      if (this.#running === undefined) this.#isQueueHeld = false;
       this.#setQueue([...this.#queue, { id: newId("message"), text }]);
       if (this.#running === undefined) this.#sendQueue();
     }
@@ -158,7 +158,7 @@ export class HostedAgent implements HostedSession {
   async stop(): Promise<void> {
     if (this.#running === undefined)
       throw conflict("No run is in progress.", ["messages", "fork"], "not_running");
-    this.#isHeld = true;
+    this.#isQueueHeld = true;
     this.#setQueue(this.#queue);
     this.#options.agent.stop("The run was stopped.");
   }
@@ -193,14 +193,14 @@ export class HostedAgent implements HostedSession {
   }
 
   answer(id: string, { choice, reason, rule, value }: QuestionAnswer): boolean {
-    const asked = this.#asked.get(id);
-    if (asked === undefined) return false;
-    if (!asked.question.choices.some((offered) => offered.choice === choice))
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return false;
+    if (!pending.question.choices.some((each) => each.choice === choice))
       throw badRequest(`${choice} is not offered. Choose once, no or stop.`);
     if (rule !== undefined || value !== undefined)
       throw badRequest("The question offers no rule and asks for no value: leave rule and value out.");
     this.#close(id);
-    asked.reply({
+    pending.reply({
       approved: choice === "once",
       ...defined({ reason }),
       ...(choice === "stop" ? { stop: true } : {}),
@@ -209,14 +209,14 @@ export class HostedAgent implements HostedSession {
   }
 
   async close(): Promise<void> {
-    this.#isHeld = true;
+    this.#isQueueHeld = true;
     this.#options.agent.stop("The server ends.");
     await this.#running;
   }
 
   #run(text: string | undefined): void {
     this.#running = this.#perform(text);
-    this.#changed();
+    this.#updateState();
   }
 
   async #perform(text: string | undefined): Promise<void> {
@@ -234,25 +234,25 @@ export class HostedAgent implements HostedSession {
       this.#tell({ type: "event", event: { type: "warning", message: String(error) } });
     }
     this.#running = undefined;
-    this.#keepUnheard();
-    if (!isContinuation) this.#isHeld ||= this.#queue.length > 0;
+    this.#requeueUnreceived();
+    if (!isContinuation) this.#isQueueHeld ||= this.#queue.length > 0;
     if (agent.pendingSteering.length > 0 && isContinuation) this.#run(undefined);
     else this.#sendQueue();
-    this.#changed();
+    this.#updateState();
   }
 
-  /** Puts accepted messages that reached no journal at the front of the queue, so that none is lost. */
-  #keepUnheard(): void {
+  /** Requeues accepted messages that reached no journal, so that none is lost. */
+  #requeueUnreceived(): void {
     const steering = new Set(this.#options.agent.pendingSteering.map(({ id }) => id));
-    const unheard = [...this.#sent].filter(([id]) => !steering.has(id));
-    if (unheard.length === 0) return;
-    for (const [id] of unheard) this.#sent.delete(id);
-    this.#isHeld = true;
-    this.#setQueue([...unheard.map(([, text]) => ({ id: newId("message"), text })), ...this.#queue]);
+    const unreceived = [...this.#sent].filter(([id]) => !steering.has(id));
+    if (unreceived.length === 0) return;
+    for (const [id] of unreceived) this.#sent.delete(id);
+    this.#isQueueHeld = true;
+    this.#setQueue([...unreceived.map(([, text]) => ({ id: newId("message"), text })), ...this.#queue]);
   }
 
   #sendQueue(): void {
-    if (this.#queue.length === 0 || this.#isHeld) return;
+    if (this.#queue.length === 0 || this.#isQueueHeld) return;
     const text = this.#queue.map((message) => message.text).join("\n\n");
     this.#setQueue([]);
     this.#run(text);
@@ -288,25 +288,25 @@ export class HostedAgent implements HostedSession {
         signal.removeEventListener("abort", onAbort);
         resolve(answer);
       };
-      this.#asked.set(question.id, { question, reply });
+      this.#pending.set(question.id, { question, reply });
       this.#tell({ type: "question", question });
-      this.#changed();
+      this.#updateState();
     });
   }
 
   #close(id: string): void {
-    if (!this.#asked.delete(id)) return;
+    if (!this.#pending.delete(id)) return;
     this.#tell({ type: "question_closed", id });
-    this.#changed();
+    this.#updateState();
   }
 
   #setQueue(queue: readonly WaitingMessage[]): void {
     this.#queue = queue;
-    this.#tell({ type: "queue", queue, held: this.#isHeld });
+    this.#tell({ type: "queue", queue, held: this.#isQueueHeld });
   }
 
-  #changed(): void {
-    const state = this.#running === undefined ? "idle" : this.#asked.size > 0 ? "waiting" : "running";
+  #updateState(): void {
+    const state = this.#running === undefined ? "idle" : this.#pending.size > 0 ? "waiting" : "running";
     if (state === this.#state) return;
     this.#state = state;
     this.#tell({ type: "state", state });
@@ -318,7 +318,7 @@ export class HostedAgent implements HostedSession {
 }
 
 const MAX_PASSAGES = 5;
-const HEARD: ReadonlySet<string> = new Set(["input", "steering"]);
+const RECEIVED_SOURCES: ReadonlySet<string> = new Set(["input", "steering"]);
 
 /** The events that tell a newly connected reader the current state. */
 export function currentEvents(
@@ -333,7 +333,7 @@ export function currentEvents(
   ];
 }
 
-function holds(text: string, wanted: string): boolean {
+function containsText(text: string, wanted: string): boolean {
   return text.toLowerCase().includes(wanted.toLowerCase());
 }
 
@@ -364,7 +364,7 @@ export class WatchedJournal implements LocalJournal {
 
   /** Creates it unless that has happened already. Rejects if that fails. */
   async keep(): Promise<void> {
-    this.#journal = await this.#kept();
+    this.#journal = await this.#created();
   }
 
   get file(): string | undefined {
@@ -376,7 +376,7 @@ export class WatchedJournal implements LocalJournal {
   }
 
   append(entry: NewEntry): JournalEntry | Promise<JournalEntry> {
-    const journal = this.#kept();
+    const journal = this.#created();
     const stored =
       journal instanceof Promise ? journal.then((kept) => kept.append(entry)) : journal.append(entry);
     if (stored instanceof Promise) return stored.then((each) => this.#tell(each));
@@ -387,7 +387,7 @@ export class WatchedJournal implements LocalJournal {
     await (await this.#journal)?.flush?.();
   }
 
-  #kept(): Journal | Promise<Journal> {
+  #created(): Journal | Promise<Journal> {
     return (this.#journal ??= this.#create());
   }
 

@@ -13,7 +13,7 @@ export class Presenter {
   readonly #known: Pick<Redaction, "text">;
 
   constructor(redaction: Redaction | undefined) {
-    this.#redaction = redaction && remembering(redaction);
+    this.#redaction = redaction && withCache(redaction);
     this.#known = { text: (text) => redaction?.known?.(text) ?? text };
   }
 
@@ -23,13 +23,13 @@ export class Presenter {
   }
 
   /**
-   * A question as a person may decide on it: invisible characters are shown, and only known secrets are
-   * removed. Values that serve as answers stay unchanged.
+   * A question for a person to decide: invisible characters are shown, and only known secrets removed. Values
+   * that serve as answers stay unchanged.
    */
   question<Q extends Question>(question: Q): Q {
     const { schema, options, ...rest } = redactJson(this.#known, question as unknown as Json) as unknown as Q;
-    const offered = options?.map(({ value, label }) => ({ value, label: withHiddenShown(label) }));
-    return { ...(visible(rest) as Q), ...defined({ schema, options: offered }) };
+    const labelled = options?.map(({ value, label }) => ({ value, label: withHiddenShown(label) }));
+    return { ...(revealHidden(rest) as Q), ...defined({ schema, options: labelled }) };
   }
 
   detail(detail: SessionDetail): SessionDetail {
@@ -45,23 +45,23 @@ export class Presenter {
     return { type: "passing", passing: this.value(passing) };
   }
 
-  /** Turns an answer given in the shown words back into the words of the question. */
+  /** Converts an answer given in the displayed text back to the original text of the question. */
   answerBehind(answer: QuestionAnswer, question: Question): QuestionAnswer {
     const { rule, value, ...rest } = answer;
-    const offered = question.choices.map((choice) => choice.rule).filter((each) => each !== undefined);
-    const own = offered.find((each) => visible(this.#known.text(each)) === rule) ?? rule;
-    return { ...rest, ...defined({ rule: own, value: value && this.#valueBehind(value, question) }) };
+    const rules = question.choices.map((choice) => choice.rule).filter((each) => each !== undefined);
+    const own = rules.find((each) => revealHidden(this.#known.text(each)) === rule) ?? rule;
+    return { ...rest, ...defined({ rule: own, value: value && this.#originalValue(value, question) }) };
   }
 
-  #valueBehind(value: Json, { schema, options }: Question): Json {
-    const behind = new Map<string, string>();
+  #originalValue(value: Json, { schema, options }: Question): Json {
+    const originals = new Map<string, string>();
     const text = (own: string): string => {
       const shown = this.#known.text(own);
-      behind.set(shown, own);
+      originals.set(shown, own);
       return shown;
     };
     redactJson({ text }, { schema, options });
-    return redactJson({ text: (shown) => behind.get(shown) ?? shown }, value);
+    return redactJson({ text: (shown) => originals.get(shown) ?? shown }, value);
   }
 }
 
@@ -70,7 +70,7 @@ const SHORT = 64;
 const MAX_KNOWN = 10_000;
 
 /** A redaction that checks each short text only once. */
-function remembering(redaction: Redaction): Redaction {
+function withCache(redaction: Redaction): Redaction {
   const known = new Map<string, string>();
   return {
     stream: () => redaction.stream(),
@@ -86,12 +86,12 @@ function remembering(redaction: Redaction): Redaction {
   };
 }
 
-function visible(value: unknown): unknown {
+function revealHidden(value: unknown): unknown {
   if (typeof value === "string") return withHiddenShown(value);
-  if (Array.isArray(value)) return value.map(visible);
+  if (Array.isArray(value)) return value.map(revealHidden);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, field]) => [withHiddenShown(name), visible(field)]),
+    Object.entries(value).map(([name, field]) => [withHiddenShown(name), revealHidden(field)]),
   );
 }
 
@@ -102,13 +102,13 @@ function visible(value: unknown): unknown {
 export class PieceRedaction {
   readonly #redaction: Redaction | undefined;
   /** By the source of the text: an answer and its parts, a call. */
-  readonly #texts = new Map<string, Map<number, TextInPieces>>();
+  readonly #texts = new Map<string, Map<number, ChunkedText>>();
 
   constructor(redaction: Redaction | undefined) {
     this.#redaction = redaction;
   }
 
-  /** The event as it may be shown; `undefined` if no part of it is certain yet. */
+  /** The redacted event; `undefined` while no part of it is certain. */
   event(event: AgentEvent, owner = ""): AgentEvent | undefined {
     if (this.#redaction === undefined) return event;
     if (ENDS_OF_ANSWERS.has(event.type)) this.#texts.delete(owner);
@@ -144,7 +144,7 @@ export class PieceRedaction {
     let texts = this.#texts.get(owner);
     if (texts === undefined) this.#texts.set(owner, (texts = new Map()));
     let text = texts.get(index);
-    if (text === undefined) texts.set(index, (text = new TextInPieces(this.#redaction as Redaction)));
+    if (text === undefined) texts.set(index, (text = new ChunkedText(this.#redaction as Redaction)));
     return text.push(piece);
   }
 }
@@ -159,7 +159,7 @@ const MAX_WORD = 8_000;
 /** Longer than any key in many lines. */
 const MAX_KEY = 64_000;
 
-class TextInPieces {
+class ChunkedText {
   readonly #redaction: Redaction;
   /** Words already passed on, which may affect the redaction of later ones. */
   #context = "";

@@ -65,32 +65,39 @@ export function refusalOf(error: unknown): Refusal {
   if (!isNanoAgentError(error))
     return new Refusal(500, "internal", "The server failed at this request.", { cause: error });
   const { code, message } = toNanoAgentError(error);
-  if (code === "journal") return ofJournal(error);
+  if (code === "journal") return journalRefusal(error);
   if (code === "missing_credentials" || code === "authentication")
     return new Refusal(409, code, message, { cause: error });
-  if (BY_THE_REQUEST.has(code)) return new Refusal(400, code, message, { cause: error });
+  if (REQUEST_ERROR_CODES.has(code)) return new Refusal(400, code, message, { cause: error });
   return new Refusal(500, code, message, { cause: error });
 }
 
 /** A session in use elsewhere can be copied; a disk error would hit a copy too. */
-function ofJournal(error: NanoAgentError): Refusal {
-  // A server always keeps its sessions.
+function journalRefusal(error: NanoAgentError): Refusal {
+  // A server has no --no-session.
   const detail = withoutUnkept(error.message);
-  const told = error.details["reason"];
-  if (told === SESSION_REASONS.unreadable) return new Refusal(500, "journal", detail, { cause: error });
+  const reported = error.details["reason"];
+  if (reported === SESSION_REASONS.unreadable) return new Refusal(500, "journal", detail, { cause: error });
   const reason = systemCodeBehind(error);
-  // A link is no more a session file than a pipe is.
+  // A link is not a session file.
   if (reason === undefined || reason === "ELOOP" || !/^E[A-Z0-9]+$/.test(reason)) {
-    const fits = told === SESSION_REASONS.inUse ? ["fork"] : [];
+    const fits = reported === SESSION_REASONS.inUse ? ["fork"] : [];
     return new Refusal(409, "journal", detail, { cause: error, fits });
   }
   if (reason === "ENOENT") return new Refusal(404, "not_found", detail, { cause: error });
-  return new Refusal(TAKES_NOTHING.has(reason) ? 507 : 500, "journal", detail, { cause: error });
+  return new Refusal(UNWRITABLE_CODES.has(reason) ? 507 : 500, "journal", detail, { cause: error });
 }
 
-const TAKES_NOTHING: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EACCES", "EPERM"]);
+const UNWRITABLE_CODES: ReadonlySet<string> = new Set([
+  "ENOSPC",
+  "EDQUOT",
+  "EFBIG",
+  "EROFS",
+  "EACCES",
+  "EPERM",
+]);
 
-const BY_THE_REQUEST: ReadonlySet<string> = new Set([
+const REQUEST_ERROR_CODES: ReadonlySet<string> = new Set([
   "invalid_argument",
   "invalid_config",
   "unknown_provider",

@@ -8,7 +8,7 @@ export interface GuardOptions {
   readonly clock?: Clock;
 }
 
-const FREE_TRIES = 20;
+const UNDELAYED_TRIES = 20;
 const DELAY_MS = 1_000;
 /** Milliseconds until a wrong token is forgotten, one after the other. */
 const FORGET_MS = 60_000;
@@ -24,7 +24,7 @@ export class RequestGuard {
   /** Time up to which wrong tokens have been forgotten. */
   #forgotten: number;
   #waiting = 0;
-  #line: Promise<unknown> = Promise.resolve();
+  #lastDelay: Promise<unknown> = Promise.resolve();
 
   constructor({ token, hosts = [], clock = systemClock }: GuardOptions) {
     this.#token = token;
@@ -40,15 +40,19 @@ export class RequestGuard {
   assertPlace(request: Request): void {
     const { headers } = request;
     const host = headers.get("host") ?? new URL(request.url).host;
-    const asked = URL.parse(`http://${host}/`);
-    if (asked === null || asked.host !== withoutDefaultPort(host) || !this.#isServed(asked.hostname))
+    const requested = URL.parse(`http://${host}/`);
+    if (
+      requested === null ||
+      requested.host !== withoutDefaultPort(host) ||
+      !this.#isServed(requested.hostname)
+    )
       throw new Refusal(
         403,
         "wrong_host",
         `This server is not ${JSON.stringify(host.slice(0, 200))}. Ask it by the address it printed.`,
       );
     const origin = headers.get("origin");
-    if (origin !== null && URL.parse(origin)?.host !== asked.host)
+    if (origin !== null && URL.parse(origin)?.host !== requested.host)
       throw new Refusal(403, "wrong_origin", "Pages of other origins may not ask this server.");
     const site = headers.get("sec-fetch-site");
     const isVisit = request.method === "GET" && headers.get("sec-fetch-mode") === "navigate";
@@ -62,7 +66,7 @@ export class RequestGuard {
     const [, bearer] = /^bearer +(\S+) *$/i.exec(headers.get("authorization") ?? "") ?? [];
     if (bearer !== undefined) return this.assertIsToken(bearer);
     const cookies = cookiesNamed(this.cookieName(request), headers.get("cookie") ?? "");
-    if (cookies.length === 0) throw missing();
+    if (cookies.length === 0) throw unauthorized();
     const wanted = await this.#cookieValue();
     for (const cookie of cookies) if (await isSame(cookie, wanted)) return;
     await this.#refuse();
@@ -101,17 +105,17 @@ export class RequestGuard {
   async #refuse(): Promise<never> {
     this.#forget();
     this.#wrong++;
-    if (this.#wrong > FREE_TRIES) {
+    if (this.#wrong > UNDELAYED_TRIES) {
       if (this.#waiting >= MAX_WAITING)
         throw new Refusal(429, "too_many_tries", "Too many wrong tokens. Wait a minute.", {
           headers: { "retry-after": "60" },
         });
       this.#waiting++;
-      this.#line = this.#line.then(() => this.#clock.sleep(DELAY_MS));
-      await this.#line;
+      this.#lastDelay = this.#lastDelay.then(() => this.#clock.sleep(DELAY_MS));
+      await this.#lastDelay;
       this.#waiting--;
     }
-    throw missing();
+    throw unauthorized();
   }
 
   #forget(): void {
@@ -123,7 +127,7 @@ export class RequestGuard {
   }
 }
 
-function missing(): Refusal {
+function unauthorized(): Refusal {
   return new Refusal(
     401,
     "unauthorized",

@@ -20,15 +20,7 @@ import type { Redaction } from "../core/base/text.ts";
 import { addUsage, messageText, NO_USAGE, type Usage } from "../core/message/message.ts";
 import { SessionTrace } from "../view/session-trace.ts";
 import { badRequest } from "./refusal.ts";
-import type {
-  ListedSession,
-  ServerStats,
-  SessionEnd,
-  SessionPage,
-  StatsBy,
-  StatsFilter,
-  StatsRow,
-} from "./server-api.ts";
+import type { ListedSession, ServerStats, SessionEnd, StatsBy, StatsFilter, StatsRow } from "./server-api.ts";
 import { isOfFile, shownPath } from "./session-changes.ts";
 
 /** The use of one model on one day. */
@@ -94,14 +86,14 @@ export class FactsFold {
   readonly #trace = new SessionTrace();
   #runKey: readonly [day: string, model: string] | undefined;
   readonly #redaction: Redaction | undefined;
-  readonly #isOfOther: (entry: JournalEntry) => boolean;
+  readonly #isCountedElsewhere: (entry: JournalEntry) => boolean;
   /** The current entry was copied from another session. */
   #isCopied = false;
 
   /** `isOfOther`: true for an entry of a copy that another session counts. */
-  constructor(redaction: Redaction | undefined, isOfOther: (entry: JournalEntry) => boolean) {
+  constructor(redaction: Redaction | undefined, isCountedElsewhere: (entry: JournalEntry) => boolean) {
     this.#redaction = redaction;
-    this.#isOfOther = isOfOther;
+    this.#isCountedElsewhere = isCountedElsewhere;
   }
 
   facts(cwd: string): SessionFacts {
@@ -126,7 +118,7 @@ export class FactsFold {
   apply(entry: JournalEntry): void {
     this.#createdAt ??= entry.time;
     this.#updatedAt = entry.time;
-    this.#isCopied = this.#isOfOther(entry);
+    this.#isCopied = this.#isCountedElsewhere(entry);
     this.#trace.apply(entry);
     if (isSpending(entry)) this.#spend(entry);
     if (entry.type === "tool_result") this.#countLines(entry);
@@ -135,10 +127,10 @@ export class FactsFold {
         const { path } = change;
         this.#files.set(`${entry.root}\0${path}`, [path, entry.root]);
       }
-    if (entry.scope === undefined) this.#ofConversation(entry);
+    if (entry.scope === undefined) this.#applyToConversation(entry);
   }
 
-  #ofConversation(entry: JournalEntry): void {
+  #applyToConversation(entry: JournalEntry): void {
     switch (entry.type) {
       case "run_start":
         this.#linesBefore.push(this.#lines);
@@ -165,7 +157,7 @@ export class FactsFold {
         this.#asked.set(entry.callId, entry.time);
         return;
       case "permission_decision":
-        this.#answered(entry);
+        this.#recordAnswer(entry);
         return;
       case "tool_intent":
       case "tool_result":
@@ -187,7 +179,7 @@ export class FactsFold {
     return isOfPerson ? titleOf(messageText(message), this.#redaction) : undefined;
   }
 
-  /** An undo of some files, or back into a run, affects an unknown number of lines: they stay. */
+  /** After an undo of some files, or into the middle of a run, the count of lines is unknown and stays. */
   #rollBack({ id, to, partial, redoes = "" }: RollbackEntry): void {
     this.#linesUndone.set(id, this.#lines);
     const isWhole = to !== undefined && to.turn <= 1 && partial !== true;
@@ -203,15 +195,15 @@ export class FactsFold {
     this.#asked.clear();
   }
 
-  #answered({ callId, time, by }: PermissionEntry): void {
-    const asked = this.#asked.get(callId);
-    if (asked === undefined || by !== "person") return;
-    this.#count(dayOf(time), this.#model ?? "", { asked: 1, askedMs: Math.max(0, time - asked) });
+  #recordAnswer({ callId, time, by }: PermissionEntry): void {
+    const askedAt = this.#asked.get(callId);
+    if (askedAt === undefined || by !== "person") return;
+    this.#count(dayOf(time), this.#model ?? "", { asked: 1, askedMs: Math.max(0, time - askedAt) });
   }
 
   #countLines({ metadata: { diff } = {}, time }: ToolResultEntry): void {
     if (typeof diff !== "string") return;
-    const count = (mark: RegExp): number => diff.match(mark)?.length ?? 0;
+    const count = (prefix: RegExp): number => diff.match(prefix)?.length ?? 0;
     const [added, removed] = [count(/^\+(?!\+\+ )/gm), count(/^-(?!-- )/gm)];
     this.#lines = { added: this.#lines.added + added, removed: this.#lines.removed + removed };
     this.#count(dayOf(time), this.#model ?? "", { added, removed });
@@ -219,8 +211,12 @@ export class FactsFold {
 
   #end({ stopReason, time, limit, detail, error }: RunEndEntry): void {
     this.#run = isWaiting(stopReason) ? "waiting" : "ended";
-    const said = detail ?? error?.message;
-    this.#endOfRun = { reason: stopReason, time, ...defined({ limit, detail: said && this.#shown(said) }) };
+    const reason = detail ?? error?.message;
+    this.#endOfRun = {
+      reason: stopReason,
+      time,
+      ...defined({ limit, detail: reason && this.#redacted(reason) }),
+    };
     if (stopReason !== "error") return;
     const [day, model] = this.#runKey ?? [dayOf(time), this.#model ?? ""];
     this.#count(day, model, { failures: 1 });
@@ -241,10 +237,10 @@ export class FactsFold {
     if (more.runs !== undefined) this.#runKey = [day, model];
     if (this.#isCopied) return;
     const key = `${day} ${model}`;
-    this.#use.set(key, { day, model, ...plus(this.#use.get(key) ?? NOTHING, more) });
+    this.#use.set(key, { day, model, ...addSums(this.#use.get(key) ?? NO_SUMS, more) });
   }
 
-  #shown(text: string): string | undefined {
+  #redacted(text: string): string | undefined {
     return titleOf(text, this.#redaction);
   }
 }
@@ -279,7 +275,7 @@ export function listedOf({
 
 type Sums = Omit<UseOfDay, "day" | "model">;
 
-const NOTHING: Sums = {
+const NO_SUMS: Sums = {
   runs: 0,
   turns: 0,
   failures: 0,
@@ -293,14 +289,14 @@ const NOTHING: Sums = {
   askedMs: 0,
 };
 
-function plus(left: Sums, { usage = NO_USAGE, ...counts }: Partial<Sums>): Sums {
+function addSums(left: Sums, { usage = NO_USAGE, ...counts }: Partial<Sums>): Sums {
   const sums: { [name: string]: number } = {};
   for (const [name, value] of Object.entries(counts)) sums[name] = left[name as keyof typeof counts] + value;
   return { ...left, ...sums, usage: addUsage(left.usage, usage) };
 }
 
 const MAX_TITLE = 200;
-/** Characters read for a title: text beyond the title may show that a secret begins within it. */
+/** Characters that are redacted for a title: a secret may begin in the title and end beyond it. */
 const MAX_READ = 100_000;
 
 function titleOf(text: string, redaction: Redaction | undefined): string | undefined {
@@ -342,7 +338,7 @@ export async function statsOver(
   const all = [...rows].map(([key, row]) => row.toRow(key, by === "day"));
   return {
     by,
-    rows: all.sort(by === "day" ? latestDayFirst : dearestFirst),
+    rows: all.sort(by === "day" ? latestDayFirst : costliestFirst),
     total: total.toRow("total", false),
   };
 }
@@ -357,7 +353,7 @@ function latestDayFirst(left: StatsRow, right: StatsRow): number {
   return left.key < right.key ? 1 : -1;
 }
 
-function dearestFirst(left: StatsRow, right: StatsRow): number {
+function costliestFirst(left: StatsRow, right: StatsRow): number {
   return (
     (right.cost ?? 0) - (left.cost ?? 0) ||
     right.inputTokens + right.outputTokens - left.inputTokens - left.outputTokens ||
@@ -367,12 +363,12 @@ function dearestFirst(left: StatsRow, right: StatsRow): number {
 
 class RowSum {
   sessions = 0;
-  #sums = NOTHING;
+  #sums = NO_SUMS;
   readonly #models = new Map<string, Sums>();
 
   add({ day: _day, model, ...more }: UseOfDay): void {
-    this.#sums = plus(this.#sums, more);
-    this.#models.set(model, plus(this.#models.get(model) ?? NOTHING, more));
+    this.#sums = addSums(this.#sums, more);
+    this.#models.set(model, addSums(this.#models.get(model) ?? NO_SUMS, more));
   }
 
   toRow(key: string, withModels: boolean): StatsRow {
@@ -405,37 +401,28 @@ function costOf({ cost, priced, unpriced }: Sums): number | null {
 }
 
 /** The position of a session in a list: newest first, by id if they are equally new. */
-type PlaceInList = Pick<ListedSession, "id" | "updatedAt">;
+type ListPosition = Pick<ListedSession, "id" | "updatedAt">;
 
-function newestFirst(left: PlaceInList, right: PlaceInList): number {
+function newestFirst(left: ListPosition, right: ListPosition): number {
   const byId = left.id < right.id ? 1 : -1;
   return right.updatedAt - left.updatedAt || (left.id === right.id ? 0 : byId);
 }
 
-/** A page of sessions after the position in `before`. Throws if no page can have returned it. */
-export function pageOf(
-  sessions: readonly ListedSession[],
-  { limit, before }: { readonly limit: number; readonly before: string | undefined },
-): SessionPage {
-  const { page, next } = cut(sessions, { limit, before });
-  return { sessions: page, ...(next === undefined ? {} : { next }) };
-}
-
-/** One page of a list, and the position of its end if more follows. */
-export function cut<T extends PlaceInList>(
+/** One page of a list after the position in `before`, and the position of its end if more follows. */
+export function cut<T extends ListPosition>(
   all: readonly T[],
   { limit, before }: { readonly limit: number; readonly before: string | undefined },
 ): { readonly page: readonly T[]; readonly next: string | undefined } {
   const sorted = [...all].sort(newestFirst);
-  const place = before === undefined ? undefined : placeOf(before);
-  const rest = place === undefined ? sorted : sorted.filter((each) => newestFirst(place, each) < 0);
+  const start = before === undefined ? undefined : parsePosition(before);
+  const rest = start === undefined ? sorted : sorted.filter((each) => newestFirst(start, each) < 0);
   const page = rest.slice(0, limit);
   const last = page.at(-1);
   const hasMore = last !== undefined && page.length < rest.length;
   return { page, next: hasMore ? `${last.updatedAt}_${last.id}` : undefined };
 }
 
-function placeOf(text: string): PlaceInList {
+function parsePosition(text: string): ListPosition {
   const [, updatedAt, id] = /^(-?\d{1,16}(?:\.\d{1,16})?)_([A-Za-z0-9_-]{1,128})$/.exec(text) ?? [];
   if (id === undefined) throw badRequest("before is not the next of a page.");
   return { updatedAt: Number(updatedAt), id };

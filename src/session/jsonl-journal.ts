@@ -12,7 +12,6 @@ import {
   type IndexedRecord,
   idOfPath,
   inspectSession,
-  lockPath,
   readEntries,
   readRecords,
   recordPath,
@@ -24,7 +23,7 @@ import { encodeRecord, type RewindEntry, type SessionEntry } from "./record.ts";
 import { type RepairReport, repairReport } from "./repair-report.ts";
 import { OR_UNKEPT, sessionError, systemReason } from "./session-error.ts";
 import { markUsed, openSessionFile } from "./session-file.ts";
-import { type SessionLock, takeLock } from "./session-lock.ts";
+import { lockPath, type SessionLock, takeLock } from "./session-lock.ts";
 
 /** Options for opening a journal. */
 export interface JsonlJournalOptions {
@@ -45,10 +44,10 @@ export interface NewSession extends JsonlJournalOptions {
   readonly importedFrom?: SessionEntry["importedFrom"];
 }
 
-const BEGINS: ReadonlySet<string> = new Set(["run_start", "run_resume"]);
+const RUN_STARTS: ReadonlySet<string> = new Set(["run_start", "run_resume"]);
 
-/** They acknowledge nothing, or {@link JsonlJournal.flush} awaits them: the next record syncs them. */
-const UNHURRIED: ReadonlySet<string> = new Set([
+/** Synced with the next other record, or by {@link JsonlJournal.flush}. */
+const SYNCED_LATER: ReadonlySet<string> = new Set([
   "assistant_message",
   "run_start",
   "run_resume",
@@ -76,7 +75,7 @@ export class JsonlJournal implements LocalJournal {
   #header: SessionEntry | undefined;
   #newest: string | null;
   /** The file's initial records, until more are written. */
-  #found: FoundRecords | undefined;
+  #scanned: FoundRecords | undefined;
   /** Number of records in the file, and of those known to be on the disk. */
   #written: number;
   #stored: number;
@@ -84,9 +83,9 @@ export class JsonlJournal implements LocalJournal {
   #newEntriesIn: readonly string[];
   /** File size after our last write; undefined before the first. */
   #size: number | undefined;
-  #next: Promise<void> | undefined;
-  #begin: () => void = () => undefined;
-  #running: Promise<void> = Promise.resolve();
+  #nextSync: Promise<void> | undefined;
+  #startNow: () => void = () => undefined;
+  #lastSync: Promise<void> = Promise.resolve();
   #isSynced = true;
   #cause: Error | undefined;
   #isOpen = true;
@@ -99,7 +98,7 @@ export class JsonlJournal implements LocalJournal {
     this.#lock = opened.lock;
     this.#calls = options.calls ?? SYSTEM_CALLS;
     this.#now = options.now ?? Date.now;
-    this.#found = opened.found;
+    this.#scanned = opened.found;
     const { records = [] } = opened.found?.scan ?? {};
     this.#newest = records.at(-1)?.id ?? null;
     this.#written = records.length;
@@ -114,7 +113,7 @@ export class JsonlJournal implements LocalJournal {
       const { sessionId, newEntriesIn = [] } = session;
       const descriptor = openSessionFile(path, "create");
       const journal = new JsonlJournal(
-        { path, descriptor, lock, sessionId, ...NOTHING, newEntriesIn: [dirname(path), ...newEntriesIn] },
+        { path, descriptor, lock, sessionId, ...NO_REPAIRS, newEntriesIn: [dirname(path), ...newEntriesIn] },
         session,
       );
       await journal.#start(session);
@@ -154,7 +153,7 @@ export class JsonlJournal implements LocalJournal {
     return this.#stored;
   }
 
-  /** The entries of the conversation, preceded by the cost of those that a rewind set aside. */
+  /** The entries of the conversation, preceded by the cost of those that a rewind discarded. */
   *entries(): Iterable<JournalEntry> {
     // An unused session no longer has a file once it is closed.
     if (this.#written === 0) return;
@@ -187,33 +186,33 @@ export class JsonlJournal implements LocalJournal {
     }
     const base = { id: this.#ids("entry"), parent: this.#newest, time: this.#now() };
     const stored = this.#write({ ...base, ...entry });
-    if (BEGINS.has(entry.type)) markUsed(dirname(this.path), this.sessionId);
-    return UNHURRIED.has(entry.type) ? stored : this.#sync().then(() => stored);
+    if (RUN_STARTS.has(entry.type)) markUsed(dirname(this.path), this.sessionId);
+    return SYNCED_LATER.has(entry.type) ? stored : this.#sync().then(() => stored);
   }
 
-  /** Like a sync without urgency: records written until it starts need no sync of their own. */
+  /** Syncs a turn of the event loop later, so that records written until then share the sync. */
   flush(): Promise<void> {
-    if (this.#isSynced) return this.#running.then(() => this.#assertUsable());
-    if (this.#next === undefined) {
+    if (this.#isSynced) return this.#lastSync.then(() => this.#assertUsable());
+    if (this.#nextSync === undefined) {
       const idle = new Promise<void>((resolve) => {
-        this.#begin = resolve;
+        this.#startNow = resolve;
         setImmediate(resolve);
       });
-      this.#next = this.#startSync(Promise.all([this.#running, idle]));
+      this.#nextSync = this.#startSync(Promise.all([this.#lastSync, idle]));
     }
-    return this.#next;
+    return this.#nextSync;
   }
 
   /**
-   * Goes back: the next entry follows the record with this id, and later ones are set aside. Adds a record
-   * and removes none. Resolves when it is on the disk. Throws `invalid_argument` if the id is not on the path
-   * from the first record to the newest.
+   * Continues from the record with this id: later ones leave the conversation. Adds a record and removes
+   * none. Resolves when it is on the disk. Throws `invalid_argument` if the id is not on the path from the
+   * first record to the newest.
    */
   async rewind(id: string): Promise<void> {
     const descriptor = openSessionFile(this.path, "read");
     try {
       const { path } = this.#recordsIn(descriptor);
-      if (!path.some((record) => record.id === id)) throw notInSession(id, this.path);
+      if (!path.some((record) => record.id === id)) throw unknownRecord(id, this.path);
     } finally {
       closeSync(descriptor);
     }
@@ -227,7 +226,7 @@ export class JsonlJournal implements LocalJournal {
     if (!this.#isOpen) return;
     try {
       if (!this.#isSynced && this.#cause === undefined) await this.#sync();
-      await this.#running;
+      await this.#lastSync;
     } finally {
       this.#end();
     }
@@ -265,7 +264,7 @@ export class JsonlJournal implements LocalJournal {
     const descriptor = openSessionFile(copyOf, "read");
     try {
       const { path: records, header } = inspectSession(descriptor, copyOf);
-      const path = upTo(records, copyUpTo, copyOf);
+      const path = pathUpTo(records, copyUpTo, copyOf);
       const origin = header?.sessionId ?? idOfPath(copyOf);
       this.#write({
         ...base,
@@ -285,14 +284,14 @@ export class JsonlJournal implements LocalJournal {
   }
 
   #recordsIn(descriptor: number): FoundRecords {
-    if (this.#found !== undefined) return this.#found;
+    if (this.#scanned !== undefined) return this.#scanned;
     const scan = scanJournal(descriptor);
     return { scan, path: recordPath(scan) };
   }
 
   #write<E extends EntryBase & { readonly type: string }>(entry: E): E {
     const encoded = encodeRecord(entry);
-    this.#found = undefined;
+    this.#scanned = undefined;
     this.#assertUsable();
     this.#isSynced = false;
     try {
@@ -318,7 +317,7 @@ export class JsonlJournal implements LocalJournal {
   /** Throws if a write would be lost: the file is gone, or another process has taken it over. */
   #needsNewline(): boolean {
     const { nlink, size } = fstatSync(this.#descriptor);
-    if (nlink === 0) throw new RemovedFile("the file was removed while it was in use");
+    if (nlink === 0) throw new FileRemovedError("the file was removed while it was in use");
     if (size === this.#size) return false;
     if (!this.#lock.isHeld()) throw sessionError("Another process took the session over.");
     this.#size = size;
@@ -327,14 +326,14 @@ export class JsonlJournal implements LocalJournal {
 
   /** Resolves when everything written so far is on the disk. Requests made meanwhile share one sync. */
   #sync(): Promise<void> {
-    this.#begin();
-    this.#next ??= this.#startSync(this.#running);
-    return this.#next;
+    this.#startNow();
+    this.#nextSync ??= this.#startSync(this.#lastSync);
+    return this.#nextSync;
   }
 
   #startSync(ready: Promise<unknown>): Promise<void> {
     const sync = ready.then(async () => {
-      this.#next = undefined;
+      this.#nextSync = undefined;
       this.#assertUsable();
       this.#isSynced = true;
       const written = this.#written;
@@ -348,7 +347,7 @@ export class JsonlJournal implements LocalJournal {
       this.#stored = Math.max(this.#stored, written);
     });
     // The caller gets any failure; the chain only keeps the order.
-    this.#running = sync.catch(() => undefined);
+    this.#lastSync = sync.catch(() => undefined);
     return sync;
   }
 
@@ -364,7 +363,7 @@ export class JsonlJournal implements LocalJournal {
   }
 
   #failure(cause: unknown): Error {
-    const isRemoved = cause instanceof RemovedFile;
+    const isRemoved = cause instanceof FileRemovedError;
     if (isRemoved) this.#stored = 0;
     const kept =
       this.#stored === 0
@@ -377,18 +376,18 @@ export class JsonlJournal implements LocalJournal {
   }
 }
 
-function upTo(
+function pathUpTo(
   path: readonly IndexedRecord[],
   id: string | undefined,
   file: string,
 ): readonly IndexedRecord[] {
   if (id === undefined) return path;
   const at = path.findIndex((record) => record.id === id);
-  if (at === -1) throw notInSession(id, file);
+  if (at === -1) throw unknownRecord(id, file);
   return path.slice(0, at + 1);
 }
 
-function notInSession(id: string, file: string): NanoAgentError {
+function unknownRecord(id: string, file: string): NanoAgentError {
   return misuse(
     `The record ${id} is not part of the conversation in ${file}. Take the id of one of its entries.`,
   );
@@ -404,15 +403,15 @@ interface OpenedFile {
   readonly newEntriesIn?: readonly string[];
 }
 
-const NOTHING = { repairs: { damaged: [], droppedResults: [], interrupted: [] } } as const;
+const NO_REPAIRS = { repairs: { damaged: [], droppedResults: [], interrupted: [] } } as const;
 
 export interface AppendCalls {
   readonly write: (descriptor: number, bytes: Uint8Array) => number;
   readonly sync: (descriptor: number) => Promise<void>;
 }
 
-/** The file no longer has a name: everything written to it is lost. */
-class RemovedFile extends Error {}
+/** The file was removed: everything written to it is lost. */
+class FileRemovedError extends Error {}
 
 export const SYSTEM_CALLS: AppendCalls = {
   write: (descriptor, bytes) => writeSync(descriptor, bytes),
@@ -442,7 +441,7 @@ function syncFolder(path: string): Promise<void> {
   });
 }
 
-/** The journal of a session that is not kept on disk; it can be rewound like one that is. */
+/** The journal of a session in memory; it can be rewound like one on disk. */
 export class UnkeptJournal implements LocalJournal {
   readonly sessionId: string;
   readonly #ids = createIds();
@@ -467,8 +466,8 @@ export class UnkeptJournal implements LocalJournal {
   }
 
   /**
-   * Goes back: the next entry follows the one with this id, or is the first (`null`); later ones are set
-   * aside, except for their cost. Throws `invalid_argument` for an unknown id.
+   * Continues from the entry with this id, or from the start (`null`); of later ones only their cost stays.
+   * Throws `invalid_argument` for an unknown id.
    */
   rewind(id: string | null): void {
     const at = id === null ? -1 : this.#entries.findIndex((entry) => entry.id === id);

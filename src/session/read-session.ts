@@ -23,11 +23,11 @@ export interface SessionContent {
   /** The first record; undefined if it is damaged. */
   readonly header: SessionEntry | undefined;
   readonly damaged: readonly DamagedLine[];
-  /** Intact records of the file, including those that a rewind set aside. */
+  /** Intact records of the file, including those that a rewind discarded. */
   readonly records: number;
   /** Entries from the first to the newest. */
   readonly entries: readonly JournalEntry[];
-  /** The spending on records that a rewind set aside. */
+  /** The spending on records that a rewind discarded. */
   readonly setAside: readonly ModelUsageEntry[];
   /** Records among them that this version does not know, by type. */
   readonly otherTypes: { readonly [type: string]: number };
@@ -62,12 +62,10 @@ export function readSession(path: string): SessionContent {
 const TITLE_BYTES = 256 * 1024;
 
 export interface SessionSummary {
-  /** The working folder; undefined if the first record is damaged. */
-  readonly cwd: string | undefined;
+  /** The first record; undefined if it is damaged. */
+  readonly header: SessionEntry | undefined;
   /** The first text a person wrote; undefined if there is none near the beginning. */
   readonly title: string | undefined;
-  /** When it was copied from another session: anything older was taken over. */
-  readonly copiedAt?: number;
 }
 
 /** The facts near the beginning of a session file. Empty for an unreadable one. */
@@ -77,7 +75,7 @@ export function summarizeSession(path: string): SessionSummary {
     descriptor = openSessionFile(path, "read");
   } catch {
     // A list shows existing files; the caller that opens the file gets the error.
-    return { cwd: undefined, title: undefined };
+    return { header: undefined, title: undefined };
   }
   try {
     return summaryIn(readLines(descriptor));
@@ -91,19 +89,17 @@ export function sessionTitle(path: string): string | undefined {
 }
 
 function summaryIn(lines: Iterable<Line>): SessionSummary {
-  let cwd: string | undefined;
-  let copied: Pick<SessionSummary, "copiedAt"> = {};
+  let header: SessionEntry | undefined;
   for (const { bytes, offset } of lines) {
     if (offset > TITLE_BYTES) break;
     const record = parseRecord(Buffer.from(bytes).toString("utf8"));
     if (record === undefined || !isStoredEntry(record)) continue;
-    if (record.type === "session") cwd = record.cwd;
-    if (record.type === "session" && record.forkedFrom !== undefined) copied = { copiedAt: record.time };
+    if (record.type === "session") header = record;
     if (record.type !== "user_message" || record.source === "memory") continue;
     const title = messageText(record.message).trim();
-    if (title !== "") return { cwd, title, ...copied };
+    if (title !== "") return { header, title };
   }
-  return { cwd, title: undefined, ...copied };
+  return { header, title: undefined };
 }
 
 /**
@@ -182,7 +178,7 @@ export function* readLines(descriptor: number, from = 0): Generator<Line, void, 
   }
 }
 
-/** A line that cannot be used as it is, or a gap before it. */
+/** A damaged line, or a missing line before it. */
 export interface DamagedLine {
   /** From 1. */
   readonly line: number;
@@ -237,13 +233,15 @@ export function scanJournal(descriptor: number): JournalScan {
   }
   return {
     records,
-    damaged: [...damaged, ...gaps(records, damaged, lineOfId)].sort((left, right) => left.line - right.line),
+    damaged: [...damaged, ...missingParents(records, damaged, lineOfId)].sort(
+      (left, right) => left.line - right.line,
+    ),
     ghosts,
   };
 }
 
 /** Records whose parent is missing without a trace: a line before them was removed. */
-function gaps(
+function missingParents(
   records: readonly IndexedRecord[],
   damaged: readonly DamagedLine[],
   lineOfId: ReadonlyMap<string, number>,
@@ -261,7 +259,7 @@ function gaps(
 
 /**
  * The records of the conversation, from the first to the newest. The newest is the last in the file; its
- * ancestors follow the `parent` fields, which is how a rewind sets aside later records. If a parent is
+ * ancestors follow the `parent` fields, which is how a rewind discards later records. If a parent is
  * missing or damaged, the preceding record in the file replaces it, so that nothing intact is lost with it.
  */
 export function recordPath({
@@ -291,19 +289,15 @@ function positionBefore(
   ghosts: ReadonlyMap<string, string | null>,
 ): number {
   let id = parent;
-  // Ghosts could refer to each other in a circle; each may be passed once.
+  // Damaged records could refer to each other in a loop; each may be passed once.
   for (let steps = ghosts.size; id !== null; steps--) {
     const position = positions.get(id);
     if (position !== undefined && position < at) return position;
-    const behind = steps > 0 ? ghosts.get(id) : undefined;
-    if (behind === undefined) return at - 1;
-    id = behind;
+    const ancestor = steps > 0 ? ghosts.get(id) : undefined;
+    if (ancestor === undefined) return at - 1;
+    id = ancestor;
   }
   return -1;
-}
-
-export function lockPath(path: string): string {
-  return path.replace(/(\.jsonl)?$/, ".lock");
 }
 
 /** The records of a file, and those that belong to its conversation. */
@@ -340,7 +334,7 @@ export function idOfPath(path: string): string {
 
 type AnyRecord = { readonly id: string; readonly type: string; readonly [field: string]: unknown };
 
-const PIECE_BYTES = 256 * 1024;
+const READ_BYTES = 256 * 1024;
 
 /** Reads records from an open file in chunks, without holding all of them in memory. */
 export function* readRecords(
@@ -352,7 +346,7 @@ export function* readRecords(
   let from = 0;
   for (const { offset, length } of records) {
     if (offset < from || offset + length > from + piece.length) {
-      piece = readPiece(descriptor, offset, Math.max(length, Math.min(PIECE_BYTES, size - offset)));
+      piece = readPiece(descriptor, offset, Math.max(length, Math.min(READ_BYTES, size - offset)));
       from = offset;
     }
     if (offset + length > from + piece.length) return;
@@ -397,16 +391,16 @@ export function parseRecord(text: string): AnyRecord | undefined {
 /** True if a record has a known type and the fields that its readers rely on. */
 function isStoredEntry(record: AnyRecord): record is StoredEntry & AnyRecord {
   const fields = FIELDS.get(record.type);
-  return fields !== undefined && fields.every(([name, holds]) => holds(record[name]));
+  return fields !== undefined && fields.every(([name, isValid]) => isValid(record[name]));
 }
 
 type ValueCheck = (value: unknown) => boolean;
 
 const isText: ValueCheck = (value) => typeof value === "string";
 const isList =
-  (holds: ValueCheck): ValueCheck =>
+  (isValid: ValueCheck): ValueCheck =>
   (value) =>
-    Array.isArray(value) && value.every(holds);
+    Array.isArray(value) && value.every(isValid);
 const isMessage: ValueCheck = (value) => isRecord(value) && areBlocks(value["content"]);
 const areBlocks = isList((block) => isRecord(block) && isText(block["type"]));
 const areChanges = isList((change) => isRecord(change) && isText(change["path"]));
@@ -426,7 +420,7 @@ const FIELDS: ReadonlyMap<string, readonly (readonly [string, ValueCheck])[]> = 
     assistant_message: { message: isMessage, usage: isRecord },
     tool_intent: OF_CALL,
     permission_decision: OF_CALL,
-    // A schema may turn the arguments into anything, but nobody can be asked about nothing.
+    // A schema may turn the arguments into anything, but a question needs something to show.
     approval_request: { ...OF_CALL, name: isText, input: (value) => value !== undefined && value !== null },
     tool_result: { result: (value) => isRecord(value) && isText(value["tool_use_id"]) },
     checkpoint: OF_FILES,
@@ -446,11 +440,11 @@ const FIELDS: ReadonlyMap<string, readonly (readonly [string, ValueCheck])[]> = 
   ),
 );
 
-const SET_ASIDE = "set aside";
+const DISCARDED = "set aside";
 
 /**
- * The cost of the records that a rewind set aside: money and tokens stay spent, whatever happened to the
- * answers. `path` is the current conversation. The entries carry a scope, so that they only count for limits.
+ * The cost of the records that a rewind discarded: money and tokens stay spent. `path` is the current
+ * conversation. The entries carry a scope, so that they only count for limits.
  */
 export function* setAsideSpending(
   descriptor: number,
@@ -459,7 +453,7 @@ export function* setAsideSpending(
 ): Generator<ModelUsageEntry, void, undefined> {
   if (path.length === records.length) return;
   const kept = new Set(path.map(({ id }) => id));
-  const left = records.filter(({ id, type }) => SPENDING.has(type) && !kept.has(id));
+  const left = records.filter(({ id, type }) => SPENDING_TYPES.has(type) && !kept.has(id));
   for (const entry of readEntries(descriptor, left)) {
     const spending = spendingSetAside(entry);
     if (spending !== undefined) yield spending;
@@ -474,8 +468,8 @@ export function spendingSetAside(entry: JournalEntry): ModelUsageEntry | undefin
     parent,
     time,
     type: "model_usage",
-    purpose: SET_ASIDE,
-    scope: SET_ASIDE,
+    purpose: DISCARDED,
+    scope: DISCARDED,
     model,
     usage,
     ...defined({ costUsd }),
@@ -483,7 +477,7 @@ export function spendingSetAside(entry: JournalEntry): ModelUsageEntry | undefin
   };
 }
 
-const SPENDING: ReadonlySet<string> = new Set(["assistant_message", "model_usage"]);
+const SPENDING_TYPES: ReadonlySet<string> = new Set(["assistant_message", "model_usage"]);
 
 /** The findings of a session file check. */
 export interface SessionCheck {

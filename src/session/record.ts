@@ -9,7 +9,7 @@ type Checksum = (bytes: Uint8Array) => string;
 export const checksum: Checksum = (bytes) => {
   let crc = -1;
   for (let at = 0; at < bytes.length; at++) crc = (TABLE[(crc ^ (bytes[at] ?? 0)) & 0xff] ?? 0) ^ (crc >>> 8);
-  return digits(~crc >>> 0);
+  return toHex(~crc >>> 0);
 };
 
 /** Number of bytes from which loading Node's own pays off. */
@@ -18,10 +18,10 @@ const MANY_BYTES = 1024 * 1024;
 export function checksumFor(size: number): Checksum {
   if (size < MANY_BYTES) return checksum;
   const { crc32 } = process.getBuiltinModule("node:zlib");
-  return (bytes) => digits(crc32(bytes));
+  return (bytes) => toHex(crc32(bytes));
 }
 
-function digits(crc: number): string {
+function toHex(crc: number): string {
   return crc.toString(16).padStart(8, "0");
 }
 
@@ -50,10 +50,10 @@ export interface SessionEntry extends EntryBase {
   readonly importedFrom?: { readonly program: string; readonly sessionId?: string; readonly cwd?: string };
 }
 
-/** The conversation continues from an older record, its parent; later ones are kept but set aside. */
+/** The conversation continues from an older record, its parent. Later ones only stay in the file. */
 export interface RewindEntry extends EntryBase {
   readonly type: "rewind";
-  /** The newest record until then. */
+  /** The newest record before the rewind. */
   readonly from: string | null;
 }
 
@@ -61,7 +61,7 @@ export type StoredEntry = JournalEntry | SessionEntry | RewindEntry;
 
 interface EncodedRecord<E extends EntryBase> {
   readonly bytes: Uint8Array;
-  /** The entry as a reader of the line gets it, with characters replaced that JSON or UTF-8 cannot hold. */
+  /** The entry as a reader gets it: values that JSON or UTF-8 cannot hold are replaced. */
   readonly entry: E;
 }
 
@@ -103,7 +103,7 @@ export function storableJson(value: object): string {
 }
 
 function carefulJson(value: object): string {
-  return JSON.stringify(plain(value, []));
+  return JSON.stringify(toPlainJson(value, []));
 }
 
 function toLine(text: string, type: string): Uint8Array {
@@ -122,7 +122,7 @@ function toLine(text: string, type: string): Uint8Array {
  * cycle, a throwing getter or `toJSON` and anything deeper than {@link MAX_JSON_DEPTH} become text in
  * brackets. `above` holds the enclosing objects. Never throws.
  */
-function plain(value: unknown, above: readonly object[]): unknown {
+function toPlainJson(value: unknown, above: readonly object[]): unknown {
   if (typeof value === "string") return value.toWellFormed();
   if (typeof value === "bigint") return `${value}`;
   if (typeof value !== "object" || value === null) return value;
@@ -130,10 +130,10 @@ function plain(value: unknown, above: readonly object[]): unknown {
   if (above.length >= MAX_JSON_DEPTH) return "[nested too deep]";
   const around = [...above, value];
   try {
-    if ("toJSON" in value && typeof value.toJSON === "function") return plain(value.toJSON(), around);
-    if (Array.isArray(value)) return value.map((item: unknown) => plain(item, around));
+    if ("toJSON" in value && typeof value.toJSON === "function") return toPlainJson(value.toJSON(), around);
+    if (Array.isArray(value)) return value.map((item: unknown) => toPlainJson(item, around));
     return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [key.toWellFormed(), plain(item, around)]),
+      Object.entries(value).map(([key, item]) => [key.toWellFormed(), toPlainJson(item, around)]),
     );
   } catch (error) {
     return `[not serialisable: ${errorMessage(error).toWellFormed()}]`;
@@ -150,7 +150,7 @@ export interface RecordPlace extends EntryBase {
 interface DecodedLine {
   /** Intact records with a valid checksum; more than one if a newline was lost. */
   readonly records: readonly RecordPlace[];
-  /** The fault of the line, in a few words; absent if there is none. */
+  /** The damage of the line, in a few words. */
   readonly damage?: string;
   /** Set if the line claims a newer version, which is checked first. */
   readonly newerVersion?: number;
@@ -163,7 +163,7 @@ interface DecodedLine {
  * with a valid checksum is used: two merged ones, or one after a torn one.
  */
 export function decodeLine(line: Uint8Array, sumOf: Checksum = checksum): DecodedLine {
-  const bytes = withoutReturn(line);
+  const bytes = withoutCarriageReturn(line);
   if (isBlank(bytes)) return { records: [] };
   const version = versionOf(bytes);
   if (typeof version === "number" && version > RECORD_VERSION) return { records: [], newerVersion: version };
@@ -175,7 +175,7 @@ export function decodeLine(line: Uint8Array, sumOf: Checksum = checksum): Decode
 const RETURN = 13;
 
 /** Converted line endings do not damage a record. */
-function withoutReturn(line: Uint8Array): Uint8Array {
+function withoutCarriageReturn(line: Uint8Array): Uint8Array {
   return line.at(-1) === RETURN ? line.subarray(0, -1) : line;
 }
 
@@ -187,11 +187,11 @@ function isBlank(bytes: Uint8Array): boolean {
 function versionOf(bytes: Uint8Array): unknown {
   const head = /^\{"v":(\d{1,9})[,}]/.exec(latin1(bytes, 0, 16));
   if (head !== null) return Number(head[1]);
-  const value = parsed(bytes);
+  const value = parseJson(bytes);
   return isRecord(value) ? value["v"] : undefined;
 }
 
-function parsed(bytes: Uint8Array): unknown {
+function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8"));
   } catch {
@@ -206,7 +206,7 @@ function recordAt(bytes: Uint8Array, start: number, end: number, sumOf: Checksum
   if (bodyEnd <= start) return undefined;
   const sum = /^,"sum":"([0-9a-f]{8})"\}$/.exec(latin1(bytes, bodyEnd, end))?.[1];
   if (sum === undefined || sum !== sumOf(bytes.subarray(start, bodyEnd))) return undefined;
-  const head = headOf(bytes, start) ?? fieldsOf(parsed(bytes.subarray(start, end)));
+  const head = headOf(bytes, start) ?? fieldsOf(parseJson(bytes.subarray(start, end)));
   return head === undefined ? undefined : { ...head, start, end };
 }
 
@@ -247,9 +247,9 @@ const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 
 function salvage(bytes: Uint8Array, version: unknown, sumOf: Checksum): DecodedLine {
   const text = latin1(bytes, 0, bytes.length);
-  const newer = newerBehind(text);
+  const newer = newerVersionIn(text);
   if (newer !== undefined) return { records: [], newerVersion: newer };
-  const records = recordsWithin(bytes, text, sumOf);
+  const records = recordsIn(bytes, text, sumOf);
   const ids = IDS.exec(text.slice(0, HEAD_BYTES));
   const [, id] = ids ?? [];
   const isLost = id !== undefined && records.every((record) => record.id !== id);
@@ -261,13 +261,13 @@ function salvage(bytes: Uint8Array, version: unknown, sumOf: Checksum): DecodedL
 }
 
 /** Quotes in a string are escaped, so JSON never contains `"}{"`: it is the seam of two merged records. */
-function newerBehind(text: string): number | undefined {
-  for (const [, digits] of text.matchAll(/"\}\{"v":(\d{1,9})[,}]/g))
-    if (Number(digits) > RECORD_VERSION) return Number(digits);
+function newerVersionIn(text: string): number | undefined {
+  for (const [, toHex] of text.matchAll(/"\}\{"v":(\d{1,9})[,}]/g))
+    if (Number(toHex) > RECORD_VERSION) return Number(toHex);
   return undefined;
 }
 
-function recordsWithin(bytes: Uint8Array, text: string, sumOf: Checksum): RecordPlace[] {
+function recordsIn(bytes: Uint8Array, text: string, sumOf: Checksum): RecordPlace[] {
   const ends = [...text.matchAll(/,"sum":"[0-9a-f]{8}"\}/g)].map((match) => match.index + SUM_BYTES);
   const records: RecordPlace[] = [];
   let tries = 0;

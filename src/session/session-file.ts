@@ -32,7 +32,7 @@ export function assertSessionId(text: string, what: string): void {
   );
 }
 
-/** How a session file is opened: to read it, to go on with it, or as a new one that must not be there yet. */
+/** `create`: the file must not exist yet. */
 type OpenMode = "read" | "append" | "create";
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
@@ -43,7 +43,7 @@ const FLAGS: { readonly [mode in OpenMode]: number } = {
   create: O_RDWR | O_APPEND | O_CREAT | O_EXCL,
 };
 
-/** Opens a session file, mode 0600. Throws `journal` for links, second names and what is no file. */
+/** Opens a session file, mode 0600. Throws `journal` for links, hard links and anything but a file. */
 export function openSessionFile(path: string, mode: OpenMode): number {
   let descriptor: number;
   try {
@@ -68,8 +68,8 @@ export function openSessionFile(path: string, mode: OpenMode): number {
 }
 
 /**
- * Opens a file that a person has named, to read it, wherever links lead. Throws `invalid_argument` for what
- * is no file, cannot be read, or has more than `maxBytes`.
+ * Opens a file named by a person for reading, following links. Throws `invalid_argument` for anything but a
+ * readable file of at most `maxBytes`.
  */
 export function openNamedFile(path: string, maxBytes: number = Number.POSITIVE_INFINITY): number {
   const unusable = (why: string, cause?: unknown): NanoAgentError =>
@@ -108,9 +108,8 @@ function advice(error: unknown, mode: OpenMode): string {
 }
 
 /**
- * Makes the folder of a session file and the one around it, mode 0700, where they are missing. Resolves to
- * the folders that got a new entry by that. Throws `journal` for a link in their place and for what the file
- * system refuses.
+ * Creates the folder of a session file and its parent, mode 0700. Returns the folders that got a new entry.
+ * Throws `journal` for links, and errors of the file system.
  */
 export function makeSessionFolder(folder: string): readonly string[] {
   const root = dirname(folder);
@@ -134,9 +133,9 @@ function makePrivate(path: string): boolean {
   return isNew;
 }
 
-/** True when there is a folder; throws `journal` for anything else in its place, and where that is hidden. */
+/** True if the folder exists. Throws `journal` for anything else at the path, and if it cannot be read. */
 export function isFolder(path: string): boolean {
-  const stats = looked(path, () => lstatSync(path, { throwIfNoEntry: false }));
+  const stats = withFolderErrors(path, () => lstatSync(path, { throwIfNoEntry: false }));
   if (stats === undefined) return false;
   const details = { reason: SESSION_REASONS.unreadable };
   if (stats.isSymbolicLink())
@@ -150,13 +149,13 @@ export function isFolder(path: string): boolean {
 }
 
 export function namesIn(path: string, which: "all" | "folders" = "all"): readonly string[] {
-  const entries = looked(path, () => readdirSync(path, { withFileTypes: true }));
+  const entries = withFolderErrors(path, () => readdirSync(path, { withFileTypes: true }));
   return entries.filter((entry) => which === "all" || entry.isDirectory()).map(({ name }) => name);
 }
 
-function looked<T>(path: string, look: () => T): T {
+function withFolderErrors<T>(path: string, read: () => T): T {
   try {
-    return look();
+    return read();
   } catch (error) {
     throw sessionError(
       `The session folder ${path} cannot be read: ${systemReason(error)}. Put that right${OR_UNKEPT}.`,
@@ -165,32 +164,31 @@ function looked<T>(path: string, look: () => T): T {
   }
 }
 
-/** Names the session of a folder that was used last, even if a clock was set back since. */
-const MARK = "newest";
+/** File with the id of the session used last, which holds even after a clock was set back. */
+const POINTER = "newest";
 
-/** Marks a session as the one used last in its folder. */
 export function markNewest(folder: string, sessionId: string): void {
   try {
-    replaceFile(join(folder, MARK), `${sessionId}\n`);
+    replaceFile(join(folder, POINTER), `${sessionId}\n`);
   } catch (error) {
-    // The mark only decides between sessions whose times mislead: what matters is refused elsewhere.
+    // It only matters if times mislead; a folder that cannot be written is refused elsewhere.
     if (systemCode(error) === undefined) throw error;
   }
 }
 
-/** Marks a session again in which a run begins, if another one was opened since. */
+/** Points to a session again when a run begins in it, if another one was opened since. */
 export function markUsed(folder: string, sessionId: string): void {
-  let marked: string | undefined;
+  let latest: string | undefined;
   try {
-    marked = readMark(folder);
+    latest = readMark(folder);
   } catch {
-    // Whoever opens a session next replaces it.
+    // The next opened session replaces it.
   }
-  if (marked !== undefined && marked !== sessionId) markNewest(folder, sessionId);
+  if (latest !== undefined && latest !== sessionId) markNewest(folder, sessionId);
 }
 
 export function readMark(folder: string): string | undefined {
-  const path = join(folder, MARK);
+  const path = join(folder, POINTER);
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
   const descriptor = openSessionFile(path, "read");
   try {

@@ -54,42 +54,61 @@ export class SessionLock {
 export async function takeLock(path: string, options: LockOptions = {}): Promise<SessionLock> {
   const token = newUuid();
   const text = JSON.stringify({ ...ownIdentity(), token });
-  const rounds = Math.max(1, Math.ceil((options.patienceMs ?? 300) / ROUND_MS));
-  for (let round = 1; ; round++) {
-    if (place(path, text)) return new SessionLock(path, token);
+  const attempts = Math.max(1, Math.ceil((options.patienceMs ?? 300) / RETRY_MS));
+  for (let attempt = 1; ; attempt++) {
+    if (createLockFile(path, text)) return new SessionLock(path, token);
     const holder = readHolder(path);
-    // An unreadable file is foreign or unfinished: it is given time to become complete.
-    const isFree = holder === undefined ? round === rounds : processState(holder) === "ended";
+    // An unreadable file may be unfinished: wait for it to become complete.
+    const isFree = holder === undefined ? attempt === attempts : processState(holder) === "ended";
     if (isFree && takeOver(path, holder, text, options.beforeTakeover)) return new SessionLock(path, token);
-    if (round === rounds) throw heldBy(path, readHolder(path) ?? holder);
-    await systemClock.sleep(ROUND_MS);
+    if (attempt === attempts) throw lockedError(path, readHolder(path) ?? holder);
+    await systemClock.sleep(RETRY_MS);
   }
 }
 
-/** True while a process holds the lock at `path`, as far as can be told from this machine. */
+/** True while a process holds the lock at `path`; also for one on another machine, which may have ended. */
 export function isLocked(path: string): boolean {
   const holder = readHolder(path);
   return holder !== undefined && processState(holder) !== "ended";
 }
 
-/** The process that holds the lock at `path`, and since when; undefined if none does. */
-export function lockHolder(path: string): { readonly pid: number; readonly since: number } | undefined {
-  const holder = readHolder(path);
-  const since = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-  if (holder === undefined || since === undefined || processState(holder) === "ended") return undefined;
-  return { pid: holder.pid, since };
+export function lockPath(sessionPath: string): string {
+  return sessionPath.replace(/(\.jsonl)?$/, ".lock");
 }
 
-const ROUND_MS = 30;
+/** True while a process uses a session, or if that is unknown: opening it reports why. */
+export function isSessionInUse(sessionPath: string): boolean {
+  try {
+    return isLocked(lockPath(sessionPath));
+  } catch {
+    return true;
+  }
+}
+
+/** The process that uses a session, and since when; undefined if none does, or if that is unknown. */
+export function sessionUser(
+  sessionPath: string,
+): { readonly pid: number; readonly since: number } | undefined {
+  const path = lockPath(sessionPath);
+  try {
+    const holder = readHolder(path);
+    if (holder === undefined || processState(holder) === "ended") return undefined;
+    return { pid: holder.pid, since: statSync(path).mtimeMs };
+  } catch {
+    return undefined;
+  }
+}
+
+const RETRY_MS = 30;
 
 type Holder = ProcessIdentity & { readonly token: string };
 
-/** Creates the file with its whole text at once; false if it already exists. */
-function place(path: string, text: string): boolean {
+/** Creates the file atomically with its whole text; false if it already exists. */
+function createLockFile(path: string, text: string): boolean {
   const draft = `${path}.${newUuid()}`;
   try {
     writeFileSync(draft, text, { flag: "wx", mode: 0o600 });
-    return linked(draft, path) ?? writtenAlone(path, text);
+    return tryLink(draft, path) ?? createExclusively(path, text);
   } catch (error) {
     throw sessionError(
       `The lock ${path} cannot be written: ${systemReason(error)}. Put that right${OR_UNKEPT}.`,
@@ -103,7 +122,7 @@ function place(path: string, text: string): boolean {
 }
 
 /** Undefined if the file system has no hard links. */
-function linked(draft: string, path: string): boolean | undefined {
+function tryLink(draft: string, path: string): boolean | undefined {
   try {
     linkSync(draft, path);
     return true;
@@ -116,7 +135,7 @@ function linked(draft: string, path: string): boolean | undefined {
   }
 }
 
-function writtenAlone(path: string, text: string): boolean {
+function createExclusively(path: string, text: string): boolean {
   try {
     writeFileSync(path, text, { flag: "wx", mode: 0o600 });
     return true;
@@ -133,32 +152,32 @@ function writtenAlone(path: string, text: string): boolean {
 function takeOver(path: string, holder: Holder | undefined, text: string, before?: () => void): boolean {
   before?.();
   const guard = `${path}.takeover`;
-  if (!place(guard, text)) {
-    dropDeadGuard(guard);
+  if (!createLockFile(guard, text)) {
+    removeStaleGuard(guard);
     return false;
   }
   try {
     if (readHolder(path)?.token !== holder?.token) return false;
     rmSync(path, { force: true });
-    return place(path, text);
+    return createLockFile(path, text);
   } finally {
     rmSync(guard, { force: true });
   }
 }
 
-/** A guard is held for moments; an ended process's is moved away, and restored if it proves to be new. */
-function dropDeadGuard(guard: string): void {
+/** Moves the guard of an ended process away, and back if another process has just created it. */
+function removeStaleGuard(guard: string): void {
   const holder = readHolder(guard);
   if (holder === undefined || processState(holder) !== "ended") return;
-  const aside = `${guard}.${newUuid()}`;
+  const moved = `${guard}.${newUuid()}`;
   try {
-    renameSync(guard, aside);
+    renameSync(guard, moved);
   } catch {
     // Another process was faster.
     return;
   }
-  if (readHolder(aside)?.token === holder.token) unlinkSync(aside);
-  else renameSync(aside, guard);
+  if (readHolder(moved)?.token === holder.token) unlinkSync(moved);
+  else renameSync(moved, guard);
 }
 
 function readHolder(path: string): Holder | undefined {
@@ -186,22 +205,25 @@ function isHolder(value: unknown): value is Holder {
 }
 
 /** The full command: not every command that opens a session has the option. */
-function copying(file: string): string {
+function forkCommand(file: string): string {
   return `nano-agent --resume ${basename(file, ".jsonl")} --fork-session`;
 }
 
-function heldBy(path: string, holder: Holder | undefined): Error {
+function lockedError(path: string, holder: Holder | undefined): Error {
   const file = path.replace(/\.lock$/, ".jsonl");
   if (holder === undefined)
-    return sessionError(`The session ${file} is in use. Try again, or go on in a copy: ${copying(file)}.`, {
-      details: { file, reason: SESSION_REASONS.inUse },
-    });
+    return sessionError(
+      `The session ${file} is in use. Try again, or go on in a copy: ${forkCommand(file)}.`,
+      {
+        details: { file, reason: SESSION_REASONS.inUse },
+      },
+    );
   const { pid, host } = holder;
   const isHere = processState(holder) !== "unknown";
   const who = isHere ? `process ${pid}` : `process ${pid} on ${host}`;
-  const otherwise = isHere ? "" : ` If that machine is no more, remove ${path}.`;
+  const hint = isHere ? "" : ` If that machine is no more, remove ${path}.`;
   return sessionError(
-    `The session is in use by ${who} (${file}). Wait until it has ended, or go on in a copy: ${copying(file)}.${otherwise}`,
+    `The session is in use by ${who} (${file}). Wait until it has ended, or go on in a copy: ${forkCommand(file)}.${hint}`,
     { details: { pid, host, file, reason: SESSION_REASONS.inUse } },
   );
 }

@@ -16,7 +16,7 @@ import { createIds, newUuid } from "../core/base/ids.ts";
 import { defined } from "../core/base/json.ts";
 import { systemCode } from "../system/system-error.ts";
 import { JsonlJournal, type JsonlJournalOptions } from "./jsonl-journal.ts";
-import { lockPath, parseRecord } from "./read-session.ts";
+import { parseRecord } from "./read-session.ts";
 import { checksum, encodeRecord, type SessionEntry } from "./record.ts";
 import { sessionError, systemReason, withoutUnkept } from "./session-error.ts";
 import {
@@ -29,7 +29,7 @@ import {
   openSessionFile,
   readMark,
 } from "./session-file.ts";
-import { type SessionLock, takeLock } from "./session-lock.ts";
+import { lockPath, type SessionLock, takeLock } from "./session-lock.ts";
 
 /** A session on disk. */
 export interface SessionFile {
@@ -196,7 +196,7 @@ export class SessionStore {
   /** Removes a session. Throws `journal` while a process uses it. */
   async remove({ path }: SessionFile): Promise<void> {
     this.#assertFolders(join(path, ".."));
-    const lock = await lockToRemove(lockPath(path));
+    const lock = await lockForRemoval(lockPath(path));
     try {
       rmSync(path);
     } catch (error) {
@@ -228,17 +228,17 @@ export class SessionStore {
 }
 
 /** Undefined if the disk is full and nobody holds the lock: removing something makes room. */
-async function lockToRemove(path: string): Promise<SessionLock | undefined> {
+async function lockForRemoval(path: string): Promise<SessionLock | undefined> {
   try {
     return await takeLock(path);
   } catch (error) {
-    const isFull = error instanceof Error && FULL.has(systemCode(error.cause) ?? "");
+    const isFull = error instanceof Error && DISK_FULL_CODES.has(systemCode(error.cause) ?? "");
     if (isFull && lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
     throw error;
   }
 }
 
-const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
+const DISK_FULL_CODES: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
 /** Folder for the sessions of a working folder: its path for recognition, and a checksum for uniqueness. */
 export function workspaceSlug(cwd: string): string {
@@ -252,11 +252,11 @@ export function workspaceSlug(cwd: string): string {
 function sessionFile(
   folder: string,
   sessionId: string,
-  wants: (stats: Stats) => boolean,
+  accepts: (stats: Stats) => boolean,
 ): SessionFile | undefined {
   const path = join(folder, `${sessionId}.jsonl`);
   const stats = lstatSync(path, { throwIfNoEntry: false });
-  if (stats === undefined || !wants(stats)) return undefined;
+  if (stats === undefined || !accepts(stats)) return undefined;
   return { sessionId, path, bytes: stats.size, changedAt: stats.mtimeMs };
 }
 
@@ -268,9 +268,9 @@ function sessionsIn(folder: string): SessionFile[] {
     const file = sessionFile(folder, sessionId, (stats) => stats.isFile());
     if (file !== undefined) sessions.push(file);
   }
-  const marked = readMark(folder);
+  const latest = readMark(folder);
   const rank = ({ sessionId, changedAt }: SessionFile): number =>
-    sessionId === marked ? Number.POSITIVE_INFINITY : changedAt;
+    sessionId === latest ? Number.POSITIVE_INFINITY : changedAt;
   return sessions.sort((left, right) => rank(right) - rank(left));
 }
 
@@ -293,7 +293,7 @@ export function writeSessionFile(
     sessionId,
     cwd,
   };
-  const descriptor = opened(path);
+  const descriptor = createFile(path);
   try {
     writeFileSync(descriptor, encodeRecord(header).bytes);
     if (first !== undefined) writeFileSync(descriptor, encodeRecord({ ...first, parent: header.id }).bytes);
@@ -309,11 +309,11 @@ export function writeSessionFile(
   }
 }
 
-function opened(path: string): number {
+function createFile(path: string): number {
   try {
     return openSessionFile(path, "create");
   } catch (error) {
-    // A caller that writes a session file has no run that could do without it.
+    // Without the hint at --no-session, which does not apply.
     throw sessionError(withoutUnkept(errorMessage(error)), { cause: error });
   }
 }

@@ -34,7 +34,7 @@ async function room() {
   const watch = new RunWatch(runs, (message) => expect(message).toBe(""));
   onTestFinished(() => watch.close());
   let onLoss: (() => Promise<void>) | undefined;
-  const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
+  const withRetry = async <T>(work: () => Promise<T>): Promise<T> => {
     const done = await work();
     const meanwhile = onLoss;
     if (meanwhile === undefined || !(await runs.waitingSignals(ID)).length) return done;
@@ -46,7 +46,7 @@ async function room() {
   await add(ID);
   let seq = 0;
   return {
-    handle: new RunHandle({ runs, queue, watch, patiently, onChanged }, ID),
+    handle: new RunHandle({ runs, queue, watch, withRetry, onChanged }, ID),
     runs,
     database,
     /** The first thing that is sent counts as not sent; then something happens, and it is sent again. */

@@ -133,7 +133,7 @@ function workerOf(parts: WorkerParts, clerk: DurableAgent): Worker {
     retentionMs: Number.POSITIVE_INFINITY,
     onWarning: () => undefined,
     wrapModel: (model) => model,
-    patiently: (work) => work(),
+    withRetry: (work) => work(),
     onStored: () => undefined,
     onSettled: () => undefined,
   });

@@ -72,8 +72,8 @@ function handleOf({ runs, queue }: Room, id: string): RunHandle {
   const clock = { ...systemClock, sleep: (_: number, signal?: AbortSignal) => systemClock.sleep(1, signal) };
   const watch = new RunWatch(runs, () => undefined, clock);
   onTestFinished(() => watch.close());
-  const patiently = <T>(work: () => Promise<T>): Promise<T> => work();
-  return new RunHandle({ runs, queue, watch, patiently, onChanged: () => undefined }, id);
+  const withRetry = <T>(work: () => Promise<T>): Promise<T> => work();
+  return new RunHandle({ runs, queue, watch, withRetry, onChanged: () => undefined }, id);
 }
 
 /** What becomes of runs whose worker was lost, and of one that only stood still. */

@@ -56,7 +56,7 @@ async function takenOver({ isDropped }: { readonly isDropped: boolean }) {
       },
     },
     wrapModel: <T>(model: T): T => model,
-    patiently: <T>(work: () => Promise<T>) => work(),
+    withRetry: <T>(work: () => Promise<T>) => work(),
     onStored: () => undefined,
   };
   const hold = async (worker: string): Promise<HeldRun> => {

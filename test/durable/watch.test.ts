@@ -17,11 +17,11 @@ test("who waits after something has changed looks anew, and at the runs of all w
   const watch = new RunWatch(room.runs, () => undefined);
   await room.add("first", "second");
   watch.poke();
-  const isThere = (): boolean => true;
-  const together = await Promise.all(["first", "second"].map((run) => watch.when(run, { isThere })));
+  const isReached = (): boolean => true;
+  const together = await Promise.all(["first", "second"].map((run) => watch.when(run, { isReached })));
   const looksTogether = looks;
   watch.poke();
-  const ended = watch.when("first", { isThere: ({ state }) => state === "ended" });
+  const ended = watch.when("first", { isReached: ({ state }) => state === "ended" });
   await room.database.query(`update ${room.runs.schema}.runs set state = 'ended' where id = 'first'`);
   const { state } = await ended;
   watch.close();

@@ -10,6 +10,10 @@ test("the replay of an unmodified journal finds no difference, whatever happened
       const report = await replaySession(entries);
       expect(report.differences).toEqual([]);
       expect(report.same).toBe(true);
+      // Every request of the conversation was made again.
+      expect(report.requests).toBe(
+        entries.filter(({ type, scope }) => type === "assistant_message" && scope === undefined).length,
+      );
     }),
     { numRuns: 300 },
   );

@@ -97,8 +97,8 @@ async function resumed(
 
 /** True if the session's working folder was renamed or removed: the session moves to the current one. */
 function isFolderGone({ path }: SessionFile): boolean {
-  const { cwd } = summarizeSession(path);
-  return cwd !== undefined && !existsSync(cwd);
+  const { header } = summarizeSession(path);
+  return header !== undefined && !existsSync(header.cwd);
 }
 
 function opened(journal: JsonlJournal, goOn: string): OpenSession {

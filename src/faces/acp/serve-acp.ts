@@ -252,12 +252,12 @@ class AcpAgent {
     const page = all.slice(from, from + PAGE);
     return {
       sessions: page.flatMap(({ sessionId, path, changedAt }) => {
-        const { cwd: folder, title } = summarizeSession(path);
+        const { header, title } = summarizeSession(path);
         // A session that was never used has nothing to resume.
-        if (folder === undefined && title === undefined) return [];
+        if (header === undefined && title === undefined) return [];
         const updatedAt = new Date(changedAt).toISOString();
         const name = title === undefined ? null : sessionName(title);
-        return [{ sessionId, cwd: folder ?? cwd ?? "/", title: name, updatedAt }];
+        return [{ sessionId, cwd: header?.cwd ?? cwd ?? "/", title: name, updatedAt }];
       }),
       ...(from + PAGE < all.length ? { nextCursor: String(from + PAGE) } : {}),
     };

@@ -39,6 +39,7 @@ import { listedOf, type SessionFacts } from "../../server/session-facts.ts";
 import type { EntryTail, HostedSession, ListQuery, SessionHost } from "../../server/session-host.ts";
 import { JournalTail } from "../../session/journal-tail.ts";
 import { type DamagedLine, readSession, type SessionContent } from "../../session/read-session.ts";
+import { isSessionInUse, sessionUser } from "../../session/session-lock.ts";
 import type { SessionFile } from "../../session/session-store.ts";
 import { type RollbackReport, redo, undo } from "../../session/undo/rollback.ts";
 import type { Question } from "../../view/question.ts";
@@ -70,11 +71,11 @@ export class CodingHost implements SessionHost {
   readonly #ready = new Map<string, ServedSession>();
   readonly #channels = new Map<string, SessionChannel>();
   readonly #choices = new Map<string, CodingSessionOptions>();
-  /** Questions seen here, and their sessions: a copy of a session also has its pending questions. */
-  readonly #asked = new Map<string, Set<string>>();
+  /** Question ids with their sessions: a copy of a session has the same pending questions. */
+  readonly #seenQuestions = new Map<string, Set<string>>();
   /** Context windows of models used here, known only from settings or a model server. */
   readonly #windows = new Map<string, number | undefined>();
-  readonly #damage = new Map<string, number>();
+  readonly #reportedDamage = new Map<string, number>();
   #isClosed = false;
 
   constructor(options: CodingHostOptions) {
@@ -105,7 +106,7 @@ export class CodingHost implements SessionHost {
   }
 
   async find(id: string): Promise<HostedSession | undefined> {
-    const file = this.kept.file(id) ?? this.#removed(id);
+    const file = this.kept.file(id) ?? this.#deletedButRunning(id);
     return file === undefined ? undefined : new KeptSession(this, file);
   }
 
@@ -139,7 +140,7 @@ export class CodingHost implements SessionHost {
     }
     for await (const file of this.kept.waiting()) {
       const { sessionId } = file;
-      const left = this.#open.has(sessionId) ? [] : await leftQuestions(file, this.options.paths);
+      const left = this.#open.has(sessionId) ? [] : await storedQuestions(file, this.options.paths);
       // It may have been opened and answered meanwhile.
       if (!this.#open.has(sessionId)) for (const question of left) all.push({ ...question, sessionId });
     }
@@ -147,11 +148,11 @@ export class CodingHost implements SessionHost {
     return all.sort((left, right) => left.time - right.time);
   }
 
-  /** Reports damage to a session file, once until there is more of it. */
+  /** Reports damage to a session file, again only when it grows. */
   tellDamage({ path }: SessionFile, damaged: readonly DamagedLine[]): void {
     const [first] = damaged;
-    if (first === undefined || this.#damage.get(path) === damaged.length) return;
-    this.#damage.set(path, damaged.length);
+    if (first === undefined || this.#reportedDamage.get(path) === damaged.length) return;
+    this.#reportedDamage.set(path, damaged.length);
     const lines = `${counted(damaged.length, "damaged line")} of ${path}`;
     const where = `line ${first.line}: ${first.reason}${damaged.length === 1 ? "" : ", …"}`;
     const message = `${lines} left out (${where}); see nano-agent sessions verify ${shellArgument(path)}`;
@@ -159,18 +160,19 @@ export class CodingHost implements SessionHost {
   }
 
   seen(sessionId: string, questions: readonly { readonly id: string }[]): void {
-    for (const { id } of questions) this.#asked.set(id, (this.#asked.get(id) ?? new Set()).add(sessionId));
+    for (const { id } of questions)
+      this.#seenQuestions.set(id, (this.#seenQuestions.get(id) ?? new Set()).add(sessionId));
   }
 
   async answer(id: string, answer: QuestionAnswer): Promise<void> {
     const { sessionId: wanted } = answer;
-    const isMeant = (sessionId: string): boolean => sessionId === (wanted ?? sessionId);
+    const isRequested = (sessionId: string): boolean => sessionId === (wanted ?? sessionId);
     await this.approvals();
     // Answered ones count too: an answer sent twice is not meant for a copy.
-    const meant = [...(this.#asked.get(id) ?? [])].filter(isMeant);
-    const [sessionId] = meant;
+    const requested = [...(this.#seenQuestions.get(id) ?? [])].filter(isRequested);
+    const [sessionId] = requested;
     if (sessionId === undefined) throw notFound("open question of this id");
-    if (meant.length > 1) throw ambiguous(meant);
+    if (requested.length > 1) throw ambiguousQuestion(requested);
     const file = this.kept.file(sessionId);
     const served = this.served(sessionId) ?? (file && (await this.reopened(file)));
     if (served?.answer(id, answer) !== true)
@@ -199,7 +201,7 @@ export class CodingHost implements SessionHost {
     const known = this.#open.get(sessionId);
     if (known !== undefined) return known;
     const { cwd } = this.kept.factsOf({ sessionId, path } as SessionFile);
-    if (cwd === "") throw withoutFolder(path);
+    if (cwd === "") throw unknownFolder(path);
     const choice = this.#choices.get(sessionId) ?? this.options.session;
     return this.#opening(sessionId, { ...choice, cwd, resume: { id: sessionId } });
   }
@@ -222,11 +224,11 @@ export class CodingHost implements SessionHost {
     if (served !== undefined) return served.state;
     const { run } = this.kept.factsOf(file);
     if (run === "waiting") return "waiting";
-    return run === "open" && this.kept.isWritten(file) ? "running" : "idle";
+    return run === "open" && isSessionInUse(file.path) ? "running" : "idle";
   }
 
   /** A session running here whose file was deleted: it can still be stopped. */
-  #removed(sessionId: string): SessionFile | undefined {
+  #deletedButRunning(sessionId: string): SessionFile | undefined {
     const path = this.served(sessionId)?.session.info.path;
     return path === undefined
       ? undefined
@@ -283,7 +285,7 @@ export class KeptSession implements HostedSession {
     const listed = this.#host.listed(this.#file);
     const folded = new Fold();
     for (const entry of content.entries) folded.apply(entry);
-    const { questions, queue, held } = await this.#waiting(content);
+    const { questions, queue, held } = await this.#pendingWork(content);
     const { damaged } = content;
     const served = this.#host.served(this.id);
     this.#host.tellDamage(this.#file, damaged);
@@ -293,7 +295,7 @@ export class KeptSession implements HostedSession {
       messages: folded.transcript.messages,
       readOnly: this.#isReadOnly,
       ...defined({ permissionMode: served?.session.view.mode ?? modeIn(content.entries) }),
-      ...defined({ heldBy: served ? undefined : this.#host.kept.writer(this.#file) }),
+      ...defined({ heldBy: served ? undefined : sessionUser(this.#file.path) }),
       ...defined({ windowTokens: this.#host.windowOf(listed.model) }),
       queue,
       queueHeld: held,
@@ -312,7 +314,7 @@ export class KeptSession implements HostedSession {
   }
 
   async current(): Promise<readonly PassingEvent[]> {
-    const { questions, ...queue } = await this.#waiting();
+    const { questions, ...queue } = await this.#pendingWork();
     return currentEvents(this.#host.stateOf(this.#file), questions, queue);
   }
 
@@ -323,7 +325,7 @@ export class KeptSession implements HostedSession {
   async stop(): Promise<void> {
     const served = this.#host.served(this.id);
     if (served !== undefined) return served.stop();
-    if (this.#host.kept.isWritten(this.#file))
+    if (isSessionInUse(this.#file.path))
       throw conflict("Another process works on this session: stop it there.", ["fork"], "other_writer");
     throw conflict("No run is in progress.", FITS_IDLE, "not_running");
   }
@@ -375,7 +377,7 @@ export class KeptSession implements HostedSession {
 
   get #isReadOnly(): boolean {
     if (this.#host.options.readOnly) return true;
-    return this.#host.served(this.id) === undefined && this.#host.kept.isWritten(this.#file);
+    return this.#host.served(this.id) === undefined && isSessionInUse(this.#file.path);
   }
 
   /** The session if it is open here. Throws while a run is in progress. */
@@ -421,7 +423,7 @@ export class KeptSession implements HostedSession {
   }
 
   /** The pending questions and messages: live if open here, else as the session was left. */
-  async #waiting(content?: SessionContent): Promise<{
+  async #pendingWork(content?: SessionContent): Promise<{
     readonly questions: readonly Question[];
     readonly queue: readonly WaitingMessage[];
     readonly held: boolean;
@@ -437,7 +439,7 @@ export class KeptSession implements HostedSession {
     const isAsking = kept.factsOf(this.#file).run === "waiting";
     const questions = isAsking ? await openQuestions(read, options.paths) : [];
     // It may have been opened and answered meanwhile.
-    if (this.#host.served(this.id) !== undefined) return this.#waiting();
+    if (this.#host.served(this.id) !== undefined) return this.#pendingWork();
     this.#host.seen(this.id, questions);
     const left = entries.findLast((entry) => storedMessages(entry, this.id) !== undefined);
     const messages = left === undefined ? [] : (storedMessages(left, this.id) ?? []);
@@ -451,20 +453,20 @@ function modeIn(entries: SessionContent["entries"]): string | undefined {
 }
 
 /** The error for a question that copies of the session also have. */
-function ambiguous(ids: readonly string[]): Refusal {
+function ambiguousQuestion(ids: readonly string[]): Refusal {
   const detail = `Several sessions have this question. Name one as sessionId: ${ids.join(", ")}.`;
   return conflict(detail, [], "ambiguous");
 }
 
 /** The error for a session whose folder is unknown: its readable part can be copied. */
-function withoutFolder(path: string): Refusal {
+function unknownFolder(path: string): Refusal {
   readSession(path);
   const detail = "Where this session works is not known: the beginning of its file is damaged.";
   return conflict(`${detail} Go on with a copy of it.`, ["fork"], "damaged");
 }
 
 /** The pending questions of a session; none if it is unreadable, so that other sessions still show theirs. */
-async function leftQuestions({ path }: SessionFile, paths: UserPaths): Promise<readonly Question[]> {
+async function storedQuestions({ path }: SessionFile, paths: UserPaths): Promise<readonly Question[]> {
   try {
     return await openQuestions(readSession(path), paths);
   } catch {

@@ -1,4 +1,3 @@
-import { lstatSync, type Stats } from "node:fs";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { type Clock, startTimer } from "../../core/base/async.ts";
 import type { Redaction } from "../../core/base/text.ts";
@@ -6,10 +5,9 @@ import { FactsReader } from "../../server/facts-reader.ts";
 import type { SessionPage } from "../../server/server-api.ts";
 import { cut, type SessionFacts } from "../../server/session-facts.ts";
 import type { ListQuery } from "../../server/session-host.ts";
-import { lockPath } from "../../session/read-session.ts";
 import { findSessions, indexSessions } from "../../session/search/find-sessions.ts";
 import { isSessionId } from "../../session/session-file.ts";
-import { isLocked, lockHolder } from "../../session/session-lock.ts";
+import { isSessionInUse } from "../../session/session-lock.ts";
 import type { SessionFile, SessionStore } from "../../session/session-store.ts";
 
 /** A session file, with the matching passages of a search. */
@@ -25,10 +23,10 @@ export interface FilePage {
 
 /** Maximum sessions a search finds. */
 const MAX_FOUND = 1_000;
-/** Longest time a search waits for the index to catch up. */
-const PATIENCE_MS = 1_000;
-/** Length of the pauses in indexing that let requests proceed. */
-const REST_MS = 5;
+/** Longest wait of a search for the index. */
+const INDEX_WAIT_MS = 1_000;
+/** Pauses in indexing, which let requests proceed. */
+const PAUSE_MS = 5;
 
 /**
  * A user's session files and the facts of each; nothing is read twice. Secrets are removed from titles and
@@ -37,8 +35,6 @@ const REST_MS = 5;
 export class KeptSessions {
   readonly store: SessionStore;
   readonly #facts = new Map<string, FactsReader>();
-  /** Paths of sessions requested before. */
-  readonly #paths = new Map<string, string>();
   readonly #clock: Clock;
   readonly #redaction: Redaction | undefined;
   readonly #closing = new AbortController();
@@ -54,7 +50,7 @@ export class KeptSessions {
   index(): Promise<void> {
     this.#indexing ??= indexSessions(this.store, {
       signal: this.#closing.signal,
-      rest: () => setTimeout(REST_MS),
+      rest: () => setTimeout(PAUSE_MS),
     }).finally(() => {
       this.#indexing = undefined;
     });
@@ -68,14 +64,7 @@ export class KeptSessions {
 
   /** The session with exactly this id. Throws `journal` for folders that are links. */
   file(id: string): SessionFile | undefined {
-    if (!isSessionId(id)) return undefined;
-    const known = this.#paths.get(id);
-    const stats = known === undefined ? undefined : statsOf(known);
-    if (known !== undefined && stats?.isFile() === true)
-      return { sessionId: id, path: known, bytes: stats.size, changedAt: stats.mtimeMs };
-    const found = this.store.named(id);
-    if (found !== undefined) this.#paths.set(id, found.path);
-    return found;
+    return isSessionId(id) ? this.store.named(id) : undefined;
   }
 
   async page({ cwd, q, limit, before }: ListQuery): Promise<FilePage> {
@@ -104,7 +93,7 @@ export class KeptSessions {
   /** Sessions left with a pending question that no process is running. */
   async *waiting(): AsyncIterable<SessionFile> {
     for (const file of this.store.list()) {
-      if (this.factsOf(file).run === "waiting" && !this.isWritten(file)) yield file;
+      if (this.factsOf(file).run === "waiting" && !isSessionInUse(file.path)) yield file;
       await setImmediate();
     }
   }
@@ -123,37 +112,8 @@ export class KeptSessions {
   /** Resolves when the index is up to date, or takes longer than a person would wait. */
   #indexed(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const stop = startTimer(this.#clock, PATIENCE_MS, () => resolve());
+      const stop = startTimer(this.#clock, INDEX_WAIT_MS, () => resolve());
       this.index().then(resolve, reject).finally(stop);
     });
-  }
-
-  /** True while another process, or a session of this one, writes to it; also if that is unknown. */
-  isWritten({ path }: SessionFile): boolean {
-    try {
-      return isLocked(lockPath(path));
-    } catch {
-      // Opening it for writing reports the lock problem.
-      return true;
-    }
-  }
-
-  /** The process that writes to it, if known. */
-  writer({ path }: SessionFile): ReturnType<typeof lockHolder> {
-    try {
-      return lockHolder(lockPath(path));
-    } catch {
-      // As above.
-      return undefined;
-    }
-  }
-}
-
-/** If they are unavailable, the list of sessions tells why. */
-function statsOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path);
-  } catch {
-    return undefined;
   }
 }

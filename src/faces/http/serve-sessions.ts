@@ -36,8 +36,7 @@ export interface Serving {
 
 /** Time for a complete request to arrive: a slow one occupies its connection. */
 const REQUEST_MS = 30_000;
-/** Interval of that check. */
-const LOOK_MS = 2_000;
+const CHECK_MS = 2_000;
 
 /**
  * Serves sessions and the page. Throws `invalid_argument` if the port is taken or the host is not one of this
@@ -69,7 +68,7 @@ export async function serveSessions(options: ServeOptions): Promise<Serving> {
   });
   sessions.kept.store.list();
   const server = createServer(
-    { requestTimeout: REQUEST_MS, connectionsCheckingInterval: LOOK_MS },
+    { requestTimeout: REQUEST_MS, connectionsCheckingInterval: CHECK_MS },
     fetchListener(handler),
   );
   await listen(server, { host, port });

@@ -13,18 +13,18 @@ import type {
 } from "../../server/server-api.ts";
 import type { Question } from "../../view/question.ts";
 
-/** How long an inactive session stays open. After that others may write to it. */
-const LINGER_MS = 2_000;
+/** How long an inactive session stays open and locked. */
+const IDLE_CLOSE_MS = 2_000;
 
 /** A coding session run by this process, with the events its followers receive. */
 export class ServedSession {
   readonly session: CodingSession;
   readonly #clock: Clock;
   readonly #channel: () => SessionChannel | undefined;
-  readonly #onQuiet: () => void;
+  readonly #onIdle: () => void;
   readonly #pieces: PieceRedaction;
-  #told: readonly Question[] = [];
-  #queue = "";
+  #reported: readonly Question[] = [];
+  #reportedQueue = "";
   #stopTimer: () => void = () => undefined;
 
   constructor(
@@ -32,12 +32,12 @@ export class ServedSession {
     clock: Clock,
     redaction: Redaction | undefined,
     channel: () => SessionChannel | undefined,
-    onQuiet: () => void,
+    onIdle: () => void,
   ) {
     this.session = session;
     this.#clock = clock;
     this.#channel = channel;
-    this.#onQuiet = onQuiet;
+    this.#onIdle = onIdle;
     this.#pieces = new PieceRedaction(redaction);
     session.onEvent((event) => this.#onEvent(event));
     session.onQuestion(() => this.#onChange());
@@ -66,7 +66,7 @@ export class ServedSession {
       throw conflict("The run is being stopped: send it when that is done.", ["fork"], "stopping");
     if (when === "after") {
       await this.#queueUp(text, state === "idle");
-    } else if (state === "idle") await this.#begin(text);
+    } else if (state === "idle") await this.#startRun(text);
     else session.steer(text);
   }
 
@@ -87,7 +87,7 @@ export class ServedSession {
     await this.session.close();
   }
 
-  async #begin(text: string): Promise<void> {
+  async #startRun(text: string): Promise<void> {
     const stored = Promise.withResolvers<undefined>();
     const stop = this.session.onEvent(({ type }) => {
       if (type === "user_message") stored.resolve(undefined);
@@ -101,7 +101,7 @@ export class ServedSession {
   /** Queues a message; if nothing is running it is sent together with messages held before. */
   async #queueUp(text: string, isIdle: boolean): Promise<void> {
     const { queue } = this.session;
-    if (isIdle && queue.items.length === 0) return this.#begin(text);
+    if (isIdle && queue.items.length === 0) return this.#startRun(text);
     const id = queue.add(text);
     if (isIdle) queue.release();
     if (await queue.isStored()) return;
@@ -126,23 +126,23 @@ export class ServedSession {
     const channel = this.#channel();
     const { questions } = session;
     for (const question of questions)
-      if (!this.#told.some(({ id }) => id === question.id)) channel?.tell({ type: "question", question });
-    for (const { id } of this.#told)
+      if (!this.#reported.some(({ id }) => id === question.id)) channel?.tell({ type: "question", question });
+    for (const { id } of this.#reported)
       if (!questions.some((question) => question.id === id)) channel?.tell({ type: "question_closed", id });
-    this.#told = questions;
+    this.#reported = questions;
     const { queue } = this;
     const { held } = session.queue;
     const text = JSON.stringify([queue, held]);
-    if (text !== this.#queue) channel?.tell({ type: "queue", queue, held });
-    this.#queue = text;
+    if (text !== this.#reportedQueue) channel?.tell({ type: "queue", queue, held });
+    this.#reportedQueue = text;
     channel?.tellState();
-    this.#linger();
+    this.#closeWhenIdle();
   }
 
-  #linger(): void {
+  #closeWhenIdle(): void {
     this.#stopTimer();
     if (this.session.view.state === "closed" || this.#isBusy) return;
-    this.#stopTimer = startTimer(this.#clock, LINGER_MS, this.#onQuiet);
+    this.#stopTimer = startTimer(this.#clock, IDLE_CLOSE_MS, this.#onIdle);
   }
 
   get #isBusy(): boolean {
@@ -158,8 +158,8 @@ export const FITS_IDLE: readonly string[] = ["messages", "fork", "undo", "redo"]
 
 type Listener = (passing: PassingEvent | "entries") => void;
 
-/** Interval for checking whether, and which, other process has written to the file. */
-const LOOK_MS = 250;
+/** Interval for checking whether another process has written to the file. */
+const WATCH_MS = 250;
 
 /**
  * The followers of one session, whether this process runs it or another. The file is watched while anyone
@@ -182,7 +182,7 @@ export class SessionChannel {
     this.#listeners.add(own);
     if (this.#listeners.size === 1) {
       this.#state = this.#stateOf();
-      this.#lookLater();
+      this.#watch();
     }
     return () => {
       this.#listeners.delete(own);
@@ -203,11 +203,11 @@ export class SessionChannel {
     this.tell({ type: "state", state });
   }
 
-  #lookLater(): void {
-    this.#stopTimer = startTimer(this.#clock, LOOK_MS, () => {
+  #watch(): void {
+    this.#stopTimer = startTimer(this.#clock, WATCH_MS, () => {
       this.tell("entries");
       this.tellState();
-      if (this.#listeners.size > 0) this.#lookLater();
+      if (this.#listeners.size > 0) this.#watch();
     });
   }
 }

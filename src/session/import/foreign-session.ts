@@ -16,7 +16,6 @@ import { openNamedFile } from "../session-file.ts";
 /** Programs whose session files can be read. */
 export type ForeignProgram = "claude-code" | "codex" | "pi";
 
-/** A piece of a foreign conversation, in order. */
 export type ForeignItem =
   | {
       readonly type: "user";
@@ -46,10 +45,9 @@ export type GrowingAnswer = ForeignAnswer & { readonly content: AssistantBlock[]
 export interface ForeignSession {
   readonly program: ForeignProgram;
   readonly sessionId: string | undefined;
-  /** Its working folder according to the file. */
   readonly cwd: string | undefined;
   readonly items: readonly ForeignItem[];
-  /** Records left out on purpose, by kind. */
+  /** Records skipped on purpose, by kind. */
   readonly leftOut: ReadonlyMap<string, number>;
   /** Records and blocks of unknown kinds, by kind. */
   readonly unknown: ReadonlyMap<string, number>;

@@ -1,8 +1,8 @@
-import { closeSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import type { NewEntry } from "../../core/agent/entries.ts";
 import { misuse } from "../../core/base/errors.ts";
 import { newUuid } from "../../core/base/ids.ts";
-import { defined, type Fields, fieldsOf } from "../../core/base/json.ts";
+import { defined } from "../../core/base/json.ts";
 import type { StopReason } from "../../core/base/stop-reason.ts";
 import {
   type AssistantBlock,
@@ -13,8 +13,7 @@ import {
   type Usage,
 } from "../../core/message/message.ts";
 import { OUTCOME_UNKNOWN } from "../../core/message/transcript.ts";
-import { type DamagedLine, parseRecord, readLines } from "../read-session.ts";
-import { openSessionFile } from "../session-file.ts";
+import { type DamagedLine, summarizeSession } from "../read-session.ts";
 import type { SessionStore } from "../session-store.ts";
 import {
   type ForeignAnswer,
@@ -75,7 +74,7 @@ export async function importSession(
 ): Promise<ImportReport> {
   const { records, damaged } = readForeignLines(file);
   const session = parseForeign(file, records);
-  const before = options.again === false ? importedBefore(store, session, options.cwd) : undefined;
+  const before = options.again === false ? previousImport(store, session, options.cwd) : undefined;
   if (before !== undefined)
     throw misuse(
       `${file} was imported already, as the session ${before}. Go on with it with --resume ${before}, or import it once more with --again.`,
@@ -87,7 +86,7 @@ export async function importSession(
   const answers = count(({ type }) => type === "assistant_message");
   const inputs = count(({ type }) => type === "user_message");
   if (answers + inputs === 0) throw misuse(`${file} holds no message that could be imported.`);
-  const path = await write(store, session, sessionId, entries, options.cwd);
+  const path = await writeSession(store, session, sessionId, entries, options.cwd);
   return {
     file,
     program: session.program,
@@ -107,28 +106,13 @@ function foreignId({ sessionId }: ForeignSession): string | undefined {
   return sessionId?.slice(0, 200);
 }
 
-function importedBefore(store: SessionStore, session: ForeignSession, cwd: string): string | undefined {
+function previousImport(store: SessionStore, session: ForeignSession, cwd: string): string | undefined {
   const id = foreignId(session);
   const isSame = ({ path }: { readonly path: string }): boolean => {
-    try {
-      const { program, sessionId } = originOf(path);
-      return program === session.program && sessionId === id;
-    } catch {
-      // One that is being removed does not prevent an import.
-      return false;
-    }
+    const origin = summarizeSession(path).header?.importedFrom;
+    return origin?.program === session.program && origin.sessionId === id;
   };
   return id === undefined ? undefined : store.list(cwd).find(isSame)?.sessionId;
-}
-
-function originOf(path: string): Fields {
-  const descriptor = openSessionFile(path, "read");
-  try {
-    const [first] = readLines(descriptor);
-    return fieldsOf(parseRecord(Buffer.from(first?.bytes ?? []).toString())?.["importedFrom"]);
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 /** Parses the records of a file from one of the programs. Throws `invalid_argument` for any other. */
@@ -188,7 +172,7 @@ function programOf(fields: ForeignRecord["fields"]): ForeignProgram | undefined 
 }
 
 /** Writes the entries with their own times; all of them are on the disk before this resolves. */
-async function write(
+async function writeSession(
   store: SessionStore,
   session: ForeignSession,
   sessionId: string,
@@ -241,8 +225,8 @@ interface ForeignEntries {
   readonly repairs: ImportRepairs;
 }
 
-type User = Extract<ForeignItem, { readonly type: "user" }>;
-type Result = Extract<ForeignItem, { readonly type: "result" }>;
+type UserItem = Extract<ForeignItem, { readonly type: "user" }>;
+type ResultItem = Extract<ForeignItem, { readonly type: "result" }>;
 
 /** The entries of a foreign conversation: runs with input, answers, calls; every call answered once. */
 export function foreignEntries(
@@ -251,14 +235,14 @@ export function foreignEntries(
   costOf: ImportOptions["costOf"] = () => undefined,
 ): ForeignEntries {
   const writer = new EntryWriter(session, sessionId, costOf);
-  for (const item of joined(session.items)) {
+  for (const item of joinAnswers(session.items)) {
     if (item.type === "user") writer.user(item);
     else if (item.type === "assistant") writer.assistant(item);
   }
   return writer.end();
 }
 
-function joined(items: readonly ForeignItem[]): readonly ForeignItem[] {
+function joinAnswers(items: readonly ForeignItem[]): readonly ForeignItem[] {
   const list: ForeignItem[] = [];
   let last: GrowingAnswer | undefined;
   for (const item of items) {
@@ -267,7 +251,7 @@ function joined(items: readonly ForeignItem[]): readonly ForeignItem[] {
     else if (before === undefined || before.finish === "interrupted" || before.model !== item.model)
       last = { ...item, content: [...item.content] };
     else {
-      last = joinedAnswer(before, item);
+      last = mergeAnswers(before, item);
       list.pop();
     }
     list.push(last ?? item);
@@ -275,8 +259,8 @@ function joined(items: readonly ForeignItem[]): readonly ForeignItem[] {
   return list;
 }
 
-/** Both share the list of the first: a copy for each would take quadratic time. */
-function joinedAnswer(first: GrowingAnswer, second: ForeignAnswer): GrowingAnswer {
+/** Appends to the first's list: copying it each time would take quadratic time. */
+function mergeAnswers(first: GrowingAnswer, second: ForeignAnswer): GrowingAnswer {
   for (const block of second.content) first.content.push(block);
   const usage =
     first.usage === undefined && second.usage === undefined
@@ -292,7 +276,7 @@ class EntryWriter {
   readonly #costOf: NonNullable<ImportOptions["costOf"]>;
   readonly #tools: readonly string[];
   /** By the id of their call, the first one last. */
-  readonly #results = new Map<string, Result[]>();
+  readonly #results = new Map<string, ResultItem[]>();
   readonly #usedIds = new Set<string>();
   /** By id: the number for its next copy. */
   readonly #copies = new Map<string, number>();
@@ -325,7 +309,7 @@ class EntryWriter {
     }
   }
 
-  user({ content, isInput, time }: User): void {
+  user({ content, isInput, time }: UserItem): void {
     const message = { role: "user", content } as const;
     const isInRun = this.#last !== undefined && hasCalls(this.#last.content);
     if (isInRun) {

@@ -20,8 +20,8 @@ import {
   usageFrom,
 } from "./foreign-session.ts";
 
-/** Kinds of records without content that the model was sent. */
-const ASIDE: ReadonlySet<string> = new Set([
+/** Kinds of records that the model never saw. */
+const SKIPPED_RECORDS: ReadonlySet<string> = new Set([
   "system",
   "summary",
   "custom-title",
@@ -46,25 +46,27 @@ const ASIDE: ReadonlySet<string> = new Set([
  */
 export const parseClaudeCode: ParseForeign = (records, counts) => {
   // A subagent's file holds nothing else.
-  const isSubagent = records.every(({ fields }) => !isSaid(fields) || fields["isSidechain"] === true);
+  const isSubagent = records.every(
+    ({ fields }) => !isUserOrAssistant(fields) || fields["isSidechain"] === true,
+  );
   const messages = records.filter(({ fields }) => isMessage(fields, counts, isSubagent));
-  const way = conversation(records, messages);
-  counts.leftOut.add("messages of other branches, or before a compaction", messages.length - way.length);
-  const first = way[0]?.fields ?? {};
+  const path = conversation(records, messages);
+  counts.leftOut.add("messages of other branches, or before a compaction", messages.length - path.length);
+  const first = path[0]?.fields ?? {};
   return {
     sessionId: textField(first["sessionId"]),
     cwd: textField(first["cwd"]),
-    items: items(way, counts),
+    items: itemsOf(path, counts),
   };
 };
 
-function isSaid({ type }: Fields): boolean {
+function isUserOrAssistant({ type }: Fields): boolean {
   return type === "user" || type === "assistant";
 }
 
 function isMessage(fields: Fields, { leftOut, unknown }: Counts, isSubagent: boolean): boolean {
   const { type } = fields;
-  if (isSaid(fields)) {
+  if (isUserOrAssistant(fields)) {
     if (fields["isSidechain"] === true && !isSubagent) leftOut.add("messages of subagents");
     else if (fields["isApiErrorMessage"] === true) leftOut.add("reports of failed requests");
     else if (fields["isVisibleInTranscriptOnly"] === true && fields["isCompactSummary"] !== true)
@@ -72,12 +74,11 @@ function isMessage(fields: Fields, { leftOut, unknown }: Counts, isSubagent: boo
     else return true;
     return false;
   }
-  if (typeof type === "string" && ASIDE.has(type)) leftOut.add(`records of type ${type}`);
+  if (typeof type === "string" && SKIPPED_RECORDS.has(type)) leftOut.add(`records of type ${type}`);
   else unknown.add(`record ${String(type)}`);
   return false;
 }
 
-/** The records of the latest conversation, in file order. */
 function conversation(
   records: readonly ForeignRecord[],
   messages: readonly ForeignRecord[],
@@ -87,42 +88,43 @@ function conversation(
     const id = textField(record.fields["uuid"]);
     if (id !== undefined && !byId.has(id)) byId.set(id, record);
   }
-  const way = new Set<ForeignRecord>();
-  let place = messages.length - 1;
+  const path = new Set<ForeignRecord>();
+  let position = messages.length - 1;
   /** The message before a record. The path only leads backwards, so no position is checked twice. */
-  const above = ({ line }: ForeignRecord): ForeignRecord | undefined => {
-    while (place >= 0 && (messages[place]?.line ?? 0) >= line) place--;
-    return messages[place];
+  const messageBefore = ({ line }: ForeignRecord): ForeignRecord | undefined => {
+    while (position >= 0 && (messages[position]?.line ?? 0) >= line) position--;
+    return messages[position];
   };
-  for (let at = messages.at(-1); at !== undefined && !way.has(at); at = before(at, byId, above)) way.add(at);
+  for (let at = messages.at(-1); at !== undefined && !path.has(at); at = before(at, byId, messageBefore))
+    path.add(at);
   const answers = new Set<string>();
   const calls = new Set<string>();
-  for (const record of way) note(record, answers, calls);
+  for (const record of path) collectIds(record, answers, calls);
   // A second pass, since a call off the path brings in its result.
-  for (const record of messages) if (isPartOf(record, answers, calls)) note(record, answers, calls);
+  for (const record of messages) if (isPartOf(record, answers, calls)) collectIds(record, answers, calls);
   const seen = new Set<string>();
   return messages.filter((record) => {
     const id = textField(record.fields["uuid"]);
     if (id !== undefined && seen.has(id)) return false;
     if (id !== undefined) seen.add(id);
-    return way.has(record) || isPartOf(record, answers, calls);
+    return path.has(record) || isPartOf(record, answers, calls);
   });
 }
 
 function before(
   record: ForeignRecord,
   byId: ReadonlyMap<string, ForeignRecord>,
-  above: (record: ForeignRecord) => ForeignRecord | undefined,
+  messageBefore: (record: ForeignRecord) => ForeignRecord | undefined,
 ): ForeignRecord | undefined {
   const parent = record.fields["parentUuid"];
   if (parent === null || parent === undefined) return undefined;
   const found = typeof parent === "string" ? byId.get(parent) : undefined;
   // If the parent's line is lost, the message before the record replaces it.
   if (found !== undefined && found.line < record.line) return found;
-  return above(record);
+  return messageBefore(record);
 }
 
-function note({ fields }: ForeignRecord, answers: Set<string>, calls: Set<string>): void {
+function collectIds({ fields }: ForeignRecord, answers: Set<string>, calls: Set<string>): void {
   if (fields["type"] !== "assistant") return;
   const message = fieldsOf(fields["message"]);
   const id = textField(message["id"]);
@@ -147,38 +149,38 @@ function isPartOf(
   );
 }
 
-function items(way: readonly ForeignRecord[], counts: Counts): readonly ForeignItem[] {
-  const items: ForeignItem[] = [];
-  const places = new Map<string, { readonly at: number; answer: GrowingAnswer }>();
-  for (const { fields } of way) {
+function itemsOf(path: readonly ForeignRecord[], counts: Counts): readonly ForeignItem[] {
+  const itemsOf: ForeignItem[] = [];
+  const positions = new Map<string, { readonly at: number; answer: GrowingAnswer }>();
+  for (const { fields } of path) {
     const message = fieldsOf(fields["message"]);
     const time = timeField(fields["timestamp"]);
     if (fields["type"] === "user") {
       const isInput = fields["isMeta"] !== true;
-      for (const item of userItems(message, time, isInput, counts.unknown)) items.push(item);
+      for (const item of userItems(message, time, isInput, counts.unknown)) itemsOf.push(item);
       continue;
     }
     const answer = assistantItem(message, time, counts);
     const id = textField(message["id"]);
-    const place = id === undefined ? undefined : places.get(id);
-    if (place === undefined) {
-      if (id !== undefined) places.set(id, { at: items.length, answer });
-      items.push(answer);
+    const position = id === undefined ? undefined : positions.get(id);
+    if (position === undefined) {
+      if (id !== undefined) positions.set(id, { at: itemsOf.length, answer });
+      itemsOf.push(answer);
     } else {
-      place.answer = {
+      position.answer = {
         ...answer,
-        usage: larger(place.answer.usage, answer.usage),
-        content: place.answer.content,
+        usage: largerUsage(position.answer.usage, answer.usage),
+        content: position.answer.content,
       };
-      for (const block of answer.content) place.answer.content.push(block);
-      items[place.at] = place.answer;
+      for (const block of answer.content) position.answer.content.push(block);
+      itemsOf[position.at] = position.answer;
     }
   }
-  return items;
+  return itemsOf;
 }
 
-/** The records of one answer repeat its usage, earlier ones with the values known at that time. */
-function larger(left: Usage | undefined, right: Usage | undefined): Usage | undefined {
+/** The records of one answer repeat its usage, earlier ones with partial values. */
+function largerUsage(left: Usage | undefined, right: Usage | undefined): Usage | undefined {
   if (left === undefined || right === undefined) return left ?? right;
   return right.inputTokens + right.outputTokens >= left.inputTokens + left.outputTokens ? right : left;
 }
@@ -193,16 +195,16 @@ function userItems(
   const results = listOf(content)
     .map(fieldsOf)
     .filter((block) => block["type"] === "tool_result");
-  const rest =
+  const remaining =
     typeof content === "string"
       ? content
       : listOf(content).filter((block) => fieldsOf(block)["type"] !== "tool_result");
-  const said: readonly UserBlock[] = contentBlocks(rest, unknown);
+  const blocks: readonly UserBlock[] = contentBlocks(remaining, unknown);
   return [
     ...results.map(({ tool_use_id: callId, content: output, is_error: isError }) =>
       resultItem({ callId, content: output, isError }, time, unknown),
     ),
-    ...(said.length === 0 ? [] : [{ type: "user", content: said, isInput, time } as const]),
+    ...(blocks.length === 0 ? [] : [{ type: "user", content: blocks, isInput, time } as const]),
   ];
 }
 

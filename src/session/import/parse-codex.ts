@@ -26,7 +26,7 @@ import {
  */
 export const parseCodex: ParseForeign = (records, counts) => {
   const reader = new CodexReader(counts);
-  for (const { fields } of records) reader.take(fields);
+  for (const { fields } of records) reader.apply(fields);
   return reader.session();
 };
 
@@ -49,12 +49,12 @@ class CodexReader {
     return { sessionId: this.#sessionId, cwd: this.#cwd, items: this.#items };
   }
 
-  take(fields: Fields): void {
+  apply(fields: Fields): void {
     const time = timeField(fields["timestamp"]);
     const payload = fieldsOf(fields["payload"]);
     switch (fields["type"]) {
       case "session_meta":
-        this.#begin(payload);
+        this.#readMeta(payload);
         return;
       case "turn_context":
         this.#model = textField(payload["model"]) ?? this.#model;
@@ -74,7 +74,7 @@ class CodexReader {
         return;
       case undefined:
         if (fields["record_type"] !== undefined) this.#leftOut.add("state records");
-        else this.#begin(fields);
+        else this.#readMeta(fields);
         return;
       default:
         // Old files hold the items themselves.
@@ -82,7 +82,7 @@ class CodexReader {
     }
   }
 
-  #begin(meta: Fields): void {
+  #readMeta(meta: Fields): void {
     this.#sessionId ??= textField(meta["id"]);
     this.#cwd ??= textField(meta["cwd"]);
     this.#provider = textField(meta["model_provider"]) ?? this.#provider;
@@ -137,7 +137,7 @@ class CodexReader {
       case "function_call":
       case "custom_tool_call":
       case "local_shell_call":
-        this.#say(time, callBlock(item));
+        this.#addBlock(time, callBlock(item));
         return;
       case "function_call_output":
       case "custom_tool_call_output":
@@ -145,7 +145,7 @@ class CodexReader {
         this.#output(item, time);
         return;
       default:
-        if (typeof item["type"] === "string" && ASIDE.has(item["type"]))
+        if (typeof item["type"] === "string" && SKIPPED_ITEMS.has(item["type"]))
           this.#leftOut.add(`items of type ${item["type"]}`);
         else this.#unknown.add(`item ${String(item["type"])}`);
     }
@@ -154,7 +154,7 @@ class CodexReader {
   #message(item: Fields, time: number | undefined): void {
     const blocks = contentBlocks(item["content"], this.#unknown);
     if (item["role"] === "assistant") {
-      for (const block of blocks) if (block.type === "text") this.#say(time, block);
+      for (const block of blocks) if (block.type === "text") this.#addBlock(time, block);
     } else if (item["role"] === "user") {
       const [first] = blocks;
       if (first?.type === "text" && isProgramText(first.text)) this.#leftOut.add("context of the program");
@@ -167,7 +167,7 @@ class CodexReader {
       .map((part) => textField(fieldsOf(part)["text"]))
       .filter((text) => text !== undefined);
     if (texts.length === 0) this.#leftOut.add("hidden reasoning");
-    else this.#say(time, { type: "thinking", thinking: texts.join("\n\n") });
+    else this.#addBlock(time, { type: "thinking", thinking: texts.join("\n\n") });
   }
 
   #output(item: Fields, time: number | undefined): void {
@@ -181,19 +181,15 @@ class CodexReader {
     this.#items.push(resultItem({ callId: item["call_id"], content, isError }, time, this.#unknown));
   }
 
-  /** Adds a block to the current answer, or begins a new one after results or input. */
-  #say(time: number | undefined, block: AssistantBlock): void {
-    const last = this.#items.at(-1);
+  /** As an answer of its own: answers in a row are joined later. */
+  #addBlock(time: number | undefined, block: AssistantBlock): void {
     const model = `${this.#provider}/${this.#model}`;
-    // The list was created here, and a copy for each block would take quadratic time.
-    if (last?.type === "assistant" && last.usage === undefined && last.model === model)
-      (last.content as AssistantBlock[]).push(block);
-    else this.#items.push({ type: "assistant", content: [block], model, finish: "stop", time });
+    this.#items.push({ type: "assistant", content: [block], model, finish: "stop", time });
   }
 }
 
-/** Kinds of items without content that another model could be sent. */
-const ASIDE: ReadonlySet<string> = new Set([
+/** Kinds of items that another model could not use. */
+const SKIPPED_ITEMS: ReadonlySet<string> = new Set([
   "web_search_call",
   "image_generation_call",
   "tool_search_call",
@@ -212,7 +208,7 @@ function callBlock(item: Fields): ToolUseBlock {
     return { ...block, input: { input: textField(item["input"]) ?? "" } };
   const given = textField(item["arguments"]) ?? "";
   const { input, invalid_input: invalid } = parseToolInput(given);
-  // It has a result even so: its arguments are kept as they are.
+  // The call has a result nevertheless: its arguments are imported as text.
   return { ...block, input: invalid === undefined ? input : { arguments: given } };
 }
 

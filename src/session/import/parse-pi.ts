@@ -18,8 +18,8 @@ import {
   usageFrom,
 } from "./foreign-session.ts";
 
-/** Kinds of records without content that the model was sent. */
-const ASIDE: ReadonlySet<string> = new Set([
+/** Kinds of records that the model never saw. */
+const SKIPPED_RECORDS: ReadonlySet<string> = new Set([
   "model_change",
   "thinking_level_change",
   "label",
@@ -31,46 +31,46 @@ const ASIDE: ReadonlySet<string> = new Set([
 
 /**
  * A session file of pi: a header, then entries that form a tree by `id` and `parentId` (in old files a plain
- * list). The conversation is the path from the last entry to the first; a `compaction` stands for everything
- * before the entry it names as the first one kept.
+ * list). The conversation is the path from the last entry to the first; a `compaction` replaces everything
+ * before the entry that it names in `firstKeptEntryId`.
  */
 export const parsePi: ParseForeign = (records, counts) => {
   const header = records.find(({ fields }) => fields["type"] === "session")?.fields ?? {};
   const entries = records.filter(({ fields }) => fields["type"] !== "session").map(({ fields }) => fields);
-  const way = wayToLast(entries);
-  counts.leftOut.add("entries of other branches", entries.length - way.length);
-  const items = kept(way, counts.leftOut).flatMap((entry) => itemOf(entry, counts));
+  const path = pathToLast(entries);
+  counts.leftOut.add("entries of other branches", entries.length - path.length);
+  const items = fromCompaction(path, counts.leftOut).flatMap((entry) => itemOf(entry, counts));
   return { sessionId: textField(header["id"]), cwd: textField(header["cwd"]), items };
 };
 
-function wayToLast(entries: readonly Fields[]): readonly Fields[] {
+function pathToLast(entries: readonly Fields[]): readonly Fields[] {
   if (entries.every((entry) => textField(entry["id"]) === undefined)) return entries;
-  const places = new Map(entries.map((entry, at) => [textField(entry["id"]), at]));
-  const way: Fields[] = [];
+  const positions = new Map(entries.map((entry, at) => [textField(entry["id"]), at]));
+  const path: Fields[] = [];
   for (let at = entries.length - 1; at >= 0; ) {
     const entry = entries[at];
     if (entry === undefined) break;
-    way.push(entry);
+    path.push(entry);
     const parent = textField(entry["parentId"]);
     if (parent === undefined && entry["parentId"] === null) break;
-    const place = places.get(parent);
+    const position = positions.get(parent);
     // If the parent's line is lost, the entry before it replaces it.
-    at = place !== undefined && parent !== undefined && place < at ? place : at - 1;
+    at = position !== undefined && parent !== undefined && position < at ? position : at - 1;
   }
-  return way.reverse();
+  return path.reverse();
 }
 
-/** The rest after the newest compaction: its summary, the messages it kept, and those that came after it. */
-function kept(way: readonly Fields[], leftOut: KindCount): readonly Fields[] {
-  const at = way.findLastIndex((entry) => entry["type"] === "compaction");
-  const compaction = way[at];
-  if (compaction === undefined) return way;
-  const first = way.findIndex(
+/** The summary of the newest compaction, the messages it kept, and the later ones. */
+function fromCompaction(path: readonly Fields[], leftOut: KindCount): readonly Fields[] {
+  const at = path.findLastIndex((entry) => entry["type"] === "compaction");
+  const compaction = path[at];
+  if (compaction === undefined) return path;
+  const first = path.findIndex(
     (entry) => entry["id"] !== undefined && entry["id"] === compaction["firstKeptEntryId"],
   );
   const from = first === -1 || first > at ? at : first;
   leftOut.add("entries before a compaction", from);
-  return [compaction, ...way.slice(from, at), ...way.slice(at + 1)];
+  return [compaction, ...path.slice(from, at), ...path.slice(at + 1)];
 }
 
 function itemOf(entry: Fields, counts: Counts): readonly ForeignItem[] {
@@ -83,7 +83,7 @@ function itemOf(entry: Fields, counts: Counts): readonly ForeignItem[] {
     const content = contentBlocks(entry["content"], counts.unknown);
     return content.length === 0 ? [] : [{ type: "user", content, isInput: false, time }];
   }
-  if (typeof type === "string" && ASIDE.has(type)) counts.leftOut.add(`records of type ${type}`);
+  if (typeof type === "string" && SKIPPED_RECORDS.has(type)) counts.leftOut.add(`records of type ${type}`);
   else counts.unknown.add(`record ${String(type)}`);
   return [];
 }

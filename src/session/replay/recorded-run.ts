@@ -10,8 +10,8 @@ import type {
   ToolResultEntry,
   UserEntry,
 } from "../../core/agent/entries.ts";
-import type { ApprovalAnswer, Approvals, Approver, Gate, GateDecision } from "../../core/agent/ports.ts";
-import { defined, equalJson } from "../../core/base/json.ts";
+import type { ApprovalAnswer, GateDecision } from "../../core/agent/ports.ts";
+import { defined } from "../../core/base/json.ts";
 import { type ToolInput, toolCallsOf } from "../../core/message/message.ts";
 import { Scopes } from "../../journal/scopes.ts";
 
@@ -33,7 +33,7 @@ export interface RecordedRun {
   readonly number: number;
   readonly before: number;
   readonly start: RunStartEntry | RunResumeEntry;
-  /** Input: entries before the loop began. */
+  /** The input, and what became of calls that were open before; a replay begins after it. */
   readonly opening: readonly JournalEntry[];
   /** The loop's entries up to the run's end, without those of subagents: their reports are results. */
   readonly body: readonly JournalEntry[];
@@ -51,48 +51,42 @@ export interface RecordedRun {
 
 export function recordedRuns(entries: readonly JournalEntry[]): readonly RecordedRun[] {
   const runs: RecordedRun[] = [];
+  const requested = new Set<string>();
   let number = 0;
   entries.forEach((entry, at) => {
-    if (!beginsPart(entry)) return;
-    if (entry.type === "run_start") number++;
-    runs.push(recordedRun(entries, entry, at, number));
+    if (beginsPart(entry)) {
+      if (entry.type === "run_start") number++;
+      const part = partAt(entries, at, requested);
+      runs.push({ number, before: at, start: entry, ...part });
+    }
+    if (entry.type === "assistant_message")
+      for (const { id } of toolCallsOf(entry.message)) requested.add(id);
   });
   return runs;
 }
 
-function recordedRun(
-  entries: readonly JournalEntry[],
-  start: RunStartEntry | RunResumeEntry,
-  at: number,
-  number: number,
-): RecordedRun {
-  const inside: JournalEntry[] = [];
-  let end: RunEndEntry | undefined;
-  for (const entry of entries.slice(at + 1)) {
-    if (beginsPart(entry)) break;
-    if (entry.scope === undefined && entry.type === "run_end") {
-      end = entry;
-      break;
-    }
-    inside.push(entry);
-  }
-  const length = openingLength(inside);
-  const opening = inside.slice(0, length);
+type Part = Omit<RecordedRun, "number" | "before" | "start">;
+
+/** `requested`: the ids of calls in earlier answers. */
+function partAt(entries: readonly JournalEntry[], at: number, requested: ReadonlySet<string>): Part {
+  const next = entries.findIndex((entry, index) => index > at && (beginsPart(entry) || isRunEnd(entry)));
+  const last = entries[next];
   const scopes = new Scopes();
-  const delegated = new Set(inside.filter((entry) => scopes.of(entry) !== undefined));
-  const body = inside.slice(length).filter((entry) => !delegated.has(entry));
+  const [own, delegated]: [JournalEntry[], JournalEntry[]] = [[], []];
+  for (const entry of entries.slice(at + 1, next === -1 ? undefined : next))
+    (scopes.of(entry) === undefined ? own : delegated).push(entry);
+  const first = own.findIndex((entry) => isOfLoop(entry, requested));
+  const opening = own.slice(0, first === -1 ? undefined : first);
+  const body = own.slice(opening.length);
   const answers = body.filter((entry) => entry.type === "assistant_message");
   return {
-    number,
-    before: at,
-    start,
     opening,
     body,
-    delegated: [...delegated].filter(({ type }) => type === "assistant_message").length,
-    isStoppedInSubagent: [...delegated].some(
+    delegated: delegated.filter(({ type }) => type === "assistant_message").length,
+    isStoppedInSubagent: delegated.some(
       (entry) => entry.type === "permission_decision" && entry.stop === true,
     ),
-    end,
+    end: last !== undefined && isRunEnd(last) ? last : undefined,
     answers,
     calls: withUntraced(recordedCalls(body), answers),
   };
@@ -103,35 +97,42 @@ function beginsPart(entry: JournalEntry): entry is RunStartEntry | RunResumeEntr
   return entry.scope === undefined && (entry.type === "run_start" || entry.type === "run_resume");
 }
 
-/** Number of leading input entries: the run's start, answers to waiting calls and their refusals. */
-function openingLength(inside: readonly JournalEntry[]): number {
-  const loop = inside.findIndex((entry) => !canBeInput(entry));
-  const before = loop === -1 ? inside : inside.slice(0, loop);
-  const said = before.findLastIndex(({ type }) => type === "user_message" || type === "history") + 1;
-  const refused = new Set<string>();
-  const rest = before.slice(said).findIndex((entry) => {
-    if (isRefusedByMessage(entry)) refused.add(entry.callId);
-    return !(isRefusedByMessage(entry) || isAnswerFromOutside(entry, refused));
-  });
-  return rest === -1 ? before.length : said + rest;
+function isRunEnd(entry: JournalEntry): entry is RunEndEntry {
+  return entry.scope === undefined && entry.type === "run_end";
 }
 
-/** An interrupted run may lack the message that its refusals come from. */
-function isRefusedByMessage(entry: JournalEntry): entry is PermissionEntry {
-  return entry.type === "permission_decision" && entry.code === "answered_otherwise";
+function isOfLoop(entry: JournalEntry, requested: ReadonlySet<string>): boolean {
+  if (isOfCall(entry)) return !isWithin(requested, entry.callId);
+  return entry.type === "assistant_message" || isLoopMessage(entry);
 }
 
-function canBeInput(entry: JournalEntry): boolean {
-  if (entry.scope !== undefined) return false;
-  if (entry.type === "user_message" && entry.source === "system") return entry.code === "interrupted";
-  if (entry.type === "user_message") return entry.source !== "steering";
-  return entry.type === "history" || entry.type === "tool_result" || entry.type === "permission_decision";
+/** True for one of the calls, and for the calls that it makes itself: `a/1` is made by `a`. */
+function isWithin(calls: ReadonlySet<string>, callId: string): boolean {
+  if (calls.has(callId)) return true;
+  const end = callId.lastIndexOf("/");
+  return end > 0 && isWithin(calls, callId.slice(0, end));
 }
 
-function isAnswerFromOutside(entry: JournalEntry, refused: ReadonlySet<string>): boolean {
-  if (entry.type !== "tool_result") return false;
-  return entry.status === "ok" || entry.status === "error" || refused.has(entry.callId);
+/** True for a message that the loop itself repeats; not a warning of the guard, which is off in a replay. */
+export function isLoopMessage(entry: JournalEntry): boolean {
+  return entry.type === "user_message" && entry.source === "system" && LOOP_MESSAGES.has(entry.code);
 }
+
+const LOOP_MESSAGES: ReadonlySet<UserEntry["code"]> = new Set(["nudge", "unreadable", "summarize", "empty"]);
+
+/** True if a person, a signal, a limit or a waiting call ended the run, and not its last answer. */
+export function hasExternalEnd({ end, answers, isStoppedInSubagent }: RecordedRun): boolean {
+  const isCut = answers.at(-1)?.interrupted === true;
+  return isCut || isStoppedInSubagent || (end !== undefined && EXTERNAL_ENDS.has(end.stopReason));
+}
+
+const EXTERNAL_ENDS: ReadonlySet<string> = new Set([
+  "aborted",
+  "budget",
+  "loop_detected",
+  "awaiting_approval",
+  "awaiting_external",
+]);
 
 /** Adds calls of which only the request is recorded: the caller's own, and those never reached. */
 function withUntraced(
@@ -185,151 +186,50 @@ export interface RunFacts {
   readonly finishTool: string | undefined;
   readonly maxIterations: number;
   readonly onMaxIterations: "summarize" | "last";
-  readonly externalTools: ReadonlySet<string>;
   readonly hasApprover: boolean;
-  /** Ids of the calls in the last answer; of all top-level calls if the run has no answer. */
+  /** Ids of the calls in the last answer. */
   readonly lastCalls: ReadonlySet<string>;
 }
 
 /** Infers how a run must have been set up to proceed as it did. */
-export function runFacts(run: RecordedRun): RunFacts {
-  const last = run.start.tools.at(-1);
-  const nudged = run.body.some((entry) => entry.type === "user_message" && entry.code === "nudge");
-  const summarizes = run.body.some(asksForSummary);
-  const lastAnswer = run.answers.at(-1);
+export function runFacts({ start, body, end, answers, calls }: RecordedRun): RunFacts {
+  const isCoded = (entry: JournalEntry, code: string): boolean =>
+    entry.type === "user_message" && entry.code === code;
+  const summary = body.findLastIndex((entry) => isCoded(entry, "summarize"));
+  const lastAnswer = answers.at(-1);
+  const isUsedUp = summary !== -1 || end?.stopReason === "max_iterations";
+  const upToLimit = summary === -1 ? body : body.slice(0, summary);
+  const hasReminder = body.some((entry) => isCoded(entry, "nudge"));
   return {
-    finishTool: nudged || run.end?.stopReason === "structured_output" ? last : undefined,
-    maxIterations: maxIterationsOf(run, summarizes),
-    onMaxIterations: summarizes ? "summarize" : "last",
-    externalTools: externalTools(run),
-    hasApprover: ![...run.calls.values()].some(({ decision }) => decision?.code === "nobody_to_ask"),
-    lastCalls: new Set(
-      lastAnswer === undefined
-        ? [...run.calls.values()]
-            .filter((call) => call.parentCallId === undefined)
-            .map(({ callId }) => callId)
-        : toolCallsOf(lastAnswer.message).map(({ id }) => id),
-    ),
+    finishTool: hasReminder || end?.stopReason === "structured_output" ? start.tools.at(-1) : undefined,
+    maxIterations: isUsedUp
+      ? upToLimit.filter(({ type }) => type === "assistant_message").length
+      : Number.POSITIVE_INFINITY,
+    onMaxIterations: summary === -1 ? "last" : "summarize",
+    hasApprover: ![...calls.values()].some(({ decision }) => decision?.code === "nobody_to_ask"),
+    lastCalls: new Set(lastAnswer && toolCallsOf(lastAnswer.message).map(({ id }) => id)),
   };
 }
 
-/** Codes of messages the loop itself repeats; not a warning of the guard, which is off in a replay. */
-export const SAID_BY_LOOP: ReadonlySet<UserEntry["code"]> = new Set([
-  "nudge",
-  "unreadable",
-  "summarize",
-  "empty",
-]);
-
-function asksForSummary(entry: JournalEntry): boolean {
-  return entry.type === "user_message" && entry.code === "summarize";
-}
-
-function maxIterationsOf(run: RecordedRun, summarizes: boolean): number {
-  const asked = summarizes ? run.body.findLastIndex(asksForSummary) : run.body.length;
-  const { length } = run.body.slice(0, asked).filter(({ type }) => type === "assistant_message");
-  // A resumed run may have used up its requests earlier.
-  const isUsedUp = summarizes || run.end?.stopReason === "max_iterations";
-  return isUsedUp ? length : Number.POSITIVE_INFINITY;
-}
-
-function externalTools(run: RecordedRun): ReadonlySet<string> {
-  const stopReason = run.end?.stopReason;
-  if (stopReason !== "awaiting_external" && stopReason !== "awaiting_approval") return new Set();
-  const answer = run.answers.at(-1);
-  if (answer === undefined) return new Set();
-  const open = toolCallsOf(answer.message).filter(({ id }) => {
-    const call = run.calls.get(id);
-    return call?.intent === undefined && call?.result === undefined && call?.request === undefined;
-  });
-  return new Set(open.map(({ name }) => name));
-}
-
-/**
- * A gate and a person that decide as recorded; calls without a recorded decision were allowed. `waited`: the
- * questions that were open when the run began.
- */
-export function recordedGate(
-  run: RecordedRun,
-  facts: RunFacts,
-  waited: ReadonlyMap<string, ApprovalRequestEntry>,
-): { readonly gate: Gate; readonly approve: Approver | undefined } {
-  const gate: Gate = {
-    check: ({ callId }) => {
-      const question = waited.get(callId);
-      const { decision, request } = run.calls.get(callId) ?? {};
-      if (question !== undefined && request === undefined) return ofWaiting(question, decision);
-      if (decision !== undefined) return asked(decision, request);
-      return request === undefined ? { action: "allow" } : waiting(request);
-    },
+/** The gate's decision about a call; without a recorded one it was allowed. */
+export function recordedDecision(decision: PermissionEntry | undefined): GateDecision {
+  // A yes without a question: from rules, or for one of the caller's own calls.
+  if (decision === undefined || (decision.by === "rule" && decision.action === "allow"))
+    return { action: "allow" };
+  const { by, reason, question, rule, suggestion } = decision;
+  return {
+    action: by === "rule" ? "deny" : "ask",
+    reason: by === "nobody" ? (question ?? reason) : reason,
+    ...defined({ rule, suggestion }),
   };
-  if (!facts.hasApprover) return { gate, approve: undefined };
-  return { gate, approve: ({ callId }) => answerTo(callId, run) };
 }
 
-/** The decision about a call that had waited for an answer, without a new question on record. */
-function ofWaiting(question: ApprovalRequestEntry, decision: PermissionEntry | undefined): GateDecision {
-  // Rules allowed it then: its answer was not needed.
-  if (decision === undefined) return { action: "allow", place: ELSEWHERE };
-  const isFor = decision.by !== "rule" && equalJson(decision.input, question.input);
-  return { ...asked(decision, undefined), ...(isFor ? matter(question) : { place: ELSEWHERE }) };
-}
-
-/** A place that no question is about. */
-const ELSEWHERE = "";
-
-/**
- * The recorded answers to calls that waited when the run began. A yes replaces decisions by rules and new
- * questions.
- */
-export function recordedApprovals(
-  run: RecordedRun,
-  waited: ReadonlyMap<string, ApprovalRequestEntry>,
-): Approvals {
-  const settled = [...run.calls.values()].filter(
-    ({ callId, decision, intent }) => waited.has(callId) && (decision ?? intent) !== undefined,
-  );
-  const isAnswer = (decision: PermissionEntry): boolean =>
-    decision.by !== "rule" && equalJson(decision.input, waited.get(decision.callId)?.input);
-  return Object.fromEntries(
-    settled.map(({ callId, decision }) => [
-      callId,
-      decision === undefined || !isAnswer(decision) ? true : answerTo(callId, run),
-    ]),
-  );
-}
-
-function answerTo(callId: string, run: RecordedRun): ApprovalAnswer {
-  const { decision } = run.calls.get(callId) ?? {};
+/** The person's answer about a call. */
+export function recordedAnswer({ decision, intent }: Partial<RecordedCall>): ApprovalAnswer {
   if (decision === undefined || decision.by === "nobody") return "later";
-  const { intent } = run.calls.get(callId) ?? {};
   // A person's own input.
   if (decision.action === "allow")
     return { approved: true, ...(intent?.judged === true ? { input: intent.input } : {}) };
   const { reason, stop } = decision;
   return { approved: false, reason, ...defined({ stop }) };
-}
-
-function asked(
-  { action, by, reason, question, rule, suggestion }: PermissionEntry,
-  request: ApprovalRequestEntry | undefined,
-): GateDecision {
-  // A yes without a question: from rules, or for one of the caller's own calls.
-  if (by === "rule" && action === "allow") return { action };
-  return {
-    action: by === "rule" ? "deny" : "ask",
-    reason: by === "nobody" ? (question ?? reason) : reason,
-    ...defined({ rule, suggestion }),
-    ...(request && matter(request)),
-  };
-}
-
-function waiting(request: ApprovalRequestEntry): GateDecision {
-  const { reason, rule, suggestion } = request;
-  return { action: "ask", reason, ...defined({ rule, suggestion }), ...matter(request) };
-}
-
-/** The parts of a question that an answer of a later run is bound to. */
-function matter({ code, part, place }: ApprovalRequestEntry): Pick<GateDecision, "code" | "part" | "place"> {
-  return defined({ code, part, place });
 }

@@ -5,6 +5,7 @@ import type { Message } from "../../core/message/message.ts";
 import { sessionSteps, stepNumbered } from "../../journal/steps.ts";
 import {
   checkedInput,
+  hasExternalEnd,
   type RecordedCall,
   type RecordedRun,
   recordedCalls,
@@ -36,8 +37,13 @@ export async function replaySession(
     if (signal?.aborted === true) break;
     const last = comparison.stepOf(run.end ?? run.answers.at(-1) ?? run.start);
     if (last !== null && last < from) continue;
-    if (run.body.some(isOfPhase)) {
-      comparison.leaveOut("runs of patterns with phases");
+    const kind = [...run.opening, ...run.body].some(isOfPhase)
+      ? "runs of patterns with phases"
+      : run.answers.length === 0
+        ? "runs without an answer"
+        : undefined;
+    if (kind !== undefined) {
+      comparison.skip(kind);
       continue;
     }
     const before = entries.slice(0, run.before);
@@ -93,7 +99,7 @@ export interface ReplayReport {
   readonly notReplayed: { readonly [kind: string]: number };
 }
 
-interface Place {
+interface DifferencePosition {
   readonly run: number;
   readonly entry: JournalEntry | undefined;
   readonly aspect: ReplayAspect;
@@ -107,21 +113,21 @@ class Comparison {
   readonly #notReplayed = new Map<string, number>();
   readonly #from: number;
   readonly #steps: ReturnType<typeof sessionSteps>;
-  readonly #places: ReadonlyMap<JournalEntry, number>;
+  readonly #positions: ReadonlyMap<JournalEntry, number>;
 
   constructor(entries: readonly JournalEntry[], from: number) {
     this.#from = from;
     this.#steps = sessionSteps(entries);
-    this.#places = new Map(entries.map((entry, at) => [entry, at]));
+    this.#positions = new Map(entries.map((entry, at) => [entry, at]));
   }
 
   /** Number of an entry's step, the last one that had begun; `null` if it belongs to none. */
   stepOf(entry: JournalEntry | undefined): number | null {
-    const at = entry === undefined ? undefined : this.#places.get(entry);
+    const at = entry === undefined ? undefined : this.#positions.get(entry);
     return this.#steps.findLast((step) => at !== undefined && step.at <= at)?.number ?? null;
   }
 
-  leaveOut(kind: string, count = 1): void {
+  skip(kind: string, count = 1): void {
     if (count > 0) this.#notReplayed.set(kind, (this.#notReplayed.get(kind) ?? 0) + count);
   }
 
@@ -130,8 +136,8 @@ class Comparison {
     this.#compareRequests(run, replayed, before);
     this.#compareCalls(run, replayed);
     this.#compareEnd(run, replayed);
-    this.leaveOut("requests of subagents", run.delegated);
-    this.leaveOut("history in a run", run.body.filter(({ type }) => type === "history").length);
+    this.skip("requests of subagents", run.delegated);
+    this.skip("history in a run", run.body.filter(({ type }) => type === "history").length);
   }
 
   report(): ReplayReport {
@@ -140,12 +146,12 @@ class Comparison {
     return { same: differences.length === 0, differences, ...this.#counts, notReplayed };
   }
 
-  #isLookedAt(entry: JournalEntry | undefined): boolean {
+  #isCompared(entry: JournalEntry | undefined): boolean {
     const step = this.stepOf(entry);
     return step === null || step >= this.#from;
   }
 
-  #note({ run, entry, ...place }: Place, difference: Difference | undefined): void {
+  #note({ run, entry, ...place }: DifferencePosition, difference: Difference | undefined): void {
     if (difference === undefined) return;
     const { path, left: recorded, right } = difference;
     this.#differences.push({ run, step: this.stepOf(entry), ...place, path, recorded, replayed: right });
@@ -154,14 +160,14 @@ class Comparison {
   #compareRequests(run: RecordedRun, replayed: RunReplay, before: readonly JournalEntry[]): void {
     const expected = expectedRequests(run, before);
     run.answers.forEach((entry, at) => {
-      if (!this.#isLookedAt(entry)) return;
+      if (!this.#isCompared(entry)) return;
       const place = { run: run.number, entry, aspect: "request" } as const;
       const made = replayed.requests[at];
       if (made === undefined) return this.#note(place, onlyOne("a request", "nothing"));
       this.#counts.requests++;
-      this.#note(place, within("messages", firstDifference(expected[at], made)));
+      this.#note(place, withPrefix("messages", firstDifference(expected[at], made)));
     });
-    if (!replayed.askedTooOften) return;
+    if (!replayed.hasExtraRequest) return;
     const place = { run: run.number, entry: run.answers.at(-1), aspect: "request" } as const;
     this.#note(place, onlyOne("nothing", "one more request"));
   }
@@ -169,17 +175,15 @@ class Comparison {
   #compareCalls(run: RecordedRun, replayed: RunReplay): void {
     const made = new Map(recordedCalls(replayed.entries));
     for (const call of run.calls.values()) {
-      if (!this.#isLookedAt(call.intent ?? call.decision ?? call.result)) continue;
+      if (!this.#isCompared(call.intent ?? call.decision ?? call.result)) continue;
       const now = made.get(call.callId);
       made.delete(call.callId);
-      const left = reasonToLeaveOut(call, now);
-      if (left !== undefined) this.leaveOut(left);
+      const left = skipReason(call, now);
+      if (left !== undefined) this.skip(left);
       else this.#compareCall(run, call, now, replayed.outcomes.get(call.callId));
     }
     for (const { callId: id, name, intent, result } of made.values()) {
       if (run.calls.has(id) || result?.status === "aborted") continue;
-      // An earlier call only needed its result, and the run was interrupted again.
-      if (run.end === undefined && intent === undefined) continue;
       const input = JSON.stringify(intent?.input ?? {}).slice(0, 200);
       const place = { run: run.number, entry: undefined, aspect: "added_call", call: { id, name } } as const;
       this.#note(place, onlyOne("nothing", input));
@@ -201,7 +205,7 @@ class Comparison {
     // The answer has all that is left of a denied call: a hook may have changed its arguments first.
     if (input !== undefined && decision?.action !== "deny") {
       const difference = firstDifference(input, checkedInput(now));
-      this.#note({ ...place, aspect: "tool_input" }, within("input", difference));
+      this.#note({ ...place, aspect: "tool_input" }, withPrefix("input", difference));
     }
     if (outcome !== undefined) this.#counts.callsRun++;
     const difference =
@@ -213,14 +217,13 @@ class Comparison {
 
   #compareEnd(run: RecordedRun, replayed: RunReplay): void {
     const entry = run.answers.at(-1);
-    if (!this.#isLookedAt(entry)) return;
-    if (run.end === undefined) return this.leaveOut("ends of runs that were cut");
-    if (replayed.endedAsRecorded && !replayed.askedTooOften)
-      return this.leaveOut("ends that came from outside");
+    if (!this.#isCompared(entry)) return;
+    if (run.end === undefined) return this.skip("ends of runs that were cut");
+    if (hasExternalEnd(run)) return this.skip("ends that came from outside");
     const ended = replayed.entries.findLast(({ type, scope }) => type === "run_end" && scope === undefined);
     const now = ended?.type === "run_end" ? ended.stopReason : (replayed.failure?.message ?? "no end");
     const difference = firstDifference(run.end.stopReason, now);
-    this.#note({ run: run.number, entry, aspect: "stop_reason" }, within("stopReason", difference));
+    this.#note({ run: run.number, entry, aspect: "stop_reason" }, withPrefix("stopReason", difference));
   }
 }
 
@@ -241,7 +244,7 @@ function expectedRequests(
   return expected;
 }
 
-function reasonToLeaveOut(call: RecordedCall, now: RecordedCall | undefined): string | undefined {
+function skipReason(call: RecordedCall, now: RecordedCall | undefined): string | undefined {
   if (call.result === undefined && call.request !== undefined) return "calls that wait for an answer";
   if (call.result === undefined || call.result.status === "aborted") return "interrupted calls";
   if (now !== undefined || call.parentCallId === undefined) return undefined;
@@ -266,7 +269,7 @@ function onlyOne(left: string, right: string): Difference {
   return { path: "the top", left, right };
 }
 
-function within(path: string, difference: Difference | undefined): Difference | undefined {
+function withPrefix(path: string, difference: Difference | undefined): Difference | undefined {
   if (difference === undefined) return undefined;
   const inner = difference.path === "the top" ? "" : difference.path;
   const joint = inner === "" || inner.startsWith("[") ? "" : ".";

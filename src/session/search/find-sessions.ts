@@ -73,7 +73,7 @@ export async function findSessions(
       }))
     : undefined;
   if (found !== undefined) return { ...found, by: "index", notices };
-  return { ...(await byScan(search, maxScanBytes, notices)), by: "scan", notices };
+  return { ...(await scanFiles(search, maxScanBytes, notices)), by: "scan", notices };
 }
 
 /**
@@ -110,7 +110,7 @@ async function withIndex<T>(
     } catch (error) {
       if (attempt === 1 && isDamagedDatabase(error)) {
         notices.push(
-          `the search index was damaged and is made anew; the old one is ${setIndexAside(path, Date.now())}`,
+          `the search index was damaged and is made anew; the old one is ${moveIndexAway(path, Date.now())}`,
         );
         continue;
       }
@@ -123,7 +123,7 @@ async function withIndex<T>(
 }
 
 /** Searches a temporary index: of the newest sessions that total at most `maxBytes`. */
-async function byScan(
+async function scanFiles(
   search: Search,
   maxBytes: number,
   notices: string[],
@@ -163,7 +163,7 @@ const INDEX_VERSION = 2;
 /** Most passages per file: a passage's number is its file's number times this, plus its own. */
 const MAX_PASSAGES = 2 ** 20;
 /** Approximate number of characters to segment and store at once: it blocks all other work. */
-const CHARS_TOGETHER = 10_000;
+const BATCH_CHARS = 10_000;
 
 interface FoundPassage extends SessionPassage {
   readonly path: string;
@@ -245,10 +245,10 @@ class SearchIndex {
             this.#add.run(next++, searchWords(text, segmenter).flat().join(" "), step, text);
           if (isLast) this.#put.get(session.path, session.bytes, session.changedAt);
         });
-      for (const passage of readable(session.path)) {
+      for (const passage of readablePassages(session.path)) {
         passages.push(passage);
         chars += passage.text.length;
-        if (chars < CHARS_TOGETHER) continue;
+        if (chars < BATCH_CHARS) continue;
         store(false);
         passages = [];
         chars = 0;
@@ -326,7 +326,7 @@ class SearchIndex {
   }
 }
 
-function* readable(path: string): Generator<SessionPassage, void, undefined> {
+function* readablePassages(path: string): Generator<SessionPassage, void, undefined> {
   try {
     yield* sessionPassages(path);
   } catch {
@@ -335,7 +335,7 @@ function* readable(path: string): Generator<SessionPassage, void, undefined> {
   }
 }
 
-function setIndexAside(path: string, now: number): string {
+function moveIndexAway(path: string, now: number): string {
   const aside = `${path}.damaged-${now}`;
   renameSync(path, aside);
   return aside;
@@ -348,8 +348,8 @@ interface SessionPassage {
 }
 
 /** Searched characters per text: of people and models, and of tool results. */
-const MAX_SAID = 32_000;
-const MAX_RESULT = 8_000;
+const MAX_MESSAGE_CHARS = 32_000;
+const MAX_RESULT_CHARS = 8_000;
 
 /** The texts of a session file, one by one. Throws `journal` if it cannot be read. */
 function* sessionPassages(path: string): Generator<SessionPassage, void, undefined> {
@@ -368,7 +368,7 @@ function* sessionPassages(path: string): Generator<SessionPassage, void, undefin
 
 /** A truncated passage without its partial last word: redaction does not recognise half a secret. */
 function withoutCutWord(text: string): string {
-  if (text.length !== MAX_SAID && text.length !== MAX_RESULT) return text;
+  if (text.length !== MAX_MESSAGE_CHARS && text.length !== MAX_RESULT_CHARS) return text;
   let end = text.length;
   while (end > 0 && !/\s/.test(text.charAt(end - 1))) end--;
   return text.slice(0, end);
@@ -377,19 +377,19 @@ function withoutCutWord(text: string): string {
 function textsOf(entry: JournalEntry): readonly string[] {
   switch (entry.type) {
     case "user_message":
-      return [textOf(entry.message.content, "\n").slice(0, MAX_SAID)];
+      return [textOf(entry.message.content, "\n").slice(0, MAX_MESSAGE_CHARS)];
     case "assistant_message":
       return [
-        textOf(entry.message.content, "\n").slice(0, MAX_SAID),
+        textOf(entry.message.content, "\n").slice(0, MAX_MESSAGE_CHARS),
         ...toolCallsOf(entry.message).map(({ name, input }) =>
-          `${name} ${JSON.stringify(input)}`.slice(0, MAX_RESULT),
+          `${name} ${JSON.stringify(input)}`.slice(0, MAX_RESULT_CHARS),
         ),
       ];
     case "tool_result":
-      return [textOf(entry.result.content, "\n").slice(0, MAX_RESULT)];
+      return [textOf(entry.result.content, "\n").slice(0, MAX_RESULT_CHARS)];
     case "history":
     case "compaction":
-      return entry.messages.map((message) => textOf(message.content, "\n").slice(0, MAX_SAID));
+      return entry.messages.map((message) => textOf(message.content, "\n").slice(0, MAX_MESSAGE_CHARS));
     default:
       return [];
   }

@@ -20,7 +20,7 @@ export function searchWords(
     else if (UNSPACED.test(segment)) run.push(...segment);
     else {
       endRun();
-      words.push([joined(segment)]);
+      words.push([withoutInnerMarks(segment)]);
     }
   }
   endRun();
@@ -33,15 +33,15 @@ export function wordSegmenter(): Intl.Segmenter {
 }
 
 /** Without the blanks and quotes inside words (`don't`). */
-function joined(text: string): string {
+function withoutInnerMarks(text: string): string {
   return text.replaceAll(/[\s"']+/g, "");
 }
 
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
-const BEFORE = 60;
-const BEHIND = 120;
+const CHARS_BEFORE = 60;
+const CHARS_AFTER = 120;
 
 /**
  * An excerpt of a text around the first wanted word; its beginning if it has none of them. Secrets are
@@ -54,12 +54,12 @@ export function excerptOf(
 ): string {
   const shown = redaction?.text(text) ?? text;
   const plain = shown.toLowerCase();
-  const places = [wanted.toLowerCase(), ...searchWords(wanted).map((word) => word.join(""))]
+  const positions = [wanted.toLowerCase(), ...searchWords(wanted).map((word) => word.join(""))]
     .map((word) => plain.indexOf(word))
-    .filter((place) => place >= 0);
-  const at = places[0] ?? 0;
-  const start = Math.max(0, at - BEFORE);
-  const end = Math.min(shown.length, at + BEHIND);
+    .filter((position) => position >= 0);
+  const at = positions[0] ?? 0;
+  const start = Math.max(0, at - CHARS_BEFORE);
+  const end = Math.min(shown.length, at + CHARS_AFTER);
   const piece = shown.slice(start, end).toWellFormed().replaceAll(/\s+/g, " ").trim();
   return `${start > 0 ? "…" : ""}${piece}${end < shown.length ? "…" : ""}`;
 }

@@ -12,7 +12,7 @@ export interface TurnPlace {
 export interface HistoryStep extends TurnPlace {
   readonly time: number;
   readonly entry: CheckpointEntry | RollbackEntry;
-  /** Paths a rollback could not put back. */
+  /** Paths that a rollback could not restore. */
   readonly failed: ReadonlySet<string>;
   readonly isEnded: boolean;
 }
@@ -26,9 +26,9 @@ export interface CheckpointHistory {
   readonly steps: readonly HistoryStep[];
   /** User messages, oldest first. */
   readonly messages: readonly HistoryMessage[];
-  /** Runs that changed files and are not taken back, oldest first. */
+  /** Runs that changed files and are not undone, oldest first. */
   readonly inEffect: readonly number[];
-  /** The undo that a redo would take back. */
+  /** The undo that a redo would reverse. */
   readonly redoable: RollbackEntry | undefined;
   /** A call without a result: it was interrupted while it ran, and nothing followed in the session. */
   readonly interrupted: { readonly callId: string; readonly name: string } | undefined;
@@ -46,8 +46,8 @@ export function stepsFrom({ steps }: CheckpointHistory, { run, turn }: TurnPlace
   return first === -1 ? [] : steps.slice(first);
 }
 
-/** Entries of a subagent that would otherwise begin or end a turn of the conversation. */
-const WITHIN_A_TURN: ReadonlySet<string> = new Set(["run_start", "run_end", "assistant_message"]);
+/** From a subagent, these neither begin nor end a turn of the conversation. */
+const NOT_FROM_SUBAGENTS: ReadonlySet<string> = new Set(["run_start", "run_end", "assistant_message"]);
 
 class HistoryFold {
   readonly #steps: HistoryStep[] = [];
@@ -71,7 +71,7 @@ class HistoryFold {
   }
 
   apply(entry: JournalEntry): void {
-    if (this.#scopes.of(entry) !== undefined && WITHIN_A_TURN.has(entry.type)) return;
+    if (this.#scopes.of(entry) !== undefined && NOT_FROM_SUBAGENTS.has(entry.type)) return;
     switch (entry.type) {
       case "run_start":
         this.#run++;
@@ -118,8 +118,8 @@ class HistoryFold {
   #rollback(entry: RollbackEntry): void {
     this.#add(entry, false);
     if (entry.direction === "redo") {
-      const taken = this.#undone.pop();
-      if (taken !== undefined) this.#inEffect = [...taken.inEffect];
+      const undone = this.#undone.pop();
+      if (undone !== undefined) this.#inEffect = [...undone.inEffect];
       return;
     }
     this.#undone.push({ entry, inEffect: this.#inEffect });
@@ -164,7 +164,7 @@ export interface ChangedRun {
   readonly input: string;
   /** Time of its first change, in milliseconds since the epoch. */
   readonly time: number;
-  /** True if it was taken back as a whole. */
+  /** True if it was undone as a whole. */
   readonly isUndone: boolean;
   readonly turns: readonly ChangedTurn[];
 }

@@ -98,7 +98,7 @@ const PENDING_BYTES = 8 * 1024 * 1024;
 
 /**
  * The undo store of one workspace, in one database: file contents by hash, the newest state of every path,
- * and the sessions that need it. A damaged database is set aside and a new one begun, with a notice. Throws
+ * and the sessions that need it. A damaged database is renamed and replaced, with a notice. Throws
  * `checkpoint` for errors of the system.
  */
 export class CheckpointStore {
@@ -110,13 +110,13 @@ export class CheckpointStore {
   readonly #pending = new Map<string, { readonly length: number; readonly packed: Buffer }>();
   #pendingBytes = 0;
   readonly #limits: CheckpointLimits;
-  /** Bytes that may still be added. */
-  #room = 0;
+  /** Bytes that may still be stored. */
+  #spaceLeft = 0;
   /** Bytes of the files seen by the current scan. */
-  #passed = 0;
+  #scannedBytes = 0;
   #isFull = false;
 
-  /** The folder is created when something is first kept. */
+  /** The folder is created when something is stored. */
   constructor(
     folder: string,
     limits: CheckpointLimits = DEFAULT_LIMITS,
@@ -135,17 +135,24 @@ export class CheckpointStore {
     return sum;
   }
 
-  sizes(): ReadonlyMap<string, number> {
-    return this.#known();
+  /** Bytes of each object, by its hash. */
+  sizes(): Map<string, number> {
+    this.#sizes ??= new Map(
+      this.#read([], (database) => database.prepare("SELECT hash, stored FROM objects").all()).map((row) => [
+        String(row["hash"]),
+        Number(row["stored"]),
+      ]),
+    );
+    return this.#sizes;
   }
 
   has(name: string): boolean {
-    return this.#pending.has(name) || this.#known().has(name);
+    return this.#pending.has(name) || this.sizes().has(name);
   }
 
-  /** Keeps bytes from the next {@link commit} on. */
+  /** Stores bytes with the next {@link commit}. */
   #add(name: string, bytes: Buffer): void {
-    const packed = zlib.zstdCompressSync(bytes, PACKING);
+    const packed = zlib.zstdCompressSync(bytes, COMPRESSION);
     // Node 22 takes some empty buffers, such as those of an empty file, for NULL, which the table ignores.
     const stored = bytes.length === 0 ? Buffer.from("") : packed.length < bytes.length ? packed : bytes;
     this.#pending.set(name, { length: bytes.length, packed: stored });
@@ -158,12 +165,12 @@ export class CheckpointStore {
   }
 
   beginLook(): void {
-    this.#room = this.#limits.maxStoreBytes - this.bytes;
-    this.#passed = 0;
+    this.#spaceLeft = this.#limits.maxStoreBytes - this.bytes;
+    this.#scannedBytes = 0;
   }
 
   pass(bytes: number): void {
-    this.#passed += bytes;
+    this.#scannedBytes += bytes;
   }
 
   /** A path's current state; stores a file's bytes. Undefined: it vanished. Throws `checkpoint`. */
@@ -180,30 +187,30 @@ export class CheckpointStore {
   #fileAt(path: string | Buffer, stats: Stats, known: FileState | undefined): FileState | undefined {
     const checkedAt = Date.now();
     const knownHash = known?.version?.type === "file" ? known.version.hash : undefined;
-    const refused = knownHash === undefined ? this.#refusal(stats.size) : undefined;
-    const read = refused ?? readKeptFile(path, this.#limits.maxFileBytes);
+    const refused = knownHash === undefined ? this.#skipReason(stats.size) : undefined;
+    const read = refused ?? readWholeFile(path, this.#limits.maxFileBytes);
     if (read === undefined) return undefined;
     if (typeof read === "string") return fileState(stats, unkept(stats, read), checkedAt);
     const { bytes, stats: facts } = read;
     const hash = hashOf(bytes);
-    this.#passed += bytes.length;
+    this.#scannedBytes += bytes.length;
     if (hash !== knownHash && !this.has(hash)) {
-      if (bytes.length > this.#room) {
+      if (bytes.length > this.#spaceLeft) {
         this.#isFull = true;
         return fileState(facts, unkept(facts, "no_room"), checkedAt);
       }
       this.#add(hash, bytes);
-      this.#room -= bytes.length;
+      this.#spaceLeft -= bytes.length;
     }
     const mode = permissionBits(facts.mode);
     return fileState(facts, { type: "file", hash, size: bytes.length, mode }, checkedAt);
   }
 
-  /** The reason to skip an unkept file of this size. Half the space is for current files, half for old. */
-  #refusal(size: number): OmissionReason | undefined {
+  /** The reason to skip a new file of this size. At most half of the space is for current files. */
+  #skipReason(size: number): OmissionReason | undefined {
     const { maxFileBytes, maxStoreBytes } = this.#limits;
     if (size > maxFileBytes) return "too_large";
-    if (size <= this.#room && this.#passed + size <= maxStoreBytes / 2) return undefined;
+    if (size <= this.#spaceLeft && this.#scannedBytes + size <= maxStoreBytes / 2) return undefined;
     this.#isFull = true;
     return "no_room";
   }
@@ -211,7 +218,7 @@ export class CheckpointStore {
   /** Writes additions to the disk. On failure only those already on the disk are kept. */
   commit(): void {
     if (this.#pending.size === 0) return;
-    const known = this.#known();
+    const known = this.sizes();
     try {
       this.#write((database) => {
         const insert = database.prepare(
@@ -227,7 +234,7 @@ export class CheckpointStore {
     }
   }
 
-  /** The bytes of a name; undefined if they are not kept or are damaged. */
+  /** The bytes of a name; undefined if they are missing or damaged. */
   get(name: string): Buffer | undefined {
     const row = this.#read(undefined, (database) => {
       try {
@@ -239,7 +246,7 @@ export class CheckpointStore {
     });
     const stored = row?.["bytes"];
     if (!(stored instanceof Uint8Array)) return undefined;
-    const bytes = stored.length === row?.["length"] ? Buffer.from(stored) : unpacked(stored);
+    const bytes = stored.length === row?.["length"] ? Buffer.from(stored) : decompress(stored);
     return bytes !== undefined && hashOf(bytes) === name ? bytes : undefined;
   }
 
@@ -280,7 +287,7 @@ export class CheckpointStore {
     });
   }
 
-  /** Journals of the sessions that keep files here, without those that were removed. */
+  /** Journals of the existing sessions with files in this store. */
   users(): readonly string[] {
     const rows = this.#read([], (database) => database.prepare("SELECT path FROM sessions").all());
     return rows.map((row) => String(row["path"])).filter((path) => existsSync(path));
@@ -312,16 +319,6 @@ export class CheckpointStore {
     this.#sizes = undefined;
   }
 
-  #known(): Map<string, number> {
-    this.#sizes ??= new Map(
-      this.#read([], (database) => database.prepare("SELECT hash, stored FROM objects").all()).map((row) => [
-        String(row["hash"]),
-        Number(row["stored"]),
-      ]),
-    );
-    return this.#sizes;
-  }
-
   #read<T>(otherwise: T, work: (database: DatabaseSync) => T): T {
     if (this.#database === undefined && !existsSync(this.#path)) return otherwise;
     return this.#guarded("read", work);
@@ -348,12 +345,12 @@ export class CheckpointStore {
       return openDatabase(this.#path);
     } catch (error) {
       if (!isDamagedDatabase(error)) throw error;
-      this.#setAside();
+      this.#replaceDamaged();
       return openDatabase(this.#path);
     }
   }
 
-  #setAside(): void {
+  #replaceDamaged(): void {
     const aside = `${FILE}.set-aside-${Date.now()}`;
     renameSync(this.#path, join(this.folder, aside));
     this.#onNotice(
@@ -362,11 +359,11 @@ export class CheckpointStore {
   }
 }
 
-const PACKING = { params: { [zlib.constants.ZSTD_c_compressionLevel]: 1 } };
+const COMPRESSION = { params: { [zlib.constants.ZSTD_c_compressionLevel]: 1 } };
 
 type Facts = Omit<FileIndex, "states"> & { readonly root: string };
 
-/** Reads everything that describes the content, so that damage is found before anything relies on it. */
+/** Reads all metadata, so that damage is found before anything relies on it. */
 function openDatabase(path: string): DatabaseSync {
   closeSync(openSessionFile(path, existsSync(path) ? "append" : "create"));
   const { DatabaseSync: Database } = loadSqlite();
@@ -392,11 +389,11 @@ function openDatabase(path: string): DatabaseSync {
   }
 }
 
-function unpacked(bytes: Uint8Array): Buffer | undefined {
+function decompress(bytes: Uint8Array): Buffer | undefined {
   try {
     return zlib.zstdDecompressSync(bytes);
   } catch {
-    // Damaged: the caller is told that it is gone.
+    // Damaged: the same as missing for the caller.
     return undefined;
   }
 }
@@ -427,10 +424,10 @@ function linkTarget(path: string | Buffer): string | undefined {
 const MAX_TRIES = 3;
 
 /**
- * Reads a whole regular file, with its facts from before the first byte; follows no link and does not block
- * on pipes. Returns the reason if it cannot be read; undefined: it vanished, or something else replaced it.
+ * Reads a whole regular file, with its stats from before the first byte; follows no link and does not block
+ * on pipes. Returns the reason if it cannot be read; undefined if it vanished or was replaced.
  */
-function readKeptFile(
+function readWholeFile(
   path: string | Buffer,
   maxBytes: number,
 ): { readonly stats: Stats; readonly bytes: Buffer } | OmissionReason | undefined {
@@ -446,16 +443,16 @@ function readKeptFile(
       if (stats.size > maxBytes) return "too_large";
       const bytes = readPiece(descriptor, 0, stats.size);
       const isSteady = hasFacts(stats, fstatSync(descriptor));
-      // A file that keeps changing is kept as read; its times will show that it changed since.
+      // A file that keeps changing is stored as read; its times will show the later change.
       if (isSteady || tries === MAX_TRIES) return { stats, bytes };
     }
   } catch (error) {
     const code = systemCode(error);
     if (code === undefined) throw error;
-    return GONE.has(code) ? undefined : "unreadable";
+    return VANISHED_CODES.has(code) ? undefined : "unreadable";
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
-const GONE: ReadonlySet<string> = new Set(["ENOENT", "ELOOP", "ENOTDIR", "ENXIO"]);
+const VANISHED_CODES: ReadonlySet<string> = new Set(["ENOENT", "ELOOP", "ENOTDIR", "ENXIO"]);

@@ -38,13 +38,13 @@ export type Reach = "anywhere" | readonly string[];
 const MAX_CHANGES = 1000;
 const MAX_OMITTED = 200;
 
-/** The paths a call may change; undefined if it changes no files. */
+/** The paths that a call may change; undefined if it changes no files. */
 export function reachOf({ tool, access }: CheckpointedCall): Reach | undefined {
   if (tool.readOnly === true || tool.changesFiles === false || access === "read_all") return undefined;
   if (typeof access === "string") return "anywhere";
   const { read, write } = access;
   if (write !== undefined && write.length > 0)
-    return write.filter((path) => isAbsolute(path)).flatMap(withTarget);
+    return write.filter((path) => isAbsolute(path)).flatMap(withLinkTarget);
   return read === undefined ? "anywhere" : undefined;
 }
 
@@ -57,8 +57,8 @@ export function isWithinReach(reach: Reach, root: string, path: PathKey): boolea
   });
 }
 
-/** A path, and its target when links are followed: a tool may name one and write the other. */
-function withTarget(path: string): readonly string[] {
+/** A path and the target of its links: a tool may name one and write the other. */
+function withLinkTarget(path: string): readonly string[] {
   for (let folder = path, rest = ""; ; rest = join(basename(folder), rest), folder = dirname(folder)) {
     try {
       const target = join(realpathSync.native(folder), rest);
@@ -72,31 +72,31 @@ function withTarget(path: string): readonly string[] {
 
 type Checkpoint = Omit<CheckpointEntry, "id" | "parent" | "time">;
 
-/** The checkpoints of a call for the findings at `root`; empty if there are none. */
+/** The checkpoints of a call for what was found in `root`. */
 export function entriesOf(
   { callId, name }: { readonly callId: string; readonly name: string },
   root: string,
   { changes, omitted }: Observation,
 ): Checkpoint[] {
-  // A folder skipped for lack of time will be recorded later, as if this call had done nothing there.
-  const isUntold = omitted.some(({ changed, reason }) => changed === true || reason === "no_time");
-  if (changes.length === 0 && !isUntold) return [];
+  // Without it, changes in a folder skipped for lack of time would be attributed to a later call.
+  const hasSkipped = omitted.some(({ changed, reason }) => changed === true || reason === "no_time");
+  if (changes.length === 0 && !hasSkipped) return [];
   const entries: Checkpoint[] = [];
   for (let at = 0; at === 0 || at < changes.length; at += MAX_CHANGES) {
     const part: readonly FileChange[] = changes.slice(at, at + MAX_CHANGES);
     entries.push({ type: "checkpoint", callId, name, root, changes: part });
   }
   const [first] = entries;
-  if (first !== undefined && omitted.length > 0) entries[0] = { ...first, omitted: named(omitted) };
+  if (first !== undefined && omitted.length > 0) entries[0] = { ...first, omitted: cappedOmissions(omitted) };
   return entries;
 }
 
-function named(omitted: readonly Omission[]): readonly Omission[] {
+function cappedOmissions(omitted: readonly Omission[]): readonly Omission[] {
   if (omitted.length <= MAX_OMITTED) return omitted;
   return [...omitted.slice(0, MAX_OMITTED), { path: "", reason: "too_many_files" }];
 }
 
-/** Identifies the state of a path by its facts; empty if it does not exist. */
+/** Identifies the state of a path by its stats; empty if it does not exist. */
 export function placeMark(path: string): string {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   return stats === undefined ? "" : `${stats.ino}:${stats.size}:${stats.mtimeMs}:${stats.ctimeMs}`;
@@ -112,7 +112,7 @@ interface ApplyOptions {
 export interface FailedPath {
   readonly path: PathKey;
   readonly reason: string;
-  /** True for a folder that is left because it holds something that no call made. */
+  /** True for a folder that stays because it holds something that no call made. */
   readonly isKeptFolder?: boolean;
 }
 
@@ -231,12 +231,12 @@ class ChangeWriter {
   }
 }
 
-/** A name by which every run recognises a half-written file; it is removed when it is a day old. */
+/** Every run recognises this name as a half-written file, and removes one that is a day old. */
 function draftName(): string {
   return `${TEMPORARY_PREFIX}000000-${process.pid}-${Date.now().toString(36)}-${newUuid().slice(0, 8)}`;
 }
 
-/** True if something must be removed before the new thing can be created, or nothing replaces it. */
+/** True if the old entry must be removed first, or is not replaced. */
 function isRemoval({ before, after }: FileChange): boolean {
   if (before === null) return false;
   return after === null || (before.type === "folder") !== (after.type === "folder");
@@ -252,7 +252,7 @@ function reasonOf(error: unknown): string {
     : systemReason(error);
 }
 
-/** A folder that cannot be exchanged for a link while it is in use. */
+/** A folder that cannot be replaced by a link while it is in use. */
 interface AnchoredFolder {
   readonly entry: (name: PathKey) => Buffer;
   readonly close: () => void;

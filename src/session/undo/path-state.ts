@@ -63,7 +63,7 @@ export function isWithin(key: PathKey, folder: PathKey): boolean {
   return !folder.startsWith(RAW) && foldersAbove(key).includes(folder);
 }
 
-/** True for a key that may be put back: plain parts below the root, not in a repository's own folder. */
+/** True for a key that may be restored: plain parts below the root, not in `.git`. */
 export function isSafeKey(key: unknown): key is PathKey {
   if (typeof key !== "string" || key === "") return false;
   return partsOf(key).every(
@@ -71,7 +71,7 @@ export function isSafeKey(key: unknown): key is PathKey {
   );
 }
 
-/** The key of an absolute path below a root that may be put back; undefined for any other. */
+/** The key of an absolute path below a root that may be restored; undefined for any other. */
 export function keyWithin(root: string, path: string): PathKey | undefined {
   const start = root.endsWith(sep) ? root : root + sep;
   if (!path.startsWith(start)) return undefined;
@@ -87,7 +87,7 @@ export function shownPath(key: PathKey): string {
 
 type FileFacts = Pick<Stats, "mode" | "size" | "mtimeMs" | "ctimeMs" | "ino">;
 
-/** The last known state of a path: its file system facts, and the version they stand for. */
+/** The last known state of a path: its file system facts, and the version they represent. */
 export interface FileState extends FileFacts {
   /** When the content was checked, in milliseconds since the epoch. */
   readonly checkedAt: number;
@@ -164,7 +164,7 @@ export function markOf({ mode, size, mtimeMs, ino }: FileFacts): string {
   return `${mode.toString(8)}:${size}:${mtimeMs}:${ino}`;
 }
 
-/** True if two versions look the same to a reader of the files. */
+/** True if two versions are the same for a reader of the files. */
 export function isSameVersion(left: FileVersion | null, right: FileVersion | null): boolean {
   if (left === null || right === null) return left === right;
   switch (left.type) {
@@ -179,7 +179,7 @@ export function isSameVersion(left: FileVersion | null, right: FileVersion | nul
   }
 }
 
-/** True if nothing changed between two checks: by content or, if none is kept, by facts. */
+/** True if nothing changed between two checks: by content or, if none is stored, by facts. */
 export function isSameState(before: FileState, after: FileState): boolean {
   if (before.version?.type !== "unkept" && after.version?.type !== "unkept")
     return isSameVersion(before.version, after.version);

@@ -27,9 +27,9 @@ export interface RollbackPlace {
 
 /** Options of a rollback. */
 export interface RollbackOptions {
-  /** Absolute paths to put back, folders with everything below them. Default: all. */
+  /** Absolute paths to restore, folders with everything below them. Default: all. */
   readonly paths?: readonly string[];
-  /** Also reverts later changes by others, and removes files that are not kept. */
+  /** Also reverts later changes by others, and removes files that are not stored. */
   readonly force?: boolean;
   /** Changes nothing and reports what would be done. */
   readonly dryRun?: boolean;
@@ -48,20 +48,20 @@ export interface RollbackReport {
    */
   readonly status: "done" | "refused" | "nothing" | "finished";
   readonly direction: "undo" | "redo";
-  /** The point that was gone back to. */
+  /** The restored point. */
   readonly to?: TurnPlace;
   readonly root: string;
   /** The changes that were made, or would be: `before` is the current state. */
   readonly changes: readonly FileChange[];
   readonly left: readonly LeftPath[];
   readonly failed: readonly FailedPath[];
-  /** Paths that were not scanned, so that nothing was put back there. */
+  /** Paths that were not scanned, so that nothing was restored there. */
   readonly omitted: readonly Omission[];
 }
 
 /**
- * Puts files back to their state before a turn; default: before the newest run with changes not taken back.
- * Everything is written to the journal first, so that it can be taken back, and the model is told. Nothing is
+ * Restores files to their state before a turn; default: before the newest run with changes in effect.
+ * Everything is written to the journal first, so that it can be reverted, and the model is told. Nothing is
  * done (`refused`) if changes by others would be lost, unless `force`. Throws `invalid_argument` for a turn
  * that does not exist, `checkpoint` and `journal` for errors of the system.
  */
@@ -70,18 +70,18 @@ export async function undo(
   options: RollbackOptions & { readonly to?: TurnPlace } = {},
 ): Promise<RollbackReport> {
   const { to: wanted, paths = [] } = options;
-  const history = await settledHistory(place, options.dryRun === true);
-  const cut = cutRollback(history);
-  if (cut !== undefined) return finish(place, cut);
+  const history = await completeHistory(place, options.dryRun === true);
+  const interrupted = interruptedRollback(history);
+  if (interrupted !== undefined) return finishInterrupted(place, interrupted);
   const run = history.inEffect.at(-1);
   const to = wanted ?? (run === undefined ? undefined : { run, turn: 0 });
   const omittedNow = (): readonly Omission[] => place.openWorkspace(place.cwd).omitted;
-  if (to === undefined) return nothing(place, "undo", omittedNow());
-  assertPlace(history, to);
+  if (to === undefined) return nothingToDo(place, "undo", omittedNow());
+  assertTurn(history, to);
   const steps = stepsFrom(history, to);
   const groups = Array.from(
     Map.groupBy(steps, ({ entry }) => entry.root),
-    ([root, own]) => ({ root, stories: pathStories(own, wantedIn(root, paths)) }),
+    ([root, own]) => ({ root, histories: pathHistories(own, requestedPaths(root, paths)) }),
   );
   const isWhole = paths.length === 0;
   const entry = { direction: "undo", to, ...(isWhole ? {} : { partial: true }) } as const;
@@ -89,28 +89,33 @@ export async function undo(
   return rollBack(place, groups, options, entry, omitted.length > 0 ? omitted : omittedNow());
 }
 
-/** Takes back the newest undo after which no call changed files. Otherwise like {@link undo}. */
+/** Reverses the newest undo after which no call changed files. Otherwise like {@link undo}. */
 export async function redo(
   place: RollbackPlace,
   options: Omit<RollbackOptions, "paths"> = {},
 ): Promise<RollbackReport> {
-  const history = await settledHistory(place, options.dryRun === true);
-  const cut = cutRollback(history);
-  if (cut !== undefined) return finish(place, cut);
+  const history = await completeHistory(place, options.dryRun === true);
+  const interrupted = interruptedRollback(history);
+  if (interrupted !== undefined) return finishInterrupted(place, interrupted);
   const { redoable } = history;
-  if (redoable === undefined) return nothing(place, "redo", []);
+  if (redoable === undefined) return nothingToDo(place, "redo", []);
   const step = history.steps.find(({ entry }) => entry === redoable);
   const done = redoable.changes.filter(({ path }) => step?.failed.has(path) !== true);
-  const stories = done.map(
-    ({ path, before, after }): PathStory => ({ path, target: before, expected: [after], isDisturbed: false }),
+  const histories = done.map(
+    ({ path, before, after }): PathHistory => ({
+      path,
+      target: before,
+      expected: [after],
+      hasForeignChange: false,
+    }),
   );
   const entry = { direction: "redo", redoes: redoable.id } as const;
-  return rollBack(place, [{ root: redoable.root, stories }], options, entry, []);
+  return rollBack(place, [{ root: redoable.root, histories }], options, entry, []);
 }
 
-interface RootStories {
+interface RootHistories {
   readonly root: string;
-  readonly stories: readonly PathStory[];
+  readonly histories: readonly PathHistory[];
 }
 
 interface RootPlan {
@@ -123,13 +128,13 @@ type RollbackFacts = Pick<RollbackEntry, "direction" | "to" | "redoes" | "partia
 
 async function rollBack(
   place: RollbackPlace,
-  groups: readonly RootStories[],
+  groups: readonly RootHistories[],
   options: RollbackOptions,
   entry: RollbackFacts,
   omitted: readonly Omission[],
 ): Promise<RollbackReport> {
-  const plans = groups.map(({ root, stories }) =>
-    plan(place.openWorkspace(root), stories, options.force === true),
+  const plans = groups.map(({ root, histories }) =>
+    plan(place.openWorkspace(root), histories, options.force === true),
   );
   const changes = plans.flatMap(({ doable }) => doable);
   const left = plans.flatMap((each) => each.left);
@@ -154,15 +159,15 @@ async function rollBack(
     failed.push(...(await apply(place.journal, workspace, id, doable)));
   }
   const done = changes.filter(({ path }) => !failed.some((other) => other.path === path));
-  if (done.length > 0) await place.journal.append(note(rollbackNote(direction, done)));
+  if (done.length > 0) await place.journal.append(systemMessage(rollbackNote(direction, done)));
   return { ...report, status: "done", changes: done, failed };
 }
 
-function plan(workspace: Workspace, stories: readonly PathStory[], force: boolean): RootPlan {
-  workspace.look(stories.map(({ path }) => path));
-  const planned = stories.flatMap((story): PlannedPath[] => {
-    const { path } = story;
-    const step = planPath(story, workspace, workspace.versionOf(path) ?? null);
+function plan(workspace: Workspace, histories: readonly PathHistory[], force: boolean): RootPlan {
+  workspace.look(histories.map(({ path }) => path));
+  const planned = histories.flatMap((history): PlannedPath[] => {
+    const { path } = history;
+    const step = planPath(history, workspace, workspace.versionOf(path) ?? null);
     return step === undefined ? [] : [step];
   });
   const isDone = ({ obstacle }: PlannedPath): boolean =>
@@ -186,7 +191,7 @@ async function apply(
   const failed = applyChanges(changes, {
     root: workspace.root,
     bytesOf: (hash) => workspace.store.get(hash),
-    isAsPlanned: (path) => workspace.isAsSeen(path) || isStill(workspace, path, planned.get(path) ?? null),
+    isAsPlanned: (path) => workspace.isAsSeen(path) || hasVersion(workspace, path, planned.get(path) ?? null),
   });
   await journal.append({ type: "rollback_end", rollback: id, failed: failed.map(({ path }) => path) });
   workspace.look(changes.map(({ path }) => path));
@@ -194,21 +199,26 @@ async function apply(
   return failed;
 }
 
-/** Checks again: putting back one name of a file changes only the times of its other names. */
-function isStill(workspace: Workspace, path: PathKey, before: FileVersion | null): boolean {
+/** Restoring one name of a file changes the times of its other names, so that the content is compared. */
+function hasVersion(workspace: Workspace, path: PathKey, before: FileVersion | null): boolean {
   workspace.look([path]);
   return isSameVersion(workspace.versionOf(path) ?? null, before);
 }
 
-/** Completes an interrupted rollback: does the rest, but leaves paths that changed meanwhile. */
-async function finish(place: RollbackPlace, entry: RollbackEntry): Promise<RollbackReport> {
+/** Completes an interrupted rollback, except for paths that changed meanwhile. */
+async function finishInterrupted(place: RollbackPlace, entry: RollbackEntry): Promise<RollbackReport> {
   const workspace = place.openWorkspace(entry.root);
-  const stories = entry.changes.map(
-    ({ path, before, after }): PathStory => ({ path, target: after, expected: [before], isDisturbed: false }),
+  const histories = entry.changes.map(
+    ({ path, before, after }): PathHistory => ({
+      path,
+      target: after,
+      expected: [before],
+      hasForeignChange: false,
+    }),
   );
-  const { doable, left } = plan(workspace, stories, false);
+  const { doable, left } = plan(workspace, histories, false);
   const failed = await apply(place.journal, workspace, entry.id, doable);
-  await place.journal.append(note(rollbackNote(entry.direction, entry.changes)));
+  await place.journal.append(systemMessage(rollbackNote(entry.direction, entry.changes)));
   const { direction, to, root } = entry;
   return {
     status: "finished",
@@ -222,13 +232,13 @@ async function finish(place: RollbackPlace, entry: RollbackEntry): Promise<Rollb
   };
 }
 
-async function settledHistory(
+async function completeHistory(
   { journal, cwd, openWorkspace }: RollbackPlace,
   dryRun: boolean,
 ): Promise<CheckpointHistory> {
   const history = checkpointHistory(journal.entries());
   const { interrupted } = history;
-  if (interrupted === undefined || dryRun || READERS.has(interrupted.name)) return history;
+  if (interrupted === undefined || dryRun || READ_ONLY_TOOLS.has(interrupted.name)) return history;
   const workspace = openWorkspace(cwd);
   if (workspace.isNew || workspace.lastSeenBy !== journal.sessionId) return history;
   for (const entry of entriesOf(interrupted, cwd, await workspace.scan()))
@@ -237,14 +247,14 @@ async function settledHistory(
   return checkpointHistory(journal.entries());
 }
 
-const READERS: ReadonlySet<string> = new Set(["read", "glob", "grep", "job", "batch"]);
+const READ_ONLY_TOOLS: ReadonlySet<string> = new Set(["read", "glob", "grep", "job", "batch"]);
 
-function cutRollback({ steps }: CheckpointHistory): RollbackEntry | undefined {
+function interruptedRollback({ steps }: CheckpointHistory): RollbackEntry | undefined {
   const last = steps.at(-1);
   return last?.entry.type === "rollback" && !last.isEnded ? last.entry : undefined;
 }
 
-function assertPlace({ steps, messages }: CheckpointHistory, { run, turn }: TurnPlace): void {
+function assertTurn({ steps, messages }: CheckpointHistory, { run, turn }: TurnPlace): void {
   const last = Math.max(0, ...[...messages, ...steps].map((each) => each.run));
   if (run >= 1 && run <= last && turn >= 0) return;
   // Calls outside any run.
@@ -256,14 +266,14 @@ function assertPlace({ steps, messages }: CheckpointHistory, { run, turn }: Turn
   throw misuse(`There is no turn ${run}. ${known}`);
 }
 
-/** The part of the wanted paths that is in a root; undefined for all of it. */
-function wantedIn(root: string, paths: readonly string[]): readonly PathKey[] | undefined {
+/** The requested paths in a root; undefined for all of it. */
+function requestedPaths(root: string, paths: readonly string[]): readonly PathKey[] | undefined {
   if (paths.length === 0 || paths.some((path) => path === root || keyWithin(path, root) !== undefined))
     return undefined;
   return paths.flatMap((path) => keyWithin(root, path) ?? []);
 }
 
-function nothing(
+function nothingToDo(
   { cwd }: RollbackPlace,
   direction: "undo" | "redo",
   omitted: readonly Omission[],
@@ -271,7 +281,7 @@ function nothing(
   return { status: "nothing", direction, root: cwd, changes: [], left: [], failed: [], omitted };
 }
 
-function note(text: string): NewEntry {
+function systemMessage(text: string): NewEntry {
   return {
     type: "user_message",
     message: { role: "user", content: [{ type: "text", text }] },
@@ -302,24 +312,24 @@ export function describeChange({ path, before, after }: FileChange): string {
   return `${kind}: put back`;
 }
 
-interface PathStory {
+interface PathHistory {
   readonly path: PathKey;
   readonly target: FileVersion | null;
-  /** The state it must have now, if nobody else changed it; several if a rollback was interrupted. */
+  /** The states it may have now if only calls changed it; several after an interrupted rollback. */
   readonly expected: readonly (FileVersion | null)[];
-  /** True if others changed it between two calls, or that cannot be ruled out. */
-  readonly isDisturbed: boolean;
+  /** True if others changed it between two calls, or may have. */
+  readonly hasForeignChange: boolean;
 }
 
-/** The reason a path cannot simply be put back. */
+/** The reason a path cannot be restored safely. */
 export type Obstacle =
   /** Others changed it since. */
   | "changed"
   /** Others changed it between two calls; that version would be lost too. */
   | "changed_between"
-  /** It would be removed, and is not kept for restoring it. */
+  /** It would be removed, and its content is not stored. */
   | "not_kept"
-  /** Its state at that point is not kept. */
+  /** Its state at that point is not stored. */
   | "lost";
 
 interface PlannedPath {
@@ -328,41 +338,43 @@ interface PlannedPath {
 }
 
 /** The history of all paths, or those `within` some, in steps of one root: each once, by first change. */
-function pathStories(steps: readonly HistoryStep[], within?: readonly PathKey[]): PathStory[] {
-  const stories = new Map<PathKey, PathStory>();
+function pathHistories(steps: readonly HistoryStep[], within?: readonly PathKey[]): PathHistory[] {
+  const histories = new Map<PathKey, PathHistory>();
   for (const { entry, failed, isEnded } of steps) {
-    const isCut = entry.type === "rollback" && !isEnded;
+    const isInterrupted = entry.type === "rollback" && !isEnded;
     const isUnsure = entry.type === "checkpoint" && entry.interrupted === true;
     for (const { path, before, after } of entry.changes) {
       if (failed.has(path) || !isSafeKey(path)) continue;
       if (within !== undefined && !isWanted(path, before, within)) continue;
-      const story = stories.get(path);
-      stories.set(path, {
+      const history = histories.get(path);
+      histories.set(path, {
         path,
-        target: story === undefined ? before : story.target,
-        expected: isCut ? [before, after] : [after],
-        isDisturbed:
-          isUnsure || (story !== undefined && (story.isDisturbed || !isAmong(before, story.expected))),
+        target: history === undefined ? before : history.target,
+        expected: isInterrupted ? [before, after] : [after],
+        hasForeignChange:
+          isUnsure ||
+          (history !== undefined && (history.hasForeignChange || !includesVersion(before, history.expected))),
       });
     }
   }
-  return [...stories.values()];
+  return [...histories.values()];
 }
 
 function planPath(
-  story: PathStory,
+  history: PathHistory,
   workspace: Workspace,
   current: FileVersion | null,
 ): PlannedPath | undefined {
-  const { path, target, expected, isDisturbed } = story;
+  const { path, target, expected, hasForeignChange } = history;
   if (isSameVersion(current, target)) return undefined;
   const change: FileChange = { path, before: current, after: target };
   if (target?.type === "unkept" || (target?.type === "file" && !workspace.store.has(target.hash)))
     return { change, obstacle: "lost" };
   const mark = workspace.markOf(path);
-  const isExpected = isAmong(current, expected) || expected.some((other) => isLike(other, current, mark));
+  const isExpected =
+    includesVersion(current, expected) || expected.some((other) => isEquivalent(other, current, mark));
   if (!isExpected) return { change, obstacle: "changed" };
-  if (isDisturbed) return { change, obstacle: "changed_between" };
+  if (hasForeignChange) return { change, obstacle: "changed_between" };
   if (current?.type === "unkept") return { change, obstacle: "not_kept" };
   return { change };
 }
@@ -385,12 +397,12 @@ function isWanted(path: PathKey, before: FileVersion | null, within: readonly Pa
   );
 }
 
-function isAmong(version: FileVersion | null, versions: readonly (FileVersion | null)[]): boolean {
+function includesVersion(version: FileVersion | null, versions: readonly (FileVersion | null)[]): boolean {
   return versions.some((other) => isSameVersion(version, other));
 }
 
-/** The mode of a folder is not work that could be lost; a version not kept then may be kept now. */
-function isLike(
+/** A folder's mode is no work that could be lost; a version not stored then may be stored now. */
+function isEquivalent(
   expected: FileVersion | null,
   current: FileVersion | null,
   mark: string | undefined,

@@ -6,9 +6,9 @@ import type { CheckpointedCall, Checkpointer } from "../../core/agent/ports.ts";
 import { errorMessage } from "../../core/base/errors.ts";
 import { counted } from "../../core/base/text.ts";
 import { isWithin } from "../../system/real-path.ts";
-import { lockPath, readSession } from "../read-session.ts";
+import { readSession } from "../read-session.ts";
 import { isFolder } from "../session-file.ts";
-import { isLocked } from "../session-lock.ts";
+import { isSessionInUse } from "../session-lock.ts";
 import { workspaceSlug } from "../session-store.ts";
 import { type CheckpointLimits, DEFAULT_LIMITS } from "./checkpoint-store.ts";
 import { entriesOf, isWithinReach, placeMark, type Reach, reachOf } from "./file-changes.ts";
@@ -33,7 +33,7 @@ export interface SessionCheckpointsOptions {
   readonly now?: () => number;
 }
 
-const CLEAN_UP_FROM = 0.75;
+const CLEAN_UP_SHARE = 0.75;
 
 interface ActiveCall {
   readonly call: CheckpointedCall;
@@ -41,12 +41,12 @@ interface ActiveCall {
   readonly outside: ReadonlyMap<string, string>;
 }
 
-/** After a call nothing is read for the first time: its current content is what the call left. */
-const IMPATIENT: Patience = { mayRead: () => false, mayOpen: () => false };
+/** After a call nothing is read for the first time: the content may be the work of the call. */
+const NO_FIRST_READS: Patience = { mayRead: () => false, mayOpen: () => false };
 
 /**
- * The checkpoints of one session while it runs, kept below a folder of the user's. Finds changes by tool
- * calls by comparing files before and after each: only the written paths for a call that names them, the
+ * The checkpoints of one session while it runs, stored in a folder of the user. Finds the changes of a tool
+ * call by comparing files before and after it: only the written paths for a call that names them, the
  * whole workspace for any other that may change files. Differences found before a call were made by others
  * and are in no checkpoint, unless another call is still running.
  */
@@ -62,9 +62,9 @@ export class SessionCheckpoints implements Checkpointer {
   /** The interrupted call: changes since then are attributed to it. */
   #interrupted: SessionCheckpointsOptions["interrupted"];
   readonly #active = new Map<string, ActiveCall>();
-  /** Entries found while a call was still running, to be recorded with the next one that ends. */
-  #found: NewEntry[] = [];
-  #turn: Promise<unknown> = Promise.resolve();
+  /** Entries found while a call was running, recorded when the next call ends. */
+  #pendingEntries: NewEntry[] = [];
+  #lastScan: Promise<unknown> = Promise.resolve();
   readonly #noticed = new Set<string>();
 
   constructor(options: SessionCheckpointsOptions) {
@@ -72,7 +72,7 @@ export class SessionCheckpoints implements Checkpointer {
     const { now = (): number => performance.now() } = options;
     this.#options = options;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
-    this.#workspaces = outermost(roots).map((root) =>
+    this.#workspaces = outermostRoots(roots).map((root) =>
       openWorkspace(root, { folder, sessionId, limits: this.#limits, onNotice }),
     );
     this.#onNotice = onNotice ?? ((): void => undefined);
@@ -81,12 +81,12 @@ export class SessionCheckpoints implements Checkpointer {
     this.#interrupted = isOwn ? interrupted : undefined;
   }
 
-  /** Scans for new files ahead of the first call, until one waits. Never rejects: the call will report it. */
+  /** Scans for new files before the first call, until a call waits. Never rejects: calls report errors. */
   prepare(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#inOrder(async () => {
       if (this.#workspaces.every(({ isNew }) => !isNew)) return;
       if (this.#active.size === 0 && this.#interrupted === undefined)
-        await this.#observe("anywhere", this.#patience);
+        await this.#observe("anywhere", this.#scanLimits);
     }).catch(() => undefined);
   }
 
@@ -94,15 +94,15 @@ export class SessionCheckpoints implements Checkpointer {
     const reach = reachOf(call);
     if (reach === undefined) return Promise.resolve();
     this.#waitingSince ??= this.#now();
-    return this.#inTurn(async () => {
+    return this.#inOrder(async () => {
       try {
         this.#waitingSince ??= this.#now();
-        const observed = await this.#observe(reach, this.#patience);
-        for (const [workspace] of observed) this.#tellUnread(workspace);
+        const observed = await this.#observe(reach, this.#scanLimits);
+        for (const [workspace] of observed) this.#noticeUnread(workspace);
         this.#attribute(observed);
-        if (observed.length > 0) this.#becomeUser();
+        if (observed.length > 0) this.#register();
       } catch (error) {
-        throw cannotKeep(error);
+        throw cannotStore(error);
       } finally {
         this.#waitingSince = undefined;
       }
@@ -114,15 +114,15 @@ export class SessionCheckpoints implements Checkpointer {
   after(call: CheckpointedCall): Promise<readonly NewEntry[]> {
     const reach = reachOf(call);
     if (reach === undefined || !this.#active.has(call.callId)) return Promise.resolve([]);
-    return this.#inTurn(async () => {
+    return this.#inOrder(async () => {
       try {
-        const observed = await this.#observe(reach, IMPATIENT);
+        const observed = await this.#observe(reach, NO_FIRST_READS);
         const entries = observed.flatMap(([workspace, seen]) => entriesOf(call, workspace.root, seen));
-        return [...this.#found.splice(0), ...entries, ...this.#outsideChanges(call)];
+        return [...this.#pendingEntries.splice(0), ...entries, ...this.#outsideChanges(call)];
       } catch (error) {
         this.#onNotice(`What ${call.name} changed is not kept for undo: ${errorMessage(error)}`);
         return [
-          ...this.#found.splice(0),
+          ...this.#pendingEntries.splice(0),
           ...this.#omission(call, [{ path: "", reason: "failed", changed: true }]),
         ];
       } finally {
@@ -138,19 +138,19 @@ export class SessionCheckpoints implements Checkpointer {
    */
   async close(): Promise<void> {
     this.#isClosing = true;
-    await this.#inTurn(async () => {
+    await this.#inOrder(async () => {
       for (const workspace of this.#workspaces) workspace.save("last");
     });
     const { maxStoreBytes } = this.#limits;
     for (const workspace of this.#workspaces) {
-      if (this.#isUser && workspace.store.bytes >= maxStoreBytes * CLEAN_UP_FROM)
+      if (this.#isUser && workspace.store.bytes >= maxStoreBytes * CLEAN_UP_SHARE)
         collectUnused(workspace, this.#options.journalPath, maxStoreBytes);
       workspace.store.close();
     }
   }
 
   /** Unlimited time while no call waits, then as much as one may wait. */
-  readonly #patience: Patience = {
+  readonly #scanLimits: Patience = {
     mayRead: () => this.#hasTime(1),
     mayOpen: () => this.#hasTime(2),
   };
@@ -162,7 +162,7 @@ export class SessionCheckpoints implements Checkpointer {
     );
   }
 
-  #becomeUser(): void {
+  #register(): void {
     if (this.#isUser) return;
     for (const { store } of this.#workspaces)
       if (isFolder(store.folder)) store.addUser(this.#options.journalPath);
@@ -178,13 +178,13 @@ export class SessionCheckpoints implements Checkpointer {
         if (keys.length > 0) observed.push([workspace, workspace.look(keys)]);
       }
     }
-    for (const [workspace, { omitted }] of observed) this.#tellGaps(workspace, omitted);
+    for (const [workspace, { omitted }] of observed) this.#noticeSkipped(workspace, omitted);
     return observed;
   }
 
   /**
-   * Attributes changes found before a call to a running call that may have made them, or to the interrupted
-   * one; otherwise to no call.
+   * Attributes changes found before a call to a running call that may have made them, to the interrupted
+   * call, or to none.
    */
   #attribute(observed: readonly (readonly [Workspace, Observation])[]): void {
     const cut = this.#interrupted;
@@ -194,18 +194,18 @@ export class SessionCheckpoints implements Checkpointer {
       for (const { call, reach } of this.#active.values()) {
         const own = [...left].filter(({ path }) => isWithinReach(reach, root, path));
         for (const change of own) left.delete(change);
-        this.#found.push(...entriesOf(call, root, { changes: own, omitted: [] }));
+        this.#pendingEntries.push(...entriesOf(call, root, { changes: own, omitted: [] }));
       }
       if (cut === undefined || this.#active.size > 0) continue;
-      this.#found.push(
+      this.#pendingEntries.push(
         ...entriesOf(cut, root, { changes, omitted }).map((entry) => ({ ...entry, interrupted: true })),
       );
     }
   }
 
-  #tellGaps({ root, store }: Workspace, omitted: readonly Omission[]): void {
+  #noticeSkipped({ root, store }: Workspace, omitted: readonly Omission[]): void {
     if (store.isFull)
-      this.#tellOnce(
+      this.#noticeOnce(
         `undo: ${root}: the space for undo is used up; some files are not kept (undoLimits.maxStoreMb).`,
       );
     const keyOf = ({ path }: Omission): string => `gap ${root}/${path}`;
@@ -214,20 +214,20 @@ export class SessionCheckpoints implements Checkpointer {
     for (const notice of gapNotices(root, gaps)) this.#onNotice(notice);
   }
 
-  #tellUnread({ root, unread: { files, folders } }: Workspace): void {
+  #noticeUnread({ root, unread: { files, folders } }: Workspace): void {
     if (files + folders === 0) return;
     const places = [
       ...(files > 0 ? [counted(files, "file")] : []),
       ...(folders > 0 ? [counted(folders, "folder")] : []),
     ].join(" and ");
     const seconds = this.#limits.maxWaitMs / 1_000;
-    this.#tellOnce(
+    this.#noticeOnce(
       `undo: reading ${root} for the first time takes longer than ${seconds} s. Until ${places} are read, beside the next commands, what commands change there is not kept.`,
       `unread ${root}`,
     );
   }
 
-  #tellOnce(message: string, key = message): void {
+  #noticeOnce(message: string, key = message): void {
     if (this.#noticed.has(key)) return;
     this.#noticed.add(key);
     this.#onNotice(message);
@@ -256,14 +256,14 @@ export class SessionCheckpoints implements Checkpointer {
   }
 
   /** Scans run one after the other: each compares with the findings of the previous one. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(work);
-    this.#turn = done.catch(() => undefined);
+  #inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#lastScan.then(work);
+    this.#lastScan = done.catch(() => undefined);
     return done;
   }
 }
 
-function cannotKeep(error: unknown): Error {
+function cannotStore(error: unknown): Error {
   return new Error(
     `its changes could not be undone. ${errorMessage(error)} Put that right, or switch undo off: --no-undo, or "undo": false in the configuration.`,
     { cause: error },
@@ -281,7 +281,7 @@ export interface RollbackPlaceOptions {
   readonly limits?: Partial<CheckpointLimits>;
 }
 
-/** The resources with which `undo` and `redo` put files back. */
+/** The resources with which `undo` and `redo` restore files. */
 export function rollbackPlace({ folder, journal, cwd, limits }: RollbackPlaceOptions): RollbackPlace {
   const opened = new Map<string, Workspace>();
   const settings = { folder, sessionId: journal.sessionId, limits: { ...DEFAULT_LIMITS, ...limits } };
@@ -318,29 +318,29 @@ export function openWorkspace(
   });
 }
 
-function outermost(roots: readonly string[]): readonly string[] {
+function outermostRoots(roots: readonly string[]): readonly string[] {
   const isBelow = (path: string, other: string): boolean => path !== other && isWithin(path, other);
   return [...new Set(roots)].filter((root) => !roots.some((other) => isBelow(root, other)));
 }
 
-/** True for a path that is never kept, however often it is scanned, and deserves a notice. */
+/** True for a skipped path that later scans will skip too. */
 export function isGap({ path, reason }: Omission): boolean {
   return reason === "too_many_files" || reason === "mount" || (path === "" && reason === "unreadable");
 }
 
 const MAX_NAMED = 5;
-const WHY: { readonly [R in Omission["reason"]]?: string } = {
+const SKIP_REASONS: { readonly [R in Omission["reason"]]?: string } = {
   too_many_files: "has too many files",
   mount: "is another file system",
 };
 
-/** Reports which paths below a root are not kept: the outermost by name, the others by number. */
+/** Notices about skipped paths below a root: the outermost by name, the others by number. */
 export function gapNotices(root: string, gaps: readonly Omission[]): readonly string[] {
   const depth = ({ path }: Omission): number => path.split("/").length;
   const named = gaps.toSorted((left, right) => depth(left) - depth(right)).slice(0, MAX_NAMED);
   const notices = named.map(
     ({ path, reason }) =>
-      `undo: ${path === "" ? root : `${root}/${path}`} ${WHY[reason] ?? "cannot be read"}; what commands change there is not kept.`,
+      `undo: ${path === "" ? root : `${root}/${path}`} ${SKIP_REASONS[reason] ?? "cannot be read"}; what commands change there is not kept.`,
   );
   const others = gaps.length - named.length;
   if (others > 0)
@@ -350,8 +350,8 @@ export function gapNotices(root: string, gaps: readonly Omission[]): readonly st
   return notices;
 }
 
-/** Share of the space that sessions may fill, so that the next run has some. */
-const FILL = 0.6;
+/** Share of the space that sessions may fill, so that some is left for the next run. */
+const MAX_FILL_SHARE = 0.6;
 
 /**
  * Removes data that no session needs, and that of the oldest sessions if the rest takes too much of
@@ -361,12 +361,12 @@ const FILL = 0.6;
 function collectUnused(workspace: Workspace, own?: string, maxBytes = Number.POSITIVE_INFINITY): void {
   const { store } = workspace;
   const users = store.users();
-  if (users.some((path) => path !== own && isInUse(path))) return;
+  if (users.some((path) => path !== own && isSessionInUse(path))) return;
   const timeOf = (path: string): number => (path === own ? Number.POSITIVE_INFINITY : statSync(path).mtimeMs);
   const sizes = store.sizes();
   const sizeOf = (names: Iterable<string>): number =>
     [...names].reduce((all, name) => all + (sizes.get(name) ?? 0), 0);
-  const room = maxBytes * FILL;
+  const room = maxBytes * MAX_FILL_SHARE;
   const needed = new Set(workspace.hashes());
   const kept: string[] = [];
   let used = sizeOf(needed);
@@ -396,14 +396,5 @@ function* hashesIn(entries: Iterable<JournalEntry>, root: string): Iterable<stri
     if ((entry.type !== "checkpoint" && entry.type !== "rollback") || entry.root !== root) continue;
     for (const { before, after } of entry.changes)
       for (const version of [before, after]) if (version?.type === "file") yield version.hash;
-  }
-}
-
-function isInUse(path: string): boolean {
-  try {
-    return isLocked(lockPath(path));
-  } catch {
-    // Unknown: then nothing it may need is removed.
-    return true;
   }
 }

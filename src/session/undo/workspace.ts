@@ -46,7 +46,7 @@ export interface Patience {
   readonly mayOpen: () => boolean;
 }
 
-const PATIENT: Patience = { mayRead: () => true, mayOpen: () => true };
+const UNLIMITED: Patience = { mayRead: () => true, mayOpen: () => true };
 
 export interface Observation {
   readonly changes: readonly FileChange[];
@@ -55,9 +55,8 @@ export interface Observation {
 }
 
 /**
- * One folder and its known state. Each scan compares file system facts with the last one's, reads the
- * differences and keeps their bytes before it returns. Scans must not overlap. Throws `checkpoint` if
- * something cannot be kept.
+ * One folder and its known state. Each scan compares file system facts with those of the last one, and reads
+ * and stores what differs. Scans must not overlap. Throws `checkpoint` if something cannot be stored.
  */
 export class Workspace {
   readonly root: string;
@@ -65,10 +64,10 @@ export class Workspace {
   readonly store: CheckpointStore;
   readonly #options: WorkspaceOptions;
   readonly #index: FileIndex;
-  /** Session that last scanned before this one opened the workspace; undefined if none did. */
+  /** Session that scanned last before this one opened the workspace. */
   readonly lastSeenBy: string | undefined;
   readonly #touched = new Set<PathKey>();
-  /** True if one of them differs in more than the time it was checked. */
+  /** True if a touched path differs in more than the time it was checked. */
   #isChanged = false;
   /** The findings of the scan in progress: they count once their bytes are on the disk. */
   readonly #draft = new Map<PathKey, FileState | undefined>();
@@ -93,7 +92,7 @@ export class Workspace {
     return this.#index.omitted;
   }
 
-  /** True if something was never scanned, because nobody did yet or time ran out. */
+  /** True if something was never scanned, or not completely for lack of time. */
   get isNew(): boolean {
     return !this.#index.isComplete || this.unread.files > 0 || this.unread.folders > 0;
   }
@@ -111,27 +110,27 @@ export class Workspace {
     for (const { version } of this.#index.states.values()) if (version?.type === "file") yield version.hash;
   }
 
-  /** Scans everything, changing nothing. New files may have to wait, as `patience` decides. */
-  async scan(patience: Patience = PATIENT): Promise<Observation> {
+  /** Scans everything, changing nothing. `patience` decides which new files must wait. */
+  async scan(patience: Patience = UNLIMITED): Promise<Observation> {
     this.#begin();
     const { root, limits, exclude = [] } = this.#options;
     const { states, isComplete, omitted: omittedBefore } = this.#index;
     const changes: FileChange[] = [];
     const seen = new Set<PathKey>();
-    const wasLeftOut = leftOutBy(omittedBefore);
-    const isKnown = (key: PathKey): boolean => isComplete && !wasLeftOut(key);
+    const wasSkipped = matchSkipped(omittedBefore);
+    const isKnown = (key: PathKey): boolean => isComplete && !wasSkipped(key);
     const onEntry = (key: PathKey, stats: Stats): void => {
       seen.add(key);
-      this.#note(key, stats, changes, isKnown, patience.mayRead);
+      this.#record(key, stats, changes, isKnown, patience.mayRead);
     };
-    const hadNoTime = leftOutBy(omittedBefore.filter(({ reason }) => reason === "no_time"));
+    const hadNoTime = matchSkipped(omittedBefore.filter(({ reason }) => reason === "no_time"));
     const mayOpen = (key: PathKey): boolean => (isComplete && !hadNoTime(key)) || patience.mayOpen();
-    const walk = new Walk({ root, limits, exclude: [...exclude, this.folder], onEntry, mayOpen });
-    await walk.run();
-    const { omitted } = walk;
-    const isLeftOut = leftOutBy(omitted);
+    const scan = new DirectoryScan({ root, limits, exclude: [...exclude, this.folder], onEntry, mayOpen });
+    await scan.run();
+    const { omitted } = scan;
+    const isSkipped = matchSkipped(omitted);
     for (const [key, { version }] of states) {
-      if (seen.has(key) || isLeftOut(parentKey(key) ?? "")) continue;
+      if (seen.has(key) || isSkipped(parentKey(key) ?? "")) continue;
       this.#draft.set(key, undefined);
       if (version !== null) changes.push({ path: key, before: version, after: null });
     }
@@ -140,13 +139,13 @@ export class Workspace {
     this.#index.isComplete = true;
     this.#index.omitted = omitted;
     this.#unread = undefined;
-    const gone = omittedBefore.filter(({ path }) => path !== "" && !seen.has(path) && !isLeftOut(path));
+    const removed = omittedBefore.filter(({ path }) => path !== "" && !seen.has(path) && !isSkipped(path));
     return {
       changes,
       omitted: [
-        ...omitted.map((omission) => this.#marked(omission)),
+        ...omitted.map((omission) => this.#withChanged(omission)),
         // The unknown contents of such a folder are gone with it.
-        ...gone.map((omission) => ({ ...omission, changed: true })),
+        ...removed.map((omission) => ({ ...omission, changed: true })),
       ],
     };
   }
@@ -155,12 +154,12 @@ export class Workspace {
     this.#begin();
     const changes: FileChange[] = [];
     const { isComplete, omitted } = this.#index;
-    const wasLeftOut = leftOutBy(omitted);
-    const isKnown = (key: PathKey): boolean => isComplete && !wasLeftOut(key);
+    const wasSkipped = matchSkipped(omitted);
+    const isKnown = (key: PathKey): boolean => isComplete && !wasSkipped(key);
     for (const key of new Set(keys.flatMap((each) => [...foldersAbove(each), each]))) {
       const stats = this.#statsWithin(key);
-      if (stats !== undefined) this.#note(key, stats, changes, isKnown);
-      else this.#noteAbsence(key, changes);
+      if (stats !== undefined) this.#record(key, stats, changes, isKnown);
+      else this.#recordAbsence(key, changes);
     }
     this.#commit();
     return { changes, omitted: [] };
@@ -184,8 +183,8 @@ export class Workspace {
   }
 
   /**
-   * Stores the known state of the workspace, so that the next run need not read everything again. Files that
-   * were only checked again wait for the next change, or for the `last` call.
+   * Stores the known state, so that the next run need not read everything again. Without a change nothing is
+   * stored, except by the `last` call.
    */
   save(call?: "last"): void {
     const isDue = this.#isChanged || (call === "last" && this.#touched.size > 0);
@@ -224,7 +223,7 @@ export class Workspace {
     this.#unread = undefined;
     for (const [key, state] of this.#draft) {
       const before = this.#index.states.get(key);
-      this.#isChanged ||= !differOnlyInTime(before, state);
+      this.#isChanged ||= !isSameButTime(before, state);
       if (state === undefined) this.#index.states.delete(key);
       else this.#index.states.set(key, state);
       this.#touched.add(key);
@@ -238,25 +237,25 @@ export class Workspace {
     return statsOf(nativePath(this.root, key));
   }
 
-  /** `isKnown`: true if it is known that nothing existed at a path without a state. */
-  #note(
+  /** `isKnown`: true if a path without a state is known not to have existed. */
+  #record(
     key: PathKey,
     stats: Stats,
     changes: FileChange[],
     isKnown: (key: PathKey) => boolean,
-    mayRead = PATIENT.mayRead,
+    mayRead = UNLIMITED.mayRead,
   ): void {
     const state = this.#index.states.get(key);
-    if (state !== undefined && this.#isKept(state, stats)) return;
+    if (state !== undefined && this.#isKnown(state, stats)) return;
     const isFirst = state === undefined ? !isKnown(key) : isUnread(state) && hasFacts(state, stats);
-    if (!isFirst || !stats.isFile() || mayRead()) this.#noteFound(key, stats, state, isFirst, changes);
-    // No time to read it: its facts show whether it changes.
+    if (!isFirst || !stats.isFile() || mayRead()) this.#recordFound(key, stats, state, isFirst, changes);
+    // No time to read it: its facts will show whether it changes.
     else if (state === undefined)
       this.#draft.set(key, fileState(stats, unkept(stats, "no_time"), Date.now()));
   }
 
-  /** `isFirst`: seen for the first time, so that none of it counts as a change. */
-  #noteFound(
+  /** `isFirst`: read for the first time, which is not a change. */
+  #recordFound(
     key: PathKey,
     stats: Stats,
     state: FileState | undefined,
@@ -265,7 +264,7 @@ export class Workspace {
   ): void {
     const found = this.store.stateAt(nativePath(this.root, key), stats, state);
     if (found === undefined) {
-      this.#noteAbsence(key, changes);
+      this.#recordAbsence(key, changes);
       return;
     }
     const { version } = found;
@@ -277,20 +276,20 @@ export class Workspace {
     changes.push({ path: key, before: state?.version ?? null, after: version });
   }
 
-  #isKept(state: FileState, stats: Stats): boolean {
+  #isKnown(state: FileState, stats: Stats): boolean {
     if (!isUnchanged(state, stats) || isUnread(state)) return false;
     if (state.version?.type === "file") this.store.pass(stats.size);
     return true;
   }
 
-  #noteAbsence(key: PathKey, changes: FileChange[]): void {
+  #recordAbsence(key: PathKey, changes: FileChange[]): void {
     const state = this.#index.states.get(key);
     if (state?.version === null) return;
     this.#draft.set(key, NOTHING);
     if (state !== undefined) changes.push({ path: key, before: state.version, after: null });
   }
 
-  #marked(omission: Omission): Omission {
+  #withChanged(omission: Omission): Omission {
     const mark = statsOf(nativePath(this.root, omission.path))?.mtimeMs ?? 0;
     const before = this.#marks.get(omission.path);
     this.#marks.set(omission.path, mark);
@@ -298,25 +297,25 @@ export class Workspace {
   }
 }
 
-function differOnlyInTime(before: FileState | undefined, after: FileState | undefined): boolean {
+function isSameButTime(before: FileState | undefined, after: FileState | undefined): boolean {
   if (before === undefined || after === undefined) return before === after;
   return hasFacts(before, after) && isSameVersion(before.version, after.version);
 }
 
-function leftOutBy(omitted: readonly Omission[]): (key: PathKey) => boolean {
+function matchSkipped(omitted: readonly Omission[]): (key: PathKey) => boolean {
   const paths = new Set(omitted.map(({ path }) => path));
   if (paths.size === 0) return () => false;
   if (paths.has("")) return () => true;
   return (key) => paths.has(key) || foldersAbove(key).some((folder) => paths.has(folder));
 }
 
-interface WalkOptions {
+interface DirectoryScanOptions {
   readonly root: string;
   readonly limits: CheckpointLimits;
   /** Absolute paths of folders that are skipped silently. */
   readonly exclude: readonly string[];
   readonly onEntry: (key: PathKey, stats: Stats) => void;
-  /** Called before a folder is scanned; if false, the folder is left out for lack of time. */
+  /** Called before a folder is scanned; if false, the folder is skipped for lack of time. */
   readonly mayOpen: (key: PathKey) => boolean;
 }
 
@@ -331,31 +330,31 @@ interface PathStats {
  * Walks everything below a folder, outer folders first, in slices that leave room for other work. Links are
  * entries and not followed; `.git` is skipped. Files that vanish meanwhile are ignored.
  */
-class Walk {
+class DirectoryScan {
   readonly omitted: Omission[] = [];
-  readonly #options: WalkOptions;
+  readonly #options: DirectoryScanOptions;
   readonly #device: number | undefined;
-  #left: number;
+  #remaining: number;
   #sliceEnd = performance.now() + SLICE_MS;
 
-  constructor(options: WalkOptions) {
+  constructor(options: DirectoryScanOptions) {
     this.#options = options;
-    // A root that was removed is empty, like any other folder that vanished.
+    // A removed root counts as empty, like any other folder that vanished.
     this.#device = statsOf(options.root)?.dev;
-    this.#left = options.limits.maxEntries;
+    this.#remaining = options.limits.maxEntries;
   }
 
   async run(): Promise<void> {
     const folders: PathKey[] = [""];
     for (let next = 0; next < folders.length; next++) {
       const folder = folders[next] ?? "";
-      const found = this.#entriesOf(folder, this.#left);
+      const found = this.#entriesOf(folder, this.#remaining);
       if (found === undefined) continue;
-      this.#left -= found.length;
+      this.#remaining -= found.length;
       for (const entry of found) {
         this.#options.onEntry(entry.key, entry.stats);
-        if (this.#isOpen(entry)) {
-          if (isBulk(entry.key)) await this.#walkBulk(entry);
+        if (this.#isEntered(entry)) {
+          if (isBulk(entry.key)) await this.#scanBulk(entry);
           else folders.push(entry.key);
         }
         if (performance.now() >= this.#sliceEnd) await this.#pause();
@@ -363,8 +362,8 @@ class Walk {
     }
   }
 
-  async #walkBulk(top: PathStats): Promise<void> {
-    const limit = Math.min(this.#left, this.#options.limits.maxBulkEntries);
+  async #scanBulk(top: PathStats): Promise<void> {
+    const limit = Math.min(this.#remaining, this.#options.limits.maxBulkEntries);
     const all: PathStats[] = [];
     const folders = [top.key];
     const omittedBefore = this.omitted.length;
@@ -376,22 +375,22 @@ class Walk {
         this.omitted.splice(omittedBefore, this.omitted.length, { path: top.key, reason });
         return;
       }
-      for (const entry of found) if (this.#isOpen(entry)) folders.push(entry.key);
+      for (const entry of found) if (this.#isEntered(entry)) folders.push(entry.key);
       all.push(...found);
       if (performance.now() >= this.#sliceEnd) await this.#pause();
     }
-    this.#left -= all.length;
+    this.#remaining -= all.length;
     for (const { key, stats } of all) this.#options.onEntry(key, stats);
   }
 
   /**
-   * Entries of a folder. Undefined if they are unavailable: the folder is noted as left out, or `blame` if
-   * time is short or there are more than `limit`.
+   * Entries of a folder. Undefined if the folder is skipped; it is noted as `reportedAs` for lack of time and
+   * for more than `limit` entries.
    */
-  #entriesOf(folder: PathKey, limit: number, blame = folder): PathStats[] | undefined {
+  #entriesOf(folder: PathKey, limit: number, reportedAs = folder): PathStats[] | undefined {
     const { root, mayOpen } = this.#options;
     if (!mayOpen(folder)) {
-      this.#omit(blame, "no_time");
+      this.#skip(reportedAs, "no_time");
       return undefined;
     }
     let names: readonly PathKey[];
@@ -400,11 +399,11 @@ class Walk {
     } catch (error) {
       const code = systemCode(error);
       if (code === undefined) throw error;
-      if (code !== "ENOENT" && code !== "ENOTDIR") this.#omit(folder, "unreadable");
+      if (code !== "ENOENT" && code !== "ENOTDIR") this.#skip(folder, "unreadable");
       return undefined;
     }
     if (names.length > limit) {
-      this.#omit(blame, "too_many_files");
+      this.#skip(reportedAs, "too_many_files");
       return undefined;
     }
     const found: PathStats[] = [];
@@ -417,16 +416,16 @@ class Walk {
     return found;
   }
 
-  #isOpen({ key, stats }: PathStats): boolean {
+  #isEntered({ key, stats }: PathStats): boolean {
     if (!stats.isDirectory()) return false;
     const { root, exclude } = this.#options;
     if (exclude.length > 0 && exclude.includes(String(nativePath(root, key)))) return false;
     if (stats.dev === this.#device) return true;
-    this.#omit(key, "mount");
+    this.#skip(key, "mount");
     return false;
   }
 
-  #omit(path: PathKey, reason: OmissionReason): void {
+  #skip(path: PathKey, reason: OmissionReason): void {
     this.omitted.push({ path, reason });
   }
 
@@ -440,7 +439,7 @@ function isBulk(key: PathKey): boolean {
   return BULK_FOLDERS.has(key.slice(key.lastIndexOf("/") + 1));
 }
 
-/** The character shown for invalid bytes in a name that is not UTF-8. */
+/** Replaces invalid bytes in a name that is not UTF-8. */
 const REPLACEMENT = "\uFFFD";
 
 function namesIn(path: string | Buffer): readonly PathKey[] {
@@ -454,7 +453,7 @@ function statsOf(path: string | Buffer): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    // A parent folder that may not be searched, a name that is too long: nothing here that could be kept.
+    // Not readable, or a name that is too long: nothing that could be stored.
     if (systemCode(error) === undefined) throw error;
     return undefined;
   }

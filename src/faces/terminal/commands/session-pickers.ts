@@ -7,8 +7,8 @@ import { counted } from "../../../core/base/text.ts";
 import { messageText } from "../../../core/message/message.ts";
 import { FactsReader } from "../../../server/facts-reader.ts";
 import type { SessionFacts } from "../../../server/session-facts.ts";
-import { lockPath, readSession, sessionTitle } from "../../../session/read-session.ts";
-import { isLocked } from "../../../session/session-lock.ts";
+import { readSession, sessionTitle } from "../../../session/read-session.ts";
+import { isSessionInUse } from "../../../session/session-lock.ts";
 import type { SessionFile } from "../../../session/session-store.ts";
 import { ageText, dayText, timeText } from "../../text/amounts.ts";
 import { rollbackText } from "../../text/rollback-text.ts";
@@ -124,12 +124,7 @@ class SessionRow implements PickerItem<string> {
     const { path, bytes } = this.#session;
     if (bytes > MAX_BYTES) return;
     this.#facts = new FactsReader(path, undefined).read();
-    try {
-      this.#isHeld = isLocked(lockPath(path));
-    } catch {
-      // Opening it reports the lock problem.
-      this.#isHeld = true;
-    }
+    this.#isHeld = isSessionInUse(path);
   }
 
   get find(): string {
