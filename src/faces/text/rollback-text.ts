@@ -35,7 +35,7 @@ export function rollbackText(report: RollbackReport, telling: RollbackTelling): 
   if (omitted.length > 0)
     sections.push("Not covered, so changes there were not put back:", ...listed(omitted.map(omissionLine)));
   if (report.status === "done" && report.direction === "undo" && !isDry)
-    sections.push(`${on === "screen" ? "/redo" : "nano-agent redo"} takes this back.`);
+    sections.push(`${on === "screen" ? "/redo" : "nano-agent redo"} reverts this. Git commits stay as they are.`);
   return `${sections.join("\n")}\n`;
 }
 

@@ -119,7 +119,7 @@ export async function chooseMode(control: Control, args: string): Promise<void> 
   if (args === "") {
     control.pick({
       title: "Mode",
-      items: LISTED_MODES.map((mode) => ({ label: modeName(mode), note: MODE_EFFECTS[mode], value: mode })),
+      items: LISTED_MODES.map((mode) => ({ label: bothNames(mode), note: MODE_EFFECTS[mode], value: mode })),
       marked: Math.max(0, LISTED_MODES.indexOf(session.view.mode)),
       onChoose: (mode) => control.run(setMode(control, mode)),
     });
@@ -127,11 +127,17 @@ export async function chooseMode(control: Control, args: string): Promise<void> 
   }
   const mode = modeNamed(args);
   if (mode === undefined) {
-    const names = [...LISTED_MODES, "bypassPermissions" as const].map(modeName);
+    const names = [...LISTED_MODES, "bypassPermissions" as const].map(bothNames);
     throw misuse(`There is no mode ${args}. Use one of ${names.join(", ")}.`);
   }
   if (mode !== "bypassPermissions" || session.view.mode === mode) return setMode(control, mode);
   confirmBypass(control);
+}
+
+/** The name on the screen and, if it differs, the one for `--permission-mode`. */
+function bothNames(mode: PermissionMode): string {
+  const name = modeName(mode);
+  return name === mode ? name : `${name} (${mode})`;
 }
 
 export function nextMode(control: Control): void {

@@ -293,7 +293,7 @@ export class ValuePanel implements Panel {
     else if (isArrow(key)) this.#marked = nextRow(this.#marked, key, count);
     else if (key === "left" && this.#form.at > 0) this.#back();
     else if (/^[1-9]$/.test(key) && Number(key) <= count) this.#pick(field, Number(key) - 1);
-    else if (key === " " && kind === "several") this.#pick(field, this.#marked ?? count);
+    else if (key === " " && kind === "several") this.#pick(field, this.#marked ?? 0);
     else if (key === "enter") this.#enter(field);
     else if (event.type === "text" || event.type === "paste") this.#editor = editLine(EMPTY_EDITOR, event);
   }

@@ -148,6 +148,7 @@ const value = (rest: string, ...tests: readonly string[]) => ({
 test.each<[string, readonly string[], QuestionReply | undefined]>([
   ["numbers choose", ["2", "1", "2", "enter"], value("Go on", "unit", "e2e")],
   ["an arrow and Enter choose, space marks", ["down", "enter", "down", " ", "enter"], value("Stop", "unit")],
+  ["space marks the first without an arrow", ["1", " ", "down", " ", "enter"], value("Stop", "unit", "e2e")],
   ["a mark is taken back", ["1", "1", "1", "2", "enter"], value("Stop", "e2e")],
   ["what is typed is an answer", ["n", "o", "enter", "1", "3", "x", "enter"], value("no", "unit", "x")],
   ["the last row is for own words", ["3", "y", "enter", "escape"], value("y")],
