@@ -32,7 +32,7 @@ export interface ScreenOptions extends InputLineOptions {
   readonly keymap: Keymap;
   /** Branch, else the folder's name. Called for each frame. */
   readonly place: () => string;
-  /** Stands above a conversation shown from now on. */
+  /** Printed above a conversation. */
   readonly header?: (session: CodingSession, context: ViewContext, isResumed: boolean) => readonly Line[];
   /** Milliseconds since the epoch, and since an arbitrary moment. */
   readonly clock: { readonly now: () => number; readonly elapsed: () => number };
@@ -42,15 +42,12 @@ export interface ScreenOptions extends InputLineOptions {
   readonly shells?: () => readonly RunningShell[];
 }
 
-/** Shortest time between two frames nobody waits for. */
+/** Minimum time between frames that no key caused. */
 const FRAME_MS = 33;
-/** A window that keeps its size this long is at rest. */
-const REST_MS = 60;
+/** Redraws this long after the last change of size. */
+const RESIZE_SETTLE_MS = 60;
 
-/**
- * The screen: draws a session's view and the input, and dispatches keys. The conversation lives in the
- * session; the screen holds only what the person is about to say and what they look at.
- */
+/** Draws a session's view and the input, and dispatches keys. The session owns the conversation. */
 export class Screen {
   readonly input: InputLine;
   readonly #options: ScreenOptions;
@@ -60,7 +57,7 @@ export class Screen {
   #look: Look;
   #scroll = new Scroll();
   #session: CodingSession | undefined;
-  #detach: readonly (() => void)[] = [];
+  #unsubscribe: readonly (() => void)[] = [];
   #question: ReturnType<typeof panelForQuestion> | undefined;
   readonly #hint = new Hint();
   /** The next frame, if one is due, and the frame for the next second. */
@@ -109,14 +106,13 @@ export class Screen {
     return this.#panels.length > 0 || this.#question !== undefined;
   }
 
-  /** Shows a session and stops listening to the previous one. */
   attach(session: CodingSession, { isResumed }: { readonly isResumed: boolean }): void {
     this.detach();
     this.#session = session;
     this.#scroll = new Scroll();
     this.#scroll.print(this.#options.header?.(session, this.context, isResumed) ?? []);
     if (isResumed) this.#scroll.open(session.view.items, this.context);
-    this.#detach = [
+    this.#unsubscribe = [
       session.onChange(({ reset }) => {
         if (reset === true) this.#scroll.restart(session.view.items);
         this.#syncQuestion();
@@ -132,8 +128,8 @@ export class Screen {
   }
 
   detach(): void {
-    for (const end of this.#detach) end();
-    this.#detach = [];
+    for (const end of this.#unsubscribe) end();
+    this.#unsubscribe = [];
     this.#session = undefined;
     this.#question = undefined;
   }
@@ -152,7 +148,7 @@ export class Screen {
     this.#renderer.forget();
   }
 
-  /** The last frame: the whole conversation as it stands, without input and status. */
+  /** Draws the last frame: the conversation without input and status. */
   finish(lines: readonly Line[]): void {
     if (this.#isPaused) return;
     const items = this.#session?.view.items ?? [];
@@ -212,13 +208,13 @@ export class Screen {
 
   resized(size: Size): void {
     if (this.#isPaused) return;
-    // While a window is being dragged, rows move under every frame: drawing waits until it rests.
+    // While a window is being dragged, rows move under every frame.
     clearTimeout(this.#resizing);
     this.#resizing = setTimeout(() => {
       this.#resizing = undefined;
       this.#renderer.resize(size);
       this.draw();
-    }, REST_MS);
+    }, RESIZE_SETTLE_MS);
   }
 
   /** Redraws everything on a cleared screen. */
@@ -234,16 +230,16 @@ export class Screen {
   handle(event: TerminalEvent): void {
     if (event.type === "reply") return;
     const panel = this.#panels.at(-1) ?? this.#question;
-    if (event.type === "key" && ALWAYS.has(this.#keymap.actionOf.get(event.key) ?? "send"))
+    if (event.type === "key" && GLOBAL_ACTIONS.has(this.#keymap.actionOf.get(event.key) ?? "send"))
       this.#act(event.key);
     else if (panel === undefined) this.#edit(event);
-    // The next letter is not for a panel the previous one closed. Several at once answer no question.
+    // Letter by letter: a letter may close the panel. Several at once answer no question.
     else if (event.type === "text" && panel !== this.#question)
-      for (const letter of graphemes(event.text)) this.#letter(letter);
+      for (const letter of graphemes(event.text)) this.#typeLetter(letter);
     else panel.handle(event);
   }
 
-  #letter(text: string): void {
+  #typeLetter(text: string): void {
     const panel = this.#panels.at(-1) ?? this.#question;
     if (panel === undefined) this.input.type(text);
     else panel.handle({ type: "text", text });
@@ -297,7 +293,6 @@ export class Screen {
     const extra = (this.#session?.status() ?? []).map((text) => terminalLine(text, 60));
     const [{ marks, width }, place] = [context, this.#options.place()];
     const notice = this.#hint.rowsAt(clock.elapsed(), width);
-    // Before there is a session the list says it all.
     const status = view === undefined && isPanel ? [] : [statusLine({ view, place, marks, width, extra })];
     const parts = { live: live(), view, shells: this.#shells, bottom, isPanel, popup, notice, status, size };
     return composeFrame(parts, context);
@@ -386,11 +381,10 @@ export class Screen {
   }
 }
 
-/** The screen for commands and keys: drawn in place, or lines only. */
 export type ScreenFace = Pick<Screen, keyof Screen>;
 
-/** Keys that work no matter which part has the others. */
-const ALWAYS: ReadonlySet<string> = new Set(["suspend", "redraw"]);
+/** Work whichever panel has the keys. */
+const GLOBAL_ACTIONS: ReadonlySet<string> = new Set(["suspend", "redraw"]);
 
 /** The parts of the lower screen, each already laid out. */
 export interface FrameParts {
@@ -442,11 +436,11 @@ export function composeFrame(parts: FrameParts, context: ViewContext): Pick<Fram
   const gap = room > 3 ? take([[]]) : [];
   const live = room <= 0 ? [] : parts.live.slice(-room);
   const top = side.length > 0 && live.length + 1 < room ? [...side, []] : side;
-  const below = [...gap, ...top, ...rule, ...queue];
-  const behind = [...popup, ...notice, ...status];
-  const above = [...live, ...below];
+  const aboveInput = [...gap, ...top, ...rule, ...queue];
+  const belowInput = [...popup, ...notice, ...status];
+  const above = [...live, ...aboveInput];
   return {
-    live: [...above, ...input, ...behind],
+    live: [...above, ...input, ...belowInput],
     caret: {
       row: above.length + Math.min(bottom.caret.row, input.length - 1),
       column: Math.min(bottom.caret.column, Math.max(0, size.columns - 1)),

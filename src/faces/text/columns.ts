@@ -12,8 +12,8 @@ export function columnsOf(text: string): number {
 }
 
 /**
- * Most cells text can take: on a terminal that draws each character separately, and in two cells whatever
- * some terminals draw in two. It must not contain control characters.
+ * Maximum cells of text on any terminal: each character is drawn separately, ambiguous ones in two cells. It
+ * must not contain control characters.
  */
 export function mostColumnsOf(text: string): number {
   if (NARROW.test(text)) return text.length;
@@ -87,7 +87,7 @@ export function fitColumns(text: string, width: number): string {
   return width < 1 ? "" : `${firstColumns(text, width - 1)}…`;
 }
 
-/** Created on first use: it loads more of the runtime than most runs ever need. */
+/** Created on first use: costly to load, and most runs need none. */
 const LAZY = {
   get segmenter(): Intl.Segmenter {
     const value = new Intl.Segmenter("en", { granularity: "grapheme" });

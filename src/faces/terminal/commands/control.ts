@@ -32,14 +32,13 @@ export function ownCommand(words: readonly string[], { cwd, environment }: OwnPl
   });
 }
 
-/** The actions that reach beyond the screen, supplied by the program. */
 export interface ControlPorts extends OwnPlace {
   /** True if the folder is removed afterwards, so that no choice is kept. */
   readonly isScratch?: boolean;
-  /** Opens a new session, or one that is kept. */
+  /** Opens a new session, or a stored one. */
   readonly openSession: (resume?: { readonly id: string }) => Promise<CodingSession>;
   readonly onSession: (session: CodingSession) => void;
-  /** Lends the terminal to another program while it runs. */
+  /** Leaves the terminal to another program while it runs. */
   readonly lendTerminal: <T>(use: () => Promise<T>) => Promise<T>;
   readonly suspend: () => void;
   readonly writeInEditor: (text: string) => Promise<string>;
@@ -72,7 +71,7 @@ export abstract class Control {
   /** Opens another session and closes the current one, which stays if the other cannot be opened. */
   abstract switchTo(open: () => Promise<CodingSession>, isResumed: boolean): Promise<void>;
 
-  /** Shows something in place of the status for a moment. */
+  /** Shows a hint above the status for a few seconds. */
   say(text: string, role: "warning" | "bad" | "good" | "muted" = "warning"): void {
     this.screen.hint(oneLine(text), role);
   }
@@ -81,7 +80,6 @@ export abstract class Control {
     this.screen.print([[], ...lines.map((each) => (typeof each === "string" ? line(each) : each))]);
   }
 
-  /** Lets the person choose from a list. */
   pick<T>(options: PickOptions<T>): void {
     const { screen, ports } = this;
     const panel: Picker<T> = new Picker(options, {
@@ -92,7 +90,7 @@ export abstract class Control {
     screen.open(panel);
   }
 
-  /** Asks for a line of text. Undefined if the person went back. */
+  /** Undefined if the person went back. */
   ask(options: Omit<FieldOptions, "onEnter" | "onCancel">): Promise<string | undefined> {
     const { screen } = this;
     return new Promise((resolve) => {
@@ -110,7 +108,6 @@ export abstract class Control {
     this.screen.open(panel);
   }
 
-  /** Runs a sub-command of the program and shows its output. */
   async pageOf(words: readonly string[], title: string): Promise<void> {
     const rows = textLines((await ownCommand(words, this.ports)).trimEnd());
     const inner = (row: string): Line => line(" ".repeat(row.length - row.trimStart().length + 2));
@@ -120,7 +117,7 @@ export abstract class Control {
     });
   }
 
-  /** Runs something that takes time; shows its error if it fails. */
+  /** Shows the error if it fails. */
   run(work: Promise<unknown>): void {
     work.catch((error: unknown) => {
       const text = oneLine(errorMessage(error));
@@ -130,7 +127,6 @@ export abstract class Control {
   }
 }
 
-/** The objects of a list that a sub-command wrote as JSON. */
 export function recordsIn(json: string): readonly Fields[] {
   const parsed = safeParse(json);
   const rows: readonly unknown[] = parsed.ok && Array.isArray(parsed.value) ? parsed.value : [];

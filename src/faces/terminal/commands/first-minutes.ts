@@ -78,7 +78,7 @@ export function offerTrust(control: Control, untrusted: UntrustedNotice): void {
       ...(isCut ? [{ label: "See all of it", value: "look" as const, preview }] : []),
     ],
     onChoose: (choice) => {
-      if (choice === "yes") control.run(approve(control, untrusted));
+      if (choice === "yes") control.run(trustProject(control, untrusted));
       if (choice !== "look") return;
       control.print(rows);
       offerTrust(control, untrusted);
@@ -87,10 +87,10 @@ export function offerTrust(control: Control, untrusted: UntrustedNotice): void {
 }
 
 /**
- * Approves exactly what was shown, because it may have changed since. A session in which something was said
- * continues as it was opened; an empty one is reopened with what is trusted.
+ * Trusts exactly what was shown, because it may have changed since. An empty session is reopened with the
+ * trusted parts; any other continues without them.
  */
-async function approve(control: Control, untrusted: UntrustedNotice): Promise<void> {
+async function trustProject(control: Control, untrusted: UntrustedNotice): Promise<void> {
   const { environment } = control.ports;
   if (variable(environment, CALL_VARIABLE) !== undefined)
     throw misuse("An agent cannot approve for its user.");
@@ -101,15 +101,15 @@ async function approve(control: Control, untrusted: UntrustedNotice): Promise<vo
     control.say("trusted: it counts from the next start, as with nano-agent -c", "good");
     return;
   }
-  let left: UntrustedNotice | undefined;
+  let remaining: UntrustedNotice | undefined;
   const open = async (): Promise<CodingSession> => {
     const session = await control.ports.openSession();
-    left = untrustedIn(session);
+    remaining = untrustedIn(session);
     return session;
   };
   await control.switchTo(open, false);
-  if (left === undefined) control.say("trusted: it counts from now on", "good");
-  else offerTrust(control, left);
+  if (remaining === undefined) control.say("trusted: it counts from now on", "good");
+  else offerTrust(control, remaining);
 }
 
 /** Lets the person choose the permission mode; `/mode NAME` takes it directly. Throws for an unknown name. */
@@ -147,7 +147,6 @@ export function nextMode(control: Control): void {
   control.run(setMode(control, next));
 }
 
-/** The only unrestricted mode always needs a confirmation. */
 function confirmBypass(control: Control): void {
   const stay = modeName(control.screen.session?.view.mode ?? "default");
   control.pick({

@@ -18,7 +18,7 @@ import type { PickerItem } from "../panels/picker.ts";
 import { traceLine } from "../views/list-lines.ts";
 import { type Control, ownCommand, recordsIn } from "./control.ts";
 
-interface AfterChoice {
+interface SessionCallbacks {
   readonly onOpened?: () => void;
   readonly onCancel?: () => void;
   /** True: sessions of all folders. */
@@ -34,19 +34,19 @@ export function storedSessions({ ports }: Control, all = false): readonly Sessio
 }
 
 /** Lets the person choose a session to resume; typing also searches what was said. */
-export function openSessions(control: Control, after: AfterChoice = {}): void {
+export function openSessions(control: Control, callbacks: SessionCallbacks = {}): void {
   const { now, marks } = control.screen.context;
-  const { all = false } = after;
+  const { all = false } = callbacks;
   const current = control.screen.session?.id;
   const sessions = storedSessions(control, all).filter(({ sessionId }) => sessionId !== current);
   if (sessions.length === 0) {
     control.say("There is no other session of this folder.", "muted");
-    after.onCancel?.();
+    callbacks.onCancel?.();
     return;
   }
   const rows = sessions.map((session) => new SessionRow(session, now, marks));
   let isOpen = true;
-  const closing = (): void => {
+  const onClosed = (): void => {
     isOpen = false;
   };
   const here = basename(control.ports.cwd);
@@ -57,46 +57,44 @@ export function openSessions(control: Control, after: AfterChoice = {}): void {
     items: rows,
     search: async (query) => {
       const words = ["sessions", "find", query, "--json", ...(all ? ["--all"] : [])];
-      return found(await ownCommand(words, control.ports), rows, now);
+      return searchResults(await ownCommand(words, control.ports), rows, now);
     },
     keys: ["enter open"],
     onTab: () => {
-      closing();
-      openSessions(control, { ...after, all: !all });
+      onClosed();
+      openSessions(control, { ...callbacks, all: !all });
     },
     onChoose: (id) => {
-      closing();
+      onClosed();
       control.run(
         control
           .switchTo(() => control.ports.openSession({ id }), true)
-          .then(after.onOpened, (error: unknown) => {
-            // Nothing is open yet: choose again.
-            if (control.screen.session === undefined) openSessions(control, after);
+          .then(callbacks.onOpened, (error: unknown) => {
+            if (control.screen.session === undefined) openSessions(control, callbacks);
             throw error;
           }),
       );
     },
     onCancel: () => {
-      closing();
-      after.onCancel?.();
+      onClosed();
+      callbacks.onCancel?.();
     },
   });
-  readOn(control, rows, () => isOpen);
+  readDetails(control, rows, () => isOpen);
 }
 
 /** Shows the list at once and reads details from the files row by row, handling keys in between. */
-function readOn(control: Control, rows: readonly SessionRow[], isOpen: () => boolean, index = 0): void {
+function readDetails(control: Control, rows: readonly SessionRow[], isOpen: () => boolean, index = 0): void {
   setImmediate(() => {
     const row = rows[index];
     if (row === undefined || !isOpen()) return;
     row.read();
     if (index % ROWS_PER_FRAME === 0 || index === rows.length - 1) control.screen.later();
-    readOn(control, rows, isOpen, index + 1);
+    readDetails(control, rows, isOpen, index + 1);
   });
 }
 
 const ROWS_PER_FRAME = 8;
-/** Larger files are not read for a list. */
 const MAX_BYTES = 20_000_000;
 
 class SessionRow implements PickerItem<string> {
@@ -107,8 +105,8 @@ class SessionRow implements PickerItem<string> {
   readonly #session: SessionFile;
   readonly #marks: Marks;
   #facts: SessionFacts | undefined;
-  #isHeld = false;
-  #lastSaid: string | undefined;
+  #isLocked = false;
+  #lastMessage: string | undefined;
 
   constructor(session: SessionFile, now: number, marks: Marks) {
     const { sessionId, path, changedAt } = session;
@@ -125,10 +123,10 @@ class SessionRow implements PickerItem<string> {
     if (bytes > MAX_BYTES) return;
     this.#facts = new FactsReader(path, undefined).read();
     try {
-      this.#isHeld = isLocked(lockPath(path));
+      this.#isLocked = isLocked(lockPath(path));
     } catch {
-      // Opening it reports the lock problem.
-      this.#isHeld = true;
+      // Opening the session reports it.
+      this.#isLocked = true;
     }
   }
 
@@ -155,8 +153,8 @@ class SessionRow implements PickerItem<string> {
 
   readonly preview = (): readonly Line[] => {
     if (this.#facts === undefined) return [];
-    this.#lastSaid ??= lastSaidIn(this.#session.path);
-    const quote = this.#lastSaid === "" ? "" : `\u201C${this.#lastSaid}\u201D  `;
+    this.#lastMessage ??= lastUserMessage(this.#session.path);
+    const quote = this.#lastMessage === "" ? "" : `\u201C${this.#lastMessage}\u201D  `;
     return [
       [
         span(`  ${quote}`),
@@ -168,7 +166,7 @@ class SessionRow implements PickerItem<string> {
 
   get #state(): State {
     const { run = "ended", end } = this.#facts ?? {};
-    if (this.#isHeld) return { mark: "tool", role: "accent", word: "in another window" };
+    if (this.#isLocked) return { mark: "tool", role: "accent", word: "in another window" };
     if (run === "waiting") return { mark: "ask", role: "warning", word: "waiting for you" };
     if (run === "open") return { mark: "cut", role: "plan", word: "interrupted" };
     return (end && ENDED[end.reason]) ?? { mark: "ok", role: "good", word: "" };
@@ -195,7 +193,7 @@ const ENDED: { readonly [reason: string]: State | undefined } = {
   loop_detected: FAILED,
 };
 
-function lastSaidIn(path: string): string {
+function lastUserMessage(path: string): string {
   try {
     const entry = readSession(path).entries.findLast(
       ({ type, scope }) => type === "user_message" && scope === undefined,
@@ -207,7 +205,11 @@ function lastSaidIn(path: string): string {
   }
 }
 
-function found(json: string, rows: readonly SessionRow[], now: number): readonly PickerItem<string>[] {
+function searchResults(
+  json: string,
+  rows: readonly SessionRow[],
+  now: number,
+): readonly PickerItem<string>[] {
   return recordsIn(json).flatMap((row) => {
     const id = row["session_id"];
     if (typeof id !== "string") return [];
@@ -267,16 +269,17 @@ export function openRewind(control: Control): void {
       end: ageText(now - point.time),
       value: point,
     })),
-    answers: ({ files }) => (files.length === 0 ? WAYS.slice(1, 2) : WAYS).map(({ label }) => label),
+    answers: ({ files }) =>
+      (files.length === 0 ? REWIND_CHOICES.slice(1, 2) : REWIND_CHOICES).map(({ label }) => label),
     keys: [`${marks.up}${marks.down} pick a message, 1-3 what to rewind`],
     onChoose: (point, answer) => {
-      const way = WAYS[point.files.length === 0 ? 1 : answer];
+      const way = REWIND_CHOICES[point.files.length === 0 ? 1 : answer];
       if (way !== undefined) control.run(rewind(control, point, way));
     },
   });
 }
 
-const WAYS = [
+const REWIND_CHOICES = [
   { label: "Files and conversation", conversation: true, files: true },
   { label: "Conversation only", conversation: true, files: false },
   { label: "Files only", conversation: false, files: true },

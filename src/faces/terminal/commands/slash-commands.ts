@@ -14,17 +14,16 @@ import { openRewind, openSessions, redo, undo } from "./session-pickers.ts";
 export interface SlashCommand {
   readonly name: string;
   readonly note: string;
-  /** The placeholder for its arguments; absent if it takes none. */
+  /** The placeholder for its arguments; absent if it has no arguments. */
   readonly hint?: string | undefined;
-  /** True if the screen runs it. */
   readonly isOwn: boolean;
 }
 
 interface OwnCommand {
   readonly note: string;
   readonly hint?: string;
-  /** True if unavailable during a run. */
-  readonly waits?: boolean;
+  /** Unavailable during a run. */
+  readonly needsIdle?: boolean;
   readonly run: (control: Control, args: string) => void | Promise<void>;
 }
 
@@ -34,28 +33,28 @@ const COMMANDS: { readonly [name: string]: OwnCommand } = {
   mode: { note: "auto, ask, plan: what runs without asking", run: chooseMode },
   until: {
     note: "/until npm test: a command that must pass before a run ends; off: none",
-    run: holdUntil,
+    run: setUntil,
   },
   clear: {
     note: "begin a new conversation; this one stays in /resume",
     run: (control) => control.switchTo(() => control.ports.openSession(), false),
   },
-  compact: { note: "make room in the conversation", waits: true, run: compact },
+  compact: { note: "make room in the conversation", needsIdle: true, run: compact },
   context: { note: "what fills the context window", run: showContext },
   cost: { note: "tokens and money so far", run: showCost },
   resume: { note: "go on with another session", run: (control) => openSessions(control) },
-  fork: { note: "go on in a copy; this conversation stays as it is in /resume", waits: true, run: fork },
+  fork: { note: "go on in a copy; this conversation stays as it is in /resume", needsIdle: true, run: fork },
   rewind: {
     note: "go back to before an earlier message",
-    waits: true,
+    needsIdle: true,
     run: (control) => openRewind(control),
   },
   undo: {
     note: "put files back to how they were before the last run that changed any",
-    waits: true,
+    needsIdle: true,
     run: undo,
   },
-  redo: { note: "take the newest undo back", waits: true, run: redo },
+  redo: { note: "take the newest undo back", needsIdle: true, run: redo },
   diff: { note: "what this session changed in files", run: showDiff },
   plan: { note: "the plan that was approved", run: showPlan },
   permissions: { note: "mode and rules in force", run: showPermissions },
@@ -114,7 +113,7 @@ const ALIASES: { readonly [name: string]: string } = {
 
 export function runSlashCommand(control: Control, name: string, args: string): void {
   const command = COMMANDS[name];
-  if (command?.waits === true && control.screen.session?.view.run !== undefined) {
+  if (command?.needsIdle === true && control.screen.session?.view.run !== undefined) {
     control.say(`Still running: esc stops it, then /${name}.`);
     return;
   }
@@ -122,7 +121,7 @@ export function runSlashCommand(control: Control, name: string, args: string): v
   control.run(work());
 }
 
-function holdUntil(control: Control, args: string): void {
+function setUntil(control: Control, args: string): void {
   const { session } = control.screen;
   if (session === undefined) return;
   if (args === "off") session.setUntil(undefined);
@@ -193,7 +192,7 @@ async function remember(control: Control, args: string): Promise<void> {
   const name = INSTRUCTION_FILES.find((each) => existsSync(join(cwd, each))) ?? INSTRUCTION_FILES[0];
   const path = join(cwd, name);
   const before = existsSync(path) ? readFileSync(path, "utf8") : "";
-  const gap = before === "" ? "" : before.endsWith("\n") ? "" : "\n";
-  appendFileSync(path, `${gap}- ${args.replaceAll(/\s*\n\s*/g, " ")}\n`);
+  const lineEnd = before === "" ? "" : before.endsWith("\n") ? "" : "\n";
+  appendFileSync(path, `${lineEnd}- ${args.replaceAll(/\s*\n\s*/g, " ")}\n`);
   control.say(`remembered in ${name}`, "good");
 }

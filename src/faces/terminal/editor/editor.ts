@@ -7,9 +7,9 @@ export interface Editor {
   readonly text: string;
   /** Index of the caret, between graphemes. */
   readonly caret: number;
-  /** The text that Ctrl+Y inserts again. */
+  /** What Ctrl+Y inserts. */
   readonly killed: string;
-  /** The column that vertical movement keeps to. */
+  /** The column of vertical movement. */
   readonly goal?: number | undefined;
   readonly past: readonly Snapshot[];
   readonly future: readonly Snapshot[];
@@ -69,19 +69,19 @@ const CHANGES = {
     return kill(editor, start === editor.caret ? graphemeStart(editor) : start, editor.caret);
   },
   yank: (editor: Editor): Editor => insertText(editor, editor.killed),
-  undo: (editor: Editor): Editor => travel(editor, "past"),
-  redo: (editor: Editor): Editor => travel(editor, "future"),
+  undo: (editor: Editor): Editor => restoreSnapshot(editor, "past"),
+  redo: (editor: Editor): Editor => restoreSnapshot(editor, "future"),
   newline: (editor: Editor): Editor => insertText(editor, "\n"),
 } as const;
 
 export function insertText(editor: Editor, text: string): Editor {
   if (text === "") return editor;
   const caret = editor.caret + text.length;
-  const joins = editor.last === "type" && !/\s/.test(text) && text.length < 32;
-  return changed(
+  const isSameStep = editor.last === "type" && !/\s/.test(text) && text.length < 32;
+  return withChange(
     editor,
     { text: editor.text.slice(0, editor.caret) + text + editor.text.slice(editor.caret), caret },
-    joins ? "type" : "type-new",
+    isSameStep ? "type" : "type-new",
   );
 }
 
@@ -91,7 +91,7 @@ export function replaceRange(
   text: string,
 ): Editor {
   const { from, to } = range;
-  return changed(
+  return withChange(
     editor,
     { text: editor.text.slice(0, from) + text + editor.text.slice(to), caret: from + text.length },
     "other",
@@ -101,7 +101,7 @@ export function replaceRange(
 /** Replaces the whole text, with the caret at the end; undo restores the old one. */
 export function replaceText(editor: Editor, text: string): Editor {
   if (text === editor.text) return moveTo(editor, text.length);
-  return changed(editor, { text, caret: text.length }, "other");
+  return withChange(editor, { text, caret: text.length }, "other");
 }
 
 /** Position of the caret: line and index in it, both from 0, and the number of lines. */
@@ -138,7 +138,7 @@ function graphemeStart({ text, caret }: Editor): number {
 }
 
 function graphemeEnd({ text, caret }: Editor): number {
-  const marker = MARKER_BEHIND.exec(text.slice(caret, caret + 80))?.[0];
+  const marker = MARKER_AFTER.exec(text.slice(caret, caret + 80))?.[0];
   return caret + (marker?.length ?? graphemes(text.slice(caret, caret + 64))[0]?.length ?? 0);
 }
 
@@ -147,7 +147,7 @@ function lineEnd({ text, caret }: Editor): number {
   return end < 0 ? text.length : end;
 }
 
-/** Words of letters and digits; in Chinese and similar scripts as the language has them. */
+/** Words of letters and digits; in Chinese and similar scripts as segmented by `Intl`. */
 function wordStart(text: string, caret: number): number {
   let start = 0;
   for (const { index, isWordLike } of LAZY.words.segment(text.slice(0, caret)))
@@ -168,7 +168,11 @@ function blankWordLeft({ text, caret }: Editor): number {
 
 function remove(editor: Editor, from: number, to: number): Editor {
   if (from === to) return editor;
-  return changed(editor, { text: editor.text.slice(0, from) + editor.text.slice(to), caret: from }, "other");
+  return withChange(
+    editor,
+    { text: editor.text.slice(0, from) + editor.text.slice(to), caret: from },
+    "other",
+  );
 }
 
 function kill(editor: Editor, from: number, to: number): Editor {
@@ -177,12 +181,12 @@ function kill(editor: Editor, from: number, to: number): Editor {
   const killed =
     editor.last !== "kill" ? part : from < editor.caret ? part + editor.killed : editor.killed + part;
   return {
-    ...changed(editor, { text: editor.text.slice(0, from) + editor.text.slice(to), caret: from }, "kill"),
+    ...withChange(editor, { text: editor.text.slice(0, from) + editor.text.slice(to), caret: from }, "kill"),
     killed,
   };
 }
 
-function changed(editor: Editor, now: Snapshot, how: "type" | "type-new" | "kill" | "other"): Editor {
+function withChange(editor: Editor, now: Snapshot, how: "type" | "type-new" | "kill" | "other"): Editor {
   const { text, caret, past } = editor;
   return {
     ...now,
@@ -193,7 +197,7 @@ function changed(editor: Editor, now: Snapshot, how: "type" | "type-new" | "kill
   };
 }
 
-function travel(editor: Editor, way: "past" | "future"): Editor {
+function restoreSnapshot(editor: Editor, way: "past" | "future"): Editor {
   const to = editor[way].at(-1);
   if (to === undefined) return editor;
   const here = { text: editor.text, caret: editor.caret };
@@ -204,11 +208,10 @@ function travel(editor: Editor, way: "past" | "future"): Editor {
   return { ...to, killed: editor.killed, past, future, last: undefined };
 }
 
-/** The mark of a paste or an image counts as one character for the keys. */
+/** The marker of a paste or image counts as one character. */
 const MARKER_BEFORE = /\[(?:pasted \d+ (?:lines|characters)|image)(?: #\d+)?\]$/;
-const MARKER_BEHIND = /^\[(?:pasted \d+ (?:lines|characters)|image)(?: #\d+)?\]/;
+const MARKER_AFTER = /^\[(?:pasted \d+ (?:lines|characters)|image)(?: #\d+)?\]/;
 
-/** Created on first use. */
 const LAZY = {
   get words(): Intl.Segmenter {
     const value = new Intl.Segmenter("en", { granularity: "word" });

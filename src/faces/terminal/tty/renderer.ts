@@ -29,8 +29,8 @@ export class Renderer {
   #out = "";
   #row = 0;
   #column = 0;
-  /** True if text wider than the window is cut, at this point of the frame. */
-  #cuts = false;
+  /** True while the terminal cuts text wider than the window. */
+  #isCutting = false;
 
   constructor(options: RendererOptions) {
     this.#options = options;
@@ -40,7 +40,7 @@ export class Renderer {
   draw({ final, live, caret }: Frame): void {
     const rows = final.length === 0 ? live : [...final, ...live];
     this.#out = "";
-    this.#cuts = false;
+    this.#isCutting = false;
     this.#row = this.#caret.row;
     this.#column = this.#caret.column;
     for (const [index, row] of rows.entries())
@@ -55,7 +55,7 @@ export class Renderer {
     this.#moveTo(final.length + caret.row, caret.column);
     this.#caret = caret;
     if (this.#out === "") return;
-    const wrapping = this.#cuts ? WRAP_ON : "";
+    const wrapping = this.#isCutting ? WRAP_ON : "";
     this.#options.write(drew ? `${BEGIN}${this.#out}${wrapping}${END}` : this.#out);
   }
 
@@ -64,17 +64,17 @@ export class Renderer {
    * over nothing else.
    */
   resize({ columns, rows }: Size): void {
-    const how = this.#options.reflow();
-    // A terminal that loses height gives up rows below the cursor first.
-    const gone = Math.max(0, this.#rows - rows);
+    const reflow = this.#options.reflow();
+    // A terminal that becomes shorter drops rows below the cursor first.
+    const lostRows = Math.max(0, this.#rows - rows);
     this.#rows = rows;
     const heights = this.#shown.map((row) =>
-      how === "none" ? 1 : Math.max(1, Math.ceil(lineColumns(row) / Math.max(1, columns))),
+      reflow === "none" ? 1 : Math.max(1, Math.ceil(lineColumns(row) / Math.max(1, columns))),
     );
     const above = heights.slice(0, this.#caret.row).reduce((sum, height) => sum + height, 0);
-    const left = Math.max(this.#caret.row + 1, heights.length - gone);
-    const behind = heights.slice(this.#caret.row, left).reduce((sum, height) => sum + height - 1, 0);
-    this.#wipe(how === "counting" ? above + behind : above);
+    const left = Math.max(this.#caret.row + 1, heights.length - lostRows);
+    const belowCaret = heights.slice(this.#caret.row, left).reduce((sum, height) => sum + height - 1, 0);
+    this.#wipe(reflow === "counting" ? above + belowCaret : above);
   }
 
   /** Redraws all live rows with the next frame: the colours changed. */
@@ -93,7 +93,7 @@ export class Renderer {
     this.draw({ final: [], live: [], caret: { row: 0, column: 0 } });
   }
 
-  /** Assumes the cursor at the start of a free line and nothing of ours on the screen. */
+  /** The cursor is at the start of a free line, and nothing of ours is on the screen. */
   forget(): void {
     this.#shown = [];
     this.#caret = { row: 0, column: 0 };
@@ -105,8 +105,8 @@ export class Renderer {
   }
 
   /**
-   * Writes a final row in full and ends it with a line feed, like the rows below it, even if it is already
-   * there: should the window have changed meanwhile, nothing is overwritten by mistake.
+   * Writes a final row in full with a line feed, even if it is already visible: if the window has changed
+   * meanwhile, nothing else is overwritten.
    */
   #printRow(index: number, row: Line): void {
     this.#moveTo(index, 0);
@@ -123,21 +123,20 @@ export class Renderer {
       return;
     }
     if (old === row) return;
-    const kept = sameStart(old, row);
-    if (kept === undefined) return;
-    this.#moveTo(index, kept.columns);
-    this.#paint(row, kept.chars);
+    const common = sameStart(old, row);
+    if (common === undefined) return;
+    this.#moveTo(index, common.columns);
+    this.#paint(row, common.chars);
     if (lineColumns(old) > this.#column) this.#out += "\u001B[K";
   }
 
   /**
-   * Text of uncertain width stays on its row (DECAWM). Other text may wrap: if the window became narrower
-   * while the frame was under way, it takes as many rows as a later {@link resize} counts, and nothing above
-   * is taken for ours.
+   * Text of uncertain width is cut at the edge (DECAWM). Other text may wrap: if the window became narrower
+   * meanwhile, it takes as many rows as a later {@link resize} counts.
    */
-  #cutWhere(isDoubtful: boolean): void {
-    if (isDoubtful === this.#cuts) return;
-    this.#cuts = isDoubtful;
+  #setCutting(isDoubtful: boolean): void {
+    if (isDoubtful === this.#isCutting) return;
+    this.#isCutting = isDoubtful;
     this.#out += isDoubtful ? WRAP_OFF : WRAP_ON;
   }
 
@@ -158,7 +157,7 @@ export class Renderer {
       .map((each) => each.text)
       .join("")
       .slice(fromChar);
-    this.#cutWhere(!isMeasured(text));
+    this.#setCutting(!isMeasured(text));
     this.#out += paintLine(row, this.#options.look(), fromChar);
     this.#column += columnsOf(text);
   }
@@ -172,13 +171,13 @@ const ERASE_BELOW = "\r\u001B[K\u001B[C\u001B[J\r";
 const WRAP_OFF = "\u001B[?7l";
 const WRAP_ON = "\u001B[?7h";
 
-interface Start {
+interface CommonStart {
   readonly chars: number;
   readonly columns: number;
 }
 
 /** The common start of two lines, ending between graphemes; undefined if they are equal. */
-function sameStart(old: Line, row: Line): Start | undefined {
+function sameStart(old: Line, row: Line): CommonStart | undefined {
   let chars = 0;
   const before = cellsOf(old);
   for (const now of cellsOf(row)) {
@@ -190,18 +189,21 @@ function sameStart(old: Line, row: Line): Start | undefined {
   if (chars === text.length && before.next().done === true) return undefined;
   let at = chars;
   // A joiner, mark or half a pair belongs to what precedes it; after one the same text may look different.
-  while (at > 0 && !(isAlone(text.charCodeAt(at - 1)) && (at >= text.length || isAlone(text.charCodeAt(at)))))
+  while (
+    at > 0 &&
+    !(isSingleCell(text.charCodeAt(at - 1)) && (at >= text.length || isSingleCell(text.charCodeAt(at))))
+  )
     at--;
   return { chars: at, columns: columnsOf(text.slice(0, at)) };
 }
 
-/** True if every terminal gives the text the width assumed here. */
+/** True if all terminals agree on the text's width. */
 function isMeasured(text: string): boolean {
-  for (let at = 0; at < text.length; at++) if (!isAlone(text.charCodeAt(at))) return false;
+  for (let at = 0; at < text.length; at++) if (!isSingleCell(text.charCodeAt(at))) return false;
   return true;
 }
 
-function isAlone(code: number): boolean {
+function isSingleCell(code: number): boolean {
   return (
     (code >= 0x20 && code < 0x7f) || (code >= 0x2500 && code < 0x2580) || (code >= 0x4e00 && code < 0xa000)
   );

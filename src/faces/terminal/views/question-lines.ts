@@ -23,7 +23,7 @@ import { keysLine } from "./list-lines.ts";
 
 interface QuestionOption {
   readonly label: string;
-  /** True if it adds a rule, which must be read in full. */
+  /** It adds a rule, which must be readable in full. */
   readonly hasRule: boolean;
 }
 
@@ -41,11 +41,10 @@ interface QuestionState {
   readonly marked: number | undefined;
   readonly maxRows: number;
   readonly more: number;
-  /** The rows of the reason being written, in place of the last option. */
+  /** Rows of the reason being written; they replace the last option. */
   readonly reason?: readonly Line[];
 }
 
-/** The rows of a question, and the answers that cannot be read in them. */
 export interface QuestionRows {
   readonly rows: readonly Line[];
   /** Indices of answers whose rule only a larger window would show: they cannot be chosen. */
@@ -54,12 +53,12 @@ export interface QuestionRows {
 }
 
 /** In a smaller window nothing can be approved. */
-const LEAST_ROWS = 8;
+const MIN_ROWS = 8;
 
 /**
- * A question with its answers; of something long the start and the end, never less than the end. If rows are
- * scarce, blank rows go first, then the keys, the notes, and the middle of what is asked. Undefined if there
- * is no room: nobody can approve what they do not see.
+ * A question with its answers; of long text the start and the end. If rows are scarce, blank rows go first,
+ * then the keys, the notes, and the middle of the text. Undefined if there is no room: only what is visible can
+ * be approved.
  */
 export function questionLines(
   question: Question,
@@ -71,9 +70,9 @@ export function questionLines(
   const subject = subjectLines(question, context);
   const notes = noteLines(question, context);
   const { rows: answers, cut } = answerLines(question, state, context);
-  const least = head.length + Math.min(subject.length, 2) + answers.length;
-  if (maxRows < LEAST_ROWS || least > maxRows) return undefined;
-  let room = maxRows - least;
+  const minRows = head.length + Math.min(subject.length, 2) + answers.length;
+  if (maxRows < MIN_ROWS || minRows > maxRows) return undefined;
+  let room = maxRows - minRows;
   const take = (rows: readonly Line[], isWanted = true): readonly Line[] => {
     if (!isWanted || rows.length > room) return [];
     room -= rows.length;
@@ -85,9 +84,9 @@ export function questionLines(
   // The key row goes before anything that is asked.
   const isCut = rest > room || shownNotes.length < notes.length;
   const keyRows = take([keys(isCut)], question.choices.length > 0);
-  const gaps = Math.max(0, Math.min(3, room - rest));
-  const shown = shortened(subject, Math.min(subject.length, 2) + room - gaps, context);
-  const gap = (wanted: number): readonly Line[] => (gaps >= wanted ? [[]] : []);
+  const blankRows = Math.max(0, Math.min(3, room - rest));
+  const shown = shorten(subject, Math.min(subject.length, 2) + room - blankRows, context);
+  const gap = (wanted: number): readonly Line[] => (blankRows >= wanted ? [[]] : []);
   const above = [
     ...head,
     ...(question.diff === undefined && subject.length > 0 ? gap(3) : []),
@@ -121,7 +120,7 @@ export function wholeQuestion(question: Question, context: ViewContext): readonl
   ];
 }
 
-/** The rows of a title: one, unless it is wider than the window. */
+/** One row, unless the title is wider than the window. */
 export function titleRule(
   { title, right = "", role }: { readonly title: Line; readonly right?: string; readonly role: Role },
   { width, marks }: ViewContext,
@@ -132,7 +131,7 @@ export function titleRule(
   const tail: Line =
     right === "" ? [] : [span(` ${right} `, { role: "muted" }), span(`${marks.rule}${marks.rule}`, { role })];
   const fill = width - used - lineColumns(tail) - 1;
-  if (fill < 1) return unclipped(wrapLine(title, { width, first, rest: line("   ") }), width);
+  if (fill < 1) return fitWidestFont(wrapLine(title, { width, first, rest: line("   ") }), width);
   return [[...first, ...title, span(` ${marks.rule.repeat(fill)}`, { role }), ...tail]];
 }
 
@@ -156,19 +155,19 @@ function headLines(question: Question, more: number, context: ViewContext): read
   return titleRule({ title: text, right, role }, context);
 }
 
-/** Rows that stay whole on a terminal that draws some of their letters wider than others do. */
-function unclipped(rows: readonly Line[], width: number): readonly Line[] {
+/** Rows that fit even on terminals that draw ambiguous letters wide. */
+function fitWidestFont(rows: readonly Line[], width: number): readonly Line[] {
   return rows.flatMap((row) => cutLine(row, width, mostColumnsOf));
 }
 
-/** Column where the call's text begins: left of it stand only our own words. */
+/** Column of the call's text; only our own words are left of it. */
 const SUBJECT_INDENT = 4;
 
 function subjectLines(question: Question, context: ViewContext): readonly Line[] {
   const { diff } = question;
   if (diff !== undefined) {
     const inner = { ...context, width: Math.max(8, context.width - 2), isAsked: true };
-    return unclipped(diffLines(diff, inner), inner.width).map((row) => [span("  "), ...row]);
+    return fitWidestFont(diffLines(diff, inner), inner.width).map((row) => [span("  "), ...row]);
   }
   const text = subjectOf(question);
   if (text === "") return [];
@@ -180,7 +179,7 @@ function subjectLines(question: Question, context: ViewContext): readonly Line[]
   });
 }
 
-/** Text as it is, broken only where the row ends and without omissions: a person sees exactly what runs. */
+/** The exact text without omissions, broken only at the row's end: a person sees what runs. */
 function textRows(text: string, width: number): readonly Line[] {
   return textLines(withHiddenShown(text)).flatMap((row) => cutLine(line(row), width, mostColumnsOf));
 }
@@ -207,12 +206,12 @@ function noteLines(question: Question, { width }: ViewContext): readonly Line[] 
     subjectOf(question),
     ...question.choices.map(({ rule }) => rule ?? ""),
   ];
-  const hides = texts.some((text) => hiddenCharacter(text.replaceAll("\r\n", "\n")) !== undefined);
+  const hasHidden = texts.some((text) => hiddenCharacter(text.replaceAll("\r\n", "\n")) !== undefined);
   const warning = "It has characters that do not show; they stand here as their numbers.";
   const note = (text: Span): readonly Line[] =>
-    unclipped(wrapLine([text], { width, first: line("  "), rest: line("  ") }), width);
+    fitWidestFont(wrapLine([text], { width, first: line("  "), rest: line("  ") }), width);
   return [
-    ...(hides && question.type === "permission" ? note(span(warning, { role: "bad" })) : []),
+    ...(hasHidden && question.type === "permission" ? note(span(warning, { role: "bad" })) : []),
     ...questionNotes(question).flatMap((text) =>
       note(span(withHiddenShown(text).replaceAll(/\s+/g, " "), { role: "muted" })),
     ),
@@ -220,7 +219,7 @@ function noteLines(question: Question, { width }: ViewContext): readonly Line[] 
 }
 
 /** Start and end of rows, at least one row. */
-function shortened(rows: readonly Line[], most: number, context: ViewContext): readonly Line[] {
+function shorten(rows: readonly Line[], most: number, context: ViewContext): readonly Line[] {
   if (rows.length <= most) return rows;
   const tail = Math.max(1, Math.floor((most - 1) / 2));
   const head = Math.max(0, most - 1 - tail);
@@ -229,7 +228,7 @@ function shortened(rows: readonly Line[], most: number, context: ViewContext): r
   return [...rows.slice(0, head), fitLine(line(left, { role: "bad" }), width), ...rows.slice(-tail)];
 }
 
-interface OptionLook {
+interface OptionContext {
   readonly state: QuestionState;
   readonly context: ViewContext;
 }
@@ -271,23 +270,23 @@ export function choiceRows(
   });
 }
 
-function optionLines({ label }: QuestionOption, index: number, look: OptionLook): readonly Line[] {
+function optionLines({ label }: QuestionOption, index: number, look: OptionContext): readonly Line[] {
   const { width } = look.context;
   const style = look.state.reason === undefined ? {} : ({ role: "muted" } as const);
   const isMarked = look.state.marked === index;
   const text = span(withHiddenShown(label), isMarked ? { bold: true } : style);
   const first = [numberOf(index, look)];
-  return unclipped(wrapLine([text], { width, first, rest: line("     ") }), width);
+  return fitWidestFont(wrapLine([text], { width, first, rest: line("     ") }), width);
 }
 
-function numberOf(index: number, { state, context }: OptionLook): Span {
+function numberOf(index: number, { state, context }: OptionContext): Span {
   const mark = state.marked === index ? context.marks.chosen : " ";
   return span(`${mark} ${index + 1}  `, { role: state.reason === undefined ? "warning" : "muted" });
 }
 
 function keyRow(
   question: Question,
-  { state, context, isCut }: OptionLook & { readonly isCut: boolean },
+  { state, context, isCut }: OptionContext & { readonly isCut: boolean },
 ): Line {
   const { marks, width } = context;
   const isPlan = questionKind(question) === "plan";
