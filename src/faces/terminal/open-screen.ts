@@ -25,7 +25,7 @@ import { keymapOf } from "./editor/keymap.ts";
 import { type Line, line, type ViewContext } from "./paint/line.ts";
 import { lookFor, reflowOf, reflowOfNamed, THEME_NAMES, themeForBackground } from "./paint/theme.ts";
 import { PlainScreen } from "./plain-screen.ts";
-import { Screen, type ScreenFace, type ScreenOptions } from "./screen.ts";
+import { Screen, type ScreenOptions, type SessionScreen } from "./screen.ts";
 import { Attention } from "./tty/attention.ts";
 import type { TerminalListener } from "./tty/key.ts";
 import { LineTerminal, type ScreenTerminal, TtyTerminal, watchOutsideEnds } from "./tty/tty-terminal.ts";
@@ -75,7 +75,7 @@ export function openScreen(options: OpenScreenOptions): Promise<number> {
 class ScreenProgram {
   readonly #options: OpenScreenOptions;
   readonly #terminal: ScreenTerminal;
-  readonly #screen: ScreenFace;
+  readonly #screen: SessionScreen;
   readonly #controller: Controller;
   readonly #files: FileIndex;
   readonly #attention: Attention;
@@ -98,12 +98,11 @@ class ScreenProgram {
     this.#terminal = isPlain ? new LineTerminal(streams) : new TtyTerminal(streams);
     this.#files = new FileIndex(cwd, () => this.#screen.later());
     const history = new History(() => typedBefore(sessionStore(userPaths(environment)), cwd));
-    const keymap = keymapOf();
     const parts: ScreenOptions = {
       terminal: this.#terminal,
       look: lookFor(environment),
       reflow: reflowOf(environment),
-      keymap,
+      keymap: keymapOf(),
       cwd,
       history,
       place: cachedBranchOrFolder(cwd, elapsed),
@@ -118,7 +117,7 @@ class ScreenProgram {
     };
     this.#screen = isPlain ? new PlainScreen(parts) : new Screen(parts);
     this.#attention = new Attention({ terminal: this.#terminal, environment, cwd, elapsed, isPlain });
-    this.#controller = new Controller(this.#screen, keymap, {
+    this.#controller = new Controller(this.#screen, {
       cwd,
       environment,
       isScratch,
@@ -204,8 +203,7 @@ class ScreenProgram {
     if (theme !== undefined && theme !== "auto") this.#setTheme(theme);
     if (notifications === false) this.#attention.silence();
     const keymap = keymapOf(keys);
-    this.#screen.setKeymap(keymap);
-    this.#controller.keymap = keymap;
+    this.#screen.keymap = keymap;
     for (const fault of keymap.faults) this.#screen.print([line(fault, { role: "warning" })]);
   }
 
@@ -291,7 +289,7 @@ class ScreenProgram {
 
   #reply(text: string): void {
     const reflow = reflowOfNamed(text);
-    if (reflow !== undefined) this.#screen.setReflow(reflow);
+    if (reflow !== undefined) this.#screen.reflow = reflow;
     const theme = this.#themeIsSet ? undefined : themeForBackground(text);
     const { look } = this.#screen;
     if (theme !== undefined && look.theme !== "ansi" && look.theme !== theme)

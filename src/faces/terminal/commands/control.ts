@@ -4,11 +4,11 @@ import { errorMessage, misuse } from "../../../core/base/errors.ts";
 import { type Fields, isRecord, safeParse } from "../../../core/base/json.ts";
 import type { Environment } from "../../../system/env.ts";
 import type { Notice } from "../../../view/notice.ts";
-import type { KeyAction, Keymap } from "../editor/keymap.ts";
+import type { KeyAction } from "../editor/keymap.ts";
 import { type Line, line, oneLine, span, textLines, wrapLine } from "../paint/line.ts";
 import { type PageOptions, Pager } from "../panels/panel.ts";
 import { type FieldOptions, FieldPanel, Picker, type PickOptions } from "../panels/picker.ts";
-import type { ScreenFace } from "../screen.ts";
+import type { SessionScreen } from "../screen.ts";
 
 /** Where this program's sub-commands run. */
 export interface OwnPlace {
@@ -53,13 +53,11 @@ export type UntrustedNotice = Extract<Notice, { code: "untrusted" }>;
 
 /** The screen for commands, and the person's actions on it. A panel closes before its answer counts. */
 export abstract class Control {
-  readonly screen: ScreenFace;
+  readonly screen: SessionScreen;
   readonly ports: ControlPorts;
-  keymap: Keymap;
 
-  constructor(screen: ScreenFace, keymap: Keymap, ports: ControlPorts) {
+  constructor(screen: SessionScreen, ports: ControlPorts) {
     this.screen = screen;
-    this.keymap = keymap;
     this.ports = ports;
   }
 

@@ -70,7 +70,7 @@ function helpLines(
   commands: readonly HelpCommand[],
   { width }: ViewContext,
 ): readonly Line[] {
-  const { keysOf } = control.keymap;
+  const { keysOf } = control.screen.keymap;
   const keyLabel = (action: KeyAction | "escape escape"): string =>
     action === "escape escape" ? "esc esc" : (keysOf.get(action)?.[0] ?? "").replace("escape", "esc");
   const keys = FIRST_KEYS.map(([action, does]) => [keyLabel(action), does] as const).filter(
@@ -118,12 +118,11 @@ function helpLines(
 export function openDetails(control: Control): void {
   const { session, question } = control.screen;
   if (session === undefined) return;
-  const asked = question?.question;
   control.page({
-    title: asked === undefined ? "Calls and thinking" : "What is asked",
+    title: question === undefined ? "Calls and thinking" : "What is asked",
     rows: (context) =>
-      asked === undefined ? detailRows(session.view.items, context) : wholeQuestion(asked, context),
-    fromEnd: asked === undefined,
+      question === undefined ? detailRows(session.view.items, context) : wholeQuestion(question, context),
+    fromEnd: question === undefined,
   });
 }
 

@@ -20,37 +20,30 @@ import {
 } from "../views/question-lines.ts";
 import { type Panel, type PanelRows, Quiet } from "./panel.ts";
 
-interface QuestionPanelOptions {
-  readonly question: Question;
-  readonly answer: CodingSession["answer"];
-  readonly onWhole: (question: Question) => void;
+/** The screen on which a question is asked. */
+export interface QuestionHost {
+  readonly session: Pick<CodingSession, "answer" | "questions">;
+  readonly act: (action: "details" | "escape" | "mode") => void;
   /** Takes typed input that is not an answer, so nothing is lost. */
-  readonly onTyped: (event: TerminalEvent) => void;
-  /** Stops the run and the question with it. */
-  readonly onStop: () => void;
-  /** Switches to the next mode, which may decide the question. */
-  readonly onMode: () => void;
-  readonly more: () => number;
+  readonly type: (event: TerminalEvent) => void;
   /** Milliseconds since an arbitrary moment. */
-  readonly now: () => number;
+  readonly elapsed: () => number;
 }
 
 /** One question, answered by number or arrow. Nothing is marked before an arrow is pressed. */
 class QuestionPanel implements Panel {
-  readonly #options: QuestionPanelOptions;
+  readonly question: Question;
+  readonly #host: QuestionHost;
   #marked: number | undefined;
   readonly #quiet: Quiet;
   #reason: Editor | undefined;
   /** Answers the window does not show in full; undefined: it has no room for the question. */
   #cut: QuestionRows["cut"] | undefined;
 
-  constructor(options: QuestionPanelOptions) {
-    this.#options = options;
-    this.#quiet = new Quiet(options.now);
-  }
-
-  get question(): Question {
-    return this.#options.question;
+  constructor(question: Question, host: QuestionHost) {
+    this.question = question;
+    this.#host = host;
+    this.#quiet = new Quiet(host.elapsed);
   }
 
   draw(context: ViewContext, maxRows: number): PanelRows {
@@ -60,7 +53,7 @@ class QuestionPanel implements Panel {
     const state = {
       marked: typed === undefined ? this.#marked : undefined,
       maxRows,
-      more: this.#options.more(),
+      more: Math.max(0, this.#host.session.questions.length - 1),
       ...(typed === undefined ? {} : { reason: typed.rows }),
     };
     const shown = questionLines(question, state, context);
@@ -97,23 +90,23 @@ class QuestionPanel implements Panel {
     if (isQuiet && event.type === "key" && event.key !== "backspace") this.#key(event.key);
     else if (isQuiet && event.type === "text" && /^[1-9]$/.test(event.text))
       this.#choose(Number(event.text) - 1);
-    else if (isQuiet && event.type === "text" && event.text === "v") this.#options.onWhole(this.question);
+    else if (isQuiet && event.type === "text" && event.text === "v") this.#host.act("details");
     else {
       // The person is writing something else: a digit in it is not an answer.
       this.#quiet.disturb();
-      if (event.type !== "key" || event.key === "backspace") this.#options.onTyped(event);
+      if (event.type !== "key" || event.key === "backspace") this.#host.type(event);
     }
   }
 
   #key(key: string): void {
     const count = questionOptions(this.question).length;
     const at = this.#marked;
-    if (key === "shift+tab") this.#options.onMode();
+    if (key === "shift+tab") this.#host.act("mode");
     else if (key === "down" || key === "tab") this.#marked = at === undefined ? 0 : (at + 1) % count;
     else if (key === "up") this.#marked = at === undefined ? count - 1 : (at + count - 1) % count;
     else if (key === "enter" && at !== undefined) this.#choose(at);
     else if (key === "escape" && this.#isPlan) this.#answer({ choice: "stop" });
-    else if (key === "escape" || key === "ctrl+c") this.#options.onStop();
+    else if (key === "escape" || key === "ctrl+c") this.#host.act("escape");
   }
 
   #choose(index: number): void {
@@ -138,7 +131,7 @@ class QuestionPanel implements Panel {
   }
 
   #answer(reply: QuestionReply): void {
-    this.#options.answer(this.question.id, reply);
+    this.#host.session.answer(this.question.id, reply);
   }
 }
 
@@ -148,7 +141,7 @@ class QuestionPanel implements Panel {
  */
 export class ValuePanel implements Panel {
   readonly question: Question;
-  readonly #options: Omit<QuestionPanelOptions, "onMode" | "more">;
+  readonly #host: QuestionHost;
   readonly #quiet: Quiet;
   /** True once a key was meant for the question: from then on all are. */
   #isTaken = false;
@@ -161,10 +154,10 @@ export class ValuePanel implements Panel {
   #chosen: ReadonlySet<number> = new Set();
   #fault = "";
 
-  constructor(options: Omit<QuestionPanelOptions, "onMode" | "more">) {
-    this.#options = options;
-    this.question = options.question;
-    this.#quiet = new Quiet(options.now);
+  constructor(question: Question, host: QuestionHost) {
+    this.question = question;
+    this.#host = host;
+    this.#quiet = new Quiet(host.elapsed);
     this.#form = new ValueForm(this.question.schema ?? {});
     this.#show();
   }
@@ -260,13 +253,13 @@ export class ValuePanel implements Panel {
     this.#isTaken ||= this.#quiet.isOver;
     if (!this.#isTaken) {
       this.#quiet.disturb();
-      if (event.type !== "key" || event.key === "backspace") this.#options.onTyped(event);
+      if (event.type !== "key" || event.key === "backspace") this.#host.type(event);
       return;
     }
     const key = event.type === "key" ? event.key : event.type === "text" ? event.text : "";
     const { field } = this.#form;
-    if (key === "ctrl+c") this.#options.onStop();
-    else if (key === "ctrl+o") this.#options.onWhole(this.question);
+    if (key === "ctrl+c") this.#host.act("escape");
+    else if (key === "ctrl+o") this.#host.act("details");
     else if (this.#editor === undefined && field !== undefined) this.#choose(field, key, event);
     else this.#write(key, event);
   }
@@ -340,7 +333,7 @@ export class ValuePanel implements Panel {
   }
 
   #answer(reply: QuestionReply): void {
-    this.#options.answer(this.question.id, reply);
+    this.#host.session.answer(this.question.id, reply);
   }
 
   #back(): void {
@@ -420,6 +413,6 @@ function offerRows(
 
 const OWN_WORDS = "Something else: write it";
 
-export function panelForQuestion(options: QuestionPanelOptions): QuestionPanel | ValuePanel {
-  return options.question.type === "elicitation" ? new ValuePanel(options) : new QuestionPanel(options);
+export function panelForQuestion(question: Question, host: QuestionHost): QuestionPanel | ValuePanel {
+  return question.type === "elicitation" ? new ValuePanel(question, host) : new QuestionPanel(question, host);
 }

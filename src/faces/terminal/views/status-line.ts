@@ -26,13 +26,14 @@ export interface StatusFacts {
   readonly view: Pick<SessionView, "model" | "effort" | "mode" | "context" | "costUsd"> | undefined;
   /** Branch, else the folder's name. */
   readonly place: string;
-  readonly marks: Marks;
-  readonly width: number;
   readonly extra?: readonly string[];
 }
 
 /** Mode, model, context, cost and place in one row; the least important go first if room is short. */
-export function statusLine({ view, place, marks, width, extra = [] }: StatusFacts): Line {
+export function statusLine(
+  { view, place, extra = [] }: StatusFacts,
+  { marks, width }: Pick<ViewContext, "marks" | "width">,
+): Line {
   if (view === undefined) return fitLine([span(`  starting ${marks.more}`, { role: "muted" })], width);
   const { usedTokens, windowTokens } = view.context;
   const share =
