@@ -1,9 +1,14 @@
+import { execFile, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { CodingSession } from "../../coding/session/coding-session.ts";
-import { errorMessage } from "../../core/base/errors.ts";
+import { errorMessage, misuse } from "../../core/base/errors.ts";
 import { ownValue } from "../../core/base/json.ts";
 import { editDistance } from "../../core/base/text.ts";
 import type { Input } from "../../core/message/input.ts";
 import type { ImageBlock } from "../../core/message/message.ts";
+import { type Environment, variable } from "../../system/env.ts";
 import { EXIT } from "../../view/exit-code.ts";
 import { Control } from "./commands/control.ts";
 import { nextMode } from "./commands/first-minutes.ts";
@@ -325,7 +330,7 @@ export class Controller extends Control {
 
   async #editExternally(): Promise<void> {
     const { input } = this.screen;
-    const text = await this.ports.lendTerminal(() => this.ports.writeInEditor(input.whole));
+    const text = await this.ports.lendTerminal(() => writeInEditor(input.whole, this.ports.environment));
     input.replace(text);
     this.screen.draw();
   }
@@ -343,7 +348,7 @@ function lastUserMessageId({ view }: CodingSession): string | undefined {
 }
 
 async function pasteImage(control: Control): Promise<void> {
-  const bytes = await control.ports.clipboardImage();
+  const bytes = await clipboardImage();
   const image = bytes === undefined ? undefined : imageBlock(bytes);
   if (image === undefined)
     control.say(
@@ -353,6 +358,60 @@ async function pasteImage(control: Control): Promise<void> {
     control.screen.input.addImage(image);
     control.screen.draw();
   }
+}
+
+/**
+ * Lets the person edit text in `$VISUAL`, else `$EDITOR`, which gets the terminal meanwhile. Throws
+ * `invalid_argument` if neither is set or it cannot be started.
+ */
+async function writeInEditor(text: string, environment: Environment): Promise<string> {
+  const command = variable(environment, "VISUAL") ?? variable(environment, "EDITOR");
+  if (command === undefined)
+    throw misuse("Neither VISUAL nor EDITOR is set. Set one, e.g. export EDITOR=vim.");
+  const folder = mkdtempSync(join(tmpdir(), "nano-agent-"));
+  try {
+    const path = join(folder, "message.md");
+    writeFileSync(path, text, { mode: 0o600 });
+    // It may contain options and quotes: the shell parses it, as for every other program.
+    const child = spawn("sh", ["-c", `${command} "$1"`, "sh", path], { stdio: "inherit" });
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", resolve);
+    });
+    if (code !== 0) throw misuse(`${command} ended with ${String(code)}; the text stays as it was.`);
+    return readFileSync(path, "utf8").replace(/\n$/, "");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Programs that write the clipboard's image to their output. */
+const CLIPBOARD_PROGRAMS: readonly (readonly [command: string, ...args: readonly string[]])[] = [
+  ["wl-paste", "--no-newline", "--type", "image/png"],
+  ["xclip", "-selection", "clipboard", "-target", "image/png", "-out"],
+  ["pngpaste", "-"],
+];
+
+const MAX_IMAGE_BYTES = 10_000_000;
+
+/** The bytes of the clipboard image; undefined without an image, or without a program that reads it. */
+async function clipboardImage(): Promise<Uint8Array | undefined> {
+  for (const [command, ...args] of CLIPBOARD_PROGRAMS) {
+    const bytes = await outputOf(command, args);
+    if (bytes !== undefined && bytes.length > 0) return bytes;
+  }
+  return undefined;
+}
+
+function outputOf(command: string, args: readonly string[]): Promise<Buffer | undefined> {
+  return new Promise((resolve) => {
+    execFile(
+      command,
+      args,
+      { encoding: "buffer", maxBuffer: MAX_IMAGE_BYTES, timeout: 3_000 },
+      (error, stdout) => resolve(error === null ? stdout : undefined),
+    );
+  });
 }
 
 /** Edits queued messages in the input, one at a time. The queue is held meanwhile. */

@@ -1,6 +1,5 @@
-import { execFile, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { spawn } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { CodingSession, ResumeOptions } from "../../coding/session/coding-session.ts";
 import type { PreparedSession } from "../../coding/session/prepare-coding-session.ts";
@@ -8,7 +7,7 @@ import type { ConfigFile } from "../../coding/settings/config-schema.ts";
 import { userPaths } from "../../coding/settings/paths.ts";
 import type { Settings } from "../../coding/settings/settings.ts";
 import { sessionStore } from "../../coding/setup/open-session.ts";
-import { errorMessage, misuse, toNanoAgentError } from "../../core/base/errors.ts";
+import { errorMessage, toNanoAgentError } from "../../core/base/errors.ts";
 import type { FoundModel } from "../../providers/catalog.ts";
 import { LOCAL_MODEL } from "../../providers/model-choice.ts";
 import { type Environment, variable } from "../../system/env.ts";
@@ -126,8 +125,6 @@ class ScreenProgram {
       onSession: (session) => this.#attention.watch(session),
       lendTerminal: (use) => this.#withTerminal(use),
       suspend: () => this.#suspend(),
-      writeInEditor: (text) => writeInEditor(text, environment),
-      clipboardImage,
       end: () => void this.#end(),
       setTheme: (name) => this.#setTheme(name),
     });
@@ -385,60 +382,6 @@ function delay(ms: number): Promise<undefined> {
 export function wantsPlain(environment: Environment): boolean {
   const setting = variable(environment, "NANO_AGENT_PLAIN") ?? "0";
   return variable(environment, "TERM") === "dumb" || !["0", "false"].includes(setting);
-}
-
-/**
- * Lets the person edit text in `$VISUAL`, else `$EDITOR`, which gets the terminal meanwhile. Throws
- * `invalid_argument` if neither is set or it cannot be started.
- */
-async function writeInEditor(text: string, environment: Environment): Promise<string> {
-  const command = variable(environment, "VISUAL") ?? variable(environment, "EDITOR");
-  if (command === undefined)
-    throw misuse("Neither VISUAL nor EDITOR is set. Set one, e.g. export EDITOR=vim.");
-  const folder = mkdtempSync(join(tmpdir(), "nano-agent-"));
-  try {
-    const path = join(folder, "message.md");
-    writeFileSync(path, text, { mode: 0o600 });
-    // It may contain options and quotes: the shell parses it, as for every other program.
-    const child = spawn("sh", ["-c", `${command} "$1"`, "sh", path], { stdio: "inherit" });
-    const code = await new Promise<number | null>((resolve, reject) => {
-      child.once("error", reject);
-      child.once("close", resolve);
-    });
-    if (code !== 0) throw misuse(`${command} ended with ${String(code)}; the text stays as it was.`);
-    return readFileSync(path, "utf8").replace(/\n$/, "");
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** Programs that write the clipboard's image to their output. */
-const CLIPBOARD_PROGRAMS: readonly (readonly [command: string, ...args: readonly string[]])[] = [
-  ["wl-paste", "--no-newline", "--type", "image/png"],
-  ["xclip", "-selection", "clipboard", "-target", "image/png", "-out"],
-  ["pngpaste", "-"],
-];
-
-const MAX_IMAGE_BYTES = 10_000_000;
-
-/** The bytes of the clipboard image; undefined without an image, or without a program that reads it. */
-async function clipboardImage(): Promise<Uint8Array | undefined> {
-  for (const [command, ...args] of CLIPBOARD_PROGRAMS) {
-    const bytes = await outputOf(command, args);
-    if (bytes !== undefined && bytes.length > 0) return bytes;
-  }
-  return undefined;
-}
-
-function outputOf(command: string, args: readonly string[]): Promise<Buffer | undefined> {
-  return new Promise((resolve) => {
-    execFile(
-      command,
-      args,
-      { encoding: "buffer", maxBuffer: MAX_IMAGE_BYTES, timeout: 3_000 },
-      (error, stdout) => resolve(error === null ? stdout : undefined),
-    );
-  });
 }
 
 function ownCommandOnTerminal(words: readonly string[], { cwd, environment }: OwnPlace): Promise<void> {

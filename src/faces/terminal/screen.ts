@@ -11,7 +11,7 @@ import type { KeyAction, Keymap } from "./editor/keymap.ts";
 import { type Line, line, span, type ViewContext, wrapLine } from "./paint/line.ts";
 import { type Look, marksOf, type Reflow, type Role } from "./paint/theme.ts";
 import type { OpenedPanel, Panel, PanelRows } from "./panels/panel.ts";
-import { panelForQuestion } from "./panels/question-panel.ts";
+import { panelForQuestion, type QuestionPanel } from "./panels/question-panel.ts";
 import type { Size, TerminalEvent } from "./tty/key.ts";
 import { type Frame, Renderer } from "./tty/renderer.ts";
 import type { ScreenTerminal } from "./tty/tty-terminal.ts";
@@ -160,7 +160,7 @@ const RESIZE_SETTLE_MS = 60;
 export class Screen extends SessionScreen {
   readonly #renderer: Renderer;
   readonly #panels: OpenedPanel[] = [];
-  #question: ReturnType<typeof panelForQuestion> | undefined;
+  #question: QuestionPanel | undefined;
   readonly #hint = new Hint();
   /** The next frame, if one is due, and the frame for the next second. */
   #timer: NodeJS.Timeout | undefined;

@@ -31,11 +31,11 @@ export async function chooseModel(control: Control, args: string): Promise<void>
       0,
       items.findIndex(({ value }) => value !== "server" && value.name === model),
     ),
-    side: {
-      row: () => effortRow(chosen),
-      turn: (by) => {
-        chosen = Math.max(0, Math.min(EFFORTS.length - 1, chosen + by));
-      },
+    side: () => effortRow(chosen),
+    onKey: (key, at) => {
+      if (key !== "left" && key !== "right") return undefined;
+      chosen = Math.max(0, Math.min(EFFORTS.length - 1, chosen + (key === "left" ? -1 : 1)));
+      return at;
     },
     keys: [control.ports.isScratch === true ? "enter use" : "enter use, also at the next start"],
     onChoose: (choice) => control.run(useModel(control, choice, suffix())),
@@ -289,12 +289,5 @@ async function tryModel(
 }
 
 function pickOne(control: Control, title: string, names: readonly string[]): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    control.pick({
-      title,
-      items: names.map((name) => ({ label: name, value: name })),
-      onChoose: resolve,
-      onCancel: () => resolve(undefined),
-    });
-  });
+  return control.choose({ title, items: names.map((name) => ({ label: name, value: name })) });
 }

@@ -41,8 +41,6 @@ export interface ControlPorts extends OwnPlace {
   /** Leaves the terminal to another program while it runs. */
   readonly lendTerminal: <T>(use: () => Promise<T>) => Promise<T>;
   readonly suspend: () => void;
-  readonly writeInEditor: (text: string) => Promise<string>;
-  readonly clipboardImage: () => Promise<Uint8Array | undefined>;
   /** Leaves the screen; the program ends with the exit code of the last run. */
   readonly end: () => void;
   readonly elapsed: () => number;
@@ -86,6 +84,13 @@ export abstract class Control {
       now: ports.elapsed,
     });
     screen.open(panel);
+  }
+
+  /** Undefined if the person went back. */
+  choose<T>(options: Omit<PickOptions<T>, "onChoose" | "onCancel">): Promise<T | undefined> {
+    return new Promise((resolve) => {
+      this.pick<T>({ ...options, onChoose: (value) => resolve(value), onCancel: () => resolve(undefined) });
+    });
   }
 
   /** Undefined if the person went back. */

@@ -13,41 +13,33 @@ import { columnsOf } from "../../text/columns.ts";
 import type { Control, UntrustedNotice } from "./control.ts";
 
 /** Asks whether a local server that was found, but not chosen, may receive what is said. */
-export function askForServer(control: Control, { name, baseUrl, isLoading }: FoundModel): Promise<boolean> {
-  return new Promise((resolve) => {
-    control.pick({
-      title: `No model was chosen; a local server ${isLoading === true ? "is loading its model" : "answers"}`,
-      items: [
-        { label: "Do not use it", note: "a key can be pasted instead", value: false },
-        {
-          label: `Use ${name}`,
-          note: `what you say goes to ${baseUrl}, also at the next start`,
-          value: true,
-        },
-      ],
-      isSearched: false,
-      onChoose: resolve,
-      onCancel: () => resolve(false),
-    });
+export async function askForServer(
+  control: Control,
+  { name, baseUrl, isLoading }: FoundModel,
+): Promise<boolean> {
+  const isAccepted = await control.choose({
+    title: `No model was chosen; a local server ${isLoading === true ? "is loading its model" : "answers"}`,
+    items: [
+      { label: "Do not use it", note: "a key can be pasted instead", value: false },
+      { label: `Use ${name}`, note: `what you say goes to ${baseUrl}, also at the next start`, value: true },
+    ],
+    isSearched: false,
   });
+  return isAccepted === true;
 }
 
 export function askForMode(control: Control): Promise<PermissionMode | undefined> {
-  return new Promise((resolve) => {
-    control.pick<PermissionMode>({
-      title: "How should nano-agent work in this folder?",
-      asks: {
-        text: "It reads the files and instructions here; take the last answer if you do not trust them. Commands run in a sandbox; if none works here, they ask. Shift+Tab changes the mode later.",
-        escape: "decide later",
-      },
-      items: [
-        { label: "Work freely inside; ask before leaving it", value: "auto" },
-        { label: "Ask before each change", value: "default" },
-        { label: "Only read", value: "plan" },
-      ],
-      onChoose: resolve,
-      onCancel: () => resolve(undefined),
-    });
+  return control.choose<PermissionMode>({
+    title: "How should nano-agent work in this folder?",
+    asks: {
+      text: "It reads the files and instructions here; take the last answer if you do not trust them. Commands run in a sandbox; if none works here, they ask. Shift+Tab changes the mode later.",
+      escape: "decide later",
+    },
+    items: [
+      { label: "Work freely inside; ask before leaving it", value: "auto" },
+      { label: "Ask before each change", value: "default" },
+      { label: "Only read", value: "plan" },
+    ],
   });
 }
 

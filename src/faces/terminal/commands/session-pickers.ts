@@ -45,10 +45,6 @@ export function openSessions(control: Control, callbacks: SessionCallbacks = {})
     return;
   }
   const rows = sessions.map((session) => new SessionRow(session, now, marks));
-  let isOpen = true;
-  const onClosed = (): void => {
-    isOpen = false;
-  };
   const here = basename(control.ports.cwd);
   const scope = all ? ["all folders", `tab ${here}`] : [here, "tab all folders"];
   control.pick({
@@ -60,12 +56,13 @@ export function openSessions(control: Control, callbacks: SessionCallbacks = {})
       return searchResults(await ownCommand(words, control.ports), rows, now);
     },
     keys: ["enter open"],
-    onTab: () => {
-      onClosed();
+    onKey: (key) => {
+      if (key !== "tab") return undefined;
+      control.screen.close();
       openSessions(control, { ...callbacks, all: !all });
+      return 0;
     },
     onChoose: (id) => {
-      onClosed();
       control.run(
         control
           .switchTo(() => control.ports.openSession({ id }), true)
@@ -75,22 +72,19 @@ export function openSessions(control: Control, callbacks: SessionCallbacks = {})
           }),
       );
     },
-    onCancel: () => {
-      onClosed();
-      callbacks.onCancel?.();
-    },
+    ...defined({ onCancel: callbacks.onCancel }),
   });
-  readDetails(control, rows, () => isOpen);
+  readDetails(control, rows);
 }
 
 /** Shows the list at once and reads details from the files row by row, handling keys in between. */
-function readDetails(control: Control, rows: readonly SessionRow[], isOpen: () => boolean, index = 0): void {
+function readDetails(control: Control, rows: readonly SessionRow[], index = 0): void {
   setImmediate(() => {
     const row = rows[index];
-    if (row === undefined || !isOpen()) return;
+    if (row === undefined || !control.screen.hasPanel) return;
     row.read();
     if (index % ROWS_PER_FRAME === 0 || index === rows.length - 1) control.screen.later();
-    readDetails(control, rows, isOpen, index + 1);
+    readDetails(control, rows, index + 1);
   });
 }
 

@@ -1,4 +1,13 @@
-import { cutLine, type Line, line, lineColumns, longestWord, span, wrapLine } from "../paint/line.ts";
+import {
+  cutLine,
+  type Line,
+  line,
+  lineColumns,
+  longestWord,
+  sliceSpans,
+  span,
+  wrapLine,
+} from "../paint/line.ts";
 import type { Marks } from "../paint/theme.ts";
 import { inlineSpans } from "./inline.ts";
 
@@ -28,7 +37,7 @@ export function layOutBlock(block: Block, width: number, marks: Marks): readonly
     case "paragraph": {
       const { lead, heading, text, skip } = block;
       const spans = inlineSpans(text, heading ? { role: "heading", bold: true } : {});
-      return wrapLine(withoutStart(spans, skip), { width, ...lead });
+      return wrapLine(sliceSpans(spans, skip), { width, ...lead });
     }
     case "code": {
       const { first, rest } = block.lead;
@@ -50,16 +59,6 @@ export function layOutBlock(block: Block, width: number, marks: Marks): readonly
         ],
       ];
   }
-}
-
-function withoutStart(spans: Line, chars: number): Line {
-  if (chars === 0) return spans;
-  let left = chars;
-  return spans.flatMap((each) => {
-    const rest = each.text.slice(left);
-    left = Math.max(0, left - each.text.length);
-    return rest === "" ? [] : [span(rest, each.style)];
-  });
 }
 
 const MAX_COLUMNS = 30;

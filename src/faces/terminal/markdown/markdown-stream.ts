@@ -1,5 +1,5 @@
 import { graphemes } from "../../text/columns.ts";
-import { type Line, line, lineColumns, span, textLines, wrapSpans } from "../paint/line.ts";
+import { type Line, line, lineColumns, sliceSpans, span, textLines, wrapSpans } from "../paint/line.ts";
 import type { Marks } from "../paint/theme.ts";
 import { CodeHighlighter } from "./highlight.ts";
 import { parseInline } from "./inline.ts";
@@ -114,7 +114,7 @@ export class MarkdownStream {
       if (!isForced && part.end > stableTo) break;
     }
     // Where a row ends depends on the next word: only certain text is wrapped.
-    const certain = skipChars(spans, leaf.skip, stable - lastGrapheme(spans));
+    const certain = sliceSpans(spans, leaf.skip, stable - lastGrapheme(spans));
     const rows = wrapSpans(certain, Math.max(2, width - indent));
     const taken: Line[] = [];
     let chars = leaf.skip;
@@ -324,15 +324,6 @@ function lastGrapheme(spans: Line): number {
 }
 
 const MAX_GRAPHEME = 64;
-
-function skipChars(spans: Line, from: number, to: number): Line {
-  let at = 0;
-  return spans.flatMap((each) => {
-    const text = each.text.slice(Math.max(0, from - at), Math.max(0, to - at));
-    at += each.text.length;
-    return text === "" ? [] : [{ ...each, text }];
-  });
-}
 
 type LineKind =
   | { readonly kind: "blank" }

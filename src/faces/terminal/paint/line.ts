@@ -45,6 +45,16 @@ export function lineColumns(spans: Line): number {
   return spans.reduce((sum, { text }) => sum + columnsOf(text), 0);
 }
 
+/** The spans of the characters from `from` up to `to`. */
+export function sliceSpans(spans: Line, from: number, to: number = Number.POSITIVE_INFINITY): Line {
+  let at = 0;
+  return spans.flatMap((each) => {
+    const text = each.text.slice(Math.max(0, from - at), Math.max(0, to - at));
+    at += each.text.length;
+    return text === "" ? [] : [{ ...each, text }];
+  });
+}
+
 const CUT: Span = { text: "…", style: { role: "muted" } };
 
 /** The text of a span in a look: the ellipsis is ASCII if the marks are. */

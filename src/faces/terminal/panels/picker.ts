@@ -7,7 +7,7 @@ import { fitLine, type Line, line, span, wrapLine } from "../paint/line.ts";
 import type { Role } from "../paint/theme.ts";
 import type { TerminalEvent } from "../tty/key.ts";
 import { keysLine, type ListRow, listLines } from "../views/list-lines.ts";
-import { choiceRows, titleRule } from "../views/question-lines.ts";
+import { answerRows, titleRule } from "../views/question-lines.ts";
 import { type OpenedPanel, type PanelRows, type PlainPanel, Quiet } from "./panel.ts";
 
 /** Fields may be getters: each frame reads them again. */
@@ -36,9 +36,8 @@ export interface PickOptions<T> {
   readonly isSearched?: boolean;
   /** Ways to use the marked item, by number; Enter takes the first. */
   readonly answers?: (item: T) => readonly string[];
-  /** A row below the list that left and right change. */
-  readonly side?: { readonly row: () => Line; readonly turn: (by: 1 | -1) => void };
-  readonly onTab?: (() => void) | undefined;
+  /** A row below the list. */
+  readonly side?: () => Line;
   /** Handles a key or letter for the marked item; returns the index to mark then, if known. */
   readonly onKey?: (key: string, at: number) => number | undefined;
   /** Handles pasted text in a list without typing. */
@@ -156,8 +155,9 @@ export class Picker<T> implements OpenedPanel {
     const { title, items } = this.#options;
     const head = titleRule({ title: line(title, { role, bold: true }), role }, context);
     const notes = wrapLine(line(text), { width, first: line("  "), rest: line("  ") });
-    const labels = items.map(({ label }) => label);
-    const answers = choiceRows(labels, { marked: this.#marked, role, context });
+    const answers = items.flatMap(({ label }, index) =>
+      answerRows(label, index, { isMarked: index === this.#marked, role }, context),
+    );
     const long = [`${marks.up}${marks.down} enter choose`, `esc ${escape}`];
     const fits = long.join(" . ").length + 2 <= width;
     const keys = keysLine(fits ? long : [`1-${items.length}`, `esc ${escape}`], context);
@@ -174,11 +174,7 @@ export class Picker<T> implements OpenedPanel {
       .slice(0, PREVIEW_ROWS)
       .map((each) => fitLine(typeof each === "string" ? line(`  ${each}`, { role: "muted" }) : each, width));
     const uses = marked === undefined ? [] : (answers?.(marked.value) ?? []);
-    return [
-      side === undefined ? [] : [side.row()],
-      uses.length === 0 ? [] : answerRows(uses, width),
-      preview,
-    ];
+    return [side === undefined ? [] : [side()], uses.length === 0 ? [] : inlineAnswers(uses, width), preview];
   }
 
   #searchRow({ width, marks }: ViewContext): Line {
@@ -206,13 +202,10 @@ export class Picker<T> implements OpenedPanel {
 
   /** False for a key that only edits the query. */
   #key(key: string): boolean {
-    const { onTab, onCancel, side } = this.#options;
     const step = STEPS[key];
-    if (key === "tab" && onTab !== undefined) this.#close(onTab);
-    else if (step !== undefined) this.#move(step);
-    else if (CANCELS.has(key)) this.#close(onCancel);
+    if (step !== undefined) this.#move(step);
+    else if (CANCELS.has(key)) this.#close(this.#options.onCancel);
     else if (key === "enter") this.#choose(0);
-    else if (side !== undefined && (key === "left" || key === "right")) side.turn(key === "left" ? -1 : 1);
     else return false;
     return true;
   }
@@ -290,7 +283,7 @@ function withoutGroup<T>({ label, mark, note, end, isDim, value, preview }: Pick
   return { label, mark, note, end, isDim, value, ...(preview === undefined ? {} : { preview }) };
 }
 
-function answerRows(answers: readonly string[], width: number): readonly Line[] {
+function inlineAnswers(answers: readonly string[], width: number): readonly Line[] {
   const spans = answers.flatMap((text, index) => [
     span(index === 0 ? "  " : "     "),
     span(`${index + 1}`, { role: "accent" }),

@@ -11,6 +11,7 @@ import type { Role } from "../paint/theme.ts";
 import type { TerminalEvent } from "../tty/key.ts";
 import { keysLine } from "../views/list-lines.ts";
 import {
+  answerRows,
   offeredReply,
   type QuestionRows,
   questionLines,
@@ -30,30 +31,50 @@ export interface QuestionHost {
   readonly elapsed: () => number;
 }
 
-/** One question, answered by number or arrow. Nothing is marked before an arrow is pressed. */
-class QuestionPanel implements Panel {
+export abstract class QuestionPanel implements Panel {
   readonly question: Question;
-  readonly #host: QuestionHost;
+  protected readonly host: QuestionHost;
+  protected readonly quiet: Quiet;
+
+  constructor(question: Question, host: QuestionHost) {
+    this.question = question;
+    this.host = host;
+    this.quiet = new Quiet(host.elapsed);
+  }
+
+  abstract draw(context: ViewContext, maxRows: number): PanelRows;
+  abstract handle(event: TerminalEvent): void;
+
+  disturb(): void {
+    this.quiet.disturb();
+  }
+
+  protected answer(reply: QuestionReply): void {
+    this.host.session.answer(this.question.id, reply);
+  }
+
+  /** Not an answer: the person is writing something else. */
+  protected passOn(event: TerminalEvent): void {
+    this.quiet.disturb();
+    if (event.type !== "key" || event.key === "backspace") this.host.type(event);
+  }
+}
+
+/** One question, answered by number or arrow. Nothing is marked before an arrow is pressed. */
+class ChoicePanel extends QuestionPanel {
   #marked: number | undefined;
-  readonly #quiet: Quiet;
   #reason: Editor | undefined;
   /** Answers the window does not show in full; undefined: it has no room for the question. */
   #cut: QuestionRows["cut"] | undefined;
 
-  constructor(question: Question, host: QuestionHost) {
-    this.question = question;
-    this.#host = host;
-    this.#quiet = new Quiet(host.elapsed);
-  }
-
   draw(context: ViewContext, maxRows: number): PanelRows {
-    this.#quiet.begin();
+    this.quiet.begin();
     const { question } = this;
     const typed = this.#reason && this.#reasonRows(this.#reason, context);
     const state = {
       marked: typed === undefined ? this.#marked : undefined,
       maxRows,
-      more: Math.max(0, this.#host.session.questions.length - 1),
+      more: Math.max(0, this.host.session.questions.length - 1),
       ...(typed === undefined ? {} : { reason: typed.rows }),
     };
     const shown = questionLines(question, state, context);
@@ -76,37 +97,28 @@ class QuestionPanel implements Panel {
     return questionKind(this.question) === "plan";
   }
 
-  disturb(): void {
-    this.#quiet.disturb();
-  }
-
   handle(event: TerminalEvent): void {
     if (event.type === "reply") return;
     if (this.#reason !== undefined) {
       this.#typeReason(this.#reason, event);
       return;
     }
-    const { isOver: isQuiet } = this.#quiet;
+    const { isOver: isQuiet } = this.quiet;
     if (isQuiet && event.type === "key" && event.key !== "backspace") this.#key(event.key);
     else if (isQuiet && event.type === "text" && /^[1-9]$/.test(event.text))
       this.#choose(Number(event.text) - 1);
-    else if (isQuiet && event.type === "text" && event.text === "v") this.#host.act("details");
-    else {
-      // The person is writing something else: a digit in it is not an answer.
-      this.#quiet.disturb();
-      if (event.type !== "key" || event.key === "backspace") this.#host.type(event);
-    }
+    else if (isQuiet && event.type === "text" && event.text === "v") this.host.act("details");
+    else this.passOn(event);
   }
 
   #key(key: string): void {
     const count = questionOptions(this.question).length;
     const at = this.#marked;
-    if (key === "shift+tab") this.#host.act("mode");
-    else if (key === "down" || key === "tab") this.#marked = at === undefined ? 0 : (at + 1) % count;
-    else if (key === "up") this.#marked = at === undefined ? count - 1 : (at + count - 1) % count;
+    if (key === "shift+tab") this.host.act("mode");
+    else if (isArrow(key)) this.#marked = nextRow(at, key, count);
     else if (key === "enter" && at !== undefined) this.#choose(at);
-    else if (key === "escape" && this.#isPlan) this.#answer({ choice: "stop" });
-    else if (key === "escape" || key === "ctrl+c") this.#host.act("escape");
+    else if (key === "escape" && this.#isPlan) this.answer({ choice: "stop" });
+    else if (key === "escape" || key === "ctrl+c") this.host.act("escape");
   }
 
   #choose(index: number): void {
@@ -116,7 +128,7 @@ class QuestionPanel implements Panel {
     if (reply === undefined || this.#cut?.has(index) !== false) return;
     const isRefusal = "choice" in reply && reply.choice === "no";
     if (isRefusal && (question.type === "permission" || this.#isPlan)) this.#reason = EMPTY_EDITOR;
-    else this.#answer(reply);
+    else this.answer(reply);
   }
 
   #typeReason(reason: Editor, event: TerminalEvent): void {
@@ -126,12 +138,8 @@ class QuestionPanel implements Panel {
       const text = reason.text.trim();
       // Changing a plan requires being told how.
       if (text === "" && this.#isPlan) return;
-      this.#answer({ choice: "no", ...(text === "" ? {} : { reason: text }) });
+      this.answer({ choice: "no", ...(text === "" ? {} : { reason: text }) });
     } else this.#reason = editLine(reason, event);
-  }
-
-  #answer(reply: QuestionReply): void {
-    this.#host.session.answer(this.question.id, reply);
   }
 }
 
@@ -139,10 +147,7 @@ class QuestionPanel implements Panel {
  * Asks for a value that fits a schema, field by field. A field's options are chosen by number or arrow;
  * everything else is typed. Escape declines.
  */
-export class ValuePanel implements Panel {
-  readonly question: Question;
-  readonly #host: QuestionHost;
-  readonly #quiet: Quiet;
+export class ValuePanel extends QuestionPanel {
   /** True once a key was meant for the question: from then on all are. */
   #isTaken = false;
   readonly #form: ValueForm;
@@ -155,15 +160,13 @@ export class ValuePanel implements Panel {
   #fault = "";
 
   constructor(question: Question, host: QuestionHost) {
-    this.question = question;
-    this.#host = host;
-    this.#quiet = new Quiet(host.elapsed);
+    super(question, host);
     this.#form = new ValueForm(this.question.schema ?? {});
     this.#show();
   }
 
   draw(context: ViewContext, maxRows: number): PanelRows {
-    this.#quiet.begin();
+    this.quiet.begin();
     const { width } = context;
     const { field, at, fields } = this.#form;
     const { reason } = this.question;
@@ -180,7 +183,7 @@ export class ValuePanel implements Panel {
     // Typed words replace the offer to type them.
     const isWriting = this.#editor !== undefined;
     const shown = field && { ...field, isOpen: field.isOpen && !isWriting };
-    const offer = shown === undefined ? [] : offerRows(shown, this, context);
+    const offer = shown === undefined ? [] : this.#offerRows(shown, context);
     const least = head.length + notes.length + writing.length + 1;
     const gap: readonly Line[] = isOffered && least + offer.length + 2 <= maxRows ? [[]] : [];
     const offered = least + offer.length <= maxRows ? offer : offer.filter(({ isNote }) => !isNote);
@@ -193,9 +196,17 @@ export class ValuePanel implements Panel {
     return { rows, caret: { row, column: caret.column } };
   }
 
-  /** The state of an option: chosen, or marked by an arrow. */
-  looks(index: number): { readonly isMarked: boolean; readonly isChosen: boolean } {
-    return { isMarked: this.#marked === index, isChosen: this.#chosen.has(index) };
+  #offerRows({ kind, options, isOpen }: ValueField, context: ViewContext): readonly OfferRow[] {
+    const rest = line("     ");
+    const offers = [...options, ...(isOpen ? [{ label: OWN_WORDS, note: undefined }] : [])];
+    return offers.flatMap(({ label, note = "" }, index) => {
+      const box =
+        kind !== "several" || index >= options.length ? "" : this.#chosen.has(index) ? "[x] " : "[ ] ";
+      const rows = answerRows(box + label, index, { isMarked: this.#marked === index }, context);
+      const muted = line(withHiddenShown(note), { role: "muted" });
+      const notes = note === "" ? [] : wrapLine(muted, { width: context.width, first: rest, rest });
+      return [...rows.map((row) => ({ row, isNote: false })), ...notes.map((row) => ({ row, isNote: true }))];
+    });
   }
 
   #notes(width: number, isNamed: boolean): readonly Line[] {
@@ -244,22 +255,14 @@ export class ValuePanel implements Panel {
     return keys.join(" . ").length + 2 <= width ? keys : [`1-${count}`, leaves];
   }
 
-  disturb(): void {
-    this.#quiet.disturb();
-  }
-
   handle(event: TerminalEvent): void {
     if (event.type === "reply") return;
-    this.#isTaken ||= this.#quiet.isOver;
-    if (!this.#isTaken) {
-      this.#quiet.disturb();
-      if (event.type !== "key" || event.key === "backspace") this.#host.type(event);
-      return;
-    }
+    this.#isTaken ||= this.quiet.isOver;
+    if (!this.#isTaken) return this.passOn(event);
     const key = event.type === "key" ? event.key : event.type === "text" ? event.text : "";
     const { field } = this.#form;
-    if (key === "ctrl+c") this.#host.act("escape");
-    else if (key === "ctrl+o") this.#host.act("details");
+    if (key === "ctrl+c") this.host.act("escape");
+    else if (key === "ctrl+o") this.host.act("details");
     else if (this.#editor === undefined && field !== undefined) this.#choose(field, key, event);
     else this.#write(key, event);
   }
@@ -267,7 +270,7 @@ export class ValuePanel implements Panel {
   #write(key: string, event: TerminalEvent): void {
     const isListed = isOffering(this.#form.field);
     if (key === "escape" && isListed) this.#list();
-    else if (key === "escape") this.#answer(this.#form.leave(this.question));
+    else if (key === "escape") this.answer(this.#form.leave(this.question));
     else if (key === "enter") this.#take();
     else if (key === "up" && this.#form.at > 0 && !isListed) this.#back();
     else this.#editor = editLine(this.#editor ?? EMPTY_EDITOR, event);
@@ -282,7 +285,7 @@ export class ValuePanel implements Panel {
   #choose(field: ValueField, key: string, event: TerminalEvent): void {
     const { options, isOpen, kind } = field;
     const count = options.length + (isOpen ? 1 : 0);
-    if (key === "escape") this.#answer(this.#form.leave(this.question));
+    if (key === "escape") this.answer(this.#form.leave(this.question));
     else if (isArrow(key)) this.#marked = nextRow(this.#marked, key, count);
     else if (key === "left" && this.#form.at > 0) this.#back();
     else if (/^[1-9]$/.test(key) && Number(key) <= count) this.#pick(field, Number(key) - 1);
@@ -328,12 +331,8 @@ export class ValuePanel implements Panel {
 
   #given(taken: ReturnType<ValueForm["take"]>): void {
     this.#fault = taken !== undefined && "fault" in taken ? taken.fault : "";
-    if (taken !== undefined && "value" in taken) this.#answer(taken);
+    if (taken !== undefined && "value" in taken) this.answer(taken);
     else if (this.#fault === "") this.#show();
-  }
-
-  #answer(reply: QuestionReply): void {
-    this.#host.session.answer(this.question.id, reply);
   }
 
   #back(): void {
@@ -390,29 +389,8 @@ interface OfferRow {
   readonly isNote: boolean;
 }
 
-function offerRows(
-  { kind, options, isOpen }: ValueField,
-  panel: Pick<ValuePanel, "looks">,
-  { width, marks }: ViewContext,
-): readonly OfferRow[] {
-  const offers = [...options, ...(isOpen ? [{ label: OWN_WORDS, note: undefined }] : [])];
-  return offers.flatMap(({ label, note }, index) => {
-    const { isMarked, isChosen } = panel.looks(index);
-    const box = kind === "several" && index < options.length ? (isChosen ? "[x] " : "[ ] ") : "";
-    const number = span(`${isMarked ? marks.chosen : " "} ${index + 1}  `, { role: "warning" });
-    const text = span(withHiddenShown(`${box}${label}`), isMarked ? { bold: true } : {});
-    const rest = line("     ");
-    const rows = wrapLine([text], { width, first: [number], rest });
-    const notes =
-      note === undefined
-        ? []
-        : wrapLine([span(withHiddenShown(note), { role: "muted" })], { width, first: rest, rest });
-    return [...rows.map((row) => ({ row, isNote: false })), ...notes.map((row) => ({ row, isNote: true }))];
-  });
-}
-
 const OWN_WORDS = "Something else: write it";
 
-export function panelForQuestion(question: Question, host: QuestionHost): QuestionPanel | ValuePanel {
-  return question.type === "elicitation" ? new ValuePanel(question, host) : new QuestionPanel(question, host);
+export function panelForQuestion(question: Question, host: QuestionHost): QuestionPanel {
+  return question.type === "elicitation" ? new ValuePanel(question, host) : new ChoicePanel(question, host);
 }

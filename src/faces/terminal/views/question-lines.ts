@@ -17,7 +17,7 @@ import {
   type ViewContext,
   wrapLine,
 } from "../paint/line.ts";
-import type { Role } from "../paint/theme.ts";
+import type { Role, Style } from "../paint/theme.ts";
 import { diffLines } from "./diff-lines.ts";
 import { keysLine } from "./list-lines.ts";
 
@@ -80,7 +80,7 @@ export function questionLines(
   };
   const shownNotes = take(notes.slice(0, Math.max(0, room)));
   const rest = subject.length - Math.min(subject.length, 2);
-  const keys = (isCut: boolean): Line => keyRow(question, { state, context, isCut });
+  const keys = (isCut: boolean): Line => keyRow(question, state, context, isCut);
   // The key row goes before anything that is asked.
   const isCut = rest > room || shownNotes.length < notes.length;
   const keyRows = take([keys(isCut)], question.choices.length > 0);
@@ -107,8 +107,8 @@ export function tooSmallLines(question: Question, { width, marks }: ViewContext)
 
 export function wholeQuestion(question: Question, context: ViewContext): readonly Line[] {
   const state = { marked: undefined, maxRows: Number.MAX_SAFE_INTEGER, more: 0 };
-  const options = questionOptions(question).flatMap((each, index) =>
-    optionLines(each, index, { state, context }),
+  const options = questionOptions(question).flatMap(({ label }, index) =>
+    optionRows(label, index, state, context),
   );
   const gap: readonly Line[] = options.length === 0 ? [] : [[]];
   return [
@@ -228,11 +228,6 @@ function shorten(rows: readonly Line[], most: number, context: ViewContext): rea
   return [...rows.slice(0, head), fitLine(line(left, { role: "bad" }), width), ...rows.slice(-tail)];
 }
 
-interface OptionContext {
-  readonly state: QuestionState;
-  readonly context: ViewContext;
-}
-
 /** The answers, in as many rows as needed; in a small window one row each, without those that are cut. */
 function answerLines(
   question: Question,
@@ -240,54 +235,56 @@ function answerLines(
   context: ViewContext,
 ): { readonly rows: readonly Line[]; readonly cut: ReadonlySet<number> } {
   const options = questionOptions(question);
-  const look = { state, context };
   const isWritten = state.reason !== undefined;
   const shown = isWritten ? options.slice(0, -1) : options;
-  const wrapped = shown.flatMap((each, index) => optionLines(each, index, look));
+  const wrapped = shown.flatMap(({ label }, index) => optionRows(label, index, state, context));
   const reason = state.reason ?? [];
   if (wrapped.length + reason.length <= Math.max(options.length, state.maxRows / 2))
     return { rows: [...wrapped, ...reason], cut: new Set() };
   const cut = new Set<number>();
-  const rows = shown.map((each, index): Line => {
-    const [row = [], ...more] = optionLines(each, index, look);
+  const rows = shown.map(({ label, hasRule }, index): Line => {
+    const [row = [], ...more] = optionRows(label, index, state, context);
     if (more.length === 0) return row;
-    if (each.hasRule) cut.add(index);
-    const text = each.hasRule ? "in a larger window" : withHiddenShown(each.label);
-    return fitLine([numberOf(index, look), span(text, { role: "muted" })], context.width);
+    if (hasRule) cut.add(index);
+    const text = hasRule ? "in a larger window" : withHiddenShown(label);
+    return fitLine([...row.slice(0, 1), span(text, { role: "muted" })], context.width);
   });
   return { rows: [...rows, ...reason], cut };
 }
 
-export function choiceRows(
-  labels: readonly string[],
-  { marked, role, context }: { readonly marked: number; readonly role: Role; readonly context: ViewContext },
+interface AnswerLook {
+  readonly isMarked: boolean;
+  /** Of the number. Default `warning`. */
+  readonly role?: Role;
+  /** Of the label, unless it is marked. */
+  readonly style?: Style;
+}
+
+/** An answer with its number, counted from `index` 0. */
+export function answerRows(
+  label: string,
+  index: number,
+  { isMarked, role = "warning", style = {} }: AnswerLook,
+  { width, marks }: ViewContext,
 ): readonly Line[] {
-  const { width, marks } = context;
-  return labels.flatMap((label, index) => {
-    const isMarked = marked === index;
-    const first = [span(`${isMarked ? marks.chosen : " "} ${index + 1}  `, { role })];
-    return wrapLine(line(label, isMarked ? { bold: true } : {}), { width, first, rest: line("     ") });
-  });
-}
-
-function optionLines({ label }: QuestionOption, index: number, look: OptionContext): readonly Line[] {
-  const { width } = look.context;
-  const style = look.state.reason === undefined ? {} : ({ role: "muted" } as const);
-  const isMarked = look.state.marked === index;
+  const first = [span(`${isMarked ? marks.chosen : " "} ${index + 1}  `, { role })];
   const text = span(withHiddenShown(label), isMarked ? { bold: true } : style);
-  const first = [numberOf(index, look)];
-  return fitWidestFont(wrapLine([text], { width, first, rest: line("     ") }), width);
+  return wrapLine([text], { width, first, rest: line("     ") });
 }
 
-function numberOf(index: number, { state, context }: OptionContext): Span {
-  const mark = state.marked === index ? context.marks.chosen : " ";
-  return span(`${mark} ${index + 1}  `, { role: state.reason === undefined ? "warning" : "muted" });
+function optionRows(
+  label: string,
+  index: number,
+  state: QuestionState,
+  context: ViewContext,
+): readonly Line[] {
+  const isMarked = state.marked === index;
+  const muted = { role: "muted", style: { role: "muted" } } as const;
+  const look = { isMarked, ...(state.reason === undefined ? {} : muted) };
+  return fitWidestFont(answerRows(label, index, look, context), context.width);
 }
 
-function keyRow(
-  question: Question,
-  { state, context, isCut }: OptionContext & { readonly isCut: boolean },
-): Line {
+function keyRow(question: Question, state: QuestionState, context: ViewContext, isCut: boolean): Line {
   const { marks, width } = context;
   const isPlan = questionKind(question) === "plan";
   if (state.reason !== undefined)
