@@ -255,28 +255,23 @@ export function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, " ");
 }
 
-/** A line as written to a terminal, from a character on; styles are reset at its end. */
-export function paintLine(row: Line, look: Look, fromChar = 0): string {
+/** A line as written to a terminal; styles are reset at its end. */
+export function paintLine(row: Line, look: Look): string {
   let out = "";
-  let skip = fromChar;
   let codes = "";
   let link = "";
   for (const each of row) {
-    const { style } = each;
-    const text = shownText(each, look);
-    const rest = text.slice(skip);
-    skip = Math.max(0, skip - text.length);
-    if (rest === "") continue;
-    const wanted = styleCodes(style, look);
+    if (each.text === "") continue;
+    const wanted = styleCodes(each.style, look);
     if (wanted !== codes) {
       out += wanted === "" ? "\u001B[m" : codes === "" ? `\u001B[${wanted}m` : `\u001B[0;${wanted}m`;
       codes = wanted;
     }
-    const target = look.links ? safeLink(style.link) : "";
+    const target = look.links ? safeLink(each.style.link) : "";
     if (target !== link) out += `\u001B]8;;${target}\u001B\\`;
     link = target;
     // The functions that make spans ensure this already; here it holds regardless of them.
-    out += rest.replaceAll(CONTROL, "\uFFFD");
+    out += shownText(each, look).replaceAll(CONTROL, "\uFFFD");
   }
   if (link !== "") out += "\u001B]8;;\u001B\\";
   return codes === "" ? out : `${out}\u001B[m`;

@@ -1,6 +1,6 @@
 import { columnsOf } from "../../text/columns.ts";
-import { type Line, lineColumns, paintLine, type Span } from "../paint/line.ts";
-import type { Look, Reflow, Style } from "../paint/theme.ts";
+import { type Line, lineColumns, paintLine } from "../paint/line.ts";
+import type { Look, Reflow } from "../paint/theme.ts";
 import type { Size } from "./key.ts";
 
 export interface Frame {
@@ -44,8 +44,7 @@ export class Renderer {
     this.#row = this.#caret.row;
     this.#column = this.#caret.column;
     for (const [index, row] of rows.entries())
-      if (index < final.length) this.#printRow(index, row);
-      else this.#drawRow(index, row);
+      if (index < final.length || !this.#isShown(index, row)) this.#writeRow(index, row);
     if (rows.length < this.#shown.length) {
       this.#moveTo(rows.length, 0);
       this.#out += ERASE_BELOW;
@@ -104,30 +103,24 @@ export class Renderer {
     this.forget();
   }
 
-  /**
-   * Writes a final row in full with a line feed, even if it is already visible: if the window has changed
-   * meanwhile, nothing else is overwritten.
-   */
-  #printRow(index: number, row: Line): void {
-    this.#moveTo(index, 0);
-    this.#paint(row, 0);
+  #isShown(index: number, row: Line): boolean {
     const old = this.#shown[index];
-    if (old !== undefined && lineColumns(old) > this.#column) this.#out += "\u001B[K";
+    const look = this.#options.look();
+    return old === row || (old !== undefined && paintLine(old, look) === paintLine(row, look));
   }
 
-  #drawRow(index: number, row: Line): void {
+  /**
+   * Writes a row in full. A final one ends with a line feed even if it is already visible: if the window has
+   * changed meanwhile, nothing else is overwritten.
+   */
+  #writeRow(index: number, row: Line): void {
     const old = this.#shown[index];
-    if (old === undefined) {
-      this.#moveTo(index, 0);
-      this.#paint(row, 0);
-      return;
-    }
-    if (old === row) return;
-    const common = sameStart(old, row);
-    if (common === undefined) return;
-    this.#moveTo(index, common.columns);
-    this.#paint(row, common.chars);
-    if (lineColumns(old) > this.#column) this.#out += "\u001B[K";
+    const text = row.map((each) => each.text).join("");
+    this.#moveTo(index, 0);
+    this.#setCutting(!MEASURED.test(text));
+    this.#out += paintLine(row, this.#options.look());
+    this.#column = columnsOf(text);
+    if (old !== undefined && lineColumns(old) > this.#column) this.#out += "\u001B[K";
   }
 
   /**
@@ -151,16 +144,6 @@ export class Renderer {
     if (column !== this.#column) this.#out += column === 0 ? "\r" : `\u001B[${column + 1}G`;
     this.#column = column;
   }
-
-  #paint(row: Line, fromChar: number): void {
-    const text = row
-      .map((each) => each.text)
-      .join("")
-      .slice(fromChar);
-    this.#setCutting(!isMeasured(text));
-    this.#out += paintLine(row, this.#options.look(), fromChar);
-    this.#column += columnsOf(text);
-  }
 }
 
 /** One update that the terminal shows at once (DEC 2026). */
@@ -171,55 +154,5 @@ const ERASE_BELOW = "\r\u001B[K\u001B[C\u001B[J\r";
 const WRAP_OFF = "\u001B[?7l";
 const WRAP_ON = "\u001B[?7h";
 
-interface CommonStart {
-  readonly chars: number;
-  readonly columns: number;
-}
-
-/** The common start of two lines, ending between graphemes; undefined if they are equal. */
-function sameStart(old: Line, row: Line): CommonStart | undefined {
-  let chars = 0;
-  const before = cellsOf(old);
-  for (const now of cellsOf(row)) {
-    const was = before.next().value;
-    if (was?.text !== now.text || !sameStyle(was.style, now.style)) break;
-    chars += now.text.length;
-  }
-  const text = row.map((each) => each.text).join("");
-  if (chars === text.length && before.next().done === true) return undefined;
-  let at = chars;
-  // A joiner, mark or half a pair belongs to what precedes it; after one the same text may look different.
-  while (
-    at > 0 &&
-    !(isSingleCell(text.charCodeAt(at - 1)) && (at >= text.length || isSingleCell(text.charCodeAt(at))))
-  )
-    at--;
-  return { chars: at, columns: columnsOf(text.slice(0, at)) };
-}
-
-/** True if all terminals agree on the text's width. */
-function isMeasured(text: string): boolean {
-  for (let at = 0; at < text.length; at++) if (!isSingleCell(text.charCodeAt(at))) return false;
-  return true;
-}
-
-function isSingleCell(code: number): boolean {
-  return (
-    (code >= 0x20 && code < 0x7f) || (code >= 0x2500 && code < 0x2580) || (code >= 0x4e00 && code < 0xa000)
-  );
-}
-
-function sameStyle(left: Style, right: Style): boolean {
-  return (
-    left === right ||
-    (left.role === right.role &&
-      left.link === right.link &&
-      left.bold === right.bold &&
-      left.italic === right.italic &&
-      left.strike === right.strike)
-  );
-}
-
-function* cellsOf(row: Line): Generator<Span, undefined> {
-  for (const { text, style } of row) for (const char of text) yield { text: char, style };
-}
+/** Text whose width all terminals agree on. */
+const MEASURED = /^[\x20-\x7e\u2500-\u257f\u4e00-\u9fff]*$/;
