@@ -43,7 +43,7 @@ export class Controller extends Control {
     queue: () => this.#queue(),
     "take-back": (key) => {
       const [, number] = /^alt\+([1-9])$/.exec(key) ?? [];
-      this.#editing.takeBack(number === undefined ? undefined : Number(number));
+      this.#editing.editQueued(number === undefined ? undefined : Number(number));
     },
     "queue-list": () => this.#openQueue(),
     escape: () => this.#escape(),
@@ -437,7 +437,7 @@ class QueueEditing {
    * Edits the message with that number, else the one before the message being edited, else the newest. If the
    * queue is empty: the newest message that the run has not received.
    */
-  takeBack(number: number | undefined): void {
+  editQueued(number: number | undefined): void {
     const { session, input } = this.#control.screen;
     if (session === undefined) return;
     const from = this.#edited?.from;

@@ -12,7 +12,7 @@ import type { FoundModel } from "../../providers/catalog.ts";
 import { LOCAL_MODEL } from "../../providers/model-choice.ts";
 import { type Environment, variable } from "../../system/env.ts";
 import { type EndingSignal, SIGNAL_EXITS } from "../../view/exit-code.ts";
-import { keepModel, openSetUp } from "./commands/choose-model.ts";
+import { keepModel, offerSetUp } from "./commands/choose-model.ts";
 import type { OwnPlace } from "./commands/control.ts";
 import { askForMode, askForServer, offerTrust, untrustedIn } from "./commands/first-minutes.ts";
 import { openSessions, storedSessions } from "./commands/session-pickers.ts";
@@ -238,18 +238,19 @@ class ScreenProgram {
       this.#offerTrust();
     } catch (error) {
       const known = toNanoAgentError(error);
-      if (known.code === "missing_credentials")
-        openSetUp(this.#controller, {
-          again: () => this.#controller.run(this.#open(isResumed)),
-          demo: () =>
-            this.#controller.run(this.#withTerminal(() => ownCommandOnTerminal(["demo"], this.#options))),
-          leave: () => void this.#end(CREDENTIALS),
-        });
+      if (known.code === "missing_credentials") this.#controller.run(this.#setUp(isResumed));
       else {
         await this.#leave([]);
         throw error;
       }
     }
+  }
+
+  async #setUp(isResumed: boolean): Promise<void> {
+    const watchDemo = (): Promise<void> =>
+      this.#withTerminal(() => ownCommandOnTerminal(["demo"], this.#options));
+    if (await offerSetUp(this.#controller, watchDemo)) await this.#open(isResumed);
+    else await this.#end(CREDENTIALS);
   }
 
   /** Asks, before anything is said in a new folder, how much the agent may do there. */

@@ -133,66 +133,50 @@ function windowText(tokens: number): string {
   return tokensText(tokens).replace(/\.0(?=[kM])/, "");
 }
 
-interface SetUp {
-  /** Called when a model may have become available. */
-  readonly again: () => void;
-  readonly demo: () => void;
-  readonly leave: () => void;
-}
+type SetUpChoice = "key" | "server" | "search" | "demo" | "leave" | { readonly key: string };
 
-/** Shown if no model was found. `looked`: replies of local servers, if already searched. */
-export function openSetUp(control: Control, setUp: SetUp, looked?: readonly string[]): void {
-  const back = (): void => openSetUp(control, setUp, looked);
-  const continueWith = (work: Promise<string | undefined>): void =>
-    control.run(work.then((name) => (name === undefined ? back() : setUp.again())));
-  const watchDemo = (): void => {
-    setUp.demo();
-    back();
-  };
-  control.pick<() => void>({
-    title: "No model yet",
-    isSearched: false,
-    items: [
-      {
-        label: "Paste a key",
-        note: "of Anthropic, OpenAI, Gemini, DeepSeek, OpenRouter, …",
-        value: () => continueWith(promptForKey(control)),
-      },
-      {
-        label: "Give a base URL",
-        note: "of any server that speaks Chat Completions",
-        value: () => continueWith(promptForServer(control)),
-      },
-      {
-        label: looked === undefined ? "Look for local servers" : "Look again",
-        note: "Ollama, LM Studio, llama.cpp, vLLM",
-        value: () => control.run(searchServersAgain(control, setUp)),
-        ...(looked === undefined ? {} : { preview: () => looked }),
-      },
-      { label: "Watch the demo", note: "needs no model", value: watchDemo },
-      {
-        label: "Leave",
-        note: "keys are also read from the environment: nano-agent models",
-        value: setUp.leave,
-      },
-    ],
-    marked: looked === undefined ? 0 : 2,
-    onPaste: (key) => {
-      control.screen.close();
-      continueWith(promptForKey(control, { key }));
-    },
-    onChoose: (choose) => choose(),
-    onCancel: setUp.leave,
-  });
-}
-
-/** Continues with a model that was found, else shows which servers answered. */
-async function searchServersAgain(control: Control, setUp: SetUp): Promise<void> {
-  control.say("looking", "muted");
-  const lines = await (await loadSetUp()).localServerLines(control.ports);
-  control.screen.clearHint();
-  if (lines.some((row) => !/(?:no answer|no model|its model)$/.test(row))) setUp.again();
-  else openSetUp(control, setUp, lines);
+/** Offers ways to a model if none was found. Resolves to true once there may be one, to false to leave. */
+export async function offerSetUp(control: Control, watchDemo: () => Promise<void>): Promise<boolean> {
+  let replies: readonly string[] | undefined;
+  for (;;) {
+    const preview = replies;
+    const choice = await control.choose<SetUpChoice>({
+      title: "No model yet",
+      isSearched: false,
+      items: [
+        { label: "Paste a key", note: "of Anthropic, OpenAI, Gemini, DeepSeek, OpenRouter, …", value: "key" },
+        { label: "Give a base URL", note: "of any server that speaks Chat Completions", value: "server" },
+        {
+          label: preview === undefined ? "Look for local servers" : "Look again",
+          note: "Ollama, LM Studio, llama.cpp, vLLM",
+          value: "search",
+          ...(preview && { preview: () => preview }),
+        },
+        { label: "Watch the demo", note: "needs no model", value: "demo" },
+        {
+          label: "Leave",
+          note: "keys are also read from the environment: nano-agent models",
+          value: "leave",
+        },
+      ],
+      marked: preview === undefined ? 0 : 2,
+      fromPaste: (key) => ({ key }),
+    });
+    if (choice === undefined || choice === "leave") return false;
+    if (choice === "demo") await watchDemo();
+    else if (choice === "search") {
+      control.say("looking", "muted");
+      replies = await (await loadSetUp()).localServerLines(control.ports);
+      control.screen.clearHint();
+      if (replies.some((row) => !/(?:no answer|no model|its model)$/.test(row))) return true;
+    } else {
+      const work =
+        choice === "server"
+          ? promptForServer(control)
+          : promptForKey(control, choice === "key" ? {} : choice);
+      if ((await work) !== undefined) return true;
+    }
+  }
 }
 
 interface KeyPrompt {

@@ -10,6 +10,16 @@ import { type PageOptions, Pager } from "../panels/panel.ts";
 import { type FieldOptions, FieldPanel, Picker, type PickOptions } from "../panels/picker.ts";
 import type { SessionScreen } from "../screen.ts";
 
+/** A command of the screen, or of the session, which is then sent as a message. */
+export interface SlashCommand {
+  readonly name: string;
+  readonly note: string;
+  /** The placeholder for its arguments; absent if it has no arguments. */
+  readonly hint?: string | undefined;
+  /** False: the session runs it. */
+  readonly isOwn: boolean;
+}
+
 /** Where this program's sub-commands run. */
 export interface OwnPlace {
   readonly cwd: string;

@@ -21,16 +21,10 @@ import type { Style } from "../paint/theme.ts";
 import { diffLines } from "../views/diff-lines.ts";
 import { wholeQuestion } from "../views/question-lines.ts";
 import { detailRows } from "../views/rows.ts";
-import { type Control, ownCommand, recordsIn } from "./control.ts";
-
-interface HelpCommand {
-  readonly name: string;
-  readonly note: string;
-  readonly hint?: string | undefined;
-}
+import { type Control, ownCommand, recordsIn, type SlashCommand } from "./control.ts";
 
 /** Shows the current keys; below them `commands`, if given, and the keys for writing. */
-export function openHelp(control: Control, commands: readonly HelpCommand[] = []): void {
+export function openHelp(control: Control, commands: readonly SlashCommand[] = []): void {
   control.page({
     title: commands.length === 0 ? "Keys" : "Help",
     right: commands.length === 0 ? "/help commands" : "",
@@ -67,7 +61,7 @@ const PAIRS_FROM = 80;
 
 function helpLines(
   control: Control,
-  commands: readonly HelpCommand[],
+  commands: readonly SlashCommand[],
   { width }: ViewContext,
 ): readonly Line[] {
   const { keysOf } = control.screen.keymap;

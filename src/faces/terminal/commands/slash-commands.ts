@@ -5,23 +5,13 @@ import { ownValue } from "../../../core/base/json.ts";
 import { line, span } from "../paint/line.ts";
 import { THEME_NAMES } from "../paint/theme.ts";
 import { chooseModel } from "./choose-model.ts";
-import { type Control, ownCommand } from "./control.ts";
+import { type Control, ownCommand, type SlashCommand } from "./control.ts";
 import { chooseMode } from "./first-minutes.ts";
 import { openHelp, showContext, showCost, showDiff, showPermissions, showPlan } from "./pages.ts";
 import { openRewind, openSessions, redo, undo } from "./session-pickers.ts";
 
-/** A command of the screen, or of the session, which is then sent as a message. */
-export interface SlashCommand {
-  readonly name: string;
-  readonly note: string;
-  /** The placeholder for its arguments; absent if it has no arguments. */
-  readonly hint?: string | undefined;
-  readonly isOwn: boolean;
-}
-
 interface OwnCommand {
   readonly note: string;
-  readonly hint?: string;
   /** Unavailable during a run. */
   readonly needsIdle?: boolean;
   readonly run: (control: Control, args: string) => void | Promise<void>;
@@ -81,20 +71,10 @@ const INIT_PROMPT =
   "Look at this project and write an AGENTS.md at its root for coding agents: what it is, how to build, test and lint it (the exact commands), how the code is laid out, and the conventions a newcomer would get wrong. At most 60 lines, only what you found in the files. If there is an AGENTS.md, improve it instead.";
 
 export function slashCommands(control: Control): readonly SlashCommand[] {
-  const own = Object.entries(COMMANDS).map(([name, { note, hint }]) => ({
-    name,
-    note,
-    isOwn: true,
-    hint,
-  }));
+  const own = Object.entries(COMMANDS).map(([name, { note }]) => ({ name, note, isOwn: true }));
   const others = (control.screen.session?.info.commands ?? [])
     .filter(({ name }) => !Object.hasOwn(COMMANDS, name))
-    .map(({ name, description = "", hint }) => ({
-      name,
-      note: description,
-      isOwn: false,
-      hint,
-    }));
+    .map(({ name, description = "", hint }) => ({ name, note: description, isOwn: false, hint }));
   return [...own, ...others];
 }
 

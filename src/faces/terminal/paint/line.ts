@@ -79,6 +79,18 @@ export function fitLine(spans: Line, width: number): Line {
   return fitted;
 }
 
+/** At most `most` rows, among them the last `tail`; one of them counts those that are cut. */
+export function cutRows<T>(
+  rows: readonly T[],
+  most: number,
+  tail: number,
+  countRow: (count: number) => T,
+): readonly T[] {
+  if (rows.length <= most) return rows;
+  const head = Math.max(0, most - 1 - tail);
+  return [...rows.slice(0, head), countRow(rows.length - head - tail), ...rows.slice(rows.length - tail)];
+}
+
 interface WrapOptions {
   readonly width: number;
   readonly first?: Line;

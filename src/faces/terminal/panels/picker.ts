@@ -40,8 +40,8 @@ export interface PickOptions<T> {
   readonly side?: () => Line;
   /** Handles a key or letter for the marked item; returns the index to mark then, if known. */
   readonly onKey?: (key: string, at: number) => number | undefined;
-  /** Handles pasted text in a list without typing. */
-  readonly onPaste?: (text: string) => void;
+  /** The value that pasted text chooses in a list without typing. */
+  readonly fromPaste?: (text: string) => T;
   /** The effect of keys. Default: Enter chooses. */
   readonly keys?: readonly string[];
 }
@@ -194,9 +194,9 @@ export class Picker<T> implements OpenedPanel {
   }
 
   #typed(event: TerminalEvent): void {
-    const { isSearched = true, onPaste, asks } = this.#options;
+    const { isSearched = true, fromPaste, asks } = this.#options;
     if (isSearched && asks === undefined) this.#type(editLine(this.#filter, event));
-    else if (event.type === "paste") onPaste?.(event.text);
+    else if (event.type === "paste" && fromPaste !== undefined) this.#take(fromPaste(event.text), 0);
     else if (event.type === "text" && /^[1-9]$/.test(event.text)) this.#number(Number(event.text) - 1);
   }
 

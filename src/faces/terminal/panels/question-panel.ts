@@ -6,7 +6,7 @@ import { questionKind } from "../../../view/question-kind.ts";
 import { fieldHint, type ValueField, ValueForm } from "../../../view/value-form.ts";
 import { type Editor, type EditorRows, EMPTY_EDITOR, editorRows, insertText } from "../editor/editor.ts";
 import { editLine } from "../editor/keymap.ts";
-import { fitLine, type Line, line, span, type ViewContext, wrapLine } from "../paint/line.ts";
+import { cutRows, fitLine, type Line, line, span, type ViewContext, wrapLine } from "../paint/line.ts";
 import type { Role } from "../paint/theme.ts";
 import type { TerminalEvent } from "../tty/key.ts";
 import { keysLine } from "../views/list-lines.ts";
@@ -189,8 +189,12 @@ export class ValuePanel extends QuestionPanel {
     const offered = least + offer.length <= maxRows ? offer : offer.filter(({ isNote }) => !isNote);
     const keys = keysLine(this.#keys(width), context);
     const last = [...gap, ...offered.map(({ row }) => row), ...writing, ...gap, keys];
-    const above = cutAbove([...head, ...notes], Math.max(0, maxRows - last.length - 1), context);
-    const rows = [...above, ...last];
+    // Who asks stays visible, however long a server's text is.
+    const room = Math.max(0, maxRows - last.length - 1);
+    const above = cutRows([...head, ...notes], room + 1, room - 1, (count) =>
+      fitLine(line(`  ${context.marks.more} ${count} more rows, ctrl+o shows them`, { role: "bad" }), width),
+    );
+    const rows = [...above.slice(0, room + 1), ...last];
     if (caret === undefined) return { rows };
     const row = rows.length - 1 - gap.length - writing.length + caret.row;
     return { rows, caret: { row, column: caret.column } };
@@ -349,18 +353,6 @@ export class ValuePanel extends QuestionPanel {
     this.#chosen = new Set();
     this.#editor = isOffering(field) && text === "" ? undefined : insertText(EMPTY_EDITOR, text);
   }
-}
-
-/** Cuts rows to a small window; who asks stays visible, however long a server's text is. */
-function cutAbove(
-  [first = [], ...more]: readonly Line[],
-  room: number,
-  { marks, width }: ViewContext,
-): readonly Line[] {
-  if (more.length <= room) return [first, ...more];
-  const left = more.length - room + 1;
-  const cut = line(`  ${marks.more} ${left} more rows, ctrl+o shows them`, { role: "bad" });
-  return [first, ...[fitLine(cut, width), ...more.slice(left)].slice(0, room)];
 }
 
 function isArrow(key: string): boolean {

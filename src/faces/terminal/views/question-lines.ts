@@ -7,6 +7,7 @@ import { mostColumnsOf } from "../../text/columns.ts";
 import { editsText } from "../../text/edit-text.ts";
 import {
   cutLine,
+  cutRows,
   fitLine,
   type Line,
   line,
@@ -220,12 +221,10 @@ function noteLines(question: Question, { width }: ViewContext): readonly Line[] 
 
 /** Start and end of rows, at least one row. */
 function shorten(rows: readonly Line[], most: number, context: ViewContext): readonly Line[] {
-  if (rows.length <= most) return rows;
-  const tail = Math.max(1, Math.floor((most - 1) / 2));
-  const head = Math.max(0, most - 1 - tail);
   const { marks, width } = context;
-  const left = `  ${marks.more} ${rows.length - head - tail} more lines ${marks.dot} v`;
-  return [...rows.slice(0, head), fitLine(line(left, { role: "bad" }), width), ...rows.slice(-tail)];
+  return cutRows(rows, most, Math.max(1, Math.floor((most - 1) / 2)), (count) =>
+    fitLine(line(`  ${marks.more} ${count} more lines ${marks.dot} v`, { role: "bad" }), width),
+  );
 }
 
 /** The answers, in as many rows as needed; in a small window one row each, without those that are cut. */
@@ -252,7 +251,7 @@ function answerLines(
   return { rows: [...rows, ...reason], cut };
 }
 
-interface AnswerLook {
+interface AnswerStyle {
   readonly isMarked: boolean;
   /** Of the number. Default `warning`. */
   readonly role?: Role;
@@ -264,7 +263,7 @@ interface AnswerLook {
 export function answerRows(
   label: string,
   index: number,
-  { isMarked, role = "warning", style = {} }: AnswerLook,
+  { isMarked, role = "warning", style = {} }: AnswerStyle,
   { width, marks }: ViewContext,
 ): readonly Line[] {
   const first = [span(`${isMarked ? marks.chosen : " "} ${index + 1}  `, { role })];

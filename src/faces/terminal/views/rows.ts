@@ -13,6 +13,7 @@ import { AFTER_END, CALL_STATES, ENDED, phraseText } from "../../../view/words.t
 import { costText, dayText, durationText, secondsText, timeText, tokensText } from "../../text/amounts.ts";
 import { MarkdownStream, markdownRows } from "../markdown/markdown-stream.ts";
 import {
+  cutRows,
   fitLine,
   type Line,
   line,
@@ -110,21 +111,12 @@ function userMessageRows(block: BlockOf<"said">, { width, marks }: ViewContext):
   const rows = textLines(block.text + images).flatMap((text, index) =>
     wrapLine([span(text, USER_STYLE)], { width, first: [index === 0 ? mark : rest], rest: [rest] }),
   );
-  return foldMiddle(rows, MESSAGE_ROWS, marks.more).map((row) => [
+  const more = (count: number): Line =>
+    line(`  ${marks.more} ${count} more rows ${marks.more}`, { role: "muted" });
+  return cutRows(rows, MESSAGE_ROWS, MESSAGE_ROWS / 2 - 1, more).map((row) => [
     ...row,
     span(" ".repeat(Math.max(0, width - lineColumns(row))), USER_STYLE),
   ]);
-}
-
-function foldMiddle(rows: readonly Line[], most: number, sign: string): readonly Line[] {
-  if (rows.length <= most) return rows;
-  const head = Math.ceil(most / 2);
-  const tail = most - head - 1;
-  return [
-    ...rows.slice(0, head),
-    line(`  ${sign} ${rows.length - head - tail} more rows ${sign}`, { role: "muted" }),
-    ...rows.slice(-tail),
-  ];
 }
 
 function thinkingRows(
@@ -154,17 +146,16 @@ function shellRows(
   const end = exitCode === null ? "stopped" : `exit code ${exitCode}`;
   return [
     ...wrapLine([span(command, { bold: true })], { width, first }),
-    ...lastRows(output, SHELL_ROWS, `${marks.more} `).map((row) =>
+    ...outputRows(output, SHELL_ROWS, marks.more).map((row) =>
       fitLine([span("  "), span(row, { role: "muted" })], width),
     ),
     ...(exitCode === 0 ? [] : [line(`  ${marks.bad} ${end}`, { role: "bad" })]),
   ];
 }
 
-function lastRows(text: string, most: number, sign: string): readonly string[] {
-  if (text === "") return [];
-  const rows = textLines(text);
-  return rows.length <= most ? rows : [`${sign}${rows.length - most} more lines`, ...rows.slice(-most)];
+function outputRows(text: string, most: number, sign: string): readonly string[] {
+  const more = (count: number): string => `${sign} ${count} more lines`;
+  return text === "" ? [] : cutRows(textLines(text), most + 1, most, more);
 }
 
 function endRows(block: BlockOf<"end">, context: ViewContext): readonly Line[] {
@@ -271,23 +262,17 @@ function stateText({ state, brief, startedAt, durationMs }: CallBlock, { now, ma
 function bodyRows(block: CallBlock, context: ViewContext): readonly Line[] {
   const { diff, output, shows, state, agent } = block;
   const { details, marks, width } = context;
-  if (diff !== undefined) return foldRows(diffLines(diff, context), context);
+  if (diff !== undefined) {
+    const hint = context.hasKeys === true ? " (/diff shows all)" : "";
+    return cutRows(diffLines(diff, context), details ? DETAIL_ROWS : DIFF_ROWS, 0, (count) =>
+      line(`${marks.more} ${count} more rows${hint}`, { role: "muted" }),
+    );
+  }
   if (shows === "folded" && (!details || agent !== undefined)) return [];
   const style = { role: state === "error" ? "bad" : "muted" } as const;
-  return lastRows(output, details ? DETAIL_ROWS : END_ROWS, `${marks.more} `).map((row) =>
+  return outputRows(output, details ? DETAIL_ROWS : END_ROWS, marks.more).map((row) =>
     fitLine(line(row, style), width),
   );
-}
-
-function foldRows(rows: readonly Line[], { details, marks, hasKeys }: ViewContext): readonly Line[] {
-  const most = details ? DETAIL_ROWS : DIFF_ROWS;
-  if (rows.length <= most) return rows;
-  return [
-    ...rows.slice(0, most - 1),
-    line(`${marks.more} ${rows.length - most + 1} more rows${hasKeys === true ? " (/diff shows all)" : ""}`, {
-      role: "muted",
-    }),
-  ];
 }
 
 function agentRows(agent: AgentBlock, context: ViewContext): readonly Line[] {
