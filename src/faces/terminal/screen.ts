@@ -102,7 +102,7 @@ export abstract class SessionScreen {
   }
 
   attach(session: CodingSession, { isResumed }: { readonly isResumed: boolean }): void {
-    this.detach();
+    for (const end of this.#unsubscribe) end();
     this.#session = session;
     this.#scroll = new Scroll();
     this.#scroll.print(this.options.header?.(session, this.context, isResumed) ?? []);
@@ -115,12 +115,6 @@ export abstract class SessionScreen {
       session.onQuestion(() => this.draw()),
     ];
     this.print(this.greeting);
-  }
-
-  detach(): void {
-    for (const end of this.#unsubscribe) end();
-    this.#unsubscribe = [];
-    this.#session = undefined;
   }
 
   print(lines: readonly Line[]): void {

@@ -26,46 +26,36 @@ export const EMPTY_EDITOR: Editor = { text: "", caret: 0, killed: "", past: [], 
 
 const MAX_PAST = 200;
 
-export type EditCommand = Move | Change;
-
-type Move = keyof typeof MOVES;
-type Change = keyof typeof CHANGES;
+export type EditCommand = keyof typeof COMMANDS;
 
 export function isEditCommand(name: string): name is EditCommand {
-  return Object.hasOwn(MOVES, name) || Object.hasOwn(CHANGES, name);
+  return Object.hasOwn(COMMANDS, name);
 }
 
 /** The editor after a command. Returns the same object if nothing changed. */
 export function applyEdit(editor: Editor, command: EditCommand): Editor {
-  return isMove(command) ? moveTo(editor, MOVES[command](editor)) : CHANGES[command](editor);
+  return COMMANDS[command](editor);
 }
 
-function isMove(command: EditCommand): command is Move {
-  return Object.hasOwn(MOVES, command);
-}
-
-const MOVES = {
-  left: (editor: Editor): number => graphemeStart(editor),
-  right: (editor: Editor): number => graphemeEnd(editor),
-  "word-left": ({ text, caret }: Editor): number => wordStart(text, caret),
-  "word-right": ({ text, caret }: Editor): number => wordEnd(text, caret),
-  "line-start": ({ text, caret }: Editor): number => text.lastIndexOf("\n", caret - 1) + 1,
-  "line-end": (editor: Editor): number => lineEnd(editor),
-} as const;
-
-const CHANGES = {
+const COMMANDS = {
+  left: (editor: Editor): Editor => moveTo(editor, graphemeStart(editor)),
+  right: (editor: Editor): Editor => moveTo(editor, graphemeEnd(editor)),
+  "word-left": (editor: Editor): Editor => moveTo(editor, wordStart(editor)),
+  "word-right": (editor: Editor): Editor => moveTo(editor, wordEnd(editor)),
+  "line-start": (editor: Editor): Editor => moveTo(editor, lineStart(editor)),
+  "line-end": (editor: Editor): Editor => moveTo(editor, lineEnd(editor)),
   up: (editor: Editor): Editor => moveRows(editor, -1),
   down: (editor: Editor): Editor => moveRows(editor, 1),
   "delete-left": (editor: Editor): Editor => remove(editor, graphemeStart(editor), editor.caret),
   "delete-right": (editor: Editor): Editor => remove(editor, editor.caret, graphemeEnd(editor)),
   "delete-word-left": (editor: Editor): Editor => kill(editor, blankWordLeft(editor), editor.caret),
-  "delete-word-right": (editor: Editor): Editor => kill(editor, editor.caret, MOVES["word-right"](editor)),
+  "delete-word-right": (editor: Editor): Editor => kill(editor, editor.caret, wordEnd(editor)),
   "kill-to-end": (editor: Editor): Editor => {
     const end = lineEnd(editor);
     return kill(editor, editor.caret, end === editor.caret ? graphemeEnd(editor) : end);
   },
   "kill-to-start": (editor: Editor): Editor => {
-    const start = MOVES["line-start"](editor);
+    const start = lineStart(editor);
     return kill(editor, start === editor.caret ? graphemeStart(editor) : start, editor.caret);
   },
   yank: (editor: Editor): Editor => insertText(editor, editor.killed),
@@ -142,20 +132,24 @@ function graphemeEnd({ text, caret }: Editor): number {
   return caret + (marker?.length ?? graphemes(text.slice(caret, caret + 64))[0]?.length ?? 0);
 }
 
+function lineStart({ text, caret }: Editor): number {
+  return text.lastIndexOf("\n", caret - 1) + 1;
+}
+
 function lineEnd({ text, caret }: Editor): number {
   const end = text.indexOf("\n", caret);
   return end < 0 ? text.length : end;
 }
 
 /** Words of letters and digits; in Chinese and similar scripts as segmented by `Intl`. */
-function wordStart(text: string, caret: number): number {
+function wordStart({ text, caret }: Editor): number {
   let start = 0;
   for (const { index, isWordLike } of LAZY.words.segment(text.slice(0, caret)))
     if (isWordLike === true) start = index;
   return start;
 }
 
-function wordEnd(text: string, caret: number): number {
+function wordEnd({ text, caret }: Editor): number {
   for (const { index, segment, isWordLike } of LAZY.words.segment(text.slice(caret)))
     if (isWordLike === true) return caret + index + segment.length;
   return text.length;

@@ -23,7 +23,6 @@ export class Attention {
   readonly #options: AttentionOptions;
   #lastKeyAt: number;
   #state = "";
-  #title = "";
   #isSilent = false;
   #end: (() => void) | undefined;
 
@@ -54,9 +53,7 @@ export class Attention {
     const before = this.#state;
     this.#state = state;
     const { terminal, cwd, elapsed } = this.#options;
-    const title = `${TITLES[state]}nano-agent - ${basename(cwd)}`;
-    if (title !== this.#title) terminal.setTitle(title);
-    this.#title = title;
+    terminal.setTitle(`${TITLES[state]}nano-agent - ${basename(cwd)}`);
     const isAlert = state === "waiting" || (state === "idle" && before !== "" && before !== "idle");
     if (isAlert && !this.#isSilent && elapsed() - this.#lastKeyAt >= AWAY_MS)
       terminal.write(this.#alert(state));

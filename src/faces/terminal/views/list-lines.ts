@@ -52,12 +52,20 @@ function layOut(
 ): readonly ListedRow[] {
   const ends = Math.max(0, ...rows.map(({ end = "" }) => columnsOf(end)));
   const column = columnOfNotes(rows, width, ends);
-  return rows.flatMap((row, index): readonly ListedRow[] => {
-    const left = leftPart(row, { isMarked: index === marked, column, width, marks });
-    const end = span((row.end ?? "").padStart(ends), { role: "muted" });
-    const whole =
-      ends === 0 || width < ends + 20 ? fitLine(left, width) : [...padTo(left, width - ends - 2), end];
-    return [...heading(rows, index), { row: whole, index }];
+  return rows.flatMap(({ label, mark, note, end = "", isDim = false }, index): readonly ListedRow[] => {
+    const isMarked = index === marked;
+    const head: Line = [
+      span(`${isMarked ? marks.chosen : " "} `, { role: "accent" }),
+      ...(mark === undefined ? [] : [mark, span(" ")]),
+      span(oneLine(label), isMarked ? { bold: true } : isDim ? { role: "muted" } : {}),
+    ];
+    const text = typeof note === "string" ? [span(oneLine(note), { role: "muted" })] : (note ?? []);
+    const left = lineColumns(text) > 0 && column < width - 4 ? [...padTo(head, column), ...text] : head;
+    const row =
+      ends === 0 || width < ends + 20
+        ? fitLine(left, width)
+        : [...padTo(left, width - ends - 2), span(end.padStart(ends), { role: "muted" })];
+    return [...heading(rows, index), { row, index }];
   });
 }
 
@@ -65,24 +73,6 @@ function heading(rows: readonly ListRow[], index: number): readonly ListedRow[] 
   const group = rows[index]?.group;
   if (group === undefined || group === rows[index - 1]?.group) return [];
   return [...(index === 0 ? [] : [{ row: [] }]), { row: line(`  ${group}`, { role: "muted" }) }];
-}
-
-function leftPart(
-  { label, mark, note, isDim = false }: ListRow,
-  {
-    isMarked,
-    column,
-    width,
-    marks,
-  }: Pick<ListLook, "width" | "marks"> & { readonly isMarked: boolean; readonly column: number },
-): Line {
-  const head: Line = [
-    span(`${isMarked ? marks.chosen : " "} `, { role: "accent" }),
-    ...(mark === undefined ? [] : [mark, span(" ")]),
-    span(oneLine(label), isMarked ? { bold: true } : isDim ? { role: "muted" } : {}),
-  ];
-  const text = typeof note === "string" ? [span(oneLine(note), { role: "muted" })] : (note ?? []);
-  return lineColumns(text) > 0 && column < width - 4 ? [...padTo(head, column), ...text] : head;
 }
 
 /** The column where notes are aligned: after the longest label, or in the middle. */

@@ -219,9 +219,9 @@ export function headerLines(
   { width, marks }: ViewContext,
 ): readonly Line[] {
   const isPlain = marks.full === "#";
-  const logo = isPlain ? [[], []] : [[span("█▀"), span("▄", { role: "accent" })], [span("▀ ▀")]];
+  const first = isPlain ? [] : [span("█▀"), span("▄  ", { role: "accent" })];
+  const second = isPlain ? [] : [span("▀ ▀  ")];
   const indent = isPlain ? "" : "     ";
-  const [first = [], second = []] = logo.map((part) => (isPlain ? part : [...part, span("  ")]));
   const { model, instructions, skills, mode } = info;
   const window = model.windowTokens === undefined ? "" : `, ${tokensText(model.windowTokens)} context`;
   const facts = [
