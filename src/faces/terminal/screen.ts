@@ -303,8 +303,8 @@ export class Screen extends SessionScreen {
   }
 
   /**
-   * What fits: always the input, then the status, a hint, current activity, waiting messages, and as many last
-   * rows of the unfinished items as there is room for.
+   * The rows that fit: always the input, then the status, a hint, current activity, waiting messages, and as
+   * many last rows of the unfinished items as there is room for.
    */
   #lowerPart(live: () => readonly Line[]): Pick<Frame, "live" | "caret"> {
     const { context } = this;

@@ -7,7 +7,7 @@ export interface Editor {
   readonly text: string;
   /** Index of the caret, between graphemes. */
   readonly caret: number;
-  /** What Ctrl+Y inserts. */
+  /** Ctrl+Y inserts it. */
   readonly killed: string;
   /** The column of vertical movement. */
   readonly goal?: number | undefined;

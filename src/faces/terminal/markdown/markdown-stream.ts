@@ -24,8 +24,8 @@ type Leaf =
     };
 
 /**
- * Lays out streamed Markdown. Rows that can no longer change are returned once; the rest is laid out again for
- * each frame. Work and memory depend on the open block alone.
+ * Lays out streamed Markdown. Rows that can no longer change are returned once; the rest is laid out again
+ * for each frame. Work and memory depend on the open block alone.
  */
 export class MarkdownStream {
   readonly #marks: Marks;

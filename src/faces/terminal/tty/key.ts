@@ -35,7 +35,7 @@ function keyName(key: string, modifiers: number): string {
   return [...names, key].join("+");
 }
 
-/** A key in the form of {@link keyName}: `Ctrl-X`, `control+x`, `^X` become `ctrl+x`. Undefined if it is not a key. */
+/** Converts `Ctrl-X`, `control+x` and `^X` to `ctrl+x`. Undefined if it is not a key. */
 export function parseKeyName(written: string): string | undefined {
   const text = written
     .trim()

@@ -58,8 +58,8 @@ const MIN_ROWS = 8;
 
 /**
  * A question with its answers; of long text the start and the end. If rows are scarce, blank rows go first,
- * then the keys, the notes, and the middle of the text. Undefined if there is no room: only what is visible can
- * be approved.
+ * then the keys, the notes, and the middle of the text. Undefined if there is no room: only what is visible
+ * can be approved.
  */
 export function questionLines(
   question: Question,

@@ -212,8 +212,8 @@ function doneRow(block: BlockOf<"end">, { width, marks }: ViewContext): Line {
 }
 
 /**
- * A call: one line with its state, then its change or the end of its output. No rows while a question about it
- * is open.
+ * A call: one line with its state, then its change or the end of its output. No rows while a question about
+ * it is open.
  */
 function callRows(block: CallBlock, context: ViewContext): readonly Line[] {
   if (block.state === "asking") return [];
