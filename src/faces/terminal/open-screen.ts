@@ -193,7 +193,7 @@ class ScreenProgram {
     this.#hasHeader = true;
     const { version } = this.#options;
     const isModeAsked = this.#settings?.config.sources.get("permissionMode") === "command line";
-    return headerLines({ info, version, tellsMode: this.#isNewFolder || isModeAsked }, context);
+    return headerLines(info, version, this.#isNewFolder || isModeAsked, context);
   }
 
   #applySettings({ theme, keys, notifications }: ConfigFile): void {

@@ -214,36 +214,30 @@ async function promptForKey(control: Control, hints: KeyPrompt = {}): Promise<st
   return await promptForKey(control, { ...rest, ...tried });
 }
 
-interface ServerAddress {
-  readonly baseUrl: string;
-  readonly key?: string;
-}
-
-/** Reads a server's address, lists its models and stores the chosen one. Resolves like {@link pasteKey}. */
+/** Reads a server's address, lists its models and stores the chosen one. Resolves like {@link promptForKey}. */
 async function promptForServer(
   control: Control,
-  known?: ServerAddress,
-  fault?: string,
+  known: { readonly baseUrl?: string; readonly key?: string; readonly fault?: string } = {},
 ): Promise<string | undefined> {
   const given =
-    known?.baseUrl ??
+    known.baseUrl ??
     (await control.ask({
       title: "Base URL of the server",
       notes: ["Such as http://localhost:8000/v1. Its models are listed next."],
-      fault,
+      fault: known.fault,
       enter: "list its models",
     }));
   if (given === undefined) return undefined;
   const scheme = /^(?:localhost|127\.|\[::1\])/.test(given) ? "http" : "https";
   const baseUrl = given.includes("://") ? given : `${scheme}://${given}`;
   if (!/^https?:\/\/[^\s/]/.test(baseUrl))
-    return await promptForServer(control, undefined, "An address begins with http:// or https://.");
+    return await promptForServer(control, { fault: "An address begins with http:// or https://." });
   const setUp = await loadSetUp();
   control.say(`asking ${baseUrl} for its models`, "muted");
-  const listed = await setUp.modelsAt(baseUrl, known?.key);
+  const listed = await setUp.modelsAt(baseUrl, known.key);
   control.screen.clearHint();
   if ("problem" in listed) {
-    if (!listed.wantsKey) return await promptForServer(control, undefined, listed.problem);
+    if (!listed.wantsKey) return await promptForServer(control, { fault: listed.problem });
     const key = await control.ask({
       title: "Paste its key",
       notes: [listed.problem],
@@ -256,10 +250,10 @@ async function promptForServer(
   if (id === undefined) return undefined;
   control.say(`trying ${id}`, "muted");
   const tried = await tryModel(
-    setUp.setUpModel({ baseUrl: listed.baseUrl, key: known?.key, id }, control.ports),
+    setUp.setUpModel({ baseUrl: listed.baseUrl, key: known.key, id }, control.ports),
   );
   control.screen.clearHint();
-  return "name" in tried ? tried.name : await promptForServer(control, undefined, tried.fault);
+  return "name" in tried ? tried.name : await promptForServer(control, tried);
 }
 
 async function tryModel(

@@ -66,10 +66,9 @@ function hunkLines(
       at++;
       continue;
     }
-    const pairs = Math.min(removed.length, added.length);
-    const changes = Array.from({ length: pairs }, (_, index) =>
-      changedParts(removed[index] ?? "", added[index] ?? ""),
-    );
+    const changes = removed
+      .slice(0, added.length)
+      .map((text, index) => changedParts(text, added[index] ?? ""));
     for (const [index, text] of removed.entries()) {
       const spans = changes[index]?.removed ?? [span(text, { role: "removed" })];
       add(oldNumber++, "-", spans);

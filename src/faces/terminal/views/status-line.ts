@@ -87,7 +87,7 @@ function isNearlyFull({ usedTokens, windowTokens }: SessionView["context"]): boo
  * The rule above the input, one row: during a run it shows the time, the tokens, or a retry with the seconds
  * left.
  */
-export function inputRule(view: SessionView | undefined, { now, marks, width }: RuleLook): Line {
+export function inputRule(view: SessionView | undefined, { now, marks, width }: ViewContext): Line {
   const facts = view === undefined ? undefined : activityOf(view, now, marks);
   const role = view?.mode === "plan" ? "plan" : view?.mode === "bypassPermissions" ? "bad" : "rule";
   const rule = (columns: number): Span => span(marks.rule.repeat(Math.max(0, columns)), { role });
@@ -101,8 +101,6 @@ export function inputRule(view: SessionView | undefined, { now, marks, width }: 
 
 const BYPASS = " bypass asks nothing ";
 const MIN_WARNING_WIDTH = 50;
-
-type RuleLook = { readonly now: number; readonly marks: Marks; readonly width: number };
 
 /** The words for a run that is not waiting for an answer: a question announces itself. */
 function activityOf(view: SessionView, now: number, marks: Marks): Line | undefined {
@@ -206,16 +204,11 @@ export function queueLines(view: SessionView, { marks, width }: ViewContext): re
   ];
 }
 
-interface HeaderFacts {
-  readonly info: SessionInfo;
-  readonly version: string;
-  /** True if the mode is news: in a new folder, or chosen by a flag. */
-  readonly tellsMode: boolean;
-}
-
 /** Printed once at the start: program, folder, model and why, instructions, and the mode if it is news. */
 export function headerLines(
-  { info, version, tellsMode }: HeaderFacts,
+  info: SessionInfo,
+  version: string,
+  isModeNews: boolean,
   { width, marks }: ViewContext,
 ): readonly Line[] {
   const isPlain = marks.full === "#";
@@ -238,7 +231,7 @@ export function headerLines(
     fitLine([...first, span(`nano-agent ${version}`, { bold: true })], width),
     fitLine([...second, span(shownPath(info.cwd))], width),
     ...(width < MIN_FACTS_WIDTH ? [] : about),
-    ...(tellsMode
+    ...(isModeNews
       ? [
           [],
           ...wrapLine([span(`${modeName(mode)}  `, { role: "accent" }), span(sentence)], {
