@@ -214,7 +214,7 @@ async function promptForKey(control: Control, hints: KeyPrompt = {}): Promise<st
   return await promptForKey(control, { ...rest, ...tried });
 }
 
-/** Reads a server's address, lists its models and stores the chosen one. Resolves like {@link promptForKey}. */
+/** Reads an address, lists the server's models and stores the choice. Resolves like {@link promptForKey}. */
 async function promptForServer(
   control: Control,
   known: { readonly baseUrl?: string; readonly key?: string; readonly fault?: string } = {},
